@@ -20,7 +20,9 @@ from tilewright.api.kernel import (
     Walk,
     Windows,
     broadcast_steps,
+    c_element,
     c_functions,
+    centred_weights,
     elementwise_walk,
     nest,
     refused_softmax,
@@ -32,6 +34,7 @@ from tilewright.api.kernel import (
     template_file,
     walk,
     windows_of,
+    zero_points,
 )
 from tilewright.api.testing import site_of, vocabulary
 
@@ -128,6 +131,11 @@ assert around.offsets["Y"] == " + tw_i0 * 8"
 (exponential,) = c_functions("y[i] = tw_expf(x[i]);")
 assert "tw_expf(" in exponential.text
 
+# %% c_element
+# A number as C for an element of a type, to the bit: rounded to float32 here.
+assert c_element(0.1, DType.F32) == "0x1.99999a0000000p-4f"
+assert c_element(-128, DType.I8) == "-128"
+
 # %% Section, SectionTemplate, Sections
 # C that several kernels share: a program has each text once, and what it needs before it. A template sees
 # `values(call)`; its name says what each text defines.
@@ -157,6 +165,11 @@ numbers = {"a_zero_point": 0, "b_zero_point": (0,), "requant": requant, "output_
 gemm = site_of(vocabulary()["QGemm"], [np.zeros((1, 2), np.int8), weights, bias], numbers, constants=(1, 2))
 bounds: AccumulatorBounds = sum_bounds(gemm)
 assert (bounds.lowest, bounds.highest, bounds.bits) == ((-256,), (254,), 32)
+
+# %% zero_points, centred_weights
+# One zero point or one for each output, as a tuple; and constant weights without them, in int64.
+assert zero_points(gemm.node, "b_zero_point") == (0,)
+assert centred_weights(gemm).tolist() == [[1], [1]]
 
 # %% RequantForm, ChannelRange, sum_requant
 # How a sum becomes a byte: by a multiplication and a shift where they are proved to give the same, else in float.

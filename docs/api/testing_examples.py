@@ -14,6 +14,7 @@ from tilewright.api.testing import (
     KINDS,
     RUNTIME_BYTES,
     STRICT,
+    UBSAN,
     RandomNetwork,
     Sample,
     SideBySide,
@@ -26,6 +27,7 @@ from tilewright.api.testing import (
     every_layer,
     joined_problem,
     kernel_errors,
+    layers_taken,
     make_requant,
     one_step,
     points,
@@ -71,9 +73,11 @@ assert site.output.shape == (4, 6)
 # Why a kernel refuses a site, or None.
 assert refusal(relu, site) is None
 
-# %% run_kernel, STRICT
-# The kernel compiled for this machine, with warnings as errors, and run once over whole operands.
+# %% run_kernel, STRICT, UBSAN
+# The kernel compiled for this machine, with warnings as errors, and run once over whole operands. With the flags
+# `UBSAN`, undefined behaviour ends the run.
 found = run_kernel(relu_op, relu, site, [x], folder=Path(), flags=(*STRICT, "-O2"))
+assert set(STRICT) < set(UBSAN)
 
 # %% result_errors
 # What differs from the operator's reference, by more than its tolerance: nothing.
@@ -87,6 +91,10 @@ assert result_errors(relu_op, site, [x], tiled) == []
 # %% kernel_errors
 # Both at once, in random tiles and layouts: what a kernel's test usually is.
 assert kernel_errors(relu_op, relu, site, [x], rng, Path()) == []
+
+# %% layers_taken
+# Which layers of `every_layer` kernels take, and that they are right on them: what a kernel's test begins with.
+assert layers_taken([relu], Path()) == {relu.name: {""}}
 
 # %% random_layouts, random_cuts, random_parts
 # What `kernel_errors` draws, for tests that need more; `random_parts` cuts reductions of a kernel that can do that.

@@ -18,7 +18,7 @@ def extension(name: str, *headers: str) -> Extension:
     return Extension(
         f"tilewright_minimalloc._{name}",
         sources=[f"c/{name}.c"],
-        depends=[f"c/{header}" for header in headers],
+        depends=[f"c/{header}" for header in ("module.h", *headers)],
         extra_compile_args=["-O3", "-std=c11", "-g0"],
         extra_link_args=["-s"],
         py_limited_api=True,

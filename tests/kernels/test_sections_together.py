@@ -1,15 +1,19 @@
-"""All C of kernels together: of each target, what the core and the plugins bring, in one file."""
+"""All C of kernels together: of each target, what the core and the plugins bring, in one file that reads well."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tilewright.c_text.line_width import fitted
 from tilewright.config.options import Options
-from tilewright.ir.sections import definitions, ordered
+from tilewright.ir.sections import Section, definitions, ordered
 from tilewright.plugins.loading import load_for
 from tilewright.testing.operator_layers import Sample, every_layer
 from tilewright.testing.operator_sites import site_of
@@ -18,6 +22,13 @@ from tilewright.testing.side_by_side import side_by_side
 
 # Both are matrix products of two activations: the core has the kernel of one, a plugin that of the other.
 TWO_PRODUCTS = ("MatMul", "QMatMul")
+TARGETS = ("generic", "cortex-m0plus", "cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55", "siracusa")
+OBJECTIONS = {
+    "a long line": re.compile(r"^.{121,}$", re.MULTILINE),
+    "a loop over one pixel": re.compile(r"for \(int32_t j = 0; j < 1;"),
+    "nothing is added": re.compile(r"\w \+= \(\w+ \+ 0\)"),
+    "a cast of a cast": re.compile(r"\(\w+ \*\)\(void \*\)\(\(\w+ \*\)"),
+}
 
 
 def layers() -> tuple[Sample, ...]:
@@ -39,20 +50,48 @@ def layers() -> tuple[Sample, ...]:
     )
 
 
-@pytest.mark.parametrize(
-    "target", ["generic", "cortex-m0plus", "cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55", "siracusa"]
-)
-def test_all_sections_of_a_target(target: str, tmp_path: Path) -> None:
-    """One translation unit has the C of every kernel of the target: no two of them define one name."""
+@cache
+def of_kernels(target: str) -> Mapping[str, tuple[Section, ...]]:
+    """What every kernel that runs there has at file scope."""
     found = load_for(target=target)
     platform = found.platforms[target]
     kernels = [kernel for kernel in found.kernels.values() if platform.runs(kernel.target) and not kernel.pattern]
-    of_kernel = {kernel.name: tuple(sections_of((kernel,), found.operators, layers())) for kernel in kernels}
+    return {kernel.name: tuple(sections_of((kernel,), found.operators, layers())) for kernel in kernels}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_all_sections_of_a_target(target: str, tmp_path: Path) -> None:
+    """One translation unit has the C of every kernel of the target: no two of them define one name."""
+    platform, of_kernel = load_for(target=target).platforms[target], of_kernels(target)
     assert [name for name, sections in of_kernel.items() if not sections] == []
     sections = tuple(section for some in of_kernel.values() for section in some)
     assert compile_together(sections, platform.prelude, tmp_path) == ""
     names = set().union(*(definitions(section.text) for section in ordered(sections)))
     assert len(names) > 150
+
+
+@pytest.mark.parametrize("target", (*TARGETS, "snitch"))
+def test_sections_read_well(target: str) -> None:
+    texts = {section.text for sections in of_kernels(target).values() for section in ordered(sections)}
+    assert len(texts) > 100 and [one for text in texts for one in objections(fitted(text))] == []
+
+
+def objections(text: str) -> list[str]:
+    """What a reviewer says of C."""
+    return [f"{what}: {match[0]!r}" for what, form in OBJECTIONS.items() for match in form.finditer(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (f"int {'a' * 117};", "a long line"),
+        ("for (int32_t j = 0; j < 1; ++j) {", "a loop over one pixel"),
+        ("w += (count + 0) * 4;", "nothing is added"),
+        ("f((float *)(void *)((uint8_t *)scratch + 64));", "a cast of a cast"),
+    ],
+)
+def test_objections_are_found(text: str, what: str) -> None:
+    assert [one.partition(":")[0] for one in objections(f"\n{text}\n")] == [what]
 
 
 def test_a_network_with_float_and_integer_products() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import struct
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tilewright.c_text.literals import c_float, c_int
@@ -17,6 +18,19 @@ def test_a_float_is_its_hexadecimal_form(value: float) -> None:
     text = c_float(value)
     assert text.endswith("f")
     assert struct.pack("<f", float.fromhex(text[:-1])) == struct.pack("<f", value)
+
+
+@given(st.floats(width=64))
+@example(3.5e38)
+@example(-1e300)
+@example(1e-50)
+def test_any_number_is_rounded_to_float32(value: float) -> None:
+    with np.errstate(over="ignore"):
+        expected = float(np.float32(value))
+    if math.isfinite(expected):
+        assert float.fromhex(c_float(value).removesuffix("f")) == expected
+    else:
+        assert c_float(value) == c_float(expected)
 
 
 def test_what_is_no_number() -> None:

@@ -8,15 +8,18 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tilewright.ir.graph import Attribute, Site
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute, Node, Site, Tensor
 from tilewright.ir.operator import Operator
 from tilewright.ir.requant import Requant
 from tilewright.operators.integer_layers import (
+    centred_weights,
     refused_softmax,
     scaled_sum_form,
     softmax_table,
     sum_bounds,
     sum_requant,
+    zero_points,
 )
 from tilewright.operators.qconv import QCONV
 from tilewright.operators.qelementwise import QADD, QMUL
@@ -94,3 +97,18 @@ def test_exponentials() -> None:
     assert table[-1] > 0 and refused_softmax(site) is None
     zero = site_of(QSOFTMAX, [X], {**attributes, "x_scale": 0.0, "low": -128, "high": 127})
     assert "scales 0.0" in str(refused_softmax(zero))
+
+
+@pytest.mark.parametrize(("op", "name"), [("QConv", "w_zero_point"), ("QGemm", "b_zero_point")])
+@pytest.mark.parametrize("zeros", [None, 3, (3,), (3, -2)])
+def test_weights_lose_the_zero_points_of_their_outputs(op: str, name: str, zeros: int | tuple[int, ...] | None) -> None:
+    """The outputs are the first axis of W, and the last one of B; -128 - 3 does not fit 8 bits."""
+    stored = np.array([[-128, 5], [7, 127]], np.int8)
+    attributes: dict[str, Attribute] = {} if zeros is None else {name: zeros}
+    node = Node(name="n", op=op, inputs=("x", "w"), outputs=("y",), attributes=attributes)
+    tensors = tuple(Tensor(name=one, dtype=DType.I8, shape=(2, 2)) for one in "xwy")
+    found = centred_weights(Site(node=node, inputs=tensors[:2], outputs=tensors[2:], constants={"w": stored}))
+    first, second = {None: (0, 0), 3: (3, 3), (3,): (3, 3), (3, -2): (3, -2)}[zeros]
+    of_outputs = [[first, first], [second, second]] if op == "QConv" else [[first, second]] * 2
+    assert zero_points(node, name) == {None: (0,), 3: (3,)}.get(zeros, zeros)
+    assert found.dtype == np.int64 and found.tolist() == (stored.astype(int) - np.array(of_outputs)).tolist()

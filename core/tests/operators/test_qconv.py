@@ -19,14 +19,13 @@ from tilewright.ir.layer import layer_of
 from tilewright.ir.requant import Requant
 from tilewright.operators.qconv import QCONV, QCONV_PORTABLE, conv_bounds, conv_requant_form
 from tilewright.testing.integer_values import byte_array, make_requant
-from tilewright.testing.kernel_run import STRICT, run_kernel
+from tilewright.testing.kernel_run import STRICT, UBSAN, run_kernel
 from tilewright.testing.kernel_tiles import run_tiled
 from tilewright.testing.operator_sites import points, position, refusal, site_of
 
 Array = npt.NDArray[np.generic]
 few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 compiled = settings.get_profile("programs")
-UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
 BUILDS = (("gcc", *UBSAN), ("gcc", *STRICT, "-O2"), ("clang", *STRICT, "-O2"))
 BYTES = (DType.I8, DType.U8)
 

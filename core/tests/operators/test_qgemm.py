@@ -23,14 +23,13 @@ from tilewright.operators.qgemm import (
     matmul_bounds,
 )
 from tilewright.testing.integer_values import byte_array, make_requant
-from tilewright.testing.kernel_run import STRICT, run_kernel
+from tilewright.testing.kernel_run import STRICT, UBSAN, run_kernel
 from tilewright.testing.kernel_tiles import run_tiled
 from tilewright.testing.operator_sites import refusal, site_of
 
 Array = npt.NDArray[np.generic]
 few = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 compiled = settings.get_profile("programs")
-UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
 BUILDS = (("gcc", *UBSAN), ("gcc", *STRICT, "-O2"), ("clang", *STRICT, "-O2"))
 BYTES = st.sampled_from([DType.I8, DType.U8])
 Case = tuple[Site, list[Array | None]]

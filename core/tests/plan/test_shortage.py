@@ -23,6 +23,7 @@ from tilewright.ir.tiler import Tiler
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Planner, ram_bytes
 from tilewright.plan.remedies import with_memories
+from tilewright.plan.shortage import choice_of, regained
 from tilewright.plan.slowdown import extra_cycles
 from tilewright.testing.cluster import CLUSTER, RUNTIME_BYTES
 from tilewright.testing.one_step import vocabulary
@@ -229,3 +230,15 @@ def test_steps_that_are_tiled_together() -> None:
     plan = world.plan(l1=near)
     assert [group.steps for group in plan.tiled.groups] == [("clip0", "clip1")]
     assert list(_slower(plan)) == ["clip0", "clip1"]
+
+
+def test_steps_regain_the_fastest_kernels_that_have_room_and_no_more() -> None:
+    """The first step has its input and its output alive: 8 bytes are left. Later ones compute in place."""
+    world = _World(_chain(3))
+    misfits = world.planner.best(with_memories(world.bound({}), {"sram": 520}))
+    plain = {f"clip{index}": "portable.clip" for index in range(3)}
+    plan = world.planner.best(with_memories(world.bound(plain), {"sram": 520}))
+    assert not isinstance(misfits, Allocated) and isinstance(plan, Allocated)
+    choice = choice_of(plan.tiled.scheduled.bound, world.planner.operators, Decisions())
+    assert regained(plan, misfits[0], choice) == {"clip0": "small.Clip", "clip1": "fast.Clip", "clip2": "fast.Clip"}
+    assert regained(plan, replace(misfits[0], overflow=None), choice) == {}

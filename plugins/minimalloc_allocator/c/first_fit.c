@@ -4,13 +4,9 @@
    Blocks are numbered by birth, and times by births, from 0 without gaps: two lifetimes meet where one has the other's
    first time. Who of those placed is alive together with a block is asked of an interval tree, the latest ends of
    buckets of neighbours in time, so that only buckets with such a block are ever looked at. */
-#define PY_SSIZE_T_CLEAN
-#define Py_LIMITED_API 0x030B0000
-#include <Python.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "module.h"
 
-enum { SIGNALS_EVERY = 1024, BUCKET = 16 };
+enum { BUCKET = 16 };
 
 typedef struct { int64_t low, high; } Range;
 
@@ -121,11 +117,5 @@ static PyObject *first_fit(PyObject *module, PyObject *args) {
     return found;
 }
 
-static PyMethodDef methods[] = {
-    {"first_fit", first_fit, METH_VARARGS, "Offsets of blocks that are placed in an order, from int64 arrays."},
-    {NULL, NULL, 0, NULL},
-};
-
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_first_fit", NULL, 0, methods, NULL, NULL, NULL, NULL};
-
-PyMODINIT_FUNC PyInit__first_fit(void) { return PyModule_Create(&module); }
+MODULE(first_fit,
+       {"first_fit", first_fit, METH_VARARGS, "Offsets of blocks that are placed in an order, from int64 arrays."})

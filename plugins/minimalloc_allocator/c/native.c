@@ -183,12 +183,6 @@ static PyObject *run(PyObject *module, PyObject *args) {
                          (Py_ssize_t)(status == SOLVED ? s->blocks * 8 : 0));
 }
 
-static PyMethodDef methods[] = {
-    {"prepare", prepare, METH_VARARGS, "A search over blocks in sections, from int64 arrays."},
-    {"run", run, METH_VARARGS, "(status, nodes, offsets) of one search with an order and a limit."},
-    {NULL, NULL, 0, NULL},
-};
-
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_native", NULL, 0, methods, NULL, NULL, NULL, NULL};
-
-PyMODINIT_FUNC PyInit__native(void) { return PyModule_Create(&module); }
+MODULE(native,
+       {"prepare", prepare, METH_VARARGS, "A search over blocks in sections, from int64 arrays."},
+       {"run", run, METH_VARARGS, "(status, nodes, offsets) of one search with an order and a limit."})

@@ -3,13 +3,9 @@
 
    Times are numbered by births, from 0 without gaps. A segment tree over them holds the skyline. It only rises, so a
    start that was worked out before is a bound, and only some at the front of a heap are worked out again. */
-#define PY_SSIZE_T_CLEAN
-#define Py_LIMITED_API 0x030B0000
-#include <Python.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "module.h"
 
-enum { PATIENCE = 30, LOOKS = 24, SIGNALS_EVERY = 1024 }; /* as there */
+enum { PATIENCE = 30, LOOKS = 24 }; /* as there */
 
 typedef struct { int64_t offset; int32_t block; } Start;
 
@@ -148,11 +144,5 @@ static PyObject *skyline(PyObject *module, PyObject *args) {
     return found;
 }
 
-static PyMethodDef methods[] = {
-    {"skyline", skyline, METH_VARARGS, "Offsets of blocks on a skyline, from int64 arrays."},
-    {NULL, NULL, 0, NULL},
-};
-
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_skyline", NULL, 0, methods, NULL, NULL, NULL, NULL};
-
-PyMODINIT_FUNC PyInit__skyline(void) { return PyModule_Create(&module); }
+MODULE(skyline,
+       {"skyline", skyline, METH_VARARGS, "Offsets of blocks on a skyline, from int64 arrays."})

@@ -3,16 +3,12 @@
 #ifndef TILEWRIGHT_STATE_H
 #define TILEWRIGHT_STATE_H
 
-#define PY_SSIZE_T_CLEAN
-#define Py_LIMITED_API 0x030B0000
-#include <Python.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "module.h"
 #include <string.h>
 
 enum { SOLVED, FAILED, STOPPED };
 enum { FEWEST, WEIGHTED, LOWEST };
-enum { SIGNALS_EVERY = 1024, MOST_REMEMBERED = 1 << 22, MOST_LEVELS = 4096, WORDS = MOST_LEVELS / 64 };
+enum { MOST_REMEMBERED = 1 << 22, MOST_LEVELS = 4096, WORDS = MOST_LEVELS / 64 };
 
 typedef struct { uint64_t a, b; } Key;
 typedef struct { int32_t begin, end; Key key; } Part;         /* sections [begin, end) and the state of their blocks */

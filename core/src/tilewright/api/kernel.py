@@ -9,11 +9,20 @@ Made by tools/build_api.py: change tools/api.toml, not this file.
 from tilewright.arithmetic.bounds import AccumulatorBounds
 from tilewright.arithmetic.requant_form import ChannelRange, RequantForm
 from tilewright.arithmetic.scaled_sum import SumForm
+from tilewright.c_text.literals import c_element
 from tilewright.c_text.section_files import section_file, template_file
 from tilewright.ir.kernel import Call, Kernel, Matched, Operand, PartialSums, Sections, TileShape
 from tilewright.ir.sections import Section, SectionTemplate
 from tilewright.operators.c_functions import c_functions
-from tilewright.operators.integer_layers import refused_softmax, scaled_sum_form, softmax_table, sum_bounds, sum_requant
+from tilewright.operators.integer_layers import (
+    centred_weights,
+    refused_softmax,
+    scaled_sum_form,
+    softmax_table,
+    sum_bounds,
+    sum_requant,
+    zero_points,
+)
 from tilewright.operators.nest import Nest, nest
 from tilewright.operators.walk import Walk, broadcast_steps, elementwise_walk, walk
 from tilewright.operators.windows import Windows, windows_of
@@ -36,7 +45,9 @@ __all__ = [
     "Walk",
     "Windows",
     "broadcast_steps",
+    "c_element",
     "c_functions",
+    "centred_weights",
     "elementwise_walk",
     "nest",
     "refused_softmax",
@@ -48,4 +59,5 @@ __all__ = [
     "template_file",
     "walk",
     "windows_of",
+    "zero_points",
 ]

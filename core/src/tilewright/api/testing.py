@@ -11,8 +11,9 @@ from tilewright.testing.cluster import CLUSTER, RUNTIME_BYTES, cluster, copy_pat
 from tilewright.testing.integer_values import byte_array, make_requant
 from tilewright.testing.joined_problems import joined_problem
 from tilewright.testing.kernel_checks import kernel_errors, random_cuts, random_layouts, random_parts
-from tilewright.testing.kernel_run import STRICT, run_kernel
+from tilewright.testing.kernel_run import STRICT, UBSAN, run_kernel
 from tilewright.testing.kernel_tiles import run_tiled, tile_boxes
+from tilewright.testing.layer_checks import layers_taken
 from tilewright.testing.layer_sample import Sample
 from tilewright.testing.one_step import one_step, portable_kernels, vocabulary, with_kernel
 from tilewright.testing.operator_layers import every_layer
@@ -28,6 +29,7 @@ __all__ = [
     "KINDS",
     "RUNTIME_BYTES",
     "STRICT",
+    "UBSAN",
     "RandomNetwork",
     "Sample",
     "SideBySide",
@@ -40,6 +42,7 @@ __all__ = [
     "every_layer",
     "joined_problem",
     "kernel_errors",
+    "layers_taken",
     "make_requant",
     "one_step",
     "points",

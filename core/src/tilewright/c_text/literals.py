@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 
 from tilewright.ir.dtypes import DType
 
 
 def c_float(value: float) -> str:
-    """A float32 as a hexadecimal literal, `INFINITY` or `NAN` (math.h)."""
+    """The float32 that is nearest, as a hexadecimal literal, `INFINITY` or `NAN` (math.h)."""
+    text = c_double(ctypes.c_float(value).value)
+    return f"{text}f" if "x" in text else text
+
+
+def c_double(value: float) -> str:
+    """A float64 as a hexadecimal literal, `INFINITY` or `NAN` (math.h)."""
     value = float(value)
     if math.isnan(value):
         return "NAN"
     if math.isinf(value):
         return "INFINITY" if value > 0 else "-INFINITY"
-    return f"{value.hex()}f"
-
-
-def c_double(value: float) -> str:
-    """A float64 as a hexadecimal literal, `INFINITY` or `NAN` (math.h)."""
-    return c_float(value).removesuffix("f")
+    return value.hex()
 
 
 def c_int(value: int) -> str:

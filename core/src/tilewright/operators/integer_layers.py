@@ -13,7 +13,25 @@ if TYPE_CHECKING:
     from tilewright.arithmetic.bounds import AccumulatorBounds
     from tilewright.arithmetic.requant_form import RequantForm
     from tilewright.arithmetic.scaled_sum import SumForm
-    from tilewright.ir.graph import Site
+    from tilewright.ir.graph import Node, Site
+
+
+def zero_points(node: Node, name: str) -> tuple[int, ...]:
+    """A zero-point attribute as a tuple, whether it holds one int or several; (0,) where absent."""
+    from tilewright.operators import integer_sites
+
+    return integer_sites.zero_points(node, name)
+
+
+def centred_weights(site: Site) -> npt.NDArray[np.int64]:
+    """The constant W of a QConv, or B of a QGemm, minus its zero points, in int64 and in its own shape."""
+    import numpy as np
+
+    from tilewright.operators.integer_sites import centred
+
+    axis, name = {"QConv": (0, "w_zero_point"), "QGemm": (-1, "b_zero_point")}[site.node.op]
+    zeros, weights = np.asarray(zero_points(site.node, name), np.int64), centred(site.constant(1))
+    return np.moveaxis(np.moveaxis(weights, axis, -1) - zeros, -1, axis)
 
 
 def sum_bounds(site: Site) -> AccumulatorBounds:

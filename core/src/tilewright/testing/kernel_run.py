@@ -41,6 +41,7 @@ STRICT = (
     "-Werror",
     "-ffp-contract=off",
 )
+UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
 
 
 def run_kernel(
@@ -159,17 +160,9 @@ def build_library(
             "",
         )
     )
-    source, library = folder / "kernel.c", folder / f"kernel_{abs(hash(text))}.so"
-    source.write_text(text, encoding="utf-8")
-    command = [
-        *shlex.split(os.environ.get("CC", "cc")),
-        *flags,
-        "-shared",
-        "-fPIC",
-        "-o",
-        str(library),
-        str(source),
-        "-lm",
-    ]
-    subprocess.run(command, check=True)
+    compiler = [*shlex.split(os.environ.get("CC", "cc")), *flags]
+    source, library = folder / "kernel.c", folder / f"kernel_{abs(hash((text, *compiler)))}.so"
+    if not library.exists():  # else an earlier call has had the same kernel, site and layouts
+        source.write_text(text, encoding="utf-8")
+        subprocess.run([*compiler, "-shared", "-fPIC", "-o", str(library), str(source), "-lm"], check=True)
     return ctypes.CDLL(str(library.resolve()))  # a bare name would be looked for among the system's

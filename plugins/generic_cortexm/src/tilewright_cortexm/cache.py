@@ -31,7 +31,10 @@ def _flushes(program: Program, *, outputs: bool) -> tuple[Raw, ...]:
     """One statement for each range of bytes that inputs (and outputs) have in a pool; they may share one."""
     ports = (*program.inputs, *program.outputs) if outputs else program.inputs
     ranges = dict.fromkeys((port.pool, port.offset_bytes, port.tensor.size_bytes) for port in ports if port.pool)
-    return tuple(Raw(text=f"TW_CACHE_FLUSH({pool} + {offset}, {size}u);") for pool, offset, size in ranges)
+    return tuple(
+        Raw(text=f"TW_CACHE_FLUSH({f'{pool} + {offset}' if offset else pool}, {size}u);")
+        for pool, offset, size in ranges
+    )
 
 
 CACHE = CodePass(

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tilewright.api.testing import STRICT, byte_array, make_requant, refusal, run_kernel, site_of
+from tilewright.api.testing import UBSAN, byte_array, make_requant, refusal, run_kernel, site_of
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Site
 from tilewright.ir.kernel import Kernel
@@ -22,7 +22,6 @@ from tilewright_cortexm.kernels import dsp_depthwise, dsp_taps, mve_depthwise
 Array = npt.NDArray[np.generic]
 Case = tuple[Site, list[Array | None]]
 compiled = settings.get_profile("programs")
-UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
 BYTES = (DType.I8, DType.U8)
 KERNELS = (dsp_depthwise.KERNELS[0], dsp_taps.KERNELS[0], mve_depthwise.KERNELS[0])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tilewright.api.testing import STRICT, byte_array, make_requant, refusal, run_kernel, site_of
+from tilewright.api.testing import UBSAN, byte_array, make_requant, refusal, run_kernel, site_of
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Site
 from tilewright.ir.kernel import Kernel
@@ -21,7 +22,6 @@ from tilewright_cortexm.kernels import KERNELS
 Array = npt.NDArray[np.generic]
 Case = tuple[Site, list[Array | None]]
 compiled = settings.get_profile("programs")
-UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
 BYTES = (DType.I8, DType.U8)
 SCALES = ((0.7732463, 2.045217), (0.31, -0.9), (0.01, 0.02), (0.5, 0.25), (1.0, 1.0), (0.013, 3.7))
 
@@ -112,3 +112,21 @@ def test_sums_of_more_than_32_bits_are_refused(kernel: Kernel) -> None:
 def replace_type(site: Site) -> Site:
     """The same addition of 32-bit integers, which nothing here computes."""
     return replace(site, inputs=tuple(tensor and replace(tensor, dtype=DType.I32) for tensor in site.inputs))
+
+
+@pytest.mark.parametrize("kernel", of("QAdd"), ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("dtype", BYTES)
+def test_a_sum_of_32_bits_is_computed_beside_the_bytes_of_an_operand_or_in_them(
+    kernel: Kernel, dtype: DType, tmp_path: Path
+) -> None:
+    rng, (low, high) = np.random.default_rng(4), dtype.limits
+    inputs = [byte_array(rng, dtype, (3, 5, 19), saturated=False), byte_array(rng, dtype, (5, 19), saturated=True)]
+    attributes: dict[str, Attribute] = {
+        "a_scale": 0.5, "b_scale": 0.25, "a_zero_point": 3, "b_zero_point": 1, "zero_point": 2, "low": low,
+        "high": high - 20, "output_type": dtype.value,
+    }  # fmt: skip
+    site = site_of(QADD, inputs, attributes)
+    assert refusal(kernel, site) is None
+    for in_place in (False, True):
+        (found,) = run_kernel(QADD, kernel, site, inputs, folder=tmp_path, in_place=in_place)
+        assert np.array_equal(found, QADD.reference(site, inputs)[0])

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tilewright.api.testing import STRICT, byte_array, make_requant, run_tiled, site_of
+from tilewright.api.testing import UBSAN, byte_array, make_requant, run_tiled, site_of
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Site
 from tilewright.ir.kernel import Kernel
@@ -19,7 +19,6 @@ from tilewright_cortexm.kernels import dsp_products, mve_products
 from tilewright_cortexm.kernels.product_parts import LOOP, share
 
 Array = npt.NDArray[np.generic]
-UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
 GEMM = {"dsp": dsp_products.KERNELS[1], "mve": mve_products.KERNELS[1]}
 GRAINS = {"dsp": 4, "mve": 16}
 LEADS: tuple[tuple[int, ...], ...] = ((1,), (), (1, 1))  # of A, before its values

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tilewright.api.testing import STRICT, byte_array, make_requant, refusal, run_kernel, site_of
+from tilewright.api.testing import UBSAN, byte_array, make_requant, refusal, run_kernel, site_of
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Site
 from tilewright.ir.kernel import Kernel
@@ -23,7 +23,6 @@ from tilewright_cortexm.kernels import dsp_products, mve_products
 Array = npt.NDArray[np.generic]
 Case = tuple[Site, list[Array | None]]
 compiled = settings.get_profile("programs")
-UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
 BYTES = (DType.I8, DType.U8)
 CONV = (dsp_products.KERNELS[0], mve_products.KERNELS[0])
 GEMM = (dsp_products.KERNELS[1], mve_products.KERNELS[1])

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tilewright.api.testing import STRICT, byte_array, make_requant, refusal, run_tiled, site_of
+from tilewright.api.testing import UBSAN, byte_array, make_requant, refusal, run_tiled, site_of
 from tilewright.ir.access import MapAccess
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Site
@@ -30,7 +30,6 @@ from tilewright_cortexm.kernels import (
 from tilewright_cortexm.kernels.row_tiles import tile_elements, tile_rows
 
 Array = npt.NDArray[np.generic]
-UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
 MIXING = (dsp_products.KERNELS[0], mve_products.KERNELS[0])
 DEPTHWISE = (dsp_depthwise.KERNELS[0], dsp_taps.KERNELS[0], mve_depthwise.KERNELS[0])
 SHAPES = (  # height and width of X, strides, pads

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tilewright.api.testing import STRICT, byte_array, refusal, run_kernel, site_of
+from tilewright.api.testing import UBSAN, byte_array, refusal, run_kernel, site_of
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Site
 from tilewright.ir.kernel import Kernel
@@ -21,7 +21,6 @@ from tilewright_cortexm.kernels import KERNELS
 Array = npt.NDArray[np.generic]
 Case = tuple[Operator, Site, list[Array | None]]
 compiled = settings.get_profile("programs")
-UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
 BYTES = (DType.I8, DType.U8)
 
 

@@ -1,33 +1,14 @@
-"""What machines share: which sites are floats, constants as C, and trips of loops."""
+"""What machines share: which sites are floats, and trips of loops."""
 
 from __future__ import annotations
 
-import math
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from tilewright.api.graph import DType, Node, Site, Tensor
-from tilewright_riscv.floats.machines import c_float, not_floats, trips
-
-
-@given(st.floats(width=64))
-@example(3.5e38)
-@example(-1e300)
-def test_constants_are_the_float32(value: float) -> None:
-    with np.errstate(over="ignore"):
-        expected = float(np.float32(value))
-    text = c_float(value)
-    if math.isnan(expected):
-        assert text == "(float)NAN"
-    elif math.isinf(expected):
-        assert text == ("INFINITY" if value > 0 else "-INFINITY")
-    else:
-        assert float.fromhex(text.removesuffix("f")) == expected and text.endswith("f")
+from tilewright_riscv.floats.machines import not_floats, trips
 
 
 def site(*forms: tuple[DType, tuple[int, ...]] | None) -> Site:

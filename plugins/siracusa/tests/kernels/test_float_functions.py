@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilewright.api.testing import STRICT, kernel_errors, refusal, result_errors, run_kernel, site_of
+from tilewright.api.testing import UBSAN, kernel_errors, refusal, result_errors, run_kernel, site_of
 from tilewright.ir.graph import Attribute
 from tilewright.operators import binary, clip, layernorm, softmax, unary
 from tilewright_riscv.floats.functions import UNARY as PROGRAMS
@@ -20,7 +20,6 @@ from tilewright_siracusa.kernels import float_elements, float_functions
 
 Array = npt.NDArray[np.generic]
 Floats = npt.NDArray[np.float32]
-UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
 OPERATORS = {
     operator.name: operator
     for operator in (

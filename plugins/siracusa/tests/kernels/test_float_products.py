@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +14,13 @@ from hypothesis import strategies as st
 
 from tilewright.api.testing import (
     STRICT,
-    random_cuts,
-    random_layouts,
-    random_parts,
     refusal,
     result_errors,
     run_kernel,
-    run_tiled,
     site_of,
 )
 from tilewright.ir.graph import Attribute, Site
-from tilewright.ir.kernel import Kernel
 from tilewright.ir.layer import layer_of
-from tilewright.ir.operator import Operator
 from tilewright.operators.conv import CONV
 from tilewright.operators.gemm import GEMM
 from tilewright.operators.matmul import MATMUL
@@ -35,7 +29,6 @@ from tilewright_siracusa.kernels import float_conv, float_depthwise, float_matmu
 Array = npt.NDArray[np.generic]
 Case = tuple[Site, list[Array | None], np.random.Generator]
 compiled: Any = settings.get_profile("programs")
-UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
 CLIPS: tuple[dict[str, Attribute], ...] = ({}, {"clip_low": 0.0}, {"clip_low": 0.0, "clip_high": 6.0})
 
 
@@ -44,23 +37,6 @@ def values(rng: np.random.Generator, *shape: int, special: bool = False) -> Arra
     if special:
         found[rng.random(shape) < 0.05] = rng.choice([np.nan, np.inf, -np.inf])
     return found
-
-
-def hold(
-    operator: Operator, kernel: Kernel, case: tuple[Site, Sequence[Array | None], np.random.Generator], folder: Any
-) -> None:
-    site, inputs, rng = case
-    layer = layer_of(operator, kernel, site)
-    free = {name: order for name, order in random_layouts(operator, site, rng).items() if name not in layer.packed}
-    layouts = {**free, **layer.required}
-    found = run_kernel(operator, kernel, site, inputs, folder=folder.mktemp("c"), layouts=layouts, flags=UBSAN)
-    assert result_errors(operator, site, inputs, found) == [], layouts
-    cuts, parts = random_cuts(layer.access, rng), random_parts(layer, rng)
-    for chosen in (cuts, {**cuts, **parts}) if parts else (cuts,):
-        found = run_tiled(
-            operator, kernel, site, inputs, cuts=chosen, folder=folder.mktemp("c"), layouts=layouts, flags=UBSAN
-        )
-        assert result_errors(operator, site, inputs, found) == [], (layouts, chosen)
 
 
 @st.composite
@@ -119,30 +95,30 @@ def matmul_cases(draw: st.DrawFn, constant: bool) -> Case:
 
 @compiled
 @given(case=conv_cases(depthwise=False))
-def test_convolutions(case: Case, tmp_path_factory: Any) -> None:
+def test_convolutions(case: Case, check: Callable[..., None]) -> None:
     assume(refusal(float_conv.CONV, case[0]) is None)
-    hold(CONV, float_conv.CONV, case, tmp_path_factory)
+    check(CONV, float_conv.CONV, *case)
 
 
 @compiled
 @given(case=conv_cases(depthwise=True))
-def test_depthwise_convolutions(case: Case, tmp_path_factory: Any) -> None:
+def test_depthwise_convolutions(case: Case, check: Callable[..., None]) -> None:
     assume(refusal(float_depthwise.DEPTHWISE, case[0]) is None)
-    hold(CONV, float_depthwise.DEPTHWISE, case, tmp_path_factory)
+    check(CONV, float_depthwise.DEPTHWISE, *case)
 
 
 @compiled
 @given(case=gemm_cases())
-def test_fully_connected_layers(case: Case, tmp_path_factory: Any) -> None:
-    hold(GEMM, float_matmul.GEMM, case, tmp_path_factory)
+def test_fully_connected_layers(case: Case, check: Callable[..., None]) -> None:
+    check(GEMM, float_matmul.GEMM, *case)
 
 
 @pytest.mark.parametrize("constant", [True, False])
 @compiled
 @given(data=st.data())
-def test_products(constant: bool, data: st.DataObject, tmp_path_factory: Any) -> None:
+def test_products(constant: bool, data: st.DataObject, check: Callable[..., None]) -> None:
     case = data.draw(matmul_cases(constant))
-    hold(MATMUL, float_matmul.MATMUL_WEIGHTS if constant else float_matmul.MATMUL, case, tmp_path_factory)
+    check(MATMUL, float_matmul.MATMUL_WEIGHTS if constant else float_matmul.MATMUL, *case)
 
 
 def test_refusals_say_why() -> None:

@@ -459,17 +459,16 @@ static void tw_dsp_3x2_u3_x0_m128_127(const tw_dsp_block *b)
     const uint32_t *w = b->w;
     for (int32_t i = 0; i < b->blocks; ++i) {
         const int32_t *const p = b->parameters + i * 4;
-        for (int32_t j = 0; j < 3; ++j) {
-            for (int32_t c = 0; c < 2; ++c) {
-                int32_t sum = p[c];
-                const uint32_t *v = w + c;
-                for (const uint32_t *x = b->columns + 2 * j; x < b->end; x += 6, v += 2) {
-                    sum = tw_dsp_mlad(x[0], tw_dsp_even_i8(*v), sum);
-                    sum = tw_dsp_mlad(x[1], tw_dsp_odd_i8(*v), sum);
-                }
-                b->y[j * b->apart + i * 2 + c] = (uint8_t)tw_dsp_requant(sum, p[2 + c], b->above,
-                    0, b->zero_point, -128, 127);
+        for (int32_t result = 0; result < 6; ++result) {
+            const int32_t j = result / 2, c = result % 2;
+            int32_t sum = p[c];
+            const uint32_t *v = w + c;
+            for (const uint32_t *x = b->columns + 2 * j; x < b->end; x += 6, v += 2) {
+                sum = tw_dsp_mlad(x[0], tw_dsp_even_i8(*v), sum);
+                sum = tw_dsp_mlad(x[1], tw_dsp_odd_i8(*v), sum);
             }
+            b->y[j * b->apart + i * 2 + c] = (uint8_t)tw_dsp_requant(sum, p[2 + c], b->above,
+                0, b->zero_point, -128, 127);
         }
         w += (b->end - b->columns) / 6 * 2;
     }

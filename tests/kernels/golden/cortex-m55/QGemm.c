@@ -253,19 +253,18 @@ static void tw_mve_2x4_u3_t5_m128_127(const tw_mve_block *b)
         const int32_t *const p = b->parameters + 8 * i;
         const int8_t *const x[2] = {b->x, b->other};
         const int32_t count = b->steps * 48;
-        for (int32_t j = 0; j < 2; ++j) {
-            for (int32_t c = 0; c < 4; ++c) {
-                int32_t sum = p[c];
-                float scale;
-                for (int32_t k = 0; k < count; ++k) {
-                    sum += x[j][k] * w[(k / 16 * 4 + c) * 16 + k % 16];
-                }
-                for (int32_t k = 0; k < 5; ++k) {
-                    sum += x[j][count + k] * w[(count * 4) + c * 5 + k];
-                }
-                memcpy(&scale, p + 4 + c, sizeof scale);
-                b->y[j * b->apart + 4 * i + c] = (uint8_t)tw_mve_requant(sum, scale, b->zero_point, -128, 127);
+        for (int32_t result = 0; result < 8; ++result) {
+            const int32_t j = result / 4, c = result % 4;
+            int32_t sum = p[c];
+            float scale;
+            for (int32_t k = 0; k < count; ++k) {
+                sum += x[j][k] * w[(k / 16 * 4 + c) * 16 + k % 16];
             }
+            for (int32_t k = 0; k < 5; ++k) {
+                sum += x[j][count + k] * w[count * 4 + c * 5 + k];
+            }
+            memcpy(&scale, p + 4 + c, sizeof scale);
+            b->y[j * b->apart + 4 * i + c] = (uint8_t)tw_mve_requant(sum, scale, b->zero_point, -128, 127);
         }
         w += (count + 5) * 4;
     }
@@ -357,19 +356,18 @@ static void tw_mve_2x1_u3_t5_m128_127(const tw_mve_block *b)
         const int32_t *const p = b->parameters + 8 * i;
         const int8_t *const x[2] = {b->x, b->other};
         const int32_t count = b->steps * 48;
-        for (int32_t j = 0; j < 2; ++j) {
-            for (int32_t c = 0; c < 1; ++c) {
-                int32_t sum = p[c];
-                float scale;
-                for (int32_t k = 0; k < count; ++k) {
-                    sum += x[j][k] * w[(k / 16 * 1 + c) * 16 + k % 16];
-                }
-                for (int32_t k = 0; k < 5; ++k) {
-                    sum += x[j][count + k] * w[(count * 1) + c * 5 + k];
-                }
-                memcpy(&scale, p + 4 + c, sizeof scale);
-                b->y[j * b->apart + 4 * i + c] = (uint8_t)tw_mve_requant(sum, scale, b->zero_point, -128, 127);
+        for (int32_t result = 0; result < 2; ++result) {
+            const int32_t j = result / 1, c = result % 1;
+            int32_t sum = p[c];
+            float scale;
+            for (int32_t k = 0; k < count; ++k) {
+                sum += x[j][k] * w[(k / 16 * 1 + c) * 16 + k % 16];
             }
+            for (int32_t k = 0; k < 5; ++k) {
+                sum += x[j][count + k] * w[count * 1 + c * 5 + k];
+            }
+            memcpy(&scale, p + 4 + c, sizeof scale);
+            b->y[j * b->apart + 4 * i + c] = (uint8_t)tw_mve_requant(sum, scale, b->zero_point, -128, 127);
         }
         w += (count + 5) * 1;
     }

@@ -188,12 +188,12 @@ TW_KERNEL float tw_f32_of_bf16(uint16_t x)
     __asm__ volatile(".insn i 0x2b, 2, x0, %0, %1" ::"r"(value), "i"((stream) | (index) << 5) : "memory")
 /* frep.o: the `count` instructions that follow, once more than the register says. */
 #  define TW_SN_REPEAT(times, count) ".insn i 0x0b, 0, x1, " times ", " #count " - 1\n\t"
-/* Packed float32: vfadd.s, vfsub.s, vfmul.s, vfmac.s, vfmac.r.s, vfmin.s, vfmax.s. */
+/* Packed float32: vfadd.s, vfsub.s, vfmul.s, vfmac.s, vfmac.r.s (rs2: the lower half twice), vfmin.s, vfmax.s. */
 #  define TW_SN_VFADD(rd, rs1, rs2) ".insn r 0x33, 0, 0x41, " #rd ", " #rs1 ", " #rs2 "\n\t"
 #  define TW_SN_VFSUB(rd, rs1, rs2) ".insn r 0x33, 0, 0x42, " #rd ", " #rs1 ", " #rs2 "\n\t"
 #  define TW_SN_VFMUL(rd, rs1, rs2) ".insn r 0x33, 0, 0x43, " #rd ", " #rs1 ", " #rs2 "\n\t"
 #  define TW_SN_VFMAC(rd, rs1, rs2) ".insn r 0x33, 0, 0x48, " #rd ", " #rs1 ", " #rs2 "\n\t"
-#  define TW_SN_VFMAC_R(rd, rs1, rs2) ".insn r 0x33, 4, 0x48, " #rd ", " #rs1 ", " #rs2 "\n\t" /* rs2: the lower half twice */
+#  define TW_SN_VFMAC_R(rd, rs1, rs2) ".insn r 0x33, 4, 0x48, " #rd ", " #rs1 ", " #rs2 "\n\t"
 #  define TW_SN_VFMIN(rd, rs1, rs2) ".insn r 0x33, 0, 0x45, " #rd ", " #rs1 ", " #rs2 "\n\t"
 #  define TW_SN_VFMAX(rd, rs1, rs2) ".insn r 0x33, 0, 0x46, " #rd ", " #rs1 ", " #rs2 "\n\t"
 /* The same of four floats of 16 bits. */

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.api.graph import DType, Layout, Requant, Site, channels_last
-from tilewright.api.kernel import Call, RequantForm, Windows, sum_bounds, sum_requant, windows_of
+from tilewright.api.kernel import Call, RequantForm, Windows, centred_weights, sum_bounds, sum_requant, windows_of
 from tilewright.api.operator import Access
-from tilewright_cortexm.kernels.products import BYTES, two_spatial_axes, zero_points
+from tilewright_cortexm.kernels.products import BYTES, two_spatial_axes
 from tilewright_cortexm.kernels.row_tiles import image_access, row_fields
 
 if TYPE_CHECKING:
@@ -151,8 +151,7 @@ def _depthwise(site: Site) -> Depthwise:
     windows = two_spatial_axes(windows_of(site.node))
     batches, channels, *spatial = site.input(0).shape
     zero = site.node.integer("x_zero_point")
-    weights = np.asarray(site.constant(1)).astype(np.int64).reshape(channels, *windows.kernel)
-    weights = weights - zero_points(site, "w_zero_point").reshape(-1, 1, 1)
+    weights = centred_weights(site).reshape(channels, *windows.kernel)
     bias = np.asarray(site.constant(2), np.int64) if site.has_input(2) else np.zeros(channels, np.int64)
     out = site.output.shape[2:]
     return Depthwise(

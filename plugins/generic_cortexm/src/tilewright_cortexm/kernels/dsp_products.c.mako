@@ -19,7 +19,7 @@ def plus(distance, unit=""):
 /* Columns of a row at a time: ${", or ".join(map(str, counts))}. Rows need not follow one another. */
 % elif fewer:
 /* Columns at a time: ${most}, and two where one or two are left over. */
-% else:
+% elif most > 1:
 /* Columns at a time: ${most}. The last ones again where they do not come out even. */
 % endif
 TW_KERNEL void ${function}(const tw_dsp_conv p, const uint8_t *x, const uint32_t *w, const int32_t *parameters,
@@ -41,8 +41,12 @@ TW_KERNEL void ${function}(const tw_dsp_conv p, const uint8_t *x, const uint32_t
         const int32_t words = p.row_taps * p.column_runs * p.groups * ${group_words} * count;
 % else:
     const int32_t words = p.row_taps * p.column_runs * p.groups * ${group_words * most};
+% if most == 1:
+    for (int32_t at = 0; at < p.pixels; ++at) {
+% else:
     for (int32_t pixel = 0; pixel < p.pixels; pixel += ${most}) {
         const int32_t at = pixel <= p.pixels - ${most} ? pixel : p.pixels - ${most};
+% endif
 % endif
 % if direct:
         const uint32_t *const columns = (const uint32_t *)(const void *)\
@@ -50,10 +54,14 @@ TW_KERNEL void ${function}(const tw_dsp_conv p, const uint8_t *x, const uint32_t
         (void)scratch;
 % else:
         uint32_t *const columns = scratch;
+% if most == 1:
+        tw_dsp_column_${widen}(&p, x, at, columns, ${group_words}, (uint8_t *)(columns + words));
+% else:
         for (int32_t j = 0; j < ${"count" if stripe or fewer else most}; ++j) {
             tw_dsp_column_${widen}(&p, x, at + j, columns + 2 * j, \
 ${f"{group_words} * count" if stripe or fewer else group_words * most}, (uint8_t *)(columns + words));
         }
+% endif
 % endif
         tw_dsp_block b = {.columns = columns, .end = columns + words, .apart = p.y_step,
             .above = p.above, .zero_point = p.zero_point};

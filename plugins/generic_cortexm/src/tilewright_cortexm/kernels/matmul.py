@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tilewright.api.graph import DType, Requant, Site
-from tilewright.api.kernel import Call, RequantForm, broadcast_steps, nest, sum_bounds, sum_requant, walk
+from tilewright.api.kernel import Call, RequantForm, broadcast_steps, nest, sum_bounds, sum_requant, walk, zero_points
 from tilewright.api.operator import Access, whole
-from tilewright_cortexm.kernels.products import BYTES, zero_points
+from tilewright_cortexm.kernels.products import BYTES
 
 _OPERANDS = ("A", "B", "Y")
 
@@ -44,7 +44,7 @@ def _refused(site: Site) -> str | None:
         return "values must be i8 or u8"
     if any(0 in tensor.shape for tensor in tensors):
         return "has no elements"
-    if len(zero_points(site, "b_zero_point")) > 1 or len(site.node.requant().scale) > 1:
+    if len(zero_points(site.node, "b_zero_point")) > 1 or len(site.node.requant().scale) > 1:
         return "columns have zero points or scales of their own"
     bits = sum_bounds(site).bits
     return f"the accumulator needs {bits} bits; this kernel has 32" if bits > 32 else None
@@ -59,7 +59,7 @@ def _matmul(site: Site) -> MatMul:
         depth=site.input(0).shape[-1],
         columns=columns,
         a_zero=site.node.integer("a_zero_point"),
-        b_zero=int(zero_points(site, "b_zero_point")[0]) - flip,
+        b_zero=zero_points(site.node, "b_zero_point")[0] - flip,
         b_flip=flip,
         requant=site.node.requant(),
         form=sum_requant(site),

@@ -134,28 +134,38 @@ ${line(f"add sp, #{40 if more else 36}")}\
         ::: "memory");
 }
 #else
+<% j = "j" if pixels > 1 else "0" %>\
 static void ${block}(const tw_mve_block *b)
 {
     const int8_t *w = b->w;
     for (int32_t i = 0; i < b->blocks; ++i) {
         const int32_t *const p = b->parameters + 8 * i;
         const int8_t *const x[2] = {b->x, b->other};
-        const int32_t count = ${"b->steps * %d" % (16 * unroll) if unroll else "0"};
-        for (int32_t j = 0; j < ${pixels}; ++j) {
-            for (int32_t c = 0; c < ${channels}; ++c) {
-                int32_t sum = p[c]${' + b->more[j]' if more else ''};
-                float scale;
-                for (int32_t k = 0; k < count; ++k) {
-                    sum += x[j][k] * w[(k / 16 * ${channels} + c) * 16 + k % 16];
-                }
-                for (int32_t k = 0; k < ${tail}; ++k) {
-                    sum += x[j][count + k] * w[(count * ${channels}) + c * ${tail} + k];
-                }
-                memcpy(&scale, p + 4 + c, sizeof scale);
-                b->y[j * b->apart + 4 * i + c] = (uint8_t)tw_mve_requant(sum, scale, b->zero_point, ${low}, ${high});
+% if unroll:
+        const int32_t count = b->steps * ${16 * unroll};
+% endif
+% if pixels == 1:
+        for (int32_t c = 0; c < ${channels}; ++c) {
+% else:
+        for (int32_t result = 0; result < ${pixels * channels}; ++result) {
+            const int32_t j = result / ${channels}, c = result % ${channels};
+% endif
+            int32_t sum = p[c]${f" + b->more[{j}]" if more else ""};
+            float scale;
+% if unroll:
+            for (int32_t k = 0; k < count; ++k) {
+                sum += x[${j}][k] * w[(k / 16 * ${channels} + c) * 16 + k % 16];
             }
+% endif
+% if tail:
+            for (int32_t k = 0; k < ${tail}; ++k) {
+                sum += x[${j}][${"count + " if unroll else ""}k] * w[${f"count * {channels} + " if unroll else ""}c * ${tail} + k];
+            }
+% endif
+            memcpy(&scale, p + 4 + c, sizeof scale);
+            b->y[${"" if pixels == 1 else "j * b->apart + "}4 * i + c] = (uint8_t)tw_mve_requant(sum, scale, b->zero_point, ${low}, ${high});
         }
-        w += (count + ${tail}) * ${channels};
+        w += ${{(True, True): f"(count + {tail}) * {channels}", (True, False): f"count * {channels}"}.get((bool(unroll), bool(tail)), tail * channels)};
     }
 }
 #endif

@@ -27,12 +27,18 @@ TW_KERNEL void ${function}(const tw_mve_conv p, const uint8_t *x, const int8_t *
     for (int32_t at = 0, count; at < p.pixels; at += count) {
         const int32_t row = at / p.out_width, column = at - row * p.out_width;
         count = ${f"column + 1 < p.out_width ? {most} : 1" if fewer else most};
+% elif most == 1:
+    for (int32_t at = 0; at < p.pixels; ++at) {
 % else:
     for (int32_t pixel = 0; pixel < p.pixels; pixel += ${most}) {
         const int32_t at = pixel <= p.pixels - ${most} ? pixel : p.pixels - ${most};
 % endif
 % if dense:
         const int8_t *const from[2] = {(const int8_t *)x + at * p.x_step, (const int8_t *)x + (at + 1) * p.x_step};
+        (void)columns;
+% elif direct and most == 1:
+        const int32_t i = at / p.out_width;
+        const int8_t *const from[2] = {(const int8_t *)x + i * row_step + (at - i * p.out_width) * column_step};
         (void)columns;
 % elif direct:
         const int8_t *from[2] = {0};
@@ -43,9 +49,13 @@ TW_KERNEL void ${function}(const tw_mve_conv p, const uint8_t *x, const int8_t *
         (void)columns;
 % else:
         const int8_t *const from[2] = {columns, columns + p.room};
+% if most == 1:
+        tw_mve_column(&p, x, at, ${flip}, columns);
+% else:
         for (int32_t j = 0; j < ${"count" if fewer else most}; ++j) {
             tw_mve_column(&p, x, at + j, ${flip}, columns + j * p.room);
         }
+% endif
 % endif
         tw_mve_block b = {.x = from[0], .other = from[1], .apart = p.y_step, .steps = p.steps,
             .zero_point = p.zero_point};

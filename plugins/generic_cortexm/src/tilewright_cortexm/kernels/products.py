@@ -18,6 +18,7 @@ from tilewright.api.kernel import (
     RequantForm,
     TileShape,
     Windows,
+    centred_weights,
     sum_bounds,
     sum_requant,
     windows_of,
@@ -158,22 +159,13 @@ def _products(site: Site) -> Products:
     )
 
 
-def zero_points(site: Site, name: str) -> Integers:
-    """A zero-point attribute, whether it holds one int or several; 0 where absent."""
-    value = site.node.attributes.get(name, 0)
-    return np.asarray((value,) if isinstance(value, int) else site.node.integers(name), np.int64)
-
-
 def _conv_weights(site: Site) -> Integers:
-    zeros = zero_points(site, "w_zero_point")
-    stored = np.asarray(site.constant(1)).astype(np.int64)
-    centred = stored - zeros.reshape(-1, *(1,) * (stored.ndim - 1))
-    return np.moveaxis(centred, 1, -1).reshape(len(centred), _conv_rows(site).runs, -1)
+    weights = centred_weights(site)
+    return np.moveaxis(weights, 1, -1).reshape(len(weights), _conv_rows(site).runs, -1)
 
 
 def _gemm_weights(site: Site) -> Integers:
-    centred = np.asarray(site.constant(1)).astype(np.int64) - zero_points(site, "b_zero_point")
-    return centred.T[:, None, :]
+    return centred_weights(site).T[:, None, :]
 
 
 def two_spatial_axes(windows: Windows) -> Windows:

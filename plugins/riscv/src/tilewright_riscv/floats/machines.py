@@ -8,8 +8,6 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import TileShape
 from tilewright_riscv.floats.lanes import Dialect, Program
@@ -47,15 +45,6 @@ def not_floats(site: Site) -> str | None:
     if any(tensor is not None and 0 in tensor.shape for tensor in (*site.inputs, *site.outputs)):
         return "has no elements"
     return None
-
-
-def c_float(value: float) -> str:
-    """A C constant with exactly the value's float32 rounding."""
-    with np.errstate(over="ignore"):  # what is larger than any float32 is infinite
-        rounded = float(np.float32(value))
-    if not math.isfinite(rounded):
-        return "(float)NAN" if math.isnan(rounded) else ("-INFINITY" if rounded < 0 else "INFINITY")
-    return f"{rounded.hex()}f"
 
 
 def trips(tile: TileShape) -> int:

@@ -9,11 +9,11 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from tilewright.api.graph import Site
-from tilewright.api.kernel import Call, Kernel, Sections, TileShape, nest, template_file, walk
+from tilewright.api.graph import DType, Site
+from tilewright.api.kernel import Call, Kernel, Sections, TileShape, c_element, nest, template_file, walk
 from tilewright_riscv.floats.functions import SQUARES, TOTAL, normalised, pair
 from tilewright_riscv.floats.lanes import Program
-from tilewright_riscv.floats.machines import INCLUDES, Machine, c_float, not_floats, trips
+from tilewright_riscv.floats.machines import INCLUDES, Machine, not_floats, trips
 from tilewright_riscv.floats.sections import function_section, root_section
 
 EPSILON = 1e-5  # ONNX's
@@ -68,7 +68,7 @@ def _values(machine: Machine, call: Call) -> Mapping[str, object]:
         "count": y.extents[-1],
         "x_step": x.strides[-1],
         "y_step": y.strides[-1],
-        "epsilon": c_float(site.node.number("epsilon", EPSILON)),
+        "epsilon": c_element(site.node.number("epsilon", EPSILON), DType.F32),
     }
 
 

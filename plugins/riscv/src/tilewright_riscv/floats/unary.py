@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
 
-from tilewright.api.graph import Site
-from tilewright.api.kernel import Call, Kernel, Section, TileShape, elementwise_walk, nest
+from tilewright.api.graph import DType, Site
+from tilewright.api.kernel import Call, Kernel, Section, TileShape, c_element, elementwise_walk, nest
 from tilewright_riscv.floats.functions import TOTAL, UNARY
 from tilewright_riscv.floats.lanes import Program
-from tilewright_riscv.floats.machines import INCLUDES, Machine, c_float, not_floats, trips
+from tilewright_riscv.floats.machines import INCLUDES, Machine, not_floats, trips
 from tilewright_riscv.floats.sections import GELU, GELU_RUN, function_section, gelu_section
 
 # ONNX's
@@ -61,7 +61,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "at": outer.offsets,
         "count": loops.extents[-1],
         "steps": {name: steps[-1] for name, steps in loops.steps.items()},
-        "numbers": "".join(f", {c_float(value)}" for value in _numbers(call.site).values()),
+        "numbers": "".join(f", {c_element(value, DType.F32)}" for value in _numbers(call.site).values()),
     }
 
 

@@ -14,10 +14,10 @@ import numpy as np
 from tilewright.api.graph import DType, Layout, Site, channels_last
 from tilewright.api.kernel import Call, Kernel, Matched, PartialSums, TileShape, Windows, windows_of
 from tilewright.api.operator import Access, parse_map
+from tilewright_riscv.floats.activation import activation
 from tilewright_riscv.floats.machines import not_floats
 from tilewright_siracusa.kernels.costs import trips
 from tilewright_siracusa.kernels.float_costs import conv_cycles
-from tilewright_siracusa.kernels.float_layers import MOST_TAPS, activation
 from tilewright_siracusa.kernels.parts import GRAIN, image_sums, is_part, part_fields
 from tilewright_siracusa.kernels.sources import FLOAT_DOT, FLOAT_FINISH, c_section, c_template
 from tilewright_siracusa.kernels.windows import WINDOWS_CALL, image_fields, tap_fields, two_axes
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
+MOST_TAPS = 31  # along one axis: one bit for each
 FEW_CHANNELS = 8  # edges are read tap by tap, in runs of this length
 
 

@@ -12,11 +12,11 @@ import numpy as np
 from tilewright.api.graph import Layout, Site, channels_last
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape, Windows, windows_of
 from tilewright.api.operator import Access, parse_map
+from tilewright_riscv.floats.activation import activation
 from tilewright_riscv.floats.sections import scalar_section
 from tilewright_siracusa.kernels.costs import layer_edges, trips
 from tilewright_siracusa.kernels.float_conv import float_windows, padded
 from tilewright_siracusa.kernels.float_costs import depthwise_cycles
-from tilewright_siracusa.kernels.float_layers import activation
 from tilewright_siracusa.kernels.sources import DIALECT, FLOAT_FINISH, c_template
 from tilewright_siracusa.kernels.windows import WINDOWS_CALL, image_fields, tap_fields, two_axes
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from tilewright.api.graph import Site
 from tilewright.api.kernel import Call, Kernel, Sections, TileShape, elementwise_walk, nest
+from tilewright_riscv.floats.activation import activation
 from tilewright_riscv.floats.functions import pair
 from tilewright_riscv.floats.machines import INCLUDES, not_floats
 from tilewright_riscv.floats.sections import function_section
 from tilewright_siracusa.kernels.costs import trips
 from tilewright_siracusa.kernels.float_function_costs import run_cycles
-from tilewright_siracusa.kernels.float_layers import activation
 from tilewright_siracusa.kernels.sources import DIALECT, FLOAT_FINISH, c_template
 
 _SIGNS: Mapping[str, str] = MappingProxyType({"Add": "+", "Sub": "-", "Mul": "*", "Div": "/"})

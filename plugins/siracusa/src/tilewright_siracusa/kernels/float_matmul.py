@@ -12,10 +12,10 @@ import numpy as np
 from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import Call, Kernel, Operand, PartialSums, Sections, TileShape, broadcast_steps, nest, walk
 from tilewright.api.operator import Access, parse_map
+from tilewright_riscv.floats.activation import activation
 from tilewright_riscv.floats.machines import not_floats
 from tilewright_siracusa.kernels.costs import leading_trips, trips
 from tilewright_siracusa.kernels.float_costs import matmul_cycles
-from tilewright_siracusa.kernels.float_layers import activation
 from tilewright_siracusa.kernels.parts import GRAIN, is_part, part_fields
 from tilewright_siracusa.kernels.sources import FLOAT_DOT, FLOAT_FINISH, c_section, c_template
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from tilewright.api import ceil_div
 from tilewright.api.graph import DType, Requant, Site
-from tilewright.api.kernel import AccumulatorBounds, Windows, sum_bounds, windows_of
+from tilewright.api.kernel import AccumulatorBounds, Windows, centred_weights, sum_bounds, windows_of
 from tilewright_siracusa.kernels.windows import two_axes
 
 if TYPE_CHECKING:
@@ -83,12 +83,6 @@ def _out_of_range(layer: ProductLayer) -> str | None:
     return None
 
 
-def zero_points(site: Site, name: str) -> Integers:
-    """A zero-point attribute, whether it holds one int or several; 0 where absent."""
-    value = site.node.attributes.get(name, 0)
-    return np.asarray((value,) if isinstance(value, int) else site.node.integers(name), np.int64)
-
-
 def bias_and_scale(layer: ProductLayer) -> Array:
     """One row per block: four biases, then the bits of four scales."""
     scales = np.asarray(layer.requant.scales(layer.outputs), np.float32).view(np.int32)
@@ -102,9 +96,8 @@ def bias_and_scale(layer: ProductLayer) -> Array:
 
 def _conv(site: Site, bounds: AccumulatorBounds) -> ProductLayer:
     windows = two_axes(windows_of(site.node))
-    stored = np.asarray(site.constant(1)).astype(np.int64)
-    centred = stored - zero_points(site, "w_zero_point").reshape(-1, *(1,) * (stored.ndim - 1))
-    outputs, inputs = stored.shape[:2]
+    centred = centred_weights(site)
+    outputs, inputs = centred.shape[:2]
     weights = np.moveaxis(centred.reshape(outputs, inputs, *windows.kernel), 1, -1)
     zero = site.node.integer("x_zero_point")
     return ProductLayer(
@@ -119,8 +112,7 @@ def _conv(site: Site, bounds: AccumulatorBounds) -> ProductLayer:
 
 
 def _gemm(site: Site, bounds: AccumulatorBounds) -> ProductLayer:
-    centred = np.asarray(site.constant(1)).astype(np.int64) - zero_points(site, "b_zero_point")
-    weights = centred.T[:, None, None, :]
+    weights = centred_weights(site).T[:, None, None, :]
     return ProductLayer(
         windows=Windows(kernel=(1, 1), strides=(1, 1), dilations=(1, 1), before=(0, 0), after=(0, 0)),
         weights=weights,

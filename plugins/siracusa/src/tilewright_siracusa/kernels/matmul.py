@@ -19,9 +19,10 @@ from tilewright.api.kernel import (
     nest,
     sum_bounds,
     walk,
+    zero_points,
 )
 from tilewright_siracusa.kernels.costs import leading_trips, matmul_cycles, trips
-from tilewright_siracusa.kernels.layers import BLOCK, BYTES, zero_points
+from tilewright_siracusa.kernels.layers import BLOCK, BYTES
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.parts import GRAIN, is_part, part_fields
 from tilewright_siracusa.kernels.sources import DOT, FINISH, c_section, c_template
@@ -33,7 +34,7 @@ MOST_DEPTH = 8192  # parts of a sum are added up in 32 bits
 def _match(site: Site) -> AccumulatorBounds | str:
     if any(tensor.dtype not in BYTES for tensor in (site.input(0), site.input(1), site.output)):
         return "values must be i8 or u8"
-    if len(zero_points(site, "b_zero_point")) > 1 or len(site.node.requant().scale) > 1:
+    if len(zero_points(site.node, "b_zero_point")) > 1 or len(site.node.requant().scale) > 1:
         return "columns with zero points or scales of their own need constant weights (QGemm)"
     if 0 in site.input(0).shape or 0 in site.output.shape:
         return "has no elements"
@@ -46,7 +47,7 @@ def _match(site: Site) -> AccumulatorBounds | str:
 
 def _row_sums(site: Site) -> bool:
     """Whether a zero point of B makes sums of A's rows part of the result."""
-    return bool(zero_points(site, "b_zero_point")[0])
+    return bool(zero_points(site.node, "b_zero_point")[0])
 
 
 def _whole(site: Site) -> bool:
@@ -104,7 +105,7 @@ def _values(call: Call) -> Mapping[str, object]:
             "b_row": b.strides[-2],
             "y_row": y.strides[-2],
             "a_zero_point": node.integer("a_zero_point"),
-            "b_zero_point": int(zero_points(site, "b_zero_point")[0]),
+            "b_zero_point": zero_points(site.node, "b_zero_point")[0],
             "scale": scale,
             "to": limits(requant, limit),
             **({"acc_row": acc["acc"][-2], **part_fields(call)} if part else {}),

@@ -64,16 +64,18 @@ ${', [shift] "r"(shift)' if pixels == 2 else ""}${"" if weighted else f', [ones]
 % for i, s in enumerate(sums):
     acc[${i}] = ${s};
 % endfor
-% if held == 1:
-    (void)step;
-% endif
 #else
     for (int32_t i = 0; i < rows; ++i) {
         uint32_t r[4] = {0}, t[4];
+% if held == 1:
+        r[0] = tw_xp_load(x);
+        x += back;
+% else:
         for (int32_t j = 0; j < ${held}; ++j) {
             r[j] = tw_xp_load(x);
             x += j < ${held - 1} ? step : back;
         }
+% endif
         tw_xp_turn(r, t);
         for (int32_t j = 0; j < 4; ++j) {
             const uint32_t weights = ${"tw_xp_load(w + 4 * j)" if weighted else ones};
@@ -87,6 +89,9 @@ ${', [shift] "r"(shift)' if pixels == 2 else ""}${"" if weighted else f', [ones]
 % endif
     }
 #endif
+% if held == 1:
+    (void)step;
+% endif
 }
 % endfor
 <%

@@ -16,10 +16,11 @@ from tilewright.api import align_up
 from tilewright.api.graph import DType, Layout, Site, channels_last
 from tilewright.api.kernel import Call, Kernel, Matched, Sections, TileShape, Windows
 from tilewright.api.operator import Access, parse_map
+from tilewright_riscv.floats.activation import activation
 from tilewright_snitch.kernels.conv import CONV_FIELDS, conv_values, conv_windows, two_axes
 from tilewright_snitch.kernels.costs import products_cycles
 from tilewright_snitch.kernels.halves import HALVES, NARROW_CYCLES
-from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, activation, element_texts, trips
+from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, element_texts, trips
 from tilewright_snitch.kernels.products import INCLUDES, PRODUCTS, short_of_streams
 from tilewright_snitch.kernels.sources import c_section, c_template, half_sections
 from tilewright_snitch.machine import code_cycles
@@ -112,7 +113,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "function": f"{values['name']}_columns{'_' + site.output.dtype.value if site.output.dtype.is_half else ''}",
         "at_once": AT_ONCE,
         "x_channel": x.strides[1],
-        "columns": f"({texts['type']} *)(void *)((uint8_t *){call.operands['scratch']} + {LANES_BYTES})",
+        "columns": f"(void *)((uint8_t *){call.operands['scratch']} + {LANES_BYTES})",
     }
 
 

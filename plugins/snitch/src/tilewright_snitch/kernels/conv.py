@@ -12,8 +12,9 @@ import numpy as np
 from tilewright.api.graph import DType, Layout, Site, channels_last
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape, Windows, windows_of
 from tilewright.api.operator import Access, parse_map
+from tilewright_riscv.floats.activation import activation
 from tilewright_snitch.kernels.costs import CALL_CYCLES, products_cycles
-from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, activation, not_floats, not_halves, trips
+from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, not_floats, not_halves, trips
 from tilewright_snitch.kernels.products import INCLUDES, PRODUCTS, products_values, short_of_streams
 from tilewright_snitch.kernels.sources import c_section, c_template
 from tilewright_snitch.machine import code_cycles

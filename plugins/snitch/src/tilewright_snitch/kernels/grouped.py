@@ -11,9 +11,10 @@ from math import prod
 from tilewright.api import ceil_div
 from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import Call, Kernel, TileShape, Windows
+from tilewright_riscv.floats.activation import activation
 from tilewright_snitch.kernels.conv import CONV, CONV_FIELDS, conv_values, conv_windows, edge_columns, two_axes
 from tilewright_snitch.kernels.costs import CALL_CYCLES, products_cycles
-from tilewright_snitch.kernels.layers import activation, trips
+from tilewright_snitch.kernels.layers import trips
 from tilewright_snitch.kernels.products import PRODUCTS, short_of_streams
 from tilewright_snitch.kernels.sources import c_section, c_template
 from tilewright_snitch.machine import code_cycles

@@ -12,8 +12,9 @@ from collections.abc import Mapping
 
 from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import Call, Kernel, Sections, TileShape
+from tilewright_riscv.floats.activation import activation
 from tilewright_snitch.kernels.costs import products_cycles
-from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, activation, not_halves, trips
+from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, not_halves, trips
 from tilewright_snitch.kernels.products import (
     CALL,
     INCLUDES,

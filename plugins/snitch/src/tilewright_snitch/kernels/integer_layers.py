@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.api.graph import DType, Site
-from tilewright.api.kernel import Windows, windows_of
+from tilewright.api.kernel import Windows, centred_weights, windows_of
 from tilewright_snitch.kernels.conv import two_axes
 
 if TYPE_CHECKING:
@@ -79,28 +79,21 @@ def _out_of_range(site: Site, layer: IntegerLayer) -> str | None:
     return "sums need more than 32 bits" if reach.max() >= 2**31 else None
 
 
-def _zero_points(site: Site, name: str) -> Integers:
-    """A zero-point attribute, whether it holds one int or several; 0 where absent."""
-    value = site.node.attributes.get(name, 0)
-    return np.asarray((value,) if isinstance(value, int) else site.node.integers(name), np.int64)
-
-
 def _conv(site: Site) -> IntegerLayer:
-    stored = np.asarray(site.constant(1)).astype(np.int64)
-    centred = stored - _zero_points(site, "w_zero_point").reshape(-1, *(1,) * (stored.ndim - 1))
+    centred = centred_weights(site)
     zero = site.node.integer("x_zero_point")
     weights = np.moveaxis(centred, 1, -1).reshape(len(centred), -1)
     return IntegerLayer(
         windows=two_axes(windows_of(site.node)),
         weights=weights,
-        inputs=stored.shape[1],
+        inputs=centred.shape[1],
         bias=_bias(site, weights, zero),
         pad=site.node.integer("pad_value", zero),
     )
 
 
 def _gemm(site: Site) -> IntegerLayer:
-    weights = (np.asarray(site.constant(1)).astype(np.int64) - _zero_points(site, "b_zero_point")).T
+    weights = centred_weights(site).T
     bias = _bias(site, weights, site.node.integer("a_zero_point"))
     return IntegerLayer(windows=_ALONE, weights=weights, inputs=weights.shape[1], bias=bias, pad=0)
 

@@ -1,13 +1,8 @@
-"""Knows what layers of floats share on the cluster: refusals, the fused activation, C for floats, extents of tiles.
+"""Knows what layers of floats share on the cluster: refusals, C for elements, extents of tiles.
 Does not know instructions, nor how weights are stored.
 """
 
 from __future__ import annotations
-
-import math
-from collections.abc import Mapping
-
-import numpy as np
 
 from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import TileShape
@@ -47,27 +42,6 @@ def element_texts(dtype: DType) -> dict[str, object]:
         "load": (lambda place: f"tw_f32_of_{kind}({place})") if half else str,
         "rounded": (lambda value: f"tw_{kind}_of_f32({value})") if half else str,
     }
-
-
-def c_float(value: float, dtype: DType) -> str:
-    """A C constant with exactly the value's rounding to `dtype`."""
-    if not math.isfinite(value):
-        return "NAN" if math.isnan(value) else ("-INFINITY" if value < 0 else "INFINITY")
-    return float(value).hex() if dtype is DType.F64 else f"{float(np.float32(value)).hex()}f"
-
-
-def activation(site: Site, names: tuple[str, str] = ("clip_low", "clip_high")) -> tuple[str, Mapping[str, str]]:
-    """How results are clipped ("none", "low" or "both" limits), and the limits as C; the lower one gives way.
-
-    `names` are those of the limits among the attributes.
-    """
-    dtype = site.output.dtype.computed_in
-    high = float(dtype.numpy.type(site.node.number(names[1], math.inf)))
-    low = min(float(dtype.numpy.type(site.node.number(names[0], -math.inf))), high)
-    limits = {"low": c_float(low, dtype), "high": c_float(high, dtype)}
-    if math.isinf(high) and high > 0:
-        return ("none" if math.isinf(low) and low < 0 else "low"), limits
-    return "both", limits
 
 
 def trips(tile: TileShape, *loops: str) -> int:

@@ -12,9 +12,10 @@ import numpy as np
 from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import Call, Kernel, TileShape, broadcast_steps, nest, walk
 from tilewright.api.operator import Access, parse_map
+from tilewright_riscv.floats.activation import activation
 from tilewright_snitch.kernels import blocks
 from tilewright_snitch.kernels.costs import products_cycles
-from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, activation, not_floats, trips
+from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, not_floats, trips
 from tilewright_snitch.kernels.sources import c_section, c_template
 from tilewright_snitch.machine import code_cycles
 

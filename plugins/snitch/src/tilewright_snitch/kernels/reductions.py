@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from tilewright.api.graph import DType, Site
-from tilewright.api.kernel import Call, Kernel, PartialSums, Sections, TileShape, nest, walk
+from tilewright.api.kernel import Call, Kernel, PartialSums, Sections, TileShape, c_element, nest, walk
 from tilewright_riscv.floats.functions import LARGEST, SMALLEST, TOTAL
 from tilewright_riscv.floats.lanes import Program
-from tilewright_riscv.floats.machines import INCLUDES, c_float, not_floats
+from tilewright_riscv.floats.machines import INCLUDES, not_floats
 from tilewright_riscv.floats.sections import function_section, scalar_section
 from tilewright_snitch.kernels.function_costs import ORDERED_CYCLES, SUMMED_CYCLES, code_bytes, run_cycles
 from tilewright_snitch.kernels.functions import DIALECT
@@ -75,7 +75,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "x_step": terms.steps["X"][-1],
         "sum": f"({sums})[0{outer.offsets['ACC']}]",
         "result": f"({y})[0{outer.offsets['Y']}]",
-        "divided": f" / {c_float(count)}" if site.node.op == "ReduceMean" else "",
+        "divided": f" / {c_element(count, DType.F32)}" if site.node.op == "ReduceMean" else "",
     }
 
 

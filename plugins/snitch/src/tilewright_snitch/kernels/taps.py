@@ -14,10 +14,11 @@ import numpy as np
 from tilewright.api.graph import DType, Layout, Site, channels_last
 from tilewright.api.kernel import Call, Kernel, Matched, Operand, TileShape, Windows, windows_of
 from tilewright.api.operator import Access, parse_map
+from tilewright_riscv.floats.activation import activation
 from tilewright_snitch.kernels import blocks
 from tilewright_snitch.kernels.conv import edge_columns, image_fields, two_axes
 from tilewright_snitch.kernels.costs import taps_cycles
-from tilewright_snitch.kernels.layers import NEAR, activation, not_floats, trips
+from tilewright_snitch.kernels.layers import NEAR, not_floats, trips
 from tilewright_snitch.kernels.products import INCLUDES
 from tilewright_snitch.kernels.sources import c_section, c_template
 from tilewright_snitch.machine import code_cycles
