@@ -79,7 +79,7 @@ def command(
     from tilewright.snapshot.atomic_folder import write_file
 
     _demand_drawable(plot)
-    demand_writable_files(solution_file, problem_file, plot, json_target)
+    demand_writable_files(solution_file, problem_file, plot, json_target, read=(problem,))
     asked = _limited(read_problem(problem, inclusive=inclusive), capacities)
     with working("placing: asking one allocator after the other"):
         asked_of = [name for name in names.split(",") if name]
