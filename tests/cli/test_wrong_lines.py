@@ -85,6 +85,8 @@ WORDS = (
     wrong("compile net.onnx -t generic -o out --json net.onnx", "TW1125", says="net.onnx"),
     wrong("compile net.onnx -t generic -o out --json out/net.c", "TW1125", says="another result"),
     wrong("compile net.onnx -t generic -o ./", "TW1125", says="CMakeLists.txt", CMakeLists_txt="project(mine)"),
+    plan("id,lower,upper,size\na,0,2,10\n", "'--allocator ,' cannot be read", "TW1101", flags="--allocator ,"),
+    plan("id,lower,upper,size\na,0,2,10\n", "another one", "TW1101", flags="--capacity 64 --capacity memory=128"),
     plan("id,lower,upper,size\na,0,2,10\n", "p.csv", "TW1125", flags="-o p.csv"),
     plan("id,lower,upper,size\na,0,2,10\n", "another result", "TW1125", flags="-o new.csv --json new.csv"),
     wrong("explain TW99999", "TW1110", says="TW99999"),
