@@ -316,6 +316,16 @@ def test_a_saved_state_of_another_model(tilewright: Run, int8: Path, float32: Pa
     assert "error[TW1223]: the saved state is of another model" in finished.err
 
 
+def test_what_is_printed_of_a_saved_state_is_its_own(tilewright: Run, int8: Path, tmp_path: Path) -> None:
+    common = ("compile", int8, "-t", "generic", "-q", "-o", tmp_path / "out")
+    assert tilewright(*common, "--export-state", f"rewritten={tmp_path / 'graph'}").code == 0
+    file = tmp_path / "graph" / "state.json"
+    file.write_text(file.read_text(encoding="utf-8").replace('"conv1"', '"edited"'), encoding="utf-8")
+    finished = tilewright(*common, "--import-state", tmp_path / "graph", "--dump-after", "rewritten")
+    assert finished.code == 0, finished.err
+    assert "edited" in finished.err
+
+
 def test_a_saved_plan_of_a_model_that_is_not_there(tilewright: Run, int8: Path, tmp_path: Path) -> None:
     common = ("-t", "generic", "-q", "-o", tmp_path / "out")
     assert tilewright("compile", int8, *common, "--export-state", f"allocated={tmp_path / 'plan'}").code == 0

@@ -246,8 +246,9 @@ def _text_of(deployment: Deployment, stage: str) -> str:
 
     if stage == "program":
         return deployment.artifact.files[f"{deployment.prefix}.c"].decode()
-    value = getattr(deployment, stage)
-    return dump_text(value.graph if stage in ("imported", "rewritten") else value)
+    if stage == "imported":
+        return dump_text(deployment.imported.graph)
+    return dump_text(getattr(deployment, "graph" if stage == "rewritten" else stage))  # of a saved state, its own
 
 
 def _exports(requests: tuple[str, ...]) -> dict[str, Path]:
