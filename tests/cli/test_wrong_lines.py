@@ -79,6 +79,7 @@ WORDS = (
     wrong("check net.onnx -t generic --json ./net.onnx", "TW1125", says="read by this command"),
     wrong("validate net.onnx -t generic --io net.npz --json net.npz", "TW1125", says="net.npz"),
     wrong("validate net.onnx -t generic --json a.json --trace a.json", "TW1125", says="another result"),
+    wrong("diff net.json net.json --json net.json", "TW1125", says="net.json"),
     wrong("bench net.onnx -t generic --json net.onnx", "TW1125", says="net.onnx"),
     wrong("quantize net.onnx --calibration net.npz -o net.onnx", "TW1125", says="net.onnx"),
     wrong("quantize net.onnx --calibration net.npz -o new.onnx --json net.npz", "TW1125", says="net.npz"),
