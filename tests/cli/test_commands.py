@@ -307,6 +307,25 @@ def test_flags_that_a_saved_plan_has_answered_are_named(tilewright: Run, int8: P
     assert "TW1227" not in tilewright(*common, "--import-state", early, *flags).err
 
 
+@pytest.mark.parametrize("stage", ["rewritten", "allocated"])
+def test_a_saved_state_of_another_model(tilewright: Run, int8: Path, float32: Path, tmp_path: Path, stage: str) -> None:
+    common = ("-t", "generic", "-q", "-o", tmp_path / "out")
+    assert tilewright("compile", int8, *common, "--export-state", f"{stage}={tmp_path / 'plan'}").code == 0
+    finished = tilewright("compile", float32, *common, "--import-state", tmp_path / "plan")
+    assert finished.code == 2
+    assert "error[TW1223]: the saved state is of another model" in finished.err
+
+
+def test_what_is_printed_of_a_saved_state_is_its_own(tilewright: Run, int8: Path, tmp_path: Path) -> None:
+    common = ("compile", int8, "-t", "generic", "-q", "-o", tmp_path / "out")
+    assert tilewright(*common, "--export-state", f"rewritten={tmp_path / 'graph'}").code == 0
+    file = tmp_path / "graph" / "state.json"
+    file.write_text(file.read_text(encoding="utf-8").replace('"conv1"', '"edited"'), encoding="utf-8")
+    finished = tilewright(*common, "--import-state", tmp_path / "graph", "--dump-after", "rewritten")
+    assert finished.code == 0, finished.err
+    assert "edited" in finished.err
+
+
 def test_a_saved_plan_of_a_model_that_is_not_there(tilewright: Run, int8: Path, tmp_path: Path) -> None:
     common = ("-t", "generic", "-q", "-o", tmp_path / "out")
     assert tilewright("compile", int8, *common, "--export-state", f"allocated={tmp_path / 'plan'}").code == 0
@@ -356,6 +375,26 @@ def test_validate_judges_every_step_and_output(process: Run, int8: Path) -> None
     assert verdict["outputs"][0]["elements"] == 30
     assert verdict["steps"]
     assert all(step["name"] and step["exact"] is True for step in verdict["steps"])
+
+
+def test_flags_that_change_nothing_are_named(tilewright: Run, int8: Path) -> None:
+    finished = tilewright("check", int8, "-t", "generic", "--buffering", "double", "--optimize", "ram")
+    assert finished.code == 0, finished.err
+    assert "note[TW1123]: these flags change nothing here: --buffering double" in finished.err
+    assert "--optimize" not in finished.err
+    assert "TW1123" not in tilewright("check", int8, "-t", "siracusa", "--buffering", "double").err
+
+
+def test_memories_of_a_board_that_pools_end_are_named(tilewright: Run, int8: Path, tmp_path: Path) -> None:
+    board = tmp_path / "board.toml"
+    board.write_text('[[memory]]\nname = "dtcm"\nsize = "8K"\n', encoding="utf-8")
+    words = ("check", int8, "-t", "generic", "--board", board, "--pool", "fast:4K")
+    finished = tilewright(*words)
+    assert "note[TW1124]: memories of the board are not used, because --pool names others: dtcm" in finished.err
+    assert "your pools: --pool dtcm\n" in finished.err
+    again = tilewright(*words, "--pool", "dtcm")
+    assert again.code == 0, again.err
+    assert "TW1124" not in again.err
 
 
 def test_validate_takes_vectors(tilewright: Run, float32: Path, tmp_path: Path) -> None:

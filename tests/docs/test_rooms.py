@@ -59,6 +59,11 @@ def test_the_table_has_every_room_from_the_top_to_the_ground() -> None:
     assert set(table()) == set(rooms())
 
 
+def test_every_room_has_one_line() -> None:
+    listed = [row[1] for line in section("Rooms").splitlines() if (row := ROW.match(line))]
+    assert [name for name in listed if listed.count(name) > 1] == []
+
+
 @pytest.mark.parametrize("room", rooms())
 def test_a_room_imports_what_its_line_names(room: str) -> None:
     found = {name for file in rooms()[room] for name in imported(file)}

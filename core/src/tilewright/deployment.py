@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tilewright.allocate.auto import EXACT, chosen
 from tilewright.allocate.limits import beyond_machine_warnings, memory_bytes
-from tilewright.config.continued import bound_of, decided_already, demand_model, demand_same, demand_same_border
+from tilewright.config.bound_inputs import bound_inputs
+from tilewright.config.continued import bound_of, decided_already, demand_same, demand_same_border, model_digest
 from tilewright.config.copied_constants import copied_constants
+from tilewright.config.idle_flags import idle_flags
 from tilewright.config.io_rows import demand_one_memory, ends_of, passing
 from tilewright.config.io_types import border_types
-from tilewright.config.machine import machine
+from tilewright.config.machine import board_notes, machine
 from tilewright.config.name_patterns import names_of
 from tilewright.config.options import Options
 from tilewright.config.pins import demand_ends, pinned_memories
@@ -105,9 +107,9 @@ class Deployment:
         from tilewright.frontend.load import load
         from tilewright.frontend.options import ImportOptions, limits_with
 
-        asked = self.options
+        asked, bind = self.options, bound_inputs(self.options)
         options = ImportOptions(
-            dims=asked.dims, bind=asked.bind, allow_external=asked.allow_external, limits=limits_with(asked.limits)
+            dims=asked.dims, bind=bind, allow_external=asked.allow_external, limits=limits_with(asked.limits)
         )
         found = load(self.model, options, self.registry.operators)
         graph = with_integer_border(found.graph, border_types(found.graph, self.options))
@@ -175,8 +177,8 @@ class Deployment:
         """Bytes against cycles: this plan, and others that flags lead to. Of a state that was imported, this one."""
         from tilewright.plan.row_front import row_front
 
-        planner = replace(self.planner, pins=self._decided)
-        return row_front(planner, self.allocated, self.bound, None if self._given else self._bound_with)
+        planner, rebind = replace(self.planner, pins=self._decided), None if self._given else self._bound_with
+        return row_front(planner, self.allocated, self.bound, rebind)
 
     @cached_property
     def program(self) -> Program:
@@ -265,7 +267,9 @@ class Deployment:
             from tilewright.plan.plan_notes import plan_notes
 
             planned = tuple(plan_notes(self.allocated, self.registry.operators))
-        bound, notes = self._settled, tuple(self.contest.notes())
+            planned += () if self._given else tuple(idle_flags(self.allocated, self.options))
+        offered = self.registry.platforms[self.target], self.options, self.registry.memory_hierarchies
+        bound, notes = self._settled, (*board_notes(*offered), *self.contest.notes())
         found = (*bound.diagnostics, *notes, *beyond_machine_warnings(bound.platform), *planned)
         return tuple(dict.fromkeys((*self.registry.diagnostics, *found, *self._from_observers)))
 
@@ -286,7 +290,8 @@ class Deployment:
         """Write one stage's value ("rewritten", "bound", "scheduled", "tiled", "allocated") as JSON and npz."""
         from tilewright.snapshot.saved_stage import save_stage
 
-        save_stage(getattr(self, {"rewritten": "graph", "bound": "_settled"}.get(stage, stage)), folder)
+        value = getattr(self, {"rewritten": "graph", "bound": "_settled"}.get(stage, stage))
+        save_stage(value, folder, model_digest(self.model))
 
     def import_state(self, folder: Path) -> Deployment:
         """The same deployment, continuing from a state that was exported (and perhaps edited). Verified again.
@@ -295,8 +300,7 @@ class Deployment:
         """
         from tilewright.snapshot.saved_stage import read_stage
 
-        demand_model(self.model)
-        value = read_stage(folder, self.registry)
+        value = read_stage(folder, self.registry, model_digest(self.model))
         if isinstance(value, Decisions):
             pinned = replace(self.options, pins=self.options.pins.pinned_by(value))
             return Deployment(self.model, self.target, pinned, self._registry)
@@ -333,11 +337,8 @@ class Deployment:
         """What was asked for before the graph is bound."""
         kept = {name for state in self.states for name in (state.input, state.output)}
         demand_ends(self.options.io_of, (*self.inputs, *self.outputs), kept)
-        flags = Decisions(
-            io=ends_of(self.options, self.inputs, self.outputs),
-            state={state.input: state.output for state in self.states},
-        )
-        return flags.pinned_by(self.options.pins)
+        state = {state.input: state.output for state in self.states}
+        return Decisions(io=ends_of(self.options, self.inputs, self.outputs), state=state).pinned_by(self.options.pins)
 
     def _configured(self, settings: Mapping[str, str]) -> Platform:
         """The target with what was asked for, and with these settings."""
@@ -391,8 +392,7 @@ class Deployment:
         planner = replace(self.planner, pins=Decisions(kernels=kernels).pinned_by(self._pins))
         known = () if Graph in self._given else (*self.imported.diagnostics, *self.rewritten.diagnostics)
         bound = planner.bind(self.graph, self.platform, known)
-        initial = initial_constants(self.states)
-        return replace(bound, constants={**bound.constants, **initial}) if initial else bound
+        return replace(bound, constants={**bound.constants, **initial_constants(self.states)})
 
     def _finished(self, stage: str, value: Value) -> Value:
         """Tell the observers, and hand `value` on."""

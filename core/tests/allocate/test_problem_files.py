@@ -93,3 +93,11 @@ def test_buffers_with_candidates_keep_them_in_their_order_and_others_are_in_one_
     file.write_text(json.dumps({"buffers": [{"name": "a", "size": 4}, {"name": "b", "size": 8, "pools": []}]}))
     alone = read_problem(file)
     assert len(alone.pools) == 1 and {block.pools for block in alone.blocks} == {(alone.pools[0].name,)}
+
+
+def test_a_json_has_no_lifetimes_that_are_inclusive(tmp_path: Path) -> None:
+    file = tmp_path / "p.json"
+    file.write_text('{"buffers": [{"name": "a", "size": 8, "lower": 0, "upper": 3}]}', encoding="utf-8")
+    assert read_problem(file).blocks
+    with pytest.raises(TilewrightError, match="--inclusive is about a CSV"):
+        read_problem(file, inclusive=True)

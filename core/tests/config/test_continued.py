@@ -8,10 +8,10 @@ import pytest
 
 from tilewright.config.continued import (
     decided_already,
-    demand_model,
     demand_same_border,
     demand_same_pools,
     demand_same_target,
+    model_digest,
 )
 from tilewright.config.memory_pools import PoolSpec
 from tilewright.config.options import Options
@@ -64,6 +64,12 @@ def test_what_a_graph_has_decided_is_named_and_nothing_else() -> None:
 
 
 def test_a_state_of_a_model_that_is_not_there(tmp_path: Path) -> None:
-    demand_model(b"")
-    with pytest.raises(TilewrightError, match="TW1201"):
-        demand_model(tmp_path / "nowhere.onnx")
+    for file in (tmp_path / "nowhere.onnx", tmp_path):
+        with pytest.raises(TilewrightError, match="TW1201"):
+            model_digest(file)
+
+
+def test_a_model_has_the_same_digest_from_a_file_and_from_bytes(tmp_path: Path) -> None:
+    file = tmp_path / "net.onnx"
+    file.write_bytes(b"net")
+    assert model_digest(file) == model_digest(b"net") != model_digest(b"other")

@@ -249,6 +249,16 @@ def test_every_single_damage_is_an_error_with_a_code(exported: Path) -> None:
         (exported / name).write_bytes(content)
 
 
+def test_a_state_of_another_model(exported: Path) -> None:
+    plan = read_stage(exported, WORLD, "of any model, for none was named")
+    save_stage(plan, exported, "a1")
+    assert read_stage(exported, WORLD) == read_stage(exported, WORLD, "a1") == plan
+    with pytest.raises(TilewrightError, match="TW1223"):
+        read_stage(exported, WORLD, "b2")
+    save_stage(Decisions(), exported, "a1")  # decisions are for any model that has what they name
+    assert read_stage(exported, WORLD, "b2") == Decisions()
+
+
 def test_an_array_with_other_contents_is_seen(exported: Path) -> None:
     with np.load(exported / "arrays.npz") as found:
         arrays = {name: found[name] for name in found.files}

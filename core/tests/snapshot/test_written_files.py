@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tilewright.errors import TilewrightError
 from tilewright.snapshot.written_files import MANIFEST, leftovers, write_files
 
 FIRST = {"net.c": b"int a;\n", "net_weights.S": b".incbin\n", "arduino/src/net.c": b"int a;\n", "net.bin": bytes(9)}
@@ -56,6 +57,17 @@ def test_a_folder_with_something_of_the_users_stays(tmp_path: Path) -> None:
     assert "arduino/src" not in there(tmp_path)
 
 
+def test_a_file_of_somebody_else_is_not_written_over(tmp_path: Path) -> None:
+    (tmp_path / "net.c").write_bytes(b"int mine;\n")
+    with pytest.raises(TilewrightError, match="TW1125") as refused:
+        compiled(tmp_path, SECOND)
+    assert refused.value.details == ("net.c",)
+    assert there(tmp_path) == {"net.c"}
+    (tmp_path / "net.c").write_bytes(SECOND["net.c"])  # as it would be written
+    assert compiled(tmp_path, SECOND) == ()
+    assert there(tmp_path) == {*SECOND, MANIFEST}
+
+
 def test_what_is_gone_already_is_no_error(tmp_path: Path) -> None:
     compiled(tmp_path, FIRST)
     (tmp_path / "net_weights.S").unlink()
@@ -78,4 +90,4 @@ def test_a_manifest_cannot_name_what_is_elsewhere(tmp_path: Path, name: str) -> 
     manifest = json.loads((tmp_path / "out" / MANIFEST).read_text())
     empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     (tmp_path / "out" / MANIFEST).write_text(json.dumps({**manifest, "files": {name: empty}}))
-    assert leftovers(tmp_path / "out", SECOND).stale == ()
+    assert leftovers(tmp_path / "out", {"net_weights.c": b"int w;\n"}).stale == ()

@@ -25,7 +25,7 @@ _ALIGNED_TO = 4096  # pools of files that do not say how their pools are aligned
 def read_problem(file: Path, *, inclusive: bool = False) -> Problem:
     """The problem in `file`, by its form. `inclusive`: the last column of a CSV's lifetime still belongs to it.
 
-    TilewrightError TW5022 (exit 2) when it cannot be read.
+    TilewrightError TW5022 (exit 2) when it cannot be read, or is JSON where `inclusive` is asked for.
     """
     try:
         text = file.read_text(encoding="utf-8-sig")
@@ -35,6 +35,8 @@ def read_problem(file: Path, *, inclusive: bool = False) -> Problem:
         raise _unreadable(file, "it is no UTF-8 text") from None
     try:
         if text.lstrip()[:1] == "{":
+            if inclusive:
+                raise ValueError("--inclusive is about a CSV, and this is JSON, whose lifetimes are half-open")
             return _from_json(json.loads(text))
         return _from_csv(text, inclusive)
     except (ValueError, KeyError, TypeError) as error:

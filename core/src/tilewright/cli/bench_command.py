@@ -54,7 +54,7 @@ def command(runner_name: str, trace_file: Path | None, json_target: str | None, 
     from tilewright.deployment import Deployment
     from tilewright.verification.runner_choice import ready_runner
 
-    demand_writable_files(json_target, trace_file)
+    demand_writable_files(json_target, trace_file, read=(flags["model"],))
     deployment = Deployment(flags["model"], flags["target"], options_from(flags))
     runner = ready_runner(deployment, runner_name)
     with working(PLANNING):

@@ -35,7 +35,7 @@ def command(json_target: str | None, layers: bool, front: bool, **flags: Any) ->
     from tilewright.report.front import front_table, less_memory
     from tilewright.report.text import layer_parts, summary_parts
 
-    demand_writable_files(json_target)
+    demand_writable_files(json_target, read=(flags["model"],))
     deployment = Deployment(flags["model"], flags["target"], options_from(flags))
     with working(PLANNING):
         deployment.compile()  # what cannot be lowered or written must not pass

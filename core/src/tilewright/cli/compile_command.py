@@ -14,7 +14,7 @@ from click.core import ParameterSource
 from tilewright.cli.examples import examples
 from tilewright.cli.flags import layout_flag, model_or_group_flags
 from tilewright.cli.memory_flags import io_flag
-from tilewright.cli.output import demand_writable_files, hand_over, progress, send_json, show_diagnostics
+from tilewright.cli.output import demand_apart, demand_writable_files, hand_over, progress, send_json, show_diagnostics
 from tilewright.errors import usage_error
 from tilewright.ir.dataclass import dataclass
 from tilewright.words import exporters_from, options_from
@@ -45,13 +45,15 @@ class _Wanted:
     quiet: bool
     strict: bool
 
-    def demand_writable(self) -> None:
-        """Before anything is worked out. TilewrightError TW1107 (exit 2) where a place cannot be written to."""
+    def demand_writable(self, read: Path | None) -> None:
+        """Before anything is worked out. TilewrightError (exit 2): TW1107 where a place cannot be written to, TW1125
+        where that is the file that is read.
+        """
         from tilewright.snapshot.atomic_folder import demand_writable
 
         for folder in (self.folder, *self.exports.values()):
             demand_writable(folder)
-        demand_writable_files(self.json_target)
+        demand_writable_files(self.json_target, read=(read,))
 
     def waiting(self) -> AbstractContextManager[None]:
         """While a plan is searched."""
@@ -63,6 +65,7 @@ class _Wanted:
         """Write everything, unless `strict` and there is a warning. What else to say: how many old files went."""
         from tilewright.snapshot.written_files import leftovers, write_files
 
+        demand_apart(self.json_target, [self.folder / name for name in files if name != "report.json"])
         found = leftovers(self.folder, files)
         show_diagnostics((*diagnostics, *found.diagnostics), self.strict)
         write_files(self.folder, files, found.stale)
@@ -150,7 +153,7 @@ def command(
         quiet=quiet,
         strict=flags["strict"],
     )
-    wanted.demand_writable()
+    wanted.demand_writable(group or flags["model"])
     options = replace(
         options_from(flags), const_format=const_format, layout=layout, emit=exporters_from(emit), selftest=selftest
     )
@@ -243,8 +246,9 @@ def _text_of(deployment: Deployment, stage: str) -> str:
 
     if stage == "program":
         return deployment.artifact.files[f"{deployment.prefix}.c"].decode()
-    value = getattr(deployment, stage)
-    return dump_text(value.graph if stage in ("imported", "rewritten") else value)
+    if stage == "imported":
+        return dump_text(deployment.imported.graph)
+    return dump_text(getattr(deployment, "graph" if stage == "rewritten" else stage))  # of a saved state, its own
 
 
 def _exports(requests: tuple[str, ...]) -> dict[str, Path]:

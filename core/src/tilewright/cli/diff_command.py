@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from tilewright.cli.examples import examples
-from tilewright.cli.output import send_result
+from tilewright.cli.output import demand_writable_files, send_result
 from tilewright.cli.report_command import complete, read_report
 from tilewright.errors import Exit, TilewrightError
 from tilewright.report.table import Part, Table
@@ -34,6 +34,7 @@ def command(old: Path, new: Path, limits: str, json_target: str | None) -> None:
     """Compare two reports: memory, cycles, layers. With --fail-on, exit 9 when something grew too much."""
     from tilewright.report.compare import differences, parse_gates
 
+    demand_writable_files(json_target, read=(old, new))
     before, after = read_report(old), read_report(new)
     with complete(f"{old} or {new}"):
         found = differences(before, after)

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
 import click
 
-from tilewright.errors import Diagnostic, demand_no_warnings
+from tilewright.errors import Diagnostic, demand_no_warnings, usage_error
 from tilewright.report.files import json_text
 from tilewright.report.table import Part, plain
 from tilewright.snapshot.atomic_folder import demand_writable_file, write_file
@@ -74,14 +74,26 @@ def show_diagnostics(diagnostics: Iterable[Diagnostic], strict: bool) -> None:
         demand_no_warnings(found, told=True)
 
 
-def demand_writable_files(*targets: Path | str | None) -> None:
+def demand_writable_files(*targets: Path | str | None, read: Sequence[Path | None] = ()) -> None:
     """Fail early, before any work, when one of the files cannot be written; None is no file, and `-` is stdout.
 
-    Raises TilewrightError TW1107 (exit 2).
+    `read`: files that the command reads. TilewrightError (exit 2): TW1107, and TW1125 where one of these would be
+    written over, or a file is written twice.
     """
-    for target in targets:
-        if target not in (None, "", "-"):
-            demand_writable_file(Path(target))
+    files = [Path(target) for target in targets if target not in (None, "", "-")]
+    for number, file in enumerate(files):
+        demand_writable_file(file)
+        demand_apart(file, [one for one in (*read, *files[:number]) if one is not None])
+
+
+def demand_apart(target: Path | str | None, others: Iterable[Path]) -> None:
+    """TilewrightError TW1125 (exit 2) where a result is to be written over what is read, or over another result."""
+    if target not in (None, "", "-") and Path(target).resolve() in {other.resolve() for other in others}:
+        raise usage_error(
+            "TW1125",
+            f"cannot write '{target}': it is read by this command, or another result is written there",
+            fix=("name another file for this result",),
+        )
 
 
 def send_result(value: Any, json_target: str | None, *parts: Part) -> None:

@@ -79,10 +79,10 @@ def command(
     from tilewright.snapshot.atomic_folder import write_file
 
     _demand_drawable(plot)
-    demand_writable_files(solution_file, problem_file, plot, json_target)
+    demand_writable_files(solution_file, problem_file, plot, json_target, read=(problem,))
+    asked_of = _asked_of(names)
     asked = _limited(read_problem(problem, inclusive=inclusive), capacities)
     with working("placing: asking one allocator after the other"):
-        asked_of = [name for name in names.split(",") if name]
         attempts = _attempts(asked, asked_of, Budget(work=effort, seed=seed), seconds)
     best = _best(asked, attempts)
     send_result(as_json(problem.name, asked, attempts), json_target, *_shown(problem.name, asked, attempts))
@@ -103,6 +103,15 @@ def _demand_drawable(plot: Path | None) -> None:
         raise usage_error("TW1101", f"'--plot {plot.name}' must end in .html or .svg", fix=(fix,))
 
 
+def _asked_of(names: str) -> list[str]:
+    """The allocators that are named, each once. TilewrightError TW1101 (exit 2) where a name is empty."""
+    found = list(dict.fromkeys(name.strip() for name in names.split(",")))
+    if not all(found):
+        fix = "write it as --allocator best-fit,hill-climb     (names and commas)"
+        raise usage_error("TW1101", f"'--allocator {names}' cannot be read", fix=(fix,))
+    return found
+
+
 def _limited(problem: Problem, capacities: Sequence[str]) -> Problem:
     """With the capacities of the command line, which also change the goal."""
     limits: dict[str, int] = {}
@@ -112,7 +121,12 @@ def _limited(problem: Problem, capacities: Sequence[str]) -> Problem:
         if equals and name not in known:
             fix = typed("--capacity", f"{known[0]}={size}") if known else "leave --capacity out"
             raise usage_error("TW1101", f"'--capacity {text}': the pools are {', '.join(known)}", fix=(fix,))
-        limits.update(dict.fromkeys([name] if equals else known, parse_bytes(size)))
+        asked = dict.fromkeys([name] if equals else known, parse_bytes(size))
+        twice = [pool for pool, limit in asked.items() if limits.get(pool, limit) != limit]
+        if twice:
+            fix = "name each pool once: --capacity POOL=BYTES"
+            raise usage_error("TW1101", f"'--capacity {text}': '{twice[0]}' has another one already", fix=(fix,))
+        limits.update(asked)
     pools = tuple(replace(p, capacity_bytes=limits.get(p.name, p.capacity_bytes)) for p in problem.pools)
     return replace(problem, pools=pools, goal="fit" if limits else problem.goal)
 

@@ -79,7 +79,7 @@ def command(
     from tilewright.quantize.static import Recipe, inputs_of, prepare, quantise
     from tilewright.snapshot.atomic_folder import write_file
 
-    demand_writable_files(file, json_target)
+    demand_writable_files(file, json_target, read=(model, calibration, test))
     inputs = inputs_of(model)
     samples = read_samples(calibration, inputs)
     judged = read_samples(test, inputs) if test else samples

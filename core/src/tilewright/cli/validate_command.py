@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import click
+from click.core import ParameterSource
 
 from tilewright.cli.against import against_flag, as_json, compared, demand_agreement, demand_same_ends, lines
 from tilewright.cli.completing import offered
@@ -36,6 +37,16 @@ def _vectors_file(context: click.Context, parameter: click.Parameter, value: Pat
         details=("where inputs and outputs live is --place-io of `validate`, as --io is of `compile`",),
         fix=(typed("--place-io", str(value), gives="instead of --io"),),
     )
+
+
+def _demand_files(vectors: Path | None, model: Path, *results: Path | str | None) -> None:
+    """click.UsageError where random sets are counted, and a file brings others; a project's `sets` gives way.
+    TilewrightError where a result cannot be written, see `demand_writable_files`.
+    """
+    demand_writable_files(*results, read=(model, vectors))
+    context = click.get_current_context()
+    if vectors is not None and context.get_parameter_source("sets") is ParameterSource.COMMANDLINE:
+        raise click.UsageError("--sets counts random sets, and --io brings its own: leave one of them out", context)
 
 
 @contextmanager
@@ -76,7 +87,9 @@ def _place_io() -> Iterator[None]:
     metavar="FILE.npz",
     help="Test vectors setK/in/TENSOR and setK/out/TENSOR. Default: random inputs, outputs from the reference.",
 )
-@click.option("--sets", type=click.IntRange(min=1), default=2, show_default=True, help="How many random sets.")
+@click.option(
+    "--sets", type=click.IntRange(min=1), default=2, show_default=True, help="How many random sets; not with --io."
+)
 @click.option("--sanitize", is_flag=True, help="Run under AddressSanitizer and UndefinedBehaviorSanitizer.")
 @layout_flag
 @against_flag
@@ -100,7 +113,7 @@ def command(
     from tilewright.verification.validation import validate, vectors_of
     from tilewright.verification.wording import verdict_parts
 
-    demand_writable_files(json_target, trace_file)
+    _demand_files(vectors, flags["model"], json_target, trace_file)
     with _place_io():
         deployment = Deployment(flags["model"], flags["target"], replace(options_from(flags), layout=layout))
         demand_same_ends(deployment, against)

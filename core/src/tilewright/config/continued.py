@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from hashlib import file_digest, sha256
 from pathlib import Path
 
 from tilewright.config.io_rows import ends_of
@@ -31,15 +32,21 @@ _DECIDED = (
 )
 
 
-def demand_model(model: Path | bytes) -> None:
-    """TilewrightError TW1201 (exit 3) where the file that a state is said to be of is not there."""
-    if isinstance(model, Path) and not model.is_file():
+def model_digest(model: Path | bytes) -> str:
+    """SHA-256 of the model that a state is of. TilewrightError TW1201 (exit 3) where its file cannot be read."""
+    if isinstance(model, bytes):
+        return sha256(model).hexdigest()
+    try:
+        with model.open("rb") as file:
+            return file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        missing = isinstance(error, FileNotFoundError)
         raise model_error(
             "TW1201",
-            "cannot read the model: there is no such file",
+            f"cannot read the model: {'there is no such file' if missing else error.strerror or error}",
             where=str(model),
             fix=("name the model that the state was saved of: the report says which file it is",),
-        )
+        ) from error
 
 
 def decided_already(value: Graph | Bound | Scheduled | Tiled | Allocated, options: Options) -> Iterator[Diagnostic]:

@@ -101,7 +101,7 @@ class Compiled:
         """Write all files and the manifest into `folder`, which is made where it is missing. Files of a run before that
         are written no more are removed, unless they were changed since: the warnings say which stay.
 
-        Raises TilewrightError TW1107 when the folder cannot be written.
+        Raises TilewrightError TW1107 when the folder cannot be written, and TW1125 where another's file is in the way.
         """
         from tilewright.snapshot.written_files import leftovers, write_files
 

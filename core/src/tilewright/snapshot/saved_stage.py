@@ -76,8 +76,11 @@ class Installed(Protocol):
     def memory_hierarchies(self) -> Mapping[str, MemoryHierarchy]: ...
 
 
-def save_stage(value: SavedStage, folder: Path) -> None:
-    """Write `value`; the same value gives the same bytes. TilewrightError TW1107 when `folder` cannot be written."""
+def save_stage(value: SavedStage, folder: Path, model: str = "") -> None:
+    """Write `value`, and the digest of the model that it is of; the same value gives the same bytes.
+
+    TilewrightError TW1107 (exit 2) when `folder` cannot be written.
+    """
     import numpy as np
 
     arrays: dict[str, Array] = {}
@@ -95,6 +98,7 @@ def save_stage(value: SavedStage, folder: Path) -> None:
         "format": "tilewright state",
         "version": VERSION,
         "stage": stage_name(value),
+        **({"model": model} if model else {}),
         "value": codec.encode(value, type(value)),
     }
     packed = io.BytesIO()
@@ -103,16 +107,19 @@ def save_stage(value: SavedStage, folder: Path) -> None:
     write_folder(folder, {"state.json": f"{text}\n".encode(), "arrays.npz": packed.getvalue()})
 
 
-def read_stage(folder: Path, registry: Installed) -> SavedStage:
-    """Read and verify what `save_stage` wrote.
+def read_stage(folder: Path, registry: Installed, model: str = "") -> SavedStage:
+    """Read and verify what `save_stage` wrote; of the model with the digest `model`, where both say one.
 
     Raises TilewrightError TW1220 for a folder that holds no readable state, TW1221 for one of another version, TW1222
-    for one that is not sound (all exit 3), and TW8001 (exit 8) for a kernel or target that is not installed.
+    for one that is not sound (all exit 3), TW1223 (exit 2) for one of another model, and TW8001 (exit 8) for a kernel
+    or target that is not installed.
     """
     document = _document(folder)
     stage = document.get("stage")
     if not isinstance(stage, str) or stage not in _TYPES:
         raise _unreadable(folder, f"it has no stage that is known: {stage!r}")
+    if model and stage != stage_name(Decisions()) and document.get("model", model) != model:
+        raise _of_another_model(folder)
     arrays = _arrays(folder)
 
     def get(data: Json) -> Array:
@@ -323,4 +330,17 @@ def _unsound(folder: Path, reason: str) -> TilewrightError:
         f"the state is not sound: {reason}",
         where=str(folder),
         fix=("undo the change that was made to it, or export it again: --export-state",),
+    )
+
+
+def _of_another_model(folder: Path) -> TilewrightError:
+    return usage_error(
+        "TW1223",
+        "the saved state is of another model, or of this one before it was changed",
+        where=str(folder),
+        details=("a state brings its network and its constants: MODEL would only give them its name",),
+        fix=(
+            "name the model that the state was saved of",
+            "compile without --import-state: --pin FILE.json keeps decisions that were exported",
+        ),
     )

@@ -1,5 +1,5 @@
-"""Knows which files a run wrote into a folder, so that the next run removes those that it does not write again, and no
-others. Does not know what is in them.
+"""Knows which files a run wrote into a folder, so that the next run removes those that it does not write again, and
+writes over no others. Does not know what is in them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
-from tilewright.errors import Diagnostic
+from tilewright.errors import Diagnostic, usage_error
 from tilewright.ir.dataclass import dataclass
 from tilewright.snapshot.atomic_folder import write_folder
 
@@ -25,22 +25,42 @@ class Leftovers:
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def leftovers(folder: Path, names: Collection[str]) -> Leftovers:
-    """What to remove when files of these names are written. Files that were changed since stay, with a warning TW1121;
-    so does everything where the manifest cannot be read.
+def leftovers(folder: Path, files: Mapping[str, bytes]) -> Leftovers:
+    """What to remove when these files are written. Files that were changed since stay, with a warning TW1121; so does
+    everything where the manifest cannot be read.
+
+    Raises TilewrightError TW1125 (exit 2) where a file of such a name is there that no run before wrote.
     """
     try:
         before = _read(folder / MANIFEST)
     except FileNotFoundError:
-        return Leftovers()
+        before = {}
     except (OSError, ValueError) as error:
         message = "what the run before wrote cannot be told: nothing of it is removed"
         return Leftovers(diagnostics=(_warning(message, folder / MANIFEST, str(error)),))
-    old = {name: digest for name, digest in before.items() if name not in names and _is_inside(folder, name)}
+    _demand_ours(folder, files, before)
+    old = {name: digest for name, digest in before.items() if name not in files and _is_inside(folder, name)}
     same = {name for name, digest in old.items() if _digest((folder / name).read_bytes()) == digest}
     message = "a file of the run before was changed since: it stays, and is not written now"
     changed = tuple(_warning(message, folder / name) for name in sorted(old.keys() - same))
     return Leftovers(stale=tuple(sorted(same)), diagnostics=changed)
+
+
+def _demand_ours(folder: Path, files: Mapping[str, bytes], before: Collection[str]) -> None:
+    """What is there under a name that is to be written is of the run before, or the same."""
+    theirs = [
+        name
+        for name, content in files.items()
+        if name not in before and (folder / name).is_file() and (folder / name).read_bytes() != content
+    ]
+    if theirs:
+        raise usage_error(
+            "TW1125",
+            f"would write over {len(theirs)} file(s) that tilewright did not write: nothing is written",
+            where=str(folder),
+            details=tuple(sorted(theirs)),
+            fix=("name a folder of its own for the generated files with -o", "or move these files away"),
+        )
 
 
 def write_files(folder: Path, files: Mapping[str, bytes], stale: Collection[str]) -> None:

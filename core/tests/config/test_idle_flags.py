@@ -1,0 +1,68 @@
+"""Flags that changed nothing about a plan are named, with the reason; the others are not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tilewright.config.idle_flags import CUTTING, idle_flags
+from tilewright.config.options import Options
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.platform import Platform
+from tilewright.ir.stages import Allocated
+from tilewright.plan.kernel_fallback import Fitting
+from tilewright.testing.cluster import CLUSTER
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.portable_plans import portable_planner
+from tilewright.testing.row_networks import ONE_MEMORY, row_network
+from tilewright.tile.strategies import TILERS, StepTiler
+
+
+def planned(platform: Platform = ONE_MEMORY, **asked: Any) -> Allocated:
+    planner = portable_planner(**asked)
+    answer = Fitting(planner=planner).plan(planner.bind(row_network(0, vocabulary()).graph, platform))
+    assert isinstance(answer, Allocated)
+    return answer
+
+
+def said(plan: Allocated, **asked: Any) -> tuple[str, ...]:
+    notes = tuple(idle_flags(plan, Options(**asked)))
+    assert all((note.code, note.severity) == ("TW1123", "note") for note in notes)
+    return tuple(line for note in notes for line in note.details)
+
+
+def test_flags_that_were_followed_are_not_named() -> None:
+    assert not said(planned())
+    assert not said(planned(optimize="ram", recompute=1.2), optimize="ram", recompute=1.2)
+
+
+@pytest.mark.parametrize(
+    ("asked", "begins", "reason"),
+    [
+        ({"buffering": "double"}, "--buffering double: ", "has no scratchpad"),
+        ({"tiler": "min"}, "--tiler min: ", "has no scratchpad"),
+        ({"recompute": 1.2}, "--recompute 1.2: ", "speed is asked for, and the plan fits"),
+        ({"optimize": "ram"}, "--optimize ram: ", "no such plan takes less memory"),
+        ({"optimize": "balanced"}, "--optimize balanced: ", "at most 10 % slower"),
+        ({"optimize": "ram", "pins": Decisions(groups=(("a",),))}, "--optimize ram: ", "groups are pinned"),
+    ],
+)
+def test_on_one_memory(asked: dict[str, Any], begins: str, reason: str) -> None:
+    (line,) = said(planned(), **asked)  # by layers, as if rows had given nothing
+    assert line.startswith(begins)
+    assert reason in line
+
+
+def test_on_a_cluster() -> None:
+    plan = planned(CLUSTER)
+    assert not said(plan, buffering="double", tiler="min")
+    rows = said(plan, optimize="ram", recompute=1.5)
+    assert [line.split(":")[0] for line in rows] == ["--optimize ram", "--recompute 1.5"]
+    assert all("is no machine with one memory and one core" in line for line in rows)
+
+
+def test_tilers_that_need_a_scratchpad_are_the_built_in_ones() -> None:
+    assert {*CUTTING, "auto"} == {tiler.name for tiler in TILERS if isinstance(tiler, StepTiler)}
+    assert not said(planned(), tiler="whole")  # it forbids rows
+    assert not said(planned(), tiler="acme-tiler")  # who knows
