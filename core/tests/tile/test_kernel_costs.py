@@ -44,3 +44,17 @@ def test_what_is_left_of_a_block_may_take_longest(rows: int, slowest: float) -> 
     assert found == engine.call_cycles + slowest
     slower = replace(engine, slowdown=1.5)
     assert kernel_cycles(kernel, layer.site, access, 0.0, extents, slower) == engine.call_cycles + 1.5 * slowest
+
+
+@pytest.mark.parametrize(("rows", "slowest"), [(8 * BLOCK, BLOCK), (12, 2 * 1.45), (28, 4), (30, 4)])
+def test_without_a_model_of_its_own_a_kernel_in_blocks_takes_longer_for_what_is_left(rows: int, slowest: float) -> None:
+    """Of 40 rows, which are ten blocks."""
+    bound = one_step("MatMul", (X, W), CLUSTER, constants=(1,)).bound
+    (layer,) = bound.layers.values()
+    access, engine = layer.access, replace(CLUSTER.engines[0], cores=8)
+    row = next(loop.name for loop in access.loops if loop.kind == "parallel" and loop.extent == len(X))
+    kernel = replace(layer.kernel, parallel=(row,), multiples={}, blocks={row: BLOCK}, cycles=None)
+    extents = {loop.name: rows if loop.name == row else loop.extent for loop in access.loops}
+    operations = len(X) * engine.operations_per_cycle / engine.cores
+    found = kernel_cycles(kernel, layer.site, access, operations, extents, engine)
+    assert found == pytest.approx(engine.call_cycles + slowest)

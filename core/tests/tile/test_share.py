@@ -11,7 +11,7 @@ from tilewright.ir.access import MapAccess
 from tilewright.ir.kernel import Kernel
 from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.one_step import one_step
-from tilewright.tile.share import ALONE, ANY, Share, parallel_loops, share
+from tilewright.tile.share import ALONE, ANY, Share, blocked_trips, parallel_loops, share
 
 X, W = np.ones((4, 6), np.float32), np.ones((6, 5), np.float32)
 
@@ -54,5 +54,30 @@ def test_the_share(first: int, second: int, cores: int, grain: int, chosen: tupl
     extents = {one: first, other: second, **dict.fromkeys(rest, 1)}
     names = {"first": one, "second": other, "": ""}
     found = share(kernel, access, extents, cores)
-    assert found == Share(loop=names[chosen[0]], trips=chosen[1])
+    assert (found.loop, found.trips) == (names[chosen[0]], chosen[1])
+    assert found == ALONE or found.grain == grain
     assert found == ALONE or found.trips * cores >= extents[found.loop]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "chosen"),
+    [
+        (16, 16, ("second", 2, 1)),  # two of a block of four take as long as three inside one
+        (16, 1, ("first", 2, 1)),  # and are less than four
+        (24, 1, ("first", 4, 4)),  # four are less than three by themselves
+        (32, 32, ("first", 4, 1)),
+        (2, 16, ("second", 2, 1)),
+    ],
+)
+def test_cores_share_whole_blocks_where_that_is_faster(first: int, second: int, chosen: tuple[str, int, int]) -> None:
+    kernel, access = matmul(parallel=(ANY,))
+    one, other, *rest = (loop.name for loop in access.loops if loop.kind == "parallel")
+    extents = {one: first, other: second, **dict.fromkeys(rest, 1)}
+    found = share(replace(kernel, blocks={one: 4}), access, extents, 8)
+    assert found == Share(loop={"first": one, "second": other}[chosen[0]], trips=chosen[1], grain=chosen[2])
+
+
+def test_what_is_left_of_a_block_counts_as_more_trips() -> None:
+    kernel = replace(matmul()[0], blocks={"o": 4})
+    assert [blocked_trips(kernel, "o", extent) for extent in (4, 5, 8)] == pytest.approx([4, 5.45, 8])
+    assert blocked_trips(kernel, "c", 5) == 5

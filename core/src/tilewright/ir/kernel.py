@@ -134,6 +134,9 @@ class Kernel:
     whatever their names. A string is a refusal, the sentence that says why not. Anything else accepts, and is what all
     other functions find as `site.analysis`. All but `values` are asked about the first such node only: what they answer
     must not depend on names.
+
+    What is left of a block of `blocks` counts as slower, in kernels without `cycles`; cores share whole blocks where
+    that is faster.
     """
 
     name: str  # "acme.conv3x3": unique among all installed kernels
@@ -157,6 +160,7 @@ class Kernel:
     stays: Callable[[Matched], tuple[str, ...]] = _none  # inputs read where they live, if cores reach it: tiles would
     # hold much more of them than is read
     multiples: Mapping[str, int] = field(default_factory=dict)  # loop -> tile extents are multiples of this
+    blocks: Mapping[str, int] = field(default_factory=dict)  # loop -> trips computed at once, faster than one by one
     parallel: tuple[str, ...] = ()  # loops that may be split over cores, best first; "*" is every parallel one
     accumulates: Callable[[Matched], PartialSums | None] = _never  # None: no reduction may be cut
     cycles: Callable[[TileShape], float] | None = None  # None: operations over throughput

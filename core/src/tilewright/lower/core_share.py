@@ -59,9 +59,8 @@ def core_share(tiling: TiledStep) -> CoreShare:
             condition=all_of(FIRST_CORE, *_not_empty(nest)),
             comment="Computes all{tile}.",
         )
-    grain = kernel.multiples.get(split.loop, 1)
     low, high = ends_of(MINE)
-    mine = FunctionCall("tw_share", (range_of(nest.box[split.loop]), Number(grain)))
+    mine = FunctionCall("tw_share", (range_of(nest.box[split.loop]), Number(split.grain)))
     return CoreShare(
         engine=engine,
         loop=split.loop,

@@ -256,6 +256,7 @@ QCONV_PORTABLE = Kernel(
     access=_packed_access,
     prefers=_prefers,
     pack=_pack,
+    blocks={"o": 4},
     parallel=("n", "o", "d", "h", "w"),
     describe=lambda site: described(_form(site), site.analysis.bits),
     values=_values,

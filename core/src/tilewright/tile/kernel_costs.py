@@ -10,7 +10,7 @@ from tilewright.ir.access import Access
 from tilewright.ir.kernel import Kernel, Matched, TileShape
 from tilewright.ir.platform import Engine
 from tilewright.ir.rounding import align_up, ceil_div
-from tilewright.tile.share import Share, share
+from tilewright.tile.share import Share, blocked_trips, share
 from tilewright.tile.tiling_space import TilingSpace
 
 
@@ -30,7 +30,7 @@ def kernel_cycles(
     split = share(kernel, access, extents, engine.cores)
     slowest = _share_cycles(kernel, site, access, operations, shared_extents(extents, split), engine)
     rest = extents[split.loop] % split.trips if split.loop else 0
-    if rest and kernel.cycles is not None:
+    if rest and (kernel.cycles is not None or kernel.blocks):
         last = {**extents, split.loop: rest}
         slowest = max(slowest, _share_cycles(kernel, site, access, operations, last, engine))
     return engine.call_cycles + slowest
@@ -45,7 +45,11 @@ def _share_cycles(
         return engine.slowdown * kernel.cycles(TileShape(site=site, access=access, box=box))
     fraction = 1.0
     for loop in access.loops:
-        fraction *= part[loop.name] / max(loop.extent, 1)
+        trips, extent = part[loop.name], max(loop.extent, 1)
+        if loop.name in kernel.blocks:
+            fraction *= blocked_trips(kernel, loop.name, trips) / blocked_trips(kernel, loop.name, extent)
+        else:
+            fraction *= trips / extent
     return engine.slowdown * operations * fraction * engine.cores / engine.operations_per_cycle
 
 
@@ -77,6 +81,9 @@ def least_cycles(space: TilingSpace, extents: Mapping[str, int] | None = None) -
     """
     trips = extents or space.extents
     split = share(space.kernel, space.access, trips, space.engine.cores)
-    largest = shared_extents(trips, split)
+    blocked = split.loop in space.kernel.blocks and space.kernel.cycles is None  # a share may be of slower trips alone
+    largest = trips if blocked else shared_extents(trips, split)
     whole = _share_cycles(space.kernel, space.site, space.access, space.operations, largest, space.engine)
+    if blocked:
+        return whole / space.engine.cores
     return whole * (trips[split.loop] / (space.engine.cores * split.trips) if split.loop else 1.0)

@@ -5,6 +5,7 @@ Does not know memories or copies.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import lcm
 
 from tilewright.ir.access import Access, MapAccess
 from tilewright.ir.dataclass import dataclass
@@ -12,15 +13,20 @@ from tilewright.ir.kernel import Kernel
 from tilewright.ir.rounding import ceil_div
 
 _ABOUT = 1.1  # what a loop that is named earlier may cost more than the best
+_ALONE = 1.45  # what a trip outside a block takes over one inside: outputs of portable QConv on Snitch (GVSoC)
 ANY = "*"  # in `Kernel.parallel`: every parallel loop of the access, outermost first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """Core i takes the trips `i * trips .. (i + 1) * trips` of `loop` that exist. `loop` "": core 0 takes the tile."""
+    """Core i takes the trips `i * trips .. (i + 1) * trips` of `loop` that exist. `loop` "": core 0 takes the tile.
+
+    `trips` are the fewest multiple of `grain` with which the cores take all.
+    """
 
     loop: str = ""
     trips: int = 0
+    grain: int = 1
 
 
 ALONE = Share()
@@ -37,16 +43,33 @@ def parallel_loops(kernel: Kernel, access: Access) -> tuple[str, ...]:
     return tuple(found)
 
 
+def blocked_trips(kernel: Kernel, loop: str, extent: int) -> float:
+    """How many trips inside whole blocks take as long as `extent` trips of a loop."""
+    rest = extent % kernel.blocks.get(loop, 1)
+    return extent - rest + _ALONE * rest
+
+
 def share(kernel: Kernel, access: Access, extents: Mapping[str, int], cores: int) -> Share:
     """How `cores` cores share a tile with these extents: along the first loop that divides it about evenly."""
-    parts: list[tuple[float, str, int]] = []  # of the tile that the first core takes, and how many trips that is
+    parts: list[tuple[float, Share]] = []  # of the tile's time that the first core takes
     for name in parallel_loops(kernel, access) if cores > 1 else ():
-        extent, grain = extents[name], kernel.multiples.get(name, 1)
-        if extent > 1:
-            trips = ceil_div(extent, cores * grain) * grain
-            parts.append((trips / extent, name, trips))
+        if extents[name] > 1:
+            parts.append(_part(kernel, name, extents[name], cores))
     if not parts:
         return ALONE
-    most = min(parts)[0] * _ABOUT
-    part, loop, trips = next(one for one in parts if one[0] <= most)
-    return Share(loop=loop, trips=trips) if part < 1 else ALONE
+    most = min(part for part, _ in parts) * _ABOUT
+    part, found = next(one for one in parts if one[0] <= most)
+    return found if part < 1 else ALONE
+
+
+def _part(kernel: Kernel, loop: str, extent: int, cores: int) -> tuple[float, Share]:
+    """Of a tile's time what the first core takes along a loop, by trips or, where that is less, by blocks."""
+    least, block = kernel.multiples.get(loop, 1), kernel.blocks.get(loop, 1)
+    every = blocked_trips(kernel, loop, extent)
+    ways = []
+    for grain in (least, lcm(least, block)):
+        trips = ceil_div(extent, cores * grain) * grain
+        ways.append(
+            (blocked_trips(kernel, loop, min(trips, extent)) / every, Share(loop=loop, trips=trips, grain=grain))
+        )
+    return min(ways, key=lambda way: way[0])

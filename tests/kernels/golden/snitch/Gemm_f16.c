@@ -787,40 +787,40 @@ TW_KERNEL int tw_sn_f32_products_none_11_fits(const tw_sn_products *p, const flo
 #endif
 
 /* y = clip(a . b + c). `lanes`: 64 bytes of this core's own. */
-TW_SN_APART void tw_sn_f32_products_none_11(const tw_sn_products p, float low, float high, const float *a,
+TW_SN_APART void tw_sn_f32_products_none_11_at(const tw_sn_products *p, float low, float high, const float *a,
         const float *b, const float *c, float *y, void *lanes)
 {
 #ifdef TW_SN_STREAMS
-    if (p.rows > 0 && p.outputs > 0 && tw_sn_f32_products_none_11_fits(&p, a, b)) {
-        const int32_t at_once = p.runs == 1 || p.b_run == p.run * p.b_element ? p.rows : 1;
+    if (p->rows > 0 && p->outputs > 0 && tw_sn_f32_products_none_11_fits(p, a, b)) {
+        const int32_t at_once = p->runs == 1 || p->b_run == p->run * p->b_element ? p->rows : 1;
         float wild = 0;
-        for (int32_t m = 0; m < p.rows; m += at_once) {
+        for (int32_t m = 0; m < p->rows; m += at_once) {
             int32_t n = 0;
-            if (p.outputs - n >= 8) {
-                const int32_t blocks = (p.outputs - n) / 8;
-                wild += tw_sn_f32_products_none_11_8(&p, at_once, blocks, low, high, a + m * p.a_row, b
-                    + n * p.b_output, c + (m * p.c_row + n * p.c_output), y + (m * p.y_row + n * p.y_output),
+            if (p->outputs - n >= 8) {
+                const int32_t blocks = (p->outputs - n) / 8;
+                wild += tw_sn_f32_products_none_11_8(p, at_once, blocks, low, high, a + m * p->a_row, b
+                    + n * p->b_output, c + (m * p->c_row + n * p->c_output), y + (m * p->y_row + n * p->y_output),
                     (double *)lanes);
                 n += blocks * 8;
             }
-            if (p.outputs - n >= 4) {
-                const int32_t blocks = (p.outputs - n) / 4;
-                wild += tw_sn_f32_products_none_11_4(&p, at_once, blocks, low, high, a + m * p.a_row, b
-                    + n * p.b_output, c + (m * p.c_row + n * p.c_output), y + (m * p.y_row + n * p.y_output),
+            if (p->outputs - n >= 4) {
+                const int32_t blocks = (p->outputs - n) / 4;
+                wild += tw_sn_f32_products_none_11_4(p, at_once, blocks, low, high, a + m * p->a_row, b
+                    + n * p->b_output, c + (m * p->c_row + n * p->c_output), y + (m * p->y_row + n * p->y_output),
                     (double *)lanes);
                 n += blocks * 4;
             }
-            if (p.outputs - n >= 2) {
-                const int32_t blocks = (p.outputs - n) / 2;
-                wild += tw_sn_f32_products_none_11_2(&p, at_once, blocks, low, high, a + m * p.a_row, b
-                    + n * p.b_output, c + (m * p.c_row + n * p.c_output), y + (m * p.y_row + n * p.y_output),
+            if (p->outputs - n >= 2) {
+                const int32_t blocks = (p->outputs - n) / 2;
+                wild += tw_sn_f32_products_none_11_2(p, at_once, blocks, low, high, a + m * p->a_row, b
+                    + n * p->b_output, c + (m * p->c_row + n * p->c_output), y + (m * p->y_row + n * p->y_output),
                     (double *)lanes);
                 n += blocks * 2;
             }
-            if (p.outputs - n >= 1) {
-                const int32_t blocks = (p.outputs - n) / 1;
-                wild += tw_sn_f32_products_none_11_1(&p, at_once, blocks, low, high, a + m * p.a_row, b
-                    + n * p.b_output, c + (m * p.c_row + n * p.c_output), y + (m * p.y_row + n * p.y_output),
+            if (p->outputs - n >= 1) {
+                const int32_t blocks = (p->outputs - n) / 1;
+                wild += tw_sn_f32_products_none_11_1(p, at_once, blocks, low, high, a + m * p->a_row, b
+                    + n * p->b_output, c + (m * p->c_row + n * p->c_output), y + (m * p->y_row + n * p->y_output),
                     (double *)lanes);
                 n += blocks * 1;
             }
@@ -831,7 +831,14 @@ TW_SN_APART void tw_sn_f32_products_none_11(const tw_sn_products p, float low, f
     }
 #endif
     (void)lanes;
-    tw_sn_f32_products_none_11_plain(&p, low, high, a, b, c, y);
+    tw_sn_f32_products_none_11_plain(p, low, high, a, b, c, y);
+}
+
+/* The same of what a call says. */
+TW_KERNEL void tw_sn_f32_products_none_11(const tw_sn_products p, float low, float high, const float *a, const float *b,
+        const float *c, float *y, void *lanes)
+{
+    tw_sn_f32_products_none_11_at(&p, low, high, a, b, c, y, lanes);
 }
 
 /* y = clip(a . b + c), where b and c are float32 already: 8 rows of a at a time are widened, their results rounded
@@ -855,7 +862,7 @@ TW_SN_APART void tw_sn_f32_products_none_11_f16(const tw_sn_products p, float lo
             tw_sn_f16_widen(a + (m + r) * p.a_row, p.runs == 1 ? 1 : p.a_run, depth, wide + r * depth);
         }
         tw_sn_f16_mode(0u);
-        tw_sn_f32_products_none_11(q, low, high, wide, b, c + m * p.c_row, results, scratch);
+        tw_sn_f32_products_none_11_at(&q, low, high, wide, b, c + m * p.c_row, results, scratch);
         tw_sn_f16_mode(3u);
         for (int32_t r = 0; r < q.rows; ++r) {
             tw_sn_f16_narrow(results + r * p.outputs, p.outputs, y + (m + r) * p.y_row, p.y_output);

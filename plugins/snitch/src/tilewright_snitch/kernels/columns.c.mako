@@ -39,43 +39,43 @@ TW_SN_APART void ${function}_copy(const tw_sn_windows *p, int32_t x_channel, int
 }
 
 /* A convolution whose windows are copied beside each other first, ${at_once} pixels of a row at a time. */
-TW_SN_APART void ${function}(const tw_sn_windows p, tw_sn_products q, int32_t x_channel, ${type} low,
+TW_SN_APART void ${function}(const tw_sn_windows *p, tw_sn_products *q, int32_t x_channel, ${type} low,
         ${type} high, const ${stored} *x, const ${type} *w, const ${type} *b, ${stored} *y, ${type} *columns, void *lanes)
 {
 % if half:
-    const int32_t y_output = q.y_output;
-    ${type} *const results = columns + ${at_once} * p.w_output;
-    q.y_row = q.outputs;
-    q.y_output = 1;
+    const int32_t y_output = q->y_output;
+    ${type} *const results = columns + ${at_once} * p->w_output;
+    q->y_row = q->outputs;
+    q->y_output = 1;
 % else:
-    q.y_row = p.y_column;
+    q->y_row = p->y_column;
 % endif
-    q.run = q.a_row = q.b_output = p.w_output;
-    q.runs = q.b_element = 1;
-    q.a_run = q.b_run = 0;
-    for (int32_t n = 0; n < p.batches; ++n) {
-        for (int32_t i = 0; i < p.rows; ++i) {
-            for (int32_t j = 0; j < p.columns; j += q.rows) {
-                q.rows = p.columns - j < ${at_once} ? p.columns - j : ${at_once};
-                ${stored} *const yp = y + (n * p.y_batch + i * p.y_row + j * p.y_column);
+    q->run = q->a_row = q->b_output = p->w_output;
+    q->runs = q->b_element = 1;
+    q->a_run = q->b_run = 0;
+    for (int32_t n = 0; n < p->batches; ++n) {
+        for (int32_t i = 0; i < p->rows; ++i) {
+            for (int32_t j = 0; j < p->columns; j += q->rows) {
+                q->rows = p->columns - j < ${at_once} ? p->columns - j : ${at_once};
+                ${stored} *const yp = y + (n * p->y_batch + i * p->y_row + j * p->y_column);
 % if half:
                 tw_sn_${kind}_mode(3u);
 % endif
-                for (int32_t m = 0; m < q.rows; ++m) {
-                    ${function}_copy(&p, x_channel, i * p.row_stride - p.top,
-                                     (j + m) * p.column_stride - p.left, p.w_output, x + n * p.x_batch,
-                                     columns + m * p.w_output);
+                for (int32_t m = 0; m < q->rows; ++m) {
+                    ${function}_copy(p, x_channel, i * p->row_stride - p->top,
+                                     (j + m) * p->column_stride - p->left, p->w_output, x + n * p->x_batch,
+                                     columns + m * p->w_output);
                 }
 % if half:
                 tw_sn_${kind}_mode(0u);
-                ${name}(q, low, high, columns, w, b, results, lanes);
+                ${name}_at(q, low, high, columns, w, b, results, lanes);
                 tw_sn_${kind}_mode(3u);
-                for (int32_t m = 0; m < q.rows; ++m) {
-                    tw_sn_${kind}_narrow(results + m * q.outputs, q.outputs, yp + m * p.y_column, y_output);
+                for (int32_t m = 0; m < q->rows; ++m) {
+                    tw_sn_${kind}_narrow(results + m * q->outputs, q->outputs, yp + m * p->y_column, y_output);
                 }
                 tw_sn_${kind}_mode(0u);
 % else:
-                ${name}(q, low, high, columns, w, b, yp, lanes);
+                ${name}_at(q, low, high, columns, w, b, yp, lanes);
 % endif
             }
         }

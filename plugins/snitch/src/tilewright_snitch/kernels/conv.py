@@ -158,11 +158,11 @@ def _values(call: Call) -> Mapping[str, object]:
     return {**values, "function": f"{values['name']}_conv{'' if joined else '_apart'}", "joined": joined}
 
 
-CONV_FIELDS = """(tw_sn_windows){
+CONV_FIELDS = """&(tw_sn_windows){
 % for field, value in fields.items():
     .${field} = ${value},
 % endfor
-}, (tw_sn_products){
+}, &(tw_sn_products){
 % for field, value in products.items():
     .${field} = ${value},
 % endfor

@@ -17,7 +17,7 @@ TW_KERNEL void ${function}_pixels(const tw_sn_windows *p, tw_sn_products *q, tw_
         x += rows.from * rounds.a_round + columns.from * q->a_run;
         w += rows.from * rounds.b_round + columns.from * q->b_run;
     }
-    ${name}(*q, rounds, low, high, x, w, b, y, lanes);
+    ${name}_at(q, rounds, low, high, x, w, b, y, lanes);
 }
 
 /* One group: rows of pixels at once, pixels at the edges one by one. */
@@ -43,21 +43,21 @@ TW_KERNEL void ${function}_one(const tw_sn_windows *p, tw_sn_products *q, ${type
 }
 
 /* A convolution of groups over channels that are neighbours; the tile may begin and end inside a group. */
-TW_SN_APART void ${function}(const tw_sn_windows p, tw_sn_products q, const ${function}_of g, ${type} low, ${type} high,
+TW_SN_APART void ${function}(const tw_sn_windows *p, tw_sn_products *q, const ${function}_of g, ${type} low, ${type} high,
         const ${type} *x, const ${type} *w, const ${type} *b, ${type} *y, void *lanes)
 {
-    const int32_t outputs = q.outputs;
-    q.run = q.b_run = p.channels;
-    q.a_row = p.column_stride * p.x_column;
-    q.a_run = p.column_dilation * p.x_column;
-    q.b_output = p.w_output;
-    q.b_element = 1;
-    q.y_row = p.y_column;
-    for (int32_t o = 0; o < outputs; o += q.outputs) {
+    const int32_t outputs = q->outputs;
+    q->run = q->b_run = p->channels;
+    q->a_row = p->column_stride * p->x_column;
+    q->a_run = p->column_dilation * p->x_column;
+    q->b_output = p->w_output;
+    q->b_element = 1;
+    q->y_row = p->y_column;
+    for (int32_t o = 0; o < outputs; o += q->outputs) {
         const int32_t group = (g.first_output + o) / g.outputs;
         const int32_t left = (group + 1) * g.outputs - g.first_output - o;
-        q.outputs = left < outputs - o ? left : outputs - o;
-        ${function}_one(&p, &q, low, high, x + (group * p.channels - g.first_channel), w + o * p.w_output, b ? b + o : b,
-                        y + o * q.y_output, lanes);
+        q->outputs = left < outputs - o ? left : outputs - o;
+        ${function}_one(p, q, low, high, x + (group * p->channels - g.first_channel), w + o * p->w_output, b ? b + o : b,
+                        y + o * q->y_output, lanes);
     }
 }

@@ -20,8 +20,8 @@ from tilewright_snitch.kernels.sources import c_section, c_template
 from tilewright_snitch.machine import code_cycles
 
 CODE_BYTES = 6200  # that a layer executes, steps included
-GROUP_CYCLES = 400.0  # of a row of pixels of a group, beside its products
-PIXEL_CYCLES = 450.0  # of a pixel whose window reaches outside
+GROUP_CYCLES = 220.0  # of a row of pixels of a group, beside its products
+PIXEL_CYCLES = 250.0  # of a pixel whose window reaches outside
 
 
 def _match(site: Site, windows: Windows | str) -> Windows | str:

@@ -21,7 +21,7 @@ TW_SN_APART void ${function}(const tw_sn_products p, float low, float high, cons
                 tw_sn_${kind}_widen(b + (n + o) * p.b_output, p.b_element, depth, columns + o * depth);
             }
             tw_sn_${kind}_mode(0u);
-            ${name}(q, low, high, rows, columns, c, results, scratch);
+            ${name}_at(&q, low, high, rows, columns, c, results, scratch);
             tw_sn_${kind}_mode(3u);
             for (int32_t r = 0; r < q.rows; ++r) {
                 tw_sn_${kind}_narrow(results + r * ${at_once}, q.outputs, y + ((m + r) * p.y_row + n * p.y_output), p.y_output);

@@ -21,7 +21,7 @@ TW_SN_APART void ${function}(const tw_sn_products p, float low, float high, cons
             tw_sn_${kind}_widen(a + (m + r) * p.a_row, p.runs == 1 ? 1 : p.a_run, depth, wide + r * depth);
         }
         tw_sn_${kind}_mode(0u);
-        ${name}(q, low, high, wide, b, c + m * p.c_row, results, scratch);
+        ${name}_at(&q, low, high, wide, b, c + m * p.c_row, results, scratch);
         tw_sn_${kind}_mode(3u);
         for (int32_t r = 0; r < q.rows; ++r) {
             tw_sn_${kind}_narrow(results + r * p.outputs, p.outputs, y + (m + r) * p.y_row, p.y_output);

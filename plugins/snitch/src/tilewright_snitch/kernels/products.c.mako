@@ -178,24 +178,24 @@ TW_KERNEL int ${name}_fits(const tw_sn_products *p, ${rounds}const ${type} *a, c
 #endif
 
 /* y = clip(a . b + c)${"; c may be 0" if not bias else ""}. `lanes`: 64 bytes of this core's own. */
-TW_SN_APART void ${name}(const tw_sn_products p, ${given}${type} low, ${type} high, const ${type} *a, const ${type} *b,
+TW_SN_APART void ${name}_at(const tw_sn_products *p, ${given}${type} low, ${type} high, const ${type} *a, const ${type} *b,
         const ${type} *c, ${type} *y, void *lanes)
 {
 #ifdef TW_SN_STREAMS
-    if (p.rows > 0 && p.outputs > 0 && ${name}_fits(&p, ${passed}a, b)) {
+    if (p->rows > 0 && p->outputs > 0 && ${name}_fits(p, ${passed}a, b)) {
 % if deep:
-        const int32_t at_once = ${name}_whole(&p, &q) ? p.rows : 1;
+        const int32_t at_once = ${name}_whole(p, &q) ? p->rows : 1;
 % else:
-        const int32_t at_once = p.runs == 1 || p.b_run == p.run * p.b_element ? p.rows : 1;
+        const int32_t at_once = p->runs == 1 || p->b_run == p->run * p->b_element ? p->rows : 1;
 % endif
         ${type} wild = 0;
-        for (int32_t m = 0; m < p.rows; m += at_once) {
+        for (int32_t m = 0; m < p->rows; m += at_once) {
             int32_t n = 0;
 % for width in widths:
-            ${"while" if deep else "if"} (p.outputs - n >= ${width}) {
-                const int32_t blocks = ${1 if deep else f"(p.outputs - n) / {width}"};
-                wild += ${name}_${width}(&p, ${passed}at_once, blocks, low, high, a + m * p.a_row, b + n * p.b_output,
-                        ${"c + (m * p.c_row + n * p.c_output)" if bias else "c"}, y + (m * p.y_row + n * p.y_output), (double *)lanes);
+            ${"while" if deep else "if"} (p->outputs - n >= ${width}) {
+                const int32_t blocks = ${1 if deep else f"(p->outputs - n) / {width}"};
+                wild += ${name}_${width}(p, ${passed}at_once, blocks, low, high, a + m * p->a_row, b + n * p->b_output,
+                        ${"c + (m * p->c_row + n * p->c_output)" if bias else "c"}, y + (m * p->y_row + n * p->y_output), (double *)lanes);
                 n += blocks * ${width};
             }
 % endfor
@@ -206,5 +206,12 @@ TW_SN_APART void ${name}(const tw_sn_products p, ${given}${type} low, ${type} hi
     }
 #endif
     (void)lanes;
-    ${name}_plain(&p, ${passed}low, high, a, b, c, y);
+    ${name}_plain(p, ${passed}low, high, a, b, c, y);
+}
+
+/* The same of what a call says. */
+TW_KERNEL void ${name}(const tw_sn_products p, ${given}${type} low, ${type} high, const ${type} *a, const ${type} *b,
+        const ${type} *c, ${type} *y, void *lanes)
+{
+    ${name}_at(&p, ${"q, " if deep else ""}low, high, a, b, c, y, lanes);
 }
