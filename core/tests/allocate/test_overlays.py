@@ -1,14 +1,13 @@
-"""Buffers that take bytes of others: chains of them as bodies, as low as they can be, around what is pinned."""
+"""Buffers that take bytes of others: one way to place them, or a second one where that takes more than the least."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from tilewright.allocate import overlays as module
 from tilewright.allocate.best_fit import BestFit
+from tilewright.allocate.overlay_bodies import with_bodies
 from tilewright.allocate.overlays import OverlaidBuffers, as_proved, chosen, with_overlays
+from tilewright.check.allocation import peaks, violations
 from tilewright.errors import TilewrightError
 from tilewright.ir.allocation import Block, Budget, Place, Pool, Problem, Solution
 
@@ -22,107 +21,61 @@ def block(name: str, size_bytes: int, first: int, last: int, fixed: int | None =
     )
 
 
-def offsets(*blocks: Block, overlays: tuple[OverlaidBuffers, ...]) -> dict[str, int | None]:
-    """Where what takes part in overlays is put."""
-    problem = with_overlays(Problem(blocks=blocks, pools=(POOL,)), overlays)
-    assert set(problem.compatible) == {(one.taker, one.giver) for one in overlays}
-    return {one.name: one.fixed_offset for one in problem.blocks}
-
-
-def over(taker: str, giver: str, lead_bytes: int) -> OverlaidBuffers:
+def over(taker: str, giver: str, lead_bytes: int, *, backward: bool = False) -> OverlaidBuffers:
     """`taker` takes bytes of `giver`."""
-    return OverlaidBuffers(taker=taker, giver=giver, lead_bytes=lead_bytes)
+    return OverlaidBuffers(taker=taker, giver=giver, lead_bytes=lead_bytes, backward=backward)
 
 
-def test_the_one_that_takes_is_lowest() -> None:
+def test_what_takes_part_is_fixed_and_the_rest_has_hints() -> None:
     x, y, other = block("x", 256, 0, 3), block("y", 64, 3, 4), block("other", 32, 1, 2)
-    assert offsets(x, y, other, overlays=(over("y", "x", 32),)) == {"x": 32, "y": 0, "other": None}
-
-
-def test_a_chain_is_one_body() -> None:
-    x, y, z = block("x", 256, 0, 3), block("y", 128, 3, 6), block("z", 96, 6, 7)
-    assert offsets(x, y, z, overlays=(over("y", "x", 32), over("z", "y", 16))) == {"x": 48, "y": 16, "z": 0}
-
-
-def test_a_chain_may_turn() -> None:
-    x, y, z = block("x", 256, 0, 3), block("y", 128, 3, 6), block("z", 96, 6, 7)
-    assert offsets(x, y, z, overlays=(over("y", "x", 32), over("z", "y", -64))) == {"x": 32, "y": 0, "z": 64}
-    assert offsets(x, y, overlays=(over("y", "x", -160),)) == {"x": 0, "y": 160}
-
-
-def test_bodies_that_live_together_are_side_by_side() -> None:
-    x, y, u, v = block("x", 256, 0, 3), block("y", 128, 3, 6), block("u", 64, 1, 6), block("v", 32, 6, 7)
-    found = offsets(x, y, u, v, overlays=(over("y", "x", 16), over("v", "u", 16)))
-    assert found == {"x": 16, "y": 0, "u": 272, "v": 256}
-
-
-def test_what_is_pinned_is_left_where_it_is() -> None:
-    x, y, other = block("x", 256, 0, 3), block("y", 64, 3, 4), block("other", 32, 1, 2, fixed=64)
-    assert offsets(x, y, other, overlays=(over("y", "x", 0),)) == {"x": 96, "y": 96, "other": 64}
-    assert offsets(block("x", 256, 0, 3, fixed=48), y, overlays=(over("y", "x", 16),)) == {"x": 48, "y": 32}
-
-
-def test_pins_at_another_distance_are_an_error() -> None:
-    x, y = block("x", 256, 0, 3, fixed=64), block("y", 64, 3, 4, fixed=0)
-    assert offsets(x, y, overlays=(over("y", "x", 64),)) == {"x": 64, "y": 0}
-    with pytest.raises(TilewrightError, match="TW5002"):
-        offsets(x, y, overlays=(over("y", "x", 32),))
+    (problem,) = with_overlays(Problem(blocks=(x, y, other), pools=(POOL,)), (over("y", "x", 32),))
+    assert {one.name: (one.fixed_offset, one.hint) for one in problem.blocks} == {
+        "x": (32, None), "y": (0, None), "other": (None, 0)
+    }  # fmt: skip
+    assert problem.compatible == (("y", "x"),)
 
 
 def test_without_overlays_a_problem_is_as_it_was() -> None:
     problem = Problem(blocks=(block("x", 256, 0, 3),), pools=(POOL,))
-    assert with_overlays(problem, ()) == problem
-    assert with_overlays(problem, (over("y", "x", 0),)) == problem  # another memory's
+    assert with_overlays(problem, ()) == with_overlays(problem, (over("y", "x", 0),)) == (problem,)
 
 
-def test_a_body_lies_on_others_where_that_is_lower() -> None:
-    first, x, y = block("first", 256, 0, 1), block("x", 64, 1, 3), block("y", 128, 3, 4)
-    found = offsets(first, x, y, overlays=(over("y", "x", 64),))
-    assert (found["x"], found["y"]) == (256, 192)  # 320 B; from the lowest place it would be 384
+def test_pins_may_be_farther_apart_and_not_nearer() -> None:
+    x, y = block("x", 256, 0, 3, fixed=64), block("y", 64, 3, 4, fixed=0)
+    for lead_bytes in (32, 64):
+        (kept,) = with_overlays(Problem(blocks=(x, y), pools=(POOL,)), (over("y", "x", lead_bytes),))
+        assert kept.blocks == (x, y)
+    near = block("y", 64, 3, 4, fixed=48)
+    with pytest.raises(TilewrightError, match="TW5002"):
+        with_overlays(Problem(blocks=(x, near), pools=(POOL,)), (over("y", "x", 32),))
 
 
-def test_bytes_are_only_taken_where_that_is_lower() -> None:
-    """Small values that were put right before large ones would be in the way of the next large one."""
-    blocks = (
-        block("x", 1024, 0, 1), block("y", 128, 1, 2), block("z", 1024, 2, 3), block("u", 128, 3, 4),
-        block("v", 1024, 4, 5), block("w", 128, 5, 6),
-    )  # fmt: skip
-    problem = with_overlays(
-        Problem(blocks=blocks, pools=(POOL,)), (over("y", "x", 16), over("u", "z", 16), over("w", "v", 16))
-    )
-    found = BestFit().solve(problem, Budget(work=0))
-    assert max(found.places[one.name].offset_bytes + one.size_bytes for one in blocks) == 1024 + 128
+def test_a_second_way_where_the_first_may_not_be_the_best() -> None:
+    """Each output of the chain begins before what it is over: what that adds up to is in no bound."""
+    chain = tuple(block(f"x{at}", 256, at, at + 1) for at in range(4))
+    problem = Problem(blocks=chain, pools=(POOL,))
+    overlays = tuple(over(f"x{at + 1}", f"x{at}", 32) for at in range(3))
+    first, second = with_overlays(problem, overlays)
+    assert second == with_bodies(problem, overlays)
+    for way in (first, second):
+        found = BestFit().solve(way, Budget())
+        assert not violations(way, found)
+        assert peaks(way, found) == {"ram": 256 + 3 * 32}
+
+
+def test_where_there_is_a_choice_of_pools_all_are_bodies() -> None:
+    pools = (POOL, Pool(name="other", capacity_bytes=None))
+    x, y = block("x", 256, 0, 3), block("y", 64, 3, 4)
+    free = Block(name="free", size_bytes=16, align=16, lifetimes=((0, 4),), pools=("ram", "other"))
+    problem = Problem(blocks=(x, y, free), pools=pools)
+    assert with_overlays(problem, (over("y", "x", 32),)) == (with_bodies(problem, (over("y", "x", 32),)),)
 
 
 def test_what_was_chosen_is_no_proof() -> None:
     first, x, y = block("first", 256, 0, 1), block("x", 64, 1, 3), block("y", 128, 3, 4)
-    problem = with_overlays(Problem(blocks=(first, x, y), pools=(POOL,)), (over("y", "x", 64),))
+    problem = with_bodies(Problem(blocks=(first, x, y), pools=(POOL,)), (over("y", "x", 64),))
     assert chosen((over("y", "x", 64),), Problem(blocks=(first, x, y), pools=(POOL,))) == {"x", "y"}
     for top, status in ((0, "optimal"), (512, "feasible")):
         places = {one.name: Place(pool="ram", offset_bytes=one.fixed_offset or top) for one in problem.blocks}
         found = as_proved(problem, Solution(status="optimal", places=places), {"x", "y"})
         assert (found.status, found.bounds) == (status, {"ram": 320})
-
-
-class CountingFit:
-    """Places as `BestFit` does, and says how often."""
-
-    solved = 0
-
-    def solve(self, problem: Problem, budget: Budget) -> Solution:
-        """See `Allocator.solve`."""
-        CountingFit.solved += 1
-        return BestFit().solve(problem, budget)
-
-
-def test_no_other_start_is_placed_once_nothing_can_be_lower(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a chain with one layer that is wider, every other body is as good at the lowest place as anywhere."""
-    monkeypatch.setattr(module, "BestFit", CountingFit)
-    blocks = [block(f"x{at}", 64 + 16 * (at % 3), at, at + 1) for at in range(30)]
-    blocks[15] = replace(blocks[15], size_bytes=4096)
-    pairs = tuple(over(f"x{at + 1}", f"x{at}", 16) for at in range(0, 30, 3))
-    CountingFit.solved = 0
-    problem = with_overlays(Problem(blocks=tuple(blocks), pools=(POOL,)), pairs)
-    assert CountingFit.solved <= 4 * len(pairs)  # every start of every body, and each way twice: 100
-    found = BestFit().solve(problem, Budget(work=0))
-    assert max(found.places[one.name].offset_bytes + one.size_bytes for one in blocks) == 4096 + 96

@@ -14,6 +14,7 @@ from tilewright.plan.planner import ram_bytes
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.tile.row_buffers import row_cycles
+from tilewright.tile.row_lives import KnownCalls
 from tilewright.tile.row_programs import overlaid_steps, row_programs
 from tilewright.tile.row_steps import RowSteps
 from tilewright.tile.stage import tile
@@ -41,6 +42,16 @@ def test_the_front_falls_in_bytes_and_begins_with_layers(seed: int) -> None:
     assert sizes == sorted(set(sizes), reverse=True)
     assert all(one.way is None or one.way.stripes > 1 for one in front[0].segments)  # unread columns
     assert [one.cycles for one in front] == sorted(one.cycles for one in front)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_known_of_calls_changes_nothing(seed: int) -> None:
+    machine, known = on_one_memory(row_network(seed, vocabulary()).graph), KnownCalls()
+    first = row_programs(machine, known=known)
+    assert known.costs
+    count = len(known.costs)
+    assert row_programs(machine, known=known).front() == first.front() == row_programs(machine).front()
+    assert len(known.costs) == count
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -12,7 +12,7 @@ from tilewright.allocate.bound import pool_bound
 from tilewright.allocate.conflicts import MOST_MEETINGS, count_of_meetings
 from tilewright.allocate.exhaustive import MOST_BLOCKS, finish_pool
 from tilewright.allocate.orders import cheap_orders
-from tilewright.allocate.packing import Gap, Packing, Yard, pack, pack_at_hints, prepare
+from tilewright.allocate.packing import Gap, Packing, Yard, pack, pack_at_hints, pack_lower, prepare
 from tilewright.allocate.parts import independent_parts
 from tilewright.allocate.stacking import stack
 from tilewright.allocate.verdict import unaligned, verdict
@@ -57,7 +57,7 @@ class BestFit:
 def _solved(problem: Problem, budget: Budget) -> Solution:
     """A problem that is one part."""
     yard = prepare(problem)
-    best, work = _cheap(yard)
+    best, work = quickly_packed(yard)
     closed = False
     if not _at_floor(yard, best):
         best, closed, spent = _exhaustive(yard, best, budget.work // _EXHAUSTIVE_SHARE)
@@ -72,16 +72,16 @@ def _at_floor(yard: Yard, packing: Packing) -> bool:
     return packing.cost == (0, 0, yard.floor)
 
 
-def _cheap(yard: Yard) -> tuple[Packing, int]:
+def quickly_packed(yard: Yard) -> tuple[Packing, int]:
     """The best of every order into the first and into the tightest gaps, and blocks placed. Of equals the first."""
     gaps: tuple[Gap, ...] = ("first", "best")
     best, work = pack_at_hints(yard), len(yard.movable)
     if _at_floor(yard, best):
         return best, work
-    best, work = min(best, pack(yard, yard.movable, "first"), key=lambda packing: packing.cost), 2 * work
+    best, work = pack_lower(yard, yard.movable, "first", best), 2 * work
     for order in cheap_orders(yard):
         for gap in gaps:
-            best = min(best, pack(yard, order, gap), key=lambda packing: packing.cost)
+            best = pack_lower(yard, order, gap, best)
             work += len(order)
             if _at_floor(yard, best):
                 return best, work

@@ -85,6 +85,26 @@ def pack(yard: Yard, order: Iterable[int], gap: Gap) -> Packing:
 
 def pack_where(yard: Yard, order: Iterable[int], find: Find) -> Packing:
     """The same with any way of finding an offset."""
+    pools, offsets = _begun(yard)
+    for index in order:
+        pools[index], offsets[index] = _home(yard, index, find, pools, offsets)
+    return _packing(yard, pools, offsets)
+
+
+def pack_lower(yard: Yard, order: Iterable[int], gap: Gap, than: Packing) -> Packing:
+    """See `pack`; `than` where that costs no more. Of one pool without an end, nothing is placed once that is sure."""
+    limit = than.cost[2] if yard.capacities == (None,) else None
+    find, blocks = (_first_gap if gap == "first" else _tightest_gap), yard.problem.blocks
+    pools, offsets = _begun(yard)
+    for index in order:
+        pools[index], offsets[index] = _home(yard, index, find, pools, offsets)
+        if limit is not None and offsets[index] + blocks[index].size_bytes >= limit:
+            return than
+    return min(than, _packing(yard, pools, offsets), key=lambda packing: packing.cost)
+
+
+def _begun(yard: Yard) -> tuple[list[int], list[int]]:
+    """Pools and offsets of fixed blocks, and of those without a byte; -1 for the others."""
     blocks = yard.problem.blocks
     offsets = [-1] * len(blocks)
     pools = [-1] * len(blocks)
@@ -93,9 +113,7 @@ def pack_where(yard: Yard, order: Iterable[int], find: Find) -> Packing:
             pools[index], offsets[index] = _home_of_fixed(yard, index, block.fixed_offset, pools, offsets)
         elif not block.size_bytes:
             pools[index], offsets[index] = yard.candidates[index][0], 0
-    for index in order:
-        pools[index], offsets[index] = _home(yard, index, find, pools, offsets)
-    return _packing(yard, pools, offsets)
+    return pools, offsets
 
 
 def pack_at_hints(yard: Yard) -> Packing:

@@ -26,6 +26,7 @@ class Request:
     application: Mapping[str, str]  # buffer -> memory that the application manages: marked live and dead, not placed
     regions: tuple[BlockArray, ...] = ()  # what lasts from run to run, apart from the pools
     chosen: frozenset[str] = frozenset()  # buffers of `problem` whose offsets are fixed, although nobody demands them
+    others: tuple[Problem, ...] = ()  # with other offsets of what is `chosen`: whichever gives the better plan
 
 
 def request(tiled: Tiled, decisions: Decisions) -> Request:
@@ -59,8 +60,10 @@ def request(tiled: Tiled, decisions: Decisions) -> Request:
     ram = tuple(_pool(memory, platform) for memory in ours if memory.kind == "ram")
     const = tuple(_pool(memory, platform) for memory in ours if memory.kind == "const")
     free = Problem(blocks=tuple(placed), pools=ram)
+    problem, *others = with_overlays(free, overlays)
     return Request(
-        problem=with_overlays(free, overlays),
+        problem=problem,
+        others=tuple(others),
         chosen=chosen(overlays, free),
         constants=Problem(blocks=_least_waste_last(constants), pools=const),
         application=application,

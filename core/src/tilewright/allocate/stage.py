@@ -47,16 +47,11 @@ def attempt(
     tiled: Tiled, decisions: Decisions, allocator: Allocator, budget: Budget = _DEFAULT_BUDGET
 ) -> Allocated | Overflow:
     """The same, for a planner: not fitting is an answer, not an error."""
-    asked = request(tiled, decisions)
     platform = tiled.scheduled.bound.platform
-    found = _found(tiled, asked, allocator, budget)
-    if isinstance(found, Overflow):
-        raised = raised_limits(asked, platform, allocator, budget)
-        if raised is None:
-            return found
-        asked, found = raised, _found(tiled, raised, allocator, budget)
-        if isinstance(found, Overflow):
-            return found
+    settled = _best(tiled, request(tiled, decisions), allocator, budget)
+    if isinstance(settled, Overflow):
+        return settled
+    asked, found = settled
     laid, solution, constants = found
     places = {**solution.places, **constants.places, **{name: at for one in laid for name, at in one.places.items()}}
     placements = _placements(tiled, asked, places)
@@ -95,6 +90,37 @@ def constants_overflow(
 
 
 Found = tuple[tuple[PlacedArray, ...], Solution, Solution]  # regions, the pools of RAM, the pools of constants
+
+
+def _best(tiled: Tiled, asked: Request, allocator: Allocator, budget: Budget) -> tuple[Request, Found] | Overflow:
+    """Of all ways to ask: what takes least, of equals the first; the first overflow where none fits that is smaller."""
+    best = _settled(tiled, asked, allocator, budget)
+    for problem in asked.others:
+        if isinstance(best, Overflow) or _used(best) > sum(lower_bounds(problem).values()):
+            other = _settled(tiled, replace(asked, problem=problem), allocator, budget)
+            best = min(best, other, key=_merit)
+    return best
+
+
+def _merit(answer: tuple[Request, Found] | Overflow) -> tuple[bool, int]:
+    return (True, answer.excess_bytes) if isinstance(answer, Overflow) else (False, _used(answer))
+
+
+def _used(settled: tuple[Request, Found]) -> int:
+    asked, (_, solution, _) = settled
+    return sum(peaks(asked.problem, solution).values())
+
+
+def _settled(tiled: Tiled, asked: Request, allocator: Allocator, budget: Budget) -> tuple[Request, Found] | Overflow:
+    """One way to ask, with soft limits raised where nothing else helps."""
+    found = _found(tiled, asked, allocator, budget)
+    if not isinstance(found, Overflow):
+        return asked, found
+    raised = raised_limits(asked, tiled.scheduled.bound.platform, allocator, budget)
+    if raised is None:
+        return found
+    found = _found(tiled, raised, allocator, budget)
+    return found if isinstance(found, Overflow) else (raised, found)
 
 
 def _found(tiled: Tiled, asked: Request, allocator: Allocator, budget: Budget) -> Found | Overflow:

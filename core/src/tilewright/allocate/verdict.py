@@ -25,15 +25,15 @@ def verdict(problem: Problem, yard: Yard, best: Packing, closed: bool, work: int
         if pool.capacity_bytes is not None and bounds[pool.name] > pool.capacity_bytes:
             reason = f"blocks alive at once need more than pool '{pool.name}' holds"
             return Solution(status="infeasible", work=work, reason=reason)
-    clash = _clash(yard, best)
-    if clash:
+    wrong = clash(yard, best)
+    if wrong:
         fixed = (
             pools
             for block, pools in zip(problem.blocks, yard.candidates, strict=True)
             if block.fixed_offset is not None
         )
         no_choice = all(len(pools) == 1 for pools in fixed)
-        return Solution(status="infeasible" if no_choice else "unknown", work=work, reason=clash)
+        return Solution(status="infeasible" if no_choice else "unknown", work=work, reason=wrong)
     for pool, peak in zip(problem.pools, best.peaks, strict=True):
         if pool.capacity_bytes is not None and peak > pool.capacity_bytes:
             reason = f"the best packing found needs more than pool '{pool.name}' holds"
@@ -43,7 +43,7 @@ def verdict(problem: Problem, yard: Yard, best: Packing, closed: bool, work: int
     return Solution(status="optimal" if proved else "feasible", places=best.places(problem), work=work)
 
 
-def _clash(yard: Yard, packing: Packing) -> str:
+def clash(yard: Yard, packing: Packing) -> str:
     """What is wrong with the demanded offsets themselves; everything else is placed around them."""
     blocks = yard.problem.blocks
     for index, block in enumerate(blocks):

@@ -19,6 +19,7 @@ from tilewright.plan.row_plan import RowPlan
 from tilewright.plan.work import row_units
 from tilewright.schedule import schedule
 from tilewright.schedule.order import given_order
+from tilewright.tile.row_lives import KnownCalls
 from tilewright.tile.row_programs import Division, RowPrograms, overlaid_steps, row_programs
 from tilewright.tile.step_spaces import ScheduledMachine
 
@@ -40,17 +41,17 @@ def row_plans(
     more than `recompute` times the multiply-accumulates.
     """
     before, most = layers_cycles(scheduled), (recompute - 1.0) * macs_of(scheduled, operators)
-    found: list[RowPlan] = []
+    found, known = list[RowPlan](), KnownCalls()
     for chosen in _schedules(scheduled, operators, decisions, apart=apart):
         machine = ScheduledMachine(chosen[0], operators, chosen[1])
-        programs = row_programs(machine, most)
+        programs = row_programs(machine, most, known)
         found.extend(
             _way(programs, one, before)
             for one in programs.front()
             if any(segment.way for segment in one.segments) and one.again <= most
         )
         if not decisions.by_rows:  # rows pass steps that are called by rows
-            found.extend(_overlaid(machine, before, float("inf")))
+            found.extend(_overlaid(machine, before, float("inf"), known))
     return tuple(sorted(found, key=lambda one: (one.division.cycles, one.size_bytes)))
 
 
@@ -78,8 +79,10 @@ def overlaid_ways(planner: Planner, scheduled: Scheduled, most: float) -> tuple[
     return _overlaid(ScheduledMachine(scheduled, planner.operators, decisions), layers_cycles(scheduled), most)
 
 
-def _overlaid(machine: ScheduledMachine, cycles: float, most: float) -> tuple[RowPlan, ...]:
-    programs, divisions = overlaid_steps(machine, most_cycles=most * cycles)
+def _overlaid(
+    machine: ScheduledMachine, cycles: float, most: float, known: KnownCalls | None = None
+) -> tuple[RowPlan, ...]:
+    programs, divisions = overlaid_steps(machine, most * cycles, known)
     return tuple(_way(programs, one, cycles) for one in divisions[-MOST_PLANNED:])
 
 

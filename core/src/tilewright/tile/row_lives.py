@@ -5,22 +5,34 @@ so are plays of steps. Does not know segments, nor the order inside them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import field
 from functools import cached_property
 from itertools import accumulate
 
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import OUTSIDE
 from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Buffer
 from tilewright.tile.row_order import Plays
-from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.row_steps import CallCosts, Columns, RowSteps
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownCalls:
+    """What was found of the calls of one binding's steps in one order: who shares bytes changes nothing about it."""
+
+    costs: CallCosts = field(default_factory=dict)
+    columns: dict[Hashable, tuple[Columns, ...]] = field(default_factory=dict)  # of steps in stripes
+    plays: Plays = field(default_factory=Plays)
 
 
 class RowLives:
     """Of a machine's schedule. Steps are their numbers in it."""
 
-    def __init__(self, steps: RowSteps) -> None:
-        self.steps, self.machine, self.plays = steps, steps.machine, Plays()
+    def __init__(self, steps: RowSteps, known: KnownCalls | None = None) -> None:
+        self.steps, self.machine = steps, steps.machine
+        self.known = known or KnownCalls()
         self.buffers = {buffer.name: buffer for buffer in self.machine.scheduled.buffers}
         self.sizes = {name: buffer.size_bytes for name, buffer in self.buffers.items()}
         self.beyond = len(self.machine.scheduled.steps)  # a number that no step has

@@ -118,7 +118,7 @@ def _members(steps: Sequence[RowStep], trips: Sequence[int]) -> tuple[Member, ..
 
 def _demand(members: Sequence[Member], number: int, calls: list[int]) -> None:
     """One call of a step, after all that it needs. A step that departs may have been called by then."""
-    waiting = [(number, members[number].made)]
+    waiting, departing = [(number, members[number].made)], any(member.one.departs for member in members)
     while waiting:
         top, made = members[waiting[-1][0]], waiting[-1][1]
         if top.made > made:
@@ -127,14 +127,16 @@ def _demand(members: Sequence[Member], number: int, calls: list[int]) -> None:
         end = min(top.made + top.trips, top.one.extent) - 1
         missing = -1
         for maker, read in top.inside:
-            if members[maker].there < read.high[end]:
+            source = members[maker]
+            if (source.made if source.one.axis is not None else source.there) < read.high[end]:
                 missing = maker
                 break
         if missing < 0:
             at, _ = waiting.pop()
             _call(members, at, end + 1)
             calls.append(at)
-            _depart(members, at, calls)
+            if departing:
+                _depart(members, at, calls)
         else:
             waiting.append((missing, members[missing].made))
 
@@ -157,7 +159,9 @@ def _call(members: Sequence[Member], number: int, made: int) -> None:
     if member.one.axis is None:
         member.kept = member.one.rows
     elif member.readers:
-        low = min(member.made, *(read.low[members[reader].made] for reader, read in member.readers))
+        low = member.made
+        for reader, read in member.readers:
+            low = min(low, read.low[members[reader].made])
         if low > member.low:
             member.moved += member.made - low
             member.low = low

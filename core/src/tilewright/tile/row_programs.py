@@ -15,7 +15,7 @@ from tilewright.ir.dataclass import dataclass
 from tilewright.ir.regions import HeldValue, Region, Rows
 from tilewright.tile.row_bridges import with_bridges
 from tilewright.tile.row_chains import Distance, Link, distances, widest
-from tilewright.tile.row_lives import RowLives
+from tilewright.tile.row_lives import KnownCalls, RowLives
 from tilewright.tile.row_order import Play, folded
 from tilewright.tile.row_overlays import lag_backward, overlay_of
 from tilewright.tile.row_segments import Segment, Way, alone, calls_of, overlaid, segments
@@ -106,9 +106,11 @@ class RowPrograms:
         return [link for link in map(self.links.__getitem__, by_rows) if link is not None]
 
 
-def overlaid_steps(machine: ScheduledMachine, most_cycles: float) -> tuple[RowPrograms, tuple[Division, ...]]:
+def overlaid_steps(
+    machine: ScheduledMachine, most_cycles: float, known: KnownCalls | None = None
+) -> tuple[RowPrograms, tuple[Division, ...]]:
     """Every step alone: the fullest ones by rows, their outputs over what they read, for less and less memory."""
-    programs = RowPrograms(machine=machine, lives=RowLives(RowSteps(machine)))
+    programs = RowPrograms(machine=machine, lives=_lives(machine, known))
     chosen, found = [alone(programs.lives, step) for step in range(programs.lives.beyond)], list[Division]()
     largest = max((one.size_bytes for one in chosen), default=0)
     while largest:
@@ -124,9 +126,12 @@ def overlaid_steps(machine: ScheduledMachine, most_cycles: float) -> tuple[RowPr
     return programs, tuple(found)
 
 
-def row_programs(machine: ScheduledMachine, again: float = 0.0) -> RowPrograms:
-    """Look at every segment of the schedule. `again`: multiply-accumulates that may be done once more, in stripes."""
-    lives = RowLives(RowSteps(machine))
+def row_programs(machine: ScheduledMachine, again: float = 0.0, known: KnownCalls | None = None) -> RowPrograms:
+    """Look at every segment of the schedule. `again`: multiply-accumulates that may be done once more, in stripes.
+
+    `known`: of the same binding in the same order; what is found is kept there.
+    """
+    lives = _lives(machine, known)
     whole = [alone(lives, step) for step in range(len(machine.scheduled.steps))]
     largest = max((one.size_bytes for one in whole), default=0)
     found = with_bridges(lives, [(one, *segments(lives, step, largest, again)) for step, one in enumerate(whole)])
@@ -135,6 +140,11 @@ def row_programs(machine: ScheduledMachine, again: float = 0.0) -> RowPrograms:
     for number in (machine.numbers[name] for name in lives.steps.departing):
         found[number] = _by_rows(found, number, any(one.first < number for one in found[number]))
     return RowPrograms(machine=machine, lives=lives, segments=tuple(found))
+
+
+def _lives(machine: ScheduledMachine, known: KnownCalls | None) -> RowLives:
+    known = known or KnownCalls()
+    return RowLives(RowSteps(machine, known.costs), known)
 
 
 def _by_rows(found: Sequence[Sequence[Segment]], number: int, together: bool) -> tuple[Segment, ...]:

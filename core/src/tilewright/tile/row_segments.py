@@ -7,8 +7,8 @@ the calls of the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import field
+from collections.abc import Iterator, Sequence
+from dataclasses import field, replace
 from typing import NamedTuple
 
 from tilewright.ir.dataclass import dataclass
@@ -114,10 +114,21 @@ def played(lives: RowLives, first: int, last: int, way: Way) -> Play:
     begin = first if way.kept_from is None else way.kept_from
     chosen = tuple(lives.steps.at(index) for index in range(begin, last + 1))
     if way.stripes > 1:
-        chosen = (in_stripes if way.kept_from is None else with_edges)(lives.steps, chosen, way.stripes)
-        chosen = tuple(one for one in chosen if one.index >= first)
+        chosen = tuple(one for one in _striped(lives, chosen, way) if one.index >= first)
     leaving = {one.output.value: lives.leaves(one.index, last) for one in chosen}
-    return lives.plays.play(chosen, [one.trips(way.rows) for one in chosen], leaving)
+    return lives.known.plays.play(chosen, [one.trips(way.rows) for one in chosen], leaving)
+
+
+def _striped(lives: RowLives, chosen: Sequence[RowStep], way: Way) -> tuple[RowStep, ...]:
+    """The last of these steps, with their columns."""
+    key = chosen[0].step.name, chosen[-1].step.name, way.stripes, way.kept_from is None
+    columns = lives.known.columns.get(key)
+    if columns is None:
+        found = (in_stripes if way.kept_from is None else with_edges)(lives.steps, chosen, way.stripes)
+        lives.known.columns[key] = tuple(one.columns for one in found if one.columns)
+        return found
+    last = chosen[len(chosen) - len(columns) :]
+    return tuple(replace(one, columns=own) for one, own in zip(last, columns, strict=True))
 
 
 def _first(lives: RowLives, last: int) -> int:

@@ -30,6 +30,7 @@ MOST_ROWS = 0xFFFF  # of a value: counters have 16 bits
 CALL_CYCLES = 60  # that a call takes beside its kernel: the table, the counters, the windows; an estimate
 
 Place = tuple[str, int]  # a value and one of its axes
+CallCosts = dict[tuple[str, int, str, int], tuple[float, int]]  # step, trips, loop and number of columns -> `call`
 _Ends = tuple[tuple[int, ...], tuple[int, ...]]  # see `RowRead`
 NOTHING: Mapping[str, int] = MappingProxyType({})
 
@@ -125,12 +126,14 @@ class RowStep:
 
 
 class RowSteps:
-    """The steps of a machine's schedule; each is looked at once."""
+    """The steps of a machine's schedule; each is looked at once. `costs` may be known from another schedule of the same
+    binding: what shares bytes there changes nothing about them.
+    """
 
-    def __init__(self, machine: ScheduledMachine) -> None:
+    def __init__(self, machine: ScheduledMachine, costs: CallCosts | None = None) -> None:
         self.machine = machine
         self._steps: dict[int, RowStep] = {}
-        self._costs: dict[tuple[int, int, str, int], tuple[float, int]] = {}
+        self.costs: CallCosts = {} if costs is None else costs
 
     @cached_property
     def operands(self) -> Sequence[Sequence[StepOperand]]:
@@ -170,10 +173,10 @@ class RowSteps:
 
     def call(self, one: RowStep, trips: int, width: int = 0) -> tuple[float, int]:
         """Cycles and scratch of a call of so many trips, and of so many columns; 0: of all."""
-        key = (one.index, trips, one.columns.loop if one.columns else "", width)
-        if key not in self._costs:
-            self._costs[key] = self._call(one, trips, {key[2]: width} if width else {})
-        return self._costs[key]
+        key = (one.step.name, trips, one.columns.loop if one.columns else "", width)
+        if key not in self.costs:
+            self.costs[key] = self._call(one, trips, {key[2]: width} if width else {})
+        return self.costs[key]
 
     def again(self, one: RowStep) -> float:
         """Multiply-accumulates of a step that are done once more, in some other stripe."""

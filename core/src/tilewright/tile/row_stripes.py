@@ -7,7 +7,7 @@ that the columns around an edge are computed on both sides of it: memory is paid
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -65,7 +65,8 @@ def columns_of(steps: RowSteps, one: RowStep, readers: Sequence[Reader] | None, 
         ends = [stripe * ceil_div(loop.extent, grain) // count * grain for stripe in range(count)]
         bounds = list(pairwise((*ends, loop.extent)))
     else:
-        bounds = [_needed(steps, readers, stripe, loop.extent) for stripe in range(count)]
+        ways = [_reading(steps, *reader) for reader in readers]
+        bounds = [_needed(ways, stripe, loop.extent) for stripe in range(count)]
     aligned = tuple((align_down(low, grain), min(align_up(high, grain), loop.extent)) for low, high in bounds)
     return Columns(loop=loop.name, axis=axis, bounds=aligned)
 
@@ -82,19 +83,20 @@ def column_loop(steps: RowSteps, one: RowStep) -> Loop | None:
     return loop if loop is not None and loop.name != one.loop else None
 
 
-def _needed(steps: RowSteps, readers: Sequence[Reader], stripe: int, extent: int) -> tuple[int, int]:
+def _needed(readers: Sequence[Callable[[int], Span]], stripe: int, extent: int) -> tuple[int, int]:
     """What is read of a step's columns in a stripe; nothing is from `extent` to 0."""
-    spans = [span for reader, read in readers if (span := _read(steps, reader, read, stripe)).extent]
+    spans = [span for reader in readers if (span := reader(stripe)).extent]
     return min((span.low for span in spans), default=extent), max((span.high for span in spans), default=0)
 
 
-def _read(steps: RowSteps, reader: RowStep, read: RowRead, stripe: int) -> Span:
-    """The columns of a value that a step reads in a stripe."""
+def _reading(steps: RowSteps, reader: RowStep, read: RowRead) -> Callable[[int], Span]:
+    """By stripe the columns of a value that a step reads."""
     access, columns = steps.machine.access(reader.step), reader.columns
     if not isinstance(access, MapAccess) or columns is None:
         raise TypeError(f"step '{reader.step.name}' has no columns")
-    box = {loop.name: (0, loop.extent) for loop in access.loops} | {columns.loop: columns.computed[stripe]}
-    return access.axes[read.operand][steps.column_axes[read.value]].span(box)
+    whole, loop, computed = {one.name: (0, one.extent) for one in access.loops}, columns.loop, columns.computed
+    axis = access.axes[read.operand][steps.column_axes[read.value]]
+    return lambda stripe: axis.span({**whole, loop: computed[stripe]})
 
 
 def _axis_of(steps: RowSteps, one: RowStep, name: str) -> int:

@@ -1,0 +1,109 @@
+"""Packings of blocks of which some may take bytes of others: never too near, never under the floor."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tilewright.allocate.best_fit import BestFit
+from tilewright.allocate.overlaid_packing import OverlaidBuffers, OverlaidYard, best_packing
+from tilewright.allocate.overlay_bodies import with_bodies
+from tilewright.check.allocation import peaks, violations
+from tilewright.ir.allocation import Block, Budget, Place, Pool, Problem, Solution
+
+POOL = Pool(name="ram", capacity_bytes=None)
+
+
+def block(name: str, size_bytes: int, first: int, last: int, fixed: int | None = None) -> Block:
+    """Bytes that live from step to step."""
+    return Block(
+        name=name, size_bytes=size_bytes, align=4, lifetimes=((first, last),), pools=("ram",), fixed_offset=fixed
+    )
+
+
+def over(taker: str, giver: str, lead_bytes: int, *, backward: bool = False) -> OverlaidBuffers:
+    """`taker` takes bytes of `giver`."""
+    return OverlaidBuffers(taker=taker, giver=giver, lead_bytes=lead_bytes, backward=backward)
+
+
+def packed(*blocks: Block, overlays: tuple[OverlaidBuffers, ...]) -> tuple[dict[str, int], int, int]:
+    """Offsets, the peak, and the floor."""
+    yard = OverlaidYard(Problem(blocks=blocks, pools=(POOL,)), overlays)
+    found = best_packing(yard)
+    return {blocks[at].name: offset for at, offset in found.offsets.items()}, found.peak, yard.floor
+
+
+def test_a_chain_may_turn() -> None:
+    x, y, z = block("x", 256, 0, 3), block("y", 128, 3, 6), block("z", 96, 6, 7)
+    turning = (over("y", "x", 32), over("z", "y", -48, backward=True))
+    assert packed(x, y, z, overlays=turning) == ({"x": 32, "y": 0, "z": 48}, 288, 288)
+
+
+def test_distances_may_be_longer_where_that_is_lower() -> None:
+    """At the shortest distance `y` would lie on top of `low`, and `high` on `y`."""
+    low, x, y, high = block("low", 128, 0, 1), block("x", 128, 1, 2), block("y", 64, 2, 3), block("high", 192, 3, 4)
+    offsets, peak, floor = packed(low, x, y, high, overlays=(over("y", "x", 16),))
+    assert offsets["x"] - offsets["y"] > 16
+    assert peak == floor == 256
+
+
+def test_pins_stay_and_are_no_nearer_than_rows_demand() -> None:
+    pinned = block("x", 256, 0, 3, fixed=48)
+    offsets, peak, floor = packed(pinned, block("y", 64, 3, 4), overlays=(over("y", "x", 16),))
+    assert (offsets, peak, floor) == ({"x": 48, "y": 0}, 304, 304)
+    for fixed, near in ((32, False), (36, True), (300, True), (304, False)):
+        y = block("y", 64, 3, 4, fixed=fixed)
+        yard = OverlaidYard(Problem(blocks=(pinned, y), pools=(POOL,)), (over("y", "x", 16),))
+        assert (yard.too_near() is not None) is near
+
+
+def network(seed: int) -> tuple[Problem, tuple[OverlaidBuffers, ...]]:
+    """Layers, of which some outputs take bytes of what they are computed from, and values that live longer."""
+    chance = random.Random(seed)
+    blocks = [block(f"x{at}", 4 * chance.randrange(4, 80), at, at + 1) for at in range(chance.randrange(3, 12))]
+    pairs = []
+    for at in range(1, len(blocks)):
+        lag, grown = 4 * chance.randrange(6), blocks[at].size_bytes - blocks[at - 1].size_bytes
+        if chance.randrange(3):
+            backward = chance.randrange(2) == 1
+            pairs.append(over(f"x{at}", f"x{at - 1}", grown - lag if backward else lag, backward=backward))
+    starts = [chance.randrange(len(blocks)) for _ in range(chance.randrange(4))]
+    more = [block(f"y{at}", 4 * chance.randrange(1, 40), at, at + chance.randrange(4)) for at in dict.fromkeys(starts)]
+    return Problem(blocks=(*blocks, *more), pools=(POOL,)), tuple(pairs)
+
+
+def apart_enough(places: dict[str, int], sizes: dict[str, int], one: OverlaidBuffers) -> bool:
+    """From the definition alone."""
+    taker, giver = places[one.taker], places[one.giver]
+    if taker + sizes[one.taker] <= giver or giver + sizes[one.giver] <= taker:
+        return True
+    return taker >= giver - one.lead_bytes if one.backward else taker + one.lead_bytes <= giver
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_packings_are_right_and_not_under_the_floor(seed: int) -> None:
+    problem, pairs = network(seed)
+    yard, sizes = OverlaidYard(problem, pairs), {one.name: one.size_bytes for one in problem.blocks}
+    free = Problem(blocks=problem.blocks, pools=(POOL,), compatible=tuple((one.taker, one.giver) for one in pairs))
+    best = best_packing(yard)
+    for packing in (*map(yard.packed, yard.orders()), best):
+        places = {problem.blocks[at].name: offset for at, offset in packing.offsets.items()}
+        solution = Solution(
+            status="feasible", places={name: Place(pool="ram", offset_bytes=at) for name, at in places.items()}
+        )
+        assert not violations(free, solution)
+        assert all(apart_enough(places, sizes, one) for one in pairs)
+        assert yard.floor <= best.peak <= packing.peak == peaks(free, solution)["ram"]
+
+
+def test_packings_are_often_lower_than_bodies_and_not_higher() -> None:
+    lower = higher = 0
+    for seed in range(40):
+        problem, pairs = network(seed)
+        bodies = with_bodies(problem, pairs)
+        (as_bodies,) = peaks(bodies, BestFit().solve(bodies, Budget())).values()
+        peak = best_packing(OverlaidYard(problem, pairs)).peak
+        lower, higher = lower + (peak < as_bodies), higher + (peak > as_bodies)
+    assert lower >= 10
+    assert higher == 0
