@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tilewright.allocate.packing import Yard, lowest_offset, pack, pack_at_hints, prepare
+from tilewright.allocate.packing import Yard, lowest_offset, pack, pack_at_hints, packing_of, prepare
 from tilewright.check.allocation import violations
 from tilewright.ir.allocation import Pool, Problem, Solution
 from tilewright.testing.allocation_problems import block, ram, random_problem
@@ -38,6 +38,24 @@ def test_what_fits_no_gap_goes_on_top() -> None:
     for gap in ("first", "best"):
         packing = pack(yard, yard.movable, gap)
         assert (packing.offsets[3], packing.peaks) == (24, (33,))
+
+
+def test_what_is_demanded_is_the_same_in_every_attempt() -> None:
+    """In the first pool where its offset is free; blocks of no bytes are in nobody's way."""
+    pools = tuple(Pool(name=name, capacity_bytes=size) for name, size in (("near", 8), ("far", None)))
+    names = "near", "far"
+    blocks = (
+        block("none", 0, 0, 9, pools=names),
+        block("there", 4, 0, 9, pools=names, fixed=0),
+        block("same", 4, 0, 9, pools=names, fixed=2),
+        block("beyond", 4, 0, 9, pools=names, fixed=6),
+        block("open", 4, 0, 9, pools=names),
+    )
+    yard = prepare(Problem(blocks=blocks, pools=pools))
+    assert yard.settled == ((0, 0), (0, 0), (1, 2), (1, 6), (-1, -1))
+    packings = pack(yard, (4,), "first"), pack(yard, (4,), "best"), pack_at_hints(yard)
+    assert {tuple(zip(one.pools, one.offsets, strict=True))[:4] for one in packings} == {yard.settled[:4]}
+    assert packing_of(yard, (0, 0, 1, 1, 0), (0, 0, 2, 6, 4)) == pack(yard, (4,), "first")
 
 
 def test_a_hint_is_taken_where_it_is_free_aligned_and_inside() -> None:

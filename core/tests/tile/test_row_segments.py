@@ -8,6 +8,7 @@ from tilewright.ir.dtypes import DType
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.testing.sketch import Sketch
+from tilewright.tile import row_segments
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_programs import row_programs
 from tilewright.tile.row_segments import (
@@ -19,6 +20,7 @@ from tilewright.tile.row_segments import (
     overlaid,
     passing_segments,
     play_cycles,
+    played,
     segments,
 )
 from tilewright.tile.row_steps import CALL_CYCLES, RowSteps
@@ -47,7 +49,7 @@ def test_a_segment_needs_what_it_needs_when_it_is_played_alone(seed: int) -> Non
     for one in all_segments(lives):
         calls = calls_of(lives, one)
         assert one.way is not None
-        (*_, last) = _grown(lives, calls, one.way, 1 << 30)
+        (*_, last) = _grown(lives, calls, one.way, 1 << 30).segments
         assert last.first >= one.first
         if last.first == one.first:
             assert (last.size_bytes, last.cycles) == (one.size_bytes, pytest.approx(one.cycles))
@@ -60,7 +62,7 @@ def test_stripes_with_edges_need_what_they_need_alone(seed: int) -> None:
     for one in kept_segments(lives):
         calls = calls_of(lives, one)
         assert one.way is not None
-        *_, last = _grown(lives, calls, one.way, 1 << 30)
+        *_, last = _grown(lives, calls, one.way, 1 << 30).segments
         assert last == one and one.again == 0
 
 
@@ -80,6 +82,35 @@ def test_none_is_larger_than_asked_for(seed: int) -> None:
     for limit in sizes[:: max(1, len(sizes) // 4)]:
         found = [one for last in range(lives.beyond) for one in segments(lives, last, limit)]
         assert all(one.size_bytes <= limit for one in found)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_short_look_finds_what_a_long_one_does(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However much memory there may be, and however few steps are looked at first."""
+    lives, limits = lives_of(seed), (64, 512, 4096, 1 << 30)
+    found = []
+    for few in (1, 3, 8):
+        monkeypatch.setattr(row_segments, "_FEW_STEPS", few)
+        found.append([[[*segments(lives, last, most, 2.0)] for last in range(lives.beyond)] for most in limits])
+    monkeypatch.setattr(row_segments, "_grown", lambda *asked: _grown(*asked)._replace(ended=False))
+    assert found == 3 * [[[[*segments(lives, last, most, 2.0)] for last in range(lives.beyond)] for most in limits]]
+
+
+def test_no_more_steps_are_played_than_fit_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a long chain in little memory: a few before each last one."""
+    sketch = Sketch(operators=vocabulary())
+    value = sketch.input("x", DType.F32, (1, 2, 6, 6))
+    rows = {"kernel_shape": (3, 1), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 0, 1, 0), "ceil_mode": 0}
+    for _ in range(20):
+        value = sketch.node("MaxPool", (value,), rows)
+    lives, lengths = RowLives(RowSteps(on_one_memory(sketch.finish(value)))), []
+    monkeypatch.setattr(
+        row_segments,
+        "played",
+        lambda lives, first, last, way: lengths.append(last - first + 1) or played(lives, first, last, way),
+    )
+    assert [*segments(lives, 19, 800)]
+    assert max(lengths) == 8
 
 
 def test_a_step_alone_is_no_segment_of_several() -> None:
@@ -135,7 +166,7 @@ def test_a_value_over_another_one_saves_the_bytes_that_they_share(monkeypatch: p
             assert one.way is not None
             with monkeypatch.context() as changed:
                 changed.setattr("tilewright.tile.row_overlays.Overlays.best", lambda _: None)
-                *_, plain = _grown(lives, calls_of(lives, one), one.way, 1 << 30)
+                *_, plain = _grown(lives, calls_of(lives, one), one.way, 1 << 30).segments
             if plain.first == one.first:
                 assert plain.size_bytes >= one.size_bytes
                 saved += plain.size_bytes - one.size_bytes

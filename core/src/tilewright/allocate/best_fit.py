@@ -12,7 +12,7 @@ from tilewright.allocate.bound import pool_bound
 from tilewright.allocate.conflicts import MOST_MEETINGS, count_of_meetings
 from tilewright.allocate.exhaustive import MOST_BLOCKS, finish_pool
 from tilewright.allocate.orders import cheap_orders
-from tilewright.allocate.packing import Gap, Packing, Yard, pack, pack_at_hints, pack_lower, prepare
+from tilewright.allocate.packing import Gap, Packing, Yard, pack, pack_at_hints, pack_lower, packing_of, prepare
 from tilewright.allocate.parts import independent_parts
 from tilewright.allocate.stacking import stack
 from tilewright.allocate.verdict import unaligned, verdict
@@ -105,21 +105,7 @@ def _exhaustive(yard: Yard, best: Packing, limit: int) -> tuple[Packing, bool, i
         closed = closed and finish.complete
         for index, offset in (finish.offsets or {}).items():
             offsets[index] = offset
-    return _moved(yard, best, offsets), closed, work
-
-
-def _moved(yard: Yard, packing: Packing, offsets: Sequence[int]) -> Packing:
-    """The same pools with other offsets; fixing them makes `pack` work out the cost."""
-    blocks = tuple(
-        replace(block, fixed_offset=offset, pools=(yard.problem.pools[pool].name,))
-        for block, offset, pool in zip(yard.problem.blocks, offsets, packing.pools, strict=True)
-    )
-    settled = replace(yard, problem=replace(yard.problem, blocks=blocks), candidates=tuple((p,) for p in packing.pools))
-    peaks = pack(settled, (), "first").peaks
-    beyond = sum(
-        max(0, peak - capacity) for peak, capacity in zip(peaks, yard.capacities, strict=True) if capacity is not None
-    )
-    return replace(packing, offsets=tuple(offsets), peaks=peaks, cost=(beyond, packing.cost[1], sum(peaks)))
+    return packing_of(yard, best.pools, offsets), closed, work
 
 
 def _improved(yard: Yard, best: Packing, limit: int, seed: int) -> tuple[Packing, int]:

@@ -26,6 +26,8 @@ class Yard:
     reserved: tuple[tuple[tuple[int, int], ...], ...]  # pool -> half-open byte ranges
     capacities: tuple[int | None, ...]
     floor: int  # no packing that gives every block its first candidate has a lower sum of peaks
+    sizes: tuple[int, ...]  # by block
+    settled: tuple[tuple[int, int], ...]  # by block: the pool and the offset that it has in every attempt, or -1
 
     @property
     def movable(self) -> tuple[int, ...]:
@@ -66,6 +68,8 @@ def prepare(problem: Problem) -> Yard:
             preferred[pools[0]].append(number)
     bounds = [pool_bound(problem, pool, preferred[i], conflicts) for i, pool in enumerate(problem.pools)]
     return Yard(
+        sizes=tuple(block.size_bytes for block in problem.blocks),
+        settled=_settled(problem, conflicts, candidates),
         problem=problem,
         conflicts=conflicts,
         candidates=candidates,
@@ -73,6 +77,20 @@ def prepare(problem: Problem) -> Yard:
         capacities=tuple(pool.capacity_bytes for pool in problem.pools),
         floor=sum(bounds),
     )
+
+
+def _settled(
+    problem: Problem, conflicts: Sequence[Sequence[int]], candidates: Sequence[Sequence[int]]
+) -> tuple[tuple[int, int], ...]:
+    """Where blocks are whose offset is demanded, or that have no bytes, whatever else is placed."""
+    homes = [(-1, -1)] * len(problem.blocks)
+    for index, block in enumerate(problem.blocks):
+        if block.fixed_offset is not None:
+            pool = _home_of_fixed(problem, index, candidates[index], [(i, *homes[i]) for i in conflicts[index]])
+            homes[index] = pool, block.fixed_offset
+        elif not block.size_bytes and candidates[index]:
+            homes[index] = candidates[index][0], 0
+    return tuple(homes)
 
 
 Find = Callable[[Yard, int, int, Sequence[int], Sequence[int]], int]  # block, pool, pools and offsets so far -> offset
@@ -88,7 +106,7 @@ def pack_where(yard: Yard, order: Iterable[int], find: Find) -> Packing:
     pools, offsets = _begun(yard)
     for index in order:
         pools[index], offsets[index] = _home(yard, index, find, pools, offsets)
-    return _packing(yard, pools, offsets)
+    return packing_of(yard, pools, offsets)
 
 
 def pack_lower(yard: Yard, order: Iterable[int], gap: Gap, than: Packing) -> Packing:
@@ -100,20 +118,12 @@ def pack_lower(yard: Yard, order: Iterable[int], gap: Gap, than: Packing) -> Pac
         pools[index], offsets[index] = _home(yard, index, find, pools, offsets)
         if limit is not None and offsets[index] + blocks[index].size_bytes >= limit:
             return than
-    return min(than, _packing(yard, pools, offsets), key=lambda packing: packing.cost)
+    return min(than, packing_of(yard, pools, offsets), key=lambda packing: packing.cost)
 
 
 def _begun(yard: Yard) -> tuple[list[int], list[int]]:
-    """Pools and offsets of fixed blocks, and of those without a byte; -1 for the others."""
-    blocks = yard.problem.blocks
-    offsets = [-1] * len(blocks)
-    pools = [-1] * len(blocks)
-    for index, block in enumerate(blocks):
-        if block.fixed_offset is not None:
-            pools[index], offsets[index] = _home_of_fixed(yard, index, block.fixed_offset, pools, offsets)
-        elif not block.size_bytes:
-            pools[index], offsets[index] = yard.candidates[index][0], 0
-    return pools, offsets
+    """Pools and offsets before anything is placed in an order."""
+    return [pool for pool, _ in yard.settled], [offset for _, offset in yard.settled]
 
 
 def pack_at_hints(yard: Yard) -> Packing:
@@ -144,33 +154,34 @@ def _home(yard: Yard, index: int, find: Find, pools: Sequence[int], offsets: Seq
 
 
 def _home_of_fixed(
-    yard: Yard, index: int, offset: int, pools: Sequence[int], offsets: Sequence[int]
-) -> tuple[int, int]:
-    """The first candidate pool in which the demanded offset is free; the last one where it is free in none."""
-    blocks, end = yard.problem.blocks, offset + yard.problem.blocks[index].size_bytes
-    pool = -1
-    for pool in yard.candidates[index]:
+    problem: Problem, index: int, candidates: Sequence[int], neighbours: Sequence[tuple[int, int, int]]
+) -> int:
+    """The first candidate pool in which the demanded offset is free; the last one where it is free in none.
+    `neighbours`: blocks that it may not share a byte with, the pool and the offset of each, or -1.
+    """
+    blocks, offset = problem.blocks, problem.blocks[index].fixed_offset or 0
+    end, pool = offset + blocks[index].size_bytes, -1
+    for pool in candidates:
+        capacity, reserved = problem.pools[pool].capacity_bytes, problem.pools[pool].reserved
         taken = any(
-            pools[other] == pool and offsets[other] < end and offset < offsets[other] + blocks[other].size_bytes
-            for other in yard.conflicts[index]
+            home == pool and at < end and offset < at + blocks[other].size_bytes for other, home, at in neighbours
         )
-        size, capacity = end - offset, yard.capacities[pool]
-        taken = taken or (size > 0 and any(low < end and offset < high for low, high in yard.reserved[pool]))
+        taken = taken or (end > offset and any(low < end and offset < high for low, high in reserved))
         if not taken and (capacity is None or end <= capacity):
             break
-    return pool, offset
+    return pool
 
 
 def _first_gap(yard: Yard, index: int, pool: int, pools: Sequence[int], offsets: Sequence[int]) -> int:
     """The lowest gap that holds the block; above everything where no gap does."""
-    align, size = yard.problem.blocks[index].align, yard.problem.blocks[index].size_bytes
-    cursor = 0
+    align, size = yard.problem.blocks[index].align, yard.sizes[index]
+    offset = 0
     for low, high in _taken(yard, index, pool, pools, offsets):
-        offset = align_up(cursor, align)
         if offset + size <= low:
             return offset
-        cursor = max(cursor, high)
-    return align_up(cursor, align)
+        if high > offset:
+            offset = align_up(high, align)
+    return offset
 
 
 def _hint(yard: Yard, index: int, pool: int, pools: Sequence[int], offsets: Sequence[int]) -> int:
@@ -198,24 +209,21 @@ def _tightest_gap(yard: Yard, index: int, pool: int, pools: Sequence[int], offse
 
 def _taken(yard: Yard, index: int, pool: int, pools: Sequence[int], offsets: Sequence[int]) -> list[tuple[int, int]]:
     """Byte ranges of the pool that the block may not use, lowest first."""
-    blocks = yard.problem.blocks
-    taken = [
-        (offsets[other], offsets[other] + blocks[other].size_bytes)
-        for other in yard.conflicts[index]
-        if pools[other] == pool
-    ]
+    sizes = yard.sizes
+    taken = [(offsets[other], offsets[other] + sizes[other]) for other in yard.conflicts[index] if pools[other] == pool]
     taken.extend(yard.reserved[pool])
     taken.sort()
     return taken
 
 
-def _packing(yard: Yard, pools: list[int], offsets: list[int]) -> Packing:
+def packing_of(yard: Yard, pools: Sequence[int], offsets: Sequence[int]) -> Packing:
+    """The attempt that has every block where it is said to be."""
     peaks = [0] * len(yard.problem.pools)
     away = 0
-    for index, block in enumerate(yard.problem.blocks):
-        if block.size_bytes:
-            peaks[pools[index]] = max(peaks[pools[index]], offsets[index] + block.size_bytes)
-            away += block.size_bytes * yard.candidates[index].index(pools[index])
+    for size, candidates, pool, offset in zip(yard.sizes, yard.candidates, pools, offsets, strict=True):
+        if size:
+            peaks[pool] = max(peaks[pool], offset + size)
+            away += size * candidates.index(pool)
     beyond = sum(
         max(0, peak - capacity) for peak, capacity in zip(peaks, yard.capacities, strict=True) if capacity is not None
     )

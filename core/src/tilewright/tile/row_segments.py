@@ -30,6 +30,7 @@ MOST_STRIPES = 128  # with kept edges: their columns are a table
 EDGE_CYCLES = 40  # that a call takes for what passes from one stripe to the next, beside the bytes; an estimate
 MOST_STEPS = 255  # of a region: a call is a byte
 STEPS_AT_FIRST = 32  # that are looked at; twice as many where the longer ones among them have a new least size
+_FEW_STEPS = 8  # that are looked at before: mostly no more of them fit together
 
 
 class Way(NamedTuple):
@@ -149,39 +150,55 @@ def _for_nobody(lives: RowLives, step: int, last: int) -> bool:
 def _worth_a_look(lives: RowLives, ends: tuple[int, int], way: Way, largest: int) -> Iterator[Segment]:
     """Longer and longer ones, as long as that has led to less memory."""
     (first, last), seen, length, least = ends, ends[1], STEPS_AT_FIRST, largest + 1
+    if way.kept_from is None:
+        few = _grown(lives, played(lives, max(first, last - _FEW_STEPS + 1), last, way), way, largest)
+        if few.ended:
+            yield from few.segments
+            return
     while seen > first:
         begin = max(first, last - length + 1)
         way = way if way.kept_from is None else way._replace(kept_from=begin)
-        calls = played(lives, begin, last, way)
-        found = [one for one in _grown(lives, calls, way, largest) if one.first < seen]
+        grown = _grown(lives, played(lives, begin, last, way), way, largest)
+        found = [one for one in grown.segments if one.first < seen]
         yield from found
-        if min((one.size_bytes for one in found), default=least) >= least:
+        if grown.ended or min((one.size_bytes for one in found), default=least) >= least:
             return
         least = min(one.size_bytes for one in found)
         seen, length = begin, 2 * length
 
 
-def _grown(lives: RowLives, calls: Play, way: Way, largest: int) -> Iterator[Segment]:
-    """The segments with the last step of what was played, from the shortest on."""
+class _Grown(NamedTuple):
+    """Segments with the same last step, from the shortest on. `ended`: there are none of more steps."""
+
+    segments: Sequence[Segment]
+    ended: bool = False
+
+
+def _grown(lives: RowLives, calls: Play, way: Way, largest: int) -> _Grown:
+    """Those of what was played. With kept edges nothing is known of more steps: all of them have other columns."""
+    found, ended = list[Segment](), way.kept_from is None
     if not calls.members:
-        return
+        return _Grown(segments=found)
     growth, last = _Growth.of(lives, calls), calls.members[-1].one.index
     for number in reversed(range(len(calls.members))):
         first = calls.members[number].one.index
         if way.stripes > 1 and first < last and lives.leaves(first, last):
-            return
+            return _Grown(segments=found, ended=ended)
         growth.add(number)
         if growth.own_bytes > largest:
-            return
+            return _Grown(segments=found, ended=ended)
         if first < last and not growth.conflict and growth.size_bytes <= largest:
-            yield Segment(
-                first=first,
-                last=last,
-                way=way,
-                size_bytes=growth.size_bytes,
-                cycles=growth.cycles,
-                again=growth.again,
+            found.append(
+                Segment(
+                    first=first,
+                    last=last,
+                    way=way,
+                    size_bytes=growth.size_bytes,
+                    cycles=growth.cycles,
+                    again=growth.again,
+                )
             )
+    return _Grown(segments=found)
 
 
 @dataclass(slots=True)
