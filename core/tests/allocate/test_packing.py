@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tilewright.allocate.packing import Yard, lowest_offset, pack, pack_at_hints, packing_of, prepare
+from tilewright.allocate.packing import Yard, lowest_offset, pack, pack_at_hints, packing_of, prepare, with_offsets
 from tilewright.check.allocation import violations
 from tilewright.ir.allocation import Pool, Problem, Solution
 from tilewright.testing.allocation_problems import block, ram, random_problem
@@ -90,3 +90,11 @@ def test_without_limits_and_demands_every_packing_is_a_plan(chance: random.Rando
         assert violations(problem, Solution(status="feasible", places=packing.places(problem))) == ()
         assert packing.cost[0] == 0
         assert sum(packing.peaks) >= yard.floor or packing.cost[1] > 0
+
+
+def test_offsets_are_demanded_of_more_of_the_same_blocks() -> None:
+    free = ram(block("a", 4, 0, 9), block("b", 8, 0, 9), block("empty", 0, 0, 9))
+    demanded = replace(free, blocks=(replace(free.blocks[0], fixed_offset=20), *free.blocks[1:]))
+    other = with_offsets(prepare(free), demanded)
+    assert other == replace(prepare(demanded), floor=24)
+    assert pack(other, other.movable, "first").offsets == (20, 0, 0)

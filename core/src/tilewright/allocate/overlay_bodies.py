@@ -14,7 +14,7 @@ from tilewright.allocate.best_fit import BestFit, quickly_packed
 from tilewright.allocate.bound import lower_bounds
 from tilewright.allocate.conflicts import MOST_MEETINGS, count_of_meetings, neighbours
 from tilewright.allocate.overlaid_packing import OverlaidBuffers
-from tilewright.allocate.packing import Yard, prepare
+from tilewright.allocate.packing import Yard, prepare, with_offsets
 from tilewright.allocate.verdict import clash, unaligned
 from tilewright.check.allocation import peaks
 from tilewright.errors import usage_error
@@ -53,12 +53,7 @@ class _Placed:
         """By block; none where that is not possible."""
         if self.like is None:
             return BestFit().solve(_endless(self.problem), Budget(work=0)).places
-        fixed = (
-            one.fixed_offset + one.size_bytes
-            for one in self.problem.blocks
-            if one.fixed_offset is not None and one.size_bytes
-        )
-        yard = replace(self.like, problem=_endless(self.problem), floor=max([self.like.floor, *fixed]))
+        yard = with_offsets(self.like, _endless(self.problem))
         packing, _ = quickly_packed(yard)
         return {} if clash(yard, packing) else packing.places(yard.problem)
 

@@ -5,6 +5,7 @@ Does not know which order is good.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from tilewright.allocate.bound import pool_bound
@@ -77,6 +78,13 @@ def prepare(problem: Problem) -> Yard:
         capacities=tuple(pool.capacity_bytes for pool in problem.pools),
         floor=sum(bounds),
     )
+
+
+def with_offsets(yard: Yard, problem: Problem) -> Yard:
+    """The same for `problem`, which has the same blocks and pools, and demands offsets for more of the blocks."""
+    settled = _settled(problem, yard.conflicts, yard.candidates)
+    ends = (offset + size for (_, offset), size in zip(settled, yard.sizes, strict=True) if size and offset >= 0)
+    return replace(yard, problem=problem, settled=settled, floor=max((yard.floor, *ends)))
 
 
 def _settled(

@@ -41,7 +41,7 @@ STRICT = (
     "-Werror",
     "-ffp-contract=off",
 )
-UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
+UBSAN = (*STRICT, "-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all")
 
 
 def run_kernel(

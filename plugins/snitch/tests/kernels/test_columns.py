@@ -12,7 +12,7 @@ import pytest
 from snitch_run import run_on_iss
 from timing import GVSOC
 
-from tilewright.api.testing import STRICT, random_cuts, refusal, result_errors, run_kernel, run_tiled, site_of
+from tilewright.api.testing import UBSAN, random_cuts, refusal, result_errors, run_kernel, run_tiled, site_of
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Site
 from tilewright.ir.layer import layer_of
@@ -20,7 +20,6 @@ from tilewright.operators.conv import CONV, CONV_F32
 from tilewright_snitch.kernels.columns import COLUMNS
 
 Array = npt.NDArray[np.generic]
-UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
 
 
 @dataclass(frozen=True)

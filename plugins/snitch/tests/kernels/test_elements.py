@@ -11,7 +11,7 @@ import pytest
 from snitch_run import run_on_iss
 from timing import GVSOC
 
-from tilewright.api.testing import STRICT, random_cuts, refusal, result_errors, run_kernel, run_tiled, site_of
+from tilewright.api.testing import UBSAN, random_cuts, refusal, result_errors, run_kernel, run_tiled, site_of
 from tilewright.ir.dtypes import DType
 from tilewright.ir.evaluation import results
 from tilewright.ir.graph import Attribute, Site
@@ -22,7 +22,6 @@ from tilewright.tile.share import share
 from tilewright_snitch.kernels.elements import KERNELS
 
 Array = npt.NDArray[np.generic]
-UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
 OPERATORS = {operator.name: operator for operator in (*binary.OPERATORS, *clips.OPERATORS)}
 OWN = {kernel.op: kernel for kernel in KERNELS}
 CLIPS: tuple[dict[str, Attribute], ...] = ({}, {"clip_low": 0.0}, {"clip_low": -0.5, "clip_high": 1.0})

@@ -13,7 +13,7 @@ import pytest
 from snitch_run import run_on_iss
 from timing import GVSOC
 
-from tilewright.api.testing import STRICT, random_cuts, refusal, result_errors, run_kernel, run_tiled, site_of
+from tilewright.api.testing import UBSAN, random_cuts, refusal, result_errors, run_kernel, run_tiled, site_of
 from tilewright.ir.graph import Attribute, Site
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.layer import layer_of
@@ -21,7 +21,6 @@ from tilewright.operators.conv import CONV, CONV_F32
 from tilewright_snitch.kernels.grouped import APART, GROUPED
 
 Array = npt.NDArray[np.generic]
-UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from snitch_run import run_on_iss
 from timing import GVSOC
 
 from tilewright.api.graph import DType
-from tilewright.api.testing import STRICT, random_cuts, refusal, result_errors, run_kernel, run_tiled, site_of
+from tilewright.api.testing import UBSAN, random_cuts, refusal, result_errors, run_kernel, run_tiled, site_of
 from tilewright.ir.graph import Attribute, Site
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.layer import layer_of
@@ -26,7 +26,6 @@ from tilewright_snitch.kernels import halves
 
 Array = npt.NDArray[np.generic]
 Case = tuple[Operator, Kernel, Site, list[Array | None], np.random.Generator]
-UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
 CLIPS: tuple[dict[str, Attribute], ...] = ({}, {"clip_low": 0.0}, {"clip_low": 0.0, "clip_high": 6.1})
 TYPES = (DType.F16, DType.BF16)
 compiled: Any = settings.get_profile("programs")

@@ -17,7 +17,7 @@ from timing import CLUSTER, GVSOC, Timing
 
 from tilewright.api import align_up
 from tilewright.api.testing import (
-    STRICT,
+    UBSAN,
     byte_array,
     make_requant,
     random_cuts,
@@ -37,7 +37,6 @@ from tilewright_snitch.kernels.integer_products import CONV, GEMM
 
 Array = npt.NDArray[np.generic]
 Case = tuple[Operator, Kernel, Site, list[Array | None], np.random.Generator]
-UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
 BYTES = (DType.I8, DType.U8)
 compiled: Any = settings.get_profile("programs")
 

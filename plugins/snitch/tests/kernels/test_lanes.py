@@ -11,14 +11,13 @@ import pytest
 from snitch_run import run_on_iss
 from timing import GVSOC
 
-from tilewright.api.testing import STRICT, random_cuts, refusal, result_errors, run_kernel, run_tiled, site_of
+from tilewright.api.testing import UBSAN, random_cuts, refusal, result_errors, run_kernel, run_tiled, site_of
 from tilewright.ir.graph import Attribute, Site
 from tilewright.ir.layer import layer_of
 from tilewright.operators.matmul import MATMUL, MATMUL_F32
 from tilewright_snitch.kernels import lanes
 
 Array = npt.NDArray[np.generic]
-UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
 CLIPS: tuple[dict[str, Attribute], ...] = ({}, {"clip_low": 0.0}, {"clip_low": -0.5, "clip_high": 6.0})
 SHAPES = (((5, 7), (7, 22)), ((2, 4, 8), (2, 8, 6)), ((3, 1, 3, 6), (2, 6, 10)))
 TURNED: dict[str, Mapping[str, tuple[int, ...]]] = {

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from snitch_run import run_on_iss
 from timing import GVSOC
 
-from tilewright.api.testing import STRICT, random_cuts, refusal, result_errors, run_kernel, run_tiled, site_of
+from tilewright.api.testing import UBSAN, random_cuts, refusal, result_errors, run_kernel, run_tiled, site_of
 from tilewright.ir.graph import Attribute, Site
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.layer import layer_of
@@ -25,7 +25,6 @@ from tilewright_snitch.kernels import products
 
 Array = npt.NDArray[np.generic]
 Case = tuple[Operator, Kernel, Site, list[Array | None], np.random.Generator]
-UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
 CLIPS: tuple[dict[str, Attribute], ...] = ({}, {"clip_low": 0.0}, {"clip_low": 0.0, "clip_high": 6.0})
 compiled: Any = settings.get_profile("programs")
 

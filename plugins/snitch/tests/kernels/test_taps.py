@@ -12,7 +12,7 @@ import pytest
 from snitch_run import run_on_iss
 from timing import GVSOC
 
-from tilewright.api.testing import STRICT, random_cuts, refusal, result_errors, run_kernel, run_tiled, site_of
+from tilewright.api.testing import UBSAN, random_cuts, refusal, result_errors, run_kernel, run_tiled, site_of
 from tilewright.ir.graph import Attribute, Site
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.layer import layer_of
@@ -22,7 +22,6 @@ from tilewright.operators.pool import AVERAGE_POOL, AVERAGE_POOL_F32, MAX_POOL, 
 from tilewright_snitch.kernels.taps import KERNELS
 
 Array = npt.NDArray[np.generic]
-UBSAN = (*STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all")
 OPERATORS = {operator.name: operator for operator in (CONV, AVERAGE_POOL, MAX_POOL)}
 OWN = {kernel.op: kernel for kernel in KERNELS}
 PORTABLE = {"Conv": CONV_F32, "AveragePool": AVERAGE_POOL_F32, "MaxPool": MAX_POOL_PORTABLE}
