@@ -199,6 +199,7 @@ def test_quiet_says_only_the_result(tilewright: Run, float32: Path, tmp_path: Pa
 
 def test_compile_replaces_its_files_and_leaves_others(tilewright: Run, float32: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.c").write_text("int mine;\n", encoding="utf-8")
+    assert tilewright("compile", float32, "-t", "generic", "-o", tmp_path).code == 0
     (tmp_path / "digits_f32.h").write_text("old", encoding="utf-8")
     assert tilewright("compile", float32, "-t", "generic", "-o", tmp_path).code == 0
     assert (tmp_path / "mine.c").read_text(encoding="utf-8") == "int mine;\n"

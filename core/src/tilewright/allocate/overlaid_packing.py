@@ -129,7 +129,7 @@ class OverlaidYard:
                 if start <= low:
                     break
                 if high > start:
-                    start = -(-high // align) * align
+                    start = align_up(high, align)
             offsets[number] = start
             peak = max(peak, start + blocks[number].size_bytes)
         return OverlaidPacking(order=order, offsets=offsets, peak=peak)
