@@ -17,7 +17,7 @@ settings.register_profile("nightly", max_examples=1000, deadline=None, print_blo
 settings.load_profile(PROFILE)
 settings.register_profile(  # of properties whose examples are built, each as a C program; to shrink one builds hundreds
     "programs",
-    max_examples=50 if PROFILE == "nightly" else 10,
+    max_examples=50 if PROFILE == "nightly" else 8,
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=(HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture),
 )

@@ -71,7 +71,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return attention(tmp_path_factory.mktemp("attention"))
 
 
-@pytest.mark.parametrize("target", ["generic", "cortex-m4"])
+@pytest.mark.parametrize("target", ["generic", pytest.param("cortex-m4", marks=pytest.mark.long)])
 def test_the_mask_is_computed_again_and_every_step_is_right(model: Path, target: str) -> None:
     deployment = Deployment(model, target, Options())
     steps = [step.name for step in deployment.scheduled.steps]

@@ -70,7 +70,7 @@ def test_operators_in_tiles_read_well(name: str) -> None:
     assert objections(layer_text(name)) == []
 
 
-@pytest.mark.parametrize("scratchpad_bytes", [2 << 10, 16 << 10])
+@pytest.mark.parametrize("scratchpad_bytes", [2 << 10, pytest.param(16 << 10, marks=pytest.mark.long)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_networks_read_well(kind: str, scratchpad_bytes: int) -> None:
     assert objections(network_text(kind, scratchpad_bytes)) == []

@@ -61,7 +61,12 @@ CASES: dict[str, dict[str, Any]] = {
     "alone": {"cores": "1"},
     "portable": {"model": "digits_f32", "isa": "portable"},
 }
-BUILDS = (*((case, "gcc") for case in CASES), ("floats", "zig"), ("integers", "zig"))
+OFTEN = {"integers", "floats", "small", "stacks far", "four cores", "portable"}
+BUILDS = (
+    *((case, "gcc") if case in OFTEN else pytest.param(case, "gcc", marks=pytest.mark.long) for case in CASES),
+    ("floats", "zig"),
+    pytest.param("integers", "zig", marks=pytest.mark.long),
+)
 
 
 @pytest.mark.parametrize(("case", "compiler"), BUILDS)

@@ -96,8 +96,16 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
+OFTEN = CASES.keys() - {"floats", "alone"}  # of which others show the same
+
+
 @pytest.mark.parametrize(
-    ("case", "compiler"), [*((case, "gcc") for case in CASES), ("small", "zig"), ("floats cut twice", "zig")]
+    ("case", "compiler"),
+    [
+        *((case, "gcc") if case in OFTEN else pytest.param(case, "gcc", marks=pytest.mark.long) for case in CASES),
+        pytest.param("small", "zig", marks=pytest.mark.long),
+        ("floats cut twice", "zig"),
+    ],
 )
 def test_every_step_is_right(case: str, compiler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(toolchains.CHOICE, compiler)
