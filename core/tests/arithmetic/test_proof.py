@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import numpy.typing as npt
 import pytest
+from counted import counted
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -118,6 +117,6 @@ def test_a_network_of_a_thousand_channels_is_quick() -> None:
     rng = np.random.default_rng(3)
     scale = tuple(float(s) for s in (2.0 ** rng.uniform(-12, -7, 1000)).astype(np.float32))
     reach = rng.integers(10_000, 60_000, 1000)
-    start = time.process_time()
-    prove(Requant(scale=scale, zero_point=0, low=-128, high=127), (-reach).tolist(), reach.tolist())
-    assert time.process_time() - start < 0.3
+    requant, low, high = Requant(scale=scale, zero_point=0, low=-128, high=127), (-reach).tolist(), reach.tolist()
+    _, calls = counted(lambda: prove(requant, low, high))
+    assert calls < 5 * 1000
