@@ -14,9 +14,11 @@ from networks import NETWORKS, network_file
 
 Run = Callable[..., Any]
 ROOT = Path(__file__).parents[2]
+SLOW = "resnet8_f32"
 NETWORKS = (
     *sorted((ROOT / "examples" / "digits").glob("*.onnx")),
-    *(network_file(name) for name in NETWORKS),
+    *(network_file(name) for name in NETWORKS if name != SLOW),
+    pytest.param(network_file(SLOW), marks=pytest.mark.long),
 )
 
 

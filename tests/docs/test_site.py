@@ -73,8 +73,17 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
     assert found == set()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 768, 1280])
+@pytest.mark.parametrize(
+    ("width", "theme"),
+    [
+        (360, "dark"),
+        (768, "light"),
+        (1280, "dark"),
+        pytest.param(360, "light", marks=pytest.mark.long),
+        pytest.param(768, "dark", marks=pytest.mark.long),
+        pytest.param(1280, "light", marks=pytest.mark.long),
+    ],
+)
 def test_every_label_is_readable_and_nothing_leaves_the_page(site: Path, browser: Any, width: int, theme: str) -> None:
     browser.theme(theme)
     found = {}

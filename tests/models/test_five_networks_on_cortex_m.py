@@ -23,6 +23,7 @@ from tilewright.validate.comparison import judge_steps
 
 CORES = ("m4", "m55")
 OTHER_CORES = ("m0plus", "m3", "m7", "m33")
+OFTEN = {("m0plus", "gcc"), ("m3", "clang"), ("m7", "gcc"), ("m33", "clang")}  # each of both once, and with both
 COMPILERS = {"gcc": "", "clang": "clang"}
 STACK_BYTES = 1024
 CODE_BYTES = 48 * 1024
@@ -113,8 +114,14 @@ def test_stack_and_code_stay_small(
     assert 0 < counts["code_bytes"] <= CODE_BYTES
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("core", OTHER_CORES)
+@pytest.mark.parametrize(
+    ("core", "compiler"),
+    [
+        pytest.param(core, compiler, marks=() if (core, compiler) in OFTEN else pytest.mark.long)
+        for core in OTHER_CORES
+        for compiler in COMPILERS
+    ],
+)
 def test_code_of_the_largest_network_on_the_other_cores(
     core: str, compiler: str, runner: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

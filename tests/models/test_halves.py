@@ -58,8 +58,19 @@ def network(element: int) -> ModelProto:
     return model
 
 
-@halves
-@pytest.mark.parametrize("target", PLACES)
+@pytest.mark.parametrize(
+    ("element", "target"),
+    [
+        (TensorProto.FLOAT16, "generic"),
+        (TensorProto.BFLOAT16, "generic"),
+        (TensorProto.FLOAT16, "cortex-m"),
+        (TensorProto.BFLOAT16, "cortex-m"),
+        (TensorProto.FLOAT16, "siracusa"),
+        pytest.param(TensorProto.BFLOAT16, "siracusa", marks=pytest.mark.long),
+        pytest.param(TensorProto.FLOAT16, "snitch", marks=pytest.mark.long),
+        (TensorProto.BFLOAT16, "snitch"),
+    ],
+)
 def test_every_step_is_its_reference(element: int, target: str) -> None:
     compiled = tilewright.compile(network(element), target, **PLACES[target])
     assert compiled.validate(sanitize=target == "generic").passed

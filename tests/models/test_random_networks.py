@@ -25,7 +25,8 @@ def _script() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("seed", [20, 21, 22, 23])  # two of images, one of a signal, one with attention
+# two of images, one of a signal, one with attention
+@pytest.mark.parametrize("seed", [pytest.param(20, marks=pytest.mark.long), 21, 22, 23])
 def test_every_form_is_exact(script: ModuleType, seed: int, tmp_path: Path) -> None:
     files = list(script.write_networks(seed, tmp_path))
     assert len(files) == 5

@@ -34,7 +34,9 @@ def test_rows_are_exact_and_take_no_more_memory(script: ModuleType, kind: str, s
     assert found.faults == ()
 
 
-@pytest.mark.parametrize("kind", ["cnn", "mobile", "branched", "bottleneck"])
+@pytest.mark.parametrize(
+    "kind", ["mobile", "bottleneck", *(pytest.param(kind, marks=pytest.mark.long) for kind in ("cnn", "branched"))]
+)
 def test_columns_that_are_computed_again_are_exact(script: ModuleType, kind: str) -> None:
     found = script.judged(kind, 1, "generic", Options(optimize="ram", recompute=2.0), load_for(target="generic"))
     assert found.faults == ()

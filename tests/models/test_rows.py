@@ -70,7 +70,7 @@ def test_rows_take_a_part_of_the_memory(name: str, target: str, most: float) -> 
     assert ram_bytes(plans[0]) <= most * ram_bytes(plans[1])
 
 
-@pytest.mark.parametrize("name", ["resnet8_int8", "kws_int8", "vww_int8"])
+@pytest.mark.parametrize("name", ["resnet8_int8", "kws_int8", pytest.param("vww_int8", marks=pytest.mark.long)])
 @pytest.mark.parametrize("target", ["generic", "cortex-m4", "cortex-m55"])
 def test_what_rows_become_is_exact(name: str, target: str, tmp_path: Path, tool: Callable[[str], str]) -> None:
     for one in ("arm-none-eabi-gcc", "qemu-system-arm") if target != "generic" else ():

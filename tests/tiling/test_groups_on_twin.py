@@ -71,7 +71,7 @@ def _fits(machine: ScheduledMachine, first: int, count: int) -> bool:
     [
         ("kws_int8", 16),
         ("resnet8_int8", 64),
-        ("vww_int8", 16),
+        pytest.param("vww_int8", 16, marks=pytest.mark.long),
         pytest.param("kws_int8", 64, marks=pytest.mark.long),
         pytest.param("resnet8_int8", 16, marks=pytest.mark.long),
         pytest.param("vww_int8", 64, marks=pytest.mark.long),

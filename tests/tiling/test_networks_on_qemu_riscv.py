@@ -48,7 +48,7 @@ CASES = (
     Case("ad_int8", 16, "double"),
     Case("kws_int8", 64, "single", groups=1, long=True),
     Case("kws_int8", 16, "double", {"home": "l3"}),
-    Case("resnet8_int8", 16, "single", groups=1),
+    Case("resnet8_int8", 16, "single", groups=1, long=True),
     Case("resnet8_int8", 64, "double", long=True),
     Case("vww_int8", 16, "double", long=True),
     Case("resnet8_f32", 64, "double", groups=1),

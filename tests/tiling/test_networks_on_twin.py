@@ -113,7 +113,9 @@ def test_exact_and_within_the_near_memory(case: Case, tmp_path: Path) -> None:
     assert set(result.step_counts) >= {step.name for step in plan.scheduled.steps}
 
 
-@pytest.mark.parametrize("name", ["kws_int8", "resnet8_int8", "vww_int8"])
+@pytest.mark.parametrize(
+    "name", ["kws_int8", *(pytest.param(name, marks=pytest.mark.long) for name in ("resnet8_int8", "vww_int8"))]
+)
 def test_chains_of_four_move_at_most_half(name: str, tmp_path: Path) -> None:
     alone, joined = deployment(name, 64 << 10, "double", 1), deployment(name, 64 << 10, "double", 4)
     report = build_report(joined, artifacts=False)
@@ -184,7 +186,20 @@ FAULTS: dict[str, tuple[Callable[[str], str], str]] = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+# Of each code, and of each way to miss another core, one always.
+MORE = {
+    "missing wait for a tile",
+    "missing waits for what is resident",
+    "missing barrier before a tile",
+    "write just beyond the scratchpad",
+    "read after release",
+    "tile smaller than what is copied",
+}
+
+
+@pytest.mark.parametrize(
+    "fault", [pytest.param(fault, marks=pytest.mark.long if fault in MORE else ()) for fault in FAULTS]
+)
 def test_mistakes_in_generated_code_are_named(fault: str, tmp_path: Path) -> None:
     change, code = FAULTS[fault]
     plan = deployment("kws_int8", 16 << 10, "double", 1)

@@ -30,9 +30,9 @@ PORTABLE = {"QSoftmax"}  # operators of these networks that the cluster has no k
         ("kws_int8", 16, False),
         ("ad_int8", 16, True),
         pytest.param("kws_int8", 64, False, marks=pytest.mark.long),
-        ("resnet8_int8", 16, False),
+        pytest.param("resnet8_int8", 16, False, marks=pytest.mark.long),
         pytest.param("resnet8_int8", 64, False, marks=pytest.mark.long),
-        ("vww_int8", 16, False),
+        pytest.param("vww_int8", 16, False, marks=pytest.mark.long),
         ("ad_int8", 64, False),
     ],
 )

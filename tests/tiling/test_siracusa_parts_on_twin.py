@@ -191,7 +191,9 @@ def test_layers_cut_by_hand(runner: TwinRunner, tmp_path: Path) -> None:
     assert [verdict.name for verdict in verdicts if not verdict.exact] == []
 
 
-@pytest.mark.parametrize(("name", "scratchpad_bytes"), [("resnet8_int8", 4352), ("resnet8_f32", 6144)])
+@pytest.mark.parametrize(
+    ("name", "scratchpad_bytes"), [("resnet8_int8", 4352), pytest.param("resnet8_f32", 6144, marks=pytest.mark.long)]
+)
 def test_networks_in_very_little_memory(name: str, scratchpad_bytes: int, tmp_path: Path) -> None:
     plan = Deployment(
         network_file(name),

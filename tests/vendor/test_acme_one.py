@@ -10,6 +10,8 @@ import pytest
 
 from networks import NETWORKS, network_file, vectors_file
 
+SLOW = ("resnet8_int8", "vww_int8")  # of the same layers as others
+ALL = [pytest.param(name, marks=pytest.mark.long if name in SLOW else ()) for name in NETWORKS]
 PROJECT = Path(__file__).parent / "acme_one"
 
 
@@ -45,7 +47,7 @@ def test_it_compiles_every_network(site: Any, tmp_path: Path, network: str) -> N
     assert list((tmp_path / "out").glob("*.c"))
 
 
-@pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.parametrize("network", ALL)
 def test_every_network_computes_what_it_should(site: Any, network: str) -> None:
     model, vectors = str(network_file(network)), str(vectors_file(network))
     finished = site.tilewright(

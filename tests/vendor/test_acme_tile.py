@@ -12,6 +12,8 @@ import pytest
 
 from networks import NETWORKS, network_file, vectors_file
 
+SLOW = ("resnet8_int8", "vww_int8")  # of the same layers as others
+ALL = [pytest.param(name, marks=pytest.mark.long if name in SLOW else ()) for name in NETWORKS]
 PROJECT = Path(__file__).parent / "acme_tile"
 
 
@@ -24,7 +26,7 @@ def test_it_is_under_100_lines() -> None:
     assert len((PROJECT / "acme_tile.py").read_text(encoding="utf-8").splitlines()) < 100
 
 
-@pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.parametrize("network", ALL)
 def test_every_network_is_tiled_and_computes_what_it_should(site: Any, network: str) -> None:
     model, vectors = str(network_file(network)), str(vectors_file(network))
     asked = ("--target", "acme-tile", "--memory", "pad=20K", "--on", "twin", "--io", vectors)

@@ -70,8 +70,14 @@ def test_operators_in_tiles_read_well(name: str) -> None:
     assert objections(layer_text(name)) == []
 
 
-@pytest.mark.parametrize("scratchpad_bytes", [2 << 10, pytest.param(16 << 10, marks=pytest.mark.long)])
-@pytest.mark.parametrize("kind", KINDS)
+OFTEN = ("cnn", "attention", "sequence", "bottleneck")  # the others are of the same layers
+SIZES = [2 << 10, pytest.param(16 << 10, marks=pytest.mark.long)]
+
+
+@pytest.mark.parametrize("scratchpad_bytes", SIZES)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=() if kind in OFTEN else pytest.mark.long) for kind in KINDS]
+)
 def test_networks_read_well(kind: str, scratchpad_bytes: int) -> None:
     assert objections(network_text(kind, scratchpad_bytes)) == []
 

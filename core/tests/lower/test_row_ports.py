@@ -34,6 +34,7 @@ from tilewright.transform import HOOKS, transform
 from tilewright.validate.reference import run
 
 SEEDS = range(8)
+BUILT = [*SEEDS[:4], *(pytest.param(seed, marks=pytest.mark.long) for seed in SEEDS[4:])]  # as C, with sanitizers
 MAIN = """
 #include "net.h"
 #include <stdio.h>
@@ -175,7 +176,7 @@ def chunks_of(rows: int) -> st.SearchStrategy[list[int]]:
     return cuts.map(lambda found: [b - a for a, b in zip([0, *sorted(found)], [*sorted(found), rows], strict=True)])
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", BUILT)
 def test_rows_in_every_chunking_give_the_references_outputs(seed: int, folder: Path) -> None:
     made = compiled(seed)
     where = built(made, folder / str(seed))
@@ -194,7 +195,7 @@ def test_rows_in_every_chunking_give_the_references_outputs(seed: int, folder: P
     demand_right(made, where)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", BUILT)
 def test_run_pushes_everything(seed: int, tmp_path: Path) -> None:
     made = compiled(seed, "speed")
     job = Job(

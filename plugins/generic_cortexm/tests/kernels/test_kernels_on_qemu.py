@@ -213,8 +213,8 @@ def deployed(core: str, **settings: str) -> Deployment:
 @pytest.mark.parametrize(
     ("core", "compiler", "settings"),
     [
-        ("m4", "gcc", {}),
-        ("m4", "clang", {}),
+        pytest.param("m4", "gcc", {}, marks=pytest.mark.long),
+        pytest.param("m4", "clang", {}, marks=pytest.mark.long),
         ("m4", "gcc", {"unaligned": "no"}),
         ("m55", "gcc", {}),
         ("m55", "clang", {}),
