@@ -14,8 +14,7 @@ from tilewright.ir.graph import Site
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.layer import layer_of
 from tilewright.ir.operator import Operator
-from tilewright.testing.kernel_run import run_kernel
-from tilewright.testing.kernel_tiles import run_tiled
+from tilewright.testing.kernel_tiles import run_whole_and_tiled
 from tilewright.testing.operator_sites import points, position, result_errors, window_errors
 
 Floats = npt.NDArray[np.floating]
@@ -73,10 +72,7 @@ def check_c(folder: Path, case: Case, data: st.DataObject) -> None:
     layouts = {name: tuple(data.draw(st.permutations(range(rank)))) for name, rank in ranks.items()}
     if layer.packed:
         del layouts["B"]
-    found = run_kernel(operator, kernel, site, inputs, folder=folder, layouts=layouts)
-    assert result_errors(operator, site, inputs, found) == []
     cuts = {loop.name: data.draw(st.integers(1, 3)) for loop in operator.access(site).loops if loop.kind == "parallel"}
-    found = run_tiled(operator, kernel, site, inputs, cuts=cuts, folder=folder, layouts=layouts)
-    assert result_errors(operator, site, inputs, found) == []
-    found = run_tiled(operator, kernel, site, inputs, cuts={**cuts, "k": 2}, folder=folder, layouts=layouts)
-    assert result_errors(operator, site, inputs, found) == []
+    every = [cuts, {**cuts, "k": 2}]
+    for found in run_whole_and_tiled(operator, kernel, site, inputs, cuts=every, folder=folder, layouts=layouts):
+        assert result_errors(operator, site, inputs, found) == []

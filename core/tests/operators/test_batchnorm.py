@@ -13,8 +13,7 @@ from tilewright.ir.access import MapAccess
 from tilewright.ir.graph import Site
 from tilewright.ir.layer import layer_of
 from tilewright.operators.batchnorm import BATCH_NORMALIZATION, BATCH_NORMALIZATION_F32
-from tilewright.testing.kernel_run import run_kernel
-from tilewright.testing.kernel_tiles import run_tiled
+from tilewright.testing.kernel_tiles import run_whole_and_tiled
 from tilewright.testing.operator_sites import points, position, refusal, result_errors, site_of
 
 Floats = npt.NDArray[np.float32]
@@ -58,11 +57,10 @@ def test_c_in_any_layout(
     site, inputs = case
     operator, kernel, folder = BATCH_NORMALIZATION, BATCH_NORMALIZATION_F32, tmp_path_factory.mktemp("c")
     layouts = {name: tuple(data.draw(st.permutations(range(inputs[0].ndim)))) for name in "XY"}
-    found = run_kernel(operator, kernel, site, inputs, folder=folder, layouts=layouts)
-    assert result_errors(operator, site, inputs, found) == []
     cuts = {loop.name: data.draw(st.integers(1, 3)) for loop in operator.access(site).loops}
-    found = run_tiled(operator, kernel, site, inputs, cuts=cuts, folder=folder, layouts=layouts)
-    assert result_errors(operator, site, inputs, found) == []
+    how = {"cuts": [cuts], "folder": folder, "layouts": layouts}
+    for found in run_whole_and_tiled(operator, kernel, site, inputs, **how):
+        assert result_errors(operator, site, inputs, found) == []
 
 
 def test_reference_by_hand() -> None:

@@ -22,7 +22,7 @@ from tilewright.ir.operator import Operator
 from tilewright.operators.families import FAMILIES
 from tilewright.operators.layernorm import KERNELS, LAYER_NORMALIZATION, RMS_NORMALIZATION
 from tilewright.testing.kernel_run import run_kernel
-from tilewright.testing.kernel_tiles import run_tiled
+from tilewright.testing.kernel_tiles import run_whole_and_tiled
 from tilewright.testing.operator_sites import result_errors, site_of, window_errors
 from tilewright.validate.reference import run
 
@@ -52,11 +52,10 @@ def test_c_in_any_layout(tmp_path_factory: pytest.TempPathFactory, case: Case, d
     operator, site, inputs = case
     kernel, folder, rank = KERNEL_OF[operator.name], tmp_path_factory.mktemp("c"), len(site.input(0).shape)
     layouts = {name: tuple(data.draw(st.permutations(range(rank)))) for name in "XY"}
-    found = run_kernel(operator, kernel, site, inputs, folder=folder, layouts=layouts)
-    assert result_errors(operator, site, inputs, found) == []
     cuts = {f"i{axis}": data.draw(st.integers(1, 3)) for axis in range(rank - 1)}
-    found = run_tiled(operator, kernel, site, inputs, cuts=cuts, folder=folder, layouts=layouts)
-    assert result_errors(operator, site, inputs, found) == []
+    how = {"cuts": [cuts], "folder": folder, "layouts": layouts}
+    for found in run_whole_and_tiled(operator, kernel, site, inputs, **how):
+        assert result_errors(operator, site, inputs, found) == []
 
 
 @compiled

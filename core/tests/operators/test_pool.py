@@ -17,7 +17,7 @@ from tilewright.ir.layer import layer_of
 from tilewright.ir.operator import Operator
 from tilewright.operators.pool import AVERAGE_POOL, AVERAGE_POOL_F32, MAX_POOL, MAX_POOL_PORTABLE
 from tilewright.testing.kernel_run import run_kernel
-from tilewright.testing.kernel_tiles import run_tiled
+from tilewright.testing.kernel_tiles import run_tiled, run_whole_and_tiled
 from tilewright.testing.operator_sites import points, position, refusal, result_errors, site_of, window_errors
 
 Array = npt.NDArray[np.generic]
@@ -109,11 +109,10 @@ def test_c_in_any_layout(tmp_path_factory: pytest.TempPathFactory, case: Case, d
     operator, site, x = case
     kernel, folder = KERNELS[operator.name], tmp_path_factory.mktemp("c")
     layouts = {name: tuple(data.draw(st.permutations(range(x.ndim)))) for name in "XY"}
-    found = run_kernel(operator, kernel, site, [x], folder=folder, layouts=layouts)
-    assert result_errors(operator, site, [x], found) == []
     cuts = {loop: data.draw(st.integers(1, 3)) for loop in "ncdhw"}
-    found = run_tiled(operator, kernel, site, [x], cuts=cuts, folder=folder, layouts=layouts)
-    assert result_errors(operator, site, [x], found) == []
+    how = {"cuts": [cuts], "folder": folder, "layouts": layouts}
+    for found in run_whole_and_tiled(operator, kernel, site, [x], **how):
+        assert result_errors(operator, site, [x], found) == []
 
 
 def attributes(**changes: Attribute) -> dict[str, Attribute]:

@@ -17,7 +17,7 @@ from tilewright.ir.operator import Operator
 from tilewright.operators.reduce import KERNELS, OPERATORS
 from tilewright.testing.kernel_checks import kernel_errors
 from tilewright.testing.kernel_run import run_kernel
-from tilewright.testing.kernel_tiles import run_tiled
+from tilewright.testing.kernel_tiles import run_whole_and_tiled
 from tilewright.testing.operator_sites import points, position, result_errors, site_of, window_errors
 
 Floats = npt.NDArray[np.float32]
@@ -73,11 +73,10 @@ def test_c_in_any_layout(tmp_path_factory: pytest.TempPathFactory, case: Case, d
     kernel, folder = KERNEL_OF[operator.name], tmp_path_factory.mktemp("c")
     ranks = {"X": x.ndim, "Y": len(site.output.shape)}
     layouts = {name: tuple(data.draw(st.permutations(range(rank)))) for name, rank in ranks.items()}
-    found = run_kernel(operator, kernel, site, [x], folder=folder, layouts=layouts)
-    assert result_errors(operator, site, [x], found) == []
     cuts = {f"{loop}{axis}": data.draw(st.integers(1, 3)) for axis in range(x.ndim) for loop in "ir"}
-    found = run_tiled(operator, kernel, site, [x], cuts=cuts, folder=folder, layouts=layouts)
-    assert result_errors(operator, site, [x], found) == []
+    how = {"cuts": [cuts], "folder": folder, "layouts": layouts}
+    for found in run_whole_and_tiled(operator, kernel, site, [x], **how):
+        assert result_errors(operator, site, [x], found) == []
 
 
 @pytest.mark.parametrize("operator", OPERATORS, ids=lambda operator: operator.name)

@@ -16,7 +16,7 @@ from tilewright.ir.graph import Site
 from tilewright.ir.operator import Operator
 from tilewright.operators.softmax import LOG_SOFTMAX, LOG_SOFTMAX_F32, SOFTMAX, SOFTMAX_F32
 from tilewright.testing.kernel_run import run_kernel
-from tilewright.testing.kernel_tiles import run_tiled
+from tilewright.testing.kernel_tiles import run_whole_and_tiled
 from tilewright.testing.operator_sites import result_errors, site_of, window_errors
 
 Floats = npt.NDArray[np.float32]
@@ -41,11 +41,10 @@ def test_c_in_any_layout(tmp_path_factory: pytest.TempPathFactory, case: Case, d
     operator, site, x = case
     kernel, folder = KERNEL_OF[operator.name], tmp_path_factory.mktemp("c")
     layouts = {name: tuple(data.draw(st.permutations(range(x.ndim)))) for name in "XY"}
-    found = run_kernel(operator, kernel, site, [x], folder=folder, layouts=layouts)
-    assert result_errors(operator, site, [x], found) == []
     cuts = {f"i{axis}": data.draw(st.integers(1, 3)) for axis in range(x.ndim)}
-    found = run_tiled(operator, kernel, site, [x], cuts=cuts, folder=folder, layouts=layouts)
-    assert result_errors(operator, site, [x], found) == []
+    how = {"cuts": [cuts], "folder": folder, "layouts": layouts}
+    for found in run_whole_and_tiled(operator, kernel, site, [x], **how):
+        assert result_errors(operator, site, [x], found) == []
 
 
 @compiled

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tilewright.testing.kernel_run import run_kernel, whole_call
+from tilewright.testing.kernel_run import build_library, library_text, outcomes, run_kernel, whole_call, whole_trial
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.operator_sites import site_of
 
@@ -56,3 +56,24 @@ def test_in_place_an_output_has_the_bytes_of_the_input_that_the_kernel_says(tmp_
 def test_a_warning_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(subprocess.CalledProcessError):
         run_kernel(NEG, replace(OWN, call="int unused; ${Y}[0] = ${X}[0];"), SITE, [X], folder=tmp_path)
+
+
+def test_several_calls_are_one_library_and_each_has_its_outputs(tmp_path: Path) -> None:
+    trials = [whole_trial(NEG, KERNEL, site_of(NEG, [x]), [x]) for x in (X, 2 * X, np.float32([[7]]))]
+    assert [found.tolist() for (found,) in outcomes(trials, tmp_path)] == [(-X).tolist(), (-2 * X).tolist(), [[-7]]]
+    assert len(list(tmp_path.glob("*.so"))) == 1
+    assert library_text(trials).count("void tw_test(void") == 2  # a prototype, and what it does
+
+
+def test_calls_whose_functions_have_one_name_and_other_texts_are_compiled_apart(tmp_path: Path) -> None:
+    source = "static float tw_own(float x)\n{\n    return x + %sf;\n}"
+    kernels = [replace(OWN, source=source % number, call="${Y}[0] = tw_own(${X}[1]);") for number in ("1.0", "5.0")]
+    found = outcomes([whole_trial(NEG, kernel, SITE, [X]) for kernel in kernels], tmp_path)
+    assert [one.ravel()[0] for (one,) in found] == [2, 6]
+    assert len(list(tmp_path.glob("*.so"))) == 2
+
+
+def test_a_library_of_one_call_has_one_function(tmp_path: Path) -> None:
+    call, _ = whole_call(NEG, KERNEL, SITE, [X], layouts={})
+    library = build_library(KERNEL, call, tmp_path)
+    assert library.tw_test and not hasattr(library, "tw_test_1")

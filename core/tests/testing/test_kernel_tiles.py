@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tilewright.ir.access import Loop
-from tilewright.testing.kernel_tiles import run_tiled, tile_boxes
+from tilewright.testing.kernel_tiles import run_tiled, run_whole_and_tiled, tile_boxes
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.operator_sites import result_errors, site_of
 
@@ -56,6 +56,14 @@ def test_tiles_give_what_the_whole_gives_in_any_layout(tmp_path: Path) -> None:
     layouts = {"A": (1, 0), "B": (0,), "C": (1, 0)}
     found = run_tiled(ADD, add_kernel(), site, ARRAYS, cuts=cuts, folder=tmp_path, layouts=layouts)
     assert result_errors(ADD, site, ARRAYS, found) == []
+
+
+def test_whole_and_in_tiles_of_one_library(tmp_path: Path) -> None:
+    site = site_of(ADD, ARRAYS)
+    cuts = [{loop.name: size for loop in ADD.access(site).loops} for size in (2, 3)]
+    results = run_whole_and_tiled(ADD, add_kernel(), site, ARRAYS, cuts=cuts, folder=tmp_path)
+    assert [result_errors(ADD, site, ARRAYS, found) for found in results] == [[], [], []]
+    assert len(list(tmp_path.glob("*.so"))) == 1
 
 
 def test_a_kernel_that_takes_the_extent_of_the_whole_for_that_of_a_tile_is_found(tmp_path: Path) -> None:

@@ -18,8 +18,7 @@ from tilewright.ir.layout import Layout
 from tilewright.ir.operands import input_names
 from tilewright.ir.operator import Operator
 from tilewright.ir.rounding import align_up
-from tilewright.testing.kernel_run import run_kernel
-from tilewright.testing.kernel_tiles import run_tiled
+from tilewright.testing.kernel_tiles import run_whole_and_tiled
 from tilewright.testing.operator_sites import result_errors
 
 if TYPE_CHECKING:
@@ -45,8 +44,7 @@ def kernel_errors(
         return [f"refused: {layer}"]
     layouts = random_layouts(operator, site, random)
     cuts = random_cuts(layer.access, random)
-    whole = run_kernel(operator, kernel, site, inputs, folder=folder, layouts=layouts)
-    tiled = run_tiled(operator, kernel, site, inputs, cuts=cuts, folder=folder, layouts=layouts)
+    whole, tiled = run_whole_and_tiled(operator, kernel, site, inputs, cuts=[cuts], folder=folder, layouts=layouts)
     return [
         f"{how}, layouts {dict(layouts)}: {error}"
         for how, found in (("whole", whole), (f"in tiles {dict(cuts)}", tiled))

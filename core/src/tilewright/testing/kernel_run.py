@@ -1,4 +1,4 @@
-"""Knows how to compile one kernel for this machine and run it on arrays.
+"""Knows how to compile calls of kernels for this machine and run them on arrays.
 Does not know the pipeline: no graph, no plan, no generated API.
 """
 
@@ -8,13 +8,15 @@ import ctypes
 import os
 import shlex
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilewright.c_text.rendering import render_call, render_source
+from tilewright.errors import TilewrightError
 from tilewright.ir.access import Window
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Site
 from tilewright.ir.kernel import Call, Kernel, Operand
 from tilewright.ir.layer import layer_of
@@ -59,19 +61,60 @@ def run_kernel(
 
     `in_place`: outputs are where the inputs are whose bytes the kernel says that they may take.
     """
+    trial = whole_trial(operator, kernel, site, inputs, layouts=layouts, in_place=in_place)
+    return outcomes([trial], folder, flags)[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """A call to be compiled, and what is done with the function around it: see `build_library`."""
+
+    kernel: Kernel
+    call: Call
+    values: bool = False  # it takes tw_v
+    play: Callable[[Callable[..., object]], tuple[Array, ...]]  # row-major outputs
+
+
+def whole_trial(
+    operator: Operator,
+    kernel: Kernel,
+    site: Site,
+    inputs: Sequence[Array | None],
+    *,
+    layouts: Mapping[str, Layout] | None = None,
+    in_place: bool = False,
+) -> Trial:
+    """What `run_kernel` does."""
     import numpy as np
 
     layouts = layouts or {}
     call, arrays = whole_call(operator, kernel, site, inputs, layouts=layouts)
     for source, output in layer_of(operator, kernel, site).in_place if in_place else ():
         arrays[output] = arrays[source] = arrays[source].copy().view(arrays[output].dtype)
-    library = build_library(kernel, call, folder, flags)
-    guarded_call(library.tw_test, [*arrays.values()])
-    results = []
-    for operand, tensor in zip(operator.outputs, site.outputs, strict=False):
-        layout = layouts.get(operand, row_major(len(tensor.shape)))
-        results.append(arrays[operand].transpose(np.argsort(layout)))
-    return tuple(results)
+
+    def play(function: Callable[..., object]) -> tuple[Array, ...]:
+        guarded_call(function, [*arrays.values()])
+        results = []
+        for operand, tensor in zip(operator.outputs, site.outputs, strict=False):
+            layout = layouts.get(operand, row_major(len(tensor.shape)))
+            results.append(arrays[operand].transpose(np.argsort(layout)))
+        return tuple(results)
+
+    return Trial(kernel=kernel, call=call, play=play)
+
+
+def outcomes(trials: Sequence[Trial], folder: Path, flags: Sequence[str] = STRICT) -> list[tuple[Array, ...]]:
+    """The outputs of each, all of them compiled at once: gcc takes longer to start than for most kernels.
+
+    Where two have other texts of one name, each is compiled alone.
+    """
+    try:
+        texts = [library_text(trials)]
+    except TilewrightError:
+        texts = [library_text([trial]) for trial in trials]
+    libraries = [_library(text, folder, flags) for text in texts]
+    functions = [getattr(library, name) for library in libraries for name in _names(len(trials) // len(libraries))]
+    return [trial.play(function) for trial, function in zip(trials, functions, strict=True)]
 
 
 def whole_call(
@@ -144,22 +187,33 @@ def build_library(
     kernel: Kernel, call: Call, folder: Path, flags: Sequence[str] = STRICT, *, values: bool = False
 ) -> ctypes.CDLL:
     """A library with `void tw_test(void *const *tw_p)` around the call; with `values`, also `const int32_t *tw_v`."""
-    parameters = "void *const *tw_p, const int32_t *tw_v" if values else "void *const *tw_p"
-    includes = "\n".join(f"#include {name}" for name in dict.fromkeys(("<stdint.h>", "<math.h>", *kernel.includes)))
-    text = "\n".join(
+    return _library(library_text([Trial(kernel=kernel, call=call, values=values, play=lambda _: ())]), folder, flags)
+
+
+def library_text(trials: Sequence[Trial]) -> str:
+    """A function for each, `tw_test`, `tw_test_1` and so on. TilewrightError TW8060 where their sections differ."""
+    headers = ("<stdint.h>", "<math.h>", *(name for trial in trials for name in trial.kernel.includes))
+    sections = (section for trial in trials for section in render_source(trial.kernel, trial.call))
+    return "\n".join(
         (
-            includes,
-            *(section.text for section in ordered((c_section("prelude.h"), *render_source(kernel, call)))),
-            f"void tw_test({parameters});",
-            f"void tw_test({parameters})",
-            "{",
-            f"    {render_call(kernel, call)}",
-            "    (void)tw_p;",
-            *(["    (void)tw_v;"] if values else []),
-            "}",
-            "",
+            *(f"#include {name}" for name in dict.fromkeys(headers)),
+            *(section.text for section in ordered((c_section("prelude.h"), *sections))),
+            *(_function(trial, name) for trial, name in zip(trials, _names(len(trials)), strict=True)),
         )
     )
+
+
+def _names(count: int) -> list[str]:
+    return ["tw_test", *(f"tw_test_{number}" for number in range(1, count))][:count]
+
+
+def _function(trial: Trial, name: str) -> str:
+    head = f"void {name}(void *const *tw_p{', const int32_t *tw_v' if trial.values else ''})"
+    used = ["    (void)tw_p;", *(["    (void)tw_v;"] if trial.values else [])]
+    return "\n".join((f"{head};", head, "{", f"    {render_call(trial.kernel, trial.call)}", *used, "}", ""))
+
+
+def _library(text: str, folder: Path, flags: Sequence[str]) -> ctypes.CDLL:
     compiler = [*shlex.split(os.environ.get("CC", "cc")), *flags]
     source, library = folder / "kernel.c", folder / f"kernel_{abs(hash((text, *compiler)))}.so"
     if not library.exists():  # else an earlier call has had the same kernel, site and layouts

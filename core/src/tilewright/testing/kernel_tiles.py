@@ -8,7 +8,7 @@ window or takes an extent for a constant gives a wrong result.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -25,7 +25,7 @@ from tilewright.ir.layer import Layer, layer_of
 from tilewright.ir.layout import Layout, row_major, strides
 from tilewright.ir.operator import Operator
 from tilewright.testing.guarded_call import guarded_call
-from tilewright.testing.kernel_run import STRICT, build_library
+from tilewright.testing.kernel_run import STRICT, Trial, outcomes, whole_trial
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -76,6 +76,19 @@ def run_tiled(
     Where `cuts` has a reduction the kernel is given `acc`, poisoned before the first tile, and writes the output's
     window in the last.
     """
+    return outcomes([tiled_trial(operator, kernel, site, inputs, cuts=cuts, layouts=layouts)], folder, flags)[0]
+
+
+def tiled_trial(
+    operator: Operator,
+    kernel: Kernel,
+    site: Site,
+    inputs: Sequence[Array | None],
+    *,
+    cuts: Mapping[str, int],
+    layouts: Mapping[str, Layout] | None = None,
+) -> Trial:
+    """What `run_tiled` does."""
     layer = layer_of(operator, kernel, site)
     access, arrays = layer.access, _arrays(layer, inputs)
     boxes = list(tile_boxes(access, cuts))
@@ -87,17 +100,37 @@ def run_tiled(
     sums: Array = np.zeros(0)
     if reductions:
         sums, call = _with_sums(call, layer, near, reductions)
-    library = build_library(kernel, call, folder, flags, values=True)
     buffers = [*(item.buffer for item in near), np.zeros(scratch_bytes, np.uint8), sums]
-    for box in boxes:
-        if all(box[loop.name][0] == 0 for loop in reductions):
-            sums[...] = _poison(sums.dtype)
-        _fetch(near, access, box)
-        values = _values({item.name: access.window(item.name, box) for item in near}, box)
-        guarded_call(library.tw_test, buffers, (ctypes.c_int32 * max(len(values), 1))(*values))
-        if all(box[loop.name][1] == loop.extent for loop in reductions):
-            _store(near, access, box)
-    return tuple(item.array for item in near if item.name in access.outputs)
+
+    def play(function: Callable[..., object]) -> tuple[Array, ...]:
+        for box in boxes:
+            if all(box[loop.name][0] == 0 for loop in reductions):
+                sums[...] = _poison(sums.dtype)
+            _fetch(near, access, box)
+            values = _values({item.name: access.window(item.name, box) for item in near}, box)
+            guarded_call(function, buffers, (ctypes.c_int32 * max(len(values), 1))(*values))
+            if all(box[loop.name][1] == loop.extent for loop in reductions):
+                _store(near, access, box)
+        return tuple(item.array for item in near if item.name in access.outputs)
+
+    return Trial(kernel=kernel, call=call, values=True, play=play)
+
+
+def run_whole_and_tiled(
+    operator: Operator,
+    kernel: Kernel,
+    site: Site,
+    inputs: Sequence[Array | None],
+    *,
+    cuts: Sequence[Mapping[str, int]],
+    folder: Path,
+    layouts: Mapping[str, Layout] | None = None,
+    flags: Sequence[str] = STRICT,
+) -> list[tuple[Array, ...]]:
+    """What `run_kernel` returns, and `run_tiled` for each of the `cuts`, all of them compiled at once."""
+    whole = whole_trial(operator, kernel, site, inputs, layouts=layouts)
+    tiled = [tiled_trial(operator, kernel, site, inputs, cuts=one, layouts=layouts) for one in cuts]
+    return outcomes([whole, *tiled], folder, flags)
 
 
 def _fetch(near: Sequence[_Near], access: Access, box: Box) -> None:

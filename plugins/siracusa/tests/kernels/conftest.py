@@ -15,13 +15,12 @@ from tilewright.api.testing import (
     random_layouts,
     random_parts,
     result_errors,
-    run_kernel,
-    run_tiled,
 )
 from tilewright.ir.graph import Site
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.layer import layer_of
 from tilewright.ir.operator import Operator
+from tilewright.testing.kernel_tiles import run_whole_and_tiled
 
 Array = npt.NDArray[np.generic]
 Check = Callable[[Operator, Kernel, Site, Sequence[Array | None], np.random.Generator], None]
@@ -41,11 +40,11 @@ def _check(tmp_path_factory: pytest.TempPathFactory) -> Check:
         layer = layer_of(operator, kernel, site)
         free = {name: order for name, order in random_layouts(operator, site, rng).items() if name not in layer.packed}
         layouts = {**free, **layer.required}
-        found = run_kernel(operator, kernel, site, inputs, folder=folder, layouts=layouts, flags=UBSAN)
-        assert result_errors(operator, site, inputs, found) == [], layouts
         cuts, parts = in_multiples(kernel, random_cuts(layer.access, rng)), random_parts(layer, rng)
-        for chosen in (cuts, {**cuts, **parts}) if parts else (cuts,):
-            found = run_tiled(operator, kernel, site, inputs, cuts=chosen, folder=folder, layouts=layouts, flags=UBSAN)
+        every = (cuts, {**cuts, **parts}) if parts else (cuts,)
+        how = {"folder": folder, "layouts": layouts, "flags": UBSAN}
+        results = run_whole_and_tiled(operator, kernel, site, inputs, cuts=every, **how)
+        for chosen, found in zip(({}, *every), results, strict=True):
             assert result_errors(operator, site, inputs, found) == [], (layouts, chosen)
 
     return equal

@@ -13,11 +13,12 @@ import pytest
 from snitch_run import run_on_iss
 from timing import GVSOC
 
-from tilewright.api.testing import UBSAN, random_cuts, refusal, result_errors, run_kernel, run_tiled, site_of
+from tilewright.api.testing import UBSAN, random_cuts, refusal, result_errors, site_of
 from tilewright.ir.graph import Attribute, Site
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.layer import layer_of
 from tilewright.operators.conv import CONV, CONV_F32
+from tilewright.testing.kernel_tiles import run_whole_and_tiled
 from tilewright_snitch.kernels.grouped import APART, GROUPED
 
 Array = npt.NDArray[np.generic]
@@ -79,13 +80,10 @@ CASES = (
 def test_without_streams(case: Case, tmp_path: Path) -> None:
     site, inputs = case.made()
     layer = layer_of(CONV, case.kernel, site)
-    found = run_kernel(CONV, case.kernel, site, inputs, folder=tmp_path, layouts=layer.required, flags=UBSAN)
-    assert result_errors(CONV, site, inputs, found) == []
-    (tmp_path / "tiled").mkdir()
     cuts = random_cuts(layer.access, np.random.default_rng(7))
-    how = {"folder": tmp_path / "tiled", "layouts": layer.required, "flags": UBSAN}
-    found = run_tiled(CONV, case.kernel, site, inputs, cuts=cuts, **how)
-    assert result_errors(CONV, site, inputs, found) == [], cuts
+    how = {"cuts": [cuts], "folder": tmp_path, "layouts": layer.required, "flags": UBSAN}
+    for found in run_whole_and_tiled(CONV, case.kernel, site, inputs, **how):
+        assert result_errors(CONV, site, inputs, found) == [], cuts
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

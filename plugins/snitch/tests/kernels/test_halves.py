@@ -15,13 +15,14 @@ from snitch_run import run_on_iss
 from timing import GVSOC
 
 from tilewright.api.graph import DType
-from tilewright.api.testing import UBSAN, random_cuts, refusal, result_errors, run_kernel, run_tiled, site_of
+from tilewright.api.testing import UBSAN, random_cuts, refusal, result_errors, site_of
 from tilewright.ir.graph import Attribute, Site
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.layer import layer_of
 from tilewright.ir.operator import Operator
 from tilewright.operators.gemm import GEMM
 from tilewright.operators.matmul import MATMUL
+from tilewright.testing.kernel_tiles import run_whole_and_tiled
 from tilewright_snitch.kernels import halves
 
 Array = npt.NDArray[np.generic]
@@ -79,11 +80,10 @@ def computed_cases(draw: st.DrawFn) -> Case:
 def test_without_streams(case: Case, tmp_path_factory: Any) -> None:
     operator, kernel, site, inputs, rng = case
     layer = layer_of(operator, kernel, site)
-    found = run_kernel(operator, kernel, site, inputs, folder=tmp_path_factory.mktemp("c"), flags=UBSAN)
-    assert result_errors(operator, site, inputs, found) == []
     cuts = random_cuts(layer.access, rng)
-    found = run_tiled(operator, kernel, site, inputs, cuts=cuts, folder=tmp_path_factory.mktemp("c"), flags=UBSAN)
-    assert result_errors(operator, site, inputs, found) == [], cuts
+    how = {"cuts": [cuts], "folder": tmp_path_factory.mktemp("c"), "flags": UBSAN}
+    for found in run_whole_and_tiled(operator, kernel, site, inputs, **how):
+        assert result_errors(operator, site, inputs, found) == [], cuts
 
 
 @compiled

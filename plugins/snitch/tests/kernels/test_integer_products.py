@@ -22,8 +22,6 @@ from tilewright.api.testing import (
     make_requant,
     random_cuts,
     refusal,
-    run_kernel,
-    run_tiled,
     site_of,
 )
 from tilewright.ir.dtypes import DType
@@ -33,6 +31,7 @@ from tilewright.ir.layer import layer_of
 from tilewright.ir.operator import Operator
 from tilewright.operators.qconv import QCONV
 from tilewright.operators.qgemm import QGEMM, QGEMM_PORTABLE
+from tilewright.testing.kernel_tiles import run_whole_and_tiled
 from tilewright_snitch.kernels.integer_products import CONV, GEMM
 
 Array = npt.NDArray[np.generic]
@@ -90,14 +89,12 @@ def test_exact_here_whole_and_in_tiles(case: Case, tmp_path_factory: Any) -> Non
     operator, kernel, site, inputs, rng = case
     assume(refusal(kernel, site) is None)
     layer, (expected,) = layer_of(operator, kernel, site), operator.reference(site, inputs)
-    how = {"layouts": layer.required, "flags": UBSAN}
-    (found,) = run_kernel(operator, kernel, site, inputs, folder=tmp_path_factory.mktemp("c"), **how)
-    np.testing.assert_array_equal(found, expected)
     cuts = {
         loop: align_up(size, kernel.multiples.get(loop, 1)) for loop, size in random_cuts(layer.access, rng).items()
     }
-    (found,) = run_tiled(operator, kernel, site, inputs, cuts=cuts, folder=tmp_path_factory.mktemp("c"), **how)
-    np.testing.assert_array_equal(found, expected, str(cuts))
+    how = {"cuts": [cuts], "folder": tmp_path_factory.mktemp("c"), "layouts": layer.required, "flags": UBSAN}
+    for (found,) in run_whole_and_tiled(operator, kernel, site, inputs, **how):
+        np.testing.assert_array_equal(found, expected, str(cuts))
 
 
 @compiled

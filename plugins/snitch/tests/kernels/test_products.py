@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 from snitch_run import run_on_iss
 from timing import GVSOC
 
-from tilewright.api.testing import UBSAN, random_cuts, refusal, result_errors, run_kernel, run_tiled, site_of
+from tilewright.api.testing import UBSAN, random_cuts, refusal, result_errors, run_kernel, site_of
 from tilewright.ir.graph import Attribute, Site
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.layer import layer_of
 from tilewright.ir.operator import Operator
 from tilewright.operators.gemm import GEMM
 from tilewright.operators.matmul import MATMUL
+from tilewright.testing.kernel_tiles import run_whole_and_tiled
 from tilewright_snitch.kernels import products
 
 Array = npt.NDArray[np.generic]
@@ -69,11 +70,10 @@ def matmul_cases(draw: st.DrawFn) -> Case:
 def test_without_streams(case: Case, tmp_path_factory: Any) -> None:
     operator, kernel, site, inputs, rng = case
     layer = layer_of(operator, kernel, site)
-    found = run_kernel(operator, kernel, site, inputs, folder=tmp_path_factory.mktemp("c"), flags=UBSAN)
-    assert result_errors(operator, site, inputs, found) == []
     cuts = random_cuts(layer.access, rng)
-    found = run_tiled(operator, kernel, site, inputs, cuts=cuts, folder=tmp_path_factory.mktemp("c"), flags=UBSAN)
-    assert result_errors(operator, site, inputs, found) == [], cuts
+    how = {"cuts": [cuts], "folder": tmp_path_factory.mktemp("c"), "flags": UBSAN}
+    for found in run_whole_and_tiled(operator, kernel, site, inputs, **how):
+        assert result_errors(operator, site, inputs, found) == [], cuts
 
 
 @compiled

@@ -12,13 +12,14 @@ import pytest
 from snitch_run import run_on_iss
 from timing import GVSOC
 
-from tilewright.api.testing import UBSAN, random_cuts, refusal, result_errors, run_kernel, run_tiled, site_of
+from tilewright.api.testing import UBSAN, random_cuts, refusal, result_errors, site_of
 from tilewright.ir.graph import Attribute, Site
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.layer import layer_of
 from tilewright.ir.operator import Operator
 from tilewright.operators.conv import CONV, CONV_F32
 from tilewright.operators.pool import AVERAGE_POOL, AVERAGE_POOL_F32, MAX_POOL, MAX_POOL_PORTABLE
+from tilewright.testing.kernel_tiles import run_whole_and_tiled
 from tilewright_snitch.kernels.taps import KERNELS
 
 Array = npt.NDArray[np.generic]
@@ -89,13 +90,10 @@ CASES = (
 def test_without_streams(case: Case, tmp_path: Path) -> None:
     operator, kernel, site, inputs = case.made()
     layer = layer_of(operator, kernel, site)
-    (tmp_path / "tiled").mkdir()
-    found = run_kernel(operator, kernel, site, inputs, folder=tmp_path, layouts=layer.required, flags=UBSAN)
-    assert result_errors(operator, site, inputs, found) == []
     cuts = random_cuts(layer.access, np.random.default_rng(7))
-    how = {"folder": tmp_path / "tiled", "layouts": layer.required, "flags": UBSAN}
-    found = run_tiled(operator, kernel, site, inputs, cuts=cuts, **how)
-    assert result_errors(operator, site, inputs, found) == [], cuts
+    how = {"cuts": [cuts], "folder": tmp_path, "layouts": layer.required, "flags": UBSAN}
+    for found in run_whole_and_tiled(operator, kernel, site, inputs, **how):
+        assert result_errors(operator, site, inputs, found) == [], cuts
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
