@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -107,3 +108,23 @@ def test_packings_are_often_lower_than_bodies_and_not_higher() -> None:
         lower, higher = lower + (peak < as_bodies), higher + (peak > as_bodies)
     assert lower >= 10
     assert higher == 0
+
+
+def test_the_floor_is_of_what_is_there_at_one_moment() -> None:
+    """Lives with gaps, a block of no bytes, and overlays of which only one block is there: from the definition."""
+    for seed in range(30):
+        problem, pairs = network(seed)
+        chance = random.Random(seed)
+        lives = [(*one.lifetimes, *((high + 3, high + 4) for _, high in one.lifetimes)) for one in problem.blocks]
+        blocks = tuple(
+            replace(one, lifetimes=two if chance.randrange(2) else one.lifetimes, size_bytes=one.size_bytes * size)
+            for one, two, size in zip(problem.blocks, lives, (0, *[1] * len(lives)), strict=False)
+        )
+        floors = []
+        for moment in range(24):
+            there = [one for one in blocks if any(low <= moment <= high for low, high in one.lifetimes)]
+            once = tuple(replace(one, lifetimes=((0, 0),)) for one in there)
+            names = {one.name for one in there}
+            left = [one for one in pairs if {one.taker, one.giver} <= names]
+            floors.append(OverlaidYard(Problem(blocks=once, pools=(POOL,)), left).floor)
+        assert OverlaidYard(Problem(blocks=blocks, pools=(POOL,)), pairs).floor == max(floors)

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tilewright.allocate.packing import Yard, lowest_offset, pack, pack_at_hints, packing_of, prepare, with_offsets
+from tilewright.allocate.packing import (
+    Yard,
+    lowest_offset,
+    pack,
+    pack_at_hints,
+    pack_lower,
+    pack_no_worse,
+    packing_of,
+    prepare,
+    with_offsets,
+)
 from tilewright.check.allocation import violations
 from tilewright.ir.allocation import Pool, Problem, Solution
 from tilewright.testing.allocation_problems import block, ram, random_problem
@@ -98,3 +109,24 @@ def test_offsets_are_demanded_of_more_of_the_same_blocks() -> None:
     other = with_offsets(prepare(free), demanded)
     assert other == replace(prepare(demanded), floor=24)
     assert pack(other, other.movable, "first").offsets == (20, 0, 0)
+
+
+def in_one_pool(problem: Problem) -> Problem:
+    """The same blocks in the first pool."""
+    (pool, *_), blocks = problem.pools, problem.blocks
+    return replace(problem, pools=(pool,), blocks=tuple(replace(one, pools=(pool.name,), align=4) for one in blocks))
+
+
+def test_an_order_is_given_up_only_where_its_packing_costs_more() -> None:
+    """Of one pool with or without an end, and of several, nothing is told but what whole packings tell."""
+    seen, chance = set(), random.Random(0)
+    for number in range(80):
+        problem = random_problem(chance)
+        yard = prepare(in_one_pool(problem) if number % 2 else problem)
+        orders = [chance.sample(yard.movable, len(yard.movable)) for _ in range(4)]
+        for first, second in pairwise(orders):
+            than, other = pack(yard, first, "first"), pack(yard, second, "first")
+            assert pack_lower(yard, second, "first", than) == (other if other.cost < than.cost else than)
+            assert pack_no_worse(yard, second, "first", than) == (other if other.cost <= than.cost else None)
+            seen.add((len(yard.capacities), (other.cost > than.cost) - (other.cost < than.cost)))
+    assert seen >= {(pools, order) for pools in (1, 2) for order in (-1, 0, 1)}

@@ -13,6 +13,7 @@ from tilewright.bind import bind
 from tilewright.check.tiling import check_tiles
 from tilewright.ir.decisions import Decisions, Whose
 from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Graph, Node
 from tilewright.ir.regions import Region, Repeated, Rows
 from tilewright.ir.stages import Tiled
 from tilewright.rewrite.row_ports import with_row_ports
@@ -20,7 +21,7 @@ from tilewright.schedule import schedule
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.row_networks import ONE_MEMORY, on_one_memory, row_network
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.row_programs import row_programs
+from tilewright.tile.row_programs import overlaid_steps, row_programs
 from tilewright.tile.stage import tile
 from tilewright.tile.step_spaces import ScheduledMachine
 from tilewright.tile.strategies import StepTiler
@@ -64,6 +65,23 @@ def rows_of(region: Region) -> Rows:
 def test_what_is_planned_is_sound(case: int) -> None:
     tiled, region = CASES[case]
     assert faults(tiled, region) == ()
+
+
+def test_who_reads_a_value_is_found_once_for_all_regions(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, consumers = [], Graph.consumers
+
+    def counted(graph: Graph) -> dict[str, list[Node]]:
+        asked.append(graph)
+        return consumers(graph)
+
+    machine = on_one_memory(row_network(5, vocabulary()).graph)
+    programs, found = overlaid_steps(machine, float("inf"))
+    decisions = Decisions(tiles=programs.regions(found[-1]))
+    tiled = tile(machine.scheduled, vocabulary(), StepTiler(name="auto", summary=""), decisions)
+    assert sum(region.rows is not None for region in tiled.regions) > 1
+    monkeypatch.setattr(Graph, "consumers", counted)
+    assert check_tiles(tiled, vocabulary()) == ()
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize("case", range(len(CASES)))

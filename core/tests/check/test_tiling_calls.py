@@ -14,6 +14,7 @@ import pytest
 from tilewright.bind import bind
 from tilewright.check.tiling_calls import Calls, CheckedStep, Ends, calls_of, run_faults
 from tilewright.check.tiling_operands import CheckedPlan, operands_of
+from tilewright.check.view_readers import ViewReaders
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph
@@ -57,7 +58,7 @@ def parts_of(graph: Graph) -> tuple[CheckedStep, ...]:
     tiled = tile(scheduled, vocabulary(), WholeTiler(), Decisions())
     plan = CheckedPlan(
         tiled=tiled, operators=vocabulary(), nodes={}, numbers={}, buffers={one.name: one for one in tiled.buffers},
-        views={},
+        views={}, readers=ViewReaders(scheduled),
     )  # fmt: skip
     found = []
     for site in map(bound.site, bound.graph.nodes):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tilewright.check.tiling_operands import CheckedPlan, copy_path_of, operands_of, transfer_fault
+from tilewright.check.view_readers import ViewReaders
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.stages import Buffer
 from tilewright.testing.cluster import CLUSTER, cluster, copy_path
@@ -31,6 +32,7 @@ def _plan() -> CheckedPlan:
         buffers={buffer.name: buffer for buffer in tiled.buffers},
         numbers={node.name: 0},
         views={},
+        readers=ViewReaders(scheduled),
     )
 
 

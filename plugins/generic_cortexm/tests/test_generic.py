@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from tilewright.errors import Exit, TilewrightError
@@ -18,6 +21,15 @@ def test_is_announced_by_this_package() -> None:
     package, _ = discover().find("platform", "generic")
     assert package.name == "tilewright-cortexm"
     assert package.requirement.startswith("tilewright")
+
+
+def test_a_compilation_for_it_imports_nothing_of_cortex_m() -> None:
+    code = (
+        "import sys; from tilewright.plugins.loading import load_for; load_for(target='generic'); "
+        "print(*sorted(name for name in sys.modules if name.startswith('tilewright_cortexm')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["tilewright_cortexm", "tilewright_cortexm.generic"]
 
 
 def test_has_one_unlimited_memory_of_each_kind(generic: Platform) -> None:

@@ -12,7 +12,16 @@ from tilewright.allocate.bound import pool_bound
 from tilewright.allocate.conflicts import MOST_MEETINGS, count_of_meetings
 from tilewright.allocate.exhaustive import MOST_BLOCKS, finish_pool
 from tilewright.allocate.orders import cheap_orders
-from tilewright.allocate.packing import Gap, Packing, Yard, pack, pack_at_hints, pack_lower, packing_of, prepare
+from tilewright.allocate.packing import (
+    Gap,
+    Packing,
+    Yard,
+    pack_at_hints,
+    pack_lower,
+    pack_no_worse,
+    packing_of,
+    prepare,
+)
 from tilewright.allocate.parts import independent_parts
 from tilewright.allocate.stacking import stack
 from tilewright.allocate.verdict import unaligned, verdict
@@ -115,15 +124,16 @@ def _improved(yard: Yard, best: Packing, limit: int, seed: int) -> tuple[Packing
         return best, 0
     chance = random.Random(seed)
     order = _order_of(yard, best)
-    best_order, now, work, idle = order, best, 0, 0
+    best_order, now, work, idle, blamed = order, best, 0, 0, _blamed(yard, best)
     while work + each <= limit and idle < _MOST_IDLE_ATTEMPTS and not _at_floor(yard, best):
         if idle % _ATTEMPTS_BEFORE_RETURN == _ATTEMPTS_BEFORE_RETURN - 1:
-            order, now = best_order, best
-        changed = _changed(yard, order, now, chance)
-        packing = pack(yard, changed, "first")
+            order, now, blamed = best_order, best, _blamed(yard, best)
+        changed = _changed(order, blamed, chance)
+        packing = pack_no_worse(yard, changed, "first", now)
         work, idle = work + each, idle + 1
-        if packing.cost <= now.cost:
-            order, now = changed, packing
+        if packing is None:
+            continue
+        order, now, blamed = changed, packing, _blamed(yard, packing)
         if packing.cost < best.cost:
             best_order, best, idle = changed, packing, 0
     return best, work
@@ -134,9 +144,8 @@ def _order_of(yard: Yard, packing: Packing) -> list[int]:
     return sorted(yard.movable, key=lambda index: (packing.offsets[index], index))
 
 
-def _changed(yard: Yard, order: Sequence[int], packing: Packing, chance: random.Random) -> list[int]:
+def _changed(order: Sequence[int], blamed: Sequence[int], chance: random.Random) -> list[int]:
     changed = list(order)
-    blamed = _blamed(yard, packing)
     for _ in range(1 + chance.randrange(2)):
         chosen = chance.choice(blamed) if blamed and chance.randrange(4) else chance.choice(changed)
         place = changed.index(chosen)

@@ -11,7 +11,9 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import groupby
 from math import gcd
+from operator import itemgetter
 
 from tilewright.allocate.conflicts import neighbours
 from tilewright.ir.allocation import Problem
@@ -80,16 +82,24 @@ class OverlaidYard:
         least. All but the topmost count rounded up.
         """
         ends = [at + self.blocks[number].size_bytes for number, at in self.fixed.items()]
-        moments = {first for block in self.blocks for first, _ in block.lifetimes}
-        return max([*ends, *map(self._together, moments)], default=0)
+        taken: dict[int, list[int]] = {}  # block -> pairs in which it takes
+        for number, (taker, _, _) in enumerate(self.pairs):
+            taken.setdefault(taker, []).append(number)
+        return max([*ends, *(self._together(alive, taken) for alive in self._alive())], default=0)
 
-    def _together(self, moment: int) -> int:
-        alive = {
-            at: block.size_bytes
-            for at, block in enumerate(self.blocks)
-            if block.size_bytes and any(low <= moment <= high for low, high in block.lifetimes)
-        }
-        for taker, giver, one in self.pairs:
+    def _alive(self) -> Iterator[set[int]]:
+        """The blocks of some bytes that are there, at every moment at which one begins, in the order of time."""
+        lives = sorted((first, last, at) for at, block in enumerate(self.blocks) for first, last in block.lifetimes)
+        alive: list[tuple[int, int, int]] = []
+        for moment, begun in groupby(lives, key=itemgetter(0)):
+            alive = [*(one for one in alive if one[1] >= moment), *begun]
+            yield {at for _, _, at in alive if self.blocks[at].size_bytes}
+
+    def _together(self, numbers: Iterable[int], taken: Mapping[int, Sequence[int]]) -> int:
+        """What blocks that are there at once take at least."""
+        alive = {at: self.blocks[at].size_bytes for at in numbers}
+        for pair in sorted(pair for at in alive for pair in taken.get(at, ())):
+            taker, giver, one = self.pairs[pair]
             if taker in alive and giver in alive:
                 alive[taker] = self._span(alive[taker], alive.pop(giver), one)
         rounded = [align_up(size, self._grain) for size in alive.values()]

@@ -118,15 +118,26 @@ def pack_where(yard: Yard, order: Iterable[int], find: Find) -> Packing:
 
 
 def pack_lower(yard: Yard, order: Iterable[int], gap: Gap, than: Packing) -> Packing:
-    """See `pack`; `than` where that costs no more. Of one pool without an end, nothing is placed once that is sure."""
-    limit = than.cost[2] if yard.capacities == (None,) else None
-    find, blocks = (_first_gap if gap == "first" else _tightest_gap), yard.problem.blocks
+    """See `pack`; `than` where that costs no more."""
+    packing = _pack_under(yard, order, gap, than.cost[2])
+    return than if packing is None or packing.cost >= than.cost else packing
+
+
+def pack_no_worse(yard: Yard, order: Iterable[int], gap: Gap, than: Packing) -> Packing | None:
+    """See `pack`; None where `than` costs less."""
+    packing = _pack_under(yard, order, gap, than.cost[2] + 1)
+    return None if packing is None or packing.cost > than.cost else packing
+
+
+def _pack_under(yard: Yard, order: Iterable[int], gap: Gap, limit: int) -> Packing | None:
+    """See `pack`. Of one pool, nothing more is placed once a block ends at the limit: its peak is all that it costs."""
+    find, sizes, alone = (_first_gap if gap == "first" else _tightest_gap), yard.sizes, len(yard.capacities) == 1
     pools, offsets = _begun(yard)
     for index in order:
         pools[index], offsets[index] = _home(yard, index, find, pools, offsets)
-        if limit is not None and offsets[index] + blocks[index].size_bytes >= limit:
-            return than
-    return min(than, packing_of(yard, pools, offsets), key=lambda packing: packing.cost)
+        if alone and offsets[index] + sizes[index] >= limit:
+            return None
+    return packing_of(yard, pools, offsets)
 
 
 def _begun(yard: Yard) -> tuple[list[int], list[int]]:

@@ -17,7 +17,6 @@ from tilewright.check.row_stripes import column_axis, column_faults, computed_co
 from tilewright.check.row_views import rows_through
 from tilewright.check.tiling_calls import CheckedStep
 from tilewright.check.tiling_operands import BackingOperand, CheckedPlan
-from tilewright.check.view_readers import ViewReaders
 from tilewright.ir.access import Loop, MapAccess
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.index import bare_loop, mentions
@@ -144,7 +143,7 @@ class RowReplay:
         read = {item.value for step in self.steps for item in step.operands if not item.written}
         outside = (read | {self.plan.views.get(value, value) for value in read}) - inner
         scheduled = self.plan.tiled.scheduled
-        storage, readers = scheduled.storage, ViewReaders(scheduled)
+        storage, readers = scheduled.storage, self.plan.readers
         for value, held in self.region.held.items():
             if not held.leaves and readers.needed_outside(value, self.region.steps):
                 yield f"'{value}' is needed outside"

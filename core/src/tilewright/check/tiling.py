@@ -12,6 +12,7 @@ from tilewright.check.tiling_copies import Copies
 from tilewright.check.tiling_form import CheckedRegion
 from tilewright.check.tiling_operands import CheckedPlan, operands_of
 from tilewright.check.tiling_overwriting import overwriting_faults
+from tilewright.check.view_readers import ViewReaders
 from tilewright.ir.operator import Operator
 from tilewright.ir.regions import Region
 from tilewright.ir.stages import Tiled
@@ -26,6 +27,7 @@ def check_tiles(tiled: Tiled, operators: Mapping[str, Operator]) -> tuple[str, .
         buffers={buffer.name: buffer for buffer in tiled.buffers},
         numbers={step.name: number for number, step in enumerate(tiled.scheduled.steps)},
         views=tiled.scheduled.views,
+        readers=ViewReaders(tiled.scheduled),
     )
     found: list[str] = []
     for region in tiled.regions:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
+from tilewright.check.view_readers import ViewReaders
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Node, Site
 from tilewright.ir.layout import Layout, row_major, strides
@@ -44,6 +45,7 @@ class CheckedPlan:
     buffers: Mapping[str, Buffer]
     numbers: Mapping[str, int]  # of steps
     views: Mapping[str, str]  # see `Scheduled.views`
+    readers: ViewReaders
 
     @property
     def platform(self) -> Platform:

@@ -121,5 +121,8 @@ class RowLives:
 
     def pinned(self, step: int) -> bool:
         """Whether what a step writes is wanted in a memory: then it is to exist."""
+        memories = self.machine.decisions.memories
+        if not memories:
+            return False
         value = self.steps.at(step).output.value
-        return not self.machine.decisions.memories.keys().isdisjoint((value, self.buffer_of(value).name))
+        return not memories.keys().isdisjoint((value, self.buffer_of(value).name))

@@ -1,4 +1,6 @@
-"""Knows which targets, kernels and runners this package offers tilewright. Does not know what they are made of."""
+"""Knows which Cortex-M targets, kernels and runners this package offers tilewright. Does not know what they are made
+of, nor `generic`, which is a plugin object of its own.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,10 @@ if TYPE_CHECKING:
 
 @hookimpl
 def tilewright_platforms() -> Iterable[Platform]:
-    """Portable C11, and the Cortex-M cores."""
+    """The Cortex-M cores."""
     from tilewright_cortexm.cortex_m import TARGETS
-    from tilewright_cortexm.generic import GENERIC
 
-    return (GENERIC, *TARGETS)
+    return TARGETS
 
 
 @hookimpl

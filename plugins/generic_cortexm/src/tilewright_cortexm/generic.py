@@ -4,9 +4,10 @@ Does not know any instruction set, and has no kernels: the core's portable C com
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from tilewright.api import hookimpl
 from tilewright.api.platform import Engine, Memory, Option, Platform
 
 
@@ -31,3 +32,9 @@ GENERIC = Platform(
     ),
     configure_with=_configured,
 )
+
+
+@hookimpl
+def tilewright_platforms() -> Iterable[Platform]:
+    """The target alone: a plugin object of its own, so that a compilation for it imports no kernel of Cortex-M."""
+    return (GENERIC,)

@@ -52,13 +52,12 @@ def _is_clique(members: Sequence[int], adjacent: Sequence[int]) -> bool:
 def _covering(kept: Sequence[Sequence[int]], adjacent: Sequence[int], sizes: Sequence[int]) -> list[tuple[int, ...]]:
     """Cliques with every pair that none of `kept` has, each as heavy as can be had quickly."""
     covered = _adjacent(kept, len(adjacent))
-    heaviest_first = sorted(range(len(adjacent)), key=lambda block: (-sizes[block], block))
     found = []
-    for one in heaviest_first:
-        for other in heaviest_first:
-            if not adjacent[one] >> other & 1 or covered[one] >> other & 1:
+    for one in sorted(range(len(adjacent)), key=lambda block: (-sizes[block], block)):
+        for other in _heaviest_first(adjacent[one] & ~covered[one], sizes):
+            if covered[one] >> other & 1:
                 continue
-            clique = _grown(one, other, heaviest_first, adjacent)
+            clique = _grown(one, other, adjacent, sizes)
             bits = sum(1 << block for block in clique)
             for block in clique:
                 covered[block] |= bits
@@ -66,12 +65,19 @@ def _covering(kept: Sequence[Sequence[int]], adjacent: Sequence[int], sizes: Seq
     return found
 
 
-def _grown(one: int, other: int, order: Sequence[int], adjacent: Sequence[int]) -> tuple[int, ...]:
+def _grown(one: int, other: int, adjacent: Sequence[int], sizes: Sequence[int]) -> tuple[int, ...]:
     clique, common = [one, other], adjacent[one] & adjacent[other]
-    for block in order:
-        if not common:
-            break
+    for block in _heaviest_first(common, sizes):
         if common >> block & 1:
             clique.append(block)
             common &= adjacent[block]
     return tuple(clique)
+
+
+def _heaviest_first(bits: int, sizes: Sequence[int]) -> list[int]:
+    """The blocks of a set, of equals the first."""
+    found = []
+    while bits:
+        found.append(bits.bit_length() - 1)
+        bits ^= 1 << found[-1]
+    return sorted(found, key=lambda block: (-sizes[block], block))
