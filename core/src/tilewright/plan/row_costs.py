@@ -61,11 +61,11 @@ def row_notes(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterat
     count = sum(len(group.steps) for group in groups)
     steps = "1 step is" if count == 1 else f"{count} steps are"
     often = times_computed(allocated, operators)
-    longer = f", {often:.2f} times the multiply-accumulates" if often > 1 else ""
+    longer = " than layer by layer (estimate)" + (f", {often:.2f} times the multiply-accumulates" if often > 1 else "")
     yield Diagnostic(
         code="TW5036",
         severity="note",
-        message=f"{steps} computed row by row: {ram_bytes(allocated):,} B of memory, {more} than layer by layer (estimate){longer}",
+        message=f"{steps} computed row by row: {ram_bytes(allocated):,} B of memory, {more}{longer}",
         details=(*_turns(allocated), *_ends(allocated, operators)),
     )
 
