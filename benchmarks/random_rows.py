@@ -1,12 +1,13 @@
 """Computes networks that nobody has seen row by row, and compares what is written with references.
 Usage: python benchmarks/random_rows.py [--target generic] [--kinds cnn,branched] [--seeds 0:60] [--optimize ram]
-       [--recompute 1.0] [--io pool]
+       [--recompute 1.0] [--io pool] [--outputs pool]
 
 The networks are those of `tilewright.testing.random_networks`, in QDQ form, for every kind and seed; on this machine
-they run under sanitizers, on Cortex-M under QEMU. A line for each kind: networks, how many have steps by rows, and such
-of which columns pass from stripe to stripe, bytes of memory layer by layer and by rows, summed. Exit status 1 when
-something that is written is not what its reference says, or a plan takes more memory than layer by layer; what is wrong
-is listed.
+they run under sanitizers, on Cortex-M under QEMU. Inputs live in the plan, are the caller's (`--io user`) or arrive in
+rows (`--io push`); outputs may be taken in rows (`--outputs pull`). A line for each kind: networks, how many have steps
+by rows, and such of which columns pass from stripe to stripe, bytes of memory layer by layer and by rows, summed. Exit
+status 1 when something that is written is not what its reference says, a plan takes more memory than layer by layer, or
+a bound is over what its plan takes; what is wrong is listed.
 """
 
 from __future__ import annotations
@@ -14,13 +15,16 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from tilewright.config.io_rows import passing
 from tilewright.config.options import Options
 from tilewright.plan.planner import ram_bytes
 from tilewright.plugins import Registry, load_for, load_named
 from tilewright.rewrite import rewrite
+from tilewright.rewrite.row_ports import with_row_ports
 from tilewright.testing.random_networks import random_network
 from tilewright.testing.side_by_side import SideBySide
 
@@ -45,9 +49,11 @@ def main() -> int:
     parser.add_argument("--seeds", default="0:75", help="first and one behind the last")
     parser.add_argument("--optimize", default="ram", choices=("ram", "balanced", "speed"))
     parser.add_argument("--recompute", type=float, default=1.0, help="times the products, at most")
-    parser.add_argument("--io", default="pool", choices=("pool", "user"), help="where inputs live")
+    parser.add_argument("--io", default="pool", choices=("pool", "user", "push"), help="where inputs live")
+    parser.add_argument("--outputs", default="pool", choices=("pool", "user", "pull"), help="where outputs live")
     asked = parser.parse_args()
-    options = Options(optimize=asked.optimize, recompute=asked.recompute, io_inputs=asked.io)
+    ends = {"io_inputs": asked.io, "io_outputs": asked.outputs}
+    options = Options(optimize=asked.optimize, recompute=asked.recompute, **ends)
     registry, faults = load_for(target=asked.target), list[str]()
     sys.stdout.write("| kind | target | networks | with rows | with kept edges | layers, B | rows, B |\n")
     sys.stdout.write("|---|---|" + "---:|" * 5 + "\n")
@@ -69,8 +75,9 @@ def judged(kind: str, seed: int, target: str, options: Options, registry: Regist
     """One network: planned both ways, run by rows, and everything that is wrong with that."""
     network = random_network(kind, seed, registry.operators)
     lowered = rewrite(network.graph, registry.operators, tuple(registry.graph_passes.values())).graph
-    alone = SideBySide(graph=lowered, feeds=network.feeds)
-    layers = alone.deployment(target, Options(tiler="whole", io_inputs=options.io_inputs), registry=registry)
+    alone = SideBySide(graph=with_row_ports(lowered, passing(options, lowered)), feeds=network.feeds)
+    whole = replace(options, tiler="whole", optimize="speed", recompute=1.0)
+    layers = alone.deployment(target, whole, registry=registry)
     rows = alone.deployment(target, options, registry=registry)
     name = rows.platform.runners[0]
     runner = load_named(("runner", name)).runners[name]
@@ -79,6 +86,8 @@ def judged(kind: str, seed: int, target: str, options: Options, registry: Regist
     sizes = [ram_bytes(one.allocated) for one in (layers, rows)]
     faults = [f"{one.name} differs in {one.different}" for one in alone.judge(rows, traced) if not one.exact]
     faults.extend([f"{sizes[1]} B by rows, {sizes[0]} B layer by layer"] if sizes[1] > sizes[0] else [])
+    over = [pool for one in (layers, rows) for pool in one.allocated.pools if pool.lower_bound_bytes > pool.used_bytes]
+    faults.extend(f"a bound of {pool.lower_bound_bytes} B over {pool.used_bytes} B" for pool in over)
     orders = [region.rows for region in rows.allocated.tiled.regions if region.rows]
     return Outcome(
         steps_by_rows=sum(len(order.loops) for order in orders),

@@ -17,10 +17,11 @@ from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.plan.planner import ram_bytes
 
-SAID = re.compile(r"^fits in ([\d,]+) B; row by row in ([\d,]+) B at ([+-][\d.]+) %", re.MULTILINE)
+SAID = re.compile(r"^fits in ([\d,]+) B at [+-][\d.]+ %; row by row in ([\d,]+) B at ([+-][\d.]+) %", re.MULTILINE)
+COSTS = re.compile(r"(?:about ([\d.]+) %|no) more cycles than layer by layer")
 TYPED = re.compile(r"^  (tilewright check .* --optimize ram)$", re.MULTILINE)
 NAMED = re.compile(r"^memory against cycles: (tilewright check .*)$", re.MULTILINE)
-TABLE = "memory against cycles (estimates)"
+TABLE = "memory against cycles over layer by layer (estimates)"
 RAM = re.compile(r"^  ram +([\d,]+) B", re.MULTILINE)
 
 
@@ -32,6 +33,8 @@ def test_the_line_that_is_printed_gives_what_it_says(tilewright: Callable[..., A
     assert RAM.findall(checked.out) == [said[1]]
     again = tilewright(*shlex.split(typed[1])[1:])
     assert again.code == 0 and RAM.findall(again.out) == [said[2]]
+    costs = COSTS.search(again.out + again.err)
+    assert costs and float(said[3]) == float(costs[1] or 0)  # over the same as the note of that plan
     assert SAID.search(again.out) is None
 
 

@@ -43,7 +43,7 @@ def test_the_note_says_so_where_rows_take_no_longer(monkeypatch: pytest.MonkeyPa
     plan = planned("ram")
     monkeypatch.setattr(row_costs, "slowdown", lambda plan: -0.01)
     (note,) = row_notes(plan, vocabulary())
-    assert "no more cycles" in note.message and "-" not in note.message
+    assert "no more cycles than layer by layer" in note.message and "-" not in note.message
 
 
 def test_the_note_says_why_rows_end() -> None:

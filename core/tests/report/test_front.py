@@ -21,7 +21,8 @@ FRONT = (PLAN, LIMITED, BALANCED, LEAST)
 
 def test_a_check_says_what_less_memory_costs_and_what_to_type() -> None:
     assert list(less_memory(FRONT, "tilewright check net.onnx --target t")) == [
-        "fits in 50,064 B; row by row in 19,380 B at +7.3 %, 17,400 B at +20.0 % cycles (estimate):",
+        "fits in 50,064 B at +0.0 %; row by row in 19,380 B at +7.3 %, 17,400 B at +20.0 % "
+        "(cycles over layer by layer, estimates):",
         "  tilewright check net.onnx --target t --optimize balanced",
         "  tilewright check net.onnx --target t --optimize ram",
     ]
@@ -36,7 +37,7 @@ def test_nothing_is_said_where_little_is_gained() -> None:
 def test_a_table_has_every_point() -> None:
     report = {"front": front_of(FRONT)}
     assert plain(front_table(report)).split("\n") == [
-        "memory against cycles (estimates)",
+        "memory against cycles over layer by layer (estimates)",
         "       RAM   cycles  with",
         "  50,064 B   +0.0 %  this plan",
         "  27,456 B   +2.1 %  --memory ram=27456",

@@ -11,6 +11,7 @@ from tilewright.ir.dtypes import DType
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.testing.sketch import Sketch
+from tilewright.tile import row_edges
 from tilewright.tile.row_edges import blocks_around, with_edges
 from tilewright.tile.row_steps import Columns, RowStep, RowSteps
 from tilewright.tile.row_stripes import stripes_of, with_stripes
@@ -120,3 +121,19 @@ def test_columns_around_which_are_too_many_axes_do_not_pass() -> None:
     assert blocks_around((1, 3, 8, 6), (0, 1, 2, 3), 2, 3) == (1,)
     assert blocks_around((1, 3, 8, 6), (0, 3, 2, 1), 2, 3) is None
     assert blocks_around((2, 3, 8, 6), (0, 1, 2, 3), 2, 3) is None
+
+
+def test_a_step_is_joined_a_few_times_however_many_steps_are_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every further step leaves fewer stripes here: that was so many joins as the square of the steps."""
+    steps, joined, original = chain(*[3] * 40, width=60), list[RowStep](), row_edges._joined
+
+    def counted(one: RowStep, parts: list[tuple[int, int]]) -> RowStep:
+        joined.append(one)
+        return original(one, parts)
+
+    monkeypatch.setattr(row_edges, "_joined", counted)
+    tail = with_edges(steps, [steps.at(at) for at in range(40)], 60)
+    (stripes,) = {len(columns_of(one).bounds) for one in tail}
+    assert len(tail) == 40
+    assert 1 < stripes <= 30  # of 60
+    assert len(joined) <= 4 * len(tail)

@@ -57,15 +57,15 @@ def row_notes(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterat
     if not groups:
         return
     percent = max(0.0, 100 * slowdown(allocated))
-    longer = f", about {percent:.1f} % more cycles (estimate)" if percent >= _SHOWN else ", no more cycles (estimate)"
+    more = f"about {percent:.1f} % more cycles" if percent >= _SHOWN else "no more cycles"
     count = sum(len(group.steps) for group in groups)
     steps = "1 step is" if count == 1 else f"{count} steps are"
     often = times_computed(allocated, operators)
-    longer += f", {often:.2f} times the multiply-accumulates" if often > 1 else ""
+    longer = " than layer by layer (estimate)" + (f", {often:.2f} times the multiply-accumulates" if often > 1 else "")
     yield Diagnostic(
         code="TW5036",
         severity="note",
-        message=f"{steps} computed row by row: {ram_bytes(allocated):,} B of memory{longer}",
+        message=f"{steps} computed row by row: {ram_bytes(allocated):,} B of memory, {more}{longer}",
         details=(*_turns(allocated), *_ends(allocated, operators)),
     )
 

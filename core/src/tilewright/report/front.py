@@ -18,7 +18,7 @@ def front_of(points: Sequence[FrontPoint]) -> list[dict[str, Any]]:
     return [
         {
             "ram_bytes": one.ram_bytes,
-            "more_cycles_percent": round(100 * one.slowdown, 1),
+            "more_cycles_percent": _percent(one),
             "flags": one.flags,
             "chosen": one.chosen,
         }
@@ -35,7 +35,7 @@ def front_table(report: Mapping[str, Any]) -> tuple[Part, ...]:
         return ()
     rows = [("RAM", "cycles", "with")]
     rows += [(f"{one['ram_bytes']:,} B", f"{one['more_cycles_percent']:+.1f} %", told(one)) for one in points]
-    return "memory against cycles (estimates)", Table(rows=rows, right=(0, 1), indent=2)
+    return "memory against cycles over layer by layer (estimates)", Table(rows=rows, right=(0, 1), indent=2)
 
 
 def what_to_ask(report: Mapping[str, Any]) -> str:
@@ -49,14 +49,19 @@ def told(point: Mapping[str, Any]) -> str:
 
 
 def less_memory(points: Sequence[FrontPoint], typed: str) -> Iterator[str]:
-    """What a check says where less memory is to be had: bytes and cycles, then what to type. `typed` is what was, as
-    `tilewright check net.onnx --target generic`.
+    """What a check says where less memory is to be had: bytes and cycles of this plan and of others, all over the same,
+    then what to type. `typed` is what was, as `tilewright check net.onnx --target generic`.
     """
     plan = next(one for one in points if one.chosen)
     less = [one for one in points if one.ram_bytes <= _WORTH_SAYING * plan.ram_bytes]
     named = [one for one in less if one.flags.startswith("--optimize")]
     if not named:
         return
-    ways = [f"{one.ram_bytes:,} B at {100 * ((1 + one.slowdown) / (1 + plan.slowdown) - 1):+.1f} %" for one in named]
-    yield f"fits in {plan.ram_bytes:,} B; row by row in {', '.join(ways)} cycles (estimate):"
+    here, *ways = (f"{one.ram_bytes:,} B at {_percent(one):+.1f} %" for one in (plan, *named))
+    yield f"fits in {here}; row by row in {', '.join(ways)} (cycles over layer by layer, estimates):"
     yield from (f"  {typed} {one.flags}" for one in named)
+
+
+def _percent(one: FrontPoint) -> float:
+    """Cycles more than the fastest kernels take layer by layer; 0.0 and not -0.0."""
+    return round(100 * one.slowdown, 1) + 0.0

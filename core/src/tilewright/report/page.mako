@@ -65,7 +65,7 @@ of ${'{:,}'.format(panel.limit)} B\
 <section id="front">
 <h2>Memory against cycles</h2>
 <div class="wide"><table>
-<thead><tr><th class="number">RAM</th><th class="number">cycles (estimate)</th><th>with</th></tr></thead>
+<thead><tr><th class="number">RAM</th><th class="number">cycles over layer by layer (estimate)</th><th>with</th></tr></thead>
 <tbody>
 % for ram, cycles, flags, chosen in front:
 <tr><td class="number">${ram}</td><td class="number">${cycles}</td>\

@@ -8,10 +8,11 @@ before it, in all steps.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.layout import Layout
 from tilewright.tile.row_steps import Columns, RowRead, RowStep, RowSteps
 from tilewright.tile.row_stripes import columns_of
@@ -23,20 +24,47 @@ def with_edges(steps: RowSteps, chosen: Sequence[RowStep], count: int) -> tuple[
     """The last of these steps with their columns, as many as can be computed in at most so many stripes; () for none.
     The more steps there are, the fewer stripes may be left.
     """
-    found, readers = list[RowStep](), dict[str, list[tuple[int, RowRead]]]()
+    found, readers, merges = list[_Found](), dict[str, list[tuple[int, RowRead]]](), list[Sequence[Ends]]()
     for one in reversed(chosen):
-        inside = [(found[number], read) for number, read in readers.get(one.output.value, ())]
+        inside = [(found[number].after(merges), read) for number, read in readers.get(one.output.value, ())]
         columns = columns_of(steps, one, inside if found else None, count)
         parts = _advancing(columns.bounds) if columns else []
         if columns is None or len(parts) < 2 or not _can_pass(one, columns, parts):
             break
         if len(parts) < len(columns.bounds):
-            found = [_joined(other, parts) for other in found]
-        found.append(_joined(replace(one, columns=columns), parts))
+            merges.append(parts)
+        found.append(_Found(one=_joined(replace(one, columns=columns), parts), merged=len(merges)))
         count = len(parts)
         for read in one.reads:
             readers.setdefault(read.value, []).append((len(found) - 1, read))
-    return tuple(reversed(found))
+    return tuple(_after_all(found, merges))
+
+
+@dataclass(slots=True)
+class _Found:
+    """A step with its columns, in the stripes that were left after so many merges of stripes."""
+
+    one: RowStep
+    merged: int
+
+    def after(self, merges: Sequence[Sequence[Ends]]) -> RowStep:
+        """In the stripes that are left after all of them."""
+        for parts in merges[self.merged :]:
+            self.one = _joined(self.one, parts)
+        self.merged = len(merges)
+        return self.one
+
+
+def _after_all(found: Sequence[_Found], merges: Sequence[Sequence[Ends]]) -> Iterator[RowStep]:
+    """The steps in their order, from what was found last on, in the stripes that are left after all merges: several
+    merges are made one, so that every step is joined once.
+    """
+    at, parts = len(merges), list[Ends]()
+    for last in reversed(found):
+        while at > last.merged:
+            at -= 1
+            parts = [(merges[at][low][0], merges[at][high][1]) for low, high in parts] or list(merges[at])
+        yield _joined(last.one, parts) if parts else last.one
 
 
 def blocks_around(shape: Sequence[int], layout: Layout, rows: int, columns: int) -> tuple[int, ...] | None:
@@ -80,6 +108,8 @@ def _joined(one: RowStep, parts: Sequence[Ends]) -> RowStep:
 
 def _all_of(bounds: Sequence[Ends], part: Ends) -> Ends:
     """The columns of several stripes; where nothing is read in one, that begins behind its end."""
+    if part[0] == part[1]:
+        return bounds[part[0]]
     own = [ends for ends in bounds[part[0] : part[1] + 1] if ends[0] < ends[1]]
     return min(low for low, _ in own), max(high for _, high in own)
 

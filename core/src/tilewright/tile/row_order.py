@@ -33,11 +33,16 @@ class Member:
     calls: int = 0
     moved: int = 0  # rows that were moved, at most
     low: int = 0
+    by_rows: bool = field(init=False)  # every trip is a row of the output
+
+    def __post_init__(self) -> None:
+        """Looked up once: a play asks for every call."""
+        self.by_rows = self.one.axis is not None
 
     @property
     def there(self) -> int:
         """Rows of the output, from the first on, that are computed."""
-        return self.made if self.one.axis is not None else self.one.rows * (self.made == self.one.extent)
+        return self.made if self.by_rows else self.one.rows * (self.made == self.one.extent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,25 +125,26 @@ def _demand(members: Sequence[Member], number: int, calls: list[int]) -> None:
     """One call of a step, after all that it needs. A step that departs may have been called by then."""
     waiting, departing = [(number, members[number].made)], any(member.one.departs for member in members)
     while waiting:
-        top, made = members[waiting[-1][0]], waiting[-1][1]
-        if top.made > made:
+        at, before = waiting[-1]
+        top = members[at]
+        made = top.made
+        if made > before:
             waiting.pop()
             continue
-        end = min(top.made + top.trips, top.one.extent) - 1
-        missing = -1
+        end = made + top.trips
+        if end > top.one.extent:
+            end = top.one.extent
         for maker, read in top.inside:
             source = members[maker]
-            if (source.made if source.one.axis is not None else source.there) < read.high[end]:
-                missing = maker
+            if (source.made if source.by_rows else source.there) < read.high[end - 1]:
+                waiting.append((maker, source.made))
                 break
-        if missing < 0:
-            at, _ = waiting.pop()
-            _call(members, at, end + 1)
+        else:
+            waiting.pop()
+            _call(members, at, end)
             calls.append(at)
             if departing:
                 _depart(members, at, calls)
-        else:
-            waiting.append((missing, members[missing].made))
 
 
 def _depart(members: Sequence[Member], maker: int, calls: list[int]) -> None:
@@ -156,16 +162,19 @@ def _depart(members: Sequence[Member], maker: int, calls: list[int]) -> None:
 def _call(members: Sequence[Member], number: int, made: int) -> None:
     member = members[number]
     member.calls += 1
-    if member.one.axis is None:
+    if not member.by_rows:
         member.kept = member.one.rows
     elif member.readers:
         low = member.made
         for reader, read in member.readers:
-            low = min(low, read.low[members[reader].made])
+            wanted = read.low[members[reader].made]
+            if wanted < low:
+                low = wanted
         if low > member.low:
             member.moved += member.made - low
             member.low = low
-        member.kept = max(member.kept, made - low)
+        if made - low > member.kept:
+            member.kept = made - low
     member.made = made
 
 

@@ -7,7 +7,6 @@ place, every row of the output is stored behind what is still read.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import field
 
@@ -130,12 +129,15 @@ def _reads(lives: RowLives, read: RowRead, trip: int) -> bool:
 
 
 def _made_at(played: Play) -> list[list[int]]:
-    places: list[list[int]] = [[] for _ in played.members]
-    for place, number in enumerate(played.calls):
-        places[number].append(place)
+    made, found, last = [0] * len(played.members), list[tuple[int, ...]](), len(played.members) - 1
+    for number in played.calls:
+        if number == last:
+            found.append(tuple(made))
+        made[number] += 1
+    extents = [(member.trips, member.one.extent) for member in played.members]
     return [
-        [min(bisect_left(own, place) * member.trips, member.one.extent) for place in places[-1]]
-        for member, own in zip(played.members, places, strict=True)
+        [count if (count := calls * trips) < extent else extent for calls in own]
+        for (trips, extent), own in zip(extents, zip(*found, strict=True), strict=True)
     ]
 
 

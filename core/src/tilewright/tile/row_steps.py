@@ -180,10 +180,11 @@ class RowSteps:
 
     def again(self, one: RowStep) -> float:
         """Multiply-accumulates of a step that are done once more, in some other stripe."""
+        if one.columns is None:
+            return 0.0
         site = self.machine.site(one.step)
         done = self.machine.operators[site.node.op].macs(site)
-        times = sum(one.widths) / one.output.shape[one.columns.axis] if one.columns else 1.0
-        return done * max(0.0, times - 1)
+        return done * max(0.0, sum(one.widths) / one.output.shape[one.columns.axis] - 1)
 
     def scratch_bytes(self, one: RowStep, trips: int) -> int:
         """Of any call of so many trips."""
