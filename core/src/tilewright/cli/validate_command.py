@@ -121,13 +121,13 @@ def command(
         given = vectors_of(deployment, vectors, sets)
         with working(PLANNING):
             deployment.compile()
+    show_diagnostics(deployment.diagnostics, flags["strict"])
     progress(f"running {len(given)} set(s) on {runner.name}")
     with working(RUNNING):
         found = validate(deployment, runner, given, sanitize=sanitize, timeline=trace_file is not None)
         agreement = compared(deployment, given, found.ran, against) if against else ()
     if trace_file:
         write_trace(deployment, found.ran, trace_file)
-    show_diagnostics(deployment.diagnostics, flags["strict"])
     result = {**found.data, "against": as_json(agreement, against)} if against else found.data
     parts = (*verdict_parts(found.verdict), *(lines(agreement, against) if against else ()))
     send_result(result, json_target, *parts)
