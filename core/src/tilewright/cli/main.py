@@ -123,7 +123,9 @@ def tilewright(context: click.Context, no_project: bool) -> None:
     name = context.invoked_subcommand
     if name and not no_project and isinstance(context.command, click.Group):
         known = ALIASES.get(name, name)
-        context.default_map = {name: project_defaults(context, context.command, known, Path.cwd(), context.meta[_TYPED])}
+        context.default_map = {
+            name: project_defaults(context, context.command, known, Path.cwd(), context.meta[_TYPED])
+        }
 
 
 def main() -> NoReturn:

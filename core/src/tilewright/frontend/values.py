@@ -85,10 +85,10 @@ def _from_pairs(tensor: FileTensor, files: ExternalFiles, limits: Limits, where:
     count = checked_size(tensor.dims, 1, limits.tensor_bytes, where)
     size = (count + 1) // 2
     if tensor.values is not None:
-        packed = _narrow(tensor.values, np.dtype("uint8"), where)
+        packed = _narrow(tensor.values, np.dtype("uint8"), where).view(np.uint8)
     else:
         raw = files.read(tensor.external, size, where) if tensor.external is not None else tensor.raw or b""
-        packed = np.frombuffer(raw, "uint8")
+        packed = np.frombuffer(raw, np.uint8)
     if packed.size != size:
         raise _wrong_count(f"{packed.size:,} bytes", f"{size:,}", tensor, where)
     halves = np.stack([packed & 15, packed >> 4], axis=-1).reshape(-1)[:count]
