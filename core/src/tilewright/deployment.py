@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from tilewright.allocate.auto import EXACT, chosen
 from tilewright.allocate.limits import beyond_machine_warnings, memory_bytes
 from tilewright.config.bound_inputs import bound_inputs
-from tilewright.config.continued import bound_of, decided_already, demand_same, demand_same_border, model_digest
+from tilewright.config.continued import bound_of, decided_already, demand_same, demand_same_border
 from tilewright.config.copied_constants import copied_constants
 from tilewright.config.idle_flags import idle_flags
 from tilewright.config.io_rows import demand_one_memory, ends_of, passing
@@ -26,6 +26,7 @@ from tilewright.config.options import Options
 from tilewright.config.pins import demand_ends, pinned_memories
 from tilewright.config.recurrent_state import RecurrentState, beginnings, initial_constants, states_of, states_of_plan
 from tilewright.errors import Diagnostic, Exit, TilewrightError
+from tilewright.frontend.model_digest import model_digest
 from tilewright.ir.allocation import Budget
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.graph import Graph, Tensor
@@ -290,8 +291,8 @@ class Deployment:
         """Write one stage's value ("rewritten", "bound", "scheduled", "tiled", "allocated") as JSON and npz."""
         from tilewright.snapshot.saved_stage import save_stage
 
-        value = getattr(self, {"rewritten": "graph", "bound": "_settled"}.get(stage, stage))
-        save_stage(value, folder, model_digest(self.model))
+        name = {"rewritten": "graph", "bound": "_settled"}.get(stage, stage)
+        save_stage(getattr(self, name), folder, model_digest(self.model))
 
     def import_state(self, folder: Path) -> Deployment:
         """The same deployment, continuing from a state that was exported (and perhaps edited). Verified again.
@@ -335,9 +336,8 @@ class Deployment:
     @property
     def _pins(self) -> Decisions:
         """What was asked for before the graph is bound."""
-        kept = {name for state in self.states for name in (state.input, state.output)}
-        demand_ends(self.options.io_of, (*self.inputs, *self.outputs), kept)
         state = {state.input: state.output for state in self.states}
+        demand_ends(self.options.io_of, (*self.inputs, *self.outputs), {*state, *state.values()})
         return Decisions(io=ends_of(self.options, self.inputs, self.outputs), state=state).pinned_by(self.options.pins)
 
     def _configured(self, settings: Mapping[str, str]) -> Platform:

@@ -149,6 +149,14 @@ def decisions_from(texts: Sequence[str]) -> Decisions:
     return decisions
 
 
+def files_read(flags: Mapping[str, Any]) -> tuple[Path, ...]:
+    """The files that `model_flags` name beside a group's: MODEL, a board, decisions, arrays of inputs and of state."""
+    named = [str(flags[name]) for name in ("model", "board") if flags[name] is not None]
+    named += [text for text in flags["pins"] if is_file(text)]
+    named += [text.partition("=")[2] for text in (*flags["bound"], *flags["states"]) if text.endswith(".npy")]
+    return tuple(map(Path, named))
+
+
 def is_file(text: str) -> bool:
     """Whether a `--pin` names a file: PATTERN=POOL has an equals sign."""
     return "=" not in text or text.endswith(".json")

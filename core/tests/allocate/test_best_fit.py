@@ -72,15 +72,25 @@ def test_optimal_is_what_brute_force_finds(seed: int) -> None:
     assert peaks(problem, solution)["ram"] == _best_peak(problem)
 
 
-def test_a_peak_above_the_bound_is_proved_by_trying_everything() -> None:
-    # A chain in which 5 pairs conflict in a ring: every pair needs 2 bytes, the ring needs 3.
+def _ring() -> Problem:
+    """5 pairs that conflict in a ring: every pair needs 2 bytes, the ring needs 3."""
     blocks = tuple(Block(name=f"r{i}", size_bytes=1, lifetimes=(), pools=("ram",)) for i in range(5))
     ring = tuple((f"r{i}", f"r{(i + 1) % 5}") for i in range(5))
-    problem = Problem(blocks=blocks, pools=(Pool(name="ram", capacity_bytes=None),), conflicts=ring)
+    return Problem(blocks=blocks, pools=(Pool(name="ram", capacity_bytes=None),), conflicts=ring)
+
+
+def test_a_peak_above_the_bound_is_proved_by_trying_everything() -> None:
+    problem = _ring()
     solution = BestFit().solve(problem, Budget())
     assert lower_bounds(problem) == {"ram": 2}
     assert peaks(problem, solution) == {"ram": 3}
     assert solution.status == "optimal"
+
+
+@pytest.mark.parametrize("work", [0, 10, 50])
+def test_what_there_is_no_work_left_to_prove_is_not_called_optimal(work: int) -> None:
+    solution = BestFit().solve(_ring(), Budget(work=work))
+    assert (solution.status, peaks(_ring(), solution)) == ("feasible", {"ram": 3})
 
 
 def test_the_preferred_pool_is_used_while_there_is_room() -> None:

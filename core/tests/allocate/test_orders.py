@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tilewright.allocate.orders import cheap_orders, skyline
+from tilewright.allocate.orders import cheap_orders, skyline, varied
 from tilewright.allocate.packing import Yard, lowest_offset, prepare
 from tilewright.testing.allocation_problems import block, ram, random_problem
 
@@ -34,6 +35,15 @@ def test_the_skyline_takes_what_can_start_lowest() -> None:
     yard = prepare(ram(*blocks))
     assert skyline(yard, [10, 2, 1, 2])[0] == 1
     assert skyline(yard, [10, 1, 2, 2])[0] == 2
+
+
+@pytest.mark.parametrize("count", [2, 9])
+def test_another_order_has_the_same_blocks_and_those_to_blame_come_earlier(count: int) -> None:
+    order, chance = list(range(count)), random.Random(0)
+    every = [varied(order, [count - 1], chance) for _ in range(200)]
+    assert all(sorted(one) == order for one in every) and order == list(range(count))
+    earlier = sum(one.index(count - 1) < count - 1 for one in every)
+    assert earlier > 120 and any(one != order for one in every)
 
 
 def looked_through(yard: Yard, life: list[int]) -> tuple[int, ...]:

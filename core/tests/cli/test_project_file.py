@@ -95,3 +95,13 @@ def test_what_is_typed_comes_first_and_the_file_can_be_left_alone(tmp_path: Path
     assert target("check", "x.onnx", "--target", "generic") == "generic"
     with pytest.raises(click.MissingParameter):
         target("--no-project", "check", "x.onnx")
+
+
+def test_what_is_about_single_models_is_neither_meant_nor_said_for_a_group(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "tilewright.toml").write_text("target = 'generic'\nseed = 3\n[compile]\nname = 'a'\nemit = 'make'\n")
+    for words in (["compile", "--group", "app.toml"], ["compile", "--group=app.toml"]):
+        found = project_defaults(click.Context(tilewright), tilewright, "compile", tmp_path, words)
+        assert (found, capsys.readouterr().err) == ({"seed": 3}, "tilewright.toml: seed = 3\n")
+    assert defaults(tmp_path) == {"target": "generic", "seed": 3, "name": "a", "emit": "make"}

@@ -75,6 +75,17 @@ def test_a_file_with_such_a_name_is_a_file(run: Any, model: Path, ran: Ran, tmp_
     assert len(ran[0]) == 1
 
 
+@pytest.mark.parametrize("strict", [False, True])
+def test_warnings_are_said_and_with_strict_refused_before_anything_runs(
+    run: Any, model: Path, ran: Ran, strict: bool
+) -> None:
+    limits = ("--pool", "l2:1M", "--pool", "l1:64K", "--pool", "flash:16,ro,soft")
+    said = run("validate", model, "-t", "cluster-test", *limits, *(["--strict"] if strict else []))
+    assert (said.code, len(ran[0])) == ((2, 0) if strict else (0, 1)), said.err
+    before, running, _ = said.err.partition("running")
+    assert "warning[TW50" in before and bool(running) is not strict
+
+
 @pytest.mark.parametrize("flag", ["--json", "--trace"])
 def test_a_file_that_cannot_be_written_is_said_before_anything_runs(run: Any, model: Path, ran: Ran, flag: str) -> None:
     said = run("validate", model, "-t", "cluster-test", flag, model / "below" / "a.json")

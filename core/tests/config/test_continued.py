@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tilewright.config.continued import (
@@ -11,7 +9,6 @@ from tilewright.config.continued import (
     demand_same_border,
     demand_same_pools,
     demand_same_target,
-    model_digest,
 )
 from tilewright.config.memory_pools import PoolSpec
 from tilewright.config.options import Options
@@ -61,15 +58,3 @@ def test_what_a_graph_has_decided_is_named_and_nothing_else() -> None:
     (note,) = decided_already(GRAPH, Options(dims={"N": 1}, bind={"x": "0"}, optimize="ram"))
     assert (note.code, note.severity) == ("TW1227", "note")
     assert note.message.endswith("--dim, --bind")
-
-
-def test_a_state_of_a_model_that_is_not_there(tmp_path: Path) -> None:
-    for file in (tmp_path / "nowhere.onnx", tmp_path):
-        with pytest.raises(TilewrightError, match="TW1201"):
-            model_digest(file)
-
-
-def test_a_model_has_the_same_digest_from_a_file_and_from_bytes(tmp_path: Path) -> None:
-    file = tmp_path / "net.onnx"
-    file.write_bytes(b"net")
-    assert model_digest(file) == model_digest(b"net") != model_digest(b"other")

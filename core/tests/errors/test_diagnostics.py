@@ -14,3 +14,9 @@ def test_rendering_ends_with_what_to_try():
 def test_control_and_invisible_characters_are_escaped():
     text = str(model_error("TW1299", "a\x1b[2Jb\n", where="\u202e", fix=("x",)))
     assert text == "error[TW1299]: a\\x1b[2Jb\\n\n  at    \\u202e\n  try:  x"
+
+
+def test_a_detail_keeps_its_indent_where_one_word_of_it_is_longer_than_a_line():
+    name = "/" + "encoder/" * 20 + "Conv"
+    text = str(model_error("TW1299", "it broke", details=(f"{name}: no room", f"  {name}"), fix=("x",)))
+    assert text.splitlines()[1:-1] == [f"  {name}:", "    no room", f"    {name}"]

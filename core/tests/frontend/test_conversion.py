@@ -83,3 +83,36 @@ def test_groups_of_a_convolution(vocabulary, loads, model, group):
     with pytest.raises(TilewrightError) as caught:
         loads(made)
     assert caught.value.exit_code in (Exit.MODEL, Exit.UNSUPPORTED)
+
+
+def dequantised(model, element_type: str, op: str = "DequantizeLinear"):
+    """x[1, 4] + the weights 1, -2, 7, 0 of scale 0.5, twice."""
+    from onnx import TensorProto
+
+    number, last = getattr(TensorProto, element_type), "y" if op == "DequantizeLinear" else "q"
+    constants = [
+        helper.make_tensor("w", number, [4], [1, -2, 7, 0]),
+        helper.make_tensor("s", TensorProto.FLOAT, [], [0.5]),
+        helper.make_tensor("z", number, [], [0]),
+    ]
+    nodes = [
+        helper.make_node("DequantizeLinear", ["w", "s", "z"], ["f"], "first"),
+        helper.make_node("Add", ["x", "f"], ["a"]),
+        helper.make_node(op, ["w" if op == "DequantizeLinear" else "a", "s", "z"], ["g"], "second"),
+        helper.make_node("Add" if last == "y" else "Identity", ["a", "g"] if last == "y" else ["g"], ["y"]),
+    ]
+    return model(nodes, constants=constants, opset=21)
+
+
+def test_constants_of_4_bits_are_dequantised_as_those_of_8(loads, model):
+    narrow, wide = (loads(dequantised(model, element_type)).graph for element_type in ("INT4", "INT8"))
+    assert [(node.name, node.op) for node in narrow.nodes] == [(node.name, node.op) for node in wide.nodes]
+    assert {name.removesuffix("/8_bits") for name in narrow.constants} == wide.constants.keys()
+    for name, array in narrow.constants.items():
+        known = wide.constants[name.removesuffix("/8_bits")]
+        assert (array.dtype, array.tolist()) == (known.dtype, known.tolist())
+
+
+def test_numbers_of_4_bits_are_never_written(refuses, model):
+    """A zero point of 4 bits means that results are of 4 bits: not those of 8 that its number would give."""
+    assert "int4, which tilewright does not hold" in refuses(dequantised(model, "INT4", "QuantizeLinear"), "TW2101", 4)

@@ -6,6 +6,12 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from tilewright.errors import TilewrightError
+from tilewright.frontend.external import ExternalFiles
+from tilewright.frontend.file_model import FileTensor
+from tilewright.frontend.options import Limits
+from tilewright.frontend.values import to_array
+
 
 @pytest.fixture
 def with_weights(model):
@@ -111,7 +117,30 @@ def test_nan_and_infinity_are_one_warning(loads, with_weights):
 
 
 def test_constants_together_are_limited(refuses, with_weights):
-    from tilewright.frontend.options import Limits
-
     weights = numpy_helper.from_array(np.zeros((1, 4), np.float32))
     refuses(with_weights(weights), "TW1203", limits=Limits(constant_bytes=15))
+
+
+@pytest.mark.parametrize("form", ["typed", "raw", "external"])
+@pytest.mark.parametrize(("data_type", "least"), [(TensorProto.INT4, -8), (TensorProto.UINT4, 0)])
+@pytest.mark.parametrize("count", [1, 2, 15, 16])
+def test_elements_of_4_bits_are_read_as_the_numbers_they_are(tmp_path, form, data_type, least, count):
+    numbers = [least + index for index in range(count)]
+    packed = bytes(helper.make_tensor("w", data_type, [count], numbers).int32_data)
+    (tmp_path / "w.bin").write_bytes(packed)
+    stored = {
+        "typed": {"values": np.frombuffer(packed, "uint8").astype("int32")},
+        "raw": {"raw": packed},
+        "external": {"external": (("location", "w.bin"),)},
+    }[form]
+    tensor = FileTensor(name="w", data_type=data_type, dims=(1, count), **stored)
+    array = to_array(tensor, ExternalFiles(folder=tmp_path, allowed=True), Limits(), "w")
+    assert array.dtype == (np.int8 if least else np.uint8)
+    assert array.tolist() == [numbers]
+
+
+@pytest.mark.parametrize("stored", [{"raw": b"\0"}, {"raw": b"\0\0\0"}, {"values": np.array([0, 256], "int32")}])
+def test_elements_of_4_bits_fill_the_shape_and_their_bytes(tmp_path, stored):
+    tensor = FileTensor(name="w", data_type=TensorProto.INT4, dims=(3,), **stored)
+    with pytest.raises(TilewrightError, match="TW1211"):
+        to_array(tensor, ExternalFiles(folder=tmp_path, allowed=False), Limits(), "w")

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from core.tests.operators.plain_calls import plain_call
 from tilewright.ir.dtypes import DType
 from tilewright.ir.kernel import Kernel, Matched, Operand
 from tilewright.ir.layer import layer_of
@@ -51,3 +52,10 @@ def test_a_tile_counts_trips_of_its_box() -> None:
     (loop, *_) = layer.access.loops
     assert layer.whole.extent(loop.name) == loop.extent
     assert replace(layer.whole, box={**layer.whole.box, loop.name: (1, 3)}).extent(loop.name) == 2
+
+
+def test_a_call_of_a_part_has_sums_and_says_when_they_begin_and_end() -> None:
+    y = {"Y": (DType.F32, (2, 3))}
+    whole, part = plain_call(y), plain_call({**y, "acc": (DType.F32, (2, 3))}, first="c == 0", last="c == 3")
+    assert (whole.is_part, whole.part_fields) == (False, {})
+    assert (part.is_part, part.part_fields) == (True, {"first": "c == 0", "last": "c == 3"})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from tilewright.ir.requant import Requant
 from tilewright.operators.integer_sites import (
     c_requant,
     centred,
+    centred_weights,
     described,
     exact_product,
     input_range,
@@ -61,6 +64,18 @@ def test_ranges_of_inputs() -> None:
 def test_centred_values_do_not_wrap() -> None:
     assert centred(np.array([0, 255], np.uint8), 255).tolist() == [-255, 0]
     assert centred(np.array([[-128], [127]], np.int8), np.array([127, -128])).tolist() == [[-255, 0], [0, 255]]
+
+
+def test_weights_are_centred_by_output_channel() -> None:
+    weights = np.array([[1, 2], [3, 255]], np.uint8)
+
+    def weights_of(op: str, **zeros: Attribute) -> list[list[int]]:
+        return centred_weights(replace(site(DType.U8).node, op=op, attributes=zeros), weights).tolist()
+
+    assert weights_of("QConv", w_zero_point=(1, 255)) == [[0, 1], [-252, 0]]
+    assert weights_of("QGemm", b_zero_point=(1, 255)) == [[0, -253], [2, 0]]
+    assert weights_of("QGemm", b_zero_point=2) == [[-1, 0], [1, 253]]
+    assert weights_of("QConv") == weights.tolist()
 
 
 def test_products_are_exact() -> None:

@@ -9,8 +9,6 @@ from tilewright.ir.sections import Section
 from tilewright.operators.partial_sums import (
     either,
     either_source,
-    is_part,
-    part_fields,
     sums_argument,
     window_part_fields,
 )
@@ -33,10 +31,8 @@ def test_either_section_after_the_conversions() -> None:
 
 
 def test_sums_only_where_there_are_some() -> None:
-    assert (is_part(PART), is_part(WHOLE)) == (True, False)
     assert (sums_argument(PART), sums_argument(WHOLE)) == (" acc,", "")
     assert sums_argument(PART, {"ACC": " + i * 4", "Y": " + i"}) == " acc + i * 4,"
-    assert (part_fields(PART), part_fields(WHOLE)) == ({"first": "c == 0", "last": "c == 3"}, {})
 
 
 def test_strides_of_the_sums_of_windows() -> None:

@@ -5,13 +5,12 @@ Does not know stages. Proves optimality only by meeting the lower bound or by ha
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from dataclasses import replace
 
 from tilewright.allocate.bound import pool_bound
 from tilewright.allocate.conflicts import MOST_MEETINGS, count_of_meetings
 from tilewright.allocate.exhaustive import MOST_BLOCKS, finish_pool
-from tilewright.allocate.orders import cheap_orders
+from tilewright.allocate.orders import cheap_orders, varied
 from tilewright.allocate.packing import (
     Gap,
     Packing,
@@ -128,7 +127,7 @@ def _improved(yard: Yard, best: Packing, limit: int, seed: int) -> tuple[Packing
     while work + each <= limit and idle < _MOST_IDLE_ATTEMPTS and not _at_floor(yard, best):
         if idle % _ATTEMPTS_BEFORE_RETURN == _ATTEMPTS_BEFORE_RETURN - 1:
             order, now, blamed = best_order, best, _blamed(yard, best)
-        changed = _changed(order, blamed, chance)
+        changed = varied(order, blamed, chance)
         packing = pack_no_worse(yard, changed, "first", now)
         work, idle = work + each, idle + 1
         if packing is None:
@@ -142,19 +141,6 @@ def _improved(yard: Yard, best: Packing, limit: int, seed: int) -> tuple[Packing
 def _order_of(yard: Yard, packing: Packing) -> list[int]:
     """Lowest first: placed in this order into first gaps, no block comes to lie higher."""
     return sorted(yard.movable, key=lambda index: (packing.offsets[index], index))
-
-
-def _changed(order: Sequence[int], blamed: Sequence[int], chance: random.Random) -> list[int]:
-    changed = list(order)
-    for _ in range(1 + chance.randrange(2)):
-        chosen = chance.choice(blamed) if blamed and chance.randrange(4) else chance.choice(changed)
-        place = changed.index(chosen)
-        if place == 0 or chance.randrange(4) == 0:
-            other = chance.randrange(len(changed))
-            changed[place], changed[other] = changed[other], changed[place]
-        else:
-            changed.insert(chance.randrange(place), changed.pop(place))
-    return changed
 
 
 def _blamed(yard: Yard, packing: Packing) -> list[int]:

@@ -1,10 +1,12 @@
-"""Knows cheap orders in which to place blocks, each good for some shape of problem.
+"""Knows cheap orders in which to place blocks, each good for some shape of problem, and how one becomes another.
 Does not know gaps or capacities.
 """
 
 from __future__ import annotations
 
 import heapq
+import random
+from collections.abc import Sequence
 
 from tilewright.allocate.packing import Yard, lowest_offset
 
@@ -30,6 +32,20 @@ def cheap_orders(yard: Yard) -> tuple[tuple[int, ...], ...]:
         by([(birth[i], -size[i]) for i in every]),
     )
     return tuple(dict.fromkeys(found))
+
+
+def varied(order: Sequence[int], blamed: Sequence[int], chance: random.Random) -> list[int]:
+    """`order` with one or two blocks moved, mostly of those to blame: mostly to an earlier place, else swapped."""
+    changed = list(order)
+    for _ in range(1 + chance.randrange(2)):
+        chosen = chance.choice(blamed) if blamed and chance.randrange(4) else chance.choice(changed)
+        place = changed.index(chosen)
+        if place == 0 or chance.randrange(4) == 0:
+            other = chance.randrange(len(changed))
+            changed[place], changed[other] = changed[other], changed[place]
+        else:
+            changed.insert(chance.randrange(place), changed.pop(place))
+    return changed
 
 
 def skyline(yard: Yard, life: list[int]) -> tuple[int, ...]:

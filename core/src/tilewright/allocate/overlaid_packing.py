@@ -16,6 +16,7 @@ from math import gcd
 from operator import itemgetter
 
 from tilewright.allocate.conflicts import neighbours
+from tilewright.allocate.orders import varied
 from tilewright.ir.allocation import Problem
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.rounding import align_up
@@ -231,16 +232,8 @@ def _lowest_first(packing: OverlaidPacking) -> tuple[int, ...]:
 
 
 def _changed(yard: OverlaidYard, packing: OverlaidPacking, chance: random.Random) -> list[int]:
-    changed, blocks = list(packing.order), yard.blocks
-    top = [at for at in changed if packing.offsets[at] + blocks[at].size_bytes == packing.peak]
-    movable = set(changed)
+    order, blocks = packing.order, yard.blocks
+    top = [at for at in order if packing.offsets[at] + blocks[at].size_bytes == packing.peak]
+    movable = set(order)
     blamed = [at for at in dict.fromkeys(one for at in top for one in (at, *yard.meetings[at])) if at in movable]
-    for _ in range(1 + chance.randrange(2)):
-        chosen = chance.choice(blamed) if blamed and chance.randrange(4) else chance.choice(changed)
-        place = changed.index(chosen)
-        if place == 0 or chance.randrange(4) == 0:
-            other = chance.randrange(len(changed))
-            changed[place], changed[other] = changed[other], changed[place]
-        else:
-            changed.insert(chance.randrange(place), changed.pop(place))
-    return changed
+    return varied(order, blamed, chance)

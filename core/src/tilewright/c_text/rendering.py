@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from tilewright.c_text.templates import template
+from tilewright.c_text.terms import added, times
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.sections import Section, SectionTemplate
 from tilewright.ir.statements import Foreign
@@ -13,12 +14,14 @@ from tilewright.ir.statements import Foreign
 # Words of C that name something: not in comments, strings, numbers, nor after a `.` or `->`.
 _WORDS = re.compile(r"""/\*.*?\*/|"(?:\\.|[^"\\])*"|\d[\w.]*|(?:\.|->)\s*[A-Za-z_]\w*|([A-Za-z_]\w*)""", re.DOTALL)
 
+_TERMS = {"times": times, "added": added}  # what every text of a kernel may call
+
 
 def render_source(kernel: Kernel, call: Call) -> tuple[Section, ...]:
     """The C at file scope that `call` needs, with what that needs in turn. Programs have equal sections once."""
     if not kernel.source:
         return ()
-    values = kernel.values(call)
+    values = {**_TERMS, **kernel.values(call)}
     if isinstance(kernel.source, str):
         text = str(template(kernel.source).render(**values)).strip("\n")
         return (Section(name="", text=text, owner=kernel.name),) if text else ()
@@ -53,5 +56,5 @@ def render_wait(kernel: Kernel, call: Call) -> Foreign | None:
 
 def rendered(text: str, values: Mapping[str, object]) -> Foreign:
     """The statements of a template that somebody else wrote."""
-    code = str(template(text).render(**values)).strip()
+    code = str(template(text).render(**{**_TERMS, **values})).strip()
     return Foreign(text=code, names=frozenset(word for word in _WORDS.findall(code) if word))

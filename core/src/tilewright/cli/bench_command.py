@@ -17,7 +17,7 @@ from tilewright.cli.running import trace_flag, write_trace
 from tilewright.errors import typed, unsupported_error
 from tilewright.report.table import Table
 from tilewright.report.time import milliseconds, time_text
-from tilewright.words import options_from
+from tilewright.words import files_read, options_from
 
 if TYPE_CHECKING:
     from tilewright.deployment import Deployment
@@ -54,7 +54,7 @@ def command(runner_name: str, trace_file: Path | None, json_target: str | None, 
     from tilewright.deployment import Deployment
     from tilewright.verification.runner_choice import ready_runner
 
-    demand_writable_files(json_target, trace_file, read=(flags["model"],))
+    demand_writable_files(json_target, trace_file, read=files_read(flags))
     deployment = Deployment(flags["model"], flags["target"], options_from(flags))
     runner = ready_runner(deployment, runner_name)
     with working(PLANNING):

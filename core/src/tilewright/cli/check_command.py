@@ -10,7 +10,7 @@ from tilewright.cli.examples import examples
 from tilewright.cli.flags import model_flags, program_typed, typed_again
 from tilewright.cli.memory_flags import io_flag
 from tilewright.cli.output import demand_writable_files, say, send_json, show_diagnostics
-from tilewright.words import options_from
+from tilewright.words import files_read, options_from
 
 _SHOWN = ("json_target", "layers", "front")  # parameters that change what is shown, and no plan
 
@@ -35,7 +35,7 @@ def command(json_target: str | None, layers: bool, front: bool, **flags: Any) ->
     from tilewright.report.front import front_table, less_memory
     from tilewright.report.text import layer_parts, summary_parts
 
-    demand_writable_files(json_target, read=(flags["model"],))
+    demand_writable_files(json_target, read=files_read(flags))
     deployment = Deployment(flags["model"], flags["target"], options_from(flags))
     with working(PLANNING):
         deployment.compile()  # what cannot be lowered or written must not pass

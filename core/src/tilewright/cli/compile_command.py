@@ -17,7 +17,7 @@ from tilewright.cli.memory_flags import io_flag
 from tilewright.cli.output import demand_apart, demand_writable_files, hand_over, progress, send_json, show_diagnostics
 from tilewright.errors import usage_error
 from tilewright.ir.dataclass import dataclass
-from tilewright.words import exporters_from, options_from
+from tilewright.words import exporters_from, files_read, options_from
 
 if TYPE_CHECKING:
     from tilewright.config.options import Options
@@ -45,15 +45,15 @@ class _Wanted:
     quiet: bool
     strict: bool
 
-    def demand_writable(self, read: Path | None) -> None:
+    def demand_writable(self, read: Sequence[Path | None]) -> None:
         """Before anything is worked out. TilewrightError (exit 2): TW1107 where a place cannot be written to, TW1125
-        where that is the file that is read.
+        where that is one of the files that are read.
         """
         from tilewright.snapshot.atomic_folder import demand_writable
 
         for folder in (self.folder, *self.exports.values()):
             demand_writable(folder)
-        demand_writable_files(self.json_target, read=(read,))
+        demand_writable_files(self.json_target, read=read)
 
     def waiting(self) -> AbstractContextManager[None]:
         """While a plan is searched."""
@@ -153,7 +153,7 @@ def command(
         quiet=quiet,
         strict=flags["strict"],
     )
-    wanted.demand_writable(group or flags["model"])
+    wanted.demand_writable((group, *files_read(flags)))
     options = replace(
         options_from(flags), const_format=const_format, layout=layout, emit=exporters_from(emit), selftest=selftest
     )

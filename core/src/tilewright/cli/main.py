@@ -36,6 +36,7 @@ COMMANDS = {
     "doctor": "Say what is installed, what is missing and what to install.",
 }
 COMPLETION = "_TILEWRIGHT_COMPLETE"  # what `tilewright completion` tells shells to set
+_TYPED = "tilewright.typed"  # where a context has all words of the command line
 ALIASES = {"analyze": "check", "generate": "compile"}  # words that users of other tools type
 
 
@@ -43,7 +44,9 @@ class LazyGroup(click.Group):
     """Commands by name, imported only when called: `tilewright.cli.NAME_command`, or whatever a plugin loads."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, spelled_out(args))
+        words = spelled_out(args)
+        ctx.meta[_TYPED] = tuple(words)
+        return super().parse_args(ctx, words)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*COMMANDS, *_plugin_commands()]
@@ -120,7 +123,9 @@ def tilewright(context: click.Context, no_project: bool) -> None:
     name = context.invoked_subcommand
     if name and not no_project and isinstance(context.command, click.Group):
         known = ALIASES.get(name, name)
-        context.default_map = {name: project_defaults(context, context.command, known, Path.cwd())}
+        context.default_map = {
+            name: project_defaults(context, context.command, known, Path.cwd(), context.meta[_TYPED])
+        }
 
 
 def main() -> NoReturn:

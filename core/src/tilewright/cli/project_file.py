@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +22,14 @@ from tilewright.errors import TilewrightError, typed, usage_error
 
 FILE = "tilewright.toml"
 _NAMED_OTHERWISE = {("validate", "io"): "place-io"}  # command, flag of other commands -> the same flag there
+_OF_ONE_MODEL = ("target", "name", "emit", "dump-after", "export-state", "import-state")  # a group's file has its own
 
 
-def project_defaults(context: click.Context, group: click.Group, name: str, folder: Path) -> Mapping[str, Any]:
-    """What the project says of command `name`: parameter -> value, said on stderr, too.
+def project_defaults(
+    context: click.Context, group: click.Group, name: str, folder: Path, typed_words: Sequence[str] = ()
+) -> Mapping[str, Any]:
+    """What the project says of command `name`: parameter -> value, said on stderr, too. Where `--group` is among the
+    words that are typed behind it, without what is about single models.
 
     TilewrightError TW1130 (exit 2): the file cannot be used, or has a key that no command knows.
     """
@@ -44,7 +48,8 @@ def project_defaults(context: click.Context, group: click.Group, name: str, fold
         every = [one for other in commands if (one := group.get_command(context, other)) is not None]
         _demand_known(flags, {flag for one in every for flag in _parameters(one)}, file)
     _demand_known(own, known.keys(), file)
-    chosen = {key: value for key, value in {**flags, **own}.items() if key in known}
+    left_out = _OF_ONE_MODEL if any(word.partition("=")[0] == "--group" for word in typed_words) else ()
+    chosen = {key: value for key, value in {**flags, **own}.items() if key in known and key not in left_out}
     if chosen:
         progress(f"{file.name}: {', '.join(f'{key} = {_shown(value)}' for key, value in chosen.items())}")
     return {known[key].name or "": _given(known[key], key, value, file) for key, value in chosen.items()}

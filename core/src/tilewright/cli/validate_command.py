@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from tilewright.cli.output import demand_writable_files, progress, send_result, 
 from tilewright.cli.running import trace_flag, write_trace
 from tilewright.errors import TilewrightError, typed, usage_error
 from tilewright.ir.decisions import Whose
-from tilewright.words import options_from
+from tilewright.words import files_read, options_from
 
 _IO = re.compile(r"(?<![\w-])--io ")
 
@@ -39,11 +39,11 @@ def _vectors_file(context: click.Context, parameter: click.Parameter, value: Pat
     )
 
 
-def _demand_files(vectors: Path | None, model: Path, *results: Path | str | None) -> None:
+def _demand_files(vectors: Path | None, named: Sequence[Path], *results: Path | str | None) -> None:
     """click.UsageError where random sets are counted, and a file brings others; a project's `sets` gives way.
     TilewrightError where a result cannot be written, see `demand_writable_files`.
     """
-    demand_writable_files(*results, read=(model, vectors))
+    demand_writable_files(*results, read=(*named, vectors))
     context = click.get_current_context()
     if vectors is not None and context.get_parameter_source("sets") is ParameterSource.COMMANDLINE:
         raise click.UsageError("--sets counts random sets, and --io brings its own: leave one of them out", context)
@@ -113,7 +113,7 @@ def command(
     from tilewright.verification.validation import validate, vectors_of
     from tilewright.verification.wording import verdict_parts
 
-    _demand_files(vectors, flags["model"], json_target, trace_file)
+    _demand_files(vectors, files_read(flags), json_target, trace_file)
     with _place_io():
         deployment = Deployment(flags["model"], flags["target"], replace(options_from(flags), layout=layout))
         demand_same_ends(deployment, against)
@@ -121,13 +121,13 @@ def command(
         given = vectors_of(deployment, vectors, sets)
         with working(PLANNING):
             deployment.compile()
+    show_diagnostics(deployment.diagnostics, flags["strict"])
     progress(f"running {len(given)} set(s) on {runner.name}")
     with working(RUNNING):
         found = validate(deployment, runner, given, sanitize=sanitize, timeline=trace_file is not None)
         agreement = compared(deployment, given, found.ran, against) if against else ()
     if trace_file:
         write_trace(deployment, found.ran, trace_file)
-    show_diagnostics(deployment.diagnostics, flags["strict"])
     result = {**found.data, "against": as_json(agreement, against)} if against else found.data
     parts = (*verdict_parts(found.verdict), *(lines(agreement, against) if against else ()))
     send_result(result, json_target, *parts)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from hashlib import file_digest, sha256
-from pathlib import Path
 
 from tilewright.config.io_rows import ends_of
 from tilewright.config.io_types import border_types
 from tilewright.config.options import Options
 from tilewright.config.recurrent_state import kept_pairs
-from tilewright.errors import Diagnostic, TilewrightError, model_error, usage_error
+from tilewright.errors import Diagnostic, TilewrightError, usage_error
 from tilewright.ir.graph import Graph
 from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Bound, Scheduled, Tiled
@@ -30,23 +28,6 @@ _DECIDED = (
         {"memory_pins": "--pin", "pins": "--pin", "constant_copies": "--stage", "allocator": "--allocator"},
     ),
 )
-
-
-def model_digest(model: Path | bytes) -> str:
-    """SHA-256 of the model that a state is of. TilewrightError TW1201 (exit 3) where its file cannot be read."""
-    if isinstance(model, bytes):
-        return sha256(model).hexdigest()
-    try:
-        with model.open("rb") as file:
-            return file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        missing = isinstance(error, FileNotFoundError)
-        raise model_error(
-            "TW1201",
-            f"cannot read the model: {'there is no such file' if missing else error.strerror or error}",
-            where=str(model),
-            fix=("name the model that the state was saved of: the report says which file it is",),
-        ) from error
 
 
 def decided_already(value: Graph | Bound | Scheduled | Tiled | Allocated, options: Options) -> Iterator[Diagnostic]:

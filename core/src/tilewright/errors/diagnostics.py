@@ -63,7 +63,15 @@ def _wrapped(line: str) -> list[str]:
     """`line` in pieces that fit on a screen. Places and commands are not cut: they are there to be copied."""
     if len(line) <= COLUMNS:
         return [line]
-    return textwrap.wrap(line, COLUMNS, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    words = line.lstrip(" ")
+    return textwrap.wrap(
+        words,
+        COLUMNS,
+        initial_indent=line.removesuffix(words),  # not part of the text, where wrap may drop it
+        subsequent_indent="    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _printable(line: str) -> str:

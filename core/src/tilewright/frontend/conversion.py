@@ -20,7 +20,7 @@ from tilewright.frontend.refusals import InvalidNode, RefusedNode
 from tilewright.frontend.scales import check_scales
 from tilewright.frontend.signatures import Given, check_signature
 from tilewright.frontend.sorting import label
-from tilewright.frontend.values import is_known, to_array
+from tilewright.frontend.values import is_four_bits, is_known, to_array
 from tilewright.frontend.widening import convert_wide, needs_width
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.element_types import type_name
@@ -97,6 +97,8 @@ class NodeImporter:
         self._limits = limits
         self._constant_bytes = 0  # decoded so far
         self._fold_bytes = limits.fold_total_bytes  # left
+        self._packed: dict[str, FileTensor] = {}  # constants of 4 bits that nobody has read yet, by their names
+        self._wide: dict[str, str] = {}  # those that were read -> the same numbers in 8 bits
         self._aliases: dict[str, str] = {}  # output that is simply another value -> that value
         self._emitted: set[str] = set()  # names of nodes of the normal form
         self._origin = ""
@@ -123,7 +125,7 @@ class NodeImporter:
             op_type=file_node.op_type,
             domain=file_node.domain,
             version=file_node.version,
-            inputs=tuple(inputs),
+            inputs=self._unpacked(inputs) if found.four_bits else tuple(inputs),
             outputs=tuple(outputs),
             attributes=self._attributes(file_node, found, where),
             unread=unread,
@@ -157,6 +159,16 @@ class NodeImporter:
             self._builder.add_constant(name, self._array(tensor, f"initialiser {show(tensor.name)}"))
         else:
             self._builder.foreign[name] = type_name(tensor.data_type)
+            if is_four_bits(tensor.data_type):
+                self._packed[name] = tensor
+
+    def _unpacked(self, inputs: Sequence[str]) -> tuple[str, ...]:
+        """The inputs of a node, with constants of 8 bits, each made once, in place of those of 4."""
+        for name in inputs:
+            if (tensor := self._packed.pop(name, None)) is not None:
+                self._wide[name] = self._builder.names.take(f"{name}/8_bits")
+                self._builder.add_constant(self._wide[name], self._array(tensor, f"initialiser {show(tensor.name)}"))
+        return tuple(self._wide.get(name, name) for name in inputs)
 
     def _found(self, node: FileNode) -> Import:
         if not node.version:

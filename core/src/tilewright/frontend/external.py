@@ -48,6 +48,11 @@ class ExternalFiles:
         return data
 
 
+def location_of(entries: tuple[tuple[str, str], ...], folder: Path, where: str) -> Path:
+    """The file in `folder` that `entries` name. Raises TW1210 where it is none that may be read."""
+    return _safe_path(folder, _fields(entries, where).get("location", ""), where)
+
+
 def _refused(reason: str, where: str) -> TilewrightError:
     return model_error(
         "TW1210",

@@ -28,6 +28,11 @@ def is_known(data_type: int) -> bool:
     return data_type in ELEMENT_TYPES
 
 
+def is_four_bits(data_type: int) -> bool:
+    """Whether two elements of the ONNX type share a byte: they are only held as numbers of 8 bits, see `to_array`."""
+    return data_type in _FOUR_BITS
+
+
 def checked_size(shape: tuple[int, ...], item_bytes: int, limit: int, where: str) -> int:
     """Bytes of a dense value. Raises TW1206 for a negative dimension or more than `limit` bytes.
 
@@ -56,7 +61,12 @@ def _shape_text(shape: tuple[int, ...]) -> str:
 
 
 def to_array(tensor: FileTensor, files: ExternalFiles, limits: Limits, where: str) -> Array:
-    """The elements, read-only where they are the file's own bytes. Raises TW1206, TW1210, TW1211."""
+    """The elements, read-only where they are the file's own bytes; integers of 4 bits as the same numbers in 8.
+
+    Raises TW1206, TW1210, TW1211.
+    """
+    if is_four_bits(tensor.data_type):
+        return _from_pairs(tensor, files, limits, where)
     dtype = ELEMENT_TYPES[tensor.data_type].numpy
     size = checked_size(tensor.dims, dtype.itemsize, limits.tensor_bytes, where)
     if tensor.values is not None:
@@ -70,6 +80,23 @@ def to_array(tensor: FileTensor, files: ExternalFiles, limits: Limits, where: st
     return array.astype(dtype, copy=False)
 
 
+def _from_pairs(tensor: FileTensor, files: ExternalFiles, limits: Limits, where: str) -> Array:
+    """Two elements in a byte, the first one in its low half; a last half byte without an element is passed over."""
+    count = checked_size(tensor.dims, 1, limits.tensor_bytes, where)
+    size = (count + 1) // 2
+    if tensor.values is not None:
+        packed = _narrow(tensor.values, np.dtype("uint8"), where).view(np.uint8)
+    else:
+        raw = files.read(tensor.external, size, where) if tensor.external is not None else tensor.raw or b""
+        packed = np.frombuffer(raw, np.uint8)
+    if packed.size != size:
+        raise _wrong_count(f"{packed.size:,} bytes", f"{size:,}", tensor, where)
+    halves = np.stack([packed & 15, packed >> 4], axis=-1).reshape(-1)[:count]
+    dtype, sign = _FOUR_BITS[tensor.data_type]
+    return ((halves ^ sign).astype(dtype) - sign).astype(dtype).reshape(tensor.dims)
+
+
+_FOUR_BITS = {21: (np.dtype("uint8"), 0), 22: (np.dtype("int8"), 8)}  # ONNX's number -> held as, bit of the sign
 _BOOL = 9
 _AGAIN = "the file is damaged or hand-made: export the model again"
 

@@ -150,6 +150,7 @@ class Import:
     min_inputs: int = 1
     max_inputs: int = 1
     halves: bool = False  # takes floats of 16 bits; else their inputs become float32, and results are rounded to them
+    four_bits: bool = False  # takes constants of 4 bits, as the same numbers in 8; else they are refused
 
 
 def with_halves(*imports: Import) -> tuple[Import, ...]:

@@ -72,6 +72,16 @@ class Call:
     first: str = ""  # C conditions: the tile is the first, the last of a reduction that is cut; "" where none is cut
     last: str = ""
 
+    @property
+    def is_part(self) -> bool:
+        """Whether it computes a part of its reductions: it has the operand `acc`."""
+        return "acc" in self.operands
+
+    @property
+    def part_fields(self) -> Mapping[str, str]:
+        """`first` and `last` as a C struct has them; nothing where everything is computed at once."""
+        return {"first": self.first, "last": self.last} if self.is_part else {}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartialSums:

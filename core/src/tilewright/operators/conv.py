@@ -25,7 +25,7 @@ from tilewright.operators.c_source import c_template
 from tilewright.operators.float_error import dot_tolerance
 from tilewright.operators.fused_clip import clip_literals, rounded_and_clipped
 from tilewright.operators.import_checks import need_types
-from tilewright.operators.partial_sums import either_source, is_part, sums_argument, window_part_fields
+from tilewright.operators.partial_sums import either_source, sums_argument, window_part_fields
 from tilewright.operators.shape_errors import shape_error
 from tilewright.operators.window_imports import LP_POOL
 from tilewright.operators.windows import (
@@ -172,7 +172,7 @@ def _values(call: Call, w_output: int, w_channel: int, w_taps: Sequence[int]) ->
         **clip_literals(site.node),
         **window_part_fields(call, site.input(1).shape[1]),
     }
-    part, dtype = is_part(call), x.dtype
+    part, dtype = call.is_part, x.dtype
     return {
         **element_names(dtype),
         "record": f"tw_conv{'_part' if part else ''}{f'_{dtype.value}s' if dtype.is_half else ''}",

@@ -18,7 +18,7 @@ from tilewright.operators.c_source import c_template
 from tilewright.operators.fused_clip import clip_literals, clipped
 from tilewright.operators.import_checks import need_types
 from tilewright.operators.nest import NEST, innermost, nest
-from tilewright.operators.partial_sums import either_source, is_part, part_fields, sums_argument
+from tilewright.operators.partial_sums import either_source, sums_argument
 from tilewright.operators.walk import broadcast_steps, walk
 
 Array = npt.NDArray[np.generic]
@@ -71,9 +71,9 @@ def product_values(
         **factors,
         **clip_literals(call.site.node, double=is_double(call.site)),
         **({"acc_column": acc.strides[-1]} if acc else {}),
-        **part_fields(call),
+        **call.part_fields,
     }
-    dtype, part = call.site.input(0).dtype, is_part(call)
+    dtype, part = call.site.input(0).dtype, call.is_part
     double = dtype is DType.F64
     bias = f"{c}{outer.offsets['C']}" if c else f"(const {dtype.c_type} *)0"
     ending = "_doubles" if double else f"_{dtype.value}s" if dtype.is_half else ""

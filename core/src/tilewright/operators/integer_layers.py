@@ -25,13 +25,9 @@ def zero_points(node: Node, name: str) -> tuple[int, ...]:
 
 def centred_weights(site: Site) -> npt.NDArray[np.int64]:
     """The constant W of a QConv, or B of a QGemm, minus its zero points, in int64 and in its own shape."""
-    import numpy as np
+    from tilewright.operators import integer_sites
 
-    from tilewright.operators.integer_sites import centred
-
-    axis, name = {"QConv": (0, "w_zero_point"), "QGemm": (-1, "b_zero_point")}[site.node.op]
-    zeros, weights = np.asarray(zero_points(site.node, name), np.int64), centred(site.constant(1))
-    return np.moveaxis(np.moveaxis(weights, axis, -1) - zeros, -1, axis)
+    return integer_sites.centred_weights(site.node, site.constant(1))
 
 
 def sum_bounds(site: Site) -> AccumulatorBounds:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
     Integers = npt.NDArray[np.int64]
 
+_WEIGHTS = {"QConv": (0, "w_zero_point"), "QGemm": (-1, "b_zero_point")}  # axis of output channels, their zero points
 BYTE_TYPES = (DType.I8, DType.U8)
 
 
@@ -59,6 +60,13 @@ def centred(array: Array | None, zero_point: int | Integers = 0) -> Integers:
     """`array - zero_point` in int64."""
     moved: Integers = np.asarray(array).astype(np.int64) - zero_point
     return moved
+
+
+def centred_weights(node: Node, weights: Array | None) -> Integers:
+    """The W of a QConv, or the B of a QGemm, minus its zero points, one or one per output channel; in its own shape."""
+    axis, name = _WEIGHTS[node.op]
+    zeros = np.asarray(zero_points(node, name), np.int64)
+    return np.moveaxis(centred(np.moveaxis(np.asarray(weights), axis, -1), zeros), -1, axis)
 
 
 def exact_product(one: Integers, other: Integers) -> Integers:

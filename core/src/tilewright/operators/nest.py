@@ -35,10 +35,14 @@ def nest(walk: Walk, inner: int, prefix: str = "tw_i") -> Nest:
             f"for (int32_t {name} = 0; {name} < {walk.extents[index]}; ++{name})" for index, name in names.items()
         ),
         offsets={
-            operand: "".join(f" + {name} * {steps[index]}" for index, name in names.items() if steps[index])
+            operand: "".join(_moved(name, steps[index]) for index, name in names.items() if steps[index])
             for operand, steps in walk.steps.items()
         },
     )
+
+
+def _moved(name: str, step: int) -> str:
+    return f" + {name}" if step == 1 else f" + {name} * {step}"
 
 
 def innermost(walk: Walk) -> tuple[str, dict[str, int]]:

@@ -12,11 +12,6 @@ from tilewright.ir.sections import Section, SectionTemplate
 from tilewright.operators.windows import C_AXES, MAX_SPATIAL
 
 
-def is_part(call: Call) -> bool:
-    """Whether the call computes a part of its reductions."""
-    return "acc" in call.operands
-
-
 def either(part: str, whole: str) -> str:
     """Mako for the call of a part, and for that of everything at once; `part` is a name that it sees."""
     return f"% if part:\n{part}% else:\n{whole}% endif\n"
@@ -29,22 +24,17 @@ def either_source(part: Section | SectionTemplate, whole: Section | SectionTempl
 
 def sums_argument(call: Call, offsets: Mapping[str, str] = MappingProxyType({})) -> str:
     """The argument before the output: ` acc,`, moved by `offsets["ACC"]`; nothing where there are no sums."""
-    return f" {call.operands['acc']}{offsets.get('ACC', '')}," if is_part(call) else ""
-
-
-def part_fields(call: Call) -> Mapping[str, object]:
-    """`first` and `last` as a C struct has them; nothing where everything is computed at once."""
-    return {"first": call.first, "last": call.last} if is_part(call) else {}
+    return f" {call.operands['acc']}{offsets.get('ACC', '')}," if call.is_part else ""
 
 
 def window_part_fields(call: Call, group_channels: int) -> Mapping[str, object]:
     """The same for windows over channels, and the strides of the sums [N, O, spatial...]."""
-    if not is_part(call):
+    if not call.is_part:
         return {}
     batch, channel, *spatial = call.operands["acc"].strides
     steps = dict(zip(C_AXES, (*(0,) * (MAX_SPATIAL - len(spatial)), *spatial), strict=True))
     return {
-        **part_fields(call),
+        **call.part_fields,
         "group_channels": group_channels,
         "acc_batch": batch,
         "acc_channel": channel,

@@ -29,7 +29,7 @@ from tilewright.operators.c_source import c_section, c_template
 from tilewright.operators.float_error import dot_tolerance
 from tilewright.operators.fused_clip import clip_literals, rounded_and_clipped
 from tilewright.operators.import_checks import need_types
-from tilewright.operators.partial_sums import either, is_part
+from tilewright.operators.partial_sums import either
 from tilewright.operators.reducing import NO_REDUCTION, REDUCE_CALL, Reduction, reduce_source, reduce_values
 from tilewright.operators.shape_errors import shape_error
 from tilewright.operators.windows import (
@@ -126,7 +126,7 @@ def _max_values(call: Call) -> Mapping[str, object]:
     dtype = call.operands["X"].dtype
     lowest = _lowest(dtype)
     text = c_float(lowest) if dtype.is_float else c_int(int(lowest))
-    if is_part(call):
+    if call.is_part:
         return {"fields": _NO_FIELDS, **_part_values(call, "max", text)}
     return {
         **NO_REDUCTION,
@@ -188,7 +188,7 @@ def _match_average(site: Site) -> str | None:
 
 def _average_values(call: Call) -> Mapping[str, object]:
     limits = clip_literals(call.site.node)
-    if is_part(call):
+    if call.is_part:
         divisor = c_float(float(math.prod(windows_of(call.site.node).kernel)))
         parts = _part_values(call, "sum", "0.0f", divisor=divisor, limits=(str(limits["low"]), str(limits["high"])))
         return {"fields": _NO_FIELDS, "padding": 0, **limits, **parts}

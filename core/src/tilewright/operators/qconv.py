@@ -24,6 +24,7 @@ from tilewright.operators.c_source import DOT, REQUANT_INT, c_template
 from tilewright.operators.integer_sites import (
     c_requant,
     centred,
+    centred_weights,
     described,
     exact_product,
     input_range,
@@ -31,7 +32,7 @@ from tilewright.operators.integer_sites import (
     requant_dtype,
     zero_points,
 )
-from tilewright.operators.partial_sums import either_source, is_part, sums_argument, window_part_fields
+from tilewright.operators.partial_sums import either_source, sums_argument, window_part_fields
 from tilewright.operators.shape_errors import shape_error
 from tilewright.operators.windows import Windows, c_axes, inferred_outputs, tap_views, windows_of
 
@@ -82,7 +83,7 @@ def _infer(site: Site) -> tuple[Tensor, ...]:
 def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
     numbers = _numbers(site)
     windows, spatial = numbers.windows, site.output.shape[2:]
-    x, w = centred(inputs[0], numbers.x_zero_point), _centred_weights(numbers, inputs[1])
+    x, w = centred(inputs[0], numbers.x_zero_point), centred_weights(site.node, inputs[1])
     group, channels, columns = numbers.group, w.shape[1], math.prod(spatial)
     acc = np.zeros((x.shape[0], group, numbers.group_outputs, columns), np.int64)
     seen_by_tap = tap_views(x, windows, numbers.pad_value - numbers.x_zero_point)
@@ -93,13 +94,6 @@ def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
     if len(inputs) > 2 and inputs[2] is not None:
         acc = acc + centred(inputs[2]).reshape(-1, *(1,) * len(spatial))
     return (requantise(acc, site.node.requant(), 1).astype(site.output.dtype.numpy),)
-
-
-def _centred_weights(numbers: _Numbers, weights: Array | None) -> Integers:
-    if not numbers.w_zero_points:
-        return centred(weights)
-    shape = (-1, *(1,) * (np.asarray(weights).ndim - 1))
-    return centred(weights, np.asarray(numbers.w_zero_points, np.int64).reshape(shape))
 
 
 def _macs(site: Site) -> int:
@@ -142,7 +136,7 @@ def _packed_access(site: Site) -> Access:
 def conv_bounds(site: Site) -> AccumulatorBounds:
     """Range of the accumulator of every output channel, padding included."""
     numbers, zero = _numbers(site), _numbers(site).x_zero_point
-    weights = _centred_weights(numbers, site.constant(1)).reshape(numbers.outputs, -1)
+    weights = centred_weights(site.node, site.constant(1)).reshape(numbers.outputs, -1)
     bias = centred(site.constant(2)) if site.has_input(2) else np.zeros(numbers.outputs, np.int64)
     low, high = input_range(site)
     padded = any((*numbers.windows.before, *numbers.windows.after))
@@ -192,7 +186,7 @@ def _values(call: Call) -> Mapping[str, object]:
     numbers, x, w, y = _numbers(site), operands["X"], operands["W"], operands["Y"]
     types = f"{x.dtype.value}_{w.dtype.value}"
     bits = site.analysis.bits
-    group_inputs, part = w.shape[-1], is_part(call)
+    group_inputs, part = w.shape[-1], call.is_part
     step, joined = _run(numbers.windows, group_inputs, x.strides)
     null: object = "(const int32_t *)0"
     return {

@@ -24,6 +24,7 @@ from tilewright.operators.c_source import DOT, REQUANT_INT, c_template
 from tilewright.operators.integer_sites import (
     c_requant,
     centred,
+    centred_weights,
     described,
     exact_product,
     input_range,
@@ -32,7 +33,7 @@ from tilewright.operators.integer_sites import (
     zero_points,
 )
 from tilewright.operators.nest import NEST, innermost, nest
-from tilewright.operators.partial_sums import either_source, is_part, part_fields, sums_argument
+from tilewright.operators.partial_sums import either_source, sums_argument
 from tilewright.operators.shape_errors import shape_error
 from tilewright.operators.walk import broadcast_steps, walk
 
@@ -57,15 +58,11 @@ def _infer_gemm(site: Site) -> tuple[Tensor, ...]:
 
 
 def _gemm_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
-    a, b = centred(inputs[0], site.node.integer("a_zero_point")), _centred_weights(site, inputs[1])
+    a, b = centred(inputs[0], site.node.integer("a_zero_point")), centred_weights(site.node, inputs[1])
     acc = exact_product(a, b)
     if len(inputs) > 2 and inputs[2] is not None:
         acc = acc + centred(inputs[2])
     return (requantise(acc, site.node.requant(), -1).astype(site.output.dtype.numpy),)
-
-
-def _centred_weights(site: Site, weights: Array | None) -> Integers:
-    return centred(weights, np.asarray(zero_points(site.node, "b_zero_point"), np.int64))
 
 
 def _gemm_access(site: Site) -> Access:
@@ -87,7 +84,7 @@ def _packed_access(site: Site) -> Access:
 
 def gemm_bounds(site: Site) -> AccumulatorBounds:
     """Range of the accumulator of every column of a QGemm."""
-    weights, zero = _centred_weights(site, site.constant(1)).T, site.node.integer("a_zero_point")
+    weights, zero = centred_weights(site.node, site.constant(1)).T, site.node.integer("a_zero_point")
     bias = centred(site.constant(2)) if site.has_input(2) else np.zeros(weights.shape[0], np.int64)
     low, high = input_range(site)
     return dot_bounds(weights, bias, (low - zero, high - zero))
@@ -207,7 +204,7 @@ def _values(call: Call, rows: Rows, fields: Mapping[str, object]) -> dict[str, o
     site, a, b, y = call.site, call.operands["A"], call.operands["B"], call.operands["Y"]
     bits = site.analysis.bits
     types = f"{a.dtype.value}_{b.dtype.value}"
-    acc, part = call.operands.get("acc"), is_part(call)
+    acc, part = call.operands.get("acc"), call.is_part
     kept = {"ACC": acc.strides[:-1]} if acc else {}
     all_rows = walk(y.extents[:-1], {**rows, **kept}, "Y")
     outer, (count, steps) = nest(all_rows, 1), innermost(all_rows)
@@ -232,7 +229,7 @@ def _values(call: Call, rows: Rows, fields: Mapping[str, object]) -> dict[str, o
             "a_zero_point": site.node.integer("a_zero_point"),
             **fields,
             **({"acc_column": acc.strides[-1]} if acc else {}),
-            **part_fields(call),
+            **call.part_fields,
             "requant": c_requant(site.node.requant(), _form(site)),
         },
     }

@@ -27,7 +27,7 @@ from tilewright.ir.operator import Operator
 from tilewright.ir.requant import Requant, requantise
 from tilewright.operators.c_source import REQUANT_INT, c_template
 from tilewright.operators.integer_sites import c_requant, centred, described, input_range, not_bytes, requant_dtype
-from tilewright.operators.partial_sums import either, either_source, is_part
+from tilewright.operators.partial_sums import either, either_source
 from tilewright.operators.pool import is_global, window_counts
 from tilewright.operators.shape_errors import shape_error
 from tilewright.operators.walk import walk
@@ -134,7 +134,7 @@ def _part_values(call: Call) -> Mapping[str, object]:
 
 
 def _pool_values(call: Call) -> Mapping[str, object]:
-    return _part_values(call) if is_part(call) else {**_NO_MEAN, **_whole_values(call)}
+    return _part_values(call) if call.is_part else {**_NO_MEAN, **_whole_values(call)}
 
 
 def _whole_values(call: Call) -> Mapping[str, object]:
@@ -238,7 +238,7 @@ def _sums(
     )  # fmt: skip
     return {
         "function": f"tw_qmean{'_part' if acc else ''}_{x.dtype.value}_{y.dtype.value}_{kept.depth}_{reduced.depth}",
-        "part": is_part(call),
+        "part": call.is_part,
         "bits": 32,
         "x_type": x.dtype.c_type,
         "y_type": y.dtype.c_type,

@@ -228,8 +228,8 @@ DEQUANTIZE = Operator(
     imports=(
         _DEQUANTIZE(since=10, attributes={}),
         _DEQUANTIZE(since=13, attributes=_AXIS),
-        _DEQUANTIZE(since=21, attributes=_BLOCKED),
-        _DEQUANTIZE(since=23, attributes={**_BLOCKED, "output_dtype": "INT"}),
+        _DEQUANTIZE(since=21, attributes=_BLOCKED, four_bits=True),
+        _DEQUANTIZE(since=23, attributes={**_BLOCKED, "output_dtype": "INT"}, four_bits=True),
     ),
 )
 

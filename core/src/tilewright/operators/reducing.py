@@ -13,7 +13,6 @@ from tilewright.ir.dtypes import DType
 from tilewright.ir.kernel import Call, Sections
 from tilewright.operators.c_source import c_section, c_template
 from tilewright.operators.nest import NEST, innermost, nest
-from tilewright.operators.partial_sums import is_part
 from tilewright.operators.walk import walk
 
 _PAIR = c_template("${pair}", "reduce_pair.c.mako")
@@ -71,7 +70,7 @@ class Reduction:
 def reduce_values(call: Call, reduction: Reduction) -> Mapping[str, object]:
     """What `reduce_source` and `REDUCE_CALL` need. Outputs hold their own sums, but not in parts."""
     x, y, axes = call.operands["X"], call.operands["Y"], reduction.axes
-    acc, part = call.operands.get("acc", y), is_part(call)
+    acc, part = call.operands.get("acc", y), call.is_part
     kept = [axis for axis in range(len(x.shape)) if axis not in axes]
     places = kept if reduction.keeps else range(len(kept))  # of the kept axes in Y
     results = walk(

@@ -20,6 +20,9 @@ class Stacks:
     far: str  # memory where stacks are when the scratchpad is small
     each_bytes: int  # by default
     small_bytes: int  # in a scratchpad with less, stacks may cost more than they save
+    call_cycles: float  # of a kernel's call on one tile
+    far_call_cycles: float  # more than that, with far stacks
+    far_slowdown: float  # of kernels, with far stacks
     movers: int = 0  # cores with a stack that compute nothing
 
     def options(self, near: str) -> tuple[Option, ...]:
@@ -81,10 +84,15 @@ class Stacks:
         return (platform.memory(platform.near).size_bytes or 0) < self.small_bytes
 
     def settled(self, platform: Platform) -> Platform:
-        """With what stacks take of the scratchpad as the runtime's part of it."""
-        near = platform.near
-        taken = self.all_bytes(platform) if self.memory(platform) == near else 0
-        return replace(platform, runtime_bytes={near: taken})
+        """With what stacks take: bytes of the scratchpad, as the runtime's part of it, or time."""
+        near, far = platform.near, self.memory(platform) != platform.near
+        engine = replace(
+            platform.engines[0],
+            call_cycles=self.call_cycles + (self.far_call_cycles if far else 0.0),
+            slowdown=self.far_slowdown if far else 1.0,
+        )
+        taken = 0 if far else self.all_bytes(platform)
+        return replace(platform, engines=(engine,), runtime_bytes={near: taken})
 
     def macros(self, platform: Platform) -> tuple[str, ...]:
         """What the runtime's files are told: cores that compute, stacks, bytes of each."""

@@ -40,7 +40,14 @@ from tilewright_siracusa.portable import portable_cycles
 
 FLAGS = ("-march=rv32imfc", "-mabi=ilp32f", "-mno-relax")
 ENGINE = "cluster"
-STACKS = Stacks(far="l2", each_bytes=STACK_BYTES, small_bytes=SMALL_L1_BYTES)
+STACKS = Stacks(
+    far="l2",
+    each_bytes=STACK_BYTES,
+    small_bytes=SMALL_L1_BYTES,
+    call_cycles=CALL_CYCLES,
+    far_call_cycles=FAR_CALL_CYCLES,
+    far_slowdown=FAR_SLOWDOWN,
+)
 UNREACHABLE: Mapping[str, Literal["rw", "ro", "none"]] = {ENGINE: "none"}
 
 
@@ -109,17 +116,6 @@ def _prelude(isa: str) -> str:
     )
 
 
-def _settled(platform: Platform) -> Platform:
-    """With what stacks take: bytes of L1, or time."""
-    far = STACKS.memory(platform) != platform.near
-    engine = replace(
-        platform.engines[0],
-        call_cycles=CALL_CYCLES + (FAR_CALL_CYCLES if far else 0.0),
-        slowdown=FAR_SLOWDOWN if far else 1.0,
-    )
-    return STACKS.settled(replace(platform, engines=(engine,)))
-
-
 def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
     home, cores = settings["home"], int(settings["cores"])
     STACKS.demand(platform)
@@ -148,7 +144,7 @@ def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
         prelude=_prelude(settings["isa"]),
         roomier=({"home": "l3"},) if home == "l2" else ({"weights": "l3"},) if weights == "l2" else (),
     )
-    return _settled(configured)
+    return STACKS.settled(configured)
 
 
 _OPTIONS = (
@@ -178,7 +174,7 @@ SIRACUSA = _configured(
         compile_flags=FLAGS,
         options=_OPTIONS,
         configure_with=_configured,
-        settle=_settled,
+        settle=STACKS.settled,
         portable_cycles=portable_cycles,
         rivals=STACKS.rivals,
     ),

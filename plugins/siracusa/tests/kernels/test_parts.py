@@ -7,17 +7,11 @@ from typing import Any
 
 import pytest
 
-from tilewright_siracusa.kernels.parts import always, image_sums, is_part, part_fields
+from tilewright_siracusa.kernels.parts import always, image_sums
 
 
 def call(*strides: int) -> Any:
-    sums = {"acc": SimpleNamespace(strides=strides)} if strides else {}
-    return SimpleNamespace(operands=sums, first="c == 0", last="c == 9")
-
-
-def test_fields() -> None:
-    assert is_part(call(1)) and not is_part(call())
-    assert part_fields(call(1)) == {"first": "c == 0", "last": "c == 9"}
+    return SimpleNamespace(operands={"acc": SimpleNamespace(strides=strides)})
 
 
 @pytest.mark.parametrize(("strides", "steps"), [((900, 1, 80, 4), (900, 80, 4)), ((900, 1, 4), (900, 0, 4))])

@@ -35,7 +35,15 @@ from tilewright_snitch.portable import portable_cycles
 
 FLAGS = ("-march=rv32imafd", "-mabi=ilp32d", "-mno-relax")
 ENGINE = "cluster"
-STACKS = Stacks(far="l3", each_bytes=STACK_BYTES, small_bytes=SMALL_TCDM_BYTES, movers=1)
+STACKS = Stacks(
+    far="l3",
+    each_bytes=STACK_BYTES,
+    small_bytes=SMALL_TCDM_BYTES,
+    call_cycles=CALL_CYCLES,
+    far_call_cycles=FAR_CALL_CYCLES,
+    far_slowdown=FAR_SLOWDOWN,
+    movers=1,
+)
 
 
 def _path(source: str, target: str, cycles: Callable[[int, int], float]) -> CopyPath:
@@ -74,15 +82,9 @@ def _prelude(isa: str) -> str:
 
 
 def _settled(platform: Platform) -> Platform:
-    """With what stacks take: bytes of TCDM, or time."""
-    far = STACKS.memory(platform) != platform.near
-    engine = replace(
-        platform.engines[0],
-        call_cycles=CALL_CYCLES + (FAR_CALL_CYCLES if far else 0.0),
-        slowdown=FAR_SLOWDOWN if far else 1.0,
-    )
-    plain = _far_portable_cycles if far else portable_cycles
-    return STACKS.settled(replace(platform, engines=(engine,), portable_cycles=plain))
+    """With what stacks take, of portable kernels too."""
+    near = STACKS.memory(platform) == platform.near
+    return replace(STACKS.settled(platform), portable_cycles=portable_cycles if near else _far_portable_cycles)
 
 
 def _far_portable_cycles(site: Site) -> float | None:

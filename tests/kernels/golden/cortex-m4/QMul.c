@@ -239,10 +239,10 @@ TW_KERNEL void tw_dsp_i8_i8_i8_product_x0_m128_127_m128_127(int32_t count, int32
         int32_t a_zero_point, int32_t b_zero_point, int32_t word, int32_t above, int32_t zero_point)
 {
     for (; count >= 4; count -= 4) {
-        y[0 * y_step] = (int8_t)tw_dsp_requantise_x0_m128_127((a[0 * a_step] - a_zero_point)
-            * (b[0 * b_step] - b_zero_point), word, above, zero_point);
-        y[1 * y_step] = (int8_t)tw_dsp_requantise_x0_m128_127((a[1 * a_step] - a_zero_point)
-            * (b[1 * b_step] - b_zero_point), word, above, zero_point);
+        y[0] = (int8_t)tw_dsp_requantise_x0_m128_127((a[0] - a_zero_point) * (b[0] - b_zero_point), word, above,
+            zero_point);
+        y[y_step] = (int8_t)tw_dsp_requantise_x0_m128_127((a[a_step] - a_zero_point) * (b[b_step] - b_zero_point), word,
+            above, zero_point);
         y[2 * y_step] = (int8_t)tw_dsp_requantise_x0_m128_127((a[2 * a_step] - a_zero_point)
             * (b[2 * b_step] - b_zero_point), word, above, zero_point);
         y[3 * y_step] = (int8_t)tw_dsp_requantise_x0_m128_127((a[3 * a_step] - a_zero_point)
@@ -252,8 +252,8 @@ TW_KERNEL void tw_dsp_i8_i8_i8_product_x0_m128_127_m128_127(int32_t count, int32
         y += 4 * y_step;
     }
     for (; count > 0; --count) {
-        y[0 * y_step] = (int8_t)tw_dsp_requantise_x0_m128_127((a[0 * a_step] - a_zero_point)
-            * (b[0 * b_step] - b_zero_point), word, above, zero_point);
+        y[0] = (int8_t)tw_dsp_requantise_x0_m128_127((a[0] - a_zero_point) * (b[0] - b_zero_point), word, above,
+            zero_point);
         a += a_step;
         b += b_step;
         y += y_step;

@@ -53,6 +53,5 @@ TW_STEP void net_0_topk(uint8_t *ram)
     int64_t *const i_x = (int64_t *)(ram + AT_0_I);
     for (int32_t tw_i0 = 0; tw_i0 < 17; ++tw_i0)
     for (int32_t tw_i1 = 0; tw_i1 < 11; ++tw_i1)
-    tw_top_largest_f32(13, 4, x + tw_i0 * 143 + tw_i1 * 1, 11, y + tw_i0 * 44 + tw_i1 * 1, 11,
-        i_x + tw_i0 * 44 + tw_i1 * 1, 11);
+    tw_top_largest_f32(13, 4, x + tw_i0 * 143 + tw_i1, 11, y + tw_i0 * 44 + tw_i1, 11, i_x + tw_i0 * 44 + tw_i1, 11);
 }

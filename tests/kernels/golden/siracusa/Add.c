@@ -688,8 +688,8 @@ static void net_0_add_compute(int32_t t, const uint8_t *a, const uint8_t *b, uin
         float *const my_y = (float *)(y + 4 * y_2.low);
         for (int32_t tw_i0 = 0; tw_i0 < 5; ++tw_i0)
         for (int32_t tw_i1 = 0; tw_i1 < y_1.extent; ++tw_i1)
-        tw_xp_f32_sum(y_2.extent, my_a + tw_i0 * 253 + tw_i1 * 23, 1, my_b + tw_i1 * 1, 0,
-            my_y + tw_i0 * 253 + tw_i1 * 23, 1);
+        tw_xp_f32_sum(y_2.extent, my_a + tw_i0 * 253 + tw_i1 * 23, 1, my_b + tw_i1, 0, my_y + tw_i0 * 253 + tw_i1 * 23,
+            1);
         tw_charge(1490u, (box.lead1.high - box.lead1.low) * (mine.high - mine.low), 33);
     }
 }

@@ -610,13 +610,12 @@ TW_KERNEL float tw_xp_f32_signed(float magnitude, float sign)
 TW_KERNEL void tw_xp_f32_depthwise_none_3_3_1_1_1(const tw_xp_windows p, const tw_xp_lane_floats f, const float *x,
         const float *w, const float *b, float *y)
 {
-    const int32_t column = p.x_column, row = p.row_dilation * p.x_row, step = 1 * p.x_column;
+    const int32_t column = p.x_column, row = p.row_dilation * p.x_row, step = p.x_column;
     for (int32_t o = 0; o < p.outputs; ++o) {
         const float *const wo = w + o * f.w_channel;
         const float bias = b ? b[o] : 0.0f;
-        const float w0 = wo[0 * f.w_tap], w1 = wo[1 * f.w_tap], w2 = wo[2 * f.w_tap], w3 = wo[3 * f.w_tap],
-            w4 = wo[4 * f.w_tap], w5 = wo[5 * f.w_tap], w6 = wo[6 * f.w_tap], w7 = wo[7 * f.w_tap],
-            w8 = wo[8 * f.w_tap];
+        const float w0 = wo[0], w1 = wo[f.w_tap], w2 = wo[2 * f.w_tap], w3 = wo[3 * f.w_tap], w4 = wo[4 * f.w_tap],
+            w5 = wo[5 * f.w_tap], w6 = wo[6 * f.w_tap], w7 = wo[7 * f.w_tap], w8 = wo[8 * f.w_tap];
         for (int32_t n = 0; n < p.batches; ++n) {
             for (int32_t i = 0; i < p.rows; ++i) {
                 const int32_t top = i * p.row_stride - p.top;
@@ -629,32 +628,31 @@ TW_KERNEL void tw_xp_f32_depthwise_none_3_3_1_1_1(const tw_xp_windows p, const t
                     if (left >= 2 && whole && start >= 0 && start + 3 < p.in_columns) {
                         const float *const at = x + from;
                         float s0 = bias, s1 = bias;
-                        const float x0_0 = at[0 * row + 0 * column], x0_1 = at[0 * row + 1 * column],
-                            x0_2 = at[0 * row + 2 * column], x0_3 = at[0 * row + 3 * column];
+                        const float x0_0 = at[0], x0_1 = at[column], x0_2 = at[2 * column], x0_3 = at[3 * column];
                         s0 = tw_xp_f32_fma(x0_0, w0, s0);
                         s1 = tw_xp_f32_fma(x0_1, w0, s1);
                         s0 = tw_xp_f32_fma(x0_1, w1, s0);
                         s1 = tw_xp_f32_fma(x0_2, w1, s1);
                         s0 = tw_xp_f32_fma(x0_2, w2, s0);
                         s1 = tw_xp_f32_fma(x0_3, w2, s1);
-                        const float x1_0 = at[1 * row + 0 * column], x1_1 = at[1 * row + 1 * column],
-                            x1_2 = at[1 * row + 2 * column], x1_3 = at[1 * row + 3 * column];
+                        const float x1_0 = at[row], x1_1 = at[row + column], x1_2 = at[row + 2 * column],
+                            x1_3 = at[row + 3 * column];
                         s0 = tw_xp_f32_fma(x1_0, w3, s0);
                         s1 = tw_xp_f32_fma(x1_1, w3, s1);
                         s0 = tw_xp_f32_fma(x1_1, w4, s0);
                         s1 = tw_xp_f32_fma(x1_2, w4, s1);
                         s0 = tw_xp_f32_fma(x1_2, w5, s0);
                         s1 = tw_xp_f32_fma(x1_3, w5, s1);
-                        const float x2_0 = at[2 * row + 0 * column], x2_1 = at[2 * row + 1 * column],
-                            x2_2 = at[2 * row + 2 * column], x2_3 = at[2 * row + 3 * column];
+                        const float x2_0 = at[2 * row], x2_1 = at[2 * row + column], x2_2 = at[2 * row + 2 * column],
+                            x2_3 = at[2 * row + 3 * column];
                         s0 = tw_xp_f32_fma(x2_0, w6, s0);
                         s1 = tw_xp_f32_fma(x2_1, w6, s1);
                         s0 = tw_xp_f32_fma(x2_1, w7, s0);
                         s1 = tw_xp_f32_fma(x2_2, w7, s1);
                         s0 = tw_xp_f32_fma(x2_2, w8, s0);
                         s1 = tw_xp_f32_fma(x2_3, w8, s1);
-                        to[0 * p.y_column] = tw_xp_f32_finish_none(s0, f.low, f.high);
-                        to[1 * p.y_column] = tw_xp_f32_finish_none(s1, f.low, f.high);
+                        to[0] = tw_xp_f32_finish_none(s0, f.low, f.high);
+                        to[p.y_column] = tw_xp_f32_finish_none(s1, f.low, f.high);
                         from += 2 * step;
                         to += 2 * p.y_column;
                         left -= 2;
@@ -662,56 +660,53 @@ TW_KERNEL void tw_xp_f32_depthwise_none_3_3_1_1_1(const tw_xp_windows p, const t
                     } else if (whole && start >= 0 && start + 2 < p.in_columns) {
                         const float *const at = x + from;
                         float s0 = bias;
-                        const float x0_0 = at[0 * row + 0 * column], x0_1 = at[0 * row + 1 * column],
-                            x0_2 = at[0 * row + 2 * column];
+                        const float x0_0 = at[0], x0_1 = at[column], x0_2 = at[2 * column];
                         s0 = tw_xp_f32_fma(x0_0, w0, s0);
                         s0 = tw_xp_f32_fma(x0_1, w1, s0);
                         s0 = tw_xp_f32_fma(x0_2, w2, s0);
-                        const float x1_0 = at[1 * row + 0 * column], x1_1 = at[1 * row + 1 * column],
-                            x1_2 = at[1 * row + 2 * column];
+                        const float x1_0 = at[row], x1_1 = at[row + column], x1_2 = at[row + 2 * column];
                         s0 = tw_xp_f32_fma(x1_0, w3, s0);
                         s0 = tw_xp_f32_fma(x1_1, w4, s0);
                         s0 = tw_xp_f32_fma(x1_2, w5, s0);
-                        const float x2_0 = at[2 * row + 0 * column], x2_1 = at[2 * row + 1 * column],
-                            x2_2 = at[2 * row + 2 * column];
+                        const float x2_0 = at[2 * row], x2_1 = at[2 * row + column], x2_2 = at[2 * row + 2 * column];
                         s0 = tw_xp_f32_fma(x2_0, w6, s0);
                         s0 = tw_xp_f32_fma(x2_1, w7, s0);
                         s0 = tw_xp_f32_fma(x2_2, w8, s0);
-                        to[0 * p.y_column] = tw_xp_f32_finish_none(s0, f.low, f.high);
-                        from += 1 * step;
-                        to += 1 * p.y_column;
+                        to[0] = tw_xp_f32_finish_none(s0, f.low, f.high);
+                        from += step;
+                        to += p.y_column;
                         left -= 1;
                         start += 1;
                     } else {
                         float sum = bias;
-                        if ((uint32_t)(top + 0 * p.row_dilation) < (uint32_t)p.in_rows) {
-                            if ((uint32_t)(start + 0) < (uint32_t)p.in_columns) {
-                                sum = tw_xp_f32_fma(x[from + 0 * row + 0 * column], w0, sum);
+                        if ((uint32_t)top < (uint32_t)p.in_rows) {
+                            if ((uint32_t)start < (uint32_t)p.in_columns) {
+                                sum = tw_xp_f32_fma(x[from], w0, sum);
                             }
                             if ((uint32_t)(start + 1) < (uint32_t)p.in_columns) {
-                                sum = tw_xp_f32_fma(x[from + 0 * row + 1 * column], w1, sum);
+                                sum = tw_xp_f32_fma(x[from + column], w1, sum);
                             }
                             if ((uint32_t)(start + 2) < (uint32_t)p.in_columns) {
-                                sum = tw_xp_f32_fma(x[from + 0 * row + 2 * column], w2, sum);
+                                sum = tw_xp_f32_fma(x[from + 2 * column], w2, sum);
                             }
                         }
-                        if ((uint32_t)(top + 1 * p.row_dilation) < (uint32_t)p.in_rows) {
-                            if ((uint32_t)(start + 0) < (uint32_t)p.in_columns) {
-                                sum = tw_xp_f32_fma(x[from + 1 * row + 0 * column], w3, sum);
+                        if ((uint32_t)(top + p.row_dilation) < (uint32_t)p.in_rows) {
+                            if ((uint32_t)start < (uint32_t)p.in_columns) {
+                                sum = tw_xp_f32_fma(x[from + row], w3, sum);
                             }
                             if ((uint32_t)(start + 1) < (uint32_t)p.in_columns) {
-                                sum = tw_xp_f32_fma(x[from + 1 * row + 1 * column], w4, sum);
+                                sum = tw_xp_f32_fma(x[from + row + column], w4, sum);
                             }
                             if ((uint32_t)(start + 2) < (uint32_t)p.in_columns) {
-                                sum = tw_xp_f32_fma(x[from + 1 * row + 2 * column], w5, sum);
+                                sum = tw_xp_f32_fma(x[from + row + 2 * column], w5, sum);
                             }
                         }
                         if ((uint32_t)(top + 2 * p.row_dilation) < (uint32_t)p.in_rows) {
-                            if ((uint32_t)(start + 0) < (uint32_t)p.in_columns) {
-                                sum = tw_xp_f32_fma(x[from + 2 * row + 0 * column], w6, sum);
+                            if ((uint32_t)start < (uint32_t)p.in_columns) {
+                                sum = tw_xp_f32_fma(x[from + 2 * row], w6, sum);
                             }
                             if ((uint32_t)(start + 1) < (uint32_t)p.in_columns) {
-                                sum = tw_xp_f32_fma(x[from + 2 * row + 1 * column], w7, sum);
+                                sum = tw_xp_f32_fma(x[from + 2 * row + column], w7, sum);
                             }
                             if ((uint32_t)(start + 2) < (uint32_t)p.in_columns) {
                                 sum = tw_xp_f32_fma(x[from + 2 * row + 2 * column], w8, sum);

@@ -563,13 +563,13 @@ TW_KERNEL void tw_xp_dot2_ss(int32_t count, const uint8_t *const *runs, int32_t 
 #else
     for (int32_t run = 0; run < count; ++run) {
         for (int32_t i = 0; i < words; ++i, w += 16) {
-            const uint32_t a0 = tw_xp_load(runs[2 * run + 0] + 4 * i);
+            const uint32_t a0 = tw_xp_load(runs[2 * run] + 4 * i);
             const uint32_t a1 = tw_xp_load(runs[2 * run + 1] + 4 * i);
-            s0 = tw_xp_sdot_ss(s0, a0, tw_xp_load(w + 0));
+            s0 = tw_xp_sdot_ss(s0, a0, tw_xp_load(w));
             s1 = tw_xp_sdot_ss(s1, a0, tw_xp_load(w + 4));
             s2 = tw_xp_sdot_ss(s2, a0, tw_xp_load(w + 8));
             s3 = tw_xp_sdot_ss(s3, a0, tw_xp_load(w + 12));
-            s4 = tw_xp_sdot_ss(s4, a1, tw_xp_load(w + 0));
+            s4 = tw_xp_sdot_ss(s4, a1, tw_xp_load(w));
             s5 = tw_xp_sdot_ss(s5, a1, tw_xp_load(w + 4));
             s6 = tw_xp_sdot_ss(s6, a1, tw_xp_load(w + 8));
             s7 = tw_xp_sdot_ss(s7, a1, tw_xp_load(w + 12));
@@ -613,7 +613,7 @@ TW_KERNEL void tw_xp_dot1_ss(int32_t count, const uint8_t *const *runs, int32_t 
     for (int32_t run = 0; run < count; ++run) {
         for (int32_t i = 0; i < words; ++i, w += 16) {
             const uint32_t a0 = tw_xp_load(runs[run] + 4 * i);
-            s0 = tw_xp_sdot_ss(s0, a0, tw_xp_load(w + 0));
+            s0 = tw_xp_sdot_ss(s0, a0, tw_xp_load(w));
             s1 = tw_xp_sdot_ss(s1, a0, tw_xp_load(w + 4));
             s2 = tw_xp_sdot_ss(s2, a0, tw_xp_load(w + 8));
             s3 = tw_xp_sdot_ss(s3, a0, tw_xp_load(w + 12));

@@ -79,7 +79,7 @@ def _max_values(call: Call) -> Mapping[str, object]:
 
 
 def _average_values(call: Call) -> Mapping[str, object]:
-    return _part_values(call) if pools.is_part(call) else {**pools.NO_PART, **_whole_values(call)}
+    return _part_values(call) if call.is_part else {**pools.NO_PART, **_whole_values(call)}
 
 
 def _part_values(call: Call) -> Mapping[str, object]:

@@ -1,11 +1,11 @@
 <%doc> Needs function, types, one_value (inputs with one element in a row), requantise. </%doc>\
 <%
-    each = "({name}[{{i}} * {name}_step] - {name}_zero_point)"
+    each = "({name}[{{{name}_at}}] - {name}_zero_point)"
     of = {name: f"{name}_one" if name in one_value else each.format(name=name) for name in "ab"}
 %>\
 <%def name="element(i)">\
-<% product = f"{of['a']} * {of['b']}".format(i=i) %>\
-        y[${i} * y_step] = (${types["y"]})${requantise}(${product}, word, above, zero_point);
+<% product = f"{of['a']} * {of['b']}".format(a_at=times(i, "a_step"), b_at=times(i, "b_step")) %>\
+        y[${times(i, "y_step")}] = (${types["y"]})${requantise}(${product}, word, above, zero_point);
 </%def>\
 /* y = requant((a - a_zero_point) * (b - b_zero_point)); see QMul. */
 TW_KERNEL void ${function}(int32_t count, int32_t a_step, int32_t b_step, int32_t y_step,

@@ -1,9 +1,9 @@
 <%doc> Needs function, types, one_value (inputs with one element in a row), shift, ties, inside, narrow. </%doc>\
 <%
-    terms = [f"{name}[{{i}} * {name}_step] * {name}_factor" for name in "ab" if name not in one_value]
+    terms = [f"{name}[{{{name}_at}}] * {name}_factor" for name in "ab" if name not in one_value]
 %>\
 <%def name="element(i)">\
-<% total = " + ".join(("start", *(term.format(i=i) for term in terms))) %>\
+<% total = " + ".join(("start", *(term.format(a_at=times(i, "a_step"), b_at=times(i, "b_step")) for term in terms))) %>\
 % if ties:
         v = ${total};
         v = ((v + ${(1 << shift >> 1) - 1} + ((v >> ${shift}) & 1)) >> ${shift}) + zero_point;
@@ -12,7 +12,7 @@
 % else:
         v = ((${total}) >> ${shift}) + zero_point;
 % endif
-        y[${i} * y_step] = (${types["y"]})${narrow}(v);
+        y[${times(i, "y_step")}] = (${types["y"]})${narrow}(v);
 </%def>\
 /* y = clamp(((a * a_factor + b * b_factor + offset) >> shift) + zero_point)
  * ${"with halves to the even neighbour; " if ties else ""}see QAdd. */

@@ -11,7 +11,7 @@ static void ${function}_pixel(uintptr_t base, const uintptr_t *table, const uint
         const uintptr_t *at = table;
         base -= (uintptr_t)back;
         int32_t s0 = parameters[0], s1 = parameters[1], s2 = parameters[2], s3 = parameters[3];
-        for (int32_t k = 0; k < ${taps // unroll}; ++k) {
+        ${f"for (int32_t k = 0; k < {taps // unroll}; ++k) " if taps > unroll else ""}{
             uint32_t x, v, even, odd;
 #if defined(TW_DSP_ARM) && defined(__ARM_FEATURE_UNALIGNED) /* what compilers run out of registers for */
             __asm__ volatile(

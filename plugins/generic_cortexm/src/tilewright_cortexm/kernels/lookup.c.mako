@@ -5,7 +5,7 @@ TW_KERNEL void ${function}(const ${x_type} *x, int32_t x_step, const uint8_t *t,
 {
     for (; count >= 4; count -= 4) {
 % for i in range(4):
-        y[${i} * y_step] = t[x[${i} * x_step]];
+        y[${times(i, "y_step")}] = t[x[${times(i, "x_step")}]];
 % endfor
         x += 4 * x_step;
         y += 4 * y_step;

@@ -237,11 +237,6 @@ def call_values(call: Call, layer: PoolShape) -> dict[str, object]:
     }
 
 
-def is_part(call: Call) -> bool:
-    """Whether a call sums some rows of its window."""
-    return "acc" in call.operands
-
-
 def part_values(call: Call, one: Average) -> dict[str, object]:
     """What the call of such a part needs."""
     layer, words = one.pool, len(one.form.words)

@@ -18,7 +18,7 @@ from tilewright_riscv.floats.activation import activation
 from tilewright_riscv.floats.machines import not_floats
 from tilewright_siracusa.kernels.costs import trips
 from tilewright_siracusa.kernels.float_costs import conv_cycles
-from tilewright_siracusa.kernels.parts import GRAIN, image_sums, is_part, part_fields
+from tilewright_siracusa.kernels.parts import GRAIN, image_sums
 from tilewright_siracusa.kernels.sources import FLOAT_DOT, FLOAT_FINISH, c_section, c_template
 from tilewright_siracusa.kernels.windows import WINDOWS_CALL, image_fields, tap_fields, two_axes
 
@@ -99,10 +99,10 @@ def _accumulates(site: Site) -> PartialSums:
 
 def _values(call: Call) -> Mapping[str, object]:
     site, x, y, w = call.site, call.operands["X"], call.operands["Y"], call.operands["W"]
-    windows, channels, part = two_axes(site.analysis), call.extents["c"], is_part(call)
+    windows, channels, part = two_axes(site.analysis), call.extents["c"], call.is_part
     edges = padded(site.analysis)
     clip, limits = activation(site)
-    sums = {**part_fields(call), **image_sums(call)} if part else {}
+    sums = {**call.part_fields, **image_sums(call)} if part else {}
     return {
         "function": f"tw_xp_f32_conv_{'part_' if part else ''}{clip}_{int(edges)}",
         "part": part,

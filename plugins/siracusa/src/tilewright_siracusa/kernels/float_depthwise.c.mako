@@ -15,11 +15,11 @@ Needs function, clip (see float_finish.c), edges (taps may lie outside), taps (r
 TW_KERNEL void ${function}(const tw_xp_windows p, const tw_xp_lane_floats f, const float *x, const float *w, const float *b,
         float *y)
 {
-    const int32_t column = p.x_column, row = p.row_dilation * p.x_row, step = ${stride} * p.x_column;
+    const int32_t column = p.x_column, ${"row = p.row_dilation * p.x_row, " if row_taps > 1 else ""}step = ${times(stride, "p.x_column")};
     for (int32_t o = 0; o < p.outputs; ++o) {
         const float *const wo = w + o * f.w_channel;
         const float bias = b ? b[o] : 0.0f;
-        const float ${", ".join(f"w{i} = wo[{i} * f.w_tap]" for i in range(row_taps * column_taps))};
+        const float ${", ".join(f"w{i} = wo[{times(i, 'f.w_tap')}]" for i in range(row_taps * column_taps))};
         for (int32_t n = 0; n < p.batches; ++n) {
             for (int32_t i = 0; i < p.rows; ++i) {
                 const int32_t top = i * p.row_stride - p.top;
@@ -27,20 +27,20 @@ TW_KERNEL void ${function}(const tw_xp_windows p, const tw_xp_lane_floats f, con
                 float *to = y + (o * f.y_channel + n * p.y_batch + i * p.y_row);
                 int32_t left = p.columns;
 % if edges:
-                const int32_t whole = top >= 0 && top + ${last_row} * p.row_dilation < p.in_rows;
+                const int32_t whole = top >= 0 && ${added("top", times(last_row, "p.row_dilation"))} < p.in_rows;
                 int32_t start = -p.left;
 % endif
                 while (left > 0) {
 % for pixels in (2, 1):
 <%
-    inside = f"whole && start >= 0 && start + {last_column + (pixels - 1) * stride} < p.in_columns"
+    inside = f"whole && start >= 0 && {added('start', last_column + (pixels - 1) * stride)} < p.in_columns"
     condition = " && ".join((["left >= 2"] if pixels == 2 else []) + ([inside] if edges else []))
 %>\
                     ${"" if pixels == 2 else "} else "}${f"if ({condition}) " if condition else ""}{
                         const float *const at = x + from;
                         float ${", ".join(f"s{q} = bias" for q in range(pixels))};
 % for kr in range(row_taps):
-                        const float ${", ".join(f"x{kr}_{c} = at[{kr} * row + {c} * column]" for c in columns_of(pixels))};
+                        const float ${", ".join(f"x{kr}_{c} = at[{added(times(kr, 'row'), times(c, 'column'))}]" for c in columns_of(pixels))};
 % for kc in range(column_taps):
 % for q in range(pixels):
                         s${q} = tw_xp_f32_fma(x${kr}_${q * stride + kc * dilation}, w${kr * column_taps + kc}, s${q});
@@ -48,10 +48,10 @@ TW_KERNEL void ${function}(const tw_xp_windows p, const tw_xp_lane_floats f, con
 % endfor
 % endfor
 % for q in range(pixels):
-                        to[${q} * p.y_column] = tw_xp_f32_finish_${clip}(s${q}, f.low, f.high);
+                        to[${times(q, "p.y_column")}] = tw_xp_f32_finish_${clip}(s${q}, f.low, f.high);
 % endfor
-                        from += ${pixels} * step;
-                        to += ${pixels} * p.y_column;
+                        from += ${times(pixels, "step")};
+                        to += ${times(pixels, "p.y_column")};
                         left -= ${pixels};
 % if edges:
                         start += ${pixels * stride};
@@ -61,10 +61,10 @@ TW_KERNEL void ${function}(const tw_xp_windows p, const tw_xp_lane_floats f, con
                     } else {
                         float sum = bias;
 % for kr in range(row_taps):
-                        if ((uint32_t)(top + ${kr} * p.row_dilation) < (uint32_t)p.in_rows) {
+                        if ((uint32_t)${f"({added('top', times(kr, 'p.row_dilation'))})" if kr else "top"} < (uint32_t)p.in_rows) {
 % for kc in range(column_taps):
-                            if ((uint32_t)(start + ${kc * dilation}) < (uint32_t)p.in_columns) {
-                                sum = tw_xp_f32_fma(x[from + ${kr} * row + ${kc * dilation} * column], w${kr * column_taps + kc}, sum);
+                            if ((uint32_t)${f"(start + {kc * dilation})" if kc else "start"} < (uint32_t)p.in_columns) {
+                                sum = tw_xp_f32_fma(x[${added("from", times(kr, "row"), times(kc * dilation, "column"))}], w${kr * column_taps + kc}, sum);
                             }
 % endfor
                         }

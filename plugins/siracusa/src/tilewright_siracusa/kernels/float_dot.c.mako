@@ -15,13 +15,15 @@ side), or "any".
     name = f"tw_xp_f32_dot{pixels}x{outputs}_{form}"
     steps = 1 if form == "any" else unrolled[pixels, outputs]
     weights = 1 if form == "columns" else outputs
+    unused = {"rows": ["x_step", "w_step"], "columns": ["x_step", "w_output"], "any": []}[form]
+    unused += ["w_output"] if outputs == 1 and form != "columns" else []
 %>\
 /* ${pixels} ${"rows" if pixels > 1 else "row"} of x times ${outputs} of w: `count` products each, added to acc[row of x][row of w]. */
 TW_KERNEL void ${name}(int32_t count, const float *const *x, int32_t x_step, const float *w, int32_t w_step,
         int32_t w_output, float *acc)
 {
     const float ${", ".join(f"*x{i} = x[{i}]" for i in range(pixels))};
-    const float ${", ".join(f"*w{j} = w + {j} * {w_output}" for j in range(weights))};
+    const float ${", ".join(f"*w{j} = {added('w', times(j, w_output))}" for j in range(weights))};
     float ${", ".join(f"s{i} = acc[{i}]" for i in range(pixels * outputs))};
     int32_t k = count;
 % for step in sorted({steps, 1}, reverse=True):
@@ -55,10 +57,9 @@ TW_KERNEL void ${name}(int32_t count, const float *const *x, int32_t x_step, con
 % for i in range(pixels * outputs):
     acc[${i}] = s${i};
 % endfor
-% if form != "any":
-    (void)x_step;
-    (void)${"w_step" if form == "rows" else "w_output"};
-% endif
+% for parameter in unused:
+    (void)${parameter};
+% endfor
 }
 
 % endfor

@@ -9,18 +9,18 @@ TW_KERNEL void ${function}(int32_t count, const float *a, int32_t a_step, const 
 % for step in (4, 1):
     for (; left >= ${step}; left -= ${step}) {
 % for i in range(step):
-        const float a${i} = a[${i} * a_step];
-        const float b${i} = b[${i} * b_step];
+        const float a${i} = a[${times(i, "a_step")}];
+        const float b${i} = b[${times(i, "b_step")}];
 % endfor
 % for i in range(step):
         const float s${i} = tw_xp_f32_finish_${clip}(a${i} ${sign} b${i}, low, high);
 % endfor
 % for i in range(step):
-        y[${i} * y_step] = s${i};
+        y[${times(i, "y_step")}] = s${i};
 % endfor
-        a += ${step} * a_step;
-        b += ${step} * b_step;
-        y += ${step} * y_step;
+        a += ${times(step, "a_step")};
+        b += ${times(step, "b_step")};
+        y += ${times(step, "y_step")};
     }
 % endfor
 }

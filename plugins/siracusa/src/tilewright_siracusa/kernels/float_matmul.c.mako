@@ -25,7 +25,7 @@ ${"float *acc_from, " if part else ""}float *y)
             if (!p.first) {
 % for i in range(rows):
 % for j in range(columns):
-                acc[${i * columns + j}] = kept[${i} * p.acc_row + ${j} * p.acc_column];
+                acc[${i * columns + j}] = kept[${added(times(i, "p.acc_row"), times(j, "p.acc_column"))}];
 % endfor
 % endfor
             }
@@ -35,7 +35,7 @@ ${"float *acc_from, " if part else ""}float *y)
             if (!p.last) {
 % for i in range(rows):
 % for j in range(columns):
-                kept[${i} * p.acc_row + ${j} * p.acc_column] = acc[${i * columns + j}];
+                kept[${added(times(i, "p.acc_row"), times(j, "p.acc_column"))}] = acc[${i * columns + j}];
 % endfor
 % endfor
                 continue;
@@ -45,7 +45,7 @@ ${"float *acc_from, " if part else ""}float *y)
             float *const y${i} = y + ((m + ${i}) * p.y_row + n * p.y_column);
             const float *const c${i} = c ? c + ((m + ${i}) * p.c_row + n * p.c_column) : c;
 % for j in range(columns):
-            y${i}[${j} * p.y_column] = tw_xp_f32_finish_${clip}(acc[${i * columns + j}] + (c${i} ? c${i}[${j} * p.c_column] : 0.0f), p.low, p.high);
+            y${i}[${times(j, "p.y_column")}] = tw_xp_f32_finish_${clip}(acc[${i * columns + j}] + (c${i} ? c${i}[${times(j, "p.c_column")}] : 0.0f), p.low, p.high);
 % endfor
 % endfor
         }

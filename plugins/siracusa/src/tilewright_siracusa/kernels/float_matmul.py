@@ -16,7 +16,7 @@ from tilewright_riscv.floats.activation import activation
 from tilewright_riscv.floats.machines import not_floats
 from tilewright_siracusa.kernels.costs import leading_trips, trips
 from tilewright_siracusa.kernels.float_costs import matmul_cycles
-from tilewright_siracusa.kernels.parts import GRAIN, is_part, part_fields
+from tilewright_siracusa.kernels.parts import GRAIN
 from tilewright_siracusa.kernels.sources import FLOAT_DOT, FLOAT_FINISH, c_section, c_template
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _form(a: Operand, b_depth: int, b_column: int) -> str:
 def _values(call: Call, steps: Mapping[str, tuple[int, ...]], b_depth: int, b_column: int) -> Mapping[str, object]:
     """A call over the rows that join, and loops around it; `steps` are along all axes of Y but the last."""
     a, y, c = call.operands["A"], call.operands["Y"], call.operands.get("C")
-    c_steps, part = broadcast_steps(c, y) if c else (0,) * len(y.shape), is_part(call)
+    c_steps, part = broadcast_steps(c, y) if c else (0,) * len(y.shape), call.is_part
     acc_steps = call.operands["acc"].strides if part else ()
     kept = {"ACC": acc_steps[:-1]} if part else {}
     all_rows = walk(y.extents[:-1], {**steps, "C": c_steps[:-1], **kept}, "Y")
@@ -123,7 +123,7 @@ def _values(call: Call, steps: Mapping[str, tuple[int, ...]], b_depth: int, b_co
             "c_column": c_steps[-1],
             "y_column": y.strides[-1],
             **limits,
-            **({"acc_column": acc_steps[-1], **part_fields(call)} if part else {}),
+            **({"acc_column": acc_steps[-1], **call.part_fields} if part else {}),
         },
         "bias": f"{c}{outer.offsets['C']}" if c else "(const float *)0",
         "nest": outer.headers,

@@ -9,16 +9,16 @@ TW_KERNEL void ${function}(int32_t count, const ${x_type} *x, int32_t x_step, co
 % for step in (8, 1):
     for (; left >= ${step}; left -= ${step}) {
 % for i in range(step):
-        const ${x_type} x${i} = x[${i} * x_step];
+        const ${x_type} x${i} = x[${times(i, "x_step")}];
 % endfor
 % for i in range(step):
         const ${y_type} t${i} = t[x${i}];
 % endfor
 % for i in range(step):
-        y[${i} * y_step] = t${i};
+        y[${times(i, "y_step")}] = t${i};
 % endfor
-        x += ${step} * x_step;
-        y += ${step} * y_step;
+        x += ${times(step, "x_step")};
+        y += ${times(step, "y_step")};
     }
 % endfor
 }

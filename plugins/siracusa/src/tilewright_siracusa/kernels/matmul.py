@@ -24,7 +24,7 @@ from tilewright.api.kernel import (
 from tilewright_siracusa.kernels.costs import leading_trips, matmul_cycles, trips
 from tilewright_siracusa.kernels.layers import BLOCK, BYTES
 from tilewright_siracusa.kernels.limits import limit_of, limits
-from tilewright_siracusa.kernels.parts import GRAIN, is_part, part_fields
+from tilewright_siracusa.kernels.parts import GRAIN
 from tilewright_siracusa.kernels.sources import DOT, FINISH, c_section, c_template
 
 WORD = 4
@@ -79,7 +79,7 @@ def _values(call: Call) -> Mapping[str, object]:
     node, requant, bounds = site.node, site.node.requant(), site.analysis
     reach = max(abs(bounds.lowest[0]), abs(bounds.highest[0])) * requant.scale[0]
     kind = "".join("s" if operand.dtype is DType.I8 else "u" for operand in (a, b))
-    limit, whole, sums, part = limit_of(requant, reach), _whole(site), _row_sums(site), is_part(call)
+    limit, whole, sums, part = limit_of(requant, reach), _whole(site), _row_sums(site), call.is_part
     acc = {"acc": call.operands["acc"].strides} if part else {}
     steps = {"A": broadcast_steps(a, y)[:-2], "B": broadcast_steps(b, y)[:-2], "Y": y.strides[:-2]}
     steps |= {name: own[:-2] for name, own in acc.items()}
@@ -108,7 +108,7 @@ def _values(call: Call) -> Mapping[str, object]:
             "b_zero_point": zero_points(site.node, "b_zero_point")[0],
             "scale": scale,
             "to": limits(requant, limit),
-            **({"acc_row": acc["acc"][-2], **part_fields(call)} if part else {}),
+            **({"acc_row": acc["acc"][-2], **call.part_fields} if part else {}),
         },
     }
 

@@ -11,16 +11,6 @@ from tilewright.api.kernel import Call
 GRAIN = 8  # channels of a part are a multiple: words stay whole, and rows that are copied have some length
 
 
-def is_part(call: Call) -> bool:
-    """Whether the call computes a part of its reductions."""
-    return "acc" in call.operands
-
-
-def part_fields(call: Call) -> dict[str, object]:
-    """`first` and `last` as a C struct has them."""
-    return {"first": call.first, "last": call.last}
-
-
 def image_sums(call: Call) -> Mapping[str, object]:
     """Steps of the sums of an image, channels last; an image of one axis is a single row."""
     steps = call.operands["acc"].strides

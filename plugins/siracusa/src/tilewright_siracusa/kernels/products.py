@@ -21,7 +21,7 @@ from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import column_cycles, layer_edges, leading_trips, products_cycles, trips
 from tilewright_siracusa.kernels.layers import BLOCK, ProductLayer, bias_and_scale, layer_of
 from tilewright_siracusa.kernels.limits import limit_of, limits
-from tilewright_siracusa.kernels.parts import GRAIN, always, image_sums, is_part, part_fields
+from tilewright_siracusa.kernels.parts import GRAIN, always, image_sums
 from tilewright_siracusa.kernels.sources import DOT, FINISH, c_section, c_template
 from tilewright_siracusa.kernels.windows import WINDOWS_CALL, image_fields, pad_word, tap_fields
 
@@ -193,22 +193,22 @@ def _describe(site: Matched) -> Mapping[str, object]:
 
 def _conv_values(call: Call) -> Mapping[str, object]:
     more: dict[str, object] = {}
-    if is_part(call):
+    if call.is_part:
         w = call.operands["W"]
-        more = {**part_fields(call), "w_tap": w.strides[-3], "w_block": w.strides[0], **image_sums(call)}
+        more = {**call.part_fields, "w_tap": w.strides[-3], "w_block": w.strides[0], **image_sums(call)}
     rows = call.extents.get("y", "1") if len(call.operands["Y"].shape) == 4 else "1"
     return _values(call, call.operands["X"], {**image_fields(call), "row_taps": rows}, call.extents["c"], more)
 
 
 def _gemm_values(call: Call) -> Mapping[str, object]:
     a, y = call.operands["A"], call.operands["Y"]
-    lead, part = MOST_LEADING - (len(y.shape) - 1), is_part(call)
+    lead, part = MOST_LEADING - (len(y.shape) - 1), call.is_part
     extents = ("1",) * lead + y.extents[:-1]
     a_steps, y_steps = (0,) * lead + a.strides[:-1], (0,) * lead + y.strides[:-1]
     more: dict[str, object] = {}
     if part:
         w, sums = call.operands["W"], (0,) * lead + call.operands["acc"].strides[:-1]
-        more = {**part_fields(call), "w_tap": w.strides[0], "w_block": w.strides[0]}
+        more = {**call.part_fields, "w_tap": w.strides[0], "w_block": w.strides[0]}
         more |= dict(zip(("acc_batch", "acc_row", "acc_column"), sums, strict=True))
     rows = {
         "batches": extents[0],

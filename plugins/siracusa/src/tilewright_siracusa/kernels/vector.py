@@ -16,7 +16,7 @@ from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import trips, vector_cycles
 from tilewright_siracusa.kernels.layers import ProductLayer, layer_of
 from tilewright_siracusa.kernels.limits import limit_of, limits
-from tilewright_siracusa.kernels.parts import GRAIN, is_part, part_fields
+from tilewright_siracusa.kernels.parts import GRAIN
 from tilewright_siracusa.kernels.products import described
 from tilewright_siracusa.kernels.sources import FINISH, c_template
 
@@ -73,12 +73,12 @@ def _values(call: Call) -> Mapping[str, object]:
     site = call.site
     layer: ProductLayer = site.analysis
     kind, limit = "us" if call.operands["A"].dtype is DType.U8 else "ss", limit_of(layer.requant, layer.reach)
-    whole, part = _whole(site), is_part(call)
+    whole, part = _whole(site), call.is_part
     return {
         "function": f"tw_xp_vector_{'part_' if part else ''}{kind}_{limit}_{int(whole)}",
         "part": part,
         "acc": call.operands.get("acc", ""),
-        "more": part_fields(call) if part else {},
+        "more": call.part_fields,
         "kind": kind,
         "limit": limit,
         "whole": whole,

@@ -17,7 +17,7 @@ TW_KERNEL void ${name}(int32_t words, const uint8_t *x, const uint8_t *w, int32_
 {
     int32_t ${", ".join(f"{s} = acc[{i}]" for i, s in enumerate(sums))};
 #ifdef TW_XP_ASM
-    const uint8_t ${", ".join(f"*{w} = w + {i} * row" for i, w in enumerate(weights))};
+    const uint8_t ${", ".join(f"*{w} = {added('w', times(i, 'row'))}" for i, w in enumerate(weights))};
     uint32_t a, ${", ".join(words)};
     __asm__ volatile(
         TW_XP_LOOP(${len(body)})
@@ -36,7 +36,7 @@ TW_KERNEL void ${name}(int32_t words, const uint8_t *x, const uint8_t *w, int32_
     for (int32_t i = 0; i < words; ++i) {
         const uint32_t a = tw_xp_load(x + 4 * i);
 % for i, s in enumerate(sums):
-        ${s} = tw_xp_sdot_${kind}(${s}, a, tw_xp_load(w + (${i} * row + 4 * i)));
+        ${s} = tw_xp_sdot_${kind}(${s}, a, tw_xp_load(w + ${f"({times(i, 'row')} + 4 * i)" if i else "4 * i"}));
 % endfor
     }
 % if channels == 1:
