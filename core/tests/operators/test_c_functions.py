@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from importlib.resources import files
+from pathlib import Path
+
 import pytest
 
 from core.tests.operators.plain_calls import plain_call
@@ -30,3 +34,13 @@ def test_functions_then_conversions_then_the_loops() -> None:
     names = [section.name for section in elementwise_source(elementwise_values(call, "e", "tw_expf(x)"))]
     assert names[-1] == ELEMENTWISE.name
     assert {"tilewright/functions/tw_expf.h", "tilewright/functions/tw_f32_of_bf16.h"} <= set(names)
+
+
+def test_no_operator_asks_a_library_for_a_function_of_floats() -> None:
+    """A bare machine has no libm, and the headers of its runtime declare nothing of it but fabsf."""
+    asked = re.compile(r"(?<![\w.])(?!tw_|fabsf\()[a-z]\w*f\(")
+    home = Path(str(files("tilewright.operators")))
+    texts = {file: file.read_text(encoding="utf-8") for file in home.rglob("*") if file.suffix in (".c", ".h", ".mako")}
+    code = {file: re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL) for file, text in texts.items()}
+    assert len(code) > 100
+    assert [(file.name, found) for file, text in sorted(code.items()) for found in asked.findall(text)] == []

@@ -7,7 +7,8 @@ import pytest
 
 from tilewright.api.graph import Attribute, DType
 from tilewright.api.testing import site_of
-from tilewright.operators import conv, gemm, pool, softmax, unary
+from tilewright.operators import conv, gemm, pool, recurrent, softmax, unary
+from tilewright.testing.recurrent_layers import recurrent_layer
 from tilewright_snitch.portable import portable_cycles
 
 UNARY = {operator.name: operator for operator in unary.OPERATORS}
@@ -39,6 +40,27 @@ def test_functions() -> None:
 def test_products_of_halves(dtype: DType, cycles: int) -> None:
     """On the simulated core, with GVSoC's timing."""
     site = site_of(gemm.GEMM, [np.zeros(shape, dtype.numpy) for shape in ((8, 64), (64, 64))], {}, (1,))
+    assert portable_cycles(site) == pytest.approx(cycles, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("op", "dtype", "each"),
+    [("Exp", DType.F16, 309), ("Sigmoid", DType.F16, 441), ("Tanh", DType.F16, 595), ("Abs", DType.F16, 44),
+     ("Floor", DType.F16, 72), ("Exp", DType.BF16, 194), ("Sigmoid", DType.BF16, 354), ("Tanh", DType.BF16, 528),
+     ("Abs", DType.BF16, 27), ("Cos", DType.F32, 285), ("Acosh", DType.F32, 1662)],
+)  # fmt: skip
+def test_functions_of_halves_too(op: str, dtype: DType, each: float) -> None:
+    """On GVSoC, 24 x 100 elements."""
+    site = site_of(UNARY[op], [np.ones((24, 100), dtype.numpy)], {})
+    assert portable_cycles(site) == pytest.approx(2400 * each, rel=0.3)
+
+
+@pytest.mark.parametrize(("name", "cycles"), [("LSTM", 8 * 125_400), ("GRU", 8 * 66_500), ("RNN", 8 * 15_400)])
+def test_recurrent_layers(name: str, cycles: int) -> None:
+    """Five steps of eight sequences and six units, on GVSoC."""
+    layer = recurrent_layer(np.random.default_rng(1), name, optional=False, shape=(5, 8, 6))
+    operator = next(one for one in recurrent.OPERATORS if one.name == layer.op)
+    site = site_of(operator, layer.inputs, layer.attributes, layer.constants)
     assert portable_cycles(site) == pytest.approx(cycles, rel=0.05)
 
 

@@ -1,3 +1,4 @@
+#include "functions/tw_floorf.h"
 #include "grid_sample.h"
 #include "prelude.h"
 #include <math.h>
@@ -36,7 +37,7 @@ TW_KERNEL tw_grid_taps ${function}_taps(const tw_grid_axis *axis, const float *g
 % endif
     position = position >= -16777216.0f ? (position < 16777216.0f ? position : 16777216.0f) : -16777216.0f;
 % if mode == "nearest":
-    position = rintf(position);
+    position = tw_roundf(position);
 % endif
 % if padding == "border":
     if (position < ${low} || position > ${high}) {
@@ -47,7 +48,7 @@ TW_KERNEL tw_grid_taps ${function}_taps(const tw_grid_axis *axis, const float *g
         position = tw_grid_reflected(position, ${low}, ${high});
     }
 % endif
-    const float below = floorf(position);
+    const float below = tw_floorf(position);
     const int32_t first = (int32_t)below${" - 1" if mode == "cubic" else ""};
     for (int32_t k = 0; k < ${taps}; ++k) {
         taps.offset[k] = ${function}_offset(axis, first + k);

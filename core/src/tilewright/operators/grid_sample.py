@@ -21,8 +21,9 @@ from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Site, Tensor
 from tilewright.ir.importing import Conversion, Import, OnnxNode
-from tilewright.ir.kernel import Call, Kernel
+from tilewright.ir.kernel import Call, Kernel, Sections
 from tilewright.ir.operator import Operator
+from tilewright.operators.c_functions import c_functions
 from tilewright.operators.c_source import c_template
 from tilewright.operators.float_error import TINY, UNIT
 from tilewright.operators.import_checks import need_types
@@ -243,13 +244,20 @@ GRID_SAMPLE = Operator(
     ),
 )
 
+_SAMPLES = c_template("${function}", "grid_sample.c.mako")
+
+
+def _source(values: Mapping[str, object]) -> Sections:
+    return (*(c_functions("tw_roundf()") if values["mode"] == "nearest" else ()), _SAMPLES)
+
+
 GRID_SAMPLE_F32 = Kernel(
     name="portable.grid_sample_f32",
     op="GridSample",
     parallel=("*",),
     match=_match,
     values=_values,
-    source=(c_template("${function}", "grid_sample.c.mako"),),
+    source=_source,
     call="""\
 ${function}((tw_grid_sample){
 % for name, value in fields.items():

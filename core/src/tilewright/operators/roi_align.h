@@ -1,4 +1,5 @@
 #pragma once
+#include "functions/tw_ceilf.h"
 #include "prelude.h"
 #include <math.h>
 #include <stdint.h>
@@ -37,7 +38,7 @@ TW_KERNEL tw_roi_span tw_roi_spanned(const tw_roi_align *s, int32_t bins, float 
     }
     span.bin = extent / (float)bins;
     if (span.samples == 0 && span.bin > 0.0f) {
-        span.samples = span.bin < 4096.0f ? (int32_t)ceilf(span.bin) : 4096;
+        span.samples = span.bin < 4096.0f ? (int32_t)tw_ceilf(span.bin) : 4096;
     }
     return span;
 }

@@ -48,15 +48,31 @@ def _each_read(cycles: float, site: Site) -> float:
     return cycles * site.input(0).elements
 
 
+def _recurrent(functions: int, each: float, site: Site) -> float:
+    """`each` of an activation, of which a unit has so many in a step; its products take five cycles."""
+    (steps, sequences, gates), units = site.input(0).shape, site.input(1).shape[1]
+    return steps * sequences * (units * functions * each + 5.0 * gates * units)
+
+
+def _converted(each: float, longer: float, alone: float, site: Site) -> float:
+    """Elements of 16 bits, computed as float32: `each` to convert them, `alone` for float32, functions `longer`."""
+    return (alone * (longer if alone > _FUNCTION else 1.0) + each) * site.output.elements
+
+
+_FUNCTION = 100.0  # what takes longer has constants
 _FLOAT_CYCLES: Mapping[str, float] = {  # for each element; functions by their usual branches
-    "Abs": 10.5, "Ceil": 40.0, "Clip": 12.0, "Div": 22.0, "Elu": 101.0, "Erf": 654.0, "Exp": 214.0, "Floor": 39.0,
-    "Gelu": 2254.0, "GeluTanh": 471.0, "HardSigmoid": 20.0, "HardSwish": 22.5, "LayerNormalization": 42.0,
-    "LeakyRelu": 8.5, "Log": 220.0, "LogSoftmax": 310.0, "Max": 22.0, "Min": 22.0, "Mish": 281.0, "Neg": 4.0,
-    "RMSNormalization": 24.5, "Reciprocal": 14.0, "Round": 44.0, "Selu": 241.0, "Sigmoid": 371.0, "Sin": 179.0,
-    "Softmax": 290.0, "Softplus": 609.0, "Softsign": 22.0, "Sqrt": 227.0, "Swish": 373.0, "Tanh": 383.0,
+    "Abs": 10.5, "Acos": 442.0, "Acosh": 1662.0, "Asin": 346.0, "Asinh": 1697.0, "Atan": 205.0, "Atanh": 1147.0,
+    "Ceil": 40.0, "Clip": 12.0, "Cos": 285.0, "Cosh": 289.0, "Div": 22.0, "Elu": 101.0, "Erf": 654.0, "Exp": 214.0,
+    "Floor": 39.0, "Gelu": 2254.0, "GeluTanh": 471.0, "HardSigmoid": 20.0, "HardSwish": 22.5, "LeakyRelu": 8.5,
+    "Log": 220.0, "Max": 22.0, "Min": 22.0, "Mish": 281.0, "Neg": 4.0, "Pow": 3094.0, "Reciprocal": 14.0,
+    "Round": 44.0, "Selu": 241.0, "Sigmoid": 371.0, "Sign": 4.5, "Sin": 179.0, "Sinh": 615.0, "Softplus": 609.0,
+    "Softsign": 22.0, "Sqrt": 227.0, "Swish": 373.0, "Tan": 408.0, "Tanh": 383.0, "Where": 25.0,
+}  # fmt: skip
+_ROW_CYCLES: Mapping[str, float] = {
+    "LayerNormalization": 42.0, "LogSoftmax": 310.0, "RMSNormalization": 24.5, "Softmax": 290.0,
 }  # fmt: skip
 _FLOAT_MODELS: Mapping[str, Callable[[Site], float]] = {
-    **{op: partial(_each, cycles) for op, cycles in _FLOAT_CYCLES.items()},
+    **{op: partial(_each, cycles) for op, cycles in (*_FLOAT_CYCLES.items(), *_ROW_CYCLES.items())},
     "Add": _float_elements,
     "Sub": _float_elements,
     "Mul": _float_elements,
@@ -65,10 +81,14 @@ _FLOAT_MODELS: Mapping[str, Callable[[Site], float]] = {
     "MatMul": partial(_product, 4.5),
     "AveragePool": partial(_window, 8.0, 65.0),
     "MaxPool": partial(_window, 11.2, 0.0),
+    "MaxPoolIndices": partial(_window, 10.2, 0.0),
     "ReduceMax": partial(_each_read, 10.0),
     "ReduceMean": partial(_each_read, 6.0),
     "ReduceMin": partial(_each_read, 10.0),
     "ReduceSum": partial(_each_read, 5.0),
+    "LSTMSteps": partial(_recurrent, 5, 812.0),
+    "GRUSteps": partial(_recurrent, 3, 709.0),
+    "RNNSteps": partial(_recurrent, 1, 483.0),
 }
 _MODELS: Mapping[str, Callable[[Site], float]] = {
     "QConv": partial(_conv, 10.1, 15.0),
@@ -81,21 +101,31 @@ _MODELS: Mapping[str, Callable[[Site], float]] = {
     "QLookup": partial(_each, 7.4),
     "QReduceMean": partial(_each_read, 4.0),
     "QSoftmax": partial(_each, 43.0),
+    "ReduceMax": partial(_each_read, 8.7),
+    "ReduceMin": partial(_each_read, 8.7),
 }
-_HALF_CYCLES = {DType.F16: 26.5, DType.BF16: 15.7}  # of a product, whose factors are converted; on the simulated core
+# Of a product whose factors are converted (on the simulated core); of one of a channel by itself; of converting and
+# rounding an element; how much longer functions take, because fewer of their constants stay in registers.
+_HALF_CYCLES = {DType.F16: (26.5, 53.0, 35.0, 1.3), DType.BF16: (15.7, 31.0, 14.0, 1.1)}
+
+
+def _halves(each: float, alone: float, element: float, longer: float) -> Mapping[str, Callable[[Site], float]]:
+    return {
+        "Conv": partial(_conv, each, alone),
+        "Gemm": partial(_product, each),
+        "MatMul": partial(_product, each),
+        **{op: partial(_converted, element, longer, cycles) for op, cycles in _FLOAT_CYCLES.items()},
+        **{op: partial(_converted, element, longer, 12.0) for op in ("Add", "Sub", "Mul")},
+    }
+
+
 _OF_TYPES: Mapping[DType, Mapping[str, Callable[[Site], float]]] = {
     DType.F32: _FLOAT_MODELS,
     **dict.fromkeys((DType.I8, DType.U8), _MODELS),
-    **{
-        half: {
-            "Conv": partial(_conv, each, each),
-            "Gemm": partial(_product, each),
-            "MatMul": partial(_product, each),
-        }
-        for half, each in _HALF_CYCLES.items()
-    },
+    **{half: _halves(*cycles) for half, cycles in _HALF_CYCLES.items()},
 }
 _ALL_MODELS: Mapping[str, Callable[[Site], float]] = {
     "Concat": partial(_each, 5.0),
+    "MatMulInteger": partial(_product, 12.6),
     "Transpose": partial(_each, 2.0),
 }

@@ -70,6 +70,16 @@ class Executed:
     cycles: int
     counts: Mapping[str, int]  # of the float unit, and products
     stalls: int
+    sums: Array | None = None  # of a part, as they are in memory
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a reduction: the sums so far as they are in memory, None at the beginning; whether it is the last."""
+
+    sums: Array | None
+    last: bool
+    known: bool = True  # whether C has the extent of the part as a number
 
 
 def kernel_text(kernel: Kernel, call: Call) -> str:
@@ -109,27 +119,45 @@ def run_on_iss(
     layouts: Mapping[str, tuple[int, ...]] = MappingProxyType({}),
     flags: Sequence[str] = GCC,
     timing: Timing = CLUSTER,
+    part: Part | None = None,
 ) -> Executed:
     """Execute `kernel` once, over everything or over a box of its loops, and return the windows that it writes.
 
-    Operands are tiles of their own, as if copied, in TCDM.
+    Operands are tiles of their own, as if copied, in TCDM. With `part` sums are kept.
     """
     layer = layer_of(operator, kernel, site)
     trips = {**layer.whole.box, **(box or {})}
     tiles = _tiles(layer, _stored(layer, inputs, layouts), trips)
     extents = {name: str(high - low) for name, (low, high) in trips.items()}
-    operands = _operands(layer, tiles, trips)
-    text = kernel_text(kernel, Call(site=layer.site, operands=operands, extents=extents, name="step"))
+    call = Call(site=layer.site, operands=_operands(layer, tiles, trips), extents=extents, name="step")
+    text = kernel_text(kernel, call if part is None else _of_part(call, layer, part, len(tiles) + 1))
     image, entry = image_of(text, folder, flags)
     memory = Memory(image)
     for tile in tiles:
         if tile.name not in operator.outputs:
             memory.write(tile.place, np.ascontiguousarray(tile.array.transpose(tile.layout)).tobytes())
-    memory.write(STACK, np.asarray([*(tile.place for tile in tiles), _end(tiles)], np.uint32).tobytes())
+    end, room = _end(tiles), tiles[-1].array
+    kept = end + align_up(kernel.scratch_bytes(layer.tile(trips)), 16)
+    if part is not None:
+        before = np.full(room.size, np.nan, room.dtype) if part.sums is None else part.sums
+        memory.write(kept, before.tobytes())
+    memory.write(STACK, np.asarray([*(tile.place for tile in tiles), end, kept], np.uint32).tobytes())
     core = called(memory, entry, STACK, timing)
+    sums = np.frombuffer(memory.read(kept, room.nbytes), room.dtype) if part is not None else None
     outputs = tuple(_read(memory, tile) for tile in tiles if tile.name in operator.outputs)
     floats = core.floats
-    return Executed(outputs, core.instructions, core.finish(), floats.counts, floats.stalls)
+    return Executed(outputs, core.instructions, core.finish(), floats.counts, floats.stalls, sums)
+
+
+def _of_part(call: Call, layer: Layer, part: Part, number: int) -> Call:
+    """The call of a part; sums have the output's type, axes and order."""
+    form, y = layer.sums, call.operands[layer.operator.outputs[0]]
+    if form is None:
+        raise ValueError(f"{layer.kernel.name} has no parts")
+    acc = replace(y, name="acc", pointer=f"(({form.dtype.c_type} *)tw_p[{number}])", dtype=form.dtype)
+    extents = call.extents if part.known else {name: f"({extent})" for name, extent in call.extents.items()}
+    operands, first = {**call.operands, "acc": acc}, str(int(part.sums is None))
+    return replace(call, operands=operands, extents=extents, first=first, last=str(int(part.last)))
 
 
 def _tiles(layer: Layer, arrays: Mapping[str, Stored], trips: Mapping[str, tuple[int, int]]) -> list[Tile]:

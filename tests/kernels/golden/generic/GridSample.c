@@ -10,6 +10,23 @@
 #  endif
 #endif
 
+/* x without its fraction, towards zero; floats of 2^23 and more have none. */
+TW_KERNEL float tw_truncf(float x)
+{
+    if (!(x > -0x1.0p+23f && x < 0x1.0p+23f)) {
+        return x;
+    }
+    const float whole = (float)(int32_t)x;
+    return whole == 0.0f ? x * 0.0f : whole; /* keeps the sign of zero */
+}
+
+/* The largest integer not above x. */
+TW_KERNEL float tw_floorf(float x)
+{
+    const float whole = tw_truncf(x);
+    return whole > x ? whole - 1.0f : whole;
+}
+
 /* An image and a grid of positions in it. */
 typedef struct { /* one spatial axis */
     int32_t size, outputs; /* elements of the image, samples of the tile */
@@ -59,7 +76,7 @@ TW_KERNEL tw_grid_taps tw_grid_sample_linear_zeros_taps(const tw_grid_axis *axis
     }
     float position = ((g[axis->part] + 1.0f) * (float)axis->size - 1.0f) * 0.5f;
     position = position >= -16777216.0f ? (position < 16777216.0f ? position : 16777216.0f) : -16777216.0f;
-    const float below = floorf(position);
+    const float below = tw_floorf(position);
     const int32_t first = (int32_t)below;
     for (int32_t k = 0; k < 2; ++k) {
         taps.offset[k] = tw_grid_sample_linear_zeros_offset(axis, first + k);

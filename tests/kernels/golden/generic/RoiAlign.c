@@ -10,6 +10,23 @@
 #  endif
 #endif
 
+/* x without its fraction, towards zero; floats of 2^23 and more have none. */
+TW_KERNEL float tw_truncf(float x)
+{
+    if (!(x > -0x1.0p+23f && x < 0x1.0p+23f)) {
+        return x;
+    }
+    const float whole = (float)(int32_t)x;
+    return whole == 0.0f ? x * 0.0f : whole; /* keeps the sign of zero */
+}
+
+/* The smallest integer not below x. */
+TW_KERNEL float tw_ceilf(float x)
+{
+    const float whole = tw_truncf(x);
+    return whole < x ? whole + 1.0f : whole;
+}
+
 /* Regions of images, each divided into bins in which an image is read at some positions. */
 typedef struct { /* of rows or of columns */
     int32_t size, bins; /* elements of the image, bins of a region */
@@ -44,7 +61,7 @@ TW_KERNEL tw_roi_span tw_roi_spanned(const tw_roi_align *s, int32_t bins, float 
     }
     span.bin = extent / (float)bins;
     if (span.samples == 0 && span.bin > 0.0f) {
-        span.samples = span.bin < 4096.0f ? (int32_t)ceilf(span.bin) : 4096;
+        span.samples = span.bin < 4096.0f ? (int32_t)tw_ceilf(span.bin) : 4096;
     }
     return span;
 }

@@ -13,6 +13,7 @@ from tilewright.api.graph import DType, Layout, Site, channels_last
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape, Windows, windows_of
 from tilewright.api.operator import Access, parse_map
 from tilewright_riscv.floats.activation import activation
+from tilewright_snitch.kernels.conv_parts import GRAIN, accumulates, is_part, part_sections, part_values
 from tilewright_snitch.kernels.costs import CALL_CYCLES, products_cycles
 from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, not_floats, not_halves, trips
 from tilewright_snitch.kernels.products import INCLUDES, PRODUCTS, products_values, short_of_streams
@@ -101,9 +102,10 @@ def edge_columns(site: Matched) -> float:
 def _cycles(tile: TileShape) -> float:
     site, windows = tile.site, two_axes(tile.site.analysis)
     rows, columns, outputs = trips(tile, "n", "h"), trips(tile, "w"), trips(tile, "o")
-    depth = site.input(1).shape[1] * windows.kernel[0] * windows.kernel[1]
+    channels = trips(tile, "c")
+    depth = channels * windows.kernel[0] * windows.kernel[1]
     clip = ("none", "low", "both").index(activation(site)[0])
-    double, bias = site.output.dtype is DType.F64, site.has_input(2)
+    double, bias = site.output.dtype is DType.F64, site.has_input(2) or channels < site.input(1).shape[1]
     edges = round(edge_columns(site) * columns)
     inside = products_cycles(columns - edges, outputs, depth, double=double, bias=bias, clip=clip)
     less = depth * (windows.kernel[1] - 1) // windows.kernel[1] or depth
@@ -155,7 +157,16 @@ def conv_values(call: Call, windows: Windows, *, deep: bool = False) -> dict[str
 def _values(call: Call) -> Mapping[str, object]:
     windows, x = two_axes(call.site.analysis), call.operands["X"]
     values, joined = conv_values(call, windows), x.strides[-1] == x.shape[1] or windows.kernel[1] == 1
-    return {**values, "function": f"{values['name']}_conv{'' if joined else '_apart'}", "joined": joined}
+    if is_part(call):
+        return part_values(call, windows, values)
+    return {
+        **values,
+        "part": False,
+        "sums": {},
+        "kept": "",
+        "function": f"{values['name']}_conv{'' if joined else '_apart'}",
+        "joined": joined,
+    }
 
 
 CONV_FIELDS = """&(tw_sn_windows){
@@ -168,6 +179,18 @@ CONV_FIELDS = """&(tw_sn_windows){
 % endfor
 }"""
 
+_WHOLE = c_template("${function}", "conv.c.mako", c_section("windows.h"), PRODUCTS)
+_CALL = f"""\
+% if part:
+${{function}}({CONV_FIELDS}, &(tw_sn_sums){{
+% for field, value in sums.items():
+    .${{field}} = ${{value}},
+% endfor
+}}, ${{low}}, ${{high}}, ${{X}}, ${{W}}, ${{bias_pointer}}, ${{kept}}, ${{Y}}, ${{scratch}});
+% else:
+${{function}}({CONV_FIELDS}, ${{low}}, ${{high}}, ${{X}}, ${{W}}, ${{bias_pointer}}, ${{Y}}, ${{scratch}});
+% endif"""
+
 CONV = Kernel(
     name="snitch.conv",
     op="Conv",
@@ -178,12 +201,14 @@ CONV = Kernel(
     pack=_pack,
     scratch_bytes=lambda tile: LANES_BYTES,
     memories={"X": NEAR, "W": NEAR},
+    multiples={"c": GRAIN},
     parallel=("h", "w", "o", "n"),
+    accumulates=accumulates,
     cycles=_cycles,
     step_cycles=code_cycles(CODE_BYTES),
     values=_values,
-    source=lambda values: (c_template("${function}", "conv.c.mako", c_section("windows.h"), PRODUCTS),),
-    call=f"${{function}}({CONV_FIELDS}, ${{low}}, ${{high}}, ${{X}}, ${{W}}, ${{bias_pointer}}, ${{Y}}, ${{scratch}});",
+    source=lambda values: part_sections(values) if values["part"] else (_WHOLE,),
+    call=_CALL,
     includes=INCLUDES,
 )
 

@@ -5,7 +5,7 @@ Does not know the instructions of a repetition.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import prod
+from math import gcd, prod
 from types import MappingProxyType
 
 from tilewright.api.graph import Site
@@ -17,6 +17,7 @@ from tilewright_snitch.kernels.layers import NEAR, WORD_KINDS, element_texts, no
 from tilewright_snitch.kernels.products import INCLUDES
 from tilewright_snitch.kernels.sources import HALF_MODE, c_section, c_template, half_sections
 from tilewright_snitch.machine import code_cycles
+from tilewright_snitch.portable import portable_cycles
 
 _EXPRESSIONS: Mapping[str, str] = MappingProxyType({"Add": "a + b", "Sub": "a - b", "Mul": "a * b", "Clip": "a"})
 CODE_BYTES = 1800  # that a layer executes
@@ -31,9 +32,10 @@ def _clip(site: Site) -> tuple[str, Mapping[str, str]]:
 
 
 def _match(site: Site) -> str | None:
-    if site.node.op == "Clip" and _clip(site)[0] == "none":
+    refused = not_floats(site) if not_halves(site) else None
+    if refused is None and site.node.op == "Clip" and _clip(site)[0] == "none":
         return "has no limits"
-    return not_floats(site) if not_halves(site) else None
+    return refused
 
 
 def _in_place(site: Site) -> tuple[tuple[str, str], ...]:
@@ -68,7 +70,7 @@ def _inner(site: Site) -> int:
 
 
 def _cycles(tile: TileShape) -> float:
-    """Rows in which an operand is one value have a set-up each."""
+    """Rows in which an operand is one value have a set-up each; streams bring those that begin with a word."""
     site = tile.site
     extents = [span.extent for span in tile.access.window("Y", tile.box)]
     inner = _inner(site)
@@ -76,7 +78,9 @@ def _cycles(tile: TileShape) -> float:
     operands = len(site.inputs) - scalar
     rows = prod(extents[: max(len(extents) - inner - (not scalar), 0)])
     setup = (ROW_CYCLES if scalar else SETUP_CYCLES) + HALF_CYCLES * site.output.dtype.is_half
-    return CALL_CYCLES + rows * setup + prod(extents) * _each(site, operands)
+    near = gcd(prod(extents) // rows * site.output.dtype.size_bytes, 8) / 8 if rows > 1 else 1.0
+    plain = (portable_cycles(site) or 0.0) / max(site.output.elements, 1)  # rows that begin inside a word
+    return CALL_CYCLES + rows * setup + prod(extents) * (near * _each(site, operands) + (1 - near) * plain)
 
 
 def _values(call: Call) -> Mapping[str, object]:

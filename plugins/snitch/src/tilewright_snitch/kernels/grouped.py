@@ -75,6 +75,8 @@ def _kernel(name: str, match: Callable[[Site], Windows | str]) -> Kernel:
         CONV,
         name=f"snitch.{name}",
         match=match,
+        multiples={},
+        accumulates=lambda site: None,
         cycles=_cycles,
         step_cycles=code_cycles(CODE_BYTES),
         values=_values,

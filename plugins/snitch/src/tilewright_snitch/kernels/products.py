@@ -101,9 +101,10 @@ def computed_values(call: Call) -> Mapping[str, object]:
     return _values(call, steps, b.strides[-2], b.strides[-1])
 
 
-def products_values(site: Site, *, bias: bool, dense: bool, deep: bool = False) -> dict[str, object]:
-    """What products.c needs of a layer."""
-    dtype, (clip, limits) = site.output.dtype.computed_in, activation(site)
+def products_values(site: Site, *, bias: bool, dense: bool, deep: bool = False, clip: str = "") -> dict[str, object]:
+    """What products.c needs of a layer; `clip` where it is another than the layer's."""
+    dtype, (own, limits) = site.output.dtype.computed_in, activation(site)
+    clip = clip or own
     return {
         "name": f"tw_sn_{dtype.value}_products_{clip}_{int(bias)}{int(dense)}{'_deep' if deep else ''}",
         "type": dtype.c_type,

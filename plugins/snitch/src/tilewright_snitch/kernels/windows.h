@@ -41,3 +41,10 @@ TW_KERNEL tw_sn_inside tw_sn_columns(const tw_sn_windows *p)
     const tw_sn_inside found = {from < p->columns ? from : p->columns, to < p->columns ? to : p->columns};
     return found.to < found.from ? (tw_sn_inside){found.from, found.from} : found;
 }
+
+/* Sums that are kept from one part of the channels to the next; outputs are neighbours. Steps are in elements. */
+typedef struct {
+    int32_t first, last; /* whether this is the first part, the last part */
+    int32_t batch, row, column;
+    int32_t w_tap; /* from tap to tap of the weights that are there */
+} tw_sn_sums;

@@ -1,0 +1,81 @@
+"""Knows what convolutions by streams need where their channels come in parts: which products begin the sums, go on and
+end them, and where sums are kept. Does not know rows of pixels, nor how weights are stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tilewright.api.graph import Site
+from tilewright.api.kernel import Call, PartialSums, Sections, Windows
+from tilewright_riscv.floats.activation import activation
+from tilewright_snitch.kernels.products import PRODUCTS, products_values
+from tilewright_snitch.kernels.sources import c_section, c_template
+
+GRAIN = 4  # channels of a part are a multiple: two words, so that a window of one tap has enough for streams
+
+
+def accumulates(site: Site) -> PartialSums:
+    """Sums are what is computed in."""
+    return PartialSums(loops=("c",), dtype=site.output.dtype)
+
+
+def is_part(call: Call) -> bool:
+    """Whether the call computes a part of its channels."""
+    return "acc" in call.operands
+
+
+def part_values(call: Call, windows: Windows, values: Mapping[str, object]) -> dict[str, object]:
+    """`values` of a whole convolution, changed for parts. Two axes; channels last, of the sums too."""
+    x, w, steps = call.operands["X"], call.operands["W"], call.operands["acc"].strides
+    channels, w_tap = call.extents["c"], w.strides[-2]
+    joined = windows.kernel[1] == 1 or (channels.isdecimal() and int(channels) == x.strides[-1] == w_tap)
+    names = _names(call, deep=not joined)
+    return {
+        **values,
+        **names,
+        "part": True,
+        "kept": call.operands["acc"],
+        "deep": not joined,
+        "function": f"{names['ends']}_conv_part{'' if 'B' in call.operands else '_plain'}",
+        "fields": {**_fields(values), "channels": channels},
+        "sums": {
+            "first": call.first,
+            "last": call.last,
+            "batch": steps[0],
+            "row": 0 if len(steps) == 3 else steps[2],
+            "column": steps[-1],
+            "w_tap": w_tap,
+        },
+    }
+
+
+def _fields(values: Mapping[str, object]) -> Mapping[str, object]:
+    found = values["fields"]
+    if not isinstance(found, Mapping):
+        raise TypeError("fields are none of a convolution")
+    return found
+
+
+def _names(call: Call, *, deep: bool) -> dict[str, object]:
+    """Of the products in C: a bias is added where sums begin, limits hold where they end."""
+    ways = {"begins": ("none", "B" in call.operands), "goes_on": ("none", True), "ends": (_clip(call.site), True)}
+    return {
+        way: products_values(call.site, bias=bias, dense=True, deep=deep, clip=clip)["name"]
+        for way, (clip, bias) in ways.items()
+    }
+
+
+def _clip(site: Site) -> str:
+    return activation(site)[0]
+
+
+def part_sections(values: Mapping[str, object]) -> Sections:
+    """The products of every kind, and the windows around them."""
+    ways = {
+        values["goes_on"]: {"clip": "none", "bias": True},
+        values["begins"]: {"clip": "none", "bias": values["begins"] == values["goes_on"]},
+        values["ends"]: {"clip": values["clip"], "bias": True},
+    }
+    products = (PRODUCTS.of(name=name, dense=True, **how) for name, how in ways.items())
+    return (*products, c_template("${function}", "conv_part.c.mako", c_section("windows.h")))
