@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tilewright.c_text.literals import c_float, c_int
+from tilewright.c_text.literals import c_double, c_float, c_int, needs_math
 
 
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False))
@@ -53,3 +53,10 @@ def test_what_is_no_number() -> None:
 )
 def test_integers_have_the_type_that_holds_them(value: int, text: str) -> None:
     assert c_int(value) == text
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
+def test_what_math_h_defines_is_told_from_what_a_compiler_reads_by_itself(value: float) -> None:
+    assert needs_math(f"tw_clip(x, 0.0f, {c_float(value)})")
+    assert needs_math(c_double(value))
+    assert not needs_math(f"tw_clip(x, {c_float(0.5)}, {c_int(3)}, AT_INFINITY)")

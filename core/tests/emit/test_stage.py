@@ -7,11 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from onnx import TensorProto, helper
 
+from tilewright.deployment import Deployment
 from tilewright.emit import EmitOptions, Vector
 from tilewright.emit.stage import INCBIN_FROM_BYTES, _largest, _sections, text
 from tilewright.errors import TilewrightError
 from tilewright.ir.dtypes import DType
+from tilewright.testing.cluster import CLUSTER
+from tilewright.testing.registry import registry_for
 
 ALWAYS = {"toy.h", "toy.c", "tw_runtime.h", "CMakeLists.txt", "README.md"}
 
@@ -76,3 +80,16 @@ def test_the_texts_are_found_in_the_package() -> None:
     assert text("tw_runtime.h").startswith("/*") and text("tw_runtime.h") is text("tw_runtime.h")
     with pytest.raises(FileNotFoundError):
         text("nothing.mako")
+
+
+@pytest.mark.parametrize(("clip", "wanted"), [("Relu", True), ("", False)])
+def test_a_limit_that_is_infinite_brings_the_header_that_defines_it(clip: str, wanted: bool) -> None:
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 6]) for name in ("a", "b", "y")]
+    steps = [helper.make_node("Sub", ["a", "b"], ["c" if clip else "y"])]
+    if clip:
+        steps.append(helper.make_node(clip, ["c"], ["y"]))
+    graph = helper.make_graph(steps, "g", ends[:2], ends[2:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+    made = Deployment(model.SerializeToString(), CLUSTER.name, registry=registry_for(CLUSTER)).files
+    code = next(data for name, data in made.items() if name.endswith(".c") and b"tw_sub" in data)
+    assert (b"INFINITY" in code, b"#include <math.h>" in code) == (wanted, wanted)

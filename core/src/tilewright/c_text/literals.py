@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import re
 
 from tilewright.ir.dtypes import DType
 
@@ -22,6 +23,11 @@ def c_double(value: float) -> str:
     if math.isinf(value):
         return "INFINITY" if value > 0 else "-INFINITY"
     return value.hex()
+
+
+def needs_math(code: str) -> bool:
+    """Whether C has a literal of `c_float` or `c_double` that math.h defines."""
+    return re.search(r"\b(INFINITY|NAN)\b", code) is not None
 
 
 def c_int(value: int) -> str:

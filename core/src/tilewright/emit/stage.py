@@ -13,6 +13,7 @@ from textwrap import indent
 
 from tilewright.c_text.identifiers import comment_text
 from tilewright.c_text.line_width import fitted
+from tilewright.c_text.literals import needs_math
 from tilewright.c_text.templates import template
 from tilewright.emit.border import PortText, far_bases, port_texts
 from tilewright.emit.ctree import INDENT, WIDTH, print_body, print_step, signature, wrap_call
@@ -234,15 +235,18 @@ def _quantised_names(prefix: str, inputs: tuple[PortText, ...], outputs: tuple[P
 def _code_names(program: Program, *, split: bool) -> Names:
     statements = [*statements_in(program.body), *(one for step in program.steps for one in step.statements)]
     body = "\n".join(print_run(program.body, program.steps, f"{program.prefix.upper()}_STEP_COUNT"))
+    steps = [print_step(step) for step in program.steps]
     kernels = kernel_sections(program)
     includes = {*program.includes, "<stddef.h>", *(["<float.h>"] if program.uses_float else [])}
     includes |= {name for section in kernels for name in section.includes}
+    if any(needs_math(code) for code in (body, *steps)):  # a number that a kernel is called with
+        includes.add("<math.h>")
     return {
         "kernels": "\n\n".join(section.text for section in kernels),
         "kernels_header": f"{program.prefix}_kernels.h" if split and kernels else "",
         "includes": sorted(includes),
         "maths": "<math.h>" in includes,
-        "steps": [print_step(step) for step in program.steps],
+        "steps": steps,
         "body": body,
         "initial": "\n".join(print_body(program.initial, 1, program.steps)),
         "used_constants": [pool for pool in program.constants if re.search(rf"\b{pool.base}\b", body)],
