@@ -172,14 +172,14 @@ class WindowTable:
 
     def windows(self, operand: CopiedOperand, cuts: Mapping[str, int]) -> WindowClasses:
         """The windows of all tiles; `cuts` is loop -> tile extent, and a loop left out is not cut."""
-        names = self._moving(operand)
+        names = self.moving(operand)
         sizes_here = tuple(cuts.get(name, self.space.extents[name]) for name in names)
         key = (operand.name, sizes_here)
         if key not in self._known:
             self._known[key] = self._windows(operand, dict(zip(names, sizes_here, strict=True)))
         return self._known[key]
 
-    def _moving(self, operand: CopiedOperand) -> tuple[str, ...]:
+    def moving(self, operand: CopiedOperand) -> tuple[str, ...]:
         """The loops that move an operand: those that may be cut here, and those of which hops around leave one trip."""
         if not self.around or not isinstance(self.space.access, MapAccess):
             return operand.loops
@@ -299,7 +299,7 @@ class WindowTable:
     def _is_joint(self, operand: CopiedOperand) -> bool:
         """Whether a loop moves several axes of the operand."""
         axes = self.space.index_map.axes[operand.name]
-        moved = [name for axis in axes for name in operand.loops if mentions(axis.index, name)]
+        moved = [name for axis in axes for name in self.moving(operand) if mentions(axis.index, name)]
         return len(set(moved)) != len(moved)
 
     def visits(self, names: Iterable[str], cuts: Mapping[str, int]) -> int:

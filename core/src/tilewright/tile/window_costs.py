@@ -96,12 +96,14 @@ class WindowCosts:
 
     def _classes(self, access: MapAccess, position: int, points: Integers) -> tuple[Integers, Integers]:
         """Along one axis the extents of windows, and how many tiles have each, [points, extents]: none fill up rows."""
-        axis = access.axes[self.item.name][position]
-        columns = [at for at, name in enumerate(self.item.loops) if mentions(axis.index, name)]
-        names = [self.item.loops[at] for at in columns]
+        index = access.axes[self.item.name][position].index
+        columns = [at for at, name in enumerate(self.item.loops) if mentions(index, name)]
+        cut = [self.item.loops[at] for at in columns]
+        names = [name for name in self.table.moving(self.item) if mentions(index, name)]
+        held = {name: self.table.space.extents[name] for name in names}
         unique, inverse = unique_rows(points[:, columns])
         found = [
-            self.table._along(self.item.name, position, names, dict(zip(names, row, strict=True)))
+            self.table._along(self.item.name, position, names, {**held, **dict(zip(cut, row, strict=True))})
             for row in unique.tolist()
         ]
         return _filled(found, inverse)
