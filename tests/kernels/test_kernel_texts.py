@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from objections import objections
 
 from tilewright.allocate.best_fit import BestFit
 from tilewright.emit import EmitOptions, emit
@@ -86,6 +87,11 @@ def test_the_c_is_as_reviewed(target: str, layer: str) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
     assert text == file.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("target", "layer"), CASES)
+def test_the_c_reads_well(target: str, layer: str) -> None:
+    assert objections((GOLDEN / target / f"{layer}.c").read_text(encoding="utf-8")) == []
 
 
 def test_there_is_no_file_without_a_layer() -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import Any
 
 import pytest
+from objections import objections
 
 from tilewright.emit import EmitOptions, emit
 from tilewright.ir.decisions import Decisions
@@ -21,19 +21,6 @@ from tilewright.testing.random_networks import KINDS, random_network
 from tilewright.transform import HOOKS, transform
 
 LAYERS = {layer.name: layer for layer in every_layer()}
-
-OBJECTIONS = {
-    "a cast of a cast": r"\([\w ]+\*\)\([\w ]+\*\)",
-    "nothing is added": r" [+-] 0\b(?![.x]| \*)",
-    "times nothing": r"(?<![\w.])0 \* | \* 0\b(?![.x])",
-    "parentheses around a name": r"(?<=[-+*/,=] )\(\w+(\.\w+)*\)(?![\w({\[])",
-    "an empty function": r"\)\n\{\n\}",
-    "a comma before a full stop": r",\s*\.(?!\w)[^\n]*\*/",
-    "an offset without a name": r"\b(ram|flash|l1|l2) \+ \d",
-}
-
-
-LONG_NAME = 60  # characters of a name of the model's, which stays whole however long it is
 
 
 @cache
@@ -55,14 +42,6 @@ def network_text(kind: str, scratchpad_bytes: int) -> str:
 def text_of(plan: Allocated) -> str:
     program = transform(lower(plan, vocabulary(), "net"), (HOOKS,), ())
     return emit(program, EmitOptions(generator="tilewright")).files["net.c"].decode()
-
-
-def objections(text: str) -> list[str]:
-    """What is wrong in the part that is written for the program; kernels above it are files of their own."""
-    own = text.partition("/* ---- steps ---- */")[2]
-    found = [f"{what}: {match[0]!r}" for what, form in OBJECTIONS.items() for match in re.finditer(form, own)]
-    lines = [line for line in own.split("\n") if len(line) > 120 and len(line.split()[-1]) < LONG_NAME]
-    return [*found, *(f"a long line: {line}" for line in lines)]
 
 
 @pytest.mark.parametrize("name", LAYERS)

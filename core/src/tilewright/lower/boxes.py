@@ -68,6 +68,11 @@ def window(access: Access, operand: str, box: CBox, names: Sequence[str]) -> tup
     return tuple(_known(span) for span in access.window(operand, whole))
 
 
+def axis_names(stem: str, rank: int) -> list[str]:
+    """C variables for the window of an operand along each axis; `stem` is the operand's."""
+    return [f"{stem}_axis_{axis}" for axis in range(rank)]
+
+
 def lows(access: Access, operand: str, box: CBox) -> tuple[Expression, ...]:
     """Where the window begins along each axis."""
     whole = whole_box(access)

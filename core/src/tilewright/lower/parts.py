@@ -11,7 +11,7 @@ from tilewright.ir.expressions import Expression, Field, Name, Number
 from tilewright.ir.platform import CopyPath
 from tilewright.ir.program import Parameter, Part
 from tilewright.ir.statements import Declare, PartCall, Statement
-from tilewright.lower.boxes import NOTHING, CBox, CSpan, lows, window
+from tilewright.lower.boxes import NOTHING, CBox, CSpan, axis_names, lows, window
 from tilewright.lower.nest import HopLevel
 from tilewright.lower.operand_bindings import OperandBinding
 from tilewright.lower.rolling import rolling_window
@@ -163,5 +163,4 @@ def distance(
 
 
 def span_names(tiling: TiledStep, binding: OperandBinding) -> list[str]:
-    stem = tiling.names[binding.operand]
-    return [f"{stem}_{axis}" for axis in range(len(binding.shape))]
+    return axis_names(tiling.names[binding.operand], len(binding.shape))

@@ -12,7 +12,7 @@ from tilewright.ir.expressions import Choice, Expression, FunctionCall, Name, Nu
 from tilewright.ir.layout import Layout
 from tilewright.ir.statements import Declare, Statement
 from tilewright.ir.subexpressions import replaced
-from tilewright.lower.boxes import NOTHING, CBox, CSpan, ends_of, window
+from tilewright.lower.boxes import NOTHING, CBox, CSpan, axis_names, ends_of, window
 from tilewright.lower.nest import HopLevel
 from tilewright.lower.region_box import BEFORE
 from tilewright.lower.tile_buffers import TileBuffers, TiledStep
@@ -34,14 +34,15 @@ def rolling_window(tiling: TiledStep, level: HopLevel, slot: TileBuffers, spans:
     if slot.roll is None:
         raise ValueError(f"{slot.name} keeps no rows")
     roll, box = slot.roll, tiling.box
-    axis, names = roll.axis, [f"{tiling.names[slot.binding.operand]}_{at}_{BEFORE.text}" for at in range(len(spans))]
+    stem, axis = tiling.names[slot.binding.operand], roll.axis
+    names = axis_names(f"{stem}_{BEFORE.text}", len(spans))
     own = box.levels[tiling.nest.levels.index(level)]
     around = in_box_before(level.around(slot.copy.level), Name(own.variable))
     earlier = window(tiling.nest.access, slot.binding.operand, around, names)
     period = own.period(roll.loop - box.boxes.starts[-2] + 1)
     here, old = spans[axis], earlier[axis]
     later = box.later_trip(roll.loop, Name(own.variable))
-    name = f"{tiling.names[slot.binding.operand]}_{axis}_new"
+    name = axis_names(f"{stem}_new", len(spans))[axis]
     whole = Struct("tw_range", (here.low, here.low + here.extent))
     done = Choice(later, old.low + old.extent, NOTHING)
     declared: tuple[Statement, ...] = (

@@ -32,18 +32,19 @@ from tilewright.ir.regions import SplitReduction
 from tilewright.ir.sections import Section
 from tilewright.ir.statements import ByteRange, Declare, For, KernelCall, Statement
 from tilewright.lower.addresses import RUN_LOCALS, Address, AddressBook
-from tilewright.lower.boxes import NOTHING, Bounds, CBox, CSpan, fixed, lows, whole_box, window
+from tilewright.lower.boxes import NOTHING, Bounds, CBox, CSpan, axis_names, fixed, lows, whole_box, window
 from tilewright.lower.operand_bindings import OperandBinding, pointer_to, scratch_operand
 from tilewright.lower.row_edges import PassedColumns
 from tilewright.lower.row_stripes import NAMES, STRIPE, StripeTable
 from tilewright.lower.scope import declared, spans_declared, used
+from tilewright.lower.transfers import LOOPS
 from tilewright.tile.footprint import SUMS
 from tilewright.tile.row_steps import RowRead, RowStep
 
 ROWS = Parameter(type="tw_rows *", name="rows")  # the counters of all steps
 _ROW, _PART = Name("row"), Name("part")  # the only row of a call, or the range of them
 _RUN = Name("run")  # of the parts of a loop that rows are in
-_LOCALS = (*RUN_LOCALS, *"ijklmnop", ROWS.name, *NAMES, "row", "part", "run", "scratch", "acc")
+_LOCALS = (*RUN_LOCALS, *LOOPS, ROWS.name, *NAMES, "row", "part", "run", "scratch", "acc")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -293,8 +294,7 @@ def _operands(call: RowCall, names: Mapping[str, str]) -> _Operands:
     found = _Operands()
     for binding in call.bindings:
         stem = names[binding.operand]
-        texts = [f"{stem}_{axis}" for axis in range(len(binding.shape))]
-        spans = window(call.access, binding.operand, call.box, texts)
+        spans = window(call.access, binding.operand, call.box, axis_names(stem, len(binding.shape)))
         found.spans.extend(spans)
         held = call.held.get(binding.what)
         steps, origin = _stored(binding.shape, binding.layout, held, call.stripes)

@@ -28,9 +28,10 @@ from tilewright.lower.boxes import NOTHING, lows, whole_box
 from tilewright.lower.nest import COUNTERS, HopLevel, Ranges, TileNest, boxes
 from tilewright.lower.operand_bindings import OperandBinding
 from tilewright.lower.region_box import RegionBox
+from tilewright.lower.transfers import LOOPS
 from tilewright.tile.boxes import RollingAxis
 
-STEP_LOCALS = (*RUN_LOCALS, *COUNTERS, *"ijklmnop", "mine", "slot", "near", "far", "box", "copies", "scratch")
+STEP_LOCALS = (*RUN_LOCALS, *COUNTERS, *LOOPS, "mine", "slot", "near", "far", "box", "copies", "scratch")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

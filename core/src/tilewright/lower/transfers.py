@@ -15,6 +15,7 @@ from tilewright.ir.statements import ByteRange, CopyStart, For, If, Statement
 from tilewright.lower.boxes import CSpan
 
 TRANSFER = "tw_transfer"
+LOOPS = "ijklmnuv"  # variables, outermost first; tensors have at most 8 axes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,4 +191,4 @@ def _moved(pointer: Expression, loops: Sequence[_Walk], *, source: bool) -> Expr
 
 
 def _index(number: int) -> Name:
-    return Name("ijklmnop"[number])
+    return Name(LOOPS[number])

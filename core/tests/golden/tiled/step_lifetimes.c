@@ -26,17 +26,17 @@ static net_0_conv_box net_0_conv_tile(int32_t t)
 static void net_0_conv_fetch_x(int32_t t, uint8_t *l2, tw_slot *slot)
 {
     const net_0_conv_box box = net_0_conv_tile(t);
-    const tw_span x_2 = tw_span_clipped(box.h.low - 1, box.h.high + 1, 8);
-    const uint8_t *const far = l2 + AT_IN_X + 24 * x_2.low;
-    tw_transfer(slot, slot->bytes, far, 24 * x_2.extent, 2, 120, 192);
+    const tw_span x_axis_2 = tw_span_clipped(box.h.low - 1, box.h.high + 1, 8);
+    const uint8_t *const far = l2 + AT_IN_X + 24 * x_axis_2.low;
+    tw_transfer(slot, slot->bytes, far, 24 * x_axis_2.extent, 2, 120, 192);
 }
 
 /* Brings W of tile t from flash. */
 static void net_0_conv_fetch_w(int32_t t, const uint8_t *flash, tw_slot *slot)
 {
     const net_0_conv_box box = net_0_conv_tile(t);
-    const tw_span w_0 = tw_span_inside(box.o.low, box.o.high);
-    const uint8_t *const far = flash + AT_0_W + 72 * w_0.low;
+    const tw_span w_axis_0 = tw_span_inside(box.o.low, box.o.high);
+    const uint8_t *const far = flash + AT_0_W + 72 * w_axis_0.low;
     tw_transfer(slot, slot->bytes, far, 288, 1, 0, 0);
 }
 
@@ -44,10 +44,10 @@ static void net_0_conv_fetch_w(int32_t t, const uint8_t *flash, tw_slot *slot)
 static void net_0_conv_store_y(int32_t t, uint8_t *l2, tw_slot *slot)
 {
     const net_0_conv_box box = net_0_conv_tile(t);
-    const tw_span y_1 = tw_span_inside(box.o.low, box.o.high);
-    const tw_span y_2 = tw_span_inside(box.h.low, box.h.high);
-    uint8_t *const far = l2 + AT_0_Y + 192 * y_1.low + 24 * y_2.low;
-    tw_transfer(slot, far, slot->bytes, 24 * y_2.extent, 4, 192, 72);
+    const tw_span y_axis_1 = tw_span_inside(box.o.low, box.o.high);
+    const tw_span y_axis_2 = tw_span_inside(box.h.low, box.h.high);
+    uint8_t *const far = l2 + AT_0_Y + 192 * y_axis_1.low + 24 * y_axis_2.low;
+    tw_transfer(slot, far, slot->bytes, 24 * y_axis_2.extent, 4, 192, 72);
 }
 
 /* Computes this core's share of tile t, along loop w. */
@@ -56,22 +56,22 @@ static void net_0_conv_compute(int32_t t, const uint8_t *x, const uint8_t *w, co
     const net_0_conv_box box = net_0_conv_tile(t);
     const tw_range mine = tw_share((tw_range){0, 6}, 1);
     if (mine.low < mine.high) {
-        const tw_span x_2 = tw_span_clipped(box.h.low - 1, box.h.high + 1, 8);
-        const tw_span x_3 = tw_span_clipped(mine.low - 1, mine.high + 1, 6);
-        const tw_span b_0 = tw_span_inside(box.o.low, box.o.high);
-        const tw_span y_1 = tw_span_inside(box.o.low, box.o.high);
-        const tw_span y_2 = tw_span_inside(box.h.low, box.h.high);
-        const tw_span y_3 = tw_span_inside(mine.low, mine.high);
-        const float *const my_x = (const float *)(x + 4 * x_3.low);
+        const tw_span x_axis_2 = tw_span_clipped(box.h.low - 1, box.h.high + 1, 8);
+        const tw_span x_axis_3 = tw_span_clipped(mine.low - 1, mine.high + 1, 6);
+        const tw_span b_axis_0 = tw_span_inside(box.o.low, box.o.high);
+        const tw_span y_axis_1 = tw_span_inside(box.o.low, box.o.high);
+        const tw_span y_axis_2 = tw_span_inside(box.h.low, box.h.high);
+        const tw_span y_axis_3 = tw_span_inside(mine.low, mine.high);
+        const float *const my_x = (const float *)(x + 4 * x_axis_3.low);
         const float *const my_w = (const float *)w;
-        const float *const my_b = (const float *)(flash + AT_0_B + 4 * b_0.low);
-        float *const my_y = (float *)(y + 4 * y_3.low);
+        const float *const my_b = (const float *)(flash + AT_0_B + 4 * b_axis_0.low);
+        float *const my_y = (float *)(y + 4 * y_axis_3.low);
         tw_conv_f32((tw_conv){
             .batches = 1,
-            .outputs = y_1.extent,
+            .outputs = y_axis_1.extent,
             .group_inputs = 2,
             .group_outputs = 8,
-            .first_output = y_1.low,
+            .first_output = y_axis_1.low,
             .x_batch = 60,
             .x_channel = 30,
             .y_batch = 72,
@@ -79,10 +79,10 @@ static void net_0_conv_compute(int32_t t, const uint8_t *x, const uint8_t *w, co
             .w_output = 18,
             .w_channel = 1,
             .depth = {.outputs = 1, .inputs = 1, .taps = 1, .stride = 1, .dilation = 1, .counted = 1},
-            .row = {.outputs = y_2.extent, .inputs = x_2.extent, .taps = 3, .stride = 1, .dilation = 1,
-                .before = x_2.before, .counted = 9 - x_2.low, .x_step = 6, .y_step = 6, .w_step = 6},
-            .column = {.outputs = y_3.extent, .inputs = x_3.extent, .taps = 3, .stride = 1, .dilation = 1,
-                .before = x_3.before, .counted = 7 - x_3.low, .x_step = 1, .y_step = 1, .w_step = 2},
+            .row = {.outputs = y_axis_2.extent, .inputs = x_axis_2.extent, .taps = 3, .stride = 1, .dilation = 1,
+                .before = x_axis_2.before, .counted = 9 - x_axis_2.low, .x_step = 6, .y_step = 6, .w_step = 6},
+            .column = {.outputs = y_axis_3.extent, .inputs = x_axis_3.extent, .taps = 3, .stride = 1, .dilation = 1,
+                .before = x_axis_3.before, .counted = 7 - x_axis_3.low, .x_step = 1, .y_step = 1, .w_step = 2},
             .low = -INFINITY,
             .high = INFINITY,
         }, my_x, my_w, my_b, my_y);

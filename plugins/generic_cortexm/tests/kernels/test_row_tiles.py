@@ -27,7 +27,7 @@ from tilewright_cortexm.kernels import (
     mve_pools,
     mve_products,
 )
-from tilewright_cortexm.kernels.row_tiles import tile_elements, tile_rows
+from tilewright_cortexm.kernels.row_tiles import product, tile_elements, tile_rows
 
 Array = npt.NDArray[np.generic]
 MIXING = (dsp_products.KERNELS[0], mve_products.KERNELS[0])
@@ -191,3 +191,11 @@ def test_means_over_an_image_are_summed_in_parts(kernel: Kernel, rows: int, tmp_
         operator, kernel, site, inputs, cuts={"y": rows}, folder=tmp_path, layouts=one.required, flags=UBSAN
     )
     assert np.array_equal(found, operator.reference(site, inputs)[0])
+
+
+@pytest.mark.parametrize(
+    ("factors", "text"),
+    [((5, "y.extent"), "5 * y.extent"), (("16", 1), "16"), ((1, "1"), "1"), ((3, "a + b"), "3 * (a + b)")],
+)
+def test_products_read_well(factors: tuple[object, ...], text: str) -> None:
+    assert product(*factors) == text

@@ -470,7 +470,7 @@ TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
 {
     const int8_t *const x = (const int8_t *)(ram + AT_0_Y);
     const uint8_t *const w = flash + AT_1_W;
-    const int32_t *const p_2 = (const int32_t *)(flash + AT_1_P);
+    const int32_t *const p = (const int32_t *)(flash + AT_1_P);
     int8_t *const y = (int8_t *)(ram + AT_0_Y);
     uint8_t *const scratch = ram + AT_1_SCRATCH;
     tw_dsp_depthwise_i8_s1_x0_m128_127((tw_depthwise){
@@ -490,7 +490,7 @@ TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
         .top = 1,
         .left = 1,
         .pad = 252,
-    }, (const uint8_t *)x, w, p_2, (uint8_t *)y, (void *)scratch, 14, -3, -3);
+    }, (const uint8_t *)x, w, p, (uint8_t *)y, (void *)scratch, 14, -3, -3);
 }
 
 /* Step 2 of 3: Transpose

@@ -524,7 +524,7 @@ TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
 {
     const int8_t *const x = (const int8_t *)(ram + AT_0_Y);
     const uint32_t *const w = (const uint32_t *)(flash + AT_1_W);
-    const int32_t *const p_2 = (const int32_t *)(flash + AT_1_P);
+    const int32_t *const p = (const int32_t *)(flash + AT_1_P);
     int8_t *const y = (int8_t *)(ram + AT_1_Y);
     uint8_t *const scratch = ram + AT_1_SCRATCH;
     tw_dsp_products_i8_3_u3_x0_m128_127_0_9_2((tw_dsp_conv){
@@ -551,7 +551,7 @@ TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
         .groups = 9,
         .above = -3,
         .zero_point = -3,
-    }, (const uint8_t *)x, w, p_2, (uint8_t *)y, (uint32_t *)scratch);
+    }, (const uint8_t *)x, w, p, (uint8_t *)y, (uint32_t *)scratch);
 }
 
 /* Step 2 of 3: Transpose

@@ -591,7 +591,7 @@ TW_STEP void net_0_qgemm(const uint8_t *flash, uint8_t *ram)
 {
     const int8_t *const a = (const int8_t *)(ram + AT_IN_QGEMM_0_IN0);
     const uint32_t *const w = (const uint32_t *)(flash + AT_0_W);
-    const int32_t *const p_2 = (const int32_t *)(flash + AT_0_P);
+    const int32_t *const p = (const int32_t *)(flash + AT_0_P);
     int8_t *const y = (int8_t *)(ram + AT_0_Y);
     uint8_t *const scratch = ram + AT_0_SCRATCH;
     tw_dsp_products_i8_3_u2_x0_m128_127_0_26_2_52_1_1((tw_dsp_conv){
@@ -618,5 +618,5 @@ TW_STEP void net_0_qgemm(const uint8_t *flash, uint8_t *ram)
         .groups = 26,
         .above = -3,
         .zero_point = -3,
-    }, (const uint8_t *)a, w, p_2, (uint8_t *)y, (uint32_t *)scratch);
+    }, (const uint8_t *)a, w, p, (uint8_t *)y, (uint32_t *)scratch);
 }

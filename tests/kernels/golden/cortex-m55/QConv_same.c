@@ -491,7 +491,7 @@ TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
 {
     const int8_t *const x = (const int8_t *)(ram + AT_0_Y);
     const int8_t *const w = (const int8_t *)(flash + AT_1_W);
-    const int32_t *const p_2 = (const int32_t *)(flash + AT_1_P);
+    const int32_t *const p = (const int32_t *)(flash + AT_1_P);
     int8_t *const y = (int8_t *)(ram + AT_1_Y);
     uint8_t *const scratch = ram + AT_1_SCRATCH;
     tw_mve_products_2_flip0_u3_t12_m128_127_0_4_4_16_1_2((tw_mve_conv){
@@ -519,7 +519,7 @@ TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
         .room = 112,
         .steps = 2,
         .zero_point = -3,
-    }, (const uint8_t *)x, w, p_2, (uint8_t *)y, (int8_t *)scratch);
+    }, (const uint8_t *)x, w, p, (uint8_t *)y, (int8_t *)scratch);
 }
 
 /* Step 2 of 3: Transpose

@@ -450,7 +450,7 @@ TW_STEP void net_0_qgemm(const uint8_t *flash, uint8_t *ram)
 {
     const int8_t *const a = (const int8_t *)(ram + AT_IN_QGEMM_0_IN0);
     const int8_t *const w = (const int8_t *)(flash + AT_0_W);
-    const int32_t *const p_2 = (const int32_t *)(flash + AT_0_P);
+    const int32_t *const p = (const int32_t *)(flash + AT_0_P);
     int8_t *const y = (int8_t *)(ram + AT_0_Y);
     tw_mve_products_2_dense_u3_t5_m128_127_0_13_4_52_1_1((tw_mve_conv){
         .width = 37,
@@ -477,5 +477,5 @@ TW_STEP void net_0_qgemm(const uint8_t *flash, uint8_t *ram)
         .room = 112,
         .steps = 2,
         .zero_point = -3,
-    }, (const uint8_t *)a, w, p_2, (uint8_t *)y, 0);
+    }, (const uint8_t *)a, w, p, (uint8_t *)y, 0);
 }

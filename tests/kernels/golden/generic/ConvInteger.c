@@ -122,7 +122,7 @@ TW_STEP void net_0_convinteger(const uint8_t *flash, uint8_t *ram)
 {
     const int8_t *const x = (const int8_t *)(ram + AT_IN_CONVINTEGER_0_IN0);
     const int8_t *const w = (const int8_t *)(flash + AT_0_W);
-    const int8_t *const p_2 = (const int8_t *)(ram + AT_IN_CONVINTEGER_0_IN2);
+    const int8_t *const p = (const int8_t *)(ram + AT_IN_CONVINTEGER_0_IN2);
     const int8_t *const q = (const int8_t *)(ram + AT_IN_CONVINTEGER_0_IN3);
     int32_t *const y = (int32_t *)(ram + AT_0_Y);
     tw_integer_conv_i8_i8((tw_integer_conv_i8_i8_shape){
@@ -143,5 +143,5 @@ TW_STEP void net_0_convinteger(const uint8_t *flash, uint8_t *ram)
             .x_step = 25, .y_step = 25, .w_step = 3},
         .column = {.outputs = 25, .inputs = 25, .taps = 3, .stride = 1, .dilation = 1, .before = 1, .counted = 26,
             .x_step = 1, .y_step = 1, .w_step = 1},
-    }, x, w, p_2, q, y);
+    }, x, w, p, q, y);
 }

@@ -50,7 +50,7 @@ TW_STEP void net_0_matmulinteger(uint8_t *ram)
 {
     const int8_t *const a = (const int8_t *)(ram + AT_IN_MATMULINTEGER_0_IN0);
     const int8_t *const b = (const int8_t *)(ram + AT_IN_MATMULINTEGER_0_IN1);
-    const int8_t *const p_2 = (const int8_t *)(ram + AT_IN_MATMULINTEGER_0_IN2);
+    const int8_t *const p = (const int8_t *)(ram + AT_IN_MATMULINTEGER_0_IN2);
     const int8_t *const q = (const int8_t *)(ram + AT_IN_MATMULINTEGER_0_IN3);
     int32_t *const y = (int32_t *)(ram + AT_0_Y);
     tw_integer_matmul_i8_i8((tw_integer_matmul_i8_i8_shape){
@@ -66,5 +66,5 @@ TW_STEP void net_0_matmulinteger(uint8_t *ram)
         .b_column = 1,
         .q_column = 1,
         .y_column = 1,
-    }, a, b, p_2, q, y);
+    }, a, b, p, q, y);
 }

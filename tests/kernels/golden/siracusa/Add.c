@@ -651,27 +651,27 @@ static net_0_add_box net_0_add_tile(int32_t t)
 static void net_0_add_fetch_a(int32_t t, uint8_t *l2, tw_slot *slot)
 {
     const net_0_add_box box = net_0_add_tile(t);
-    const tw_span a_1 = tw_span_inside(box.lead1.low, box.lead1.high);
-    const uint8_t *const far = l2 + AT_IN_ADD_0_IN0 + 92 * a_1.low;
-    tw_transfer(slot, slot->bytes, far, 92 * a_1.extent, 5, 1012, 1932);
+    const tw_span a_axis_1 = tw_span_inside(box.lead1.low, box.lead1.high);
+    const uint8_t *const far = l2 + AT_IN_ADD_0_IN0 + 92 * a_axis_1.low;
+    tw_transfer(slot, slot->bytes, far, 92 * a_axis_1.extent, 5, 1012, 1932);
 }
 
 /* Brings B of tile t from l2. */
 static void net_0_add_fetch_b(int32_t t, uint8_t *l2, tw_slot *slot)
 {
     const net_0_add_box box = net_0_add_tile(t);
-    const tw_span b_0 = tw_span_inside(box.lead1.low, box.lead1.high);
-    const uint8_t *const far = l2 + AT_IN_ADD_0_IN1 + 4 * b_0.low;
-    tw_transfer(slot, slot->bytes, far, 4 * b_0.extent, 1, 0, 0);
+    const tw_span b_axis_0 = tw_span_inside(box.lead1.low, box.lead1.high);
+    const uint8_t *const far = l2 + AT_IN_ADD_0_IN1 + 4 * b_axis_0.low;
+    tw_transfer(slot, slot->bytes, far, 4 * b_axis_0.extent, 1, 0, 0);
 }
 
 /* Takes Y of tile t to l2. */
 static void net_0_add_store_y(int32_t t, uint8_t *l2, tw_slot *slot)
 {
     const net_0_add_box box = net_0_add_tile(t);
-    const tw_span y_1 = tw_span_inside(box.lead1.low, box.lead1.high);
-    uint8_t *const far = l2 + AT_0_Y + 92 * y_1.low;
-    tw_transfer(slot, far, slot->bytes, 92 * y_1.extent, 5, 1932, 1012);
+    const tw_span y_axis_1 = tw_span_inside(box.lead1.low, box.lead1.high);
+    uint8_t *const far = l2 + AT_0_Y + 92 * y_axis_1.low;
+    tw_transfer(slot, far, slot->bytes, 92 * y_axis_1.extent, 5, 1932, 1012);
 }
 
 /* Computes this core's share of tile t, along loop _lead0. */
@@ -680,16 +680,16 @@ static void net_0_add_compute(int32_t t, const uint8_t *a, const uint8_t *b, uin
     const net_0_add_box box = net_0_add_tile(t);
     const tw_range mine = tw_share((tw_range){0, 23}, 1);
     if (mine.low < mine.high) {
-        const tw_span a_2 = tw_span_inside(mine.low, mine.high);
-        const tw_span y_1 = tw_span_inside(box.lead1.low, box.lead1.high);
-        const tw_span y_2 = tw_span_inside(mine.low, mine.high);
-        const float *const my_a = (const float *)(a + 4 * a_2.low);
+        const tw_span a_axis_2 = tw_span_inside(mine.low, mine.high);
+        const tw_span y_axis_1 = tw_span_inside(box.lead1.low, box.lead1.high);
+        const tw_span y_axis_2 = tw_span_inside(mine.low, mine.high);
+        const float *const my_a = (const float *)(a + 4 * a_axis_2.low);
         const float *const my_b = (const float *)b;
-        float *const my_y = (float *)(y + 4 * y_2.low);
+        float *const my_y = (float *)(y + 4 * y_axis_2.low);
         for (int32_t tw_i0 = 0; tw_i0 < 5; ++tw_i0)
-        for (int32_t tw_i1 = 0; tw_i1 < y_1.extent; ++tw_i1)
-        tw_xp_f32_sum(y_2.extent, my_a + tw_i0 * 253 + tw_i1 * 23, 1, my_b + tw_i1, 0, my_y + tw_i0 * 253 + tw_i1 * 23,
-            1);
+        for (int32_t tw_i1 = 0; tw_i1 < y_axis_1.extent; ++tw_i1)
+        tw_xp_f32_sum(y_axis_2.extent, my_a + tw_i0 * 253 + tw_i1 * 23, 1, my_b + tw_i1, 0,
+            my_y + tw_i0 * 253 + tw_i1 * 23, 1);
         tw_charge(1490u, (box.lead1.high - box.lead1.low) * (mine.high - mine.low), 33);
     }
 }

@@ -755,9 +755,9 @@ static net_0_conv_box net_0_conv_tile(int32_t t)
 static void net_0_conv_fetch_x(int32_t t, uint8_t *l2, tw_slot *slot)
 {
     const net_0_conv_box box = net_0_conv_tile(t);
-    const tw_span x_2 = tw_span_clipped(box.h.low - 1, box.h.high + 1, 19);
-    const uint8_t *const far = l2 + AT_IN_CONV_DEPTHWISE_0_IN0 + 92 * x_2.low;
-    tw_transfer(slot, slot->bytes, far, 92 * x_2.extent, 8, 1012, 1748);
+    const tw_span x_axis_2 = tw_span_clipped(box.h.low - 1, box.h.high + 1, 19);
+    const uint8_t *const far = l2 + AT_IN_CONV_DEPTHWISE_0_IN0 + 92 * x_axis_2.low;
+    tw_transfer(slot, slot->bytes, far, 92 * x_axis_2.extent, 8, 1012, 1748);
 }
 
 /* Brings W from weights. */
@@ -778,9 +778,9 @@ static void net_0_conv_fetch_b(const uint8_t *weights, tw_slot *slot)
 static void net_0_conv_store_y(int32_t t, uint8_t *l2, tw_slot *slot)
 {
     const net_0_conv_box box = net_0_conv_tile(t);
-    const tw_span y_2 = tw_span_inside(box.h.low, box.h.high);
-    uint8_t *const far = l2 + AT_0_Y + 92 * y_2.low;
-    tw_transfer(slot, far, slot->bytes, 92 * y_2.extent, 8, 1748, 920);
+    const tw_span y_axis_2 = tw_span_inside(box.h.low, box.h.high);
+    uint8_t *const far = l2 + AT_0_Y + 92 * y_axis_2.low;
+    tw_transfer(slot, far, slot->bytes, 92 * y_axis_2.extent, 8, 1748, 920);
 }
 
 /* Computes this core's share of tile t, along loop o. */
@@ -789,24 +789,24 @@ static void net_0_conv_compute(int32_t t, const uint8_t *x, const uint8_t *w, co
     const net_0_conv_box box = net_0_conv_tile(t);
     const tw_range mine = tw_share((tw_range){0, 8}, 1);
     if (mine.low < mine.high) {
-        const tw_span x_1 = tw_span_inside(mine.low, mine.high);
-        const tw_span x_2 = tw_span_clipped(box.h.low - 1, box.h.high + 1, 19);
-        const tw_span w_1 = tw_span_inside(mine.low, mine.high);
-        const tw_span b_0 = tw_span_inside(mine.low, mine.high);
-        const tw_span y_1 = tw_span_inside(mine.low, mine.high);
-        const tw_span y_2 = tw_span_inside(box.h.low, box.h.high);
-        const float *const my_x = (const float *)(x + 1012 * x_1.low);
-        const float *const my_w = (const float *)(w + 4 * w_1.low);
-        const float *const my_b = (const float *)(b + 4 * b_0.low);
-        float *const my_y = (float *)(y + 920 * y_1.low);
+        const tw_span x_axis_1 = tw_span_inside(mine.low, mine.high);
+        const tw_span x_axis_2 = tw_span_clipped(box.h.low - 1, box.h.high + 1, 19);
+        const tw_span w_axis_1 = tw_span_inside(mine.low, mine.high);
+        const tw_span b_axis_0 = tw_span_inside(mine.low, mine.high);
+        const tw_span y_axis_1 = tw_span_inside(mine.low, mine.high);
+        const tw_span y_axis_2 = tw_span_inside(box.h.low, box.h.high);
+        const float *const my_x = (const float *)(x + 1012 * x_axis_1.low);
+        const float *const my_w = (const float *)(w + 4 * w_axis_1.low);
+        const float *const my_b = (const float *)(b + 4 * b_axis_0.low);
+        float *const my_y = (float *)(y + 920 * y_axis_1.low);
         tw_xp_f32_depthwise_none_3_3_1_1_1((tw_xp_windows){
             .batches = 1,
-            .rows = y_2.extent,
+            .rows = y_axis_2.extent,
             .columns = 23,
-            .outputs = y_1.extent,
-            .in_rows = x_2.extent,
+            .outputs = y_axis_1.extent,
+            .in_rows = x_axis_2.extent,
             .in_columns = 23,
-            .top = x_2.before,
+            .top = x_axis_2.before,
             .left = 1,
             .x_batch = 2024,
             .x_row = 23,

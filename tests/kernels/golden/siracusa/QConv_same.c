@@ -782,8 +782,8 @@ static net_0_transpose_box net_0_transpose_tile(int32_t t)
 static void net_0_transpose_fetch_x(int32_t t, uint8_t *l2, tw_slot *slot)
 {
     const net_0_transpose_box box = net_0_transpose_tile(t);
-    const tw_span x_1 = tw_span_inside(box.a1.low, box.a1.high);
-    const uint8_t *const far = l2 + AT_IN_QCONV_SAME_0_IN0 + 675 * x_1.low;
+    const tw_span x_axis_1 = tw_span_inside(box.a1.low, box.a1.high);
+    const uint8_t *const far = l2 + AT_IN_QCONV_SAME_0_IN0 + 675 * x_axis_1.low;
     tw_transfer(slot, slot->bytes, far, 4050, 1, 0, 0);
 }
 
@@ -793,12 +793,12 @@ static void net_0_transpose_compute(int32_t t, const uint8_t *x, uint8_t *l1)
     const net_0_transpose_box box = net_0_transpose_tile(t);
     const tw_range mine = tw_share((tw_range){0, 27}, 1);
     if (mine.low < mine.high) {
-        const tw_span x_2 = tw_span_inside(mine.low, mine.high);
-        const tw_span y_1 = tw_span_inside(box.a1.low, box.a1.high);
-        const tw_span y_2 = tw_span_inside(mine.low, mine.high);
-        const int8_t *const my_x = (const int8_t *)(x + 25 * x_2.low);
-        int8_t *const my_y = (int8_t *)(l1 + AT_0_Y + y_1.low + 300 * y_2.low);
-        tw_copy_i8_2(y_2.extent * 25, y_1.extent, my_x, 1, 675, my_y, 12, 1);
+        const tw_span x_axis_2 = tw_span_inside(mine.low, mine.high);
+        const tw_span y_axis_1 = tw_span_inside(box.a1.low, box.a1.high);
+        const tw_span y_axis_2 = tw_span_inside(mine.low, mine.high);
+        const int8_t *const my_x = (const int8_t *)(x + 25 * x_axis_2.low);
+        int8_t *const my_y = (int8_t *)(l1 + AT_0_Y + y_axis_1.low + 300 * y_axis_2.low);
+        tw_copy_i8_2(y_axis_2.extent * 25, y_axis_1.extent, my_x, 1, 675, my_y, 12, 1);
         tw_charge(2700u, (box.a1.high - box.a1.low) * (mine.high - mine.low), 24);
     }
 }
@@ -846,7 +846,7 @@ static void net_1_qconv_fetch_w(const uint8_t *weights, tw_slot *slot)
 }
 
 /* Brings P from weights. */
-static void net_1_qconv_fetch_p_2(const uint8_t *weights, tw_slot *slot)
+static void net_1_qconv_fetch_p(const uint8_t *weights, tw_slot *slot)
 {
     const uint8_t *const far = weights + AT_1_P;
     tw_transfer(slot, slot->bytes, far, 160, 1, 0, 0);
@@ -860,17 +860,17 @@ static void net_1_qconv_fetch_z(const uint8_t *weights, tw_slot *slot)
 }
 
 /* Computes this core's share, along loop h. */
-static void net_1_qconv_compute(uint8_t *l1, const uint8_t *w, const uint8_t *p_2, const uint8_t *z)
+static void net_1_qconv_compute(uint8_t *l1, const uint8_t *w, const uint8_t *p, const uint8_t *z)
 {
     const tw_range mine = tw_share((tw_range){0, 27}, 1);
     if (mine.low < mine.high) {
-        const tw_span x_2 = tw_span_clipped(mine.low - 1, mine.high + 1, 27);
-        const tw_span y_2 = tw_span_inside(mine.low, mine.high);
-        const int8_t *const my_x = (const int8_t *)(l1 + AT_0_Y + 300 * x_2.low);
+        const tw_span x_axis_2 = tw_span_clipped(mine.low - 1, mine.high + 1, 27);
+        const tw_span y_axis_2 = tw_span_inside(mine.low, mine.high);
+        const int8_t *const my_x = (const int8_t *)(l1 + AT_0_Y + 300 * x_axis_2.low);
         const int8_t *const my_w = (const int8_t *)w;
-        const int32_t *const my_p_2 = (const int32_t *)p_2;
+        const int32_t *const my_p = (const int32_t *)p;
         const uint8_t *const my_z = z;
-        int8_t *const my_y = (int8_t *)(l1 + AT_1_Y + 450 * y_2.low);
+        int8_t *const my_y = (int8_t *)(l1 + AT_1_Y + 450 * y_axis_2.low);
         tw_xp_products_ss_i8_direct_1_9((tw_xp_windows){
             .row_taps = 3,
             .column_taps = 3,
@@ -879,12 +879,12 @@ static void net_1_qconv_compute(uint8_t *l1, const uint8_t *w, const uint8_t *p_
             .row_dilation = 1,
             .column_dilation = 1,
             .batches = 1,
-            .rows = y_2.extent,
+            .rows = y_axis_2.extent,
             .columns = 25,
             .outputs = 18,
-            .in_rows = x_2.extent,
+            .in_rows = x_axis_2.extent,
             .in_columns = 25,
-            .top = x_2.before,
+            .top = x_axis_2.before,
             .left = 1,
             .x_batch = 8100,
             .x_row = 300,
@@ -897,7 +897,7 @@ static void net_1_qconv_compute(uint8_t *l1, const uint8_t *w, const uint8_t *p_
             .column = 108,
             .padding = UINT32_C(0xfcfcfcfc),
             .to = {.low = -128, .high = 127, .zero_point = -3},
-        }, (const uint8_t *)my_x, (const uint8_t *)my_w, my_p_2, (uint8_t *)my_y, my_z);
+        }, (const uint8_t *)my_x, (const uint8_t *)my_w, my_p, (uint8_t *)my_y, my_z);
         tw_charge(130900u, mine.high - mine.low, 4);
     }
 }
@@ -907,18 +907,18 @@ TW_STEP void net_1_qconv(uint8_t *l1, const uint8_t *weights)
     tw_rt_charge(1500u);
     tw_queue copies = {.started = 0};
     tw_slot w[1] = {{.bytes = l1 + AT_1_W_L1_0, .queue = &copies}};
-    tw_slot p_2[1] = {{.bytes = l1 + AT_1_P_L1_0, .queue = &copies}};
+    tw_slot p[1] = {{.bytes = l1 + AT_1_P_L1_0, .queue = &copies}};
     tw_slot z[1] = {{.bytes = l1 + AT_1_Z_L1_0, .queue = &copies}};
     if (tw_rt_is_mover()) {
         net_1_qconv_fetch_w(weights, &w[0]);
-        net_1_qconv_fetch_p_2(weights, &p_2[0]);
+        net_1_qconv_fetch_p(weights, &p[0]);
         net_1_qconv_fetch_z(weights, &z[0]);
         tw_arrived(&w[0]);
-        tw_arrived(&p_2[0]);
+        tw_arrived(&p[0]);
         tw_arrived(&z[0]);
     }
     tw_rt_barrier();
-    net_1_qconv_compute(l1, w[0].bytes, p_2[0].bytes, z[0].bytes);
+    net_1_qconv_compute(l1, w[0].bytes, p[0].bytes, z[0].bytes);
     tw_rt_barrier();
 }
 
@@ -946,8 +946,8 @@ static net_2_transpose_box net_2_transpose_tile(int32_t t)
 static void net_2_transpose_store_y(int32_t t, uint8_t *l2, tw_slot *slot)
 {
     const net_2_transpose_box box = net_2_transpose_tile(t);
-    const tw_span y_1 = tw_span_inside(box.a1.low, box.a1.high);
-    uint8_t *const far = l2 + AT_2_Y + 675 * y_1.low;
+    const tw_span y_axis_1 = tw_span_inside(box.a1.low, box.a1.high);
+    uint8_t *const far = l2 + AT_2_Y + 675 * y_axis_1.low;
     tw_transfer(slot, far, slot->bytes, 6075, 1, 0, 0);
 }
 
@@ -957,13 +957,13 @@ static void net_2_transpose_compute(int32_t t, uint8_t *l1, uint8_t *y)
     const net_2_transpose_box box = net_2_transpose_tile(t);
     const tw_range mine = tw_share((tw_range){0, 27}, 1);
     if (mine.low < mine.high) {
-        const tw_span x_1 = tw_span_inside(box.a1.low, box.a1.high);
-        const tw_span x_2 = tw_span_inside(mine.low, mine.high);
-        const tw_span y_1 = tw_span_inside(box.a1.low, box.a1.high);
-        const tw_span y_2 = tw_span_inside(mine.low, mine.high);
-        const int8_t *const my_x = (const int8_t *)(l1 + AT_1_Y + x_1.low + 450 * x_2.low);
-        int8_t *const my_y = (int8_t *)(y + 25 * y_2.low);
-        tw_copy_i8_2(y_1.extent, y_2.extent * 25, my_x, 1, 18, my_y, 675, 1);
+        const tw_span x_axis_1 = tw_span_inside(box.a1.low, box.a1.high);
+        const tw_span x_axis_2 = tw_span_inside(mine.low, mine.high);
+        const tw_span y_axis_1 = tw_span_inside(box.a1.low, box.a1.high);
+        const tw_span y_axis_2 = tw_span_inside(mine.low, mine.high);
+        const int8_t *const my_x = (const int8_t *)(l1 + AT_1_Y + x_axis_1.low + 450 * x_axis_2.low);
+        int8_t *const my_y = (int8_t *)(y + 25 * y_axis_2.low);
+        tw_copy_i8_2(y_axis_1.extent, y_axis_2.extent * 25, my_x, 1, 18, my_y, 675, 1);
         tw_charge(3900u, (box.a1.high - box.a1.low) * (mine.high - mine.low), 36);
     }
 }

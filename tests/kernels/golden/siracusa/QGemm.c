@@ -764,7 +764,7 @@ static void net_0_qgemm_fetch_w(const uint8_t *weights, tw_slot *slot)
 }
 
 /* Brings P from weights. */
-static void net_0_qgemm_fetch_p_2(const uint8_t *weights, tw_slot *slot)
+static void net_0_qgemm_fetch_p(const uint8_t *weights, tw_slot *slot)
 {
     const uint8_t *const far = weights + AT_0_P;
     tw_transfer(slot, slot->bytes, far, 448, 1, 0, 0);
@@ -778,16 +778,16 @@ static void net_0_qgemm_store_y(uint8_t *l2, tw_slot *slot)
 }
 
 /* Computes this core's share, along loop _lead0. */
-static void net_0_qgemm_compute(const uint8_t *a, const uint8_t *w, const uint8_t *p_2, uint8_t *y, uint8_t *l1)
+static void net_0_qgemm_compute(const uint8_t *a, const uint8_t *w, const uint8_t *p, uint8_t *y, uint8_t *l1)
 {
     const tw_range mine = tw_share((tw_range){0, 37}, 1);
     if (mine.low < mine.high) {
-        const tw_span a_0 = tw_span_inside(mine.low, mine.high);
-        const tw_span y_0 = tw_span_inside(mine.low, mine.high);
-        const int8_t *const my_a = (const int8_t *)(a + 101 * a_0.low);
+        const tw_span a_axis_0 = tw_span_inside(mine.low, mine.high);
+        const tw_span y_axis_0 = tw_span_inside(mine.low, mine.high);
+        const int8_t *const my_a = (const int8_t *)(a + 101 * a_axis_0.low);
         const int8_t *const my_w = (const int8_t *)w;
-        const int32_t *const my_p_2 = (const int32_t *)p_2;
-        int8_t *const my_y = (int8_t *)(y + 53 * y_0.low);
+        const int32_t *const my_p = (const int32_t *)p;
+        int8_t *const my_y = (int8_t *)(y + 53 * y_axis_0.low);
         uint8_t *const scratch = l1 + AT_0_SCRATCH + 208 * tw_rt_core();
         tw_xp_products_ss_i8_columns_0_1((tw_xp_windows){
             .row_taps = 1,
@@ -798,10 +798,10 @@ static void net_0_qgemm_compute(const uint8_t *a, const uint8_t *w, const uint8_
             .column_dilation = 1,
             .batches = 1,
             .rows = 1,
-            .columns = y_0.extent,
+            .columns = y_axis_0.extent,
             .outputs = 53,
             .in_rows = 1,
-            .in_columns = y_0.extent,
+            .in_columns = y_axis_0.extent,
             .top = 0,
             .left = 0,
             .x_batch = 0,
@@ -815,7 +815,7 @@ static void net_0_qgemm_compute(const uint8_t *a, const uint8_t *w, const uint8_
             .column = 104,
             .padding = UINT32_C(0x00000000),
             .to = {.low = -128, .high = 127, .zero_point = -3},
-        }, (const uint8_t *)my_a, (const uint8_t *)my_w, my_p_2, (uint8_t *)my_y, scratch);
+        }, (const uint8_t *)my_a, (const uint8_t *)my_w, my_p, (uint8_t *)my_y, scratch);
         tw_charge(18477u, mine.high - mine.low, 5);
     }
 }
@@ -826,18 +826,18 @@ TW_STEP void net_0_qgemm(uint8_t *l1, uint8_t *l2, const uint8_t *weights)
     tw_queue copies = {.started = 0};
     tw_slot a[1] = {{.bytes = l1 + AT_0_A_L1_0, .queue = &copies}};
     tw_slot w[1] = {{.bytes = l1 + AT_0_W_L1_0, .queue = &copies}};
-    tw_slot p_2[1] = {{.bytes = l1 + AT_0_P_L1_0, .queue = &copies}};
+    tw_slot p[1] = {{.bytes = l1 + AT_0_P_L1_0, .queue = &copies}};
     tw_slot y[1] = {{.bytes = l1 + AT_0_Y_L1_0, .queue = &copies}};
     if (tw_rt_is_mover()) {
         net_0_qgemm_fetch_a(l2, &a[0]);
         net_0_qgemm_fetch_w(weights, &w[0]);
-        net_0_qgemm_fetch_p_2(weights, &p_2[0]);
+        net_0_qgemm_fetch_p(weights, &p[0]);
         tw_arrived(&a[0]);
         tw_arrived(&w[0]);
-        tw_arrived(&p_2[0]);
+        tw_arrived(&p[0]);
     }
     tw_rt_barrier();
-    net_0_qgemm_compute(a[0].bytes, w[0].bytes, p_2[0].bytes, y[0].bytes, l1);
+    net_0_qgemm_compute(a[0].bytes, w[0].bytes, p[0].bytes, y[0].bytes, l1);
     tw_rt_barrier();
     if (tw_rt_is_mover()) {
         net_0_qgemm_store_y(l2, &y[0]);

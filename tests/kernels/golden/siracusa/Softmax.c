@@ -943,8 +943,8 @@ static net_0_softmax_box net_0_softmax_tile(int32_t t)
 static void net_0_softmax_fetch_x(int32_t t, uint8_t *l2, tw_slot *slot)
 {
     const net_0_softmax_box box = net_0_softmax_tile(t);
-    const tw_span x_0 = tw_span_inside(box.i0.low, box.i0.high);
-    const uint8_t *const far = l2 + AT_IN_SOFTMAX_0_IN0 + 4292 * x_0.low;
+    const tw_span x_axis_0 = tw_span_inside(box.i0.low, box.i0.high);
+    const uint8_t *const far = l2 + AT_IN_SOFTMAX_0_IN0 + 4292 * x_axis_0.low;
     tw_transfer(slot, slot->bytes, far, 4292, 1, 0, 0);
 }
 
@@ -952,8 +952,8 @@ static void net_0_softmax_fetch_x(int32_t t, uint8_t *l2, tw_slot *slot)
 static void net_0_softmax_store_y(int32_t t, uint8_t *l2, tw_slot *slot)
 {
     const net_0_softmax_box box = net_0_softmax_tile(t);
-    const tw_span y_0 = tw_span_inside(box.i0.low, box.i0.high);
-    uint8_t *const far = l2 + AT_0_Y + 4292 * y_0.low;
+    const tw_span y_axis_0 = tw_span_inside(box.i0.low, box.i0.high);
+    uint8_t *const far = l2 + AT_0_Y + 4292 * y_axis_0.low;
     tw_transfer(slot, far, slot->bytes, 4292, 1, 0, 0);
 }
 
@@ -963,13 +963,13 @@ static void net_0_softmax_compute(int32_t t, const uint8_t *x, uint8_t *y)
     const net_0_softmax_box box = net_0_softmax_tile(t);
     const tw_range mine = tw_share((tw_range){0, 37}, 1);
     if (mine.low < mine.high) {
-        const tw_span x_1 = tw_span_inside(mine.low, mine.high);
-        const tw_span y_0 = tw_span_inside(box.i0.low, box.i0.high);
-        const tw_span y_1 = tw_span_inside(mine.low, mine.high);
-        const float *const my_x = (const float *)(x + 116 * x_1.low);
-        float *const my_y = (float *)(y + 116 * y_1.low);
-        for (int32_t tw_i0 = 0; tw_i0 < y_0.extent; ++tw_i0)
-        for (int32_t tw_i1 = 0; tw_i1 < y_1.extent; ++tw_i1)
+        const tw_span x_axis_1 = tw_span_inside(mine.low, mine.high);
+        const tw_span y_axis_0 = tw_span_inside(box.i0.low, box.i0.high);
+        const tw_span y_axis_1 = tw_span_inside(mine.low, mine.high);
+        const float *const my_x = (const float *)(x + 116 * x_axis_1.low);
+        float *const my_y = (float *)(y + 116 * y_axis_1.low);
+        for (int32_t tw_i0 = 0; tw_i0 < y_axis_0.extent; ++tw_i0)
+        for (int32_t tw_i1 = 0; tw_i1 < y_axis_1.extent; ++tw_i1)
         tw_xp_f32_softmax(29, my_x + tw_i0 * 1073 + tw_i1 * 29, 1, my_y + tw_i0 * 1073 + tw_i1 * 29, 1);
         tw_charge(6852u, (box.i0.high - box.i0.low) * (mine.high - mine.low), 5);
     }

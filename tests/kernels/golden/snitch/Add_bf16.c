@@ -501,15 +501,15 @@ static void net_0_add_compute(const uint8_t *a, const uint8_t *b, uint8_t *y)
 {
     const tw_range mine = tw_share((tw_range){0, 40}, 1);
     if (mine.low < mine.high) {
-        const tw_span a_1 = tw_span_inside(mine.low, mine.high);
-        const tw_span b_1 = tw_span_inside(mine.low, mine.high);
-        const tw_span y_1 = tw_span_inside(mine.low, mine.high);
-        const uint16_t *const my_a = (const uint16_t *)(a + 2 * a_1.low);
-        const uint16_t *const my_b = (const uint16_t *)(b + 2 * b_1.low);
-        uint16_t *const my_y = (uint16_t *)(y + 2 * y_1.low);
+        const tw_span a_axis_1 = tw_span_inside(mine.low, mine.high);
+        const tw_span b_axis_1 = tw_span_inside(mine.low, mine.high);
+        const tw_span y_axis_1 = tw_span_inside(mine.low, mine.high);
+        const uint16_t *const my_a = (const uint16_t *)(a + 2 * a_axis_1.low);
+        const uint16_t *const my_b = (const uint16_t *)(b + 2 * b_axis_1.low);
+        uint16_t *const my_y = (uint16_t *)(y + 2 * y_axis_1.low);
         tw_sn_bf16_add_none((tw_sn_bf16_add_none_rows){
             .rows = 6,
-            .count = y_1.extent,
+            .count = y_axis_1.extent,
             .a_row = 40,
             .a_step = 1,
             .b_row = 40,

@@ -921,17 +921,17 @@ static void net_0_gemm_compute(const uint8_t *a, const uint8_t *b, const uint8_t
 {
     const tw_range mine = tw_share((tw_range){0, 12}, 1);
     if (mine.low < mine.high) {
-        const tw_span b_0 = tw_span_inside(mine.low, mine.high);
-        const tw_span c_0 = tw_span_inside(mine.low, mine.high);
-        const tw_span y_1 = tw_span_inside(mine.low, mine.high);
+        const tw_span b_axis_0 = tw_span_inside(mine.low, mine.high);
+        const tw_span c_axis_0 = tw_span_inside(mine.low, mine.high);
+        const tw_span y_axis_1 = tw_span_inside(mine.low, mine.high);
         const uint16_t *const my_a = (const uint16_t *)a;
-        const float *const my_b = (const float *)(b + 128 * b_0.low);
-        const float *const my_c = (const float *)(c + 4 * c_0.low);
-        uint16_t *const my_y = (uint16_t *)(y + 2 * y_1.low);
+        const float *const my_b = (const float *)(b + 128 * b_axis_0.low);
+        const float *const my_c = (const float *)(c + 4 * c_axis_0.low);
+        uint16_t *const my_y = (uint16_t *)(y + 2 * y_axis_1.low);
         uint8_t *const scratch = tcdm + AT_0_SCRATCH + 1152 * tw_rt_core();
         tw_sn_f32_products_none_11_f16((tw_sn_products){
             .rows = 9,
-            .outputs = y_1.extent,
+            .outputs = y_axis_1.extent,
             .run = 32,
             .runs = 1,
             .a_row = 32,

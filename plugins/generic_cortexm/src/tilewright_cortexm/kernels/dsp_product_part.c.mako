@@ -27,11 +27,11 @@ TW_KERNEL void ${function}(const uint8_t *x, const uint32_t *w, const int32_t *p
         }
         if (last) {
 % for k in range(channels):
-            y[c + ${k}] = ${requantise}(sum_${k}, p[${channels + k}], above, zero_point);
+            y[${added("c", k)}] = ${requantise}(sum_${k}, p[${channels + k}], above, zero_point);
 % endfor
         } else {
 % for k in range(channels):
-            acc[c + ${k}] = sum_${k};
+            acc[${added("c", k)}] = sum_${k};
 % endfor
         }
     }

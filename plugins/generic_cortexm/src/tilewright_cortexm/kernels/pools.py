@@ -13,7 +13,7 @@ from tilewright.api.graph import DType, Layout, Requant, Site, channels_last, ro
 from tilewright.api.kernel import Call, PartialSums, RequantForm, TileShape, Windows, sum_requant, windows_of
 from tilewright.api.operator import Access, parse_map, whole
 from tilewright_cortexm.kernels.products import BYTES, two_spatial_axes
-from tilewright_cortexm.kernels.row_tiles import image_access, row_fields, tile_columns, tile_rows
+from tilewright_cortexm.kernels.row_tiles import image_access, product, row_fields, tile_columns, tile_rows
 
 NOTHING: Mapping[str, tuple[int, ...]] = MappingProxyType({})
 
@@ -245,7 +245,7 @@ def part_values(call: Call, one: Average) -> dict[str, object]:
         "more": "",
         "part": True,
         "acc": call.operands["acc"],
-        "pixels": f"({call.operands['X'].extents[2]}) * {layer.width}",
+        "pixels": product(call.operands["X"].extents[2], layer.width),
         "channels": layer.channels,
         "first": call.first,
         "last": call.last,

@@ -24,7 +24,7 @@ from tilewright.api.kernel import (
     windows_of,
 )
 from tilewright.api.operator import Access, whole
-from tilewright_cortexm.kernels.row_tiles import image_access, row_fields, tile_columns, tile_rows
+from tilewright_cortexm.kernels.row_tiles import image_access, product, row_fields, tile_columns, tile_rows
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -220,7 +220,7 @@ def fields(layer: Products, call: Call) -> dict[str, object]:
     found: dict[str, object] = {name: getattr(layer.rows, name) for name in _FIELDS}
     some = dict(row_fields(call))
     if some:
-        found["pixels"] = f"({some['out_width']}) * ({some.pop('out_height')})"
+        found["pixels"] = product(some["out_width"], some.pop("out_height"))
     return {**found, **some}
 
 

@@ -4,6 +4,7 @@ structs say then. Does not know instructions, nor which of them are asked for.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from tilewright.api.graph import Site
@@ -76,3 +77,9 @@ def row_fields(call: Call) -> Mapping[str, object]:
         "top": x.before[2],
         "left": x.before[3],
     }
+
+
+def product(*factors: object) -> str:
+    """The product of numbers and of C, as C: 1 is left out, and numbers, names and members have no parentheses."""
+    texts = [text for text in map(str, factors) if text != "1"]
+    return " * ".join(text if re.fullmatch(r"[\w.]+", text) else f"({text})" for text in texts) or "1"

@@ -42,8 +42,8 @@ ${"float *acc_from, " if part else ""}float *y)
             }
 % endif
 % for i in range(rows):
-            float *const y${i} = y + ((m + ${i}) * p.y_row + n * p.y_column);
-            const float *const c${i} = c ? c + ((m + ${i}) * p.c_row + n * p.c_column) : c;
+            float *const y${i} = y + (${f"(m + {i})" if i else "m"} * p.y_row + n * p.y_column);
+            const float *const c${i} = c ? c + (${f"(m + {i})" if i else "m"} * p.c_row + n * p.c_column) : c;
 % for j in range(columns):
             y${i}[${times(j, "p.y_column")}] = tw_xp_f32_finish_${clip}(acc[${i * columns + j}] + (c${i} ? c${i}[${times(j, "p.c_column")}] : 0.0f), p.low, p.high);
 % endfor

@@ -49,8 +49,8 @@ ${parameters}const int32_t *b, uint8_t *y)
                     const uint8_t *const from = x + (start + kr * row + k * step);
                     uint32_t r[4] = {0, 0, 0, 0}; /* what no weight belongs to */
 % for tap in range(4):
-                    if (k + ${tap} < p->column_taps) {
-                        r[${tap}] = inside >> (k + ${tap}) & 1 ? tw_xp_load_lanes(from + ${tap} * step, lanes) : p->padding;
+                    if (${added("k", tap)} < p->column_taps) {
+                        r[${tap}] = inside >> ${f"(k + {tap})" if tap else "k"} & 1 ? tw_xp_load_lanes(${added("from", times(tap, "step"))}, lanes) : p->padding;
                     }
 % endfor
                     ${block}1x4_${kind}(1, (const uint8_t *)r, 4, 0, \
@@ -77,7 +77,7 @@ TW_XP_APART void ${function}_edge(const tw_xp_windows *given, int32_t j, const u
     y += j * p.y_column;
 % for tap in range(taps):
     const int32_t in${tap} = -(int32_t)(columns >> ${tap} & 1);
-    const uint8_t *const from${tap} = in${tap} ? x + (left * p.x_column + ${tap} * step) : pad;
+    const uint8_t *const from${tap} = in${tap} ? x + (${added("left * p.x_column", times(tap, "step"))}) : pad;
 % endfor
     for (int32_t n = 0; n < p.batches; ++n) {
         top = -p.top;

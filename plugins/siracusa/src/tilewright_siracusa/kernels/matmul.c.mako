@@ -12,11 +12,11 @@ TW_KERNEL void ${function}_pack(const ${matmul} *p, const uint8_t *b, int32_t la
     for (int32_t k = 0; k < p->depth; k += 4, packed += 16) {
         uint32_t r[4], t[4];
 % for j in range(4):
-        r[${j}] = k + ${j} < p->depth ? tw_xp_load_lanes(b + (k + ${j}) * p->b_row, lanes) : 0;
+        r[${j}] = ${added("k", j)} < p->depth ? tw_xp_load_lanes(b + ${f"(k + {j})" if j else "k"} * p->b_row, lanes) : 0;
 % endfor
         tw_xp_turn(r, t);
 % for j in range(4):
-        tw_xp_store(packed + ${4 * j}, t[${j}]);
+        tw_xp_store(${added("packed", 4 * j)}, t[${j}]);
         s[${j}] = tw_xp_sdot_${"us" if kind[1] == "u" else "ss"}(s[${j}], t[${j}], UINT32_C(0x01010101));
 % endfor
     }

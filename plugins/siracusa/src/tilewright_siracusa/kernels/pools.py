@@ -5,6 +5,7 @@ Does not know floats, nor other reductions.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -105,10 +106,17 @@ def _counts(call: Call, windows: Windows) -> str:
         "zero_point": node.integer("x_zero_point"),
         "scales": len(node.requant().scale),
         "padding": int(bool(node.integer("count_include_pad"))),
-        "row_end": "1" if len(x.shape) == 3 else f"{x.shape[2] + windows.after[0]} - ({x.origin[2]})",
-        "column_end": f"{x.shape[-1] + windows.after[1]} - ({x.origin[-1]})",
+        "row_end": "1" if len(x.shape) == 3 else behind(x.origin[2], x.shape[2] + windows.after[0]),
+        "column_end": behind(x.origin[-1], x.shape[-1] + windows.after[1]),
     }
     return "{" + ", ".join(f".{name} = {value}" for name, value in fields.items()) + "}"
+
+
+def behind(origin: str, end: int) -> str:
+    """How many positions there are from `origin` on, as C."""
+    if origin.isdigit():
+        return str(end - int(origin))
+    return f"{end} - {origin}" if re.fullmatch(r"[\w.]+", origin) else f"{end} - ({origin})"
 
 
 def _max_values(call: Call) -> Mapping[str, object]:

@@ -23,7 +23,7 @@ TW_KERNEL void ${function}(int32_t outputs, int32_t depth, int32_t row, tw_xp_li
 % if part:
         if (!first) {
 % for i in range(channels):
-            acc[${i}] = kept[o + ${i}];
+            acc[${i}] = kept[${added("o", i)}];
 % endfor
         }
 % endif
@@ -31,13 +31,13 @@ TW_KERNEL void ${function}(int32_t outputs, int32_t depth, int32_t row, tw_xp_li
 % if part:
         if (!last) {
 % for i in range(channels):
-            kept[o + ${i}] = acc[${i}];
+            kept[${added("o", i)}] = acc[${i}];
 % endfor
             continue;
         }
 % endif
 % for i in range(channels):
-        y[o + ${i}] = tw_xp_finished_${limit}((float)acc[${i}] * tw_xp_scale(b + ${2 * i + 1}), to);
+        y[${added("o", i)}] = tw_xp_finished_${limit}((float)acc[${i}] * tw_xp_scale(b + ${2 * i + 1}), to);
 % endfor
     }
 % endfor

@@ -86,7 +86,7 @@ TW_SN_APART void ${function}_${pixels}(const tw_sn_integers q, const ${type} *co
             const uint8_t y${m} = tw_sn_requantised(s${j}${m}, scale, low, high, q.zero_point);
 % endfor
 % for m in range(pixels):
-            to[${m}][o + ${j}] = y${m};
+            to[${m}][${added("o", j)}] = y${m};
 % endfor
         }
 % endfor
