@@ -1,5 +1,5 @@
-"""Lines that pages only show: the command line takes each of them, no flag is missing or made up, and no block of
-Python imports what is no interface, or imports anything twice."""
+"""Lines that pages only show: the command line takes each of them, no flag is missing or made up, no block of Python
+imports what is no interface, or imports anything twice, and every error code that is named can be explained."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import click
 import pytest
 
 from tilewright.cli.main import LazyGroup, tilewright
+from tilewright.errors.catalogue import catalogue
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -58,3 +59,10 @@ def test_blocks_import_the_interface_and_each_thing_once() -> None:
         lines = IMPORT.findall(text)
         assert [line for line in lines if not PUBLIC.match(line)] == [], page
         assert sorted(lines) == sorted(set(lines)), page
+
+
+def test_every_code_that_is_named_can_be_explained() -> None:
+    for page in PAGES:
+        if not page.name.startswith("api."):  # plugins have codes of their own
+            named = set(re.findall(r"\bTW\d{4}\b", page.read_text(encoding="utf-8")))
+            assert sorted(named - set(catalogue())) == [], page
