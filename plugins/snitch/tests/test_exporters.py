@@ -28,8 +28,12 @@ def compiled(folder: Path, *more: str, model: str = "digits_f32") -> Path:
 
 @pytest.mark.parametrize(
     ("toolchain", "more", "said"),
-    [("gcc", ("--selftest",), "PASS"), ("zig", (), "bytes of a stack")],
-    ids=["self-test", "first program"],
+    [
+        ("gcc", ("--selftest",), "PASS"),
+        ("gcc", ("--selftest", "--code-pass", "print-tensors"), "PASS"),
+        ("zig", (), "bytes of a stack"),
+    ],
+    ids=["self-test", "without a console", "first program"],
 )
 def test_the_folder_builds_and_runs(
     toolchain: str, more: tuple[str, ...], said: str, simulator: Path, tool: Callable[[str], str], tmp_path: Path

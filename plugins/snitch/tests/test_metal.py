@@ -79,6 +79,14 @@ def test_every_step_is_right(case: str, compiler: str, tmp_path: Path, monkeypat
     assert [verdict for verdict in verdicts if not verdict.exact] == []
 
 
+def test_a_network_that_prints_runs_where_there_is_no_console(tmp_path: Path) -> None:
+    options = Options(memory={"tcdm": 32 << 10}, groups=1, code_passes={"print-tensors": {}})
+    plan = Deployment(DIGITS / "digits_f32.onnx", "snitch", options)
+    job = job_for(plan)
+    verdicts = judged(plan, job, RUNNER.run(job, tmp_path / "work"))
+    assert [verdict for verdict in verdicts if not verdict.exact] == []
+
+
 def test_counts_and_places(tmp_path: Path) -> None:
     plan = deployment("digits_f32")
     result = RUNNER.run(job_for(plan, trace=False), tmp_path / "work")

@@ -123,11 +123,7 @@ def _demand_candidates(graph: Graph, found: Mapping[str, NodeCandidates], platfo
         "TW2001",
         f"{len(lost)} of {len(graph.nodes)} nodes cannot run on target '{platform.name}'",
         details=tuple(details),
-        fix=(
-            typed(
-                "tilewright", "ops", "--target", platform.name, gives="lists what is supported, with every constraint"
-            ),
-        ),
+        fix=(typed("tilewright", "ops", "--target", platform.name, gives="lists the kernels of every operator"),),
     )
 
 

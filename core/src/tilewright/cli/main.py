@@ -29,7 +29,7 @@ COMMANDS = {
     "diff": "Compare two reports, and fail when a limit on growth is broken.",
     "plan": "Place the blocks of an allocation problem and compare allocators.",
     "targets": "List the installed targets, or describe one.",
-    "ops": "List the operators a target supports, with every constraint.",
+    "ops": "List the operators, and the kernels of a target that compute them.",
     "plugins": "List the installed plugins, or examine their health.",
     "explain": "Explain an error code at length.",
     "completion": "Print what bash, zsh or fish reads to complete commands, flags and names.",

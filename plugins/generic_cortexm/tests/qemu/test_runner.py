@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from tilewright.cli.main import tilewright
+from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.runner import Job, RunResult
@@ -270,6 +271,14 @@ def test_bench_counts_a_network_that_takes_rows() -> None:
     data = CliRunner().invoke(tilewright, [*asked, "--optimize", "ram", "--json", "-"], catch_exceptions=False)
     bench = json.loads(data.stdout)
     assert bench["instructions"] > bench["steps"][0]["instructions"] > 0
+
+
+def test_a_network_that_prints_runs_where_there_is_no_console(tmp_path: Path) -> None:
+    plan = Deployment(DIGITS / "digits_int8.onnx", "cortex-m4", Options(code_passes={"print-tensors": {}}))
+    assert b"TW_PRINT(" in plan.artifact.files["digits_int8.c"]
+    (outputs,) = QemuRunner().run(job_for(plan), tmp_path / "printing").outputs
+    (silent,) = QemuRunner().run(job_for(deployment("m4")), tmp_path / "silent").outputs
+    np.testing.assert_array_equal(outputs["scores"], silent["scores"])
 
 
 def test_bench_on_a_runner_that_counts_nothing_says_so(tool: Callable[[str], str]) -> None:

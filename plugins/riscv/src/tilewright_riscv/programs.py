@@ -24,7 +24,8 @@ STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic
 COMMON = ("-O3", "-ffp-contract=off", "-ffreestanding")
 RUNTIME_ONLY = ("-fno-builtin",)  # or memcpy would call itself
 SHARED_SOURCES = ("host.c", "memory.c", "stacks.c")
-SHARED_HEADERS = ("metal.h", "team.h", "libc/string.h", "libc/math.h")
+SHARED_HEADERS = ("metal.h", "team.h", "silent.h", "libc/string.h", "libc/math.h")
+SILENT = '-DTW_PRINT_HEADER="silent.h"'  # there is no console
 ELF = "network.elf"
 SECONDS = 600.0
 NOT_LINKED = ("_simple.c", "_selftest.c")
@@ -32,9 +33,12 @@ NOT_LINKED = ("_simple.c", "_selftest.c")
 
 def runtime_files(machine: BareMachine) -> dict[str, bytes]:
     """The runtime's sources and headers by their path below its folder."""
-    home = files("tilewright_riscv") / "runtime" / "metal"
-    shared = {name: (home / name).read_bytes() for name in (*SHARED_SOURCES, *SHARED_HEADERS)}
-    return shared | machine.runtime()
+    return {name: runtime_file(name) for name in (*SHARED_SOURCES, *SHARED_HEADERS)} | machine.runtime()
+
+
+def runtime_file(name: str) -> bytes:
+    """One of the files that all machines share."""
+    return (files("tilewright_riscv") / "runtime" / "metal" / name).read_bytes()
 
 
 def runtime_sources(machine: BareMachine) -> tuple[str, ...]:
@@ -67,7 +71,7 @@ def build(
     own = [f"runtime/{name}" for name in runtime_sources(machine)]
     objects = [f"{source.replace('/', '_')}.o" for source in (*sources, *own)]
     base = (*toolchain.command, *toolchain.machine)
-    flags = (*base, *STRICT, *COMMON, *machine.macros(platform), "-I.", "-Iruntime", "-Iruntime/libc")
+    flags = (*base, *STRICT, *COMMON, *machine.macros(platform), SILENT, "-I.", "-Iruntime", "-Iruntime/libc")
     for source, target in zip((*sources, *own), objects, strict=True):
         kind = RUNTIME_ONLY if source in own else ()
         _tool([*flags, *kind, "-c", "-o", target, source], folder, toolchain)

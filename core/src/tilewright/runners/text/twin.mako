@@ -73,12 +73,14 @@ static FILE *open_file(const char *name, const char *mode)
     return file;
 }
 
+% if blobs or any(area.role == "input" for area in areas):
 static void read_file(FILE *file, void *target, size_t bytes)
 {
     if (fread(target, 1, bytes, file) != bytes) {
         fail("cannot read ", "a file of the harness");
     }
 }
+% endif
 
 /* Whatever these bytes mean to the sanitizer. */
 static void write_file(FILE *file, const uint8_t *source, size_t bytes)

@@ -107,6 +107,7 @@ ${by_rows}
 static void infer(unsigned set, int source, const tw_hooks *hooks)
 {
     tw_status status;
+    (void)source; /* where all inputs are bound */
 % if stream:
     static const unsigned char lasting[] = {${", ".join(str(int(area.lasting)) for area in areas)}};
     status = TW_OK;

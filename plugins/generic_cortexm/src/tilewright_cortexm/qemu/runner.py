@@ -32,7 +32,8 @@ from tilewright_cortexm.qemu.machines import MACHINES
 from tilewright_cortexm.qemu.tools import GCC, QEMU, arm_compiler, counter_plugin, demand_tools, missing_tools
 
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror", "-ffp-contract=off")
-OWN = ("board.h", "startup.c", "copies.c", "sections.ld")
+OWN = ("board.h", "silent.h", "startup.c", "copies.c", "sections.ld")
+SILENT = '-DTW_PRINT_HEADER="silent.h"'  # there is no console
 ELF = "network.elf"
 
 
@@ -87,7 +88,7 @@ class QemuRunner:
     def _build(self, job: Job, folder: Path, more: Sequence[str]) -> None:
         platform, core = platform_of(job), core_of(job)
         strict = not core.unaligned or platform.settings.get("unaligned") == "no"
-        flags = [*(platform.compile_flags or core.flags), *more, *(["-DTW_TRAP_UNALIGNED"] if strict else [])]
+        flags = [*(platform.compile_flags or core.flags), SILENT, *more, *(["-DTW_TRAP_UNALIGNED"] if strict else [])]
         left_out = (f"{job.prefix}_simple.c", f"{job.prefix}_selftest.c")
         sources = [name for name in job.artifact.files if name.endswith((".c", ".S")) and name not in left_out]
         sources += ["harness_main.c", "startup.c", *(["copies.c"] if strict and core.unaligned else [])]

@@ -26,15 +26,15 @@ from tilewright.api.runner import (
     make_harness,
 )
 from tilewright_riscv.machine import machine_of
+from tilewright_riscv.programs import SILENT, runtime_file
 from tilewright_riscv.runners.qemu_tools import QEMU, Builder, demand_builder, missing_tools
 
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror", "-ffp-contract=off")
-OWN = ("board.c", "board.h", "crt.S", "csr.h", "silent.h", "team.c")
+OWN = ("board.c", "board.h", "crt.S", "csr.h", "team.c")
 LIBC = ("math.h", "string.h")
 ELF = "network.elf"
 TEAM_HEADER = "tw_rt.h"
 GUARDED = 3  # memories: harts have 16 entries to protect ranges of addresses with
-SILENT = ('-DTW_PRINT_HEADER="silent.h"',)  # there is no console
 PAGE = 4096
 STACK_BYTES = 16384  # of each hart, with a guard of one page: board.h
 MIB = 1 << 20
@@ -116,7 +116,7 @@ class QemuRiscvRunner:
         portable = _portable(_platform(job))
         objects = []
         for source in (*generated, "harness_main.c", "board.c", "team.c", "crt.S"):
-            named = own if source not in generated else SILENT
+            named = own if source not in generated else [SILENT]
             flags = [*STRICT, self.optimise, *portable, *headers, "-I.", *named]
             objects.append(_object(source))
             self._tool(builder, [*flags, "-c", "-o", objects[-1], source], folder)
@@ -179,6 +179,7 @@ def _prepare(job: Job, team: Team, folder: Path) -> Harness:
         (folder / name).write_bytes(content)
     for name in OWN:
         (folder / name).write_bytes(home.joinpath(name).read_bytes())
+    (folder / "silent.h").write_bytes(runtime_file("silent.h"))
     for name in LIBC:
         (folder / "libc" / name).write_bytes(home.joinpath("libc", name).read_bytes())
     stacks = str(len(team.names) * (STACK_BYTES + PAGE))

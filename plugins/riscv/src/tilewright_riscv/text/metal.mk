@@ -2,11 +2,13 @@
 #   make                   with riscv64-unknown-elf-gcc
 #   make TOOLCHAIN=zig     with clang out of the wheel ziglang (pip install ziglang)
 #   make run               on GVSoC, where that is installed
+#   make PRINT=mine.h      where the code pass print-tensors was asked for: a header that defines TW_PRINT
 HERE := $$(dir $$(lastword $$(MAKEFILE_LIST)))
 BUILD ?= $$(HERE)build
 TOOLCHAIN ?= gcc
 PYTHON ?= python3
 GVSOC ?= gvsoc
+PRINT ?= silent.h
 
 ifeq ($$(TOOLCHAIN),zig)
 COMMAND := $$(PYTHON) -m ziglang cc -target riscv32-freestanding-none -fno-sanitize=all ${zig_isa}
@@ -17,7 +19,7 @@ COMMAND := riscv64-unknown-elf-gcc ${gcc_isa}
 LINK := -nostdlib -Wl,--no-warn-rwx-segments
 LIBRARIES := -lgcc
 endif
-FLAGS := -std=c11 -O3 -ffp-contract=off -ffreestanding -mabi=${abi} -mno-relax ${macros} \
+FLAGS := -std=c11 -O3 -ffp-contract=off -ffreestanding -mabi=${abi} -mno-relax ${macros} -DTW_PRINT_HEADER='"$$(PRINT)"' \
   -I$$(HERE).. -I$$(HERE)runtime -I$$(HERE)runtime/libc
 
 NETWORK := ${network}

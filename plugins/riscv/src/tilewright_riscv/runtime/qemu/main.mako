@@ -134,6 +134,7 @@ static int on_hart(void)
 static void infer(unsigned set, int source, int target, const tw_hooks *hooks)
 {
     tw_status status;
+    (void)source; /* where all inputs are bound */
 % if stream:
     static const unsigned char lasting[] = {${", ".join(str(int(area.lasting)) for area in areas)}};
     status = TW_OK;
