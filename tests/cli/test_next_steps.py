@@ -20,6 +20,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
+from networks import network_file
 from tilewright.allocate.solving import wrong_answer
 from tilewright.errors import TilewrightError
 from tilewright.ir.platform import Memory, MemoryHierarchy, Platform
@@ -133,6 +134,7 @@ CASES: Mapping[str, Sequence[str | Callable[[], TilewrightError]]] = {
     "TW5020": ("compile views.onnx -t generic -o out --io user",),
     "TW5022": ("plan nowhere.csv",),
     "TW5034": ("check net.onnx -t siracusa --memory l1=1M",),
+    "TW5039": ("check kws.onnx -t cortex-m4 --memory ram=6300",),
     "TW5101": ("check wide.onnx -t siracusa --memory l1=2K --set stacks=l2",),
     "TW5102": ("check wide.onnx -t siracusa --tiler cpsat --memory l1=2K --set stacks=l2",),
     "TW6001": ("validate net.onnx -t generic --sets 1 --io user",),
@@ -177,6 +179,7 @@ def _here(desk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "yz",
     )
     _external("external.onnx")
+    shutil.copy(network_file("kws_int8"), "kws.onnx")
     (here / "p.csv").write_text("id,lower,upper,size\na,0,2,16\nb,1,3,16\n", encoding="utf-8")
     (here / "b.toml").write_text('target = "siracusa"\n', encoding="utf-8")
     return here

@@ -6,6 +6,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from networks import network_file
+
+MORE_CYCLES = re.compile(r"row by row: .* about ([\d.]+) % more cycles")
 LEAST = "640"  # bytes, with portable kernels; the fastest of a Cortex-M4 take 840
 
 
@@ -40,3 +45,29 @@ def test_a_saved_binding_has_the_kernels_that_fit(tilewright: Any, int8: Path, t
     again = tilewright(*words, tmp_path / "b", "--import-state", tmp_path / "bound")
     assert (first.code, again.code) == (0, 0), again.err
     assert (tmp_path / "a" / "digits_int8.c").read_bytes() == (tmp_path / "b" / "digits_int8.c").read_bytes()
+
+
+@pytest.mark.parametrize(("name", "limit"), [("resnet8_int8", 17_000), ("kws_int8", 6_300)])
+def test_a_limit_that_costs_much_names_what_costs_less(tilewright: Any, name: str, limit: int) -> None:
+    """The line is typed, and gives its bytes and its cycles."""
+    words = ("check", network_file(name), "-t", "cortex-m4", "--memory", f"ram={limit}")
+    costly = tilewright(*words)
+    said = re.search(r"limit of memory costs about ([\d.]+) % more", costly.err)
+    line = re.search(
+        r"try:  (--io user) .* -> fits, ram ([\d,]+) of .*, about ([\d.]+) % more cycles$", costly.err, re.M
+    )
+    assert said and line, costly.err
+    assert MORE_CYCLES.findall(costly.err) == [said[1]]
+    cheap = tilewright(*words, *line[1].split())
+    assert "TW5039" not in cheap.err
+    assert MORE_CYCLES.findall(cheap.err) == [line[3]]
+    assert re.findall(r"^  ram +([\d,]+) B", cheap.out, re.M) == [line[2]]
+    assert float(said[1]) > 200 and float(line[3]) < 10
+
+
+@pytest.mark.parametrize(
+    "words", [("--memory", "ram=30000"), ("--optimize", "ram"), ("--memory", "ram=17000", "--io", "user")]
+)
+def test_nothing_is_said_where_nothing_costs_much(tilewright: Any, words: tuple[str, ...]) -> None:
+    checked = tilewright("check", network_file("resnet8_int8"), "-t", "cortex-m4", *words)
+    assert checked.code == 0 and "TW5039" not in checked.err

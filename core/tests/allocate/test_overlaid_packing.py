@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from tilewright.allocate.best_fit import BestFit
 from tilewright.allocate.overlaid_packing import OverlaidBuffers, OverlaidYard, best_packing
@@ -80,6 +83,104 @@ def apart_enough(places: dict[str, int], sizes: dict[str, int], one: OverlaidBuf
     if taker + sizes[one.taker] <= giver or giver + sizes[one.giver] <= taker:
         return True
     return taker >= giver - one.lead_bytes if one.backward else taker + one.lead_bytes <= giver
+
+
+def alive_together(one: Block, other: Block) -> bool:
+    """From the definition alone."""
+    return any(first <= end and start <= last for first, last in one.lifetimes for start, end in other.lifetimes)
+
+
+def least_peak(blocks: Sequence[Block], pairs: Sequence[OverlaidBuffers]) -> int:
+    """Of all placements whatever: every offset of every block is tried."""
+    least = sum(one.size_bytes + one.align for one in blocks)
+    over = {frozenset((one.taker, one.giver)): one for one in pairs}
+
+    def may_be(one: Block, other: Block, distance: int) -> bool:
+        """With `other` so many bytes behind `one`."""
+        if distance >= one.size_bytes or -distance >= other.size_bytes or not alive_together(one, other):
+            return True
+        pair = over.get(frozenset((one.name, other.name)))
+        sizes = {block.name: block.size_bytes for block in (one, other)}
+        return pair is not None and apart_enough({one.name: 0, other.name: distance}, sizes, pair)
+
+    distances = range(-least, least)
+    right = [
+        [{distance for distance in distances if may_be(one, other, distance)} for other in blocks] for one in blocks
+    ]
+
+    def place(offsets: tuple[int, ...], peak: int) -> None:
+        nonlocal least
+        if len(offsets) == len(blocks):
+            least = min(least, peak)
+            return
+        block, new = blocks[len(offsets)], len(offsets)
+        for offset in range(0, least - block.size_bytes, block.align):
+            end = max(peak, offset + block.size_bytes)
+            if end < least and all(offset - at in right[old][new] for old, at in enumerate(offsets)):
+                place((*offsets, offset), end)
+
+    place((), 0)
+    return least
+
+
+Lives = tuple[tuple[int, int], ...]
+
+
+def lives() -> st.SearchStrategy[Lives]:
+    """One or two intervals of four moments, mostly all of them."""
+    spans = st.tuples(st.integers(0, 3), st.integers(0, 3)).map(lambda ends: (min(ends), max(ends)))
+    return st.one_of(st.just(((0, 3),)), st.lists(spans, min_size=1, max_size=2).map(tuple))
+
+
+@st.composite
+def small_problems(draw: st.DrawFn) -> tuple[list[Block], list[OverlaidBuffers]]:
+    """Up to four blocks; who takes whose bytes is drawn freely: chains, several over one, one over several, rings."""
+    numbers, grain = range(draw(st.integers(1, 4))), draw(st.sampled_from((1, 1, 2)))
+    blocks = [
+        Block(
+            name=f"b{at}",
+            size_bytes=draw(st.integers(1, 5)),
+            align=grain * draw(st.sampled_from((1, 1, 2))),
+            lifetimes=draw(lives()),
+            pools=("ram",),
+        )
+        for at in numbers
+    ]
+    pairs = [
+        over(*(f"b{at}" for at in draw(st.permutations(two))), draw(st.integers(-6, 6)), backward=draw(st.booleans()))
+        for at in numbers
+        for two in ((at, other) for other in range(at))
+        if draw(st.booleans())
+    ]
+    return blocks, draw(st.permutations(pairs))
+
+
+def alive(*sizes: int) -> list[Block]:
+    """Blocks `b0`, `b1` and so on that are there together."""
+    return [Block(name=f"b{at}", size_bytes=size, lifetimes=((0, 0),), pools=("ram",)) for at, size in enumerate(sizes)]
+
+
+CHAIN = over("b0", "b1", 0), over("b1", "b2", 0)
+
+
+@settings(max_examples=200, deadline=None)
+@given(small_problems())
+@example((alive(1, 4, 4), [*CHAIN]))  # the first beside the third, and the second over both
+@example((alive(4, 1, 4), [*reversed(CHAIN)]))
+@example((alive(1, 1, 4), [over("b0", "b2", -4), over("b1", "b2", -4)]))  # two over the same
+@example((alive(4, 1, 1), [over("b0", "b1", 0, backward=True), over("b0", "b2", 0, backward=True)]))
+@example((alive(2, 3, 3, 2), [*CHAIN, over("b2", "b3", 0)]))
+def test_the_floor_is_never_over_the_least_that_there_is(problem: tuple[list[Block], list[OverlaidBuffers]]) -> None:
+    blocks, pairs = problem
+    yard = OverlaidYard(Problem(blocks=tuple(blocks), pools=(POOL,)), pairs)
+    assert yard.floor <= least_peak(blocks, pairs) <= best_packing(yard).peak
+
+
+def test_of_a_chain_the_floor_has_the_largest_and_what_may_overlap_none_of_that() -> None:
+    for sizes, floor in (((4, 1, 4), 5), ((2, 4, 3), 5), ((2, 3, 3, 2), 6), ((2, 3), 4)):
+        pairs = [over(f"b{at}", f"b{at + 1}", 1) for at in range(len(sizes) - 1)]
+        yard = OverlaidYard(Problem(blocks=tuple(alive(*sizes)), pools=(POOL,)), pairs)
+        assert yard.floor == floor
 
 
 @pytest.mark.parametrize("seed", range(40))

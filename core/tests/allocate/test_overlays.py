@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tilewright.allocate.best_fit import BestFit
 from tilewright.allocate.overlay_bodies import with_bodies
-from tilewright.allocate.overlays import OverlaidBuffers, as_proved, chosen, with_overlays
+from tilewright.allocate.overlays import OverlaidBuffers, as_proved, chosen, overlaid_buffers, with_overlays
 from tilewright.check.allocation import peaks, violations
 from tilewright.errors import TilewrightError
 from tilewright.ir.allocation import Block, Budget, Place, Pool, Problem, Solution
+from tilewright.plan.kernel_fallback import Fitting
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.portable_plans import portable_planner
+from tilewright.testing.row_networks import ONE_MEMORY, row_network
 
 POOL = Pool(name="ram", capacity_bytes=None)
 
@@ -79,3 +85,15 @@ def test_what_was_chosen_is_no_proof() -> None:
         places = {one.name: Place(pool="ram", offset_bytes=one.fixed_offset or top) for one in problem.blocks}
         found = as_proved(problem, Solution(status="optimal", places=places), {"x", "y"})
         assert (found.status, found.bounds) == (status, {"ram": 320})
+
+
+@pytest.mark.parametrize(("seed", "links"), [(5, 3), (7, 1), (11, 2), (13, 2)])
+def test_in_a_plan_the_two_meet_once_so_no_three_are_there_together(seed: int, links: int) -> None:
+    """`links`: buffers that take bytes and give some."""
+    planner = replace(portable_planner(), optimize="ram")
+    plan = Fitting(planner=planner).plan(planner.bind(row_network(seed, vocabulary()).graph, ONE_MEMORY))
+    pairs = [*overlaid_buffers(plan.tiled)]
+    buffers = {buffer.name: buffer for buffer in plan.tiled.buffers}
+    assert len({one.taker for one in pairs} & {one.giver for one in pairs}) == links
+    assert len({one.giver for one in pairs}) == len({one.taker for one in pairs}) == len(pairs)
+    assert all(buffers[one.giver].last == buffers[one.taker].first for one in pairs)

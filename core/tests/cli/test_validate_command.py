@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tilewright.deployment import Deployment
+from tilewright.errors import Diagnostic
 from tilewright.ir.runner import Job, RunResult
 
 pytestmark = pytest.mark.usefixtures("on_cluster")
@@ -90,3 +92,13 @@ def test_warnings_are_said_and_with_strict_refused_before_anything_runs(
 def test_a_file_that_cannot_be_written_is_said_before_anything_runs(run: Any, model: Path, ran: Ran, flag: str) -> None:
     said = run("validate", model, "-t", "cluster-test", flag, model / "below" / "a.json")
     assert (said.code, ran[0]) == (2, []) and "error[TW1107]" in said.err
+
+
+def test_a_note_about_where_inputs_live_has_this_commands_flag(
+    run: Any, model: Path, ran: Ran, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--io` is the file of vectors here."""
+    del ran
+    note = Diagnostic(code="TW5039", severity="note", message="m", fix=("--io user     fits",))
+    monkeypatch.setattr(Deployment, "diagnostics", (note,))
+    assert "  try:  --place-io user     fits" in run("validate", model, "-t", "cluster-test", "--sets", "1").err

@@ -79,8 +79,8 @@ class OverlaidYard:
 
     @cached_property
     def floor(self) -> int:
-        """No placement takes less: of all that is there at once, of two that may overlap what they take together at
-        least. All but the topmost count rounded up.
+        """No placement takes less, whoever takes whose bytes: of what is there at once and may not overlap, the sum;
+        of two that may, what they take together at least. All but the topmost count rounded up.
         """
         ends = [at + self.blocks[number].size_bytes for number, at in self.fixed.items()]
         taken: dict[int, list[int]] = {}  # block -> pairs in which it takes
@@ -98,13 +98,28 @@ class OverlaidYard:
 
     def _together(self, numbers: Iterable[int], taken: Mapping[int, Sequence[int]]) -> int:
         """What blocks that are there at once take at least."""
-        alive = {at: self.blocks[at].size_bytes for at in numbers}
-        for pair in sorted(pair for at in alive for pair in taken.get(at, ())):
-            taker, giver, one = self.pairs[pair]
-            if taker in alive and giver in alive:
-                alive[taker] = self._span(alive[taker], alive.pop(giver), one)
-        rounded = [align_up(size, self._grain) for size in alive.values()]
-        return sum(rounded) - max((high - low for low, high in zip(alive.values(), rounded, strict=True)), default=0)
+        sizes = {at: self.blocks[at].size_bytes for at in numbers}
+        pairs = [self.pairs[pair] for at in sizes for pair in taken.get(at, ())]
+        both = [(taker, giver, one) for taker, giver, one in pairs if giver in sizes]
+        apart = [*self._apart(sizes, both)] if both else [*sizes.values()]
+        rounded = [align_up(size, self._grain) for size in apart]
+        return sum(rounded) - max((high - low for low, high in zip(apart, rounded, strict=True)), default=0)
+
+    def _apart(self, sizes: Mapping[int, int], pairs: Sequence[tuple[int, int, OverlaidBuffers]]) -> Iterator[int]:
+        """Bytes of blocks that are there at once, and of two that may overlap as what both take at least: the largest
+        first, and none that may overlap one of those before. What is left out of a longer chain may lie on what is
+        counted. Plans have no such chains (`overlays` says why), so nothing is left out of theirs.
+        """
+        beside = {at: {at} for at in sizes}
+        for taker, giver, _ in pairs:
+            beside[taker].add(giver)
+            beside[giver].add(taker)
+        spans = [(self._span(sizes[taker], sizes[giver], one), {taker, giver}) for taker, giver, one in pairs]
+        free = set(sizes)
+        for size, members in sorted((*spans, *((size, {at}) for at, size in sizes.items())), key=_largest_first):
+            if members <= free:
+                free.difference_update(*(beside[at] for at in members))
+                yield size
 
     @cached_property
     def _grain(self) -> int:
@@ -179,7 +194,7 @@ class OverlaidYard:
         for taker, giver, one in self.pairs:
             first, second = (giver, taker) if one.backward else (taker, giver)
             after.setdefault(second, []).append(first)
-            group = [*joined.get(taker, [taker]), *joined.get(giver, [giver])]
+            group = [*dict.fromkeys((*joined.get(taker, [taker]), *joined.get(giver, [giver])))]
             joined.update(dict.fromkeys(group, group))
         movable, found = set(self.movable), dict[int, tuple[int, ...]]()
         for number, group in joined.items():
@@ -194,6 +209,12 @@ class OverlaidYard:
             ready = [one for one in group if one not in done and all(other in done for other in after.get(one, ()))]
             done.update(dict.fromkeys(ready or [one for one in group if one not in done]))
         return list(done)
+
+
+def _largest_first(one: tuple[int, set[int]]) -> tuple[int, int]:
+    """Of equals two before one: a block alone never takes more."""
+    size, members = one
+    return -size, -len(members)
 
 
 def best_packing(yard: OverlaidYard) -> OverlaidPacking:

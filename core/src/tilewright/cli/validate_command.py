@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import click
 from click.core import ParameterSource
@@ -19,11 +19,12 @@ from tilewright.cli.flags import layout_flag, model_flags
 from tilewright.cli.memory_flags import io_flag
 from tilewright.cli.output import demand_writable_files, progress, send_result, show_diagnostics
 from tilewright.cli.running import trace_flag, write_trace
-from tilewright.errors import TilewrightError, typed, usage_error
+from tilewright.errors import Diagnostic, TilewrightError, typed, usage_error
 from tilewright.ir.decisions import Whose
 from tilewright.words import files_read, options_from
 
 _IO = re.compile(r"(?<![\w-])--io ")
+_Said = TypeVar("_Said", Diagnostic, TilewrightError)
 
 
 def _vectors_file(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
@@ -57,9 +58,14 @@ def _place_io() -> Iterator[None]:
     except TilewrightError as error:
         if error.code == "TW6001":  # about the file of --io
             raise
-        message, *fix = (_IO.sub("--place-io ", text) for text in (error.message, *error.fix))
-        details = tuple(_IO.sub("--place-io ", text) for text in error.details)
-        raise replace(error, message=message, details=details, fix=tuple(fix)) from error.__cause__
+        raise _named_here(error) from error.__cause__
+
+
+def _named_here(said: _Said) -> _Said:
+    """The same error or note, `--io` by its name here."""
+    message, *fix = (_IO.sub("--place-io ", text) for text in (said.message, *said.fix))
+    details = tuple(_IO.sub("--place-io ", text) for text in said.details)
+    return replace(said, message=message, details=details, fix=tuple(fix))
 
 
 @click.command(
@@ -121,7 +127,7 @@ def command(
         given = vectors_of(deployment, vectors, sets)
         with working(PLANNING):
             deployment.compile()
-    show_diagnostics(deployment.diagnostics, flags["strict"])
+    show_diagnostics(map(_named_here, deployment.diagnostics), flags["strict"])
     progress(f"running {len(given)} set(s) on {runner.name}")
     with working(RUNNING):
         found = validate(deployment, runner, given, sanitize=sanitize, timeline=trace_file is not None)

@@ -16,12 +16,14 @@ from tilewright.ir.decisions import BY_ROWS, Whose
 from tilewright.ir.graph import Graph
 from tilewright.ir.journal import INFO, timed
 from tilewright.ir.stages import Allocated, Bound
+from tilewright.plan.limit_costs import with_limits_cost
 from tilewright.plan.open_settings import least_cycles
 from tilewright.plan.planner import Planner, merit
 from tilewright.plan.recompute_choice import with_recomputation
 from tilewright.plan.remedies import (
     Asked,
     Change,
+    Plan,
     Trials,
     remedies,
     room_for_constants,
@@ -98,16 +100,17 @@ class Fitting:
     @timed(INFO, "plan: schedule, tile, allocate")
     def plan(self, bound: Bound) -> Allocated:
         """The best plan with the fastest kernels; with others where it does not fit, which a note TW5035 then tells;
-        where nothing else does, or less memory is asked for, with steps by rows.
+        where nothing else does, or less memory is asked for, with steps by rows. Where that takes much longer than with
+        inputs and outputs that stay with the caller, the note TW5039 says so.
 
         Raises a TilewrightError (exit 5) where none fits. Its `try:` lines have been planned with; of a memory that is
         too small, the size in them is the least that was found to do.
         """
         self.planner.work.begin()
-        answer = self.found(bound)
-        if isinstance(answer, Allocated):
-            return answer
-        with self.planner.work.limited(tile_units(bound) + place_units(bound)):
+        answer, one_plan = self.found(bound), tile_units(bound) + place_units(bound)
+        with self.planner.work.limited(one_plan):
+            if isinstance(answer, Allocated):
+                return with_limits_cost(bound, answer, Trials(self._changed_plan(bound)), self._asked(bound))
             raise self._told(bound, answer) from None
 
     def found(self, bound: Bound) -> Answer:
@@ -284,6 +287,12 @@ class Fitting:
 
     def _with_remedies(self, first: Bound, told: Misfit) -> TilewrightError:
         """Changes after which the model fits, each proved by planning with it."""
+        trials = Trials(self._changed_plan(first))
+        found = tuple(self._remedies(first, told, trials))
+        return with_remedies(replace(told.error, fix=() if found else told.error.fix), found, trials.untried)
+
+    def _changed_plan(self, first: Bound) -> Plan:
+        """How to plan with something changed; `first` is what would be bound without limits."""
 
         def plan(changed: Bound, change: Change) -> Allocated | None:
             fitting = replace(self, planner=_changed(self.planner, first.graph, change))
@@ -297,22 +306,25 @@ class Fitting:
                 return None  # the change itself is not possible
             return answer if isinstance(answer, Allocated) else None
 
-        trials = Trials(plan)
-        found = tuple(self._remedies(first, told, trials))
-        return with_remedies(replace(told.error, fix=() if found else told.error.fix), found, trials.untried)
+        return plan
 
-    def _remedies(self, first: Bound, told: Misfit, trials: Trials) -> tuple[str, ...]:
-        kernels = exchanged(told.tiled.scheduled.bound, first) if told.tiled else {}
-        pins, short = self.planner.pins, told.overflow if told.of_constants else None
-        asked = Asked(
-            placeable=any(MIGHT_FIT in detail for detail in told.error.details),
+    def _asked(self, first: Bound) -> Asked:
+        """What could be changed, whether or not anything fits."""
+        pins = self.planner.pins
+        return Asked(
+            placeable=False,
             effort=self.planner.budget.work,
             pinned=bool(pins.memories),
             staged=bool(pins.staged),
             by_rows={name: whose for name, whose in pins.io.items() if whose in BY_ROWS},
             ends_pinned=not pins.memories.keys().isdisjoint((*first.graph.inputs, *first.graph.outputs)),
-            of_constants=short is not None,
         )
+
+    def _remedies(self, first: Bound, told: Misfit, trials: Trials) -> tuple[str, ...]:
+        kernels = exchanged(told.tiled.scheduled.bound, first) if told.tiled else {}
+        short = told.overflow if told.of_constants else None
+        placeable = any(MIGHT_FIT in detail for detail in told.error.details)
+        asked = replace(self._asked(first), placeable=placeable, of_constants=short is not None)
         if short is not None:
             found = room_for_constants(first, trials, asked, short.memory, short.needed_bytes)
             if found or not room_in_machine(first):

@@ -1,5 +1,5 @@
-"""Knows everything that a plan has to tell its user: soft limits that it exceeds, steps by rows, values computed again.
-Does not know how any of it came about.
+"""Knows everything that a plan has to tell its user: soft limits that it exceeds, limits that cost much, steps by rows,
+values computed again. Does not know how any of it came about.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from tilewright.allocate.limits import soft_limit_warnings
 from tilewright.errors import Diagnostic
 from tilewright.ir.operator import Operator
 from tilewright.ir.stages import Allocated
+from tilewright.plan.limit_costs import limit_notes
 from tilewright.plan.recompute_choice import recomputation_notes
 from tilewright.plan.row_costs import row_notes
 
@@ -19,3 +20,4 @@ def plan_notes(allocated: Allocated, operators: Mapping[str, Operator]) -> Itera
     yield from soft_limit_warnings(allocated)
     yield from row_notes(allocated, operators)
     yield from recomputation_notes(allocated)
+    yield from limit_notes(allocated)
