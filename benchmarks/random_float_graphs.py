@@ -487,7 +487,13 @@ DRAWS: Mapping[str, Draw] = {
     "LpNormalization": _lp_normalization, "Trilu": _trilu,
 }  # fmt: skip
 # Where onnx's reference is no witness alone: op_type -> the version from which it does what the text says.
-DOUBTFUL = {"Softmax": 13, "LogSoftmax": 13, "BatchNormalization": 14, "LpNormalization": LAST + 1}
+DOUBTFUL = {
+    "Softmax": 13,
+    "LogSoftmax": 13,
+    "BatchNormalization": 14,
+    "LpNormalization": LAST + 1,
+    "GlobalMaxPool": LAST + 1,  # takes two axes for those of the image, however many there are
+}
 MOVES = {"Transpose", "Reshape", "Flatten", "Unsqueeze", "Squeeze", "Slice", "Concat", "Split", "Gather", "Tile"}
 
 
@@ -581,7 +587,8 @@ def by_onnxruntime(made: onnx.ModelProto, inputs: Mapping[str, Array]) -> list[A
     options.log_severity_level = 4
     try:
         session = onnxruntime.InferenceSession(made.SerializeToString(), options, providers=["CPUExecutionProvider"])
-        return [np.asarray(array) for array in session.run(None, dict(inputs))]
+        given = {name: np.asarray(array) for name, array in inputs.items()}
+        return [np.asarray(array) for array in session.run(None, given)]
     except Exception:  # each of its errors has a type of its own
         return None
 
