@@ -1,13 +1,14 @@
 """Installs wheels of the core and of the package named into the running Python, never editable, and what they need.
 Usage: python tools/install.py PACKAGE [EXTRA,...] [--lowest]; PACKAGE is `core`, what stands behind `tilewright-`, or
 `all`. With `--lowest` in the lowest versions that the packages declare, which uv finds. Wheels are freshly built, or
-taken from the folder TILEWRIGHT_WHEELS.
+taken from the folder TILEWRIGHT_WHEELS. uv installs where it is on PATH, and pip elsewhere: the same, in more time.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,7 @@ from pathlib import Path
 from wheels import metadata, projects, wheel_of
 
 BUILT = "TILEWRIGHT_WHEELS"
+INSTALL = ("install", "-q", "--no-compile")  # what is imported is compiled then: most of what comes along never is
 
 
 def main(package: str, extras: Sequence[str], *, lowest: bool) -> None:
@@ -28,9 +30,10 @@ def main(package: str, extras: Sequence[str], *, lowest: bool) -> None:
         wheels = [wheel_of(project, folder) for project in chosen]
         needs = [need for project in chosen for need in _needs(project, extras)]
         limits = ["-c", str(_lowest(needs, Path(scratch)))] if lowest else []
-        _pip(*limits, *needs)
-        _pip("--force-reinstall", "--no-deps", *map(str, wheels))  # the version may be the same, not the content
-        subprocess.run([sys.executable, "-m", "pip", "check"], check=True, stdout=subprocess.DEVNULL)
+        _pip(*INSTALL, *limits, *needs)
+        anew = ("--force-reinstall", "--no-deps")  # the version may be the same, not the content
+        _pip(*INSTALL, *anew, *map(str, wheels))
+        _pip("check")
 
 
 def _with_needed(package: str, known: Mapping[str, Path]) -> Iterator[Path]:
@@ -61,9 +64,13 @@ def _lowest(needs: Sequence[str], folder: Path) -> Path:
     return found
 
 
-def _pip(*words: str) -> None:
-    """What is imported is compiled then: most of what comes along never is."""
-    subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--no-compile", *words], check=True)
+def _pip(action: str, *words: str) -> None:
+    """With uv; with pip where there is no uv, or where it fails: uv does not read what pip is told of mirrors."""
+    if uv := shutil.which("uv"):
+        by_uv = [uv, "pip", action, "--python", sys.executable, *words]
+        if subprocess.run(by_uv, check=False, stdout=subprocess.DEVNULL).returncode == 0:
+            return
+    subprocess.run([sys.executable, "-m", "pip", action, *words], check=True, stdout=subprocess.DEVNULL)
 
 
 if __name__ == "__main__":

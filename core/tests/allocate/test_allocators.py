@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import random
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from counted import counted
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -295,9 +295,8 @@ def test_the_quality_of_the_heuristics_is_what_is_known_of_them() -> None:
 @pytest.mark.parametrize("name", OF_NETWORKS)
 def test_networks_have_the_best_plan(name: str, tmp_path: Path) -> None:
     problem = read_problem(buffers_file(name, tmp_path, conflicts=True))
-    started = time.process_time()
-    solution = solved(problem, Auto(), Budget())
-    assert time.process_time() - started < 5
+    solution, calls = counted(lambda: solved(problem, Auto(), Budget()))
+    assert calls < 2000 * len(problem.blocks)
     assert solution.status in FOUND
     assert violations(problem, solution) == ()
     assert peaks(problem, solution) == lower_bounds(problem)
@@ -305,16 +304,22 @@ def test_networks_have_the_best_plan(name: str, tmp_path: Path) -> None:
     assert peaks(problem, solution)["ram"] <= peaks(problem, tvms)["ram"]
 
 
-def test_twenty_thousand_blocks_have_a_plan_and_a_bound() -> None:
+@pytest.mark.parametrize(
+    ("count", "longest", "most_calls"),
+    [(1_500, 130, 2_500), (1_600, 8_000, 4_500), pytest.param(20_000, 130, 2_500, marks=pytest.mark.long)],
+)
+def test_many_blocks_have_a_plan_and_a_bound(count: int, longest: int, most_calls: int) -> None:
+    """What a block takes does not grow with their number, nor with how many are alive at once: above a million pairs
+    nobody lists them, as of 1,600 of which most meet, or of 20,000.
+    """
     chance = random.Random(5)
     blocks = []
-    for index in range(20_000):
-        first = chance.randrange(20_000)
+    for index in range(count):
+        first = chance.randrange(count)
         size = 16 * chance.randrange(1, 512)
-        blocks.append(block(f"b{index}", size, first, first + chance.randrange(1, 130), align=16))
+        blocks.append(block(f"b{index}", size, first, first + chance.randrange(1, longest), align=16))
     problem = ram(*blocks)
-    started = time.process_time()
-    solution = solved(problem, Auto(), Budget())
-    assert time.process_time() - started < 60
+    solution, calls = counted(lambda: solved(problem, Auto(), Budget(work=10 * count)))
+    assert calls < most_calls * count
     assert solution.status in FOUND
     assert peaks(problem, solution)["ram"] <= 1.2 * solution.bounds["ram"]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
+from counted import counted
 from onnx import TensorProto, helper, numpy_helper
 
 
@@ -70,10 +69,11 @@ def test_equal_node_names_are_told_apart(loads, model):
     assert names == ["n", "n_1", "Relu_2"]
 
 
-def test_a_chain_of_20_000_nodes_backwards(loads, model):
-    count = 20_000
+def test_a_chain_of_2_000_nodes_backwards(loads, model):
+    count = 2_000
     nodes = [relu(f"v{i}", f"v{i + 1}") for i in range(count)]
     nodes[0].input[0], nodes[-1].output[0] = "x", "y"
-    start = time.process_time()
-    assert len(loads(model(nodes[::-1])).graph.nodes) == count
-    assert time.process_time() - start < 6
+    made = model(nodes[::-1])
+    imported, calls = counted(lambda: loads(made))
+    assert len(imported.graph.nodes) == count
+    assert calls < 500 * count

@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 
 from tilewright.ir.dtypes import DType
+from tilewright.ir.layer import layer_of
 from tilewright.operators.cast import CAST, CAST_PORTABLE, convert
-from tilewright.testing.kernel_checks import kernel_errors
-from tilewright.testing.operator_sites import refusal, site_of
+from tilewright.testing.kernel_checks import random_cuts, random_layouts
+from tilewright.testing.kernel_run import Trial, outcomes, whole_trial
+from tilewright.testing.kernel_tiles import tiled_trial
+from tilewright.testing.operator_sites import refusal, result_errors, site_of
 
 TYPES = [dtype for dtype in DType if dtype is not DType.F64]
 INTEGERS = [dtype for dtype in TYPES if dtype.is_integer]
@@ -32,11 +35,21 @@ def values(dtype: DType) -> np.ndarray:
 
 @pytest.mark.parametrize("source", TYPES, ids=lambda dtype: dtype.value)
 def test_c_equals_reference(source: DType, tmp_path: Path) -> None:
+    """Whole and in tiles of random size, in random layouts; all targets in one library."""
     x = values(source)
-    for seed, target in enumerate(TYPES):
-        site = site_of(CAST, [x], {"to": target.value})
+    sites = {target: site_of(CAST, [x], {"to": target.value}) for target in TYPES}
+    trials: list[Trial] = []
+    for seed, site in enumerate(sites.values()):
         random = np.random.default_rng(seed)
-        assert kernel_errors(CAST, CAST_PORTABLE, site, [x], random, tmp_path) == [], target
+        layouts = random_layouts(CAST, site, random)
+        cuts = random_cuts(layer_of(CAST, CAST_PORTABLE, site).access, random)
+        trials.append(whole_trial(CAST, CAST_PORTABLE, site, [x], layouts=layouts))
+        trials.append(tiled_trial(CAST, CAST_PORTABLE, site, [x], cuts=cuts, layouts=layouts))
+    found = outcomes(trials, tmp_path)
+    assert len(found) == 2 * len(TYPES)
+    for number, (target, site) in enumerate(sites.items()):
+        for outputs in found[2 * number : 2 * number + 2]:
+            assert result_errors(CAST, site, [x], outputs) == [], target
 
 
 @pytest.mark.parametrize("target", INTEGERS, ids=lambda dtype: dtype.value)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from counted import counted
 
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph, Tensor
@@ -66,12 +66,15 @@ def test_only_what_is_read_later_is_live() -> None:
 
 
 def test_a_long_chain_takes_no_longer_for_each_link() -> None:
-    names = [f"v{index}" for index in range(20_000)]
+    names = [f"v{index}" for index in range(2000)]
     sharing = Sharing(graph(*names))
-    start = time.process_time()
-    for before, after in pairwise(names):
-        assert not sharing.pinned_apart(before, after)
-        sharing.join(after, before)
-        assert not sharing.live("v0", {after: 1}, 1)
+
+    def grow() -> None:
+        for before, after in pairwise(names):
+            assert not sharing.pinned_apart(before, after)
+            sharing.join(after, before)
+            assert not sharing.live("v0", {after: 1}, 1)
+
+    _, calls = counted(grow)
     assert sharing.root(names[-1]) == ("v0", 0)
-    assert time.process_time() - start < 5
+    assert calls < 40 * len(names)

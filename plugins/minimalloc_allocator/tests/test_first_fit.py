@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-import time
 
 import pytest
+from counted import counted
 
 from tilewright.allocate.auto import Auto
 from tilewright.allocate.solving import solved
@@ -69,11 +69,11 @@ def test_what_is_more_than_blocks_with_one_lifetime_is_for_others() -> None:
         assert first_fit(other, lower_bounds(other), 0) is None
 
 
-def test_twenty_thousand_blocks_are_placed_in_seconds() -> None:
-    problem = ram(*_drawn(1, count=20_000, times=400))
-    started = time.process_time()
-    found = Exact().solve(problem, Budget())
-    assert time.process_time() - started < 5
+@pytest.mark.parametrize(("count", "form"), [(5_000, "python"), pytest.param(20_000, "", marks=pytest.mark.long)])
+def test_more_blocks_than_are_searched_are_placed(count: int, form: str) -> None:
+    problem = ram(*_drawn(1, count=count, times=400))
+    found, calls = counted(lambda: Exact(form=form).solve(problem, Budget()))
+    assert calls < 600 * count
     assert found.status in ("optimal", "feasible")
     used = max(found.places[one.name].offset_bytes + one.size_bytes for one in problem.blocks)
     assert used <= 1.1 * found.bounds["ram"]
@@ -86,10 +86,9 @@ def test_thousands_of_blocks_are_proved_before_any_heuristics() -> None:
     problem = ram(
         *(block(f"b{i}", 16 * chance.randint(1, 256), t, t + chance.randint(1, 119)) for i, t in enumerate(starts))
     )
-    started = time.process_time()
-    found = solved(problem, Auto(exact=Exact()), Budget())
+    found, calls = counted(lambda: solved(problem, Auto(exact=Exact()), Budget()))
     assert (found.status, found.found_by) == ("optimal", "minimalloc")
-    assert time.process_time() - started < 3
+    assert calls < 500 * len(problem.blocks)
 
 
 @pytest.mark.parametrize("seed", [1, 13])
@@ -98,7 +97,6 @@ def test_very_many_blocks_are_proved(seed: int) -> None:
     chance = random.Random(seed)
     rows = [(chance.randrange(15_000), chance.randint(1, 100), 16 * chance.randint(1, 400)) for _ in range(15_000)]
     problem = ram(*(block(f"b{i}", size, first, first + life - 1) for i, (first, life, size) in enumerate(rows)))
-    started = time.process_time()
-    found = solved(problem, Auto(exact=Exact()), Budget())
+    found, calls = counted(lambda: solved(problem, Auto(exact=Exact()), Budget()))
     assert (found.status, found.found_by) == ("optimal", "minimalloc")
-    assert time.process_time() - started < 4
+    assert calls < 500 * len(problem.blocks)

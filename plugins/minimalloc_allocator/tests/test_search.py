@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import random
-import time
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from counted import counted
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -153,30 +153,38 @@ def test_fits_what_minimalloc_calls_challenging(letter: str) -> None:
 @pytest.mark.parametrize("name", OF_NETWORKS)
 @pytest.mark.parametrize("form", ["python", "native"] if BUILT else ["python"])
 def test_networks_are_proved_optimal(name: str, form: str, tmp_path: Path) -> None:
-    file = buffers_file(name, tmp_path)
-    started = time.process_time()
-    solution = solved(read_problem(file), Exact(form=form), Budget())
+    problem = read_problem(buffers_file(name, tmp_path))
+    solution, calls = counted(lambda: solved(problem, Exact(form=form), Budget()))
     assert solution.status == "optimal"
-    assert time.process_time() - started < 1
+    assert solution.work <= len(problem.blocks)  # every block is placed once
+    assert calls < 600 * len(problem.blocks)
 
 
-@pytest.mark.parametrize(("longest", "horizon"), [(100, 20_000), (800, 20_000)])
-def test_twenty_thousand_blocks_have_a_plan_and_a_bound(longest: int, horizon: int) -> None:
+@pytest.mark.parametrize(
+    ("count", "longest", "form"),
+    [
+        (2_000, 100, "python"),
+        (4_000, 800, "python"),
+        pytest.param(20_000, 100, "", marks=pytest.mark.long),
+        pytest.param(20_000, 800, "", marks=pytest.mark.long),
+    ],
+)
+def test_more_blocks_than_are_searched_have_a_plan_and_a_bound(count: int, longest: int, form: str) -> None:
+    """The program in C searches more; what is too many for it gets the same plan."""
     chance = random.Random(1)
     blocks = tuple(
         Block(
             name=f"b{number}",
             size_bytes=16 * chance.randint(1, 400),
             align=16,
-            lifetimes=((first := chance.randrange(horizon), first + chance.randrange(longest)),),
+            lifetimes=((first := chance.randrange(count), first + chance.randrange(longest)),),
             pools=("ram",),
         )
-        for number in range(20_000)
+        for number in range(count)
     )
     problem = Problem(blocks=blocks, pools=(Pool(name="ram", capacity_bytes=None),))
-    started = time.process_time()
-    solution = Exact().solve(problem, Budget())
-    assert time.process_time() - started < 60
+    solution, calls = counted(lambda: Exact(form=form).solve(problem, Budget()))
+    assert calls < 300 * count
     assert solution.status in ("optimal", "feasible")
     bound = solution.bounds["ram"]
     assert 0 < bound <= peaks(problem, solution)["ram"]
