@@ -29,8 +29,9 @@ from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
 from tilewright.ir.runner import Job, RunResult
 from tilewright.report.tiles import work
-from tilewright.testing.side_by_side import side_by_side
+from tilewright.testing.side_by_side import SideBySide, side_by_side
 from tilewright.tile.measure import step_costs
+from tilewright.validate.comparison import StepVerdict
 from tilewright.validate.vectors import random_vectors
 from tilewright_riscv.runners.gvsoc import GvsocRunner
 
@@ -182,15 +183,21 @@ def together(chosen: Sequence[Layer], asked: argparse.Namespace) -> bool:
     asked.groups = 1
     near_kib = float(asked.sizes) if asked.target == "snitch" else 256
     plan = many.deployment(asked.target, options(asked, home=HOMES[asked.target], near_kib=near_kib))
-    with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
-        traced = many.run(plan, GvsocRunner(), Path(folder) / "traced", trace=True)
-        counted = many.run(plan, GvsocRunner(), Path(folder) / "counted", trace=False)
-    wrong = [verdict.name for verdict in many.judge(plan, traced) if not verdict.exact]
-    found = {group.steps[0]: line for group, line in zip(plan.tiled.groups, lines(plan, counted), strict=True)}
+    verdicts, found = judged_and_counted(many, plan)
+    wrong = [name for name, verdict in verdicts.items() if not verdict.exact]
     for one, node in zip(chosen, many.graph.nodes, strict=True):
         name = f"{one.name}{' WRONG' if node.name in wrong else ''}"
         print(replace(found[node.name], name=name).row(), flush=True)
     return bool(wrong)
+
+
+def judged_and_counted(many: SideBySide, plan: Deployment) -> tuple[dict[str, StepVerdict], dict[str, Line]]:
+    """One program, run with every value written out, and counted: of each layer that has a step."""
+    with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
+        traced = many.run(plan, GvsocRunner(), Path(folder) / "traced", trace=True)
+        counted = many.run(plan, GvsocRunner(), Path(folder) / "counted", trace=False)
+    verdicts = {verdict.name: verdict for verdict in many.judge(plan, traced)}
+    return verdicts, {group.steps[0]: line for group, line in zip(plan.tiled.groups, lines(plan, counted), strict=True)}
 
 
 def layers() -> Iterator[Layer]:

@@ -17,12 +17,10 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -30,7 +28,7 @@ import cortex_m_layers
 import float_layers
 import numpy as np
 from cortex_m_layers import Layer
-from gvsoc import HOMES, NEAR, Line, lines
+from gvsoc import HOMES, NEAR, Line, judged_and_counted
 
 from tilewright.config.options import Options
 from tilewright.errors import TilewrightError
@@ -241,11 +239,7 @@ def run(chosen: Sequence[Case], asked: argparse.Namespace) -> list[Found]:
     memory = {NEAR[asked.target]: round(asked.near * 1024)}
     settings = {"home": HOMES[asked.target]} if asked.target == "siracusa" else {}
     plan = many.deployment(asked.target, Options(memory=memory, groups=1, settings=settings))
-    with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
-        traced = many.run(plan, GvsocRunner(), Path(folder) / "traced", trace=True)
-        counted = many.run(plan, GvsocRunner(), Path(folder) / "counted", trace=False)
-    verdicts = {one.name: one for one in many.judge(plan, traced)}
-    costs = {group.steps[0]: line for group, line in zip(plan.tiled.groups, lines(plan, counted), strict=True)}
+    verdicts, costs = judged_and_counted(many, plan)
     found = []
     for case, node in zip(chosen, many.graph.nodes, strict=True):
         verdict = verdicts.get(node.name)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tilewright.ir.layer import layer_of
 from tilewright.testing.kernel_run import build_library, library_text, outcomes, run_kernel, whole_call, whole_trial
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.operator_sites import site_of
@@ -21,7 +22,7 @@ OWN = replace(KERNEL, values=lambda _: {}, source="")
 
 def test_operands_are_in_the_order_of_their_pointers_with_scratch_last() -> None:
     kernel = replace(KERNEL, scratch_bytes=lambda tile: 24)
-    call, arrays = whole_call(NEG, kernel, SITE, [X], layouts={"X": (1, 0)})
+    call, arrays = whole_call(layer_of(NEG, kernel, SITE), [X], layouts={"X": (1, 0)})
     assert list(arrays) == ["X", "Y", "scratch"] == list(call.operands)
     assert arrays["X"].tolist() == X.T.tolist() and arrays["X"].flags.c_contiguous
     assert not arrays["Y"].any() and arrays["scratch"].nbytes == 24
@@ -74,6 +75,6 @@ def test_calls_whose_functions_have_one_name_and_other_texts_are_compiled_apart(
 
 
 def test_a_library_of_one_call_has_one_function(tmp_path: Path) -> None:
-    call, _ = whole_call(NEG, KERNEL, SITE, [X], layouts={})
+    call, _ = whole_call(layer_of(NEG, KERNEL, SITE), [X], layouts={})
     library = build_library(KERNEL, call, tmp_path)
     assert library.tw_test and not hasattr(library, "tw_test_1")

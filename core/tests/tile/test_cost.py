@@ -43,6 +43,20 @@ def test_with_two_buffers_the_next_window_comes_meanwhile(pools: Any) -> None:
     assert cost.total_cycles == IN[0] + 3000 + OUT[2]
 
 
+def test_what_is_executed_first_waits_for_copies_where_instructions_come_their_way(pools: Any) -> None:
+    """The second window has come, too, before the first tile is computed; the third one comes meanwhile."""
+    two, analysis = Copy(level=1, buffers=2), pools.analysis
+    space = analysis.sink.space
+    spaces = (replace(space, engine=replace(space.engine, code_waits=True)),)
+    waiting = replace(analysis, members=(*analysis.members[:-1], replace(analysis.sink, spaces=spaces)))
+    (hop,) = pools.region.hops
+    copies = {**hop.copies, "a.X": two, "c.Y": two}
+    boxes = boxes_of(waiting, (replace(hop, copies=copies),), pools.region.forms)
+    computes, region = np.array([1000.0, 1000.0, 1000.0]), replace(pools.region, held={})
+    (cost,) = hop_costs(boxes, traffic_of(boxes), region, computes, bounds_of(waiting))
+    assert cost.total_cycles == IN[0] + IN[1] + 3000 + OUT[2]
+
+
 def test_where_copies_are_slower_the_cores_wait(pools: Any) -> None:
     two = Copy(level=1, buffers=2)
     cost = played(pools, [0.0, 0.0, 0.0], aX=two, cY=two)

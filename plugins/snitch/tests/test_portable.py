@@ -1,16 +1,27 @@
-"""Portable C on a core of the cluster: what GVSoC counted, at shapes that the figures were taken from and at others."""
+"""Portable C on a core of the cluster: what GVSoC counted, at shapes that the figures were taken from and at others;
+what the simulated core counts."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
+from snitch_run import run_on_iss
+from timing import GVSOC_FAR
 
-from tilewright.api.graph import Attribute, DType
-from tilewright.api.testing import site_of
+from tilewright.api.graph import Attribute, DType, Site
+from tilewright.api.testing import refusal, site_of
 from tilewright.operators import conv, gemm, pool, recurrent, softmax, unary
+from tilewright.plugins import load_for
+from tilewright.testing.one_step import vocabulary
 from tilewright.testing.recurrent_layers import recurrent_layer
 from tilewright_snitch.portable import portable_cycles
 
+OPERATORS = vocabulary()
+PORTABLE = [kernel for kernel in load_for(target="snitch").kernels.values() if kernel.target == "*"]
 UNARY = {operator.name: operator for operator in unary.OPERATORS}
 
 
@@ -84,3 +95,67 @@ def test_pools(dtype: type, cycles: int) -> None:
 
 def test_what_was_not_measured() -> None:
     assert portable_cycles(site_of(UNARY["Tanh"], [zeros(4, 4, dtype=np.float64)], {})) is None
+
+
+def numbers(dtype: DType, *shape: int, low: int = -100, high: int = 100) -> np.ndarray[tuple[int, ...], np.dtype[Any]]:
+    rng = np.random.default_rng(3)
+    if dtype.is_float:
+        return rng.standard_normal(shape).astype(dtype.numpy)
+    return rng.integers(*((0, 2) if dtype is DType.BOOL else (low, high)), shape).astype(dtype.numpy)
+
+
+def executed(
+    op: str, inputs: list[Any], attributes: dict[str, Attribute], folder: Path, box: dict[str, tuple[int, int]] | None
+) -> tuple[Site, int]:
+    """A node and the cycles of its portable kernel, over all or some trips, on the simulated core."""
+    site = site_of(OPERATORS[op], inputs, attributes)
+    kernel = next(one for one in PORTABLE if one.op == op and refusal(one, site) is None)
+    return site, run_on_iss(OPERATORS[op], kernel, site, inputs, folder, box, timing=GVSOC_FAR).cycles
+
+
+INTEGERS = (DType.I8, DType.I16, DType.I32)
+DIVIDED = ("BitShift", "Div", "Mod", "Pow")  # whose second operand is small and positive
+TWO: dict[str, dict[str, Attribute]] = {
+    **{op: {} for op in ("Add", "BitwiseAnd", "Div", "Equal", "Less", "Max", "Min", "Mul", "Pow", "Sub")},
+    "BitShift": {"direction": "LEFT"}, "Mod": {"fmod": 0},
+}  # fmt: skip
+ONE: dict[str, dict[str, Attribute]] = {
+    "Abs": {}, "Arrival": {}, "Clip": {"min": -2, "max": 2}, "Neg": {}, "Sign": {}, "Transpose": {"perm": (2, 0, 1)},
+    "ReduceMax": {"axes": (1,), "keepdims": 0}, "ReduceProd": {"axes": (1,), "keepdims": 0},
+    "ReduceSum": {"axes": (1,), "keepdims": 0}, "ArgMax": {"axis": 1, "keepdims": 0},
+    "CumProd": {"axis": 1, "exclusive": 0, "reverse": 0}, "CumSum": {"axis": 1, "exclusive": 0, "reverse": 0},
+    "TopK": {"axis": 1, "k": 3, "largest": 1},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.parametrize("op", [*TWO, *ONE])
+def test_integers_take_what_the_core_takes(op: str, dtype: DType, tmp_path: Path, tool: Callable[[str], str]) -> None:
+    """Rows of an odd number of elements, of which few begin with a word."""
+    tool("riscv64-unknown-elf-gcc")
+    first = numbers(dtype, 5, 11, 29)
+    second = [numbers(dtype, 11, 1, low=1, high=7) if op in DIVIDED else numbers(dtype, 11, 1)] if op in TWO else []
+    site, cycles = executed(op, [first, *second], (TWO | ONE)[op], tmp_path, None)
+    assert portable_cycles(site) == pytest.approx(cycles, rel=0.25)
+
+
+@pytest.mark.parametrize(
+    ("op", "dtype", "attributes"),
+    [("Add", DType.F64, {}), ("Div", DType.F64, {}), ("Where", DType.F32, {}), ("Not", DType.BOOL, {}),
+     ("And", DType.BOOL, {}), ("Cast", DType.F32, {"to": "i8"}), ("Cast", DType.F16, {"to": "i8"}),
+     ("Cast", DType.I16, {"to": "i32"}), ("Cast", DType.I8, {"to": "f32"}), ("Arrival", DType.F16, {}),
+     ("Arrival", DType.F32, {}), ("Elu", DType.F32, {}), ("Elu", DType.F16, {}), ("Erf", DType.F32, {}),
+     ("ArgMax", DType.F32, {"axis": 1, "keepdims": 0}), ("TopK", DType.F32, {"axis": 1, "k": 4, "largest": 1}),
+     ("CumSum", DType.F32, {"axis": 1, "exclusive": 0, "reverse": 0}), ("Less", DType.F32, {})],
+)  # fmt: skip
+def test_other_elements_too(
+    op: str, dtype: DType, attributes: dict[str, Attribute], tmp_path: Path, tool: Callable[[str], str]
+) -> None:
+    tool("riscv64-unknown-elf-gcc")
+    inputs = [numbers(dtype, 5, 11, 29)]
+    if op in ("Add", "Div", "Less", "And"):
+        inputs.append(numbers(dtype, 11, 1))
+    if op == "Where":
+        inputs = [numbers(DType.BOOL, 5, 11, 29), *inputs, numbers(dtype, 11, 1)]
+    site, cycles = executed(op, inputs, attributes, tmp_path, None)
+    assert portable_cycles(site) == pytest.approx(cycles, rel=0.25)

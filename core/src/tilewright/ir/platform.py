@@ -54,6 +54,7 @@ class Engine:
     call_cycles: float = 0.0  # what every kernel call takes besides: barriers, arguments, loop set-up
     step_cycles: float = 0.0  # what every step takes besides, once: its code comes into caches, its loops begin
     slowdown: float = 1.0  # what kernels take over what they say, as with stacks in a slow memory
+    code_waits: bool = False  # instructions come the way of copies: what a step executes first waits for them
     extra_mover: bool = False  # one more core starts copies and waits for them, and computes nothing; otherwise core 0
 
 

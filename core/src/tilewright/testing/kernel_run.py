@@ -19,7 +19,7 @@ from tilewright.ir.access import Window
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Site
 from tilewright.ir.kernel import Call, Kernel, Operand
-from tilewright.ir.layer import layer_of
+from tilewright.ir.layer import Layer, layer_of
 from tilewright.ir.layout import Layout, row_major, strides
 from tilewright.ir.operator import Operator
 from tilewright.ir.sections import ordered
@@ -88,8 +88,9 @@ def whole_trial(
     import numpy as np
 
     layouts = layouts or {}
-    call, arrays = whole_call(operator, kernel, site, inputs, layouts=layouts)
-    for source, output in layer_of(operator, kernel, site).in_place if in_place else ():
+    layer = layer_of(operator, kernel, site)
+    call, arrays = whole_call(layer, inputs, layouts=layouts)
+    for source, output in layer.in_place if in_place else ():
         arrays[output] = arrays[source] = arrays[source].copy().view(arrays[output].dtype)
 
     def play(function: Callable[..., object]) -> tuple[Array, ...]:
@@ -117,25 +118,29 @@ def outcomes(trials: Sequence[Trial], folder: Path, flags: Sequence[str] = STRIC
     return [trial.play(function) for trial, function in zip(trials, functions, strict=True)]
 
 
-def whole_call(
-    operator: Operator,
-    kernel: Kernel,
-    site: Site,
-    inputs: Sequence[Array | None],
-    *,
-    layouts: Mapping[str, Layout],
-) -> tuple[Call, dict[str, Array]]:
-    """The call that computes the whole of `site`, and its operands in the order of their pointers, outputs zero."""
+def given_arrays(layer: Layer, inputs: Sequence[Array | None]) -> dict[str, Array]:
+    """What the kernel reads by operand: inputs by their tensors' axes, and what was packed of them."""
     import numpy as np
 
-    layer = layer_of(operator, kernel, site)
+    site = layer.site
+    by_name = dict(zip((tensor.name if tensor else "" for tensor in site.inputs), inputs, strict=True))
+    return {
+        source.operand: np.asarray(by_name[source.tensor] if source.tensor else layer.packed[source.operand])
+        for source in layer.sources(site)
+    }
+
+
+def whole_call(
+    layer: Layer, inputs: Sequence[Array | None], *, layouts: Mapping[str, Layout]
+) -> tuple[Call, dict[str, Array]]:
+    """The call that computes the whole of a layer, and its operands in the order of their pointers, outputs zero."""
+    import numpy as np
+
+    site, operator, kernel = layer.site, layer.operator, layer.kernel
     arrays: dict[str, Array] = {}
     operands: dict[str, Operand] = {}
-    by_name = dict(zip((tensor.name if tensor else "" for tensor in site.inputs), inputs, strict=True))
-    for source in layer.sources(site):
-        operand, tensor_name = source.operand, source.tensor
-        array = np.asarray(layer.packed[operand] if not tensor_name else by_name[tensor_name])
-        layout = layouts.get(operand, row_major(array.ndim)) if tensor_name else row_major(array.ndim)
+    for operand, array in given_arrays(layer, inputs).items():
+        layout = row_major(array.ndim) if operand in layer.packed else layouts.get(operand, row_major(array.ndim))
         arrays[operand] = np.ascontiguousarray(array.transpose(layout))
         operands[operand] = _operand(operand, array.shape, array.dtype, layout, len(arrays) - 1, "const ")
     for operand, tensor in zip(operator.outputs, site.outputs, strict=False):

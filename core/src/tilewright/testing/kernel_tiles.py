@@ -25,7 +25,7 @@ from tilewright.ir.layer import Layer, layer_of
 from tilewright.ir.layout import Layout, row_major, strides
 from tilewright.ir.operator import Operator
 from tilewright.testing.guarded_call import guarded_call
-from tilewright.testing.kernel_run import STRICT, Trial, outcomes, whole_trial
+from tilewright.testing.kernel_run import STRICT, Trial, given_arrays, outcomes, whole_trial
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -76,20 +76,20 @@ def run_tiled(
     Where `cuts` has a reduction the kernel is given `acc`, poisoned before the first tile, and writes the output's
     window in the last.
     """
-    return outcomes([tiled_trial(operator, kernel, site, inputs, cuts=cuts, layouts=layouts)], folder, flags)[0]
+    return outcomes([tiled_trial(layer_of(operator, kernel, site), inputs, cuts=cuts, layouts=layouts)], folder, flags)[
+        0
+    ]
 
 
 def tiled_trial(
-    operator: Operator,
-    kernel: Kernel,
-    site: Site,
+    layer: Layer,
     inputs: Sequence[Array | None],
     *,
     cuts: Mapping[str, int],
     layouts: Mapping[str, Layout] | None = None,
 ) -> Trial:
     """What `run_tiled` does."""
-    layer = layer_of(operator, kernel, site)
+    kernel = layer.kernel
     access, arrays = layer.access, _arrays(layer, inputs)
     boxes = list(tile_boxes(access, cuts))
     reductions = [loop for loop in access.loops if loop.kind == "reduce" and _is_cut(loop, cuts)]
@@ -129,7 +129,8 @@ def run_whole_and_tiled(
 ) -> list[tuple[Array, ...]]:
     """What `run_kernel` returns, and `run_tiled` for each of the `cuts`, all of them compiled at once."""
     whole = whole_trial(operator, kernel, site, inputs, layouts=layouts)
-    tiled = [tiled_trial(operator, kernel, site, inputs, cuts=one, layouts=layouts) for one in cuts]
+    layer = layer_of(operator, kernel, site)
+    tiled = [tiled_trial(layer, inputs, cuts=one, layouts=layouts) for one in cuts]
     return outcomes([whole, *tiled], folder, flags)
 
 
@@ -155,13 +156,8 @@ def _is_cut(loop: Loop, cuts: Mapping[str, int]) -> bool:
 
 
 def _arrays(layer: Layer, inputs: Sequence[Array | None]) -> dict[str, Array]:
-    site = layer.site
-    values = dict(zip((tensor.name if tensor else "" for tensor in site.inputs), inputs, strict=True))
-    arrays: dict[str, Array] = {
-        source.operand: np.asarray(values[source.tensor] if source.tensor else layer.packed[source.operand])
-        for source in layer.sources(site)
-    }
-    for name, tensor in zip(layer.operator.outputs, site.outputs, strict=False):
+    arrays = given_arrays(layer, inputs)
+    for name, tensor in zip(layer.operator.outputs, layer.site.outputs, strict=False):
         arrays[name] = np.full(tensor.shape, _poison(tensor.dtype.numpy))
     return arrays
 

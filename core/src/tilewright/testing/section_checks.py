@@ -63,8 +63,8 @@ def _sections(kernel: Kernel, operator: Operator, layer: Sample) -> tuple[Sectio
     site = site_of(operator, layer.inputs, layer.attributes, layer.constants)
     if refusal(kernel, site) is not None:
         return ()
-    layouts = kernel.requires(layer_of(operator, kernel, site).site)
-    call, _ = whole_call(operator, kernel, site, layer.inputs, layouts=layouts)
+    known = layer_of(operator, kernel, site)
+    call, _ = whole_call(known, layer.inputs, layouts=kernel.requires(known.site))
     return render_source(kernel, call)
 
 

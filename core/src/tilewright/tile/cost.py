@@ -201,7 +201,8 @@ class _Play:
             [self._operand(one, own, tiles, at) for one in self.traffic[hop] if one.item.written is written]
             for written in (False, True)
         )
-        return _played(computes, inputs, outputs)
+        waits = any(member.space.engine.code_waits for member in self.boxes.analysis.members)
+        return _played(computes, inputs, outputs, first_waits=waits and not at)
 
     def _operand(
         self, one: Traffic, own: tuple[int, ...], tiles: npt.NDArray[np.intp], at: tuple[int, ...]
@@ -229,8 +230,13 @@ def _within(at: tuple[int, ...], shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(0 if extent == 1 else trip for trip, extent in zip(at, shape, strict=False))
 
 
-def _played(computes: Sequence[float], inputs: Sequence[_Operand], outputs: Sequence[_Operand]) -> float:
-    """Cycles from the first transfer to the last, on two clocks: the cores' and the copy engine's."""
+def _played(
+    computes: Sequence[float], inputs: Sequence[_Operand], outputs: Sequence[_Operand], *, first_waits: bool
+) -> float:
+    """Cycles from the first transfer to the last, on two clocks: the cores' and the copy engine's.
+
+    `first_waits`: what the first tile executes comes after the copies that were started before it.
+    """
     cores = engine = 0.0
 
     def move(one: _Operand) -> None:
@@ -251,6 +257,8 @@ def _played(computes: Sequence[float], inputs: Sequence[_Operand], outputs: Sequ
         for one in inputs:
             if one.buffers > 1 and one.first[number]:
                 move(one)
+        if first_waits and number == 0:
+            cores = max(cores, engine)
         cores += compute
         for one in inputs:
             if one.buffers == 1 and one.last[number] and len(one.arrivals) < len(one.cycles):

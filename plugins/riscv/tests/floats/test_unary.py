@@ -64,3 +64,14 @@ def test_a_result_that_keeps_what_is_no_number_costs_another_run(machine: Machin
             assert kernel.cycles is not None
             costs[op] = (kernel.cycles(tile), 70.0 * (2 if UNARY[op].keeps_nan else 1))
     assert costs and all(found == wanted for found, wanted in costs.values())
+
+
+def test_what_is_cut_ends_a_run_of_neighbours(machine: Machine) -> None:
+    kernel = unary_kernel(machine, "LeakyRelu")
+    layer = layer_of(vocabulary()["LeakyRelu"], kernel, site_of(vocabulary()["LeakyRelu"], [X], {"alpha": 0.5}))
+    assert kernel.cycles is not None
+    loops = list(layer.whole.box)
+    each = 2 if UNARY["LeakyRelu"].keeps_nan else 1
+    assert kernel.cycles(layer.whole) == each * (10 + 60)
+    assert kernel.cycles(layer.tile({**layer.whole.box, loops[1]: (0, 2)})) == each * 3 * (10 + 10)
+    assert kernel.cycles(layer.tile({**layer.whole.box, loops[2]: (1, 3)})) == each * 12 * (10 + 2)

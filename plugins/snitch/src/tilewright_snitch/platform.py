@@ -101,6 +101,7 @@ def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
         cores=cores,
         operations_per_cycle=PLAIN_MACS_PER_CYCLE * cores,
         step_cycles=STEP_CYCLES,
+        code_waits=True,
         extra_mover=True,
     )
     return _settled(replace(platform, engines=(engine,), prelude=_prelude(settings["isa"])))

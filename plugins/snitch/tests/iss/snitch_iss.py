@@ -1,8 +1,7 @@
 """Knows a core of Snitch: RV32IMA, what it hands on to its float unit, streams and repetition, and how long that takes.
 Does not know other cores, copies, the host, or contention for memory.
 
-An instruction takes a cycle; `timing` says when a value that was loaded is there, and a product; a quotient, twenty
-cycles later.
+An instruction takes a cycle; `timing` says when a value that was loaded is there, and a product or a quotient.
 Instructions of floats are handed on in one, and wait for room in the queue; what they give an integer register is
 waited for.
 """
@@ -34,6 +33,7 @@ class Core:
         timing: Timing = CLUSTER,
     ) -> None:
         self.hart, self.load, self.store, self.special = hart, load, store, special
+        self.far = range(0)  # addresses of the main memory from which loads take longer
         self.x = [0] * 32
         self.ready = [0] * 32
         self.pc = self.cycles = self.instructions = 0
@@ -82,11 +82,14 @@ class Core:
 
     def _float(self, operation: Operation, pc: int) -> Step:
         x, floats, source, target = self.x, self.floats, operation.from_integer, operation.to_integer
+        loads = operation.size > 0 and operation.writes >= 0
 
         def step() -> int:
             if source > 0:
                 self._use(source)
             self.cycles = floats.room_at(self.cycles)
+            if loads and (x[source] + operation.offset) & MASK in self.far:
+                self.cycles += self.timing.far
             result = floats.give(operation, x[source] if source >= 0 else 0, self.cycles)
             if target >= 0:
                 x[target] = result & MASK
@@ -128,6 +131,17 @@ class Core:
         return step
 
 
+def quotient_cycles(a: int, b: int, *, is_signed: bool, timing: Timing) -> int:
+    """Until a / b or its rest is there: so many as the quotient has digits, where `timing` says so, and some."""
+    if not timing.short_quotients:
+        return DIVIDE_CYCLES
+    if b == 0:
+        return 1
+    x, y = (signed(a), signed(b)) if is_signed else (a, b)
+    digits = (~x << 1 if x < 0 else x).bit_length() - (~y if y < 0 else y).bit_length()
+    return 4 if digits < 0 else digits + 5
+
+
 def _divided(a: int, b: int, *, is_signed: bool, remainder: bool) -> int:
     x, y = (signed(a), signed(b)) if is_signed else (a, b)
     if y == 0:
@@ -153,14 +167,27 @@ def _register(core: Core, word: int, pc: int) -> Step | None:
         (1, 1): (lambda: (signed(x[a]) * signed(x[b])) >> 32, core.timing.multiply),
         (1, 2): (lambda: (signed(x[a]) * x[b]) >> 32, core.timing.multiply),
         (1, 3): (lambda: (x[a] * x[b]) >> 32, core.timing.multiply),
-        (1, 4): (lambda: _divided(x[a], x[b], is_signed=True, remainder=False), DIVIDE_CYCLES),
-        (1, 5): (lambda: _divided(x[a], x[b], is_signed=False, remainder=False), DIVIDE_CYCLES),
-        (1, 6): (lambda: _divided(x[a], x[b], is_signed=True, remainder=True), DIVIDE_CYCLES),
-        (1, 7): (lambda: _divided(x[a], x[b], is_signed=False, remainder=True), DIVIDE_CYCLES),
     }
     kind = (word >> 25, word >> 12 & 7)
+    if kind[0] == 1 and kind[1] >= 4:
+        return _quotient(core, word, pc)
     found, alone = table.get(kind), core.timing.multiply_alone and kind in PRODUCTS
     return core.to(d, pc, (a, b), *found, alone=alone) if found else None
+
+
+def _quotient(core: Core, word: int, pc: int) -> Step:
+    """div, divu, rem, remu."""
+    x, a, b, d, kind = core.x, word >> 15 & 31, word >> 20 & 31, word >> 7 & 31, word >> 12 & 3
+    is_signed, remainder = kind % 2 == 0, kind >= 2
+
+    def step() -> int:
+        core._use(a, b)
+        cycles = quotient_cycles(x[a], x[b], is_signed=is_signed, timing=core.timing)
+        x[d] = _divided(x[a], x[b], is_signed=is_signed, remainder=remainder)
+        core.ready[d] = core.cycles + cycles - 1 if d else 0
+        return pc + 4
+
+    return step
 
 
 def _immediate(core: Core, word: int, pc: int) -> Step | None:
@@ -189,7 +216,9 @@ def _load(core: Core, word: int, pc: int) -> Step | None:
 
     def value() -> int:
         core.cycles = core.floats.passed(core.cycles)
-        found = core.read((x[a] + imm) & MASK, size)
+        address = (x[a] + imm) & MASK
+        found = core.read(address, size)
+        core.cycles += core.timing.far if address in core.far else 0
         return signed(found, 8 * size) if is_signed else found
 
     return core.to(word >> 7 & 31, pc, (a,), value, core.timing.load)

@@ -229,6 +229,7 @@ class Memory:
 def called(memory: Memory, entry: int, argument: int, timing: Timing = CLUSTER, most: int = 50_000_000) -> Core:
     """A core that has called the function at `entry` and returned."""
     core = Core(0, memory.load, memory.store, timing=timing)
+    core.far = range(CODE, CODE + CODE_BYTES)
     core.pc, core.x[1], core.x[2], core.x[10] = entry, STOP, STACK - 64, argument
     memory.store(STOP, 4, 0x0000006F)  # jumps to itself
     while core.pc != STOP:

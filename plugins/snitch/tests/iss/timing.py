@@ -4,7 +4,7 @@ Does not know instructions, nor what they compute.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 FIFO = 4  # elements that a stream has asked for before they are used
 
@@ -19,10 +19,15 @@ class Timing:
     limits: int = 1
     packed_limits: int = 1
     one_port: bool = False  # for all that a core reads: streams, and both halves of the core
+    short_quotients: bool = False  # a quotient of few digits takes less
+    far: int = 0  # more, of a load from the main memory
 
 
 CLUSTER = Timing()
-GVSOC = Timing(load=3, multiply=5, multiply_alone=True, limits=2, packed_limits=3, one_port=True)  # commit 209c147
+GVSOC = Timing(  # commit 209c147
+    load=3, multiply=5, multiply_alone=True, limits=2, packed_limits=3, one_port=True, short_quotients=True
+)  # fmt: skip
+GVSOC_FAR = replace(GVSOC, far=75)  # with constants that functions read from the main memory, as they took there
 
 
 @dataclass

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from math import prod
 from types import MappingProxyType
 
 from tilewright.api.graph import DType, Site
@@ -41,9 +42,17 @@ def _match(site: Site) -> str | None:
 
 
 def _cycles(machine: Machine, tile: TileShape) -> float:
-    """Of runs that are whole tiles."""
-    program, count = UNARY[tile.site.node.op], trips(tile)
-    return machine.run_cycles(program, count) + (machine.run_cycles(TOTAL, count) if program.keeps_nan else 0)
+    """Of runs of neighbours: the axes from the last one on that is cut."""
+    program, (runs, count) = UNARY[tile.site.node.op], _runs(tile)
+    return runs * (machine.run_cycles(program, count) + (machine.run_cycles(TOTAL, count) if program.keeps_nan else 0))
+
+
+def _runs(tile: TileShape) -> tuple[int, int]:
+    """How many, and elements of each."""
+    extents = [span.extent for span in tile.access.window("Y", tile.box)]
+    cuts = [axis for axis, whole in enumerate(tile.site.output.shape) if extents[axis] < whole]
+    first = cuts[-1] if cuts else 0
+    return prod(extents[:first]), prod(extents[first:])
 
 
 def _gelu_cycles(machine: Machine, tile: TileShape) -> float:

@@ -76,9 +76,10 @@ def _cycles(tile: TileShape) -> float:
     inner = _inner(site)
     scalar = any(prod(own.shape[-inner:]) == 1 < prod(extents[-inner:]) for own in site.inputs if own is not None)
     operands = len(site.inputs) - scalar
-    rows = prod(extents[: max(len(extents) - inner - (not scalar), 0)])
+    lines, together = prod(extents[: len(extents) - inner]), not scalar and inner < len(extents)
+    near = gcd(prod(extents[len(extents) - inner :]) * site.output.dtype.size_bytes, 8) / 8 if lines > 1 else 1.0
+    rows = lines / extents[-inner - 1] if together and near == 1 else lines
     setup = (ROW_CYCLES if scalar else SETUP_CYCLES) + HALF_CYCLES * site.output.dtype.is_half
-    near = gcd(prod(extents) // rows * site.output.dtype.size_bytes, 8) / 8 if rows > 1 else 1.0
     plain = (portable_cycles(site) or 0.0) / max(site.output.elements, 1)  # rows that begin inside a word
     return CALL_CYCLES + rows * setup + prod(extents) * (near * _each(site, operands) + (1 - near) * plain)
 
