@@ -54,6 +54,15 @@ def test_every_buffer_dies_once_and_lives_as_the_schedule_says(seed: int) -> Non
         assert lives.alive(step) == sum(lives.placed_bytes(one) for one in alive)
 
 
+def test_rows_lie_one_after_the_other_in_their_buffer() -> None:
+    """(1, 2, 8, 4) of four bytes: rows are along the channels, the best axis of all values here."""
+    lives = RowLives(RowSteps(chain()))
+    rows = lives.rows_of("x")
+    assert rows is lives.rows_of("x")
+    assert (rows.count, rows.step_bytes, [rows.begin(row) for row in (0, 1)]) == (2, 128, [0, 128])
+    assert [rows.end(count) for count in (0, 1, 2, 3)] == [0, 128, 256, 256]
+
+
 def test_what_is_the_callers_takes_nothing_and_what_is_pinned_is_not_ours() -> None:
     machine = chain()
     theirs = RowLives(RowSteps(ScheduledMachine(machine.scheduled, vocabulary(), Decisions(io={"x": "user"}))))

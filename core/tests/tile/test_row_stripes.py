@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from tilewright.ir.access import MapAccess
+from tilewright.ir.access import MapAccess, Span
+from tilewright.ir.index import Axis, Box
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.tile.row_lives import RowLives
@@ -97,3 +98,18 @@ def test_columns_that_a_step_has_not_are_refused() -> None:
     wrong = replace(stripes, loops=tuple(one.loop for one in tail))
     with pytest.raises(ValueError, match="no columns along loop"):
         with_stripes(steps, tail, wrong)
+
+
+def test_what_is_read_of_the_same_columns_is_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With other steps behind it a step often has the same columns in a stripe."""
+    asked, span = list[Axis](), Axis.span
+
+    def counted(axis: Axis, box: Box) -> Span:
+        asked.append(axis)
+        return span(axis, box)
+
+    steps = steps_of(1)
+    before = every_tail(steps, 3)
+    monkeypatch.setattr(Axis, "span", counted)
+    assert every_tail(steps, 3) == before
+    assert asked == []

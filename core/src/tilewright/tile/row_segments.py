@@ -187,17 +187,9 @@ def _grown(lives: RowLives, calls: Play, way: Way, largest: int) -> _Grown:
         growth.add(number)
         if growth.own_bytes > largest:
             return _Grown(segments=found, ended=ended)
-        if first < last and not growth.conflict and growth.size_bytes <= largest:
-            found.append(
-                Segment(
-                    first=first,
-                    last=last,
-                    way=way,
-                    size_bytes=growth.size_bytes,
-                    cycles=growth.cycles,
-                    again=growth.again,
-                )
-            )
+        if first < last and not growth.conflict and (size := growth.size_bytes) <= largest:
+            cycles, again = growth.cycles, growth.again
+            found.append(Segment(first=first, last=last, way=way, size_bytes=size, cycles=cycles, again=again))
     return _Grown(segments=found)
 
 
@@ -279,11 +271,12 @@ def _cycles(steps: RowSteps, member: Member) -> float:
     moved = member.moved * one.row_bytes / MOVED_BYTES_PER_CYCLE
     full, rest = divmod(member.made, member.trips)
     calls = ((full, member.trips), (1, rest)) if rest else ((full, member.trips),)
-    passed = _edge_cycles(one, member)
-    return sum(
-        sum(count * (steps.call(one, trips, width)[0] + CALL_CYCLES) for count, trips in calls) + moved + passed
-        for width in one.widths
-    )
+    passed, widths = _edge_cycles(one, member), one.widths
+    by_width = {
+        width: sum(count * (steps.call(one, trips, width)[0] + CALL_CYCLES) for count, trips in calls) + moved + passed
+        for width in set(widths)
+    }
+    return sum(map(by_width.__getitem__, widths))
 
 
 def _edge_cycles(one: RowStep, member: Member) -> float:

@@ -14,7 +14,7 @@ from math import prod
 from types import MappingProxyType
 
 from tilewright.bind.work import operations
-from tilewright.ir.access import Access, Loop, MapAccess
+from tilewright.ir.access import Access, Loop, MapAccess, Span
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.index import Axis, bare_loop, mentions
 from tilewright.ir.regions import SplitReduction
@@ -134,6 +134,7 @@ class RowSteps:
         self.machine = machine
         self._steps: dict[int, RowStep] = {}
         self.costs: CallCosts = {} if costs is None else costs
+        self.spans: dict[tuple[str, str, str], dict[tuple[int, int], Span]] = {}  # step, operand, loop -> by its trips
 
     @cached_property
     def operands(self) -> Sequence[Sequence[StepOperand]]:
@@ -188,7 +189,7 @@ class RowSteps:
 
     def scratch_bytes(self, one: RowStep, trips: int) -> int:
         """Of any call of so many trips."""
-        return max(self.call(one, trips, width)[1] for width in one.widths)
+        return max(self.call(one, trips, width)[1] for width in set(one.widths))
 
     def _call(self, one: RowStep, trips: int, columns: Mapping[str, int]) -> tuple[float, int]:
         runs, length = (one.sums.runs, one.sums.length) if one.sums else (1, 1)

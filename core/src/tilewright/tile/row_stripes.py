@@ -90,13 +90,23 @@ def _needed(readers: Sequence[Callable[[int], Span]], stripe: int, extent: int) 
 
 
 def _reading(steps: RowSteps, reader: RowStep, read: RowRead) -> Callable[[int], Span]:
-    """By stripe the columns of a value that a step reads."""
+    """By stripe the columns of a value that a step reads. Stripes of many segments have the same columns: each is
+    worked out once.
+    """
     access, columns = steps.machine.access(reader.step), reader.columns
     if not isinstance(access, MapAccess) or columns is None:
         raise TypeError(f"step '{reader.step.name}' has no columns")
     whole, loop, computed = {one.name: (0, one.extent) for one in access.loops}, columns.loop, columns.computed
     axis = access.axes[read.operand][steps.column_axes[read.value]]
-    return lambda stripe: axis.span({**whole, loop: computed[stripe]})
+    known = steps.spans.setdefault((reader.step.name, read.operand, loop), {})
+
+    def columns_read(stripe: int) -> Span:
+        own = computed[stripe]
+        if own not in known:
+            known[own] = axis.span({**whole, loop: own})
+        return known[own]
+
+    return columns_read
 
 
 def _axis_of(steps: RowSteps, one: RowStep, name: str) -> int:
