@@ -80,6 +80,14 @@ def test_a_tensor_a_layer_and_a_pattern() -> None:
     assert _pins(("r", "dtcm"), ("*", "sram"))["r"] == "sram"
 
 
+def test_scratch_stays_in_a_scratchpad() -> None:
+    """Kernels have it where they compute, wherever values live."""
+    cluster = replace(MACHINE, near="dtcm", home="sram")
+    names = names_of(_bound(), SOURCE)
+    assert pinned_memories((("head/Add", "sram"),), names, cluster, {}) == {"y": "sram"}
+    assert pinned_memories((("head/Add", "dtcm"),), names, cluster, {}) == {"y": "dtcm", "head/Add.scratch": "dtcm"}
+
+
 def test_what_was_merged_is_found_under_the_names_of_the_file() -> None:
     assert _pins(("relu", "dtcm"))["r"] == "dtcm"
     assert _pins(("sum", "dtcm")) == {"r": "dtcm"}  # a tensor between merged layers

@@ -43,6 +43,12 @@ def test_absurd_dimensions(refuses, with_weights, dims):
     assert "initialiser 'w'" in refuses(with_weights(raw(dims, b"\0" * 16)), "TW1206")
 
 
+def test_a_limit_is_raised_only_as_far_as_c_counts(refuses, with_weights):
+    """A next step that asks for more would not end in a program."""
+    assert "--limit tensor=1024M" in refuses(with_weights(raw([1 << 28], b"")), "TW1206")
+    assert "--limit" not in refuses(with_weights(raw([1 << 29], b"")), "TW1206")
+
+
 def test_elements_in_two_places(refuses, with_weights):
     weights = raw([1], b"\0" * 4)
     weights.float_data.append(1.0)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tilewright.check.stages import verify_tiled
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.platform import Memory, Platform
 from tilewright.ir.regions import Region
@@ -28,6 +29,15 @@ def two_homes() -> Platform:
     more = (Memory(name="side", size_bytes=None), Memory(name="rom", size_bytes=None, kind="const"))
     ways = [("side", "l1"), ("l1", "side"), ("rom", "l1")]
     return replace(base, memories=(*base.memories, *more), copies=(*base.copies, *(copy_path(*way) for way in ways)))
+
+
+def far_behind() -> Platform:
+    """The cluster with a memory behind l2, where values live."""
+    base = cluster(1 << 14)
+    ways = [copy_path("l3", "l2"), copy_path("l2", "l3")]
+    return replace(
+        base, memories=(Memory(name="l3", size_bytes=None), *base.memories), copies=(*ways, *base.copies), home="l3"
+    )
 
 
 def product(platform: Platform | None = None) -> Scheduled:
@@ -52,6 +62,14 @@ def test_a_pin_adds_the_memory_that_it_names() -> None:
     pinned = memories(tile(product(), vocabulary(), COST, Decisions(memories={"in0": "l1", "out0": "side"})))
     assert pinned["in0"] == ("l2", "side", "l1")
     assert pinned["out0"] == ("l2", "side"), "it was there before"
+
+
+def test_a_pin_on_the_way_to_the_scratchpad_leaves_no_other_memory() -> None:
+    """Copies begin there: none leads past it."""
+    pinned = tile(product(far_behind()), vocabulary(), COST, Decisions(memories={"in0": "l2", "out0": "l3"}))
+    assert memories(pinned)["in0"] == ("l2",)
+    assert memories(pinned)["out0"] == ("l3",)
+    assert verify_tiled(pinned, vocabulary()) == pinned
 
 
 def test_what_is_the_callers_is_not_placed() -> None:

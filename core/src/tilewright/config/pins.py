@@ -22,7 +22,8 @@ def pinned_memories(
 ) -> dict[str, str]:
     """Value, scratch buffer or constant -> memory. Later rules overrule earlier ones.
 
-    A pool of constants takes the constants of what a pattern names, any other pool everything else.
+    A pool of constants takes the constants of what a pattern names, any other pool everything else (scratch only where
+    it may be).
     Raises TilewrightError (exit 2): TW1103 for a memory that is not there, TW1116 for a pattern that names nothing,
     TW5002 for a tensor that stays in the caller's memory.
     """
@@ -30,7 +31,7 @@ def pinned_memories(
     for pattern, pool in rules:
         memory = demand_memory(pool, platform, f"--pin {pattern}={pool}")
         meaning = demand_meaning(pattern, names, f"--pin {pattern}={pool}")
-        chosen = _chosen(meaning, memory)
+        chosen = _chosen(meaning, memory, platform.near)
         if not chosen:
             raise _wrong_kind(pattern, memory)
         theirs = [name for name in chosen if io.get(name) in OUTSIDE]
@@ -90,8 +91,13 @@ def demand_meaning(pattern: str, names: KnownNames, where: str) -> Meaning:
     )
 
 
-def _chosen(meaning: Meaning, memory: Memory) -> tuple[str, ...]:
-    return meaning.constants if memory.kind == "const" else (*meaning.values, *meaning.scratch)
+def _chosen(meaning: Meaning, memory: Memory, near: str) -> tuple[str, ...]:
+    """Scratch is in the scratchpad, where there is one, wherever a layer's values are pinned to."""
+    if memory.kind == "const":
+        return meaning.constants
+    if near not in ("", memory.name) and meaning.values:
+        return meaning.values
+    return *meaning.values, *meaning.scratch
 
 
 def _wrong_kind(pattern: str, memory: Memory) -> TilewrightError:

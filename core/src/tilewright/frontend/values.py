@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tilewright.frontend.options import Limits
 
 Array = npt.NDArray[np.generic]
+COUNTED_BYTES = 2**31 - 1  # offsets and counts of generated C are int32_t
 
 
 def is_known(data_type: int) -> bool:
@@ -34,13 +35,16 @@ def is_four_bits(data_type: int) -> bool:
 
 
 def checked_size(shape: tuple[int, ...], item_bytes: int, limit: int, where: str) -> int:
-    """Bytes of a dense value. Raises TW1206 for a negative dimension or more than `limit` bytes.
+    """Bytes of a dense value. Raises TW1206 for a negative dimension, more than `limit` bytes, or more than C counts.
 
     The extents of a value without elements are held against the limit too: they are counted, and things made for each.
     """
     if any(extent < 0 for extent in shape):
         raise _absurd(f"a dimension is negative: {_shape_text(shape)}", where)
     size = math.prod(max(extent, 1) for extent in shape) * item_bytes
+    if size > COUNTED_BYTES:
+        reason = f"shape {_shape_text(shape)} needs {size:,} bytes; the limit of generated C is {COUNTED_BYTES:,}"
+        raise _absurd(reason, where)
     if size > limit:
         reason = f"shape {_shape_text(shape)} needs {size:,} bytes; the limit is {limit:,}"
         raise _absurd(reason, where, raised("tensor", size))

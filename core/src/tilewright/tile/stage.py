@@ -120,7 +120,11 @@ def _candidates(
     staying = tuple(dict.fromkeys(resident[value] for value in buffer.values if value in resident))
     if staying:
         return staying
-    names = [*machine.homes, *_pins(buffer.name, buffer.values, machine.ram, machine.homes, decisions)]
+    pinned = _pins(buffer.name, buffer.values, machine.ram, machine.homes, decisions)
+    passed = {
+        hop.near for hop in machine.hops[:-1]
+    }  # on the way to the scratchpad: copies of what is pinned begin there
+    names = pinned if passed.intersection(pinned) else [*machine.homes, *pinned]
     for value in buffer.values:
         if value in demands:
             names = [name for name in demands[value] if name in machine.ram]
