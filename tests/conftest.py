@@ -1,4 +1,4 @@
-"""Really installed plugin packages, healthy and faulty: wheels installed by pip, seen by a new process."""
+"""Really installed plugin packages, healthy and faulty: wheels installed by pip, or by uv, seen by a new process."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import InvalidRequirement, Requirement
 
 PROBE = Path(__file__).parent / "plugins" / "probe.py"
 
@@ -32,6 +33,14 @@ class Plugin:
     def module(self) -> str:
         """The import name."""
         return self.name.replace("-", "_")
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether every requirement is written as one."""
+        try:
+            return bool([Requirement(requirement) for requirement in self.requires])
+        except InvalidRequirement:
+            return False
 
     def wheel(self, folder: Path) -> Path:
         """A wheel of it in `folder`."""
@@ -82,14 +91,14 @@ class Site:
         return answers
 
 
-def install(wheels: Sequence[Path], folder: Path) -> Site:
-    """Install `wheels` into `folder` with pip; unpack those whose metadata this pip refuses (older ones took it)."""
-    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--no-compile"]
-    command += ["--target", str(folder)]
-    if subprocess.run([*command, *map(str, wheels)], check=False, capture_output=True).returncode:
-        for wheel in wheels:
-            if subprocess.run([*command, str(wheel)], check=False, capture_output=True).returncode:
-                zipfile.ZipFile(wheel).extractall(folder)
+def install(wheels: Sequence[Path], folder: Path, *, unpacked: Sequence[Path] = ()) -> Site:
+    """Install `wheels` into `folder`, and unpack those whose metadata pip refuses today (older ones took it)."""
+    uv = shutil.which("uv")
+    installer = [uv, "pip", "install", "--python", sys.executable] if uv else [sys.executable, "-m", "pip", "install"]
+    command = [*installer, "-q", "--no-deps", "--no-index", "--no-compile", "--target", str(folder)]
+    subprocess.run([*command, *map(str, wheels)], check=True, capture_output=True)
+    for wheel in unpacked:
+        zipfile.ZipFile(wheel).extractall(folder)
     return Site(folder=folder)
 
 
@@ -124,7 +133,9 @@ HEALTHY = Plugin(
 def _make_site(tmp_path_factory: pytest.TempPathFactory) -> Any:
     def make(*plugins: Plugin) -> Site:
         folder = tmp_path_factory.mktemp("plugins")
-        return install([plugin.wheel(folder) for plugin in plugins], folder / "site")
+        wheels = {plugin.wheel(folder): plugin for plugin in plugins}
+        refused = [wheel for wheel, plugin in wheels.items() if not plugin.is_readable]
+        return install([wheel for wheel in wheels if wheel not in refused], folder / "site", unpacked=refused)
 
     return make
 
