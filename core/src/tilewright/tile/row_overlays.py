@@ -38,6 +38,7 @@ class Overlays:
     stored: Sequence[int]  # how many bytes of the output's buffer may have something in them, after each call
     output: Buffer | None  # None: it may take nobody's bytes
     lags: dict[str, int] = field(default_factory=dict)  # buffer that is read from outside -> bytes
+    asked: list[tuple[str, int, RowRead]] = field(default_factory=list)  # buffer, reader: not in `lags` yet
     values: dict[str, str] = field(default_factory=dict)  # buffer -> a value in it
     written: set[str] = field(default_factory=set)  # buffers
 
@@ -59,12 +60,13 @@ class Overlays:
         own = self.lives.buffer_of(one.output.value).name
         self.written.add(own)
         self.lags.pop(own, None)
+        self.asked = [one for one in self.asked if one[0] != own]
         for read in one.reads:
             buffer = self.lives.buffer_of(read.value)
             ours = buffer.name in self.lives.ours and self.lives.dead_after(buffer, self._end)
             if ours and buffer.name not in self.written:
                 self.values.setdefault(buffer.name, read.value)
-                self.lags[buffer.name] = max(self.lags.get(buffer.name, 0), self._lag(number, read))
+                self.asked.append((buffer.name, number, read))
 
     @property
     def _end(self) -> int:
@@ -72,19 +74,23 @@ class Overlays:
 
     def best(self) -> Overlay | None:
         """What saves most; of equals what is read by the latest step."""
+        for name, number, read in self.asked:
+            self.lags[name] = max(self.lags.get(name, 0), self._lag(number, read))
+        self.asked.clear()
         found = [one for one in map(self._overlay, self.lags) if one is not None]
         return max(found, key=lambda one: one.saved_bytes, default=None)
 
     def _lag(self, number: int, read: RowRead) -> int:
         """How far after the output's buffer that of a value has to begin, so that a member reads what it wants."""
         made_at, final = self.made_at[number], self.played.members[number].made
-        rows = _rows_of(self.lives, read.value)
+        rows, low = _rows_of(self.lives, read.value), read.low
+        offset, step = rows.offset_bytes, rows.step_bytes
         late = [
-            stored - rows.begin(max(read.low[made], 0))
+            stored - (low[made] if low[made] > 0 else 0) * step
             for made, stored in zip(made_at, self.stored, strict=True)
             if made < final
         ]
-        return max(0, *late) if late else 0
+        return max(0, max(late) - offset) if late else 0
 
     def _overlay(self, name: str) -> Overlay | None:
         buffer, output, grain = self.lives.buffers[name], self.output, self.lives.machine.platform.buffer_align

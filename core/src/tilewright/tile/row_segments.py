@@ -187,13 +187,13 @@ def _grown(lives: RowLives, calls: Play, way: Way, largest: int) -> _Grown:
         growth.add(number)
         if growth.own_bytes > largest:
             return _Grown(segments=found, ended=ended)
-        if first < last and not growth.conflict and growth.size_bytes <= largest:
+        if first < last and not growth.conflict and (size_bytes := growth.size_bytes) <= largest:
             found.append(
                 Segment(
                     first=first,
                     last=last,
                     way=way,
-                    size_bytes=growth.size_bytes,
+                    size_bytes=size_bytes,
                     cycles=growth.cycles,
                     again=growth.again,
                 )
