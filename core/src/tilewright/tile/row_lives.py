@@ -1,5 +1,5 @@
-"""Knows how long values are needed, and what their buffers take, as regions by rows ask: each worked out once;
-so are plays of steps. Does not know segments, nor the order inside them.
+"""Knows how long values are needed, what their buffers take and where their rows are, as regions by rows ask:
+each worked out once; so are plays of steps. Does not know segments, nor the order inside them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from itertools import accumulate
 
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import OUTSIDE
+from tilewright.ir.layout import strides
 from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Buffer
 from tilewright.tile.row_order import Plays
@@ -27,6 +28,24 @@ class KnownCalls:
     plays: Plays = field(default_factory=Plays)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRows:
+    """Where the rows of a value are in its buffer, in bytes from its start."""
+
+    offset_bytes: int
+    count: int
+    step_bytes: int  # from a row to the next; 0 where the value has none, and counts as one row
+    span_bytes: int  # from the first byte of a row to the end of its last one
+
+    def begin(self, row: int) -> int:
+        """The first byte of a row, and no byte of a later row before it."""
+        return self.offset_bytes + row * self.step_bytes
+
+    def end(self, rows: int) -> int:
+        """Where the last byte of the first `rows` ends; 0 where there are none."""
+        return self.begin(min(rows, self.count) - 1) + self.span_bytes if rows > 0 else 0
+
+
 class RowLives:
     """Of a machine's schedule. Steps are their numbers in it."""
 
@@ -36,6 +55,7 @@ class RowLives:
         self.buffers = {buffer.name: buffer for buffer in self.machine.scheduled.buffers}
         self.sizes = {name: buffer.size_bytes for name, buffer in self.buffers.items()}
         self.beyond = len(self.machine.scheduled.steps)  # a number that no step has
+        self._rows: dict[str, StoredRows] = {}  # of values that were asked for: segments ask once for each way
 
     @cached_property
     def first_read(self) -> Sequence[int]:
@@ -86,6 +106,25 @@ class RowLives:
     def buffer_of(self, value: str) -> Buffer:
         """That it is in."""
         return self.buffers[self.machine.scheduled.storage[value].buffer]
+
+    def rows_of(self, value: str) -> StoredRows:
+        """Where they are in its buffer."""
+        if value not in self._rows:
+            self._rows[value] = self._stored(value)
+        return self._rows[value]
+
+    def _stored(self, value: str) -> StoredRows:
+        machine, axis = self.machine, self.steps.axes.get(value)
+        tensor, layout = machine.bound.graph.tensors[value], machine.bound.layouts[value]
+        item, steps = tensor.dtype.size_bytes, strides(tensor.shape, layout)
+        axes = enumerate(zip(tensor.shape, steps, strict=True))
+        inside = [(extent - 1) * step for at, (extent, step) in axes if at != axis]
+        return StoredRows(
+            offset_bytes=machine.scheduled.storage[value].offset_bytes,
+            count=1 if axis is None else tensor.shape[axis],
+            step_bytes=0 if axis is None else steps[axis] * item,
+            span_bytes=(sum(inside) + 1) * item,
+        )
 
     def alive(self, step: int) -> int:
         """Bytes of all buffers that live at a step."""

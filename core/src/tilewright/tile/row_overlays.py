@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import field
 
 from tilewright.ir.dataclass import dataclass
-from tilewright.ir.layout import strides
 from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Buffer
 from tilewright.tile.row_lives import RowLives
@@ -83,7 +82,7 @@ class Overlays:
     def _lag(self, number: int, read: RowRead) -> int:
         """How far after the output's buffer that of a value has to begin, so that a member reads what it wants."""
         made_at, final = self.made_at[number], self.played.members[number].made
-        rows, low = _rows_of(self.lives, read.value), read.low
+        rows, low = self.lives.rows_of(read.value), read.low
         offset, step = rows.offset_bytes, rows.step_bytes
         late = [
             stored - (low[made] if low[made] > 0 else 0) * step
@@ -117,7 +116,7 @@ def lag_backward(lives: RowLives, played: Play, over: str) -> int:
     (member,) = played.members
     one, output, giver = member.one, lives.buffer_of(member.one.output.value), lives.buffer_of(over)
     reads = [read for read in one.reads if lives.buffer_of(read.value).name == giver.name]
-    own, theirs = _rows_of(lives, one.output.value), {read.value: _rows_of(lives, read.value) for read in reads}
+    own, theirs = lives.rows_of(one.output.value), {read.value: lives.rows_of(read.value) for read in reads}
     lag = 0
     for end in range(one.extent, 0, -member.trips):
         first = max(end - member.trips, 0)
@@ -149,38 +148,6 @@ def _made_at(played: Play) -> list[list[int]]:
 
 def _stored_bytes(lives: RowLives, sink: Member, made: Sequence[int]) -> list[int]:
     """Up to where the output's buffer may have something in it, after calls of its step that begin so far."""
-    one, rows = sink.one, _rows_of(lives, sink.one.output.value)
+    one, rows = sink.one, lives.rows_of(sink.one.output.value)
     after = (min(begin + sink.trips, one.extent) for begin in made)
     return [rows.end(trips if one.axis is not None else one.rows * (trips == one.extent)) for trips in after]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Rows:
-    """Where the rows of a value are in its buffer, in bytes from its start."""
-
-    offset_bytes: int
-    count: int
-    step_bytes: int  # from a row to the next; 0 where the value has none, and counts as one row
-    span_bytes: int  # from the first byte of a row to the end of its last one
-
-    def begin(self, row: int) -> int:
-        """The first byte of a row, and no byte of a later row before it."""
-        return self.offset_bytes + row * self.step_bytes
-
-    def end(self, rows: int) -> int:
-        """Where the last byte of the first `rows` ends; 0 where there are none."""
-        return self.begin(min(rows, self.count) - 1) + self.span_bytes if rows > 0 else 0
-
-
-def _rows_of(lives: RowLives, value: str) -> _Rows:
-    machine, axis = lives.machine, lives.steps.axes.get(value)
-    tensor, layout = machine.bound.graph.tensors[value], machine.bound.layouts[value]
-    item, steps = tensor.dtype.size_bytes, strides(tensor.shape, layout)
-    axes = enumerate(zip(tensor.shape, steps, strict=True))
-    inside = [(extent - 1) * step for at, (extent, step) in axes if at != axis]
-    return _Rows(
-        offset_bytes=machine.scheduled.storage[value].offset_bytes,
-        count=1 if axis is None else tensor.shape[axis],
-        step_bytes=0 if axis is None else steps[axis] * item,
-        span_bytes=(sum(inside) + 1) * item,
-    )
