@@ -23,7 +23,7 @@ def rows_through(
     """The rows along an axis of a value whose bytes are touched when a view of it is read."""
     step, rows = strides(value.shape, value.layout)[axis], value.shape[axis]
     found = (_places(reader, view, box) // step % rows for box in boxes)
-    return tuple(np.unique(np.concatenate(list(found))).tolist())
+    return tuple(sorted({row for rows in found for row in rows.reshape(-1).tolist()}))
 
 
 def _places(reader: CheckedStep, view: BackingOperand, box: Box) -> Integers:

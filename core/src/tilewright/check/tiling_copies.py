@@ -250,7 +250,7 @@ def _kinds(
             (low - side.window[axis].low) * one[axis] % path.align for side, one in zip(sides, steps, strict=True)
         ]
         rows = np.broadcast_arrays(np.maximum(high - low, 0), *begins)
-        by_axis.append(np.unique(np.stack([row.reshape(-1) for row in rows], axis=1), axis=0).tolist())
+        by_axis.append(sorted(set(zip(*(row.reshape(-1).tolist() for row in rows), strict=True))))
     for chosen in product(*by_axis):
         far = sides[0].offset_bytes + sum(row[1] for row in chosen)
         yield [row[0] for row in chosen], [far, sum(row[2] for row in chosen)]

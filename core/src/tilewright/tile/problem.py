@@ -16,6 +16,7 @@ from tilewright.ir.rounding import align_up
 from tilewright.ir.tiler import Buffering
 from tilewright.tile.grid import grid
 from tilewright.tile.kernel_costs import scratch_bytes, tile_cycles
+from tilewright.tile.spans import different
 from tilewright.tile.split_reductions import accumulator_bytes
 from tilewright.tile.tiling_space import CopiedOperand, TilingSpace, WindowTable, bound_bytes
 from tilewright.tile.traffic import MOVED_BYTES_PER_CYCLE
@@ -119,7 +120,7 @@ class TilingProblem:
     def _prices(self, item: CopiedOperand, roll: str = "") -> WindowCosts:
         known = self.tables.prices
         if (item.name, roll) not in known:
-            sizes = [np.unique(self.points[:, index]) for index in self._columns(item)]
+            sizes = [different(self.points[:, index])[0] for index in self._columns(item)]
             along = (roll, self.space.rolls[item.name][roll]) if roll else None
             known[item.name, roll] = WindowCosts(item, self.table, sizes, self.space.grain, along)
         return known[item.name, roll]

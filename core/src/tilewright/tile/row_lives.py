@@ -1,5 +1,5 @@
-"""Knows how long values are needed, and what their buffers take, as regions by rows ask: each worked out once;
-so are plays of steps. Does not know segments, nor the order inside them.
+"""Knows how long values are needed, what their buffers take and where their rows are, as regions by rows ask:
+each worked out once; so are plays of steps. Does not know segments, nor the order inside them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class RowLives:
         self.known = known or KnownCalls()
         self.buffers = {buffer.name: buffer for buffer in self.machine.scheduled.buffers}
         self.sizes = {name: buffer.size_bytes for name, buffer in self.buffers.items()}
-        self._rows: dict[str, PlacedRows] = {}
+        self._rows: dict[str, PlacedRows] = {}  # of values that were asked for: segments ask once for each way
         self.beyond = len(self.machine.scheduled.steps)  # a number that no step has
 
     @cached_property
@@ -108,7 +108,7 @@ class RowLives:
         return self.buffers[self.machine.scheduled.storage[value].buffer]
 
     def rows_of(self, value: str) -> PlacedRows:
-        """Where they are."""
+        """Where they are in its buffer."""
         if value not in self._rows:
             self._rows[value] = self._placed_rows(value)
         return self._rows[value]

@@ -38,6 +38,7 @@ class Overlays:
     stored: Sequence[int]  # how many bytes of the output's buffer may have something in them, after each call
     output: Buffer | None  # None: it may take nobody's bytes
     lags: dict[str, int] = field(default_factory=dict)  # buffer that is read from outside -> bytes
+    asked: list[tuple[str, int, RowRead]] = field(default_factory=list)  # buffer, reader: not in `lags` yet
     values: dict[str, str] = field(default_factory=dict)  # buffer -> a value in it
     written: set[str] = field(default_factory=set)  # buffers
 
@@ -59,12 +60,13 @@ class Overlays:
         own = self.lives.buffer_of(one.output.value).name
         self.written.add(own)
         self.lags.pop(own, None)
+        self.asked = [one for one in self.asked if one[0] != own]
         for read in one.reads:
             buffer = self.lives.buffer_of(read.value)
             ours = buffer.name in self.lives.ours and self.lives.dead_after(buffer, self._end)
             if ours and buffer.name not in self.written:
                 self.values.setdefault(buffer.name, read.value)
-                self.lags[buffer.name] = max(self.lags.get(buffer.name, 0), self._lag(number, read))
+                self.asked.append((buffer.name, number, read))
 
     @property
     def _end(self) -> int:
@@ -72,7 +74,12 @@ class Overlays:
 
     def best(self) -> Overlay | None:
         """What saves most; of equals what is read by the latest step."""
-        if self.output is None or not self.lags:
+        if self.output is None:
+            return None
+        for name, number, read in self.asked:
+            self.lags[name] = max(self.lags.get(name, 0), self._lag(number, read))
+        self.asked.clear()
+        if not self.lags:
             return None
         saved, lag, name = max((self._overlay(name, self.output) for name in self.lags), key=itemgetter(0))
         return Overlay(over=self.values[name], lag_bytes=lag, saved_bytes=saved) if saved > 0 else None

@@ -51,25 +51,29 @@ def blocked_trips(kernel: Kernel, loop: str, extent: int) -> float:
 
 def share(kernel: Kernel, access: Access, extents: Mapping[str, int], cores: int) -> Share:
     """How `cores` cores share a tile with these extents: along the first loop that divides it about evenly."""
-    parts: list[tuple[float, Share]] = []  # of the tile's time that the first core takes
+    ways: list[tuple[float, str, int, int]] = []  # of the tile's time that the first core takes; loop, trips, grain
     for name in parallel_loops(kernel, access) if cores > 1 else ():
         if extents[name] > 1:
-            parts.append(_part(kernel, name, extents[name], cores))
-    if not parts:
+            part, trips, grain = _part(kernel, name, extents[name], cores)
+            ways.append((part, name, trips, grain))
+    if not ways:
         return ALONE
-    most = min(part for part, _ in parts) * _ABOUT
-    part, found = next(one for one in parts if one[0] <= most)
-    return found if part < 1 else ALONE
+    most = min(way[0] for way in ways) * _ABOUT
+    part, loop, trips, grain = next(way for way in ways if way[0] <= most)
+    return Share(loop=loop, trips=trips, grain=grain) if part < 1 else ALONE
 
 
-def _part(kernel: Kernel, loop: str, extent: int, cores: int) -> tuple[float, Share]:
-    """Of a tile's time what the first core takes along a loop, by trips or, where that is less, by blocks."""
+def _part(kernel: Kernel, loop: str, extent: int, cores: int) -> tuple[float, int, int]:
+    """Of a tile's time what the first core takes along a loop, by trips or, where that is less, by blocks; the trips of
+    a core, and their grain.
+    """
     least, block = kernel.multiples.get(loop, 1), kernel.blocks.get(loop, 1)
+    trips = ceil_div(extent, cores * least) * least
+    if block == 1:
+        return min(trips, extent) / extent, trips, least
     every = blocked_trips(kernel, loop, extent)
     ways = []
     for grain in (least, lcm(least, block)):
         trips = ceil_div(extent, cores * grain) * grain
-        ways.append(
-            (blocked_trips(kernel, loop, min(trips, extent)) / every, Share(loop=loop, trips=trips, grain=grain))
-        )
+        ways.append((blocked_trips(kernel, loop, min(trips, extent)) / every, trips, grain))
     return min(ways, key=lambda way: way[0])

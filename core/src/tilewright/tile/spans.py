@@ -85,10 +85,10 @@ def unique_rows(rows: Integers) -> tuple[Integers, Integers]:
     """The different rows of a table, and for each row which of those it is; sorted as one number for each row."""
     if len(rows) <= _FEW:
         every = [tuple(row) for row in rows.tolist()]
-        different = sorted(set(every))
-        where = {row: at for at, row in enumerate(different)}
-        shape = (len(different), rows.shape[1])
-        return np.array(different, np.int64).reshape(shape), np.array([where[row] for row in every], np.int64)
+        apart = sorted(set(every))
+        where = {row: at for at, row in enumerate(apart)}
+        shape = (len(apart), rows.shape[1])
+        return np.array(apart, np.int64).reshape(shape), np.array([where[row] for row in every], np.int64)
     low, high = (rows.min(axis=0), rows.max(axis=0)) if rows.size else (np.zeros(0, np.int64),) * 2
     span = [int(extent) for extent in high - low + 1]
     steps = [prod(span[position + 1 :]) for position in range(len(span))]
@@ -96,8 +96,28 @@ def unique_rows(rows: Integers) -> tuple[Integers, Integers]:
         unique, inverse = np.unique(rows, axis=0, return_inverse=True)
         return unique, inverse.reshape(-1)
     keys = (rows - low) @ np.array(steps, np.int64)
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    return rows[first], inverse.reshape(-1)
+    _, first, inverse = different(keys)
+    return rows[first], inverse
+
+
+def different(numbers: Integers) -> tuple[Integers, Integers, Integers]:
+    """The different ones among some, rising; where each is first; and for each number which of those it is.
+
+    `np.unique` gives the same, but imports masked arrays: more than a tenth of what the import of onnx takes.
+    """
+    order = np.argsort(numbers, kind="stable")
+    rising = numbers[order]
+    new = np.ones(len(rising), bool)
+    np.not_equal(rising[1:], rising[:-1], out=new[1:])
+    inverse = np.empty(len(rising), np.int64)
+    inverse[order] = np.cumsum(new) - 1
+    return rising[new], order[new], inverse
+
+
+def counted(numbers: Integers) -> tuple[tuple[int, int], ...]:
+    """The different ones among some, rising, and how often each is there."""
+    found, _, inverse = different(numbers.reshape(-1))
+    return tuple(zip(found.tolist(), np.bincount(inverse).tolist(), strict=True))
 
 
 def nested_ranges(extent: int, nested: Sequence[int]) -> tuple[Integers, Integers]:

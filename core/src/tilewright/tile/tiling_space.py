@@ -18,7 +18,7 @@ from tilewright.ir.kernel import Kernel, Matched, PartialSums
 from tilewright.ir.layout import Layout
 from tilewright.ir.platform import CopyPath, Engine
 from tilewright.ir.rounding import align_up, ceil_div
-from tilewright.tile.spans import ranges, spans, tile_ranges, unique_rows
+from tilewright.tile.spans import counted, ranges, spans, tile_ranges, unique_rows
 from tilewright.tile.transfers import Transfers, transfers
 
 if TYPE_CHECKING:
@@ -219,8 +219,7 @@ class WindowTable:
                 for name, at in zip(names, ranges, strict=True)
             }
             low, high, _, _ = spans(axes[position], self._box, tiles)
-            extents, times = np.unique(np.maximum(high - low, 0), return_counts=True)
-            self._axes[key] = tuple(zip(extents.tolist(), times.tolist(), strict=True))
+            self._axes[key] = counted(np.maximum(high - low, 0))
         return self._axes[key]
 
     def new_rows(self, operand: str, position: int, loop: str, size: int) -> tuple[tuple[int, int], ...]:
@@ -232,8 +231,7 @@ class WindowTable:
             )
             low, high = np.broadcast_arrays(low, high)
             done = np.minimum(np.concatenate([low[:1], high[:-1]]), high)
-            extents, times = np.unique(high - np.maximum(low, done), return_counts=True)
-            self._axes[key] = tuple(zip(extents.tolist(), times.tolist(), strict=True))
+            self._axes[key] = counted(high - np.maximum(low, done))
         return self._axes[key]
 
     def room(self, operand: str, cuts: Mapping[str, int]) -> tuple[int, ...]:

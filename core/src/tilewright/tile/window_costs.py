@@ -15,7 +15,7 @@ from tilewright.ir.index import mentions
 from tilewright.ir.layout import strides
 from tilewright.ir.platform import CopyPath
 from tilewright.ir.rounding import align_up, ceil_div
-from tilewright.tile.spans import unique_rows
+from tilewright.tile.spans import different, unique_rows
 from tilewright.tile.tiling_space import CopiedOperand, WindowTable
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class WindowCosts:
             places += np.searchsorted(sizes, points[:, at]) * pace
         known = self._known[places]
         if not known.all():
-            new, first = np.unique(places[~known], return_index=True)
+            new, first, _ = different(places[~known])
             self._rows[new] = self._priced(points[~known][first])
             self._known[new] = True
         found: Numbers = self._rows[places]
@@ -111,7 +111,7 @@ class WindowCosts:
     def _new_rows(self, points: Integers) -> tuple[Integers, Integers]:
         """The same along the axis of which rows stay, for what is new."""
         loop, position = self.roll or ("", 0)
-        unique, inverse = np.unique(points[:, self.item.loops.index(loop)], return_inverse=True)
+        unique, _, inverse = different(points[:, self.item.loops.index(loop)])
         found = [self.table.new_rows(self.item.name, position, loop, size) for size in unique.tolist()]
         return _filled(found, inverse)
 
