@@ -127,14 +127,6 @@ def test_kernels_that_want_a_value_elsewhere_are_not_fused() -> None:
     assert together(elsewhere) == "step 'b': 'c' wants 'b:0' in another memory than 'l1'"
 
 
-@pytest.mark.parametrize(("memory", "fused"), [("l2", False), ("l1", True)])
-def test_a_value_that_is_pinned_out_of_the_scratchpad_is_not_held(memory: str, fused: bool) -> None:
-    made = machine(added)
-    pinned = ScheduledMachine(made.scheduled, vocabulary(), Decisions(memories={"b:0": memory}))
-    found = together(pinned)
-    assert isinstance(found, RegionAnalysis) if fused else found == "step 'b': 'b:0' is pinned to 'l2'"
-
-
 def test_windows_that_are_no_map_are_not_fused() -> None:
     made = machine(added)
     whole = made.bound.layers["b"].access

@@ -254,14 +254,10 @@ def _not_held(access: Access) -> str:
 
 
 def _wanted_elsewhere(analyses: StepAnalyses, one: StepAnalysis, seen: Sequence[StepAnalysis]) -> str:
-    """That no step of the region reads the output of one, or that it is wanted in a memory where it is not."""
+    """That no step of the region reads the output of one, or wants it in a memory where it is not."""
     value, near = one.output.value, analyses.machine.platform.near
     if not any(operand.value == value and not operand.written for user in seen for operand in user.operands):
         return f"no step of the group reads '{value}'"
-    pins = analyses.machine.decisions.memories
-    pinned = pins.get(value) or pins.get(one.output.buffer) or near
-    if pinned != near and not _leaves(analyses, one, {other.step.name for other in seen}):
-        return f"'{value}' is pinned to '{pinned}'"
     for user in seen:
         memories = analyses.machine.bound.bindings[user.step.name].kernel.memories
         for operand in user.operands:
