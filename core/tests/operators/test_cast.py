@@ -42,9 +42,9 @@ def test_c_equals_reference(source: DType, tmp_path: Path) -> None:
     for seed, site in enumerate(sites.values()):
         random = np.random.default_rng(seed)
         layouts = random_layouts(CAST, site, random)
-        cuts = random_cuts(layer_of(CAST, CAST_PORTABLE, site).access, random)
+        layer = layer_of(CAST, CAST_PORTABLE, site)
         trials.append(whole_trial(CAST, CAST_PORTABLE, site, [x], layouts=layouts))
-        trials.append(tiled_trial(CAST, CAST_PORTABLE, site, [x], cuts=cuts, layouts=layouts))
+        trials.append(tiled_trial(layer, [x], cuts=random_cuts(layer.access, random), layouts=layouts))
     found = outcomes(trials, tmp_path)
     assert len(found) == 2 * len(TYPES)
     for number, (target, site) in enumerate(sites.items()):
