@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -143,3 +144,21 @@ def test_equal_steps_are_played_once(monkeypatch: pytest.MonkeyPatch) -> None:
         assert [member.one for member in calls.members] == part
         assert calls == play(part, [1] * 6, leaving)
     assert counts == [6]
+
+
+def test_a_step_that_departs_is_played_apart_from_an_equal_one_that_does_not() -> None:
+    sketch = Sketch(operators=vocabulary())
+    value = sketch.input("x", DType.I8, (1, 4, 16, 16))
+    rows = {"kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "ceil_mode": 0}
+    first = sketch.node("MaxPool", (value,), rows)
+    branches = [sketch.node("MaxPool", (first,), rows) for _ in range(2)]
+    ends = [sketch.node("MaxPool", (branch,), rows) for branch in branches]
+    machine = on_one_memory(sketch.finish(*ends))
+    steps = RowSteps(machine)
+    by_value = {steps.at(number).output.value: steps.at(number) for number in range(len(machine.scheduled.steps))}
+    kept = [by_value[name] for name in (first, *branches)]
+    departing = [replace(one, departs=one is kept[1]) for one in kept]
+    trips, leaving, plays = [1, 1, 1], {one.output.value: number > 0 for number, one in enumerate(kept)}, Plays()
+    assert plays.play(kept, trips, leaving).calls == play(kept, trips, leaving).calls
+    assert plays.play(departing, trips, leaving).calls == play(departing, trips, leaving).calls
+    assert play(departing, trips, leaving).calls != play(kept, trips, leaving).calls

@@ -68,7 +68,7 @@ def play(steps: Sequence[RowStep], trips: Sequence[int], leaving: Mapping[str, b
 
 
 class Plays:
-    """Plays of steps. Only their rows count, and who reads which of them: of equal ones one is played."""
+    """Plays of steps. Only their rows count, who reads which of them, and which depart: of equal ones one is played."""
 
     def __init__(self) -> None:
         self._known: dict[Hashable, Play] = {}
@@ -92,7 +92,7 @@ class Plays:
         makers = {one.output.value: number for number, one in enumerate(steps[:-1])}
         return tuple(
             (
-                *(one.extent, count, one.axis is None, one.rows, leaving[one.output.value]),
+                *(one.extent, count, one.axis is None, one.rows, leaving[one.output.value], one.departs),
                 *((makers[read.value], self._window(read)) for read in one.reads if read.value in makers),
             )
             for one, count in zip(steps, trips, strict=True)
