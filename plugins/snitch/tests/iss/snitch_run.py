@@ -55,6 +55,7 @@ class Tile:
     """One operand's window, as if copied."""
 
     name: str
+    shape: tuple[int, ...]  # of the whole tensor
     array: Array  # by the tensor's axes
     layout: tuple[int, ...]
     window: Window
@@ -166,7 +167,7 @@ def _tiles(layer: Layer, arrays: Mapping[str, Stored], trips: Mapping[str, tuple
     for name, (array, layout) in arrays.items():
         window = layer.access.window(name, trips)
         part = array[tuple(slice(span.low, span.low + span.extent) for span in window)]
-        tiles.append(Tile(name, part, layout, window, _end(tiles)))
+        tiles.append(Tile(name, array.shape, part, layout, window, _end(tiles)))
     return tiles
 
 
@@ -182,6 +183,7 @@ def _operands(layer: Layer, tiles: Sequence[Tile], trips: Mapping[str, tuple[int
         writable = tile.name in layer.operator.outputs
         operands[tile.name] = replace(
             _operand(tile.name, tile.array, tile.layout, number, writable=writable),
+            shape=tile.shape,
             extents=tuple(str(span.extent) for span in tile.window),
             origin=tuple(str(span.low) for span in tile.window),
             before=tuple(str(span.before) for span in tile.window),

@@ -12,8 +12,11 @@ import float_numbers as floats
 import ml_dtypes
 import numpy as np
 import pytest
-from snitch_run import CODE, GCC, Memory, called, image_of
+from snitch_run import CODE, GCC, Memory, called, image_of, run_on_iss
 from streams import FaultError, Stream
+
+from tilewright.api.testing import site_of
+from tilewright.testing.one_step import portable_kernels, vocabulary
 
 PLACE = 0x1000_0000
 HEAD = """
@@ -207,3 +210,17 @@ def test_numbers() -> None:
     assert [floats.integer(value, 0, is_signed=True) for value in (2.5, -3.5, 1e12)] == [2, 0xFFFFFFFC, 0x7FFFFFFF]
     assert floats.integer(-1.0, 1, is_signed=False) == 0
     assert floats.divided(1.0, -0.0) == -math.inf
+
+
+@pytest.mark.parametrize("columns", [(0, 4), (5, 9), (8, 12)])
+@pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "wrap"])
+def test_a_tile_knows_the_shape_of_the_whole_tensor(
+    mode: str, columns: tuple[int, int], tmp_path: Path, tool: Callable[[str], str]
+) -> None:
+    """Where Pad reads depends on it: with the tile's shape instead, inner columns came from before the tile."""
+    tool("riscv64-unknown-elf-gcc")
+    x = np.arange(40, dtype=np.int8).reshape(4, 10)
+    operator = vocabulary()["Pad"]
+    site = site_of(operator, [x], {"mode": mode, "pads": (1, 1, 1, 1), "value": 1})
+    found = run_on_iss(operator, portable_kernels()["portable.pad"], site, [x], tmp_path, {"a1": columns})
+    np.testing.assert_array_equal(found.outputs[0], operator.reference(site, [x])[0][:, slice(*columns)])
