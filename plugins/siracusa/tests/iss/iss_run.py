@@ -49,6 +49,7 @@ class Tile:
     """One operand's window, as if copied; or the whole operand (`whole`), of which the kernel sees the window."""
 
     name: str
+    shape: tuple[int, ...]  # of the whole tensor
     array: Array  # by the tensor's axes
     layout: tuple[int, ...]
     window: Window
@@ -144,7 +145,7 @@ def _tiles(
         window = layer.access.window(name, trips)
         whole = gaps and name not in layer.operator.outputs
         part = array if whole else array[tuple(slice(span.low, span.low + span.extent) for span in window)]
-        tiles.append(Tile(name, part, layout, window, whole, _end(tiles)))
+        tiles.append(Tile(name, array.shape, part, layout, window, whole, _end(tiles)))
     return tiles
 
 
@@ -163,6 +164,7 @@ def _operands(
         skipped = sum(span.low * step for span, step in zip(tile.window, operand.strides, strict=True))
         operands[tile.name] = replace(
             operand,
+            shape=tile.shape,
             pointer=f"({operand.pointer} + {skipped if tile.whole else 0})",
             extents=tuple(str(span.extent) for span in tile.window),
             origin=tuple(str(span.low) for span in tile.window),
