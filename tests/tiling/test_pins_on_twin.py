@@ -21,3 +21,10 @@ def test_every_step_is_exact(pins: list[str], tool: Callable[[str], str]) -> Non
     ]
     assert len(pinned) >= len(pins)
     assert compiled.validate(on="twin", sets=1).passed
+
+
+@pytest.mark.parametrize("apart", [{}, {"groups": 1}], ids=["as one", "alone"])
+def test_a_pin_that_no_place_can_keep_is_named(apart: dict[str, int]) -> None:
+    compiled = tilewright.compile(DIGITS, "siracusa", memory={"l1": "16K"}, pin=["*=l2"], **apart)
+    notes = [note for note in compiled.diagnostics if note.code == "TW1123"]
+    assert any("run as one" in line for note in notes for line in note.details) is not bool(apart)

@@ -268,7 +268,7 @@ class Deployment:
             from tilewright.plan.plan_notes import plan_notes
 
             planned = tuple(plan_notes(self.allocated, self.registry.operators))
-            planned += () if self._given else tuple(idle_flags(self.allocated, self.options))
+            planned += () if self._given else tuple(idle_flags(self.allocated, self.options, self._decided.memories))
         offered = self.registry.platforms[self.target], self.options, self.registry.memory_hierarchies
         bound, notes = self._settled, (*board_notes(*offered), *self.contest.notes())
         found = (*bound.diagnostics, *notes, *beyond_machine_warnings(bound.platform), *planned)

@@ -62,6 +62,18 @@ def test_on_a_cluster() -> None:
     assert all("is no machine with one memory and one core" in line for line in rows)
 
 
+def test_a_pin_of_a_value_that_passes_between_steps_that_run_as_one() -> None:
+    plan = planned(CLUSTER)
+    region = next(region for region in plan.tiled.regions if region.inner)
+    value = region.inner[0]
+    (note,) = idle_flags(plan, Options(), {value: "l2"})
+    (line,) = note.details
+    assert line.startswith(f"--pin {value}=l2: it is only in 'l1', tile by tile: steps {region.steps[0]}")
+    assert note.fix[0].startswith("--groups 1 ")
+    assert not tuple(idle_flags(plan, Options(), {value: "l1", region.name: "l2"}))  # kept; not a value
+    assert not tuple(idle_flags(plan, Options(pins=Decisions(memories={value: "l2"})), {value: "l2"}))
+
+
 def test_tilers_that_need_a_scratchpad_are_the_built_in_ones() -> None:
     assert {*CUTTING, "auto"} == {tiler.name for tiler in TILERS if isinstance(tiler, StepTiler)}
     assert not said(planned(), tiler="whole")  # it forbids rows

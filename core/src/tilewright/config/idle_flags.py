@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from tilewright.config.options import Options
-from tilewright.errors import Diagnostic
+from tilewright.errors import Diagnostic, typed
 from tilewright.ir.platform import Platform
+from tilewright.ir.regions import Region
 from tilewright.ir.stages import Allocated
 
 CUTTING = ("cost", "min", "max", "random-max")  # tilers that leave layers whole where there is no scratchpad
+NOTHING: Mapping[str, str] = MappingProxyType({})
 _DEFAULTS = Options()
 
 
-def idle_flags(plan: Allocated, options: Options) -> Iterator[Diagnostic]:
-    """A note (TW1123) that names the flags that changed nothing, each with its reason."""
+def idle_flags(plan: Allocated, options: Options, pins: Mapping[str, str] = NOTHING) -> Iterator[Diagnostic]:
+    """A note (TW1123) that names the flags that changed nothing, each with its reason.
+
+    `pins` are value -> memory, as the patterns of `--pin` name them; those of a decision file are not looked at:
+    what a whole plan decided of a buffer is there of every value in it.
+    """
     platform = plan.tiled.scheduled.bound.platform
-    idle = [*_about_rows(plan, options), *_about_tiles(platform, options)]
+    pinned = {value: memory for value, memory in pins.items() if value not in options.pins.memories}
+    unkept = _about_pins(plan, pinned)
+    idle = [*_about_rows(plan, options), *_about_tiles(platform, options), *unkept]
     if not idle:
         return
+    apart = (typed("--groups", "1", gives="runs every step alone, so that pins are kept"),) if unkept else ()
     yield Diagnostic(
         code="TW1123",
         severity="note",
         message=f"these flags change nothing here: {', '.join(flag for flag, _ in idle)}",
         details=tuple(f"{flag}: {reason}" for flag, reason in idle),
-        fix=("leave these flags out",),
+        fix=(*apart, "leave these flags out"),
     )
 
 
@@ -58,3 +68,21 @@ def _about_tiles(platform: Platform, options: Options) -> list[tuple[str, str]]:
         (options.tiler in CUTTING, f"--tiler {options.tiler}"),
     )
     return [(flag, reason) for given, flag in asked if given]
+
+
+def _about_pins(plan: Allocated, pins: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Pins, and reasons, of values that are in no memory whole: the steps around them run as one, in the scratchpad."""
+    return [
+        (
+            f"--pin {value}={pins[value]}",
+            f"it is only in '{region.held[value].memory}', tile by tile: {_as_one(region)}",
+        )
+        for region in plan.tiled.regions
+        for value in region.inner
+        if region.hops and pins.get(value, region.held[value].memory) != region.held[value].memory
+    ]
+
+
+def _as_one(region: Region) -> str:
+    *others, last = region.steps
+    return f"steps {', '.join(others)} and {last} run as one"
