@@ -115,6 +115,7 @@ CASES: Mapping[str, Sequence[str | Callable[[], TilewrightError]]] = {
     "TW1116": (f"{RIGHT} --pin w=ram",),
     "TW1122": ("validate net.onnx -t generic --sets 1 --place-io y=push",
                f"{RIGHT} --io y=push", f"{RIGHT} --io x=pull", "check net.onnx -t siracusa --io push"),
+    "TW1123": ("check kws.onnx -t siracusa --memory l1=16K --pin '*=l2'",),
     "TW1130": ("check net.onnx -t generic",),
     "TW1203": (f"{RIGHT} --limit nodes=1",),
     "TW1205": ("check dyn.onnx -t generic", "check names.onnx -t generic"),
