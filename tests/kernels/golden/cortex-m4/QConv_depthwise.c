@@ -278,97 +278,111 @@ typedef struct {
 } tw_dsp_row;
 
 #ifdef TW_DSP_ARM
-TW_ASSEMBLER void tw_dsp_rows_s1_x0_m128_127(tw_dsp_row *b __attribute__((unused)))
-{
-    __asm__ volatile(
-        "push {r4-r11, lr}\n\t"
-        "sub sp, #24\n\t"
-        "movs r1, #4\n\t"
-        "strd r0, r1, [sp, #16]\n\t"
-        "1:\n\t"
-        "ldr r11, [sp, #16]\n\t"
-        "ldmia r11, {r0-r3}\n\t"
-        "ldmia r1, {r4-r9}\n\t"
-        "ldrd r10, r12, [r2], #8\n\t"
-        "strd r10, r12, [sp]\n\t"
-        "ldr lr, [r11, #24]\n\t"
-        "add lr, r0\n\t"
-        "adds r1, #40\n\t"
-        "strd lr, r1, [r11]\n\t"
-        "add lr, r3, #1\n\t"
-        "strd r2, lr, [r11, #8]\n\t"
-        "mov r1, r3\n\t"
-        "ldr lr, [r11, #36]\n\t"
-        "str lr, [sp, #12]\n\t"
-        "ldr r2, [r11, #16]\n\t"
-        "add r2, r0\n\t"
-        "ldr r12, [r11, #32]\n\t"
-        "str r12, [sp, #8]\n\t"
-        "vldr s1, [sp, #4]\n\t"
-        "vabs.f32 s1, s1\n\t"
-        "cmp r0, r2\n\t"
-        "beq 30f\n\t"
-        "20:\n\t"
-        "ldr r10, [sp]\n\t"
-        "ldrd r12, lr, [r0]\n\t"
-        "mov r11, r10\n\t"
-        "smlad r10, r12, r4, r10\n\t"
-        "smlatb r11, r12, r4, r11\n\t"
-        "smlad r10, lr, r6, r10\n\t"
-        "smlatb r11, lr, r6, r11\n\t"
-        "ldrd r12, lr, [r0, #8]\n\t"
-        "smlad r10, r12, r8, r10\n\t"
-        "smlatb r11, r12, r8, r11\n\t"
-        "smlabt r10, lr, r5, r10\n\t"
-        "smlad r11, lr, r5, r11\n\t"
-        "ldrd r12, lr, [r0, #16]\n\t"
-        "smlabt r10, r12, r7, r10\n\t"
-        "smlad r11, r12, r7, r11\n\t"
-        "smlabt r10, lr, r9, r10\n\t"
-        "smlad r11, lr, r9, r11\n\t"
-        "ldr r3, [sp, #8]\n\t"
-        "vmov s0, r10\n\t"
-        "vcvt.f32.s32 s0, s0\n\t"
-        "vmul.f32 s0, s0, s1\n\t"
-        "vcvtr.s32.f32 s0, s0\n\t"
-        "vmov r10, s0\n\t"
-        "qadd r10, r10, r3\n\t"
-        "ssat r10, #8, r10\n\t"
-        "vmov s0, r11\n\t"
-        "vcvt.f32.s32 s0, s0\n\t"
-        "vmul.f32 s0, s0, s1\n\t"
-        "vcvtr.s32.f32 s0, s0\n\t"
-        "vmov r11, s0\n\t"
-        "qadd r11, r11, r3\n\t"
-        "ssat r11, #8, r11\n\t"
-        "ldr lr, [sp, #12]\n\t"
-        "strb r11, [r1, lr]\n\t"
-        "strb r10, [r1]\n\t"
-        "add r1, r1, lr, lsl #1\n\t"
-        "adds r0, #12\n\t"
-        "cmp r0, r2\n\t"
-        "bne 20b\n\t"
-        "30:\n\t"
-        "ldr r12, [sp, #16]\n\t"
-        "ldr r3, [r12, #20]\n\t"
-        "ldr lr, [sp, #12]\n\t"
-        "ands r3, lr\n\t"
-        "beq 4f\n\t"
-        "movs r3, #0\n\t"
-        "str r3, [sp, #12]\n\t"
-        "add r2, r0, #12\n\t"
-        "b 20b\n\t"
-        "4:\n\t"
-        "ldr r3, [sp, #20]\n\t"
-        "subs r3, #1\n\t"
-        "str r3, [sp, #20]\n\t"
-        "bne 1b\n\t"
-        "add sp, #24\n\t"
-        "pop {r4-r11, pc}"
-        ::: "memory");
-}
-#else
-static void tw_dsp_rows_s1_x0_m128_127(tw_dsp_row *b)
+/* What comes first for each of the four channels. Registers: r0 ring, r1 results, r2 end of the ring, r4 to r9
+ * weights, r10 and r11 sums (or r11 the way to the next result), r3, r12 and lr values. Stack: bias, multiplier, what
+ * it is moved by, way to the next result, the struct, channels left. */
+#define TW_DSP_ROW_BEGIN \
+    "push {r4-r11, lr}\n\t" \
+    "sub sp, #24\n\t" \
+    "movs r1, #4\n\t" \
+    "strd r0, r1, [sp, #16]\n\t" \
+    "1:\n\t" \
+    "ldr r11, [sp, #16]\n\t" \
+    "ldmia r11, {r0-r3}\n\t" \
+    "ldmia r1, {r4-r9}\n\t" \
+    "ldrd r10, r12, [r2], #8\n\t" \
+    "strd r10, r12, [sp]\n\t" \
+    "ldr lr, [r11, #24]\n\t" \
+    "add lr, r0\n\t" \
+    "adds r1, #40\n\t" \
+    "strd lr, r1, [r11]\n\t" \
+    "add lr, r3, #1\n\t" \
+    "strd r2, lr, [r11, #8]\n\t" \
+    "mov r1, r3\n\t" \
+    "ldr lr, [r11, #36]\n\t" \
+    "str lr, [sp, #12]\n\t" \
+    "ldr r2, [r11, #16]\n\t" \
+    "add r2, r0\n\t"
+#endif
+
+#ifdef TW_DSP_ARM
+#define TW_DSP_ROW_S1_PRODUCTS \
+    "ldr r10, [sp]\n\t" \
+    "ldrd r12, lr, [r0]\n\t" \
+    "mov r11, r10\n\t" \
+    "smlad r10, r12, r4, r10\n\t" \
+    "smlatb r11, r12, r4, r11\n\t" \
+    "smlad r10, lr, r6, r10\n\t" \
+    "smlatb r11, lr, r6, r11\n\t" \
+    "ldrd r12, lr, [r0, #8]\n\t" \
+    "smlad r10, r12, r8, r10\n\t" \
+    "smlatb r11, r12, r8, r11\n\t" \
+    "smlabt r10, lr, r5, r10\n\t" \
+    "smlad r11, lr, r5, r11\n\t" \
+    "ldrd r12, lr, [r0, #16]\n\t" \
+    "smlabt r10, r12, r7, r10\n\t" \
+    "smlad r11, r12, r7, r11\n\t" \
+    "smlabt r10, lr, r9, r10\n\t" \
+    "smlad r11, lr, r9, r11\n\t"
+#endif
+
+/* Assembler of a sum that is requantised, `narrow` (ssat or usat) to `bits`: by SMMLA and a shift of its upper half, or
+ * by the formula itself, of floats. The scale is in s1; s0 is overwritten. */
+#define TW_DSP_FIXED(sum, multiplier, above, narrow, bits, shift) \
+    "smmla " #sum ", " #sum ", " #multiplier ", " #above "\n\t" \
+    #narrow " " #sum ", #" #bits ", " #sum ", asr #" #shift "\n\t"
+#define TW_DSP_EXACT(sum, zero_point, narrow, bits) \
+    "vmov s0, " #sum "\n\t" \
+    "vcvt.f32.s32 s0, s0\n\t" \
+    "vmul.f32 s0, s0, s1\n\t" \
+    "vcvtr.s32.f32 s0, s0\n\t" \
+    "vmov " #sum ", s0\n\t" \
+    "qadd " #sum ", " #sum ", " #zero_point "\n\t" \
+    #narrow " " #sum ", #" #bits ", " #sum "\n\t"
+
+#ifdef TW_DSP_ARM
+/* `shift` is that of the upper half of what SMMLA computes */
+#define TW_DSP_ROW_S1_X_M128_127(shift) \
+    TW_DSP_ROW_BEGIN \
+    "ldr r12, [r11, #32]\n\t" \
+    "str r12, [sp, #8]\n\t" \
+    "vldr s1, [sp, #4]\n\t" \
+    "vabs.f32 s1, s1\n\t" \
+    "cmp r0, r2\n\t" \
+    "beq 30f\n\t" \
+    "20:\n\t" \
+    TW_DSP_ROW_S1_PRODUCTS \
+    "ldr r3, [sp, #8]\n\t" \
+    TW_DSP_EXACT(r10, r3, ssat, 8) \
+    TW_DSP_EXACT(r11, r3, ssat, 8) \
+    "ldr lr, [sp, #12]\n\t" \
+    "strb r11, [r1, lr]\n\t" \
+    "strb r10, [r1]\n\t" \
+    "add r1, r1, lr, lsl #1\n\t" \
+    "adds r0, #12\n\t" \
+    "cmp r0, r2\n\t" \
+    "bne 20b\n\t" \
+    "30:\n\t" \
+    "ldr r12, [sp, #16]\n\t" \
+    "ldr r3, [r12, #20]\n\t" \
+    "ldr lr, [sp, #12]\n\t" \
+    "ands r3, lr\n\t" \
+    "beq 4f\n\t" \
+    "movs r3, #0\n\t" \
+    "str r3, [sp, #12]\n\t" \
+    "add r2, r0, #12\n\t" \
+    "b 20b\n\t" \
+    "4:\n\t" \
+    "ldr r3, [sp, #20]\n\t" \
+    "subs r3, #1\n\t" \
+    "str r3, [sp, #20]\n\t" \
+    "bne 1b\n\t" \
+    "add sp, #24\n\t" \
+    "pop {r4-r11, pc}\n\t"
+#endif
+
+#ifndef TW_DSP_ARM
+TW_KERNEL void tw_dsp_row_s1(const tw_dsp_row *b, int32_t shift, int32_t low, int32_t high)
 {
     const int32_t count = b->bytes / 6 + (b->odd ? 1 : 0);
     for (int32_t c = 0; c < 4; ++c) {
@@ -381,10 +395,21 @@ static void tw_dsp_rows_s1_x0_m128_127(tw_dsp_row *b)
                 sum = i % 2 ? tw_dsp_mlatb(x, w[2 * k], sum) : tw_dsp_mlad(x, w[2 * k], sum);
                 sum = i % 2 ? tw_dsp_mlad(next, w[2 * k + 1], sum) : tw_dsp_mlabt(next, w[2 * k + 1], sum);
             }
-            b->y[i * b->y_step + c] = (uint8_t)tw_dsp_requant(sum, p[1], b->above, 0, b->zero_point, -128,
-                127);
+            b->y[i * b->y_step + c] = (uint8_t)tw_dsp_requant(sum, p[1], b->above, shift, b->zero_point, low, high);
         }
     }
+}
+#endif
+
+#ifdef TW_DSP_ARM
+TW_ASSEMBLER void tw_dsp_rows_s1_x0_m128_127(tw_dsp_row *b __attribute__((unused)))
+{
+    __asm__ volatile(TW_DSP_ROW_S1_X_M128_127(0) ::: "memory");
+}
+#else
+static void tw_dsp_rows_s1_x0_m128_127(tw_dsp_row *b)
+{
+    tw_dsp_row_s1(b, 0, -128, 127);
 }
 #endif
 

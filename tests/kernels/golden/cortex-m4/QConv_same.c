@@ -306,172 +306,131 @@ typedef struct {
 } tw_dsp_block;
 
 #ifdef TW_DSP_ARM
+#define TW_DSP_3X2_BEGIN \
+    "push {r4-r11, lr}\n\t" \
+    "ldmia r0, {r1-r9}\n\t" \
+    "push {r1-r9}\n\t" \
+    "mov r1, r3\n\t" \
+    "1:\n\t" \
+    "ldr r2, [sp, #12]\n\t" \
+    "ldrd r4, r5, [r2, #0]\n\t" \
+    "mov r8, r4\n\t" \
+    "mov r9, r5\n\t" \
+    "mov r6, r4\n\t" \
+    "mov r7, r5\n\t" \
+    "ldr r0, [sp]\n\t" \
+    "2:\n\t"
+
+/* four values of every column */
+#define TW_DSP_3X2_FOUR \
+    "ldrd r10, r11, [r1], #8\n\t" \
+    "sxtb16 r12, r10\n\t" \
+    "sxtb16 r10, r10, ror #8\n\t" \
+    "sxtb16 lr, r11\n\t" \
+    "sxtb16 r11, r11, ror #8\n\t" \
+    "ldrd r2, r3, [r0], #8\n\t" \
+    "smlad r4, r2, r12, r4\n\t" \
+    "smlad r5, r2, lr, r5\n\t" \
+    "smlad r4, r3, r10, r4\n\t" \
+    "smlad r5, r3, r11, r5\n\t" \
+    "ldrd r2, r3, [r0], #8\n\t" \
+    "smlad r6, r2, r12, r6\n\t" \
+    "smlad r7, r2, lr, r7\n\t" \
+    "smlad r6, r3, r10, r6\n\t" \
+    "smlad r7, r3, r11, r7\n\t" \
+    "ldrd r2, r3, [r0], #8\n\t" \
+    "smlad r8, r2, r12, r8\n\t" \
+    "smlad r9, r2, lr, r9\n\t" \
+    "smlad r8, r3, r10, r8\n\t" \
+    "smlad r9, r3, r11, r9\n\t"
+#endif
+
+/* Assembler of a sum that is requantised, `narrow` (ssat or usat) to `bits`: by SMMLA and a shift of its upper half, or
+ * by the formula itself, of floats. The scale is in s1; s0 is overwritten. */
+#define TW_DSP_FIXED(sum, multiplier, above, narrow, bits, shift) \
+    "smmla " #sum ", " #sum ", " #multiplier ", " #above "\n\t" \
+    #narrow " " #sum ", #" #bits ", " #sum ", asr #" #shift "\n\t"
+#define TW_DSP_EXACT(sum, zero_point, narrow, bits) \
+    "vmov s0, " #sum "\n\t" \
+    "vcvt.f32.s32 s0, s0\n\t" \
+    "vmul.f32 s0, s0, s1\n\t" \
+    "vcvtr.s32.f32 s0, s0\n\t" \
+    "vmov " #sum ", s0\n\t" \
+    "qadd " #sum ", " #sum ", " #zero_point "\n\t" \
+    #narrow " " #sum ", #" #bits ", " #sum "\n\t"
+
+#ifdef TW_DSP_ARM
+/* `shift` is that of the upper half of what SMMLA computes */
+#define TW_DSP_3X2_END_X_M128_127(shift) \
+    "ldr r2, [sp, #4]\n\t" \
+    "cmp r0, r2\n\t" \
+    "bne 2b\n\t" \
+    "ldr r2, [sp, #12]\n\t" \
+    "ldrd r10, r11, [r2, #8]\n\t" \
+    "ldr r3, [sp, #32]\n\t" \
+    "vmov s1, r10\n\t" \
+    "vabs.f32 s1, s1\n\t" \
+    TW_DSP_EXACT(r4, r3, ssat, 8) \
+    TW_DSP_EXACT(r6, r3, ssat, 8) \
+    TW_DSP_EXACT(r8, r3, ssat, 8) \
+    "vmov s1, r11\n\t" \
+    "vabs.f32 s1, s1\n\t" \
+    TW_DSP_EXACT(r5, r3, ssat, 8) \
+    TW_DSP_EXACT(r7, r3, ssat, 8) \
+    TW_DSP_EXACT(r9, r3, ssat, 8) \
+    "adds r2, #16\n\t" \
+    "str r2, [sp, #12]\n\t" \
+    "ldr r2, [sp, #16]\n\t" \
+    "ldr r3, [sp, #20]\n\t" \
+    "strb r6, [r2, r3]\n\t" \
+    "strb r8, [r2, r3, lsl #1]\n\t" \
+    "strb r4, [r2], #1\n\t" \
+    "strb r7, [r2, r3]\n\t" \
+    "strb r9, [r2, r3, lsl #1]\n\t" \
+    "strb r5, [r2], #1\n\t" \
+    "str r2, [sp, #16]\n\t" \
+    "ldr r2, [sp, #24]\n\t" \
+    "subs r2, #1\n\t" \
+    "str r2, [sp, #24]\n\t" \
+    "bne 1b\n\t" \
+    "add sp, #36\n\t" \
+    "pop {r4-r11, pc}\n\t"
+#endif
+
+#ifndef TW_DSP_ARM
+TW_KERNEL void tw_dsp_products(const tw_dsp_block *b, int32_t pixels, int32_t channels, int32_t shift, int32_t low,
+        int32_t high)
+{
+    const uint32_t *w = b->w;
+    for (int32_t i = 0; i < b->blocks; ++i) {
+        const int32_t *const p = b->parameters + 2 * channels * i;
+        for (int32_t result = 0; result < pixels * channels; ++result) {
+            const int32_t j = result / channels, c = result % channels;
+            int32_t sum = p[c];
+            const uint32_t *v = w + c;
+            for (const uint32_t *x = b->columns + 2 * j; x < b->end; x += 2 * pixels, v += channels) {
+                sum = tw_dsp_mlad(x[0], tw_dsp_even_i8(*v), sum);
+                sum = tw_dsp_mlad(x[1], tw_dsp_odd_i8(*v), sum);
+            }
+            b->y[j * b->apart + i * channels + c] = (uint8_t)tw_dsp_requant(sum, p[channels + c], b->above, shift,
+                b->zero_point, low, high);
+        }
+        w += (b->end - b->columns) / (2 * pixels) * channels;
+    }
+}
+#endif
+
+#ifdef TW_DSP_ARM
 TW_ASSEMBLER void tw_dsp_3x2_u3_x0_m128_127(const tw_dsp_block *b __attribute__((unused)))
 {
-    __asm__ volatile(
-        "push {r4-r11, lr}\n\t"
-        "ldmia r0, {r1-r9}\n\t"
-        "push {r1-r9}\n\t"
-        "mov r1, r3\n\t"
-        "1:\n\t"
-        "ldr r2, [sp, #12]\n\t"
-        "ldrd r4, r5, [r2, #0]\n\t"
-        "mov r8, r4\n\t"
-        "mov r9, r5\n\t"
-        "mov r6, r4\n\t"
-        "mov r7, r5\n\t"
-        "ldr r0, [sp]\n\t"
-        "2:\n\t"
-        "ldrd r10, r11, [r1], #8\n\t"
-        "sxtb16 r12, r10\n\t"
-        "sxtb16 r10, r10, ror #8\n\t"
-        "sxtb16 lr, r11\n\t"
-        "sxtb16 r11, r11, ror #8\n\t"
-        "ldrd r2, r3, [r0], #8\n\t"
-        "smlad r4, r2, r12, r4\n\t"
-        "smlad r5, r2, lr, r5\n\t"
-        "smlad r4, r3, r10, r4\n\t"
-        "smlad r5, r3, r11, r5\n\t"
-        "ldrd r2, r3, [r0], #8\n\t"
-        "smlad r6, r2, r12, r6\n\t"
-        "smlad r7, r2, lr, r7\n\t"
-        "smlad r6, r3, r10, r6\n\t"
-        "smlad r7, r3, r11, r7\n\t"
-        "ldrd r2, r3, [r0], #8\n\t"
-        "smlad r8, r2, r12, r8\n\t"
-        "smlad r9, r2, lr, r9\n\t"
-        "smlad r8, r3, r10, r8\n\t"
-        "smlad r9, r3, r11, r9\n\t"
-        "ldrd r10, r11, [r1], #8\n\t"
-        "sxtb16 r12, r10\n\t"
-        "sxtb16 r10, r10, ror #8\n\t"
-        "sxtb16 lr, r11\n\t"
-        "sxtb16 r11, r11, ror #8\n\t"
-        "ldrd r2, r3, [r0], #8\n\t"
-        "smlad r4, r2, r12, r4\n\t"
-        "smlad r5, r2, lr, r5\n\t"
-        "smlad r4, r3, r10, r4\n\t"
-        "smlad r5, r3, r11, r5\n\t"
-        "ldrd r2, r3, [r0], #8\n\t"
-        "smlad r6, r2, r12, r6\n\t"
-        "smlad r7, r2, lr, r7\n\t"
-        "smlad r6, r3, r10, r6\n\t"
-        "smlad r7, r3, r11, r7\n\t"
-        "ldrd r2, r3, [r0], #8\n\t"
-        "smlad r8, r2, r12, r8\n\t"
-        "smlad r9, r2, lr, r9\n\t"
-        "smlad r8, r3, r10, r8\n\t"
-        "smlad r9, r3, r11, r9\n\t"
-        "ldrd r10, r11, [r1], #8\n\t"
-        "sxtb16 r12, r10\n\t"
-        "sxtb16 r10, r10, ror #8\n\t"
-        "sxtb16 lr, r11\n\t"
-        "sxtb16 r11, r11, ror #8\n\t"
-        "ldrd r2, r3, [r0], #8\n\t"
-        "smlad r4, r2, r12, r4\n\t"
-        "smlad r5, r2, lr, r5\n\t"
-        "smlad r4, r3, r10, r4\n\t"
-        "smlad r5, r3, r11, r5\n\t"
-        "ldrd r2, r3, [r0], #8\n\t"
-        "smlad r6, r2, r12, r6\n\t"
-        "smlad r7, r2, lr, r7\n\t"
-        "smlad r6, r3, r10, r6\n\t"
-        "smlad r7, r3, r11, r7\n\t"
-        "ldrd r2, r3, [r0], #8\n\t"
-        "smlad r8, r2, r12, r8\n\t"
-        "smlad r9, r2, lr, r9\n\t"
-        "smlad r8, r3, r10, r8\n\t"
-        "smlad r9, r3, r11, r9\n\t"
-        "ldr r2, [sp, #4]\n\t"
-        "cmp r0, r2\n\t"
-        "bne 2b\n\t"
-        "ldr r2, [sp, #12]\n\t"
-        "ldrd r10, r11, [r2, #8]\n\t"
-        "ldr r3, [sp, #32]\n\t"
-        "vmov s1, r10\n\t"
-        "vabs.f32 s1, s1\n\t"
-        "vmov s0, r4\n\t"
-        "vcvt.f32.s32 s0, s0\n\t"
-        "vmul.f32 s0, s0, s1\n\t"
-        "vcvtr.s32.f32 s0, s0\n\t"
-        "vmov r4, s0\n\t"
-        "qadd r4, r4, r3\n\t"
-        "ssat r4, #8, r4\n\t"
-        "vmov s0, r6\n\t"
-        "vcvt.f32.s32 s0, s0\n\t"
-        "vmul.f32 s0, s0, s1\n\t"
-        "vcvtr.s32.f32 s0, s0\n\t"
-        "vmov r6, s0\n\t"
-        "qadd r6, r6, r3\n\t"
-        "ssat r6, #8, r6\n\t"
-        "vmov s0, r8\n\t"
-        "vcvt.f32.s32 s0, s0\n\t"
-        "vmul.f32 s0, s0, s1\n\t"
-        "vcvtr.s32.f32 s0, s0\n\t"
-        "vmov r8, s0\n\t"
-        "qadd r8, r8, r3\n\t"
-        "ssat r8, #8, r8\n\t"
-        "vmov s1, r11\n\t"
-        "vabs.f32 s1, s1\n\t"
-        "vmov s0, r5\n\t"
-        "vcvt.f32.s32 s0, s0\n\t"
-        "vmul.f32 s0, s0, s1\n\t"
-        "vcvtr.s32.f32 s0, s0\n\t"
-        "vmov r5, s0\n\t"
-        "qadd r5, r5, r3\n\t"
-        "ssat r5, #8, r5\n\t"
-        "vmov s0, r7\n\t"
-        "vcvt.f32.s32 s0, s0\n\t"
-        "vmul.f32 s0, s0, s1\n\t"
-        "vcvtr.s32.f32 s0, s0\n\t"
-        "vmov r7, s0\n\t"
-        "qadd r7, r7, r3\n\t"
-        "ssat r7, #8, r7\n\t"
-        "vmov s0, r9\n\t"
-        "vcvt.f32.s32 s0, s0\n\t"
-        "vmul.f32 s0, s0, s1\n\t"
-        "vcvtr.s32.f32 s0, s0\n\t"
-        "vmov r9, s0\n\t"
-        "qadd r9, r9, r3\n\t"
-        "ssat r9, #8, r9\n\t"
-        "adds r2, #16\n\t"
-        "str r2, [sp, #12]\n\t"
-        "ldr r2, [sp, #16]\n\t"
-        "ldr r3, [sp, #20]\n\t"
-        "strb r6, [r2, r3]\n\t"
-        "strb r8, [r2, r3, lsl #1]\n\t"
-        "strb r4, [r2], #1\n\t"
-        "strb r7, [r2, r3]\n\t"
-        "strb r9, [r2, r3, lsl #1]\n\t"
-        "strb r5, [r2], #1\n\t"
-        "str r2, [sp, #16]\n\t"
-        "ldr r2, [sp, #24]\n\t"
-        "subs r2, #1\n\t"
-        "str r2, [sp, #24]\n\t"
-        "bne 1b\n\t"
-        "add sp, #36\n\t"
-        "pop {r4-r11, pc}"
-        ::: "memory");
+    __asm__ volatile(TW_DSP_3X2_BEGIN
+        TW_DSP_3X2_FOUR TW_DSP_3X2_FOUR TW_DSP_3X2_FOUR
+        TW_DSP_3X2_END_X_M128_127(0) ::: "memory");
 }
 #else
 static void tw_dsp_3x2_u3_x0_m128_127(const tw_dsp_block *b)
 {
-    const uint32_t *w = b->w;
-    for (int32_t i = 0; i < b->blocks; ++i) {
-        const int32_t *const p = b->parameters + i * 4;
-        for (int32_t result = 0; result < 6; ++result) {
-            const int32_t j = result / 2, c = result % 2;
-            int32_t sum = p[c];
-            const uint32_t *v = w + c;
-            for (const uint32_t *x = b->columns + 2 * j; x < b->end; x += 6, v += 2) {
-                sum = tw_dsp_mlad(x[0], tw_dsp_even_i8(*v), sum);
-                sum = tw_dsp_mlad(x[1], tw_dsp_odd_i8(*v), sum);
-            }
-            b->y[j * b->apart + i * 2 + c] = (uint8_t)tw_dsp_requant(sum, p[2 + c], b->above,
-                0, b->zero_point, -128, 127);
-        }
-        w += (b->end - b->columns) / 6 * 2;
-    }
+    tw_dsp_products(b, 3, 2, 0, -128, 127);
 }
 #endif
 

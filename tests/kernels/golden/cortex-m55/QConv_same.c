@@ -141,261 +141,244 @@ typedef struct {
 } tw_mve_block;
 
 #ifdef TW_MVE_ARM
-TW_ASSEMBLER void tw_mve_2x4_u3_t12_m128_127(const tw_mve_block *b __attribute__((unused)))
-{
-    __asm__ volatile(
-        "push {r4-r11, lr}\n\t"
-        "ldmia r0, {r1-r9}\n\t"
-        "push {r1-r9}\n\t"
-        "mov r7, r5\n\t"
-        "mov r5, r3\n\t"
-        "mov r9, r4\n\t"
-        "1:\n\t"
-        "ldrd r1, r3, [sp]\n\t"
-        "ldrd r0, r2, [r9], #8\n\t"
-        "ldrd r4, r6, [r9], #8\n\t"
-        "mov r8, r0\n\t"
-        "mov r10, r2\n\t"
-        "mov r12, r4\n\t"
-        "mov lr, r6\n\t"
-        "ldr r11, [sp, #28]\n\t"
-        "2:\n\t"
-        "vldrb.s8 q0, [r1], #16\n\t"
-        "vldrb.s8 q1, [r3], #16\n\t"
-        "vldrb.s8 q2, [r5], #16\n\t"
-        "vmladava.s8 r0, q0, q2\n\t"
-        "vmladava.s8 r8, q1, q2\n\t"
-        "vldrb.s8 q3, [r5], #16\n\t"
-        "vmladava.s8 r2, q0, q3\n\t"
-        "vmladava.s8 r10, q1, q3\n\t"
-        "vldrb.s8 q2, [r5], #16\n\t"
-        "vmladava.s8 r4, q0, q2\n\t"
-        "vmladava.s8 r12, q1, q2\n\t"
-        "vldrb.s8 q3, [r5], #16\n\t"
-        "vmladava.s8 r6, q0, q3\n\t"
-        "vmladava.s8 lr, q1, q3\n\t"
-        "vldrb.s8 q0, [r1], #16\n\t"
-        "vldrb.s8 q1, [r3], #16\n\t"
-        "vldrb.s8 q2, [r5], #16\n\t"
-        "vmladava.s8 r0, q0, q2\n\t"
-        "vmladava.s8 r8, q1, q2\n\t"
-        "vldrb.s8 q3, [r5], #16\n\t"
-        "vmladava.s8 r2, q0, q3\n\t"
-        "vmladava.s8 r10, q1, q3\n\t"
-        "vldrb.s8 q2, [r5], #16\n\t"
-        "vmladava.s8 r4, q0, q2\n\t"
-        "vmladava.s8 r12, q1, q2\n\t"
-        "vldrb.s8 q3, [r5], #16\n\t"
-        "vmladava.s8 r6, q0, q3\n\t"
-        "vmladava.s8 lr, q1, q3\n\t"
-        "vldrb.s8 q0, [r1], #16\n\t"
-        "vldrb.s8 q1, [r3], #16\n\t"
-        "vldrb.s8 q2, [r5], #16\n\t"
-        "vmladava.s8 r0, q0, q2\n\t"
-        "vmladava.s8 r8, q1, q2\n\t"
-        "vldrb.s8 q3, [r5], #16\n\t"
-        "vmladava.s8 r2, q0, q3\n\t"
-        "vmladava.s8 r10, q1, q3\n\t"
-        "vldrb.s8 q2, [r5], #16\n\t"
-        "vmladava.s8 r4, q0, q2\n\t"
-        "vmladava.s8 r12, q1, q2\n\t"
-        "vldrb.s8 q3, [r5], #16\n\t"
-        "vmladava.s8 r6, q0, q3\n\t"
-        "vmladava.s8 lr, q1, q3\n\t"
-        "subs r11, #1\n\t"
-        "bne 2b\n\t"
-        "mov r11, #12\n\t"
-        "vctp.8 r11\n\t"
-        "vpstt\n\t"
-        "vldrbt.s8 q0, [r1]\n\t"
-        "vldrbt.s8 q1, [r3]\n\t"
-        "vpst\n\t"
-        "vldrbt.s8 q2, [r5, #0]\n\t"
-        "vmladava.s8 r0, q0, q2\n\t"
-        "vmladava.s8 r8, q1, q2\n\t"
-        "vpst\n\t"
-        "vldrbt.s8 q3, [r5, #12]\n\t"
-        "vmladava.s8 r2, q0, q3\n\t"
-        "vmladava.s8 r10, q1, q3\n\t"
-        "vpst\n\t"
-        "vldrbt.s8 q2, [r5, #24]\n\t"
-        "vmladava.s8 r4, q0, q2\n\t"
-        "vmladava.s8 r12, q1, q2\n\t"
-        "vpst\n\t"
-        "vldrbt.s8 q3, [r5, #36]\n\t"
-        "vmladava.s8 r6, q0, q3\n\t"
-        "vmladava.s8 lr, q1, q3\n\t"
-        "add r5, #48\n\t"
-        "vldrw.u32 q2, [r9], #16\n\t"
-        "ldr r11, [sp, #32]\n\t"
-        "vmov q0[2], q0[0], r0, r4\n\t"
-        "vmov q0[3], q0[1], r2, r6\n\t"
-        "vmov q1[2], q1[0], r8, r12\n\t"
-        "vmov q1[3], q1[1], r10, lr\n\t"
-        "vcvt.f32.s32 q0, q0\n\t"
-        "vcvt.f32.s32 q1, q1\n\t"
-        "vmul.f32 q0, q0, q2\n\t"
-        "vmul.f32 q1, q1, q2\n\t"
-        "vcvtn.s32.f32 q0, q0\n\t"
-        "vcvtn.s32.f32 q1, q1\n\t"
-        "vqadd.s32 q0, q0, r11\n\t"
-        "vqadd.s32 q1, q1, r11\n\t"
-        "vqmovnb.s32 q0, q0\n\t"
-        "vqmovnb.s32 q1, q1\n\t"
-        "vqmovnb.s16 q0, q0\n\t"
-        "vqmovnb.s16 q1, q1\n\t"
-        "ldr r1, [sp, #20]\n\t"
-        "add r1, r7\n\t"
-        "vstrb.32 q1, [r1]\n\t"
-        "vstrb.32 q0, [r7], #4\n\t"
-        "ldr r11, [sp, #24]\n\t"
-        "subs r11, #1\n\t"
-        "str r11, [sp, #24]\n\t"
-        "bne 1b\n\t"
-        "add sp, #36\n\t"
-        "pop {r4-r11, pc}"
-        ::: "memory");
-}
-#else
-static void tw_mve_2x4_u3_t12_m128_127(const tw_mve_block *b)
+#define TW_MVE_2X4_BEGIN \
+    "push {r4-r11, lr}\n\t" \
+    "ldmia r0, {r1-r9}\n\t" \
+    "push {r1-r9}\n\t" \
+    "mov r7, r5\n\t" \
+    "mov r5, r3\n\t" \
+    "mov r9, r4\n\t" \
+    "1:\n\t" \
+    "ldrd r1, r3, [sp]\n\t" \
+    "ldrd r0, r2, [r9], #8\n\t" \
+    "ldrd r4, r6, [r9], #8\n\t" \
+    "mov r8, r0\n\t" \
+    "mov r10, r2\n\t" \
+    "mov r12, r4\n\t" \
+    "mov lr, r6\n\t"
+/* the inner loop: `sixteens` is what a trip computes */
+#define TW_MVE_2X4_LOOP(sixteens) \
+    "ldr r11, [sp, #28]\n\t" \
+    "2:\n\t" \
+    sixteens \
+    "subs r11, #1\n\t" \
+    "bne 2b\n\t"
+
+/* sixteen values of every pixel */
+#define TW_MVE_2X4_SIXTEEN \
+    "vldrb.s8 q0, [r1], #16\n\t" \
+    "vldrb.s8 q1, [r3], #16\n\t" \
+    "vldrb.s8 q2, [r5], #16\n\t" \
+    "vmladava.s8 r0, q0, q2\n\t" \
+    "vmladava.s8 r8, q1, q2\n\t" \
+    "vldrb.s8 q3, [r5], #16\n\t" \
+    "vmladava.s8 r2, q0, q3\n\t" \
+    "vmladava.s8 r10, q1, q3\n\t" \
+    "vldrb.s8 q2, [r5], #16\n\t" \
+    "vmladava.s8 r4, q0, q2\n\t" \
+    "vmladava.s8 r12, q1, q2\n\t" \
+    "vldrb.s8 q3, [r5], #16\n\t" \
+    "vmladava.s8 r6, q0, q3\n\t" \
+    "vmladava.s8 lr, q1, q3\n\t"
+/* the last values of every pixel, less than sixteen */
+#define TW_MVE_2X4_LAST(count) \
+    "mov r11, #" #count "\n\t" \
+    "vctp.8 r11\n\t" \
+    "vpstt\n\t" \
+    "vldrbt.s8 q0, [r1]\n\t" \
+    "vldrbt.s8 q1, [r3]\n\t" \
+    "vpst\n\t" \
+    "vldrbt.s8 q2, [r5, #0*" #count "]\n\t" \
+    "vmladava.s8 r0, q0, q2\n\t" \
+    "vmladava.s8 r8, q1, q2\n\t" \
+    "vpst\n\t" \
+    "vldrbt.s8 q3, [r5, #1*" #count "]\n\t" \
+    "vmladava.s8 r2, q0, q3\n\t" \
+    "vmladava.s8 r10, q1, q3\n\t" \
+    "vpst\n\t" \
+    "vldrbt.s8 q2, [r5, #2*" #count "]\n\t" \
+    "vmladava.s8 r4, q0, q2\n\t" \
+    "vmladava.s8 r12, q1, q2\n\t" \
+    "vpst\n\t" \
+    "vldrbt.s8 q3, [r5, #3*" #count "]\n\t" \
+    "vmladava.s8 r6, q0, q3\n\t" \
+    "vmladava.s8 lr, q1, q3\n\t" \
+    "add r5, #4*" #count "\n\t"
+#endif
+
+#ifdef TW_MVE_ARM
+#define TW_MVE_2X4_END_M128_127 \
+    "vldrw.u32 q2, [r9], #16\n\t" \
+    "ldr r11, [sp, #32]\n\t" \
+    "vmov q0[2], q0[0], r0, r4\n\t" \
+    "vmov q0[3], q0[1], r2, r6\n\t" \
+    "vmov q1[2], q1[0], r8, r12\n\t" \
+    "vmov q1[3], q1[1], r10, lr\n\t" \
+    "vcvt.f32.s32 q0, q0\n\t" \
+    "vcvt.f32.s32 q1, q1\n\t" \
+    "vmul.f32 q0, q0, q2\n\t" \
+    "vmul.f32 q1, q1, q2\n\t" \
+    "vcvtn.s32.f32 q0, q0\n\t" \
+    "vcvtn.s32.f32 q1, q1\n\t" \
+    "vqadd.s32 q0, q0, r11\n\t" \
+    "vqadd.s32 q1, q1, r11\n\t" \
+    "vqmovnb.s32 q0, q0\n\t" \
+    "vqmovnb.s32 q1, q1\n\t" \
+    "vqmovnb.s16 q0, q0\n\t" \
+    "vqmovnb.s16 q1, q1\n\t" \
+    "ldr r1, [sp, #20]\n\t" \
+    "add r1, r7\n\t" \
+    "vstrb.32 q1, [r1]\n\t" \
+    "vstrb.32 q0, [r7], #4\n\t" \
+    "ldr r11, [sp, #24]\n\t" \
+    "subs r11, #1\n\t" \
+    "str r11, [sp, #24]\n\t" \
+    "bne 1b\n\t" \
+    "add sp, #36\n\t" \
+    "pop {r4-r11, pc}\n\t"
+#endif
+
+#ifndef TW_MVE_ARM
+/* `count` values of every pixel in sixteens, then `rest` more. */
+TW_KERNEL void tw_mve_products(const tw_mve_block *b, int32_t pixels, int32_t channels, int32_t count, int32_t rest,
+        int32_t low, int32_t high)
 {
     const int8_t *w = b->w;
     for (int32_t i = 0; i < b->blocks; ++i) {
         const int32_t *const p = b->parameters + 8 * i;
         const int8_t *const x[2] = {b->x, b->other};
-        const int32_t count = b->steps * 48;
-        for (int32_t result = 0; result < 8; ++result) {
-            const int32_t j = result / 4, c = result % 4;
+        for (int32_t result = 0; result < pixels * channels; ++result) {
+            const int32_t j = result / channels, c = result % channels;
             int32_t sum = p[c];
             float scale;
             for (int32_t k = 0; k < count; ++k) {
-                sum += x[j][k] * w[(k / 16 * 4 + c) * 16 + k % 16];
+                sum += x[j][k] * w[(k / 16 * channels + c) * 16 + k % 16];
             }
-            for (int32_t k = 0; k < 12; ++k) {
-                sum += x[j][count + k] * w[count * 4 + c * 12 + k];
+            for (int32_t k = 0; k < rest; ++k) {
+                sum += x[j][count + k] * w[count * channels + c * rest + k];
             }
             memcpy(&scale, p + 4 + c, sizeof scale);
-            b->y[j * b->apart + 4 * i + c] = (uint8_t)tw_mve_requant(sum, scale, b->zero_point, -128, 127);
+            b->y[j * b->apart + 4 * i + c] = (uint8_t)tw_mve_requant(sum, scale, b->zero_point, low, high);
         }
-        w += (count + 12) * 4;
+        w += (count + rest) * channels;
     }
 }
+#endif
+
+#ifdef TW_MVE_ARM
+TW_ASSEMBLER void tw_mve_2x4_u3_t12_m128_127(const tw_mve_block *b __attribute__((unused)))
+{
+    __asm__ volatile(
+        TW_MVE_2X4_BEGIN
+        TW_MVE_2X4_LOOP(TW_MVE_2X4_SIXTEEN TW_MVE_2X4_SIXTEEN TW_MVE_2X4_SIXTEEN)
+        TW_MVE_2X4_LAST(12)
+        TW_MVE_2X4_END_M128_127 ::: "memory");
+}
+#else
+static void tw_mve_2x4_u3_t12_m128_127(const tw_mve_block *b)
+{
+    tw_mve_products(b, 2, 4, b->steps * 48, 12, -128, 127);
+}
+#endif
+
+#ifdef TW_MVE_ARM
+#define TW_MVE_2X2_BEGIN \
+    "push {r4-r11, lr}\n\t" \
+    "ldmia r0, {r1-r9}\n\t" \
+    "push {r1-r9}\n\t" \
+    "mov r7, r5\n\t" \
+    "mov r5, r3\n\t" \
+    "mov r9, r4\n\t" \
+    "1:\n\t" \
+    "ldrd r1, r3, [sp]\n\t" \
+    "ldrd r0, r2, [r9], #8\n\t" \
+    "ldrd r4, r6, [r9], #8\n\t" \
+    "mov r8, r0\n\t" \
+    "mov r10, r2\n\t"
+/* the inner loop: `sixteens` is what a trip computes */
+#define TW_MVE_2X2_LOOP(sixteens) \
+    "ldr r11, [sp, #28]\n\t" \
+    "2:\n\t" \
+    sixteens \
+    "subs r11, #1\n\t" \
+    "bne 2b\n\t"
+
+/* sixteen values of every pixel */
+#define TW_MVE_2X2_SIXTEEN \
+    "vldrb.s8 q0, [r1], #16\n\t" \
+    "vldrb.s8 q1, [r3], #16\n\t" \
+    "vldrb.s8 q2, [r5], #16\n\t" \
+    "vmladava.s8 r0, q0, q2\n\t" \
+    "vmladava.s8 r8, q1, q2\n\t" \
+    "vldrb.s8 q3, [r5], #16\n\t" \
+    "vmladava.s8 r2, q0, q3\n\t" \
+    "vmladava.s8 r10, q1, q3\n\t"
+/* the last values of every pixel, less than sixteen */
+#define TW_MVE_2X2_LAST(count) \
+    "mov r11, #" #count "\n\t" \
+    "vctp.8 r11\n\t" \
+    "vpstt\n\t" \
+    "vldrbt.s8 q0, [r1]\n\t" \
+    "vldrbt.s8 q1, [r3]\n\t" \
+    "vpst\n\t" \
+    "vldrbt.s8 q2, [r5, #0*" #count "]\n\t" \
+    "vmladava.s8 r0, q0, q2\n\t" \
+    "vmladava.s8 r8, q1, q2\n\t" \
+    "vpst\n\t" \
+    "vldrbt.s8 q3, [r5, #1*" #count "]\n\t" \
+    "vmladava.s8 r2, q0, q3\n\t" \
+    "vmladava.s8 r10, q1, q3\n\t" \
+    "add r5, #2*" #count "\n\t"
+#endif
+
+#ifdef TW_MVE_ARM
+#define TW_MVE_2X2_END_M128_127 \
+    "vldrw.u32 q2, [r9], #16\n\t" \
+    "ldr r11, [sp, #32]\n\t" \
+    "vmov q0[2], q0[0], r0, r4\n\t" \
+    "vmov q0[3], q0[1], r2, r6\n\t" \
+    "vmov q1[2], q1[0], r8, r12\n\t" \
+    "vmov q1[3], q1[1], r10, lr\n\t" \
+    "vcvt.f32.s32 q0, q0\n\t" \
+    "vcvt.f32.s32 q1, q1\n\t" \
+    "vmul.f32 q0, q0, q2\n\t" \
+    "vmul.f32 q1, q1, q2\n\t" \
+    "vcvtn.s32.f32 q0, q0\n\t" \
+    "vcvtn.s32.f32 q1, q1\n\t" \
+    "vqadd.s32 q0, q0, r11\n\t" \
+    "vqadd.s32 q1, q1, r11\n\t" \
+    "vqmovnb.s32 q0, q0\n\t" \
+    "vqmovnb.s32 q1, q1\n\t" \
+    "vqmovnb.s16 q0, q0\n\t" \
+    "vqmovnb.s16 q1, q1\n\t" \
+    "mov r11, #2\n\t" \
+    "vctp.32 r11\n\t" \
+    "ldr r1, [sp, #20]\n\t" \
+    "add r1, r7\n\t" \
+    "vpstt\n\t" \
+    "vstrbt.32 q1, [r1]\n\t" \
+    "vstrbt.32 q0, [r7], #4\n\t" \
+    "ldr r11, [sp, #24]\n\t" \
+    "subs r11, #1\n\t" \
+    "str r11, [sp, #24]\n\t" \
+    "bne 1b\n\t" \
+    "add sp, #36\n\t" \
+    "pop {r4-r11, pc}\n\t"
 #endif
 
 #ifdef TW_MVE_ARM
 TW_ASSEMBLER void tw_mve_2x2_u3_t12_m128_127(const tw_mve_block *b __attribute__((unused)))
 {
     __asm__ volatile(
-        "push {r4-r11, lr}\n\t"
-        "ldmia r0, {r1-r9}\n\t"
-        "push {r1-r9}\n\t"
-        "mov r7, r5\n\t"
-        "mov r5, r3\n\t"
-        "mov r9, r4\n\t"
-        "1:\n\t"
-        "ldrd r1, r3, [sp]\n\t"
-        "ldrd r0, r2, [r9], #8\n\t"
-        "ldrd r4, r6, [r9], #8\n\t"
-        "mov r8, r0\n\t"
-        "mov r10, r2\n\t"
-        "ldr r11, [sp, #28]\n\t"
-        "2:\n\t"
-        "vldrb.s8 q0, [r1], #16\n\t"
-        "vldrb.s8 q1, [r3], #16\n\t"
-        "vldrb.s8 q2, [r5], #16\n\t"
-        "vmladava.s8 r0, q0, q2\n\t"
-        "vmladava.s8 r8, q1, q2\n\t"
-        "vldrb.s8 q3, [r5], #16\n\t"
-        "vmladava.s8 r2, q0, q3\n\t"
-        "vmladava.s8 r10, q1, q3\n\t"
-        "vldrb.s8 q0, [r1], #16\n\t"
-        "vldrb.s8 q1, [r3], #16\n\t"
-        "vldrb.s8 q2, [r5], #16\n\t"
-        "vmladava.s8 r0, q0, q2\n\t"
-        "vmladava.s8 r8, q1, q2\n\t"
-        "vldrb.s8 q3, [r5], #16\n\t"
-        "vmladava.s8 r2, q0, q3\n\t"
-        "vmladava.s8 r10, q1, q3\n\t"
-        "vldrb.s8 q0, [r1], #16\n\t"
-        "vldrb.s8 q1, [r3], #16\n\t"
-        "vldrb.s8 q2, [r5], #16\n\t"
-        "vmladava.s8 r0, q0, q2\n\t"
-        "vmladava.s8 r8, q1, q2\n\t"
-        "vldrb.s8 q3, [r5], #16\n\t"
-        "vmladava.s8 r2, q0, q3\n\t"
-        "vmladava.s8 r10, q1, q3\n\t"
-        "subs r11, #1\n\t"
-        "bne 2b\n\t"
-        "mov r11, #12\n\t"
-        "vctp.8 r11\n\t"
-        "vpstt\n\t"
-        "vldrbt.s8 q0, [r1]\n\t"
-        "vldrbt.s8 q1, [r3]\n\t"
-        "vpst\n\t"
-        "vldrbt.s8 q2, [r5, #0]\n\t"
-        "vmladava.s8 r0, q0, q2\n\t"
-        "vmladava.s8 r8, q1, q2\n\t"
-        "vpst\n\t"
-        "vldrbt.s8 q3, [r5, #12]\n\t"
-        "vmladava.s8 r2, q0, q3\n\t"
-        "vmladava.s8 r10, q1, q3\n\t"
-        "add r5, #24\n\t"
-        "vldrw.u32 q2, [r9], #16\n\t"
-        "ldr r11, [sp, #32]\n\t"
-        "vmov q0[2], q0[0], r0, r4\n\t"
-        "vmov q0[3], q0[1], r2, r6\n\t"
-        "vmov q1[2], q1[0], r8, r12\n\t"
-        "vmov q1[3], q1[1], r10, lr\n\t"
-        "vcvt.f32.s32 q0, q0\n\t"
-        "vcvt.f32.s32 q1, q1\n\t"
-        "vmul.f32 q0, q0, q2\n\t"
-        "vmul.f32 q1, q1, q2\n\t"
-        "vcvtn.s32.f32 q0, q0\n\t"
-        "vcvtn.s32.f32 q1, q1\n\t"
-        "vqadd.s32 q0, q0, r11\n\t"
-        "vqadd.s32 q1, q1, r11\n\t"
-        "vqmovnb.s32 q0, q0\n\t"
-        "vqmovnb.s32 q1, q1\n\t"
-        "vqmovnb.s16 q0, q0\n\t"
-        "vqmovnb.s16 q1, q1\n\t"
-        "mov r11, #2\n\t"
-        "vctp.32 r11\n\t"
-        "ldr r1, [sp, #20]\n\t"
-        "add r1, r7\n\t"
-        "vpstt\n\t"
-        "vstrbt.32 q1, [r1]\n\t"
-        "vstrbt.32 q0, [r7], #4\n\t"
-        "ldr r11, [sp, #24]\n\t"
-        "subs r11, #1\n\t"
-        "str r11, [sp, #24]\n\t"
-        "bne 1b\n\t"
-        "add sp, #36\n\t"
-        "pop {r4-r11, pc}"
-        ::: "memory");
+        TW_MVE_2X2_BEGIN
+        TW_MVE_2X2_LOOP(TW_MVE_2X2_SIXTEEN TW_MVE_2X2_SIXTEEN TW_MVE_2X2_SIXTEEN)
+        TW_MVE_2X2_LAST(12)
+        TW_MVE_2X2_END_M128_127 ::: "memory");
 }
 #else
 static void tw_mve_2x2_u3_t12_m128_127(const tw_mve_block *b)
 {
-    const int8_t *w = b->w;
-    for (int32_t i = 0; i < b->blocks; ++i) {
-        const int32_t *const p = b->parameters + 8 * i;
-        const int8_t *const x[2] = {b->x, b->other};
-        const int32_t count = b->steps * 48;
-        for (int32_t result = 0; result < 4; ++result) {
-            const int32_t j = result / 2, c = result % 2;
-            int32_t sum = p[c];
-            float scale;
-            for (int32_t k = 0; k < count; ++k) {
-                sum += x[j][k] * w[(k / 16 * 2 + c) * 16 + k % 16];
-            }
-            for (int32_t k = 0; k < 12; ++k) {
-                sum += x[j][count + k] * w[count * 2 + c * 12 + k];
-            }
-            memcpy(&scale, p + 4 + c, sizeof scale);
-            b->y[j * b->apart + 4 * i + c] = (uint8_t)tw_mve_requant(sum, scale, b->zero_point, -128, 127);
-        }
-        w += (count + 12) * 2;
-    }
+    tw_mve_products(b, 2, 2, b->steps * 48, 12, -128, 127);
 }
 #endif
 

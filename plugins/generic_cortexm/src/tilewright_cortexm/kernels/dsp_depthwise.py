@@ -139,7 +139,12 @@ def _values(call: Call) -> Mapping[str, object]:
 
 
 _SPLIT = c_template("tw_dsp_planes_${widen}", "dsp_planes.c.mako")
-_ROW = c_template("${rows}", "dsp_row.c.mako")
+_ROW_PARTS = (
+    c_template("TW_DSP_ROW_S${stride}_PRODUCTS", "dsp_row_products.c.mako"),
+    c_template("TW_DSP_ROW_S${stride}_${end}", "dsp_row_text.c.mako"),
+    c_template("tw_dsp_row_s${stride}", "dsp_row_sums.c.mako"),
+)
+_ROW = c_template("${rows}", "dsp_row.c.mako", *_ROW_PARTS)
 _DEPTHWISE = c_template("${function}", "dsp_depthwise.c.mako")
 
 KERNELS = (

@@ -13,7 +13,7 @@ from tilewright_cortexm.kernels import matmul as form_of
 from tilewright_cortexm.kernels.dsp_products import SCRATCH_LIMIT_BYTES
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
 from tilewright_cortexm.kernels.matmul import MatMul, matmul
-from tilewright_cortexm.kernels.sources import BLOCK, WIDEN, c_template, each_of
+from tilewright_cortexm.kernels.sources import BLOCK, WIDEN, c_template, dsp_block, each_of
 
 _ROWS, _BLOCK = 3, 2
 _UNROLLS = (4, 3, 2, 1)
@@ -76,14 +76,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "function": f"tw_dsp_matmul_{widen}_{kind}",
         "widen": widen,
         "blocks": [
-            {
-                "block": f"tw_dsp_rows_3x{size}_{kind}",
-                "pixels": _ROWS,
-                "channels": size,
-                "unroll": unroll,
-                "more": True,
-                "bytes_of": "",
-            }
+            {**dsp_block(f"tw_dsp_rows_3x{size}_{kind}", _ROWS, size, more=True), "unroll": unroll}
             for size in (_BLOCK, 1)
         ],
         **form.names(requant),

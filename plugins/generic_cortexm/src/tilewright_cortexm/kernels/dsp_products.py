@@ -32,7 +32,7 @@ from tilewright_cortexm.kernels.products import (
     rows_of,
 )
 from tilewright_cortexm.kernels.row_tiles import in_stripe, row_fields
-from tilewright_cortexm.kernels.sources import BLOCK, WIDEN, c_section, c_template, each_of
+from tilewright_cortexm.kernels.sources import BLOCK, WIDEN, c_section, c_template, dsp_block, each_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -270,15 +270,9 @@ def _counts(rows: Rows, call: Call) -> tuple[int, ...]:
 
 
 def _block_shapes(rows: Rows, pixels: int, unroll: int, kind: str, bytes_of: str) -> Sequence[Mapping[str, object]]:
+    suffix = bytes_of and f"_{bytes_of}"
     return [
-        {
-            "block": f"tw_dsp_{pixels}x{size}_{kind}{bytes_of and f'_{bytes_of}'}",
-            "pixels": pixels,
-            "channels": size,
-            "unroll": unroll,
-            "more": False,
-            "bytes_of": bytes_of,
-        }
+        {**dsp_block(f"tw_dsp_{pixels}x{size}_{kind}{suffix}", pixels, size, bytes_of=bytes_of), "unroll": unroll}
         for _, _, size in _blocks(rows)
     ]
 

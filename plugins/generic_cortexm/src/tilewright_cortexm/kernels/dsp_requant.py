@@ -16,7 +16,7 @@ import numpy as np
 
 from tilewright.api.graph import Requant
 from tilewright.api.kernel import RequantForm, Sections
-from tilewright_cortexm.kernels.sources import c_template, narrowed
+from tilewright_cortexm.kernels.sources import c_template, limits_name, narrowed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,13 +47,16 @@ class DspForm:
             "shift": self.shift,
             "low": requant.low,
             "high": requant.high,
+            "end": f"{self._forms().upper()}_{limits_name(requant.low, requant.high)}",
             "requantise": f"tw_dsp_requantise_{self.label(requant)}",
         }
 
     def label(self, requant: Requant) -> str:
         """Part of a C name: code of equal labels is the same."""
-        forms = f"{'' if self.exact.all() else 'f'}{'x' if self.exact.any() else ''}{self.shift}"
-        return f"{forms}_{requant.low}_{requant.high}".replace("-", "m")
+        return f"{self._forms()}{self.shift}_{requant.low}_{requant.high}".replace("-", "m")
+
+    def _forms(self) -> str:
+        return f"{'' if self.exact.all() else 'f'}{'x' if self.exact.any() else ''}"
 
 
 _REQUANTISE = c_template("${requantise}", "dsp_requantise.c.mako")

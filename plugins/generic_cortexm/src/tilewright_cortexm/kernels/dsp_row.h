@@ -14,3 +14,31 @@ typedef struct {
     int32_t above, zero_point; /* see tw_dsp_requant */
     int32_t y_step;
 } tw_dsp_row;
+
+#ifdef TW_DSP_ARM
+/* What comes first for each of the four channels. Registers: r0 ring, r1 results, r2 end of the ring, r4 to r9
+ * weights, r10 and r11 sums (or r11 the way to the next result), r3, r12 and lr values. Stack: bias, multiplier, what
+ * it is moved by, way to the next result, the struct, channels left. */
+#define TW_DSP_ROW_BEGIN \
+    "push {r4-r11, lr}\n\t" \
+    "sub sp, #24\n\t" \
+    "movs r1, #4\n\t" \
+    "strd r0, r1, [sp, #16]\n\t" \
+    "1:\n\t" \
+    "ldr r11, [sp, #16]\n\t" \
+    "ldmia r11, {r0-r3}\n\t" \
+    "ldmia r1, {r4-r9}\n\t" \
+    "ldrd r10, r12, [r2], #8\n\t" \
+    "strd r10, r12, [sp]\n\t" \
+    "ldr lr, [r11, #24]\n\t" \
+    "add lr, r0\n\t" \
+    "adds r1, #40\n\t" \
+    "strd lr, r1, [r11]\n\t" \
+    "add lr, r3, #1\n\t" \
+    "strd r2, lr, [r11, #8]\n\t" \
+    "mov r1, r3\n\t" \
+    "ldr lr, [r11, #36]\n\t" \
+    "str lr, [sp, #12]\n\t" \
+    "ldr r2, [r11, #16]\n\t" \
+    "add r2, r0\n\t"
+#endif

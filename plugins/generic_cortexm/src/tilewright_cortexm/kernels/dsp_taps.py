@@ -103,18 +103,22 @@ def _values(call: Call) -> Mapping[str, object]:
     layer: Depthwise = call.site.analysis
     form, requant = _form(layer), layer.requant
     widen = call.site.input(0).dtype.value
+    pixel = f"tw_dsp_taps_{widen}_{layer.taps}_{form.label(requant)}"
     return {
-        "function": f"tw_dsp_taps_{widen}_{layer.taps}_{form.label(requant)}",
+        "function": f"tw_dsp_taps_{layer.taps}",
+        "pixel": pixel,
         "widen": widen,
         "taps": layer.taps,
         "unroll": _unroll(layer.taps),
         **form.names(requant),
         "fields": layer.fields(call),
-        "numbers": f"{form.above}, {requant.zero_point}",
+        "numbers": f"{form.above}, {requant.zero_point}, {pixel}",
         **layer.call_values(),
     }
 
 
+_TAP = c_template("TW_DSP_TAP_${widen.upper()}", "dsp_tap.c.mako")
+_PIXEL = c_template("${pixel}", "dsp_taps_pixel.c.mako", _TAP)
 _TAPS = c_template("${function}", "dsp_taps.c.mako")
 
 KERNELS = (
@@ -131,7 +135,7 @@ KERNELS = (
         cycles=_cycles,
         describe=_describe,
         values=_values,
-        source=lambda values: (*requantiser(values), _TAPS),
+        source=lambda values: (*requantiser(values), _PIXEL, _TAPS),
         call=CALL,
         includes=("<stdint.h>", "<string.h>"),
     ),

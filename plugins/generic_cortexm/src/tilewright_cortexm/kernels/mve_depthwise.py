@@ -18,7 +18,7 @@ from tilewright.api.operator import Access
 from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, requires
 from tilewright_cortexm.kernels.mve_products import SCRATCH_LIMIT_BYTES
 from tilewright_cortexm.kernels.row_tiles import tile_columns, tile_rows
-from tilewright_cortexm.kernels.sources import c_template, each_of
+from tilewright_cortexm.kernels.sources import c_template, each_of, limits_name
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -109,7 +109,8 @@ def _values(call: Call) -> Mapping[str, object]:
         "trips": taps // _unroll(taps),
         "low": requant.low,
         "high": requant.high,
-        "blocks": [{"block": f"tw_mve_pixel_{size}_{kind}", "channels": size} for _, _, size in _blocks(layer)],
+        "end": limits_name(requant.low, requant.high),
+        "blocks": [_block(f"tw_mve_pixel_{size}_{kind}", widen, size) for _, _, size in _blocks(layer)],
         "runs": [(first, count) for first, count, _ in _blocks(layer)],
         "fields": layer.fields(call),
         "numbers": requant.zero_point,
@@ -117,7 +118,17 @@ def _values(call: Call) -> Mapping[str, object]:
     }
 
 
-_PIXEL = c_template("${block}", "mve_pixel.c.mako")
+def _block(name: str, widen: str, channels: int) -> dict[str, object]:
+    some = channels < CHANNELS
+    return {"block": name, "of": f"PIXEL_{widen.upper()}{'_SOME' if some else ''}", "channels": channels, "some": some}
+
+
+_PIXEL_PARTS = (
+    c_template("TW_MVE_${of}", "mve_pixel_text.c.mako"),
+    c_template("TW_MVE_${of}_END_${end}", "mve_pixel_end.c.mako"),
+    c_template("tw_mve_pixel_${widen}", "mve_pixel_sums.c.mako"),
+)
+_PIXEL = c_template("${block}", "mve_pixel.c.mako", *_PIXEL_PARTS)
 _DEPTHWISE = c_template("${function}", "mve_depthwise.c.mako")
 
 KERNELS = (

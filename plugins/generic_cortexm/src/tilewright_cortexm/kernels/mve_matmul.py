@@ -14,7 +14,7 @@ from tilewright.api.kernel import Call, Kernel, TileShape
 from tilewright_cortexm.kernels import matmul as form_of
 from tilewright_cortexm.kernels.matmul import MatMul, matmul
 from tilewright_cortexm.kernels.mve_products import CHANNELS, LANES, SCRATCH_LIMIT_BYTES
-from tilewright_cortexm.kernels.sources import MVE_BLOCK, c_template, each_of
+from tilewright_cortexm.kernels.sources import MVE_BLOCK, c_template, each_of, limits_name, mve_block
 
 _UNROLLS = (4, 3, 2, 1)
 
@@ -87,19 +87,13 @@ def _values(call: Call) -> Mapping[str, object]:
         "pixels": rows,
         "rest": rest,
         "blocks": [
-            {
-                "block": f"tw_mve_rows_{rows}x{size}_{kind}",
-                "pixels": rows,
-                "channels": size,
-                "unroll": unroll,
-                "tail": 0,
-                "more": True,
-            }
+            {**mve_block(f"tw_mve_rows_{rows}x{size}_{kind}", rows, size, more=True), "unroll": unroll, "tail": 0}
             for size in (CHANNELS, rest)
             if size
         ],
         "low": requant.low,
         "high": requant.high,
+        "end": limits_name(requant.low, requant.high),
         "numbers": f"{_panel(layer)}, {_steps(layer) // unroll}, {bits}, {requant.zero_point}",
         **form_of.call_values(call),
     }

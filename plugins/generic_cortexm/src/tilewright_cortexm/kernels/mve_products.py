@@ -28,7 +28,7 @@ from tilewright_cortexm.kernels.products import (
     rows_of,
 )
 from tilewright_cortexm.kernels.row_tiles import in_stripe, row_fields
-from tilewright_cortexm.kernels.sources import MVE_BLOCK, c_template, each_of
+from tilewright_cortexm.kernels.sources import MVE_BLOCK, c_template, each_of, limits_name, mve_block
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -194,6 +194,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "runs": [(first, count) for first, count, _ in _blocks(rows)],
         "low": requant.low,
         "high": requant.high,
+        "end": limits_name(requant.low, requant.high),
         "fields": _fields(layer, flip, trips, call),
         "x": call.operands[_input(site)],
         "struct": "tw_mve_conv",
@@ -206,8 +207,8 @@ def _values(call: Call) -> Mapping[str, object]:
 
 def _block_shapes(rows: Rows, pixels: int, kind: str) -> list[Mapping[str, object]]:
     unroll, tail = _steps(rows)[0], _length(rows) % LANES
-    shape = {"pixels": pixels, "unroll": unroll, "tail": tail, "more": False}
-    return [{"block": f"tw_mve_{pixels}x{size}_{kind}", "channels": size, **shape} for _, _, size in _blocks(rows)]
+    trip = {"unroll": unroll, "tail": tail}
+    return [{**mve_block(f"tw_mve_{pixels}x{size}_{kind}", pixels, size), **trip} for _, _, size in _blocks(rows)]
 
 
 def _neighbours(rows: Rows, call: Call) -> bool:

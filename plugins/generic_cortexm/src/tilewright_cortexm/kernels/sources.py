@@ -22,8 +22,18 @@ def c_template(name: str, file: str, *needs: Section | SectionTemplate) -> Secti
 NARROW = c_template("${narrow}", "narrow.c.mako")  # clamp(v >> shift, low, high)
 
 WIDEN = c_template("tw_dsp_widen_${widen}", "dsp_widen.c.mako")  # bytes to pairs of 16-bit halves
-BLOCK = c_template("${block}", "dsp_block.c.mako")  # products of columns and rows of weights, requantised
-MVE_BLOCK = c_template("${block}", "mve_block.c.mako")  # the same with vectors
+_BLOCK_PARTS = (
+    c_template("TW_DSP_${shape}", "dsp_block_text.c.mako"),
+    c_template("TW_DSP_${shape}_END_${end}", "dsp_block_end.c.mako"),
+    c_template("${products}", "dsp_block_products.c.mako"),
+)
+BLOCK = c_template("${block}", "dsp_block.c.mako", *_BLOCK_PARTS)  # columns times rows of weights, requantised
+_MVE_PARTS = (
+    c_template("TW_MVE_${shape}", "mve_block_text.c.mako"),
+    c_template("TW_MVE_${shape}_END_${end}", "mve_block_end.c.mako"),
+    c_template("${products}", "mve_block_products.c.mako"),
+)
+MVE_BLOCK = c_template("${block}", "mve_block.c.mako", *_MVE_PARTS)  # the same with vectors
 
 
 def narrowed(shift: int, low: int, high: int) -> tuple[str, SectionTemplate]:
@@ -35,3 +45,35 @@ def narrowed(shift: int, low: int, high: int) -> tuple[str, SectionTemplate]:
 def each_of(template: SectionTemplate, shapes: Sequence[Mapping[str, object]]) -> tuple[SectionTemplate, ...]:
     """The template once for each of the shapes."""
     return tuple(template.of(**shape) for shape in shapes)
+
+
+def limits_name(low: int, high: int) -> str:
+    """Part of a macro's name: what results are clamped to."""
+    return f"{low}_{high}".replace("-", "M")
+
+
+def dsp_block(block: str, pixels: int, channels: int, *, more: bool = False, bytes_of: str = "") -> dict[str, object]:
+    """What BLOCK is given of its shape. `block` is its name, `more` and `bytes_of` are explained in dsp_block.h."""
+    kind = f"{'_more' if more else ''}{bytes_of and f'_{bytes_of}'}"
+    return {
+        "block": block,
+        "shape": f"{pixels}X{channels}{kind.upper()}",
+        "products": f"tw_dsp_products{kind}",
+        "pixels": pixels,
+        "channels": channels,
+        "more": more,
+        "bytes_of": bytes_of,
+    }
+
+
+def mve_block(block: str, pixels: int, channels: int, *, more: bool = False) -> dict[str, object]:
+    """What MVE_BLOCK is given of its shape. `block` is its name, `more` is explained in mve_block.h."""
+    kind = "_more" if more else ""
+    return {
+        "block": block,
+        "shape": f"{pixels}X{channels}{kind.upper()}",
+        "products": f"tw_mve_products{kind}",
+        "pixels": pixels,
+        "channels": channels,
+        "more": more,
+    }

@@ -1,0 +1,67 @@
+<%doc>
+The assembler of blocks of one shape after the products: the sums are requantised and stored. Needs what
+mve_block_text.c.mako needs, and end (part of the name), low, high.
+The formula of requantisation itself is used: VCVT, VMUL and VCVTN round as it does, in every lane.
+</%doc>\
+#include "mve.h"
+#include "mve_block.h"
+
+<%
+    sums = [["r0", "r2", "r4", "r6"], ["r8", "r10", "r12", "lr"]]
+    values = ["r1", "r3"]
+    full = (low, high) in ((-128, 127), (0, 255))
+    narrow = "vqmovnb.s16" if low < 0 else "vqmovunb.s16"
+%>\
+<%def name="line(instruction)">\
+ ${"\\"}
+    "${instruction}\n\t"\
+</%def>\
+#ifdef TW_MVE_ARM
+#define TW_MVE_${shape}_END_${end}\
+${line("vldrw.u32 q2, [r9], #16")}\
+${line("ldr r11, [sp, #32]")}\
+% for p in range(pixels):
+${line(f"vmov q{p}[2], q{p}[0], {sums[p][0]}, {sums[p][2]}")}\
+${line(f"vmov q{p}[3], q{p}[1], {sums[p][1]}, {sums[p][3]}")}\
+% endfor
+% for text in ("vcvt.f32.s32 {q}, {q}", "vmul.f32 {q}, {q}, q2", "vcvtn.s32.f32 {q}, {q}", "vqadd.s32 {q}, {q}, r11"):
+% for p in range(pixels):
+${line(text.replace("{q}", f"q{p}"))}\
+% endfor
+% endfor
+% if full:
+% for text in ("vqmovnb.s32 {q}, {q}", narrow + " {q}, {q}"):
+% for p in range(pixels):
+${line(text.replace("{q}", f"q{p}"))}\
+% endfor
+% endfor
+% else:
+% for bound, limit in ((low, "vmax"), (high, "vmin")):
+${line(f"mov r11, #{bound}")}\
+${line("vdup.32 q2, r11")}\
+% for p in range(pixels):
+${line(f"{limit}.s32 q{p}, q{p}, q2")}\
+% endfor
+% endfor
+% endif
+% if channels < 4:
+${line(f"mov r11, #{channels}")}\
+${line("vctp.32 r11")}\
+% endif
+% if pixels == 2:
+${line("ldr r1, [sp, #20]")}\
+${line("add r1, r7")}\
+% endif
+% if channels < 4:
+${line("vpst" + "t" * (pixels - 1))}\
+% endif
+% for p, at in reversed(list(enumerate(("[r7], #4", "[r1]")[:pixels]))):
+${line(f"vstrb{'t' if channels < 4 else ''}.32 q{p}, {at}")}\
+% endfor
+${line("ldr r11, [sp, #24]")}\
+${line("subs r11, #1")}\
+${line("str r11, [sp, #24]")}\
+${line("bne 1b")}\
+${line(f"add sp, #{40 if more else 36}")}\
+${line("pop {r4-r11, pc}")}
+#endif

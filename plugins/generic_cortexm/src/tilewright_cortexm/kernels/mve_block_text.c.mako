@@ -1,0 +1,87 @@
+<%doc>
+The assembler of blocks of one shape in parts, that of a trip of the inner loop among them. What is made of the sums is in
+mve_block_end.c.mako. Needs shape (part of the names), pixels, channels, more.
+
+Registers: r1 and r3 values, r5 weights, r9 parameters, r7 results, r11 counts; even ones are sums (VMLADAV demands it).
+Stack: the fields of tw_mve_block in their order, up to zero_point; with `more`, what pixels differ by, then where the
+struct is.
+</%doc>\
+#include "mve.h"
+#include "mve_block.h"
+
+<%
+    sums = [["r0", "r2", "r4", "r6"], ["r8", "r10", "r12", "lr"]]
+    values = ["r1", "r3"]
+    count = '" #count "'
+%>\
+<%def name="line(instruction)">\
+ ${"\\"}
+    "${instruction}\n\t"\
+</%def>\
+#ifdef TW_MVE_ARM
+#define TW_MVE_${shape}_BEGIN\
+${line("push {r4-r11, lr}")}\
+% if more:
+${line("push {r0}")}\
+% endif
+${line("ldmia r0, {r1-r9}")}\
+${line("push {r1-r9}")}\
+${line("mov r7, r5")}\
+${line("mov r5, r3")}\
+${line("mov r9, r4")}\
+${line("1:")}\
+${line("ldrd r1, r3, [sp]")}\
+${line("ldrd r0, r2, [r9], #8")}\
+${line("ldrd r4, r6, [r9], #8")}\
+% for p in reversed(range(pixels)):
+% if more:
+${line("ldr r11, [sp, #36]")}\
+${line(f"ldr r11, [r11, #{36 + 4 * p}]")}\
+% endif
+% for c in range(channels):
+% if more:
+${line(f"add {sums[p][c]}, {sums[0][c]}, r11")}\
+% elif p:
+${line(f"mov {sums[p][c]}, {sums[0][c]}")}\
+% endif
+% endfor
+% endfor
+
+/* the inner loop: `sixteens` is what a trip computes */
+#define TW_MVE_${shape}_LOOP(sixteens) ${"\\"}
+    "ldr r11, [sp, #28]\n\t" ${"\\"}
+    "2:\n\t" ${"\\"}
+    sixteens ${"\\"}
+    "subs r11, #1\n\t" ${"\\"}
+    "bne 2b\n\t"
+
+/* sixteen values of every pixel */
+#define TW_MVE_${shape}_SIXTEEN\
+% for p in range(pixels):
+${line(f"vldrb.s8 q{p}, [{values[p]}], #16")}\
+% endfor
+% for c in range(channels):
+${line(f"vldrb.s8 q{2 + c % 2}, [r5], #16")}\
+% for p in range(pixels):
+${line(f"vmladava.s8 {sums[p][c]}, q{p}, q{2 + c % 2}")}\
+% endfor
+% endfor
+
+/* the last values of every pixel, less than sixteen */
+#define TW_MVE_${shape}_LAST(count)\
+${line(f"mov r11, #{count}")}\
+${line("vctp.8 r11")}\
+${line("vpst" + "t" * (pixels - 1))}\
+% for p in range(pixels):
+${line(f"vldrbt.s8 q{p}, [{values[p]}]")}\
+% endfor
+% for c in range(channels):
+${line("vpst")}\
+${line(f"vldrbt.s8 q{2 + c % 2}, [r5, #{c}*{count}]")}\
+% for p in range(pixels):
+${line(f"vmladava.s8 {sums[p][c]}, q{p}, q{2 + c % 2}")}\
+% endfor
+% endfor
+${line(f"add r5, #{channels}*{count}")}\
+
+#endif

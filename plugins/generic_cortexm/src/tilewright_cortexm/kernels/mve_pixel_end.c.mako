@@ -1,0 +1,47 @@
+<%doc>
+The assembler of one pixel after the products: the sums are requantised and stored. Needs of and end (parts of the name),
+some, low, high.
+</%doc>\
+#include "mve.h"
+#include "mve_pixel.h"
+
+<%
+    full = (low, high) in ((-128, 127), (0, 255))
+    narrow = "vqmovnb.s16" if low < 0 else "vqmovunb.s16"
+%>\
+<%def name="line(instruction)">\
+ ${"\\"}
+    "${instruction}\n\t"\
+</%def>\
+#ifdef TW_MVE_ARM
+#define TW_MVE_${of}_END_${end}\
+${line("vldrw.u32 q2, [r3], #16")}\
+${line("vldrw.u32 q3, [r3], #16")}\
+% for text in ("vcvt.f32.s32 {q}, {q}", "vmul.f32 {q}, {q}, {s}", "vcvtn.s32.f32 {q}, {q}", "vqadd.s32 {q}, {q}, r7"):
+% for q, s in (("q0", "q2"), ("q1", "q3")):
+${line(text.replace("{q}", q).replace("{s}", s))}\
+% endfor
+% endfor
+${line("vqmovnb.s32 q0, q0")}\
+${line("vqmovnt.s32 q0, q1")}\
+% if full:
+${line(f"{narrow} q0, q0")}\
+% else:
+% for bound, limit in ((low, "vmax"), (high, "vmin")):
+${line(f"mov r6, #{bound}")}\
+${line("vdup.16 q2, r6")}\
+${line(f"{limit}.s16 q0, q0, q2")}\
+% endfor
+% endif
+% if some:
+${line("vpst")}\
+${line("vstrbt.16 q0, [r4]")}\
+% else:
+${line("vstrb.16 q0, [r4], #8")}\
+${line("add r0, #8")}\
+${line("subs r5, #1")}\
+${line("bne 1b")}\
+% endif
+${line("vpop {d8-d11}")}\
+${line("pop {r4-r7, pc}")}
+#endif
