@@ -29,14 +29,15 @@ def source(target: str, options: Options | None = None) -> str:
 @pytest.mark.parametrize("core", CACHED)
 def test_inputs_are_flushed_before_and_everything_after(core: str) -> None:
     plan = Deployment(MODEL, f"cortex-{core}")
-    body = plan.artifact.files[f"{plan.prefix}.c"].decode("ascii").partition("tw_status digits_int8_run(")[2]
+    text = plan.artifact.files[f"{plan.prefix}.c"].decode("ascii")
+    body = text.partition("tw_status digits_int8_run(")[2]
     first, last = body.index("TW_CACHE_FLUSH(ram"), body.rindex("TW_CACHE_FLUSH(ram")
     steps = [body.index(f"{step.function}(") for step in plan.program.steps]
     assert first < min(steps)
     assert last > max(steps)
     for port in (*plan.program.inputs, *plan.program.outputs):
-        place = f"{port.pool} + {port.offset_bytes}" if port.offset_bytes else port.pool
-        assert f"TW_CACHE_FLUSH({place}, {port.tensor.size_bytes}u);" in body[max(steps) :]
+        assert f"    {port.offset} = {port.offset_bytes}, /*" in text
+        assert f"TW_CACHE_FLUSH({port.pool} + {port.offset}, {port.tensor.size_bytes}u);" in body[max(steps) :]
 
 
 @pytest.mark.parametrize("target", ["cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m33", "generic"])

@@ -30,10 +30,9 @@ def _apply(program: Program, context: CodePassContext) -> Program:
 def _flushes(program: Program, *, outputs: bool) -> tuple[Raw, ...]:
     """One statement for each range of bytes that inputs (and outputs) have in a pool; they may share one."""
     ports = (*program.inputs, *program.outputs) if outputs else program.inputs
-    ranges = dict.fromkeys((port.pool, port.offset_bytes, port.tensor.size_bytes) for port in ports if port.pool)
+    ranges = {(port.pool, port.offset_bytes, port.tensor.size_bytes): port for port in ports if port.pool}
     return tuple(
-        Raw(text=f"TW_CACHE_FLUSH({f'{pool} + {offset}' if offset else pool}, {size}u);")
-        for pool, offset, size in ranges
+        Raw(text=f"TW_CACHE_FLUSH({port.pool} + {port.offset}, {port.tensor.size_bytes}u);") for port in ranges.values()
     )
 
 
