@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.regions import Copy, Cut, key_of
-from tilewright.testing.cluster import cluster, copy_cycles
+from tilewright.testing.cluster import RUNTIME_BYTES, cluster, copy_cycles
 from tilewright.testing.one_step import one_step, vocabulary
+from tilewright.testing.random_layers import layers, schedule_on
 from tilewright.tile.kernel_costs import tile_cycles
 from tilewright.tile.loop_orders import EstimatedTiling, LoopOrders, total_of
 from tilewright.tile.lower_bounds import TRAFFIC
@@ -141,3 +144,30 @@ def test_many_operands_take_no_more_arrays_than_few(joined: Any) -> None:
         best = orders.best()
         assert best is not None and len(best.copies) == parts + 1
         assert max(copy.level for copy in best.copies.values()) > 0, "not everything is resident"
+
+
+@settings(max_examples=60, deadline=None)
+@given(layers(), st.integers(64, 4096), st.sampled_from(["single", "auto", "double"]), st.booleans(), st.booleans())
+def test_no_size_is_better_than_its_floor_and_none_is_missed(
+    layer: dict[str, Any], room_bytes: int, buffering: Any, split: bool, rolls: bool
+) -> None:
+    """Alone, few combinations are all put together; with many other sizes, only those that their floors let through."""
+    scheduled = schedule_on(layer, cluster(RUNTIME_BYTES + room_bytes))
+    if not scheduled.steps:
+        return
+    machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
+    way = machine.hops[0]
+    space = machine.space(0, scheduled.steps[0], (way.far, way.near), split=split)
+    search = TilingSearch(replace(space, rolls=rolling_loops(space)) if rolls else space, buffering)
+    points = search.points[np.linspace(0, len(search.points) - 1, 40).astype(int)]
+    floors = search.together(points).floors().min(axis=0)
+    alone = [search.together(point[None]).best() for point in points]
+    for floor, one in zip(floors, alone, strict=True):
+        assert one is None or floor <= one.score * (1 + 1e-9)
+    together = search.together(points).best()
+    least = min((one.score for one in alone if one is not None), default=None)
+    assert least == (None if together is None else together.score)
+    if least is not None:
+        assert search.together(points).best(least * 2) == together
+        beaten = search.together(points).best(least)
+        assert beaten is None or beaten.score >= least

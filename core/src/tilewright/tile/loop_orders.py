@@ -5,6 +5,7 @@ Does not know which sizes of tiles are looked at, nor which orders.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from functools import reduce
 from itertools import chain, product
 from math import prod
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 _Option = tuple[int, str]  # copy level, and the loop along which rows stay
 _MOST_COMBINATIONS = 256  # of copy levels, for one order of loops
+_FEW = 2048  # combinations that are put together without a look at bounds
+_ROUNDED = 1 + 1e-9  # bounds and scores are sums in different orders
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +65,18 @@ class _OperandOptions:
     fetches: Numbers  # how many
     legal: npt.NDArray[np.bool_]
 
+    def only(self, orders: Integers, points: Integers) -> _OperandOptions:
+        """The same of some orders and points; levels and rolls are those of all points."""
+        numbers = (self.buffer, self.moved, self.each, self.fetches)
+        buffer, moved, each, fetches = (table[orders][..., points] for table in numbers)
+        legal = self.legal[orders][..., points]
+        return _OperandOptions(self.item, self.levels[orders], self.rolls[orders], buffer, moved, each, fetches, legal)
+
+    def least(self, table: Numbers, left: Numbers) -> Numbers:
+        """[order, point]: the least of a table over the copy levels that fit into `left` and can be done, else inf."""
+        found: Numbers = np.where(self.legal & (self.buffer <= _spread(left, table.ndim)), table, np.inf)
+        return _over_levels(found)
+
 
 class LoopOrders:
     """All copy levels and buffer counts for some orders of the loops, over some points.
@@ -88,8 +103,53 @@ class LoopOrders:
         self.choices = self._choices()
         self.moved = total_of([choice.moved for choice in self.choices])
 
-    def best(self) -> EstimatedTiling | None:
-        """The best of them; None where nothing fits."""
+    def best(self, below: float = np.inf) -> EstimatedTiling | None:
+        """The best of them; None where nothing fits. Where none scores less than `below`, it may be None, too.
+
+        Bounds are known of all, so that most are never put together; those that may be as good as the one whose bound
+        is the least are, all at once.
+        """
+        if self.moved.size < _FEW:
+            return self._best()
+        floors = self.floors()
+        at = np.unravel_index(np.argmin(floors), floors.shape)
+        if not floors[at] < below:
+            return None
+        first = self._only(*(np.array([one]) for one in at))._best()
+        most = min(below, np.inf if first is None else first.score) * _ROUNDED
+        near = (floors <= most) & (floors < np.inf)
+        return self._only(np.flatnonzero(near.any(axis=1)), np.flatnonzero(near.any(axis=0)))._best()
+
+    def floors(self) -> Numbers:
+        """[order, point]: the score that no copy levels and numbers of buffers go below; infinite where nothing fits.
+
+        Each operand has the room that the least buffers of the others leave it. Whatever is done at the same time, what
+        is copied for the first tile is waited for, and one tile is computed behind the last copy.
+        """
+        shape = len(self.orders), len(self.points)
+        least = [_over_levels(choice.buffer) for choice in self.choices]
+        left = self.problem.room - self.scratch - total_of(least)
+        moved, each, copying = np.zeros((3, *shape))
+        for choice, own in zip(self.choices, least, strict=True):
+            room = left + own
+            moved = moved + choice.least(choice.moved, room)
+            each = each + choice.least(choice.each, room)
+            copying = copying + choice.least(choice.each * choice.fetches, room)
+        cycles = np.maximum(self.computes + each, copying + self.computes / self.above[..., -1])
+        return np.where(left >= 0, self._scored(cycles, moved), np.inf)
+
+    def _only(self, orders: Integers, points: Integers) -> LoopOrders:
+        """The same for some of the orders and points."""
+        part = copy(self)
+        part.orders = [self.orders[at] for at in orders]
+        part.points, part.computes, part.scratch = self.points[points], self.computes[points], self.scratch[points]
+        part.trips, part.above = self.trips[orders][:, points], self.above[orders][:, points]
+        part.choices = [choice.only(orders, points) for choice in self.choices]
+        part.moved = total_of([choice.moved for choice in part.choices])
+        return part
+
+    def _best(self) -> EstimatedTiling | None:
+        """The best, all of them put together."""
         used = total_of([choice.buffer for choice in self.choices]) + self.scratch
         doubled, legal = self._doubled(used), self.legal(used)
         if self.problem.buffering == "double":
@@ -280,6 +340,17 @@ class LoopOrders:
 def _entry(at: tuple[np.intp, ...], array: npt.NDArray[Any]) -> float:
     """What an array that has only some of the axes has for one combination."""
     return float(array[tuple(index if extent > 1 else 0 for index, extent in zip(at, array.shape, strict=True))])
+
+
+def _spread(table: Numbers, rank: int) -> Numbers:
+    """[order, point] beside arrays that have axes of copy levels, too."""
+    return table.reshape(len(table), *[1] * (rank - 2), -1)
+
+
+def _over_levels(table: Numbers) -> Numbers:
+    """[order, point]: the least over all copy levels."""
+    least: Numbers = table.min(axis=tuple(range(1, table.ndim - 1)))
+    return least
 
 
 def total_of(terms: Sequence[Numbers]) -> Numbers:

@@ -53,7 +53,7 @@ class TilingSearch(TilingProblem):
         while start < len(points) and floor[start] < limit:
             chunk = points[start : start + count]
             chunk = chunk[self.least_score(chunk) < limit]
-            found = self.together(chunk).best() if len(chunk) else None
+            found = self.together(chunk).best(limit) if len(chunk) else None
             if found is not None and found.score < limit:
                 best, limit = found, found.score
             start, count = start + count, min(2 * count, _CHUNK)

@@ -177,6 +177,8 @@ class StepTilings:
         innermost = memories is self.machine.hops[-1]
         if not space.copied and not (innermost and space.spared_bytes):
             return [outer]
+        if space.room_bytes is not None and space.room_bytes < taken.get(memories.near, 0):
+            return []
         whole = self._found(index, memories, outer, (space, key), taken)
         hop_tilings = [(space, key, found) for found in whole]
         if innermost and self._may_gain(space, key, whole):
