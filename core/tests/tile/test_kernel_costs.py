@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -10,8 +12,9 @@ import pytest
 from tilewright.ir.kernel import TileShape
 from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.one_step import one_step
-from tilewright.tile.kernel_costs import kernel_cycles
+from tilewright.tile.kernel_costs import CallCosts, kernel_cycles, tile_cycles
 from tilewright.tile.share import share
+from tilewright.tile.tiling_space import TilingSpace
 
 X, W = np.ones((40, 6), np.float32), np.ones((6, 5), np.float32)
 BLOCK, IN_BLOCKS, ALONE = 4, 10.0, 100.0  # rows of a block, cycles of a row in one, and of a row that is left
@@ -58,3 +61,25 @@ def test_without_a_model_of_its_own_a_kernel_in_blocks_takes_longer_for_what_is_
     operations = len(X) * engine.operations_per_cycle / engine.cores
     found = kernel_cycles(kernel, layer.site, access, operations, extents, engine)
     assert found == pytest.approx(engine.call_cycles + slowest)
+
+
+def test_equal_shares_are_priced_once(sum_in: Callable[[int], TilingSpace]) -> None:
+    """Tiles of 1 to 6 rows and 1 to 8 columns, the rows on four cores: shares of one or two rows, or one row left."""
+    asked: list[tuple[int, ...]] = []
+
+    def cycles(tile: TileShape) -> float:
+        rows, columns = (high - low for low, high in (tile.box["_lead1"], tile.box["_lead0"]))
+        asked.append((rows, columns))
+        return 10.0 * rows + columns + 5 * (rows == 1)
+
+    space = sum_in(1 << 12)
+    kernel = replace(space.kernel, cycles=cycles, parallel=("_lead1",))
+    space = replace(space, kernel=kernel, engine=replace(space.engine, cores=4))
+    tiles = [{"_lead1": rows, "_lead0": columns} for rows, columns in product(range(1, 7), range(1, 9))]
+    alone = [tile_cycles(space, tile) for tile in tiles]
+    assert len(asked) > len(tiles)
+    asked.clear()
+    costs = CallCosts(space)
+    assert [costs.of(tile) for tile in tiles] == alone
+    assert sorted(asked) == [(rows, columns) for rows in (1, 2) for columns in range(1, 9)]
+    assert costs.of({"_lead0": 3}) == tile_cycles(space, {"_lead1": 6, "_lead0": 3})

@@ -4,13 +4,13 @@ Does not know tiles, copies, or how often a kernel is called.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from tilewright.ir.access import Access
 from tilewright.ir.kernel import Kernel, Matched, TileShape
 from tilewright.ir.platform import Engine
 from tilewright.ir.rounding import align_up, ceil_div
-from tilewright.tile.share import Share, blocked_trips, share
+from tilewright.tile.share import Share, blocked_trips, parallel_loops, share
 from tilewright.tile.tiling_space import TilingSpace
 
 
@@ -28,12 +28,21 @@ def kernel_cycles(
     the smallest and yet the slowest: what is left of a block takes longer than a block in some kernels.
     """
     split = share(kernel, access, extents, engine.cores)
-    slowest = _share_cycles(kernel, site, access, operations, shared_extents(extents, split), engine)
+    slowest = _slowest(
+        kernel, extents, split, lambda part: _share_cycles(kernel, site, access, operations, part, engine)
+    )
+    return engine.call_cycles + slowest
+
+
+def _slowest(
+    kernel: Kernel, extents: Mapping[str, int], split: Share, cycles: Callable[[Mapping[str, int]], float]
+) -> float:
+    """What the slowest share of a tile takes; `cycles` has what one takes."""
+    slowest = cycles(shared_extents(extents, split))
     rest = extents[split.loop] % split.trips if split.loop else 0
     if rest and (kernel.cycles is not None or kernel.blocks):
-        last = {**extents, split.loop: rest}
-        slowest = max(slowest, _share_cycles(kernel, site, access, operations, last, engine))
-    return engine.call_cycles + slowest
+        return max(slowest, cycles({**extents, split.loop: rest}))
+    return slowest
 
 
 def _share_cycles(
@@ -73,6 +82,35 @@ def scratch_bytes(
 def tile_cycles(space: TilingSpace, extents: Mapping[str, int]) -> float:
     """`kernel_cycles` of a tile of `space`."""
     return kernel_cycles(space.kernel, space.site, space.access, space.operations, extents, space.engine)
+
+
+class CallCosts:
+    """`tile_cycles` of many tiles of one space: tiles of many sizes are shared alike, and have equal shares."""
+
+    def __init__(self, space: TilingSpace) -> None:
+        self.space = space
+        self._parallel = parallel_loops(space.kernel, space.access)
+        self._splits: dict[tuple[int, ...], Share] = {}  # by the extents of parallel loops
+        self._shares: dict[tuple[int, ...], float] = {}  # what one takes, by its extents
+
+    def of(self, cut: Mapping[str, int]) -> float:
+        """Of a tile with these trips of the loops that are cut, and all trips of the others."""
+        space = self.space
+        extents = {**space.extents, **cut}
+        key = tuple([extents[name] for name in self._parallel])
+        split = self._splits.get(key)
+        if split is None:
+            split = self._splits[key] = share(space.kernel, space.access, extents, space.engine.cores)
+        return space.engine.call_cycles + _slowest(space.kernel, extents, split, self._share)
+
+    def _share(self, part: Mapping[str, int]) -> float:
+        key = tuple(part.values())
+        found = self._shares.get(key)
+        if found is None:
+            space = self.space
+            found = _share_cycles(space.kernel, space.site, space.access, space.operations, part, space.engine)
+            self._shares[key] = found
+        return found
 
 
 def least_cycles(space: TilingSpace, extents: Mapping[str, int] | None = None) -> float:

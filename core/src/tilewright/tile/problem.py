@@ -15,7 +15,7 @@ from tilewright.ir.kernel import TileShape
 from tilewright.ir.rounding import align_up
 from tilewright.ir.tiler import Buffering
 from tilewright.tile.grid import grid
-from tilewright.tile.kernel_costs import scratch_bytes, tile_cycles
+from tilewright.tile.kernel_costs import CallCosts, scratch_bytes
 from tilewright.tile.spans import different
 from tilewright.tile.split_reductions import accumulator_bytes
 from tilewright.tile.tiling_space import CopiedOperand, TilingSpace, WindowTable, bound_bytes
@@ -39,6 +39,7 @@ class SpaceTables:
         self.prices: dict[tuple[str, str], WindowCosts] = {}  # of an operand, and a loop along which its rows stay
         self.computes: dict[tuple[int, ...], float] = {}
         self.calls: dict[tuple[int, ...], float] = {}  # by trips of the loops that are cut
+        self.costs = CallCosts(space)
         self.scratch: dict[tuple[int, ...], int] = {}
 
 
@@ -143,7 +144,7 @@ class TilingProblem:
         """Cycles of one call with these trips of the loops that are cut; tiles of many sizes end with the same rest."""
         if trips not in self.tables.calls:
             cut = {loop.name: extent for loop, extent in zip(self.space.cuts, trips, strict=True)}
-            self.tables.calls[trips] = tile_cycles(self.space, {**self.space.extents, **cut})
+            self.tables.calls[trips] = self.tables.costs.of(cut)
         return self.tables.calls[trips]
 
     def _scratch_of(self, key: tuple[int, ...]) -> int:
