@@ -174,9 +174,17 @@ class LoopOrders:
         return [self._choice(item, [found[item.name] for found in options]) for item in self.problem.space.copied]
 
     def _options(self, order: tuple[int, ...]) -> dict[str, tuple[_Option, ...]]:
-        """What is worth trying for each operand."""
+        """What is worth trying for each operand, whatever the points are."""
+        known = self.problem.options
+        if order not in known:
+            known[order] = self._new_options(order)
+        return known[order]
+
+    def _new_options(self, order: tuple[int, ...]) -> dict[str, tuple[_Option, ...]]:
         space = self.problem.space
         options = {item.name: self._options_of(item, order) for item in space.copied}
+        if prod(len(found) for found in options.values()) <= _MOST_COMBINATIONS:
+            return options
         smallest = sorted(space.copied, key=self.problem.whole_bytes)
         # too many combinations: the smallest operands are resident, or copied as far inside as they can be; then that
         for left, item in chain(product((2,), smallest), product((1,), smallest)):

@@ -51,6 +51,7 @@ class TilingProblem:
         self.tables = tables or SpaceTables(space)
         self.table, self.points = self.tables.windows, self.tables.points
         self.bound = max(bound_bytes(space), 1)
+        self.options: dict[tuple[int, ...], dict[str, tuple[tuple[int, str], ...]]] = {}  # see `LoopOrders`, by order
 
     @property
     def room(self) -> float:

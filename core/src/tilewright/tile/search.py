@@ -9,6 +9,7 @@ tiles of averages between the same loops; `cost` plays the chosen ones exactly.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -64,17 +65,21 @@ class TilingSearch(TilingProblem):
         least = 1 - self.space.spared_bytes / self.bound  # of what is moved
         return self.computes(points) * (1 + TRAFFIC * least)
 
+    @cached_property
+    def _orders(self) -> tuple[tuple[int, ...], ...]:
+        return tuple(orders(self.space))
+
     def at(self, number: int) -> EstimatedTiling | None:
         """The fastest tiling with the sizes of one point of the grid; None where it does not fit."""
         return self.together(self.points[number : number + 1]).best()
 
     def together(self, points: Integers) -> LoopOrders:
         """`points` with all orders of loops."""
-        return LoopOrders(self, tuple(orders(self.space)), points, self.computes(points), self.scratches(points), {})
+        return LoopOrders(self, self._orders, points, self.computes(points), self.scratches(points), {})
 
     def ordered(self, points: Integers) -> Iterator[LoopOrders]:
         """The same for one order after the other."""
         computes, scratch = self.computes(points), self.scratches(points)
         priced: Priced = {}
-        for order in orders(self.space):
+        for order in self._orders:
             yield LoopOrders(self, (order,), points, computes, scratch, priced)

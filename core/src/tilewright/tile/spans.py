@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import prod
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 
 _FEW = 16  # rows that are compared one by one: it takes less than to set up arrays
+_FEW_NUMBERS = 64  # that are counted one by one
 
 
 def spans(
@@ -32,11 +34,12 @@ def spans(
         zero = np.zeros((), np.int64)
         return zero, zero + axis.extent, zero, zero
     low, last = _range(axis.index, box, tiles)
+    end = last + 1
     return (
-        np.clip(low, 0, axis.extent),
-        np.clip(last + 1, 0, axis.extent),
+        np.minimum(np.maximum(low, 0), axis.extent),
+        np.minimum(np.maximum(end, 0), axis.extent),
         np.maximum(0, -low),
-        np.maximum(0, last + 1 - axis.extent),
+        np.maximum(0, end - axis.extent),
     )
 
 
@@ -116,6 +119,8 @@ def different(numbers: Integers) -> tuple[Integers, Integers, Integers]:
 
 def counted(numbers: Integers) -> tuple[tuple[int, int], ...]:
     """The different ones among some, rising, and how often each is there."""
+    if numbers.size <= _FEW_NUMBERS:
+        return tuple(sorted(Counter(numbers.reshape(-1).tolist()).items()))
     found, _, inverse = different(numbers.reshape(-1))
     return tuple(zip(found.tolist(), np.bincount(inverse).tolist(), strict=True))
 

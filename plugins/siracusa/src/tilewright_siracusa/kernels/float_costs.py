@@ -27,6 +27,7 @@ def blocks(count: int) -> Iterator[tuple[int, int]]:
         count %= size
 
 
+@lru_cache(maxsize=4096)
 def steps_cycles(rows: int, columns: int) -> float:
     """One product of each of `rows` times `columns` sums."""
     tall, wide = tuple(blocks(rows)), tuple(blocks(columns))
