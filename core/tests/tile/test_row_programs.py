@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from tilewright.allocate import allocate
@@ -14,8 +16,9 @@ from tilewright.plan.planner import ram_bytes
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.tile.row_buffers import row_cycles
-from tilewright.tile.row_lives import KnownCalls
+from tilewright.tile.row_lives import KnownCalls, RowLives
 from tilewright.tile.row_programs import overlaid_steps, row_programs
+from tilewright.tile.row_segments import Segment, overlaid
 from tilewright.tile.row_steps import RowSteps
 from tilewright.tile.stage import tile
 from tilewright.tile.step_spaces import ScheduledMachine
@@ -107,3 +110,20 @@ def test_cycles_are_a_limit() -> None:
     middle = every[len(every) // 2].cycles
     _, some = overlaid_steps(machine, middle)
     assert some and [one.cycles for one in some] == [one.cycles for one in every if one.cycles <= middle]
+
+
+def test_every_step_is_looked_at_once_for_outputs_over_what_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def counted(lives: RowLives, step: int) -> Iterator[Segment]:
+        asked.append(step)
+        return overlaid(lives, step)
+
+    monkeypatch.setattr("tilewright.tile.row_programs.overlaid", counted)
+    rounds = 0
+    for seed in SEEDS:
+        asked.clear()
+        _, divisions = overlaid_steps(on_one_memory(row_network(seed, vocabulary()).graph), float("inf"))
+        assert len(asked) == len(set(asked))
+        rounds = max(rounds, len(divisions))
+    assert rounds > 1

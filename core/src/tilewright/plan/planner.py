@@ -36,6 +36,7 @@ from tilewright.plan.shortage import Misfit
 from tilewright.plan.step_orders import StepOrders
 from tilewright.plan.work import Work, place_units, tile_units
 from tilewright.schedule import schedule
+from tilewright.tile.row_lives import KnownCalls
 from tilewright.tile.stage import constants_alone, tile
 from tilewright.tile.step_spaces import hops_of
 
@@ -61,6 +62,7 @@ class Planner:
     known: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)  # by the tiler, of equal layers
     tilings: KnownAnswers[Tiled] = field(default_factory=KnownAnswers, compare=False, repr=False)
     row_ways: KnownAnswers[tuple[RowPlan, ...]] = field(default_factory=KnownAnswers, compare=False, repr=False)
+    row_calls: KnownAnswers[KnownCalls] = field(default_factory=KnownAnswers, compare=False, repr=False)
     work: Work = field(default_factory=Work, compare=False, repr=False)  # that was done
 
     @timed(INFO, "bind: kernels and layouts")

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from tilewright.ir.decisions import Decisions
+from tilewright.ir.decisions import BY_ROWS, Decisions
 from tilewright.ir.layer import Layers
 from tilewright.ir.operator import Operator
 from tilewright.ir.stages import Bound, Scheduled
@@ -36,12 +36,13 @@ def row_plans(
     *,
     apart: bool,
     recompute: float = 1.0,
+    known: KnownCalls | None = None,
 ) -> tuple[RowPlan, ...]:
     """All ways worth a look, the fastest first. `apart`: also those in which no value takes another's bytes. None takes
-    more than `recompute` times the multiply-accumulates.
+    more than `recompute` times the multiply-accumulates. `known`: of the same binding in the same order.
     """
     before, most = layers_cycles(scheduled), (recompute - 1.0) * macs_of(scheduled, operators)
-    found, known = list[RowPlan](), KnownCalls()
+    found, known = list[RowPlan](), known or KnownCalls()
     for chosen in _schedules(scheduled, operators, decisions, apart=apart):
         machine = ScheduledMachine(chosen[0], operators, chosen[1])
         programs = row_programs(machine, most, known)
@@ -109,7 +110,9 @@ def _searched(planner: Planner, bound: Bound, decisions: Decisions) -> tuple[Row
         return known
     layers, apart = schedule(bound, planner.operators, decisions), not planner.pins.in_place
     planner.work.spend(row_units(bound))
-    ways = row_plans(layers, planner.operators, decisions, apart=apart, recompute=planner.recompute)
+    calls = decisions.order, frozenset(one for one in decisions.io.items() if one[1] in BY_ROWS)
+    known_calls = planner.row_calls.found(bound, *calls) or planner.row_calls.keep(KnownCalls(), bound, *calls)
+    ways = row_plans(layers, planner.operators, decisions, apart=apart, recompute=planner.recompute, known=known_calls)
     return planner.row_ways.keep(ways, bound, *asked)
 
 

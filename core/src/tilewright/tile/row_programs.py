@@ -112,11 +112,14 @@ def overlaid_steps(
     """Every step alone: the fullest ones by rows, their outputs over what they read, for less and less memory."""
     programs = RowPrograms(machine=machine, lives=_lives(machine, known))
     chosen, found = [alone(programs.lives, step) for step in range(programs.lives.beyond)], list[Division]()
+    ways: dict[int, tuple[Segment, ...]] = {}  # of the steps that were the fullest
     largest = max((one.size_bytes for one in chosen), default=0)
     while largest:
         for number, one in enumerate(chosen):
             if one.size_bytes == largest:
-                smaller = [way for way in overlaid(programs.lives, number) if way.size_bytes < largest]
+                if number not in ways:
+                    ways[number] = tuple(overlaid(programs.lives, number))
+                smaller = [way for way in ways[number] if way.size_bytes < largest]
                 chosen[number] = min(smaller, key=lambda way: way.cycles, default=one)
         cycles, before = sum(one.cycles for one in chosen), largest
         largest = max(one.size_bytes for one in chosen)

@@ -7,7 +7,7 @@ say; in an image network the height, in a network over time the time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from math import prod
@@ -134,6 +134,7 @@ class RowSteps:
         self.machine = machine
         self._steps: dict[int, RowStep] = {}
         self.costs: CallCosts = {} if costs is None else costs
+        self._windows: dict[Hashable, _Ends | None] = {}  # by axis, loop and extents: many layers have equal ones
         self.spans: dict[tuple[str, str, str], dict[tuple[int, int], Span]] = {}  # step, operand, loop -> by its trips
 
     @cached_property
@@ -280,15 +281,22 @@ class RowSteps:
         if flat and operand.name == flat.operand:
             ends = tuple(range(rows + 1)), tuple(range(1, rows + 1))
         elif axis is not None and loop is not None and not (view or flat):
-            ends = _windows(access, operand, axis, loop)
+            ends = self._windows_of(access, operand, axis, loop)
         low, high = ends or ((0,) * (trips + 1), (rows,) * trips)
         return RowRead(operand=operand.name, value=value, low=low, high=high, view=view)
 
+    def _windows_of(self, access: Access, operand: StepOperand, axis: int, loop: Loop) -> _Ends | None:
+        """See `_windows`."""
+        if not isinstance(access, MapAccess):
+            return None
+        key = access.axes[operand.name][axis], loop, access.loops
+        if key not in self._windows:
+            self._windows[key] = _windows(access, operand, axis, loop)
+        return self._windows[key]
 
-def _windows(access: Access, operand: StepOperand, axis: int, loop: Loop) -> _Ends | None:
+
+def _windows(access: MapAccess, operand: StepOperand, axis: int, loop: Loop) -> _Ends | None:
     """Where each trip of a loop begins and ends to read along an axis; None where a later one reads lower."""
-    if not isinstance(access, MapAccess):
-        return None
     whole = {one.name: (0, one.extent) for one in access.loops}
     index = access.axes[operand.name][axis]
     spans = [index.span({**whole, loop.name: (trip, trip + 1)}) for trip in range(loop.extent + 1)]
