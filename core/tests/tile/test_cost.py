@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tilewright.ir.kernel import Kernel
 from tilewright.ir.regions import Copy, Cut, Region
 from tilewright.testing.cluster import CALL_CYCLES, copy_cycles
 from tilewright.tile.boxes import boxes_of
@@ -100,6 +101,23 @@ def test_a_step_is_begun_once_however_many_tiles_it_has(pools: Any) -> None:
     before, after = (region_costs(one, pools.region)[0] for one in (analysis, later))
     assert after.total_cycles - before.total_cycles == 70
     assert after.compute_cycles - before.compute_cycles == 70
+
+
+def test_code_is_counted_by_operands_and_tiles(pools: Any) -> None:
+    """The sink copies its output alone, in three tiles."""
+    asked: list[tuple[str, int, int]] = []
+
+    def code(kernel: Kernel, operands: int, tiles: int) -> float:
+        asked.append((kernel.name, operands, tiles))
+        return 40.0
+
+    analysis = pools.analysis
+    space = analysis.sink.space
+    spaces = (replace(space, engine=replace(space.engine, code_cycles=code)),)
+    slow = replace(analysis, members=(*analysis.members[:-1], replace(analysis.sink, spaces=spaces)))
+    before, after = (region_costs(one, pools.region)[0] for one in (analysis, slow))
+    assert after.total_cycles - before.total_cycles == 40
+    assert asked == [(space.kernel.name, 1, before.tiles)]
 
 
 def test_bytes_that_layers_would_copy_one_by_one_are_the_bound(pools: Any) -> None:

@@ -83,3 +83,21 @@ def test_equal_shares_are_priced_once(sum_in: Callable[[int], TilingSpace]) -> N
     assert [costs.of(tile) for tile in tiles] == alone
     assert sorted(asked) == [(rows, columns) for rows in (1, 2) for columns in range(1, 9)]
     assert costs.of({"_lead0": 3}) == tile_cycles(space, {"_lead1": 6, "_lead0": 3})
+
+
+def test_an_engine_may_know_portable_c_of_a_part_of_a_tile() -> None:
+    """Five of 40 rows for each of eight cores; another's kernel, or another operator, is not asked about."""
+    bound = one_step("MatMul", (X, W), CLUSTER, constants=(1,)).bound
+    (layer,) = bound.layers.values()
+    access = layer.access
+    row = next(loop.name for loop in access.loops if loop.kind == "parallel" and loop.extent == len(X))
+
+    def known(op: str, tile: TileShape) -> float | None:
+        return 7.0 + tile.box[row][1] if op == "MatMul" else None
+
+    engine = replace(CLUSTER.engines[0], cores=8, portable_cycles=known, slowdown=2.0)
+    plain = replace(layer.kernel, target="*", parallel=(row,), multiples={}, blocks={}, cycles=None)
+    extents = {loop.name: loop.extent for loop in access.loops}
+    assert kernel_cycles(plain, layer.site, access, 0.0, extents, engine) == engine.call_cycles + 2 * (7 + 5)
+    for other in (replace(plain, target=CLUSTER.name), replace(plain, op="Other")):
+        assert kernel_cycles(other, layer.site, access, 0.0, extents, engine) == engine.call_cycles

@@ -113,6 +113,23 @@ def executed(
     return site, run_on_iss(OPERATORS[op], kernel, site, inputs, folder, box, timing=GVSOC_FAR).cycles
 
 
+@pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "wrap"])
+@pytest.mark.parametrize("dtype", [DType.I8, DType.F16, DType.F32])
+def test_padded_rows_of_which_c_does_not_know_how_long_they_are(
+    mode: str, dtype: DType, tmp_path: Path, tool: Callable[[str], str]
+) -> None:
+    """Six of 36 columns."""
+    tool("riscv64-unknown-elf-gcc")
+    attributes: dict[str, Attribute] = {"mode": mode, "pads": (1, 0, 2, 1, 2, 3)}
+    if mode == "constant":
+        attributes["value"] = 1.5 if dtype.is_float else 3
+    x = numbers(dtype, 7, 11, 31)
+    site = site_of(OPERATORS["Pad"], [x], attributes)
+    kernel, box = next(one for one in PORTABLE if one.op == "Pad"), {"a2": (0, 6)}
+    took = run_on_iss(OPERATORS["Pad"], kernel, site, [x], tmp_path, box, timing=GVSOC_FAR, opaque=True).cycles
+    assert (portable_cycles(site) or 0) * 6 / 36 == pytest.approx(took, rel=0.25)
+
+
 INTEGERS = (DType.I8, DType.I16, DType.I32)
 DIVIDED = ("BitShift", "Div", "Mod", "Pow")  # whose second operand is small and positive
 TWO: dict[str, dict[str, Attribute]] = {

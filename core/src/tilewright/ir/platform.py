@@ -13,6 +13,7 @@ from tilewright.ir.dataclass import dataclass
 
 if TYPE_CHECKING:
     from tilewright.ir.graph import Site
+    from tilewright.ir.kernel import Kernel, TileShape
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,13 +47,20 @@ class Memory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
-    """Something that runs kernels: a core, a cluster of cores, an accelerator."""
+    """Something that runs kernels: a core, a cluster of cores, an accelerator.
+
+    `code_cycles` is what a step takes once, beside `step_cycles`, because code of its kernel and of its transfers comes
+    out of a slow memory. `portable_cycles` is what one core takes in portable C; where that is None, a part of a tile
+    takes its part of `Platform.portable_cycles`.
+    """
 
     name: str
     cores: int = 1
     operations_per_cycle: float = 0.5  # default cost model: multiply-accumulates per cycle, all cores together
     call_cycles: float = 0.0  # what every kernel call takes besides: barriers, arguments, loop set-up
     step_cycles: float = 0.0  # what every step takes besides, once: its code comes into caches, its loops begin
+    code_cycles: Callable[[Kernel, int, int], float] | None = None  # kernel, copied operands, tiles -> its step's code
+    portable_cycles: Callable[[str, TileShape], float | None] | None = None  # operator, a core's part of a tile
     slowdown: float = 1.0  # what kernels take over what they say, as with stacks in a slow memory
     code_waits: bool = False  # instructions come the way of copies: what a step executes first waits for them
     extra_mover: bool = False  # one more core starts copies and waits for them, and computes nothing; otherwise core 0

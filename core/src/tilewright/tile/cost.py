@@ -59,8 +59,7 @@ def hop_costs(
     boxes: Boxes, traffic: Sequence[Sequence[Traffic]], region: Region, computes: Numbers, bounds: Sequence[int]
 ) -> tuple[HopCost, ...]:
     """The same, boxes, transfers and what `compute_cycles` and `bounds_of` say being known."""
-    spaces = [member.space for member in boxes.analysis.members]
-    begin = sum(space.engine.step_cycles + space.kernel.step_cycles for space in spaces)
+    begin = _begun(boxes, traffic)
     play = _Play(boxes, traffic, computes)
     total, spent = play.visit(0, ()) + begin, play.spent
     last = len(boxes.hops) - 1
@@ -77,6 +76,18 @@ def hop_costs(
         )
         for hop, here in enumerate(traffic)
     )
+
+
+def _begun(boxes: Boxes, traffic: Sequence[Sequence[Traffic]]) -> float:
+    """What the steps of a region take once, however large its tiles are."""
+    total, tiles = 0.0, _tiles(boxes, len(boxes.hops) - 1)
+    for member in boxes.analysis.members:
+        engine, kernel = member.space.engine, member.space.kernel
+        total += engine.step_cycles + kernel.step_cycles
+        if engine.code_cycles:
+            copied = sum(one.member is member for here in traffic for one in here)
+            total += engine.code_cycles(kernel, copied, tiles)
+    return total
 
 
 def altogether(costs: Sequence[HopCost]) -> HopCost:

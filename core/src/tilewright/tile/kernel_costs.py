@@ -29,18 +29,22 @@ def kernel_cycles(
     """
     split = share(kernel, access, extents, engine.cores)
     slowest = _slowest(
-        kernel, extents, split, lambda part: _share_cycles(kernel, site, access, operations, part, engine)
+        kernel, engine, extents, split, lambda part: _share_cycles(kernel, site, access, operations, part, engine)
     )
     return engine.call_cycles + slowest
 
 
 def _slowest(
-    kernel: Kernel, extents: Mapping[str, int], split: Share, cycles: Callable[[Mapping[str, int]], float]
+    kernel: Kernel,
+    engine: Engine,
+    extents: Mapping[str, int],
+    split: Share,
+    cycles: Callable[[Mapping[str, int]], float],
 ) -> float:
     """What the slowest share of a tile takes; `cycles` has what one takes."""
     slowest = cycles(shared_extents(extents, split))
     rest = extents[split.loop] % split.trips if split.loop else 0
-    if rest and (kernel.cycles is not None or kernel.blocks):
+    if rest and (kernel.cycles is not None or engine.portable_cycles is not None or kernel.blocks):
         return max(slowest, cycles({**extents, split.loop: rest}))
     return slowest
 
@@ -50,8 +54,11 @@ def _share_cycles(
 ) -> float:
     """What one core takes for its share of a tile."""
     if kernel.cycles is not None:
-        box = {name: (0, trips) for name, trips in part.items()}
-        return engine.slowdown * kernel.cycles(TileShape(site=site, access=access, box=box))
+        return engine.slowdown * kernel.cycles(_of_shape(site, access, part))
+    if engine.portable_cycles is not None and kernel.target == "*":
+        known = engine.portable_cycles(kernel.op, _of_shape(site, access, part))
+        if known is not None:
+            return engine.slowdown * known
     fraction = 1.0
     for loop in access.loops:
         trips, extent = part[loop.name], max(loop.extent, 1)
@@ -60,6 +67,11 @@ def _share_cycles(
         else:
             fraction *= trips / extent
     return engine.slowdown * operations * fraction * engine.cores / engine.operations_per_cycle
+
+
+def _of_shape(site: Matched, access: Access, trips: Mapping[str, int]) -> TileShape:
+    """A tile with these trips, wherever it is."""
+    return TileShape(site=site, access=access, box={name: (0, count) for name, count in trips.items()})
 
 
 def scratch_bytes(
@@ -71,8 +83,7 @@ def scratch_bytes(
     """
     split = share(kernel, access, extents, cores)
     part = shared_extents(extents, split)
-    box = {name: (0, trips) for name, trips in part.items()}
-    one = kernel.scratch_bytes(TileShape(site=site, access=access, box=box))
+    one = kernel.scratch_bytes(_of_shape(site, access, part))
     if not one or not split.loop:
         return one, one
     one = align_up(one, 8)
@@ -101,7 +112,7 @@ class CallCosts:
         split = self._splits.get(key)
         if split is None:
             split = self._splits[key] = share(space.kernel, space.access, extents, space.engine.cores)
-        return space.engine.call_cycles + _slowest(space.kernel, extents, split, self._share)
+        return space.engine.call_cycles + _slowest(space.kernel, space.engine, extents, split, self._share)
 
     def _share(self, part: Mapping[str, int]) -> float:
         key = tuple(part.values())

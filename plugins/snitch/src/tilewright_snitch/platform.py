@@ -8,8 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from tilewright.api.graph import Site
+from tilewright.api.kernel import TileShape
 from tilewright.api.platform import CopyPath, Engine, Memory, Option, Platform
 from tilewright_riscv.stacks import Stacks
+from tilewright_snitch.code import step_code_cycles
 from tilewright_snitch.machine import (
     CALL_CYCLES,
     CHANNELS,
@@ -31,6 +33,7 @@ from tilewright_snitch.machine import (
     fetch_cycles,
     store_cycles,
 )
+from tilewright_snitch.pools import pool_cycles
 from tilewright_snitch.portable import portable_cycles
 
 FLAGS = ("-march=rv32imafd", "-mabi=ilp32d", "-mno-relax")
@@ -83,13 +86,23 @@ def _prelude(isa: str) -> str:
 
 def _settled(platform: Platform) -> Platform:
     """With what stacks take, of portable kernels too."""
-    near = STACKS.memory(platform) == platform.near
-    return replace(STACKS.settled(platform), portable_cycles=portable_cycles if near else _far_portable_cycles)
+    settled = STACKS.settled(platform)
+    if STACKS.memory(platform) == platform.near:
+        engines = tuple(replace(engine, portable_cycles=pool_cycles) for engine in settled.engines)
+        return replace(settled, engines=engines, portable_cycles=portable_cycles)
+    engines = tuple(replace(engine, portable_cycles=_far_pool_cycles) for engine in settled.engines)
+    return replace(settled, engines=engines, portable_cycles=_far_portable_cycles)
 
 
 def _far_portable_cycles(site: Site) -> float | None:
     """`portable_cycles` with stacks in the main memory, before what that is for every kernel."""
     found = portable_cycles(site)
+    return None if found is None else found * FAR_PLAIN_SLOWDOWN / FAR_SLOWDOWN
+
+
+def _far_pool_cycles(op: str, tile: TileShape) -> float | None:
+    """`pool_cycles`, the same."""
+    found = pool_cycles(op, tile)
     return None if found is None else found * FAR_PLAIN_SLOWDOWN / FAR_SLOWDOWN
 
 
@@ -101,6 +114,8 @@ def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
         cores=cores,
         operations_per_cycle=PLAIN_MACS_PER_CYCLE * cores,
         step_cycles=STEP_CYCLES,
+        code_cycles=step_code_cycles,
+        portable_cycles=pool_cycles,
         code_waits=True,
         extra_mover=True,
     )

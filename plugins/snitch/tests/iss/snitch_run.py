@@ -88,6 +88,7 @@ def kernel_text(kernel: Kernel, call: Call) -> str:
     return "\n".join(
         (
             "#include <stdint.h>\n#include <stddef.h>\nvoid *memcpy(void *, const void *, size_t);",
+            'static inline int tw_unknown(int v)\n{\n    __asm__("" : "+r"(v));\n    return v;\n}',
             '#define INFINITY __builtin_inff()\n#define NAN __builtin_nanf("")',
             *(section.text for section in ordered((c_section("prelude.h"), *render_source(kernel, call)))),
             "void tw_test(void *const *tw_p);\nvoid tw_test(void *const *tw_p)\n{",
@@ -121,16 +122,21 @@ def run_on_iss(
     flags: Sequence[str] = GCC,
     timing: Timing = CLUSTER,
     part: Part | None = None,
+    opaque: bool = False,
 ) -> Executed:
     """Execute `kernel` once, over everything or over a box of its loops, and return the windows that it writes.
 
-    Operands are tiles of their own, as if copied, in TCDM. With `part` sums are kept.
+    Operands are tiles of their own, as if copied, in TCDM. With `part` sums are kept. `opaque`: C does not know the
+    extents of what is cut, as in a core's share.
     """
     layer = layer_of(operator, kernel, site)
     trips = {**layer.whole.box, **(box or {})}
     tiles = _tiles(layer, _stored(layer, inputs, layouts), trips)
     extents = {name: str(high - low) for name, (low, high) in trips.items()}
-    call = Call(site=layer.site, operands=_operands(layer, tiles, trips), extents=extents, name="step")
+    operands = _operands(layer, tiles, trips)
+    if opaque:
+        operands = {name: _opaque(one) for name, one in operands.items()}
+    call = Call(site=layer.site, operands=operands, extents=extents, name="step")
     text = kernel_text(kernel, call if part is None else _of_part(call, layer, part, len(tiles) + 1))
     image, entry = image_of(text, folder, flags)
     memory = Memory(image)
@@ -148,6 +154,20 @@ def run_on_iss(
     outputs = tuple(_read(memory, tile) for tile in tiles if tile.name in operator.outputs)
     floats = core.floats
     return Executed(outputs, core.instructions, core.finish(), floats.counts, floats.stalls, sums)
+
+
+def _opaque(operand: Operand) -> Operand:
+    """With extents that C does not know where they are not the tensor's."""
+    if len(operand.shape) != len(operand.extents):
+        return operand
+    known = [extent == str(size) for extent, size in zip(operand.extents, operand.shape, strict=True)]
+    hidden = {
+        name: tuple(
+            text if ok else f"tw_unknown({text})" for text, ok in zip(getattr(operand, name), known, strict=True)
+        )
+        for name in ("extents", "origin")
+    }
+    return replace(operand, **hidden)
 
 
 def _of_part(call: Call, layer: Layer, part: Part, number: int) -> Call:

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 BLOCK = 4  # outputs, and pixels
-CODE_BYTES = 2300  # that a layer executes
+CODE_BYTES = 2300  # that a convolution executes
+ROW_CODE_BYTES = 1200  # that a product of one row does, which is what networks have
 
 
 def _depth(layer: IntegerLayer) -> int:
@@ -192,7 +193,7 @@ GEMM = Kernel(
     multiples={"n": BLOCK},
     parallel=("*",),
     cycles=_gemm_cycles,
-    step_cycles=code_cycles(CODE_BYTES),
+    step_cycles=code_cycles(ROW_CODE_BYTES),
     describe=_describe,
     values=_gemm_values,
     source=lambda values: (_SOURCE,),
