@@ -126,16 +126,13 @@ def run_on_iss(
 ) -> Executed:
     """Execute `kernel` once, over everything or over a box of its loops, and return the windows that it writes.
 
-    Operands are tiles of their own, as if copied, in TCDM. With `part` sums are kept. `opaque`: C does not know the
-    extents of what is cut, as in a core's share.
+    Operands are tiles of their own, as if copied, in TCDM. With `part` sums are kept. `opaque`: extents C knows not.
     """
     layer = layer_of(operator, kernel, site)
     trips = {**layer.whole.box, **(box or {})}
     tiles = _tiles(layer, _stored(layer, inputs, layouts), trips)
     extents = {name: str(high - low) for name, (low, high) in trips.items()}
-    operands = _operands(layer, tiles, trips)
-    if opaque:
-        operands = {name: _opaque(one) for name, one in operands.items()}
+    operands = {name: _opaque(one) if opaque else one for name, one in _operands(layer, tiles, trips).items()}
     call = Call(site=layer.site, operands=operands, extents=extents, name="step")
     text = kernel_text(kernel, call if part is None else _of_part(call, layer, part, len(tiles) + 1))
     image, entry = image_of(text, folder, flags)
@@ -152,8 +149,7 @@ def run_on_iss(
     core = called(memory, entry, STACK, timing)
     sums = np.frombuffer(memory.read(kept, room.nbytes), room.dtype) if part is not None else None
     outputs = tuple(_read(memory, tile) for tile in tiles if tile.name in operator.outputs)
-    floats = core.floats
-    return Executed(outputs, core.instructions, core.finish(), floats.counts, floats.stalls, sums)
+    return Executed(outputs, core.instructions, core.finish(), core.floats.counts, core.floats.stalls, sums)
 
 
 def _opaque(operand: Operand) -> Operand:
