@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tilewright.runners.object_files import object_files
 from tilewright.runners.twin import ADDRESS, ENVIRONMENT, RUNTIME, THREAD
 
 PROGRAM = Path(__file__).with_name("twin_product.c").read_text(encoding="ascii")
@@ -32,16 +34,20 @@ class Run:
     report: dict[str, Any]
 
 
-def build(program: str, folder: Path, flags: tuple[str, ...] = ()) -> None:
-    root = files("tilewright")
-    for name in RUNTIME:
-        (folder / name).write_text(root.joinpath("runners", "twin_runtime", name).read_text(encoding="ascii"))
-    (folder / "tw_rt.h").write_text(root.joinpath("emit", "text", "tw_rt.h").read_text(encoding="ascii"))
-    (folder / "main.c").write_text(program)
-    sources = ["main.c", *(name for name in RUNTIME if name.endswith(".c"))]
-    command = ["cc", "-std=c11", "-O2", *flags, "-pthread", "-I.", "-o", "program", *sources]
+def compiled(command: Sequence[str], folder: Path) -> None:
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def build(program: str, folder: Path, flags: tuple[str, ...] = ()) -> None:
+    root = files("tilewright")
+    texts = {name: root.joinpath("runners", "twin_runtime", name).read_text(encoding="ascii") for name in RUNTIME} | {
+        "tw_rt.h": root.joinpath("emit", "text", "tw_rt.h").read_text(encoding="ascii")
+    }
+    command = ["cc", "-std=c11", "-O2", *flags, "-pthread", "-I."]
+    objects = object_files(command, texts, folder, compiled)
+    (folder / "main.c").write_text(program)
+    compiled([*command, "-o", "program", "main.c", *objects], folder)
 
 
 def execute(folder: Path, seed: int, mode: str) -> Run:

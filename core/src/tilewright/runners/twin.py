@@ -9,7 +9,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NoReturn
@@ -21,6 +21,7 @@ from tilewright.ir.platform import Platform
 from tilewright.ir.runner import Job, Level, RunResult, Timeline, TimeSpan
 from tilewright.runners.harness import Harness, decode_outputs, decode_trace, make_harness
 from tilewright.runners.host import SANITIZER_OPTIONS, STRICT
+from tilewright.runners.object_files import object_files
 from tilewright.runners.toolchain import INSTALL_HINT, Compiler, execute, find_compiler, missing_compiler
 from tilewright.runners.twin_machine import TEAM_HEADER, TwinMachine, machine_of
 from tilewright.runners.write_guard import trespass
@@ -94,11 +95,6 @@ class TwinRunner:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in job.artifact.files.items():
             (folder / name).write_bytes(content)
-        if TEAM_HEADER not in job.artifact.files:
-            (folder / TEAM_HEADER).write_text(emitted_text(TEAM_HEADER), encoding="ascii")
-        for name in RUNTIME:
-            prefix = "" if name == "twin.h" else "twin_"
-            (folder / f"{prefix}{name}").write_text(_text(f"twin_runtime/{name}"), encoding="ascii")
         (folder / "twin_lifetimes.h").write_text(LIFETIMES_HEADER, encoding="ascii")
         (folder / "twin_main.c").write_text(harness.main, encoding="ascii")
         (folder / "inputs.bin").write_bytes(harness.inputs)
@@ -106,29 +102,14 @@ class TwinRunner:
     def _build(self, compiler: Compiler, job: Job, folder: Path) -> None:
         left_out = (f"{job.prefix}_simple.c", f"{job.prefix}_selftest.c")
         sources = [name for name in job.artifact.files if name.endswith((".c", ".S")) and name not in left_out]
-        sources += ["twin_main.c", *(f"twin_{name}" for name in RUNTIME if name.endswith(".c"))]
         bindings = job.plan.tiled.scheduled.bound.bindings.values()
         libraries = sorted({library for binding in bindings for library in binding.kernel.libraries})
         extra = THREAD if self.race else ADDRESS if job.sanitize else ()
-        execute(
-            [
-                *compiler.command,
-                *STRICT,
-                *LIFETIMES,
-                *extra,
-                "-pthread",
-                "-I.",
-                "-o",
-                "twin_main",
-                *sources,
-                *libraries,
-                "-lm",
-            ],
-            folder,
-            code="TW7002",
-            what=f"compiling the generated code with {compiler.name}",
-            timeout_seconds=self.compile_seconds,
-        )
+        command = [*compiler.command, *STRICT, *LIFETIMES, *extra, "-pthread", "-I."]
+        what = f"compiling the generated code with {compiler.name}"
+        build = partial(execute, code="TW7002", what=what, timeout_seconds=self.compile_seconds)
+        objects = object_files(command, _runtime(job), folder, build)
+        build([*command, "-o", "twin_main", "twin_main.c", *sources, *objects, *libraries, "-lm"], folder)
 
     def _executions(self) -> list[Execution]:
         modes = ("free",) if self.race else self.modes
@@ -310,6 +291,13 @@ def _levels(lines: Sequence[Sequence[str]], machine: TwinMachine) -> Iterator[Le
             memory, cycle, change = machine.memories[int(fields[0])], int(fields[1]), int(fields[2])
             used[memory] += change
             yield Level(memory=memory, cycle=cycle, used_bytes=used[memory])
+
+
+def _runtime(job: Job) -> dict[str, str]:
+    """The twin's own files, by the names that they have beside the program's; `tw_rt.h` as the program has it."""
+    team = job.artifact.files.get(TEAM_HEADER)
+    own = {name if name == "twin.h" else f"twin_{name}": _text(f"twin_runtime/{name}") for name in RUNTIME}
+    return {TEAM_HEADER: team.decode("ascii") if team else emitted_text(TEAM_HEADER), **own}
 
 
 @cache
