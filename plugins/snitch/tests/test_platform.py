@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from tilewright.api.testing import site_of, vocabulary
+from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
 from tilewright_snitch.platform import SNITCH
+
+DIGITS = Path(__file__).resolve().parents[3] / "examples" / "digits" / "digits_int8.onnx"
 
 
 def test_as_it_comes() -> None:
@@ -57,3 +62,11 @@ def test_what_cannot_be() -> None:
         with pytest.raises(TilewrightError) as refused:
             SNITCH.configure(settings)
         assert refused.value.code == "TW1102"
+
+
+def test_a_saved_plan_comes_back_with_what_its_engines_know_of_code(tmp_path: Path) -> None:
+    plan = Deployment(DIGITS, "snitch")
+    plan.export_state(tmp_path / "state")
+    (engine,) = plan.import_state(tmp_path / "state").allocated.tiled.scheduled.bound.platform.engines
+    assert engine.code_cycles is not None
+    assert (engine,) == plan.allocated.tiled.scheduled.bound.platform.engines

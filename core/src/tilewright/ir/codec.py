@@ -8,6 +8,7 @@ JSON has no number for are `{"float": "inf"}`. Decoding checks every type and sa
 from __future__ import annotations
 
 import math
+import sys
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, field, fields, is_dataclass
@@ -140,11 +141,19 @@ class Codec:
 
 @lru_cache(maxsize=256)
 def _hints(hint: type) -> dict[str, Any]:
-    """Type hints of a dataclass; arrays are only imported by modules while types are checked."""
+    """Type hints of a dataclass, of the fields that are written; arrays are only imported while types are checked."""
     import numpy as np
     import numpy.typing as npt
 
-    return get_type_hints(hint, localns={"np": np, "npt": npt, "Array": npt.NDArray[np.generic]})
+    derived = {item.name for item in fields(hint) if item.metadata == DERIVED} if is_dataclass(hint) else set()
+    annotations = {
+        name: given
+        for one in reversed(hint.__mro__)
+        for name, given in vars(one).get("__annotations__", {}).items()
+        if name not in derived
+    }
+    names = {**vars(sys.modules[hint.__module__]), "np": np, "npt": npt, "Array": npt.NDArray[np.generic]}
+    return get_type_hints(types.SimpleNamespace(__annotations__=annotations), globalns=names)
 
 
 def _is_named_tuple(hint: Any) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Literal
 
 from tilewright.errors import typed, usage_error
+from tilewright.ir.codec import DERIVED
 from tilewright.ir.dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -59,8 +60,12 @@ class Engine:
     operations_per_cycle: float = 0.5  # default cost model: multiply-accumulates per cycle, all cores together
     call_cycles: float = 0.0  # what every kernel call takes besides: barriers, arguments, loop set-up
     step_cycles: float = 0.0  # what every step takes besides, once: its code comes into caches, its loops begin
-    code_cycles: Callable[[Kernel, int, int], float] | None = None  # kernel, copied operands, tiles -> its step's code
-    portable_cycles: Callable[[str, TileShape], float | None] | None = None  # operator, a core's part of a tile
+    code_cycles: Callable[[Kernel, int, int], float] | None = field(
+        default=None, metadata=DERIVED
+    )  # kernel, copied operands, tiles -> its step's code
+    portable_cycles: Callable[[str, TileShape], float | None] | None = field(
+        default=None, metadata=DERIVED
+    )  # operator, a core's part of a tile
     slowdown: float = 1.0  # what kernels take over what they say, as with stacks in a slow memory
     code_waits: bool = False  # instructions come the way of copies: what a step executes first waits for them
     extra_mover: bool = False  # one more core starts copies and waits for them, and computes nothing; otherwise core 0

@@ -279,9 +279,18 @@ def _platform(data: Json, registry: Installed | None) -> Platform:
     offered = registry.platforms[name]
     configured = offered.configure(settings) if settings else offered
     hints: dict[str, Any] = {"memories": tuple[Memory, ...], "engines": tuple[Engine, ...], "buffer_align": int}
-    changes = {key: plain.decode(data.get(key), hint) for key, hint in hints.items()}
+    changes: dict[str, Any] = {key: plain.decode(data.get(key), hint) for key, hint in hints.items()}
+    changes["engines"] = tuple(_with_code(engine, configured) for engine in changes["engines"])
     found = replace(configured, copies=_copies(data.get("copies"), configured, registry), **changes)
     return found.settle(found) if found.settle else found  # sizes decide what the runtime takes
+
+
+def _with_code(engine: Engine, configured: Platform) -> Engine:
+    """With the functions of the target's own engine of that name, which are not data."""
+    for own in configured.engines:
+        if own.name == engine.name:
+            return replace(engine, code_cycles=own.code_cycles, portable_cycles=own.portable_cycles)
+    return engine
 
 
 def _copies(ends: Json, configured: Platform, registry: Installed) -> tuple[CopyPath, ...]:
