@@ -14,7 +14,7 @@ import pytest
 from tilewright.allocate.best_fit import BestFit
 from tilewright.bind import bind
 from tilewright.errors import TilewrightError, memory_error
-from tilewright.ir.allocation import Budget
+from tilewright.ir.allocation import Budget, Problem, Solution
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph, Node, Tensor
@@ -125,6 +125,26 @@ def test_several_memories_and_pins_are_tried() -> None:
             changed, fitting = _typed(line, two)
             fitting.plan(changed)
     assert lines > 10
+
+
+def test_how_much_one_memory_needs_is_searched_with_a_fraction_of_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sizes that are told were planned with all of it."""
+    budgets, solve = list[int](), BestFit.solve
+
+    def counted(self: BestFit, problem: Problem, budget: Budget) -> Solution:
+        budgets.append(budget.work)
+        return solve(self, problem, budget)
+
+    bound = _bound(0, most_nodes=6)
+    used = _fitting().plan(bound).pools[0].used_bytes
+    small = Memory(name="dtcm", size_bytes=used // 3), Memory(name="sram", size_bytes=used // 3)
+    two = replace(bound, platform=replace(bound.platform, memories=(*small, *bound.platform.of_kind("const"))))
+    monkeypatch.setattr(BestFit, "solve", counted)
+    with pytest.raises(TilewrightError) as caught:
+        _fitting().plan(two)
+    assert any("--memory" in line for line in caught.value.fix)
+    assert budgets.count(2_000 // 50) > 3
+    assert budgets[-1] == 2_000
 
 
 def test_pins_that_are_in_the_way() -> None:

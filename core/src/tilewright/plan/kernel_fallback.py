@@ -40,6 +40,7 @@ from tilewright.plan.work import WorkDone, place_units, tile_units
 
 Answer = Allocated | tuple[Misfit, ...]
 Kernels = tuple[tuple[str, str], ...]  # node and kernel, sorted
+_HASTY = 50  # part of the budget that a step of a search has
 _MOST_LIMITS = 40  # that are tried: each is what one more step needs, whatever its kernel
 _MOST_TRIES = 4  # to make scratch smaller just where it is in the way, before it is made as small as it can be
 
@@ -339,7 +340,7 @@ def _settled(plan: Allocated, first: Bound) -> Allocated:
 
 
 def _changed(planner: Planner, graph: Graph, change: Change) -> Planner:
-    """The same planner with other pins, or a larger budget."""
+    """The same planner with other pins, or another budget."""
     pins = planner.pins
     kept = {*pins.state, *pins.state.values()}
     ends: dict[str, Whose] = {
@@ -353,7 +354,8 @@ def _changed(planner: Planner, graph: Graph, change: Change) -> Planner:
         memories={} if change.unpinned else pins.memories,
         staged={} if change.without_constant_copies else pins.staged,
     )
-    return replace(planner, pins=pins, budget=replace(planner.budget, work=planner.budget.work * change.effort))
+    work = planner.budget.work * change.effort // (_HASTY if change.hasty else 1)
+    return replace(planner, pins=pins, budget=replace(planner.budget, work=work))
 
 
 def _needed(misfits: Sequence[Misfit]) -> tuple[str, int] | None:

@@ -31,6 +31,7 @@ class Change:
     without_constant_copies: bool = False  # no constant is copied
     effort: int = 1  # times the budget
     settled: bool = False  # with the kernels of the binding that is given, without a look at others
+    hasty: bool = False  # with a fraction of the budget: a step of a search, whose end is planned as users would
 
 
 Plan = Callable[[Bound, Change], Allocated | None]  # None: it still does not fit
@@ -183,7 +184,7 @@ def _smaller(bound: Bound, plan: Plan, sizes: Sizes) -> Sizes:
     low = bound.platform.memory(name).size_bytes or 0
     for _ in range(_HALVINGS):
         middle = (low + high) // 2
-        found = plan(with_memories(bound, {name: middle}), Change(settled=True))
+        found = plan(with_memories(bound, {name: middle}), Change(settled=True, hasty=True))
         if found is None:
             low = middle
         else:
