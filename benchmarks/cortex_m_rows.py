@@ -1,5 +1,6 @@
 """Runs trained networks on emulated Cortex-M cores layer by layer and row by row: checks, counts, writes a table.
 Usage: python benchmarks/cortex_m_rows.py MODELS [--cores m4,m55] [--networks kws_int8] [--optimize ram] [--io pool]
+       [--memory BYTES]
 
 MODELS is a folder of .onnx files with test vectors beside them (NAME.io.npz, keys setK/in/TENSOR). Bytes of RAM are all
 that the plan takes. Exit status 1 when something that is written is not what its reference says.
@@ -32,12 +33,15 @@ def main() -> int:
     parser.add_argument("--networks", default=",".join(NETWORKS))
     parser.add_argument("--optimize", default="ram", choices=("ram", "balanced", "speed"))
     parser.add_argument("--io", default="pool", choices=("pool", "user", "push"), help="where inputs live, by rows")
+    parser.add_argument("--memory", type=int, help="bytes of RAM that there are, by rows")
     asked, wrong = parser.parse_args(), 0
+    limits = {"ram": asked.memory} if asked.memory else {}
+    by_rows = Options(optimize=asked.optimize, io_inputs=asked.io, memory=limits)
     sys.stdout.write(f"| {' | '.join(_HEAD)} |\n|---|---|{'---:|' * 5}\n")
     for name in asked.networks.split(","):
         for core in asked.cores.split(","):
             layers = measured(asked.models, name, f"cortex-{core}", Options(tiler="whole"))
-            rows = measured(asked.models, name, f"cortex-{core}", Options(optimize=asked.optimize, io_inputs=asked.io))
+            rows = measured(asked.models, name, f"cortex-{core}", by_rows)
             wrong += layers[2] + rows[2]
             numbers = f"{layers[0]:,} | {rows[0]:,} | {layers[1]:,} | {rows[1]:,} | {rows[1] / layers[1]:.2f}"
             sys.stdout.write(f"| {name} | cortex-{core} | {numbers} |\n")

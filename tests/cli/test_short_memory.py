@@ -26,7 +26,8 @@ def test_check_and_compile_agree_and_strict_is_about_warnings(tilewright: Any, i
     slower = {
         step["name"]: step["kernel"] for step in one["steps"] if f"'{step['name']}': " in "".join(note["details"])
     }
-    assert 0 < len(slower) < len(one["steps"]) and all(kernel.startswith("portable.") for kernel in slower.values())
+    assert 0 < len(slower) < len(one["steps"])
+    assert all(kernel.startswith("portable.") or kernel.endswith("_single") for kernel in slower.values())
 
 
 def test_what_the_error_asks_for_is_the_least(tilewright: Any, int8: Path) -> None:
@@ -47,7 +48,7 @@ def test_a_saved_binding_has_the_kernels_that_fit(tilewright: Any, int8: Path, t
     assert (tmp_path / "a" / "digits_int8.c").read_bytes() == (tmp_path / "b" / "digits_int8.c").read_bytes()
 
 
-@pytest.mark.parametrize(("name", "limit"), [("resnet8_int8", 17_000), ("kws_int8", 6_300)])
+@pytest.mark.parametrize(("name", "limit"), [("resnet8_int8", 16_000), ("kws_int8", 6_300)])
 def test_a_limit_that_costs_much_names_what_costs_less(tilewright: Any, name: str, limit: int) -> None:
     """The line is typed, and gives its bytes and its cycles."""
     words = ("check", network_file(name), "-t", "cortex-m4", "--memory", f"ram={limit}")
@@ -62,7 +63,17 @@ def test_a_limit_that_costs_much_names_what_costs_less(tilewright: Any, name: st
     assert "TW5039" not in cheap.err
     assert MORE_CYCLES.findall(cheap.err) == [line[3]]
     assert re.findall(r"^  ram +([\d,]+) B", cheap.out, re.M) == [line[2]]
-    assert float(said[1]) > 200 and float(line[3]) < 10
+    assert 100 + float(said[1]) > 1.25 * (100 + float(line[3]))
+
+
+def test_steps_by_rows_have_kernels_of_less_scratch_before_plain_ones(tilewright: Any) -> None:
+    """Of resnet8, less than the fastest kernels take by rows: two steps are slower, not all."""
+    checked = tilewright("check", network_file("resnet8_int8"), "-t", "cortex-m4", "--memory", "ram=17400")
+    assert checked.code == 0
+    assert checked.err.count("cortex-m.dsp.qconv_single instead of cortex-m.dsp.qconv, ") == 2
+    assert "portable." not in checked.err
+    (more,) = MORE_CYCLES.findall(checked.err)
+    assert float(more) < 20
 
 
 @pytest.mark.parametrize(

@@ -9,24 +9,28 @@ row by row, where that is free.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.layer import Layers
 from tilewright.ir.platform import Platform
-from tilewright.ir.stages import Allocated, Scheduled
+from tilewright.ir.stages import Allocated, Bound, Scheduled
 from tilewright.plan.planner import Planner, ram_bytes
 from tilewright.plan.row_costs import plan_cycles
 from tilewright.plan.row_kernels import kernels_of_calls
 from tilewright.plan.row_plan import RowPlan
-from tilewright.plan.row_ways import MOST_PLANNED, Rebind, order_of, overlaid_ways, row_ways
-from tilewright.plan.shortage import Misfit
+from tilewright.plan.row_scratch import kernels_within
+from tilewright.plan.row_ways import MOST_PLANNED, Rebind, order_of, overlaid_ways, row_ways, ways_of
+from tilewright.plan.shortage import Misfit, choice_of
+from tilewright.plan.slowdown import slower_kernels
 from tilewright.schedule import schedule
 from tilewright.tile.whole import WholeTiler
 
 BALANCED = 1.1  # times the cycles of layer by layer, at most
 FREE = 1.01  # the same where speed is asked for
+_MOST_EXCHANGES = 3  # of kernels for others with less scratch, where it is in the way
 _MOST_OVERLAID = 2  # ways that are planned with where speed is asked for
 _LEAST_SAVED = 1024  # bytes, where only speed is asked for: a step that is called by rows is some 300 B more code
 
@@ -67,8 +71,7 @@ def _suited(planner: Planner, plan: Allocated, rebind: Rebind) -> Allocated:
     kernels = kernels_of_calls(plan, planner.operators, planner.layers or Layers(operators=planner.operators))
     if not kernels:
         return plan
-    others = {name: one.kernel.name for name, one in bound.bindings.items() if one.kernel != one.candidates[0].kernel}
-    other = replace(rebind({**others, **kernels}), platform=bound.platform)
+    other = replace(rebind({**_not_fastest(bound), **kernels}), platform=bound.platform, diagnostics=bound.diagnostics)
     if {node.name for node in other.graph.nodes} != {node.name for node in bound.graph.nodes}:
         return plan
     regions = {region.name: region for region in plan.tiled.regions if region.rows}
@@ -150,22 +153,76 @@ def _passing(planner: Planner, plan: Allocated, rebind: Rebind | None) -> Alloca
 
 
 def _fitting(planner: Planner, misfits: tuple[Misfit, ...], rebind: Rebind | None) -> Allocated | tuple[Misfit, ...]:
-    """The first way that fits: the fastest one, or the smallest where that is asked for. Where none does, the smallest
-    way is one more that does not.
+    """The first way that fits: the fastest one, or the smallest where that is asked for. Where none does with the
+    fastest kernels, the fastest of those that do when kernels whose scratch is in the way take less of it. Where none
+    does, the smallest way of each is one more that does not.
     """
-    found = list(misfits)
-    for scheduled in _crowded(planner, misfits):
-        platform, ways = scheduled.bound.platform, row_ways(planner, scheduled, rebind)
-        least = min(ways, key=lambda one: one.size_bytes, default=None)
-        fitting = [one for one in ways if one.size_bytes <= _room(platform)]
-        if planner.optimize == "ram":
-            fitting.sort(key=lambda one: one.size_bytes)
-        for way in fitting[:MOST_PLANNED] or ([least] if least else []):
-            _, answer = planned_well(planner, way, platform)
-            if isinstance(answer, Allocated):
-                return answer
-            found.append(answer)
-    return tuple(found)
+    found, plans = list(misfits), list[Allocated]()
+    for number, scheduled in enumerate(_crowded(planner, misfits)):
+        every = [_tried(planner, row_ways(planner, scheduled, rebind), scheduled.bound.platform)]
+        if every[0].plan is not None and not number:
+            return every[0].plan
+        if rebind:
+            every.extend(_exchanged(planner, every[0], misfits[0], rebind))
+        found.extend(misfit for tried in every for misfit in tried.misfits)
+        plans.extend(tried.plan for tried in every if tried.plan is not None)
+    return min(plans, key=plan_cycles) if plans else tuple(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tried:
+    """Ways of one binding: the plan of the first that fits, or why none of those that might does; the last of them."""
+
+    platform: Platform
+    way: RowPlan | None = None
+    plan: Allocated | None = None
+    misfits: tuple[Misfit, ...] = ()
+
+    @property
+    def limit(self) -> float:
+        """Bytes that a way may take. Where it takes no more and no placement was found, less by what was missing."""
+        room, size = _room(self.platform), self.way.size_bytes if self.way else 0
+        return room if self.plan or not self.misfits or size > room else size - self.misfits[-1].excess_bytes
+
+
+def _tried(planner: Planner, ways: Sequence[RowPlan], platform: Platform) -> _Tried:
+    """Those that might fit; where none might, the smallest."""
+    fitting = [one for one in ways if one.size_bytes <= _room(platform)]
+    if planner.optimize == "ram":
+        fitting.sort(key=lambda one: one.size_bytes)
+    smallest = sorted(ways, key=lambda one: one.size_bytes)[:1]
+    misfits, last = list[Misfit](), None
+    for way in fitting[:MOST_PLANNED] or smallest:
+        last, answer = planned_well(planner, way, platform)
+        if isinstance(answer, Allocated):
+            return _Tried(platform=platform, way=last, plan=answer, misfits=tuple(misfits))
+        misfits.append(answer)
+    return _Tried(platform=platform, way=last, misfits=tuple(misfits))
+
+
+def _exchanged(planner: Planner, tried: _Tried, misfit: Misfit, rebind: Rebind) -> Iterator[_Tried]:
+    """The same with other kernels, again and again: with the fastest whose scratch has room in the way that was tried
+    last, until it fits, and once more then. `misfit` is of the fastest kernels.
+    """
+    for _ in range(_MOST_EXCHANGES):
+        if tried.way is None or misfit.tiled is None:
+            return
+        bound, first = tried.way.programs.machine.bound, misfit.tiled.scheduled.bound
+        kernels = kernels_within(tried.way, tried.limit, choice_of(bound, planner.operators, planner.pins))
+        if not kernels:
+            return
+        fits, order = tried.plan is not None, order_of(tried.way.programs.machine.scheduled)
+        other = replace(rebind({**_not_fastest(bound), **kernels}), platform=tried.platform)
+        other = replace(other, diagnostics=(*other.diagnostics, *slower_kernels(other, first, (misfit.memory,))))
+        tried = _tried(planner, ways_of(planner, other, order), tried.platform)
+        yield tried
+        if fits:
+            return
+
+
+def _not_fastest(bound: Bound) -> dict[str, str]:
+    """Kernels that are not the fastest of their nodes."""
+    return {name: one.kernel.name for name, one in bound.bindings.items() if one.kernel != one.candidates[0].kernel}
 
 
 def _crowded(planner: Planner, misfits: Sequence[Misfit]) -> list[Scheduled]:

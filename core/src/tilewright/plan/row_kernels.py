@@ -31,15 +31,17 @@ def kernels_by_rows(bound: Bound, layers: Layers) -> dict[str, str]:
         binding = bound.bindings.get(site.node.name)
         if binding is None or len(site.input(0).shape) <= _ROWS_AXIS or len(binding.candidates) < 2:
             continue
-        costs = {one.kernel.name: _cycles(one, site, layers) for one in binding.candidates}
+        costs = {one.kernel.name: cycles_by_rows(one, site, layers) for one in binding.candidates}
         best = min(costs, key=lambda name: costs[name])
         if costs[best] < costs[binding.kernel.name]:
             found[site.node.name] = best
     return found
 
 
-def _cycles(candidate: Candidate, site: Site, layers: Layers) -> float:
-    """Of one row of the output in each call; infinite where a kernel computes an image in one piece only."""
+def cycles_by_rows(candidate: Candidate, site: Site, layers: Layers) -> float:
+    """Of a whole step with one row of the output in each call; infinite where a kernel computes an image in one piece
+    only.
+    """
     layer = layers.of(candidate.kernel, site, layer_key(site))
     if isinstance(layer, str) or not isinstance(layer.access, MapAccess):
         return float("inf")

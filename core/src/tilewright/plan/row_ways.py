@@ -96,11 +96,15 @@ def row_ways(planner: Planner, scheduled: Scheduled, rebind: Rebind | None) -> t
     kernels = kernels_by_rows(scheduled.bound, planner.layers or Layers(operators=planner.operators)) if rebind else {}
     if not kernels or rebind is None:
         return found
-    bound = rebind(kernels)
-    if {node.name for node in bound.graph.nodes} != set(decisions.order):
-        decisions = Decisions(order=given_order(bound.graph)).pinned_by(planner.pins)
-    more = _searched(planner, bound, decisions)
+    more = ways_of(planner, rebind(kernels), decisions.order)
     return tuple(sorted((*found, *more), key=lambda one: (one.division.cycles, one.size_bytes)))
+
+
+def ways_of(planner: Planner, bound: Bound, order: tuple[str, ...]) -> tuple[RowPlan, ...]:
+    """The ways with the kernels of a binding; in another order where it has other nodes."""
+    if {node.name for node in bound.graph.nodes} != set(order):
+        order = given_order(bound.graph)
+    return _searched(planner, bound, Decisions(order=order).pinned_by(planner.pins))
 
 
 def _searched(planner: Planner, bound: Bound, decisions: Decisions) -> tuple[RowPlan, ...]:

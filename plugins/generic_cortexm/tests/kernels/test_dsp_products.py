@@ -14,10 +14,11 @@ from tilewright_cortexm.kernels.dsp_products import KERNELS
 def test_layers_that_are_taken_are_equal_to_the_reference(tmp_path: Path) -> None:
     assert layers_taken(KERNELS, tmp_path) == {
         "cortex-m.dsp.qconv": {"same", "strided and dilated", "groups"},  # no depthwise convolution
+        "cortex-m.dsp.qconv_single": {"same", "strided and dilated", "groups"},
         "cortex-m.dsp.qgemm": {""},
     }
 
 
-@pytest.mark.parametrize(("number", "layer"), [(0, "QConv_same"), (0, "QConv_groups"), (1, "QGemm")])
+@pytest.mark.parametrize(("number", "layer"), [(0, "QConv_same"), (0, "QConv_groups"), (1, "QConv_same"), (2, "QGemm")])
 def test_it_is_expected_to_be_faster_than_portable_c(number: int, layer: str, speedup: Callable[..., float]) -> None:
     assert speedup(KERNELS[number], layer) > 1

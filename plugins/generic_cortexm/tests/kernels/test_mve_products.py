@@ -15,11 +15,12 @@ from tilewright_cortexm.kernels.mve_products import KERNELS
 def test_layers_that_are_taken_are_equal_to_the_reference(tmp_path: Path) -> None:
     assert layers_taken(KERNELS, tmp_path) == {
         "cortex-m.mve.qconv": {"same", "strided and dilated", "groups"},  # no depthwise convolution
+        "cortex-m.mve.qconv_single": {"same", "strided and dilated", "groups"},
         "cortex-m.mve.qgemm": {""},
     }
 
 
-@pytest.mark.parametrize(("number", "layer"), [(0, "QConv_same"), (0, "QConv_groups"), (1, "QGemm")])
+@pytest.mark.parametrize(("number", "layer"), [(0, "QConv_same"), (0, "QConv_groups"), (1, "QConv_same"), (2, "QGemm")])
 def test_it_is_expected_to_be_faster_than_the_dsp_extension(
     number: int, layer: str, speedup: Callable[..., float]
 ) -> None:

@@ -3,7 +3,8 @@ Does not know depthwise convolutions.
 
 A column is everything that one output pixel reads, as 16-bit halves in scratch. Three columns and two channels are
 computed together, or one column and four channels where there are fewer pixels or too little scratch. Where not even
-one column fits, it holds bytes, which are widened when they are multiplied. Of a few rows of an image whose columns do
+one column fits, it holds bytes, which are widened when they are multiplied; a kernel of its own computes any
+convolution so, for where memory is short. Of a few rows of an image whose columns do
 not come out even the last ones are computed in pairs; of a stripe each row ends with what is left. A product of one row
 can be computed in parts, without scratch.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,7 +60,8 @@ def _room(rows: Rows, group_bytes: int) -> int:
 
 def _pixels(rows: Rows) -> int:
     """Columns computed together."""
-    return 3 if rows.pixels >= 3 and rows.outputs > 1 and _room(rows, 3 * 8) <= SCRATCH_LIMIT_BYTES else 1
+    several = rows.pixels >= 3 and rows.outputs > 1 and not rows.single
+    return 3 if several and _room(rows, 3 * 8) <= SCRATCH_LIMIT_BYTES else 1
 
 
 def _pairs(rows: Rows, pixels: int) -> int:
@@ -76,8 +79,8 @@ def _of_stripe(width: int, most: int) -> list[int]:
 
 
 def _narrow(rows: Rows) -> bool:
-    """Whether not even one widened column fits, and values stay bytes."""
-    return _pixels(rows) == 1 and _room(rows, 8) > SCRATCH_LIMIT_BYTES
+    """Whether not even one widened column fits, or is to, and values stay bytes."""
+    return rows.single or (_pixels(rows) == 1 and _room(rows, 8) > SCRATCH_LIMIT_BYTES)
 
 
 def _direct(rows: Rows) -> bool:
@@ -150,6 +153,15 @@ def _match(site: Site) -> Products | str:
     layer = products(site)
     most = _scratch(layer.rows, _pixels(layer.rows)) if isinstance(layer, Products) else 0
     return f"needs {most} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}" if most > SCRATCH_LIMIT_BYTES else layer
+
+
+def _match_single(site: Site) -> Products | str:
+    layer = products(site)
+    if isinstance(layer, str):
+        return layer
+    if _narrow(layer.rows):
+        return "is computed one column of bytes at a time by cortex-m.dsp.qconv"
+    return replace(layer, rows=replace(layer.rows, single=True))
 
 
 def _requires(site: Site) -> Mapping[str, Layout]:
@@ -309,7 +321,6 @@ def _kernel(op: str, name: str, **more: Any) -> Kernel:
         op=op,
         target="cortex-m",
         engine="dsp",
-        match=_match,
         access=_access,
         requires=_requires,
         pack=_pack,
@@ -322,10 +333,12 @@ def _kernel(op: str, name: str, **more: Any) -> Kernel:
 
 
 KERNELS = (
-    _kernel("QConv", "cortex-m.dsp.qconv", values=_values, source=_source, call=CALL),
+    _kernel("QConv", "cortex-m.dsp.qconv", match=_match, values=_values, source=_source, call=CALL),
+    _kernel("QConv", "cortex-m.dsp.qconv_single", match=_match_single, values=_values, source=_source, call=CALL),
     _kernel(
         "QGemm",
         "cortex-m.dsp.qgemm",
+        match=_match,
         multiples={LOOP: _FOUR},
         accumulates=lambda site: accumulates(site, _FOUR),
         values=_gemm_values,

@@ -2,13 +2,14 @@
 Does not know depthwise convolutions.
 
 Two pixels and four channels are computed together, or one pixel where there is only one. What a pixel reads is
-copied into one run first, unless it is one already (1x1). Of a stripe the last pixel of a row may be alone. A product
-of one row can be computed in parts.
+copied into one run first, unless it is one already (1x1). A kernel of its own copies one pixel at a time, for where
+memory is short. Of a stripe the last pixel of a row may be alone. A product of one row can be computed in parts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,7 +64,7 @@ def _room(rows: Rows) -> int:
 
 
 def _pixels(rows: Rows) -> int:
-    return 2 if rows.pixels > 1 and 2 * _room(rows) <= SCRATCH_LIMIT_BYTES else 1
+    return 2 if rows.pixels > 1 and not rows.single and 2 * _room(rows) <= SCRATCH_LIMIT_BYTES else 1
 
 
 def _blocks(rows: Rows) -> list[tuple[int, int, int]]:
@@ -87,6 +88,15 @@ def _match(site: Site) -> Products | str:
     layer = products(site)
     most = _scratch(site, layer.rows, _pixels(layer.rows)) if isinstance(layer, Products) else 0
     return f"needs {most} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}" if most > SCRATCH_LIMIT_BYTES else layer
+
+
+def _match_single(site: Site) -> Products | str:
+    layer = products(site)
+    if isinstance(layer, str):
+        return layer
+    if _direct(site, layer.rows) or _pixels(layer.rows) == 1:
+        return "is computed without a copy of several pixels by cortex-m.mve.qconv"
+    return replace(layer, rows=replace(layer.rows, single=True))
 
 
 def _pack(site: Matched) -> Mapping[str, Array]:
@@ -271,7 +281,6 @@ def _kernel(op: str, name: str, **more: Any) -> Kernel:
         op=op,
         target="cortex-m",
         engine="mve",
-        match=_match,
         access=_access,
         requires=_requires,
         pack=_pack,
@@ -284,10 +293,12 @@ def _kernel(op: str, name: str, **more: Any) -> Kernel:
 
 
 KERNELS = (
-    _kernel("QConv", "cortex-m.mve.qconv", values=_values, source=_source, call=CALL),
+    _kernel("QConv", "cortex-m.mve.qconv", match=_match, values=_values, source=_source, call=CALL),
+    _kernel("QConv", "cortex-m.mve.qconv_single", match=_match_single, values=_values, source=_source, call=CALL),
     _kernel(
         "QGemm",
         "cortex-m.mve.qgemm",
+        match=_match,
         multiples={LOOP: LANES},
         accumulates=lambda site: accumulates(site, LANES),
         values=_gemm_values,

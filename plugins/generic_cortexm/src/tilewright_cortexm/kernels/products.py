@@ -38,7 +38,8 @@ BYTES = (DType.I8, DType.U8)
 class Rows:
     """Where the factors of one output pixel lie in a channels-last image: `row_taps * column_runs` runs of bytes.
 
-    With several groups, everything is that of one group, but for the steps between pixels.
+    With several groups, everything is that of one group, but for the steps between pixels. `single` are pixels that
+    are computed one at a time, for less scratch.
     """
 
     batches: int
@@ -59,6 +60,7 @@ class Rows:
     left: int = 0
     padded: bool = False
     groups: int = 1
+    single: bool = False
 
     @property
     def x_step(self) -> int:

@@ -1,0 +1,132 @@
+"""Where steps by rows have no room for their scratch, some get kernels with less of it, and only those in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import pytest
+
+from tilewright.ir.kernel import Kernel, TileShape
+from tilewright.ir.stages import Allocated, Bound
+from tilewright.plan.kernel_fallback import Fitting
+from tilewright.plan.planner import Planner, ram_bytes
+from tilewright.plan.remedies import with_memories
+from tilewright.plan.row_costs import plan_cycles
+from tilewright.plan.row_scratch import kernels_within
+from tilewright.plan.row_ways import RowPlan, row_ways
+from tilewright.plan.shortage import choice_of
+from tilewright.testing.one_step import portable_kernels, vocabulary
+from tilewright.testing.portable_plans import portable_planner
+from tilewright.testing.row_networks import ONE_MEMORY, row_network
+
+PLAIN, LEAN, FAST = "portable.conv_f32", "acme.conv_lean", "acme.conv"
+CYCLES = {FAST: 1.0, LEAN: 1.5, PLAIN: 8.0}  # of an element of the result
+SEEDS = (0, 3, 8)  # of networks whose fullest segments have scratch
+
+
+def scratch_of(name: str, tile: TileShape) -> int:
+    """The more, the more a convolution sums up."""
+    terms = tile.site.input(1).elements // tile.site.output.shape[1]
+    return {FAST: 12 * terms, LEAN: 4 * terms, PLAIN: 0}[name]
+
+
+def elements(tile: TileShape) -> float:
+    """Of the result in a tile."""
+    share = 1.0
+    for loop in tile.access.loops:
+        if loop.kind == "parallel":
+            share *= tile.extent(loop.name) / loop.extent
+    return share * tile.site.output.elements
+
+
+def kernel(name: str) -> Kernel:
+    """A convolution with rows."""
+    return replace(
+        portable_kernels()[PLAIN],
+        name=name,
+        cycles=lambda tile: CYCLES[name] * elements(tile),
+        scratch_bytes=lambda tile: scratch_of(name, tile),
+    )
+
+
+@pytest.fixture(scope="module", name="planner")
+def _planner() -> Planner:
+    return portable_planner(kernels={**portable_kernels(), **{name: kernel(name) for name in CYCLES}})
+
+
+def fitted(planner: Planner, seed: int, limit: int | None = None) -> Allocated:
+    """The plan of a drawn network."""
+    graph = row_network(seed, vocabulary()).graph
+
+    def rebind(kernels: Mapping[str, str]) -> Bound:
+        return replace(planner, pins=replace(planner.pins, kernels=dict(kernels))).bind(graph, ONE_MEMORY)
+
+    bound = planner.bind(graph, ONE_MEMORY)
+    return Fitting(planner=planner, rebind=rebind).plan(with_memories(bound, {"ram": limit}) if limit else bound)
+
+
+def used(plan: Allocated) -> list[str]:
+    """The kernels of its convolutions."""
+    bindings = plan.tiled.scheduled.bound.bindings.values()
+    return [one.kernel.name for one in bindings if one.kernel.name in CYCLES]
+
+
+def least_way(planner: Planner, seed: int) -> RowPlan:
+    """With the fastest kernels."""
+    scheduled = fitted(planner, seed).tiled.scheduled
+    return min(row_ways(planner, scheduled, None), key=lambda way: way.size_bytes)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_little_less_memory_than_the_fastest_kernels_need_takes_lean_ones_in_some_steps(
+    planner: Planner, seed: int
+) -> None:
+    least = fitted(replace(planner, optimize="ram"), seed)
+    assert set(used(least)) == {FAST}
+    limit = ram_bytes(least) - 8
+    plan = fitted(planner, seed, limit)
+    assert ram_bytes(plan) <= limit
+    assert {LEAN, FAST} <= set(used(plan))
+    (note,) = (one for one in plan.tiled.scheduled.bound.diagnostics if one.code == "TW5035")
+    assert len(note.details) == len(used(plan)) - used(plan).count(FAST)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_limit_makes_it_slower_than_the_least_scratch_everywhere(planner: Planner, seed: int) -> None:
+    plain = replace(planner, pins=replace(planner.pins, kernels=_all(planner, seed, PLAIN)))
+    most, least = (ram_bytes(fitted(replace(one, optimize="ram"), seed)) for one in (planner, plain))
+    assert least < most
+    for limit in range(least, most, (most - least) // 3):
+        plan = fitted(planner, seed, limit)
+        assert ram_bytes(plan) <= limit
+        assert plan_cycles(plan) <= plan_cycles(fitted(plain, seed, limit))
+
+
+def _all(planner: Planner, seed: int, name: str) -> dict[str, str]:
+    bindings = planner.bind(row_network(seed, vocabulary()).graph, ONE_MEMORY).bindings
+    return {node: name for node, one in bindings.items() if one.kernel.name in CYCLES}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_only_steps_of_segments_that_are_too_large_are_exchanged(planner: Planner, seed: int) -> None:
+    way = least_way(planner, seed)
+    choice = choice_of(way.programs.machine.bound, planner.operators, planner.pins)
+    assert kernels_within(way, way.size_bytes, choice) == {}
+    names = [step.name for step in way.programs.machine.scheduled.steps]
+    found = kernels_within(way, way.size_bytes - 8, choice)
+    assert found and set(found.values()) == {LEAN}
+    assert set(found) <= set(_crowded(way, way.size_bytes - 8, names))
+    assert all(choice.used(step) > choice.scratch(step, kernel(LEAN)) for step in found)
+
+
+def test_nothing_is_exchanged_where_scratch_cannot_give_so_much(planner: Planner) -> None:
+    way = least_way(planner, SEEDS[0])
+    choice = choice_of(way.programs.machine.bound, planner.operators, planner.pins)
+    assert kernels_within(way, 16, choice) == {}
+
+
+def _crowded(way: RowPlan, limit: int, names: list[str]) -> Iterator[str]:
+    for segment in way.division.segments:
+        if segment.size_bytes > limit:
+            yield from names[segment.first : segment.last + 1]
