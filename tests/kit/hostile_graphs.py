@@ -311,6 +311,7 @@ PARAMETERS: Mapping[str, Make] = {
 STRUCTURES: Mapping[str, Make] = {
     "a loop of 2^60 trips": lambda: looped(1 << 60),
     "a loop of 99,999 trips": lambda: looped(99_999, node("Relu", ["v"], ["a"]), node("Neg", ["a"], ["w"])),
+    "a loop of 20 trips": lambda: looped(20, node("Sin", ["v"], ["w"])),
     "a loop of 200 trips": lambda: looped(200, node("Sin", ["v"], ["w"])),
     "a loop of -1 trips": lambda: looped(-1),
     "a loop without an end": lambda: looped(None),
@@ -331,6 +332,7 @@ STRUCTURES: Mapping[str, Make] = {
     "values doubled 60 times": lambda: doubling(60),
     "a constant doubled 60 times": lambda: folded_doubling(60),
     "a sum of 100,000": lambda: model(node("Sum", ["x"] * 100_000, ["y"])),
+    "a sum of 100": lambda: model(node("Sum", ["x"] * 100, ["y"])),
     "a sum of 1,000": lambda: model(node("Sum", ["x"] * 1000, ["y"])),
     "a concatenation of 100,000": lambda: model(node("Concat", ["x"] * 100_000, ["y"], axis=0)),
     "an Einsum of 60,000": lambda: model(
