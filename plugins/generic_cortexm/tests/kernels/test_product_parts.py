@@ -19,7 +19,10 @@ from tilewright_cortexm.kernels import dsp_products, mve_products
 from tilewright_cortexm.kernels.product_parts import LOOP, share
 
 Array = npt.NDArray[np.generic]
-GEMM = {"dsp": dsp_products.KERNELS[1], "mve": mve_products.KERNELS[1]}
+GEMM = {
+    name: next(kernel for kernel in module.KERNELS if kernel.op == "QGemm")
+    for name, module in (("dsp", dsp_products), ("mve", mve_products))
+}
 GRAINS = {"dsp": 4, "mve": 16}
 LEADS: tuple[tuple[int, ...], ...] = ((1,), (), (1, 1))  # of A, before its values
 CASES = list(product((16, 48), (1, 4, 7), LEADS, (DType.I8, DType.U8), ("random", "ties")))  # values in a part, columns

@@ -31,6 +31,7 @@ from tilewright_cortexm.kernels.row_tiles import product, tile_elements, tile_ro
 
 Array = npt.NDArray[np.generic]
 MIXING = (dsp_products.KERNELS[0], mve_products.KERNELS[0])
+SINGLE = (dsp_products.KERNELS[1], mve_products.KERNELS[1])  # one column at a time
 DEPTHWISE = (dsp_depthwise.KERNELS[0], dsp_taps.KERNELS[0], mve_depthwise.KERNELS[0])
 SHAPES = (  # height and width of X, strides, pads
     ((11, 7), (1, 1), (1, 1, 1, 1)),
@@ -62,7 +63,7 @@ def layer(kernel: Kernel, number: int, batches: int = 1) -> Layer:
 
 @pytest.mark.parametrize("rows", [1, 2])
 @pytest.mark.parametrize("number", range(len(SHAPES)))
-@pytest.mark.parametrize("kernel", [*MIXING, *DEPTHWISE], ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("kernel", [*MIXING, *SINGLE, *DEPTHWISE], ids=lambda kernel: kernel.name)
 def test_some_rows_at_a_time_are_the_same(kernel: Kernel, number: int, rows: int, tmp_path: Path) -> None:
     site, inputs = convolution(number, kernel in DEPTHWISE)
     assert refusal(kernel, site) is None
@@ -73,7 +74,7 @@ def test_some_rows_at_a_time_are_the_same(kernel: Kernel, number: int, rows: int
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (1, 2), (2, 3), (1, 4), (3, 5)])
 @pytest.mark.parametrize("number", range(len(SHAPES)))
-@pytest.mark.parametrize("kernel", [*MIXING, *DEPTHWISE], ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("kernel", [*MIXING, *SINGLE, *DEPTHWISE], ids=lambda kernel: kernel.name)
 def test_some_columns_at_a_time_are_the_same(
     kernel: Kernel, number: int, rows: int, columns: int, tmp_path: Path
 ) -> None:
@@ -85,7 +86,7 @@ def test_some_columns_at_a_time_are_the_same(
     assert np.array_equal(found, QCONV.reference(site, inputs)[0])
 
 
-@pytest.mark.parametrize("kernel", [*MIXING, *DEPTHWISE], ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("kernel", [*MIXING, *SINGLE, *DEPTHWISE], ids=lambda kernel: kernel.name)
 def test_fewer_columns_take_less_scratch_and_fewer_cycles(kernel: Kernel) -> None:
     one = layer(kernel, 0)
     assert kernel.cycles is not None
@@ -96,13 +97,13 @@ def test_fewer_columns_take_less_scratch_and_fewer_cycles(kernel: Kernel) -> Non
         assert kernel.scratch_bytes(part) < kernel.scratch_bytes(whole)
 
 
-@pytest.mark.parametrize("kernel", [*MIXING, *DEPTHWISE], ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("kernel", [*MIXING, *SINGLE, *DEPTHWISE], ids=lambda kernel: kernel.name)
 def test_several_images_are_computed_in_one_piece(kernel: Kernel) -> None:
     assert isinstance(layer(kernel, 0).access, MapAccess)
     assert not isinstance(layer(kernel, 0, batches=2).access, MapAccess)
 
 
-@pytest.mark.parametrize("kernel", [*MIXING, *DEPTHWISE], ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("kernel", [*MIXING, *SINGLE, *DEPTHWISE], ids=lambda kernel: kernel.name)
 def test_fewer_rows_take_fewer_cycles(kernel: Kernel) -> None:
     one = layer(kernel, 0)
     assert kernel.cycles is not None
