@@ -1,13 +1,14 @@
 """Computes networks that nobody has seen row by row, and compares what is written with references.
 Usage: python benchmarks/random_rows.py [--target generic] [--kinds cnn,branched] [--seeds 0:60] [--optimize ram]
-       [--recompute 1.0] [--io pool] [--outputs pool]
+       [--recompute 1.0] [--io pool] [--outputs pool] [--share 1.0]
 
 The networks are those of `tilewright.testing.random_networks`, in QDQ form, for every kind and seed; on this machine
 they run under sanitizers, on Cortex-M under QEMU. Inputs live in the plan, are the caller's (`--io user`) or arrive in
-rows (`--io push`); outputs may be taken in rows (`--outputs pull`). A line for each kind: networks, how many have steps
-by rows, and such of which columns pass from stripe to stripe, bytes of memory layer by layer and by rows, summed. Exit
-status 1 when something that is written is not what its reference says, a plan takes more memory than layer by layer, or
-a bound is over what its plan takes; what is wrong is listed.
+rows (`--io push`); outputs may be taken in rows (`--outputs pull`). With `--share` the limit is such a share of what
+rows take, where it can be kept: then steps have kernels of less scratch. A line for each kind: networks, how many have
+steps by rows, and such of which columns pass from stripe to stripe, bytes of memory layer by layer and by rows, summed.
+Exit status 1 when something that is written is not what its reference says, a plan takes more memory than layer by
+layer, or a bound is over what its plan takes; what is wrong is listed.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from typing import NamedTuple
 
 from tilewright.config.io_rows import passing
 from tilewright.config.options import Options
+from tilewright.deployment import Deployment
+from tilewright.errors import Exit, TilewrightError
 from tilewright.plan.planner import ram_bytes
 from tilewright.plugins import Registry, load_for, load_named
 from tilewright.rewrite import rewrite
@@ -51,6 +54,7 @@ def main() -> int:
     parser.add_argument("--recompute", type=float, default=1.0, help="times the products, at most")
     parser.add_argument("--io", default="pool", choices=("pool", "user", "push"), help="where inputs live")
     parser.add_argument("--outputs", default="pool", choices=("pool", "user", "pull"), help="where outputs live")
+    parser.add_argument("--share", type=float, default=1.0, help="of what rows take, as a limit")
     asked = parser.parse_args()
     ends = {"io_inputs": asked.io, "io_outputs": asked.outputs}
     options = Options(optimize=asked.optimize, recompute=asked.recompute, **ends)
@@ -59,7 +63,8 @@ def main() -> int:
     sys.stdout.write("|---|---|" + "---:|" * 5 + "\n")
     for kind in asked.kinds.split(","):
         found = [
-            judged(kind, seed, asked.target, options, registry) for seed in range(*map(int, asked.seeds.split(":")))
+            judged(kind, seed, asked.target, options, registry, asked.share)
+            for seed in range(*map(int, asked.seeds.split(":")))
         ]
         faults.extend(fault for one in found for fault in one.faults)
         sums = f"{sum(one.layers_bytes for one in found):,} | {sum(one.rows_bytes for one in found):,}"
@@ -71,7 +76,7 @@ def main() -> int:
     return 1 if faults else 0
 
 
-def judged(kind: str, seed: int, target: str, options: Options, registry: Registry) -> Outcome:
+def judged(kind: str, seed: int, target: str, options: Options, registry: Registry, share: float = 1.0) -> Outcome:
     """One network: planned both ways, run by rows, and everything that is wrong with that."""
     network = random_network(kind, seed, registry.operators)
     lowered = rewrite(network.graph, registry.operators, tuple(registry.graph_passes.values())).graph
@@ -79,6 +84,7 @@ def judged(kind: str, seed: int, target: str, options: Options, registry: Regist
     whole = replace(options, tiler="whole", optimize="speed", recompute=1.0)
     layers = alone.deployment(target, whole, registry=registry)
     rows = alone.deployment(target, options, registry=registry)
+    rows = rows if share == 1.0 else limited(alone, rows, options, share)
     name = rows.platform.runners[0]
     runner = load_named(("runner", name)).runners[name]
     with tempfile.TemporaryDirectory() as folder:
@@ -96,6 +102,18 @@ def judged(kind: str, seed: int, target: str, options: Options, registry: Regist
         rows_bytes=sizes[1],
         faults=tuple(f"{kind} {seed} {target}: {fault}" for fault in faults),
     )
+
+
+def limited(alone: SideBySide, rows: Deployment, options: Options, share: float) -> Deployment:
+    """The network in such a share of the memory; `rows` where it does not fit."""
+    limits = {rows.platform.of_kind("ram")[0].name: int(share * ram_bytes(rows.allocated))}
+    found = alone.deployment(rows.platform.name, replace(options, optimize="speed", memory=limits), rows.registry)
+    try:
+        return found if found.allocated else rows
+    except TilewrightError as error:
+        if error.exit_code != Exit.DOES_NOT_FIT:
+            raise
+        return rows
 
 
 if __name__ == "__main__":
