@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from tilewright.ir.kernel import Kernel, TileShape
+from tilewright.ir.access import Access, whole
+from tilewright.ir.kernel import Kernel, Matched, TileShape
 from tilewright.ir.stages import Allocated, Bound
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Planner, ram_bytes
@@ -19,6 +20,7 @@ from tilewright.plan.shortage import choice_of
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.portable_plans import portable_planner
 from tilewright.testing.row_networks import ONE_MEMORY, row_network
+from tilewright.tile.row_segments import Segment, Way
 
 PLAIN, LEAN, FAST = "portable.conv_f32", "acme.conv_lean", "acme.conv"
 CYCLES = {FAST: 1.0, LEAN: 1.5, PLAIN: 8.0}  # of an element of the result
@@ -120,10 +122,44 @@ def test_only_steps_of_segments_that_are_too_large_are_exchanged(planner: Planne
     assert all(choice.used(step) > choice.scratch(step, kernel(LEAN)) for step in found)
 
 
+def divided(way: RowPlan, *segments: tuple[int, int, bool], size_bytes: int = 10_000) -> RowPlan:
+    """The way with such segments: first and last step, and whether it is by rows."""
+    made = tuple(
+        Segment(first=first, last=last, way=Way() if by_rows else None, size_bytes=size_bytes, cycles=1.0)
+        for first, last, by_rows in segments
+    )
+    return replace(way, division=replace(way.division, segments=made))
+
+
 def test_nothing_is_exchanged_where_scratch_cannot_give_so_much(planner: Planner) -> None:
+    """In one of the segments, though it could in the other."""
     way = least_way(planner, SEEDS[0])
     choice = choice_of(way.programs.machine.bound, planner.operators, planner.pins)
-    assert kernels_within(way, 16, choice) == {}
+    steps = [step.name for step in way.programs.machine.scheduled.steps]
+    convolution, other = (steps.index(next(n for n in steps if n.startswith(op))) for op in ("Conv", "Clip"))
+    alone, both = ((convolution, convolution, False),), ((convolution, convolution, False), (other, other, False))
+    assert kernels_within(divided(way, *alone), 9_999, choice) == {steps[convolution]: LEAN}
+    assert kernels_within(divided(way, *both), 9_999, choice) == {}
+    assert kernels_within(divided(way, *alone), 16, choice) == {}
+
+
+def test_what_computes_an_image_in_one_piece_is_for_steps_that_are_alone(planner: Planner) -> None:
+    """It is the fastest there. Beside other steps by rows there is room for it, and it takes none."""
+    fast, way = replace(kernel(FAST), access=in_one_piece, scratch_bytes=lambda tile: 0), least_way(planner, SEEDS[0])
+    other = replace(planner, kernels={**portable_kernels(), FAST: fast, PLAIN: kernel(PLAIN)})
+    choice = choice_of(other.bind(way.programs.machine.bound.graph, ONE_MEMORY), planner.operators, planner.pins)
+    steps = [step.name for step in way.programs.machine.scheduled.steps]
+    convolution = next(number for number, name in enumerate(steps) if name.startswith("Conv"))
+    assert choice.bound.bindings[steps[convolution]].kernel is fast
+    assert kernels_within(divided(way, (convolution, convolution, False)), 20_000, choice) == {}
+    found = kernels_within(divided(way, (convolution, convolution + 1, True)), 20_000, choice)
+    assert found[steps[convolution]] == PLAIN
+
+
+def in_one_piece(site: Matched) -> Access:
+    """No loop can be cut of it."""
+    inputs = {name: tensor.shape for name, tensor in zip("XWB", site.inputs, strict=False) if tensor is not None}
+    return whole(inputs, {"Y": site.output.shape})
 
 
 def _crowded(way: RowPlan, limit: int, names: list[str]) -> Iterator[str]:
