@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     Numbers = npt.NDArray[np.float64]
     Integers = npt.NDArray[np.int64]
+    Flags = npt.NDArray[np.bool_]
 
 TRAFFIC = 0.4  # what moving as much again as must be moved is worth, as a part of the time
 MOST_TRAFFIC = 5.0  # times what must be moved: beyond, only time counts
@@ -53,7 +54,7 @@ class LeastCopies:
     moved: Numbers
     cycles: Numbers
 
-    def at(self, chosen: Integers | slice) -> LeastCopies:
+    def at(self, chosen: Integers | Flags | slice) -> LeastCopies:
         """Of some points."""
         return LeastCopies(self.moved[chosen], self.cycles[chosen])
 

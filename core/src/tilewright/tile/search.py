@@ -16,7 +16,7 @@ import numpy as np
 
 from tilewright.tile.grid import orders
 from tilewright.tile.loop_orders import EstimatedTiling, LoopOrders
-from tilewright.tile.lower_bounds import WORTH, least_copies, score_bounds
+from tilewright.tile.lower_bounds import WORTH, LeastCopies, least_copies, score_bounds
 from tilewright.tile.problem import TilingProblem
 from tilewright.tile.split_reductions import is_split
 
@@ -55,13 +55,19 @@ class TilingSearch(TilingProblem):
         start, count = 0, _FIRST_CHUNK
         while start < (end := np.searchsorted(floor, limit)):
             here = slice(start, min(start + count, int(end)))
-            chunk = points[here]
-            chunk = chunk[copies.at(here).scored(self.space, self.computes(chunk)) < limit]
+            chunk = self._below(limit, points[here], copies.at(here))
             found = self.together(chunk).best(limit) if len(chunk) else None
             if found is not None and found.score < limit:
                 best, limit = found, found.score
             start, count = start + count, min(2 * count, _CHUNK)
         return best
+
+    def _below(self, limit: float, points: Integers, copies: LeastCopies) -> Integers:
+        """Those of the points whose calls and least copies may score less; cheap looks first."""
+        for computes in (self.whole_computes, self.computes):
+            near = copies.scored(self.space, computes(points)) < limit
+            points, copies = points[near], copies.at(near)
+        return points
 
     @cached_property
     def _orders(self) -> tuple[tuple[int, ...], ...]:
