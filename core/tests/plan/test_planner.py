@@ -145,3 +145,15 @@ def test_what_limits_do_not_change_is_tiled_once() -> None:
     before = made.work.spent
     made.tile(replace(scheduled, in_place={}), decisions)  # other pairs share bytes: other buffers
     assert made.work.spent == 2 * before > 0
+
+
+def test_what_is_only_compared_is_asked_once_and_not_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, plan = planner(), planner().plan(bound())
+    scheduled, decisions = plan.tiled.scheduled, plan.decisions
+    expected = made.tile(scheduled, decisions).groups
+    before = made.work.spent
+    monkeypatch.setattr("tilewright.tile.stage.listed", lambda *_: pytest.fail("buffers are listed"))
+    groups = made.groups(scheduled, decisions)
+    assert groups == expected
+    assert made.groups(replace(scheduled, bound=with_memories(scheduled.bound, {"ram": 7})), decisions) is groups
+    assert made.work.spent == 2 * before > 0

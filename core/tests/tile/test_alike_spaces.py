@@ -9,7 +9,7 @@ import numpy as np
 from tilewright.ir.decisions import Decisions
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import one_step, vocabulary
-from tilewright.tile.alike_spaces import structural_key
+from tilewright.tile.alike_spaces import StructuralKey
 from tilewright.tile.step_spaces import ScheduledMachine
 from tilewright.tile.tiling_space import TilingSpace
 
@@ -23,9 +23,9 @@ def product(rows: int = 8, *, split: bool = False) -> TilingSpace:
 
 
 def test_equal_layers_have_one_key() -> None:
-    assert structural_key(product()) == structural_key(product())
-    assert hash(structural_key(product())) == hash(structural_key(product()))
-    assert structural_key(product()) != "another thing"
+    assert StructuralKey(product()) == StructuralKey(product())
+    assert hash(StructuralKey(product())) == hash(StructuralKey(product()))
+    assert StructuralKey(product()) != "another thing"
 
 
 def test_what_another_tiling_may_be_best_for_has_a_key_of_its_own() -> None:
@@ -38,4 +38,4 @@ def test_what_another_tiling_may_be_best_for_has_a_key_of_its_own() -> None:
         replace(one, spared_bytes=64),
         replace(one, operations=1.0),
     ]
-    assert len({structural_key(space) for space in (one, *others)}) == 7
+    assert len({StructuralKey(space) for space in (one, *others)}) == 7

@@ -11,7 +11,14 @@ import pytest
 from tilewright.ir.decisions import Decisions
 from tilewright.testing.cluster import CALL_CYCLES, RUNTIME_BYTES, cluster, copy_path
 from tilewright.testing.one_step import one_step, vocabulary
-from tilewright.tile.lower_bounds import TRAFFIC, cycles_each_byte, least_cycles_of, least_score, score_bounds
+from tilewright.tile.lower_bounds import (
+    TRAFFIC,
+    cycles_each_byte,
+    least_copies,
+    least_cycles_of,
+    least_score,
+    score_bounds,
+)
 from tilewright.tile.search import TilingSearch
 from tilewright.tile.step_spaces import ScheduledMachine
 from tilewright.tile.tiling_space import TilingSpace
@@ -23,6 +30,10 @@ def product_in(room_bytes: int, *, split: bool) -> TilingSpace:
     scheduled = one_step("Gemm", inputs, cluster(RUNTIME_BYTES + room_bytes), constants=(1,))
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
     return machine.space(0, scheduled.steps[0], ("l2", "l1"), split=split)
+
+
+def bounds_of(search: TilingSearch, points: Any) -> Any:
+    return score_bounds(search.space, points, least_copies(search.space, points, search.table))
 
 
 def test_a_byte_of_a_long_transfer_takes_an_eighth_of_a_cycle() -> None:
@@ -55,7 +66,7 @@ def test_every_tile_has_its_call(sum_in: Any) -> None:
     space = sum_in(400)
     search = TilingSearch(space, "auto")
     whole, three = np.array([[6, 8]]), np.array([[2, 8]])
-    (one,), (more,) = (score_bounds(space, points, search.table) for points in (whole, three))
+    (one,), (more,) = (bounds_of(search, points) for points in (whole, three))
     assert more - one == pytest.approx(2 * CALL_CYCLES * (1 + TRAFFIC))
 
 
@@ -63,20 +74,24 @@ def test_every_tile_has_its_call(sum_in: Any) -> None:
 def test_no_tiling_goes_below(room_bytes: int, split: bool) -> None:
     space = product_in(room_bytes, split=split)
     search = TilingSearch(space, "auto")
-    bounds = score_bounds(space, search.points, search.table)
+    bounds = bounds_of(search, search.points)
     numbers = range(0, len(bounds), 9 if split else 1)
     found = [(bounds[number], search.at(number)) for number in numbers]
     assert any(one is not None for _, one in found)
+    copies = least_copies(space, search.points, search.table)
+    computed = copies.scored(space, search.computes(search.points))
+    assert (computed >= bounds * (1 - 1e-9)).all(), "whatever is known of the calls makes it no lower"
+    assert all(computed[at] <= one.score + 1e-6 for at, (_, one) in zip(numbers, found, strict=True) if one is not None)
     assert all(bound <= one.score + 1e-6 and least_score(space) <= one.score for bound, one in found if one is not None)
 
 
 def test_what_a_reduction_copies_again_counts() -> None:
     """Both operands of every part are fetched for each tile around it, unless all of an operand is there."""
     space = product_in(1200, split=True)
-    table = TilingSearch(space, "auto").table
+    search = TilingSearch(space, "auto")
     names = [loop.name for loop in space.cuts]
     rows, columns, depth = (names.index(name) for name in ("m0", "n", "k"))
     points = np.ones((2, 3), np.int64)
     points[:, rows], points[:, columns], points[:, depth] = 4, [16, 4], 20
-    few, many = score_bounds(space, points, table)
+    few, many = bounds_of(search, points)
     assert many > few * 1.2

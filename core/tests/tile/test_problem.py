@@ -46,6 +46,9 @@ def test_a_remainder_is_computed_as_what_it_is(sum_in: Any) -> None:
     of = {columns: tile_cycles(space, {"_lead1": 6, "_lead0": columns}) for columns in (2, 3)}
     assert problem.computes(UNEVEN)[0] == pytest.approx(2 * of[3] + of[2])
     assert problem.computes(HALVES)[0] > 2 * CALL_CYCLES
+    assert problem.whole_computes(UNEVEN)[0] == pytest.approx(2 * of[3]), "without the remainder"
+    assert problem.whole_computes(HALVES) == problem.computes(HALVES)
+    assert (problem.whole_computes(problem.points) <= problem.computes(problem.points)).all()
 
 
 def test_transfers_of_tiles_and_of_the_whole(sum_in: Any) -> None:

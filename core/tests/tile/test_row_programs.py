@@ -112,6 +112,22 @@ def test_cycles_are_a_limit() -> None:
     assert some and [one.cycles for one in some] == [one.cycles for one in every if one.cycles <= middle]
 
 
+def test_bytes_that_a_step_cannot_do_with_end_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = on_one_memory(row_network(5, vocabulary()).graph)
+    _, every = overlaid_steps(machine, float("inf"))
+    least = every[-1].size_bytes
+    assert overlaid_steps(machine, float("inf"), least)[1] == every
+    asked: list[int] = []
+
+    def nothing(lives: RowLives, step: int) -> Iterator[Segment]:
+        asked.append(step)
+        return iter(())
+
+    monkeypatch.setattr("tilewright.tile.row_programs.overlaid", nothing)
+    assert overlaid_steps(machine, float("inf"), least - 1)[1] == ()
+    assert len(asked) == 1
+
+
 def test_every_step_is_looked_at_once_for_outputs_over_what_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 

@@ -22,7 +22,7 @@ from tilewright.testing.space_costs import space_chain, space_cost, space_region
 from tilewright.tile import footprint
 from tilewright.tile.boxes import boxes_of
 from tilewright.tile.choices import TileChoices
-from tilewright.tile.lower_bounds import least_score, score_bounds
+from tilewright.tile.lower_bounds import least_copies, least_score, score_bounds
 from tilewright.tile.search import TilingSearch
 from tilewright.tile.split_reductions import accumulator_bytes, is_split, splits
 from tilewright.tile.stage import tile
@@ -98,8 +98,10 @@ def test_a_depthwise_convolution_has_no_reduction_that_is_cut() -> None:
 def test_no_tiling_is_better_than_its_floor(layer: dict[str, Any]) -> None:
     for scratchpad_bytes in (1500, 6000):
         search = TilingSearch(space_of(layer, scratchpad_bytes, split=True), "auto")
-        fits = np.flatnonzero(is_split(search.space, search.points) & (search.least_bytes() <= search.room))
-        floor = score_bounds(search.space, search.points[fits], search.table)
+        space = search.space
+        fits = np.flatnonzero(is_split(space, search.points) & (search.least_bytes() <= search.room))
+        points = search.points[fits]
+        floor = score_bounds(space, points, least_copies(space, points, search.table))
         checked = 0
         for number, least in list(zip(fits.tolist(), floor.tolist(), strict=True))[::17]:
             found = search.at(number)

@@ -80,8 +80,9 @@ def exact_thresholds(
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         guess = (k - 0.5) / column.astype(np.float64)
     guess = np.nan_to_num(np.clip(guess, floor.astype(np.float64), ceiling.astype(np.float64)))
-    # Rounding the accumulator and the product moves a threshold by less than 2**-22 of itself.
-    reach = np.abs(guess) * 2.0**-22 + 2.0
+    # Rounding the accumulator and the product moves a threshold by less than 2**-22 of itself. Most of them are then
+    # known: between two integers, and what is added counts where the guess is one.
+    reach = np.abs(guess) * 2.0**-22 + 2.0**-12
     below = np.maximum(np.floor(guess - reach).astype(np.int64), floor)
     above = np.minimum(np.ceil(guess + reach).astype(np.int64), ceiling)
     while (open_ := above - below > 1).any():

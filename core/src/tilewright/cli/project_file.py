@@ -9,8 +9,6 @@ current folder or the nearest one above. Does not know what any flag means.
 
 from __future__ import annotations
 
-import difflib
-import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -69,7 +67,7 @@ def nearest(folder: Path) -> Path | None:
 def _mine(file: Path) -> dict[str, Any] | None:
     """[tool.tilewright]; None where there is none, or the file is none of ours and broken."""
     try:
-        table = tomllib.loads(file.read_text("utf-8")).get("tool", {}).get("tilewright")
+        table = _parsed(file).get("tool", {}).get("tilewright")
     except (OSError, ValueError, AttributeError):
         return None
     return table if isinstance(table, dict) else None
@@ -79,9 +77,15 @@ def _read(file: Path) -> dict[str, Any]:
     if file.name != FILE:
         return _mine(file) or {}
     try:
-        return tomllib.loads(file.read_text("utf-8"))
+        return _parsed(file)
     except (OSError, ValueError) as error:
         raise _refused(file, str(error).splitlines()[0]) from None
+
+
+def _parsed(file: Path) -> dict[str, Any]:
+    import tomllib
+
+    return tomllib.loads(file.read_text("utf-8"))
 
 
 def _parameters(command: click.Command) -> dict[str, click.Parameter]:
@@ -92,7 +96,9 @@ def _parameters(command: click.Command) -> dict[str, click.Parameter]:
 def _demand_known(given: Mapping[str, Any], known: Collection[str], file: Path) -> None:
     for key in given:
         if key not in known:
-            near = difflib.get_close_matches(key, known, 1, 0.5)
+            from difflib import get_close_matches
+
+            near = get_close_matches(key, known, 1, 0.5)
             raise _refused(file, f"there is no flag --{key}{f': did you mean {near[0]}?' if near else ''}")
 
 

@@ -5,7 +5,6 @@ Does not know any board or target. `docs/howto/boards.md` describes the file.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import field, replace
 from pathlib import Path
@@ -146,6 +145,8 @@ def read_board(file: Path) -> Board:
 
 def parse_board(content: bytes, source: str) -> Board:
     """The same for bytes; `source` is how messages call them."""
+    import tomllib
+
     try:
         values = tomllib.loads(content.decode("utf-8"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

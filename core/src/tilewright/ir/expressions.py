@@ -163,29 +163,31 @@ def as_expression(value: Expression | int) -> Expression:
 
 def _moved(one: Expression, factor: int, other: Expression | int) -> Expression:
     """`one + factor * other`: numbers and ones, which are most of what is added, need no table of terms."""
-    number = other if isinstance(other, int) else other.number
-    if number == 0:
-        return one
-    if number is not None and isinstance(one, Number):
-        return Number(one.value + factor * number)
-    if isinstance(other, Expression) and factor == 1 and one == NEVER:
+    if isinstance(other, int):
+        number = other
+    elif isinstance(other, Number):
+        number = other.value
+    elif factor == 1 and isinstance(one, Number) and not one.value:
         return other
-    return added((1, one), (factor, as_expression(other)))
+    else:
+        return added((1, one), (factor, other))
+    if not number:
+        return one
+    return Number(one.value + factor * number) if isinstance(one, Number) else added((1, one), (factor, Number(number)))
 
 
 def added(*products: tuple[int, Expression]) -> Expression:
     """The sum of factor * expression."""
     constant, factors = 0, dict[Expression, int]()
     for factor, one in products:
-        match one:
-            case Number(value=value):
-                constant += factor * value
-            case Sum(constant=own, terms=terms):
-                constant += factor * own
-                for times, term in terms:
-                    factors[term] = factors.get(term, 0) + factor * times
-            case _:
-                factors[one] = factors.get(one, 0) + factor
+        if isinstance(one, Number):
+            constant += factor * one.value
+        elif isinstance(one, Sum):
+            constant += factor * one.constant
+            for times, term in one.terms:
+                factors[term] = factors.get(term, 0) + factor * times
+        else:
+            factors[one] = factors.get(one, 0) + factor
     kept = tuple((factor, term) for term, factor in factors.items() if factor)
     if not kept:
         return Number(constant)

@@ -93,7 +93,7 @@ class Node:
         value = self.attributes.get(name, default)
         if not isinstance(value, tuple):
             raise TypeError(f"{self.name}: attribute {name} is {value!r}, not a list")
-        return tuple(int(item) for item in value)
+        return tuple(map(int, value))
 
     def requant(self) -> Requant:
         """The attribute `requant` of an integer operator."""

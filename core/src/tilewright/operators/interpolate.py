@@ -9,8 +9,8 @@ that element. Source: ONNX Resize-11 to 19; the coordinate rules are `_rule`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from math import lcm
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,9 @@ from tilewright.operators.c_source import c_section
 from tilewright.operators.float_error import dot_tolerance
 from tilewright.operators.resize_rules import Line as Asked
 from tilewright.operators.shape_errors import shape_error
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 Array = npt.NDArray[np.generic]
 Doubles = npt.NDArray[np.float64]
@@ -167,6 +170,8 @@ def linear_attributes(asked: Sequence[Asked], rule: str) -> dict[str, Attribute]
 
 def _line(asked: Asked, rule: str) -> Line | None:
     """The line of one axis; None where its scale is no ratio of small numbers, or the rule is not known here."""
+    from fractions import Fraction
+
     factor = Fraction(asked.size, asked.inputs)
     if float(factor) != asked.scale:
         factor = Fraction(asked.scale).limit_denominator(_FINEST)
@@ -177,6 +182,8 @@ def _line(asked: Asked, rule: str) -> Line | None:
 
 def _rule(inputs: int, size: int, factor: Fraction, rule: str) -> Line | None:
     """The line of one axis; None for a rule that is not known here."""
+    from fractions import Fraction
+
     half = Fraction(1, 2)
     slope, offset = 1 / factor, Fraction(0)
     if rule == "half_pixel" or (rule == "pytorch_half_pixel" and size > 1):

@@ -27,8 +27,8 @@ from tilewright.ir.kernel import Kernel
 from tilewright.ir.layer import Layers
 from tilewright.ir.operator import Operator
 from tilewright.ir.platform import Platform
-from tilewright.ir.stages import Allocated, Bound, Scheduled, Tiled
-from tilewright.ir.tiler import Buffering, Tiler
+from tilewright.ir.stages import Allocated, Bound, Group, Scheduled, Tiled
+from tilewright.ir.tiler import Buffering, Tiler, TilingRequest
 from tilewright.plan.constant_copy_costs import proposals
 from tilewright.plan.known_answers import KnownAnswers, boundless
 from tilewright.plan.row_plan import RowPlan
@@ -37,7 +37,7 @@ from tilewright.plan.step_orders import StepOrders
 from tilewright.plan.work import Work, place_units, tile_units
 from tilewright.schedule import schedule
 from tilewright.tile.row_lives import KnownCalls
-from tilewright.tile.stage import constants_alone, tile
+from tilewright.tile.stage import constants_alone, groups_by, tile
 from tilewright.tile.step_spaces import hops_of
 
 Optimize = Literal["speed", "balanced", "ram"]
@@ -61,6 +61,7 @@ class Planner:
     layers: Layers | None = None  # what is known of them from binding before
     known: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)  # by the tiler, of equal layers
     tilings: KnownAnswers[Tiled] = field(default_factory=KnownAnswers, compare=False, repr=False)
+    answers: KnownAnswers[tuple[Group, ...]] = field(default_factory=KnownAnswers, compare=False, repr=False)
     row_ways: KnownAnswers[tuple[RowPlan, ...]] = field(default_factory=KnownAnswers, compare=False, repr=False)
     row_calls: KnownAnswers[KnownCalls] = field(default_factory=KnownAnswers, compare=False, repr=False)
     work: Work = field(default_factory=Work, compare=False, repr=False)  # that was done
@@ -151,15 +152,39 @@ class Planner:
         unknown = sorted(self.pins.tiles.keys() - {step.name for step in scheduled.steps})
         if unknown:
             raise _tiles_not_kept(f"there is no step '{unknown[0]}'")
-        hops = hops_of(scheduled.bound.platform)
-        platform = boundless(scheduled.bound.platform, but={hop.near for hop in hops})
-        how = self.tiler, self.buffering, self.budget.seed, self.longest
-        asked = how, decisions, scheduled.steps, scheduled.in_place, platform
+        asked = self._question(scheduled, decisions)
         known = self.tilings.found(scheduled.bound, *asked)
         if known is not None:
             return replace(known, scheduled=scheduled)
         self.work.spend(tile_units(scheduled.bound))
         return self.tilings.keep(self._newly_tiled(scheduled, decisions), scheduled.bound, *asked)
+
+    def groups(self, scheduled: Scheduled, decisions: Decisions) -> tuple[Group, ...]:
+        """What this planner's tiler answers, for what is compared and not taken: no buffer is listed, no tile checked.
+        TilewrightError (exit 5) for steps that no tile fits.
+        """
+        asked = self._question(scheduled, decisions)
+        known = self.answers.found(scheduled.bound, *asked)
+        if known is not None:
+            return known
+        self.work.spend(tile_units(scheduled.bound))
+        request = TilingRequest(
+            scheduled=scheduled,
+            operators=self.operators,
+            decisions=decisions,
+            buffering=self.buffering,
+            seed=self.budget.seed,
+            longest=self.longest,
+            known=self.known,
+        )
+        return self.answers.keep(groups_by(self.tiler, request), scheduled.bound, *asked)
+
+    def _question(self, scheduled: Scheduled, decisions: Decisions) -> tuple[object, ...]:
+        """All that the tiler's answer depends on, but for the kernels."""
+        hops = hops_of(scheduled.bound.platform)
+        platform = boundless(scheduled.bound.platform, but={hop.near for hop in hops})
+        how = self.tiler, self.buffering, self.budget.seed, self.longest
+        return how, decisions, scheduled.steps, scheduled.in_place, platform
 
     def _newly_tiled(self, scheduled: Scheduled, decisions: Decisions) -> Tiled:
         try:

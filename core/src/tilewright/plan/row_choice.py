@@ -121,11 +121,7 @@ def _slowest(planner: Planner) -> float:
 def _overlaid_plan(planner: Planner, plan: Allocated) -> Allocated:
     """The plan with outputs over what their steps read, where that is free and saves enough."""
     most = ram_bytes(plan) - _LEAST_SAVED
-    ways = (
-        [one for one in overlaid_ways(planner, plan.tiled.scheduled, FREE) if one.size_bytes <= most]
-        if most > 0
-        else []
-    )
+    ways = overlaid_ways(planner, plan.tiled.scheduled, FREE, most) if most > 0 else ()
     best = smallest_plan(planner, plan, ways, _MOST_OVERLAID)
     return best if ram_bytes(best) <= most else plan
 

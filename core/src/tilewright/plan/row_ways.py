@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from math import inf
 
 from tilewright.ir.decisions import BY_ROWS, Decisions
 from tilewright.ir.layer import Layers
@@ -52,7 +53,7 @@ def row_plans(
             if any(segment.way for segment in one.segments) and one.again <= most
         )
         if not decisions.by_rows:  # rows pass steps that are called by rows
-            found.extend(_overlaid(machine, before, float("inf"), known))
+            found.extend(_overlaid(machine, before, known=known))
     return tuple(sorted(found, key=lambda one: (one.division.cycles, one.size_bytes)))
 
 
@@ -71,20 +72,26 @@ def _schedules(
         yield schedule(scheduled.bound, operators, other), other
 
 
-def overlaid_ways(planner: Planner, scheduled: Scheduled, most: float) -> tuple[RowPlan, ...]:
+def overlaid_ways(planner: Planner, scheduled: Scheduled, most: float, most_bytes: int) -> tuple[RowPlan, ...]:
     """The smallest ways in which every step is alone, and outputs are over what their steps read; the fastest first.
 
-    They take at most `most` times the cycles of layer by layer.
+    They take at most `most` times the cycles of layer by layer, and `most_bytes`.
     """
     decisions = Decisions(order=order_of(scheduled)).pinned_by(planner.pins)
-    return _overlaid(ScheduledMachine(scheduled, planner.operators, decisions), layers_cycles(scheduled), most)
+    machine = ScheduledMachine(scheduled, planner.operators, decisions)
+    return _overlaid(machine, layers_cycles(scheduled), most, most_bytes)
 
 
 def _overlaid(
-    machine: ScheduledMachine, cycles: float, most: float, known: KnownCalls | None = None
+    machine: ScheduledMachine,
+    cycles: float,
+    most: float = inf,
+    most_bytes: float = inf,
+    known: KnownCalls | None = None,
 ) -> tuple[RowPlan, ...]:
-    programs, divisions = overlaid_steps(machine, most * cycles, known)
-    return tuple(_way(programs, one, cycles) for one in divisions[-MOST_PLANNED:])
+    programs, divisions = overlaid_steps(machine, most * cycles, most_bytes, known)
+    small = (one for one in divisions[-MOST_PLANNED:] if one.size_bytes <= most_bytes)
+    return tuple(way for way in (_way(programs, one, cycles) for one in small) if way.size_bytes <= most_bytes)
 
 
 def row_ways(planner: Planner, scheduled: Scheduled, rebind: Rebind | None) -> tuple[RowPlan, ...]:

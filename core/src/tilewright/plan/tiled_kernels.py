@@ -74,8 +74,8 @@ def _times(planner: Planner, bound: Bound, plan: Allocated) -> Times:
     """Every step tiled alone, in the plan's order. TilewrightError TW5101 for steps that no tile fits."""
     alone = replace(planner, longest=1)
     decisions = Decisions(order=plan.decisions.order).pinned_by(planner.pins)
-    tiled = alone.tile(schedule(bound, planner.operators, decisions), decisions)
-    return {group.steps[0]: group.cycles for group in tiled.groups if len(group.steps) == 1}
+    groups = alone.groups(schedule(bound, planner.operators, decisions), decisions)
+    return {group.steps[0]: group.cycles for group in groups if len(group.steps) == 1}
 
 
 def _computing(choice: KernelChoice, step: str, kernel: Kernel) -> float:

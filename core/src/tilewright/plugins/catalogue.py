@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 import importlib_metadata
-from packaging.requirements import InvalidRequirement, Requirement
-from packaging.utils import canonicalize_name
 
 from tilewright import __version__
 from tilewright.errors import Diagnostic, TilewrightError, plugin_error, typed
@@ -20,6 +18,7 @@ from tilewright.errors.suggestions import did_you_mean
 from tilewright.plugins.faults import Fault, clash_fault
 from tilewright.plugins.kinds import GROUP, KIND_NAMES, OBSERVER, PACKS, kind_named
 from tilewright.plugins.known import PACKAGE_OF, known_names
+from tilewright.plugins.requirements import demand_on, normal_name
 
 CORE = "tilewright"
 BLOCK = "TILEWRIGHT_BLOCK"
@@ -145,14 +144,14 @@ def discover(environment: Mapping[str, str] | None = None) -> Catalogue:
     """
     importlib.invalidate_caches()  # what was installed since the last look must be seen
     environment = os.environ if environment is None else environment
-    blocked = {canonicalize_name(name.strip()): name.strip() for name in environment.get(BLOCK, "").split(",")}
-    blocked.pop(canonicalize_name(""), None)
+    blocked = {normal_name(name.strip()): name.strip() for name in environment.get(BLOCK, "").split(",")}
+    blocked.pop(normal_name(""), None)
     by_package: dict[str, list[importlib_metadata.EntryPoint]] = {}
     metadata: dict[str, importlib_metadata.PackageMetadata] = {}
     for dist, entries in groupby(importlib_metadata.entry_points(group=GROUP), key=lambda entry: entry.dist):
         if dist is not None:
             read = dist.metadata  # from a file, each time
-            name = canonicalize_name(read["Name"])
+            name = normal_name(read["Name"])
             metadata.setdefault(name, read)
             by_package.setdefault(name, []).extend(entries)
     packages = tuple(
@@ -191,25 +190,23 @@ def _vet(name: str, version: str, requires: Sequence[str]) -> tuple[str, Fault |
     """What the package asks of the core, and the fault when this core is not that."""
     for line in requires:
         try:
-            requirement = Requirement(line)
-        except InvalidRequirement:
+            demand = demand_on(CORE, __version__, line)
+        except ValueError:
             cause = f"its metadata has a requirement that cannot be read: {line!r}"
             return "", Fault(status="failed", code="TW8003", package=name, version=version, cause=cause)
-        applies = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
-        if canonicalize_name(requirement.name) != CORE or not applies:
+        if demand is None:
             continue
-        wanted = f"{CORE}{requirement.specifier}"
-        if requirement.specifier.contains(__version__, prereleases=True):
-            return wanted, None
+        if demand.met:
+            return demand.requirement, None
         fault = Fault(
             status="incompatible",
             code="TW8003",
             package=name,
             version=version,
-            cause=f"it needs {wanted}, and this is {CORE} {__version__}",
+            cause=f"it needs {demand.requirement}, and this is {CORE} {__version__}",
             fix=(f"pip install --upgrade {CORE} {name}",),
         )
-        return wanted, fault
+        return demand.requirement, fault
     return "", None
 
 

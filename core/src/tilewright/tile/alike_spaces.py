@@ -12,31 +12,37 @@ from tilewright.tile.tiling_space import TilingSpace
 
 
 class StructuralKey:
-    """What decides the best tiling of a space. It is looked up far more often than it is made, so it is hashed once."""
+    """What decides the best tiling of a space: equal for spaces that have the same one. It is looked up far more often
+    than it is made, so it is worked out and hashed once; and not before: of tiles that are decided nobody asks for it.
+    """
 
-    __slots__ = ("_decisive", "_hash")
+    __slots__ = ("_decisive", "_hash", "_space")
 
-    def __init__(self, decisive: tuple[Hashable, ...]) -> None:
-        self._decisive, self._hash = decisive, hash(decisive)
+    def __init__(self, space: TilingSpace) -> None:
+        self._space = space
+        self._decisive: tuple[Hashable, ...] = ()  # () until it is asked for
+        self._hash = 0
 
     def __hash__(self) -> int:
+        if not self._decisive:
+            self._decisive = _decisive(self._space)
+            self._hash = hash(self._decisive)
         return self._hash
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, StructuralKey):
             return NotImplemented
-        return self is other or (self._hash == other._hash and self._decisive == other._decisive)
+        return self is other or (hash(self) == hash(other) and self._decisive == other._decisive)
 
 
-def structural_key(space: TilingSpace) -> StructuralKey:
-    """Equal for spaces that have the same best tiling."""
+def _decisive(space: TilingSpace) -> tuple[Hashable, ...]:
     access = space.access
     axes = tuple(access.axes.items()) if isinstance(access, MapAccess) else space.site.node.name
     box = {name: (0, trips) for name, trips in space.extents.items()}
     shape = TileShape(site=space.site, access=access, box=box)
     kernel = space.kernel
     attributes = tuple((name, repr(value)) for name, value in space.site.node.attributes.items() if name != "requant")
-    decisive = (
+    return (
         kernel.name,
         kernel.cycles and (kernel.cycles(shape), attributes),
         kernel.scratch_bytes(shape),
@@ -53,4 +59,3 @@ def structural_key(space: TilingSpace) -> StructuralKey:
         space.spared_bytes,
         space.sums,
     )
-    return StructuralKey(decisive)

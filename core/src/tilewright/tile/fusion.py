@@ -15,7 +15,7 @@ from tilewright.ir.graph import Node
 from tilewright.ir.index import Index, bare_loop
 from tilewright.ir.regions import Copy, Hop, key_of
 from tilewright.ir.stages import Step
-from tilewright.tile.alike_spaces import structural_key
+from tilewright.tile.alike_spaces import StructuralKey
 from tilewright.tile.step_spaces import NOTHING, HopMemories, ScheduledMachine, StepOperand
 from tilewright.tile.tiling_space import CopiedOperand, TilingSpace, touched_bytes
 
@@ -160,7 +160,7 @@ class StepAnalyses:
         return StepAnalysis(
             step=step,
             spaces=spaces,
-            key=tuple(structural_key(replace(one, room_bytes=None)) for one in spaces),
+            key=tuple(StructuralKey(replace(one, room_bytes=None)) for one in spaces),
             operands=operands,
             moves=_moves(access),
             not_fusible=_not_fusible(machine.nodes[step.name], access, step, operands),

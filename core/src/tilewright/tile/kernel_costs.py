@@ -10,7 +10,7 @@ from tilewright.ir.access import Access
 from tilewright.ir.kernel import Kernel, Matched, TileShape
 from tilewright.ir.platform import Engine
 from tilewright.ir.rounding import align_up, ceil_div
-from tilewright.tile.share import Share, blocked_trips, parallel_loops, share
+from tilewright.tile.share import Share, blocked_trips, parallel_loops, share, share_along
 from tilewright.tile.tiling_space import TilingSpace
 
 
@@ -63,7 +63,8 @@ def _share_cycles(
     for loop in access.loops:
         trips, extent = part[loop.name], max(loop.extent, 1)
         if loop.name in kernel.blocks:
-            fraction *= blocked_trips(kernel, loop.name, trips) / blocked_trips(kernel, loop.name, extent)
+            block = kernel.blocks[loop.name]
+            fraction *= blocked_trips(trips, block) / blocked_trips(extent, block)
         else:
             fraction *= trips / extent
     return engine.slowdown * operations * fraction * engine.cores / engine.operations_per_cycle
@@ -111,7 +112,7 @@ class CallCosts:
         key = tuple([extents[name] for name in self._parallel])
         split = self._splits.get(key)
         if split is None:
-            split = self._splits[key] = share(space.kernel, space.access, extents, space.engine.cores)
+            split = self._splits[key] = share_along(space.kernel, self._parallel, extents, space.engine.cores)
         return space.engine.call_cycles + _slowest(space.kernel, space.engine, extents, split, self._share)
 
     def _share(self, part: Mapping[str, int]) -> float:

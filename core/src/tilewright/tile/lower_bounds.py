@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tilewright.ir.dataclass import dataclass
 from tilewright.ir.platform import CopyPath
 from tilewright.tile.grid import tile_counts, trip_counts
 from tilewright.tile.kernel_costs import least_cycles
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     Numbers = npt.NDArray[np.float64]
     Integers = npt.NDArray[np.int64]
+    Flags = npt.NDArray[np.bool_]
 
 TRAFFIC = 0.4  # what moving as much again as must be moved is worth, as a part of the time
 MOST_TRAFFIC = 5.0  # times what must be moved: beyond, only time counts
@@ -45,13 +47,35 @@ def least_cycles_of(space: TilingSpace) -> float:
     return max(least_cycles(space) + space.engine.call_cycles, copying)
 
 
-def score_bounds(space: TilingSpace, points: Integers, table: WindowTable) -> Numbers:
+@dataclass(frozen=True, slots=True)
+class LeastCopies:
+    """What the copies of many tile sizes do not go below, by point: bytes that are moved, and cycles of moving them."""
+
+    moved: Numbers
+    cycles: Numbers
+
+    def at(self, chosen: Integers | Flags | slice) -> LeastCopies:
+        """Of some points."""
+        return LeastCopies(self.moved[chosen], self.cycles[chosen])
+
+    def scored(self, space: TilingSpace, cycles: Numbers) -> Numbers:
+        """The score that no tiling goes below, where everything else takes so many cycles."""
+        times = np.minimum(self.moved / max(bound_bytes(space), 1), MOST_TRAFFIC)
+        found: Numbers = np.maximum(cycles, self.cycles) * (1 + TRAFFIC * times)
+        return found
+
+
+def score_bounds(space: TilingSpace, points: Integers, copies: LeastCopies) -> Numbers:
     """For each of many tile sizes, [points, loops that may be cut], the score that no tiling goes below."""
     cycles = least_cycles(space) + space.engine.call_cycles * tile_counts(space, points).astype(np.float64)
-    bound = max(bound_bytes(space), 1)
+    return copies.scored(space, cycles)
+
+
+def least_copies(space: TilingSpace, points: Integers, table: WindowTable) -> LeastCopies:
+    """Of each of many tile sizes. Where no reduction may be cut, everything once, and cycles are not looked at."""
     if space.sums is None:
-        floor: Numbers = cycles * (1 + TRAFFIC * (bound - space.spared_bytes) / bound)
-        return floor
+        once = np.full(len(points), float(max(bound_bytes(space), 1) - space.spared_bytes))
+        return LeastCopies(once, np.zeros(len(points)))
     names = [loop.name for loop in space.cuts]
     columns = {item.name: [names.index(name) for name in item.loops] for item in space.copied}
     rooms = {item.name: table.rooms(item, points[:, columns[item.name]]) for item in space.copied}
@@ -61,8 +85,7 @@ def score_bounds(space: TilingSpace, points: Integers, table: WindowTable) -> Nu
     for item in space.copied:
         one = _least_moved(space, item, points, table, left + rooms[item.name])
         moved, copying = moved + one, copying + one * cycles_each_byte(item.path)
-    found: Numbers = np.maximum(cycles, copying) * (1 + TRAFFIC * np.minimum(moved / bound, MOST_TRAFFIC))
-    return found
+    return LeastCopies(moved, copying)
 
 
 def _least_moved(

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 from math import prod
+from operator import floordiv
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -89,6 +90,12 @@ class TilingProblem:
     def computes(self, points: Integers) -> Numbers:
         """Cycles of all calls together, of each point."""
         return np.array([self._compute(tuple(row)) for row in points.tolist()])
+
+    def whole_computes(self, points: Integers) -> Numbers:
+        """The same of tiles that no end of a loop cuts off: one call tells what all of them take."""
+        extents = [self.space.extents[loop.name] for loop in self.space.cuts]
+        rows = map(tuple, points.tolist())
+        return np.array([self._call(row) * prod(map(floordiv, extents, row)) for row in rows])
 
     def scratches(self, points: Integers) -> Numbers:
         """Bytes of scratch and of accumulators, of each point."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
+from math import inf
 
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.regions import HeldValue, Region, Rows
@@ -107,12 +108,18 @@ class RowPrograms:
 
 
 def overlaid_steps(
-    machine: ScheduledMachine, most_cycles: float, known: KnownCalls | None = None
+    machine: ScheduledMachine, most_cycles: float, most_bytes: float = inf, known: KnownCalls | None = None
 ) -> tuple[RowPrograms, tuple[Division, ...]]:
-    """Every step alone: the fullest ones by rows, their outputs over what they read, for less and less memory."""
+    """Every step alone: the fullest ones by rows, their outputs over what they read, for less and less memory. None
+    where a step needs more than `most_bytes` in every way.
+    """
     programs = RowPrograms(machine=machine, lives=_lives(machine, known))
     chosen, found = [alone(programs.lives, step) for step in range(programs.lives.beyond)], list[Division]()
     ways: dict[int, tuple[Segment, ...]] = {}  # of the steps that were the fullest
+    for number in (at for at, one in enumerate(chosen) if one.size_bytes > most_bytes):
+        ways[number] = tuple(overlaid(programs.lives, number))
+        if all(way.size_bytes > most_bytes for way in ways[number]):
+            return programs, ()
     largest = max((one.size_bytes for one in chosen), default=0)
     while largest:
         for number, one in enumerate(chosen):

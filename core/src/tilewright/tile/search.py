@@ -16,7 +16,7 @@ import numpy as np
 
 from tilewright.tile.grid import orders
 from tilewright.tile.loop_orders import EstimatedTiling, LoopOrders
-from tilewright.tile.lower_bounds import TRAFFIC, WORTH, score_bounds
+from tilewright.tile.lower_bounds import WORTH, LeastCopies, least_copies, score_bounds
 from tilewright.tile.problem import TilingProblem
 from tilewright.tile.split_reductions import is_split
 
@@ -46,24 +46,28 @@ class TilingSearch(TilingProblem):
         if not fits.any():
             return None
         limit = float("inf") if beat is None else beat.score * (1 - WORTH)
-        floor = score_bounds(self.space, self.points[fits], self.table)
+        points = self.points[fits]
+        copies = least_copies(self.space, points, self.table)
+        floor = score_bounds(self.space, points, copies)
         order = np.argsort(floor, kind="stable")[: None if self.space.sums is None else _MOST_IN_PARTS]
-        points, floor = self.points[fits][order], floor[order]
+        points, floor, copies = points[order], floor[order], copies.at(order)
         best: EstimatedTiling | None = None
         start, count = 0, _FIRST_CHUNK
-        while start < len(points) and floor[start] < limit:
-            chunk = points[start : start + count]
-            chunk = chunk[self.least_score(chunk) < limit]
+        while start < (end := np.searchsorted(floor, limit)):
+            here = slice(start, min(start + count, int(end)))
+            chunk = self._below(limit, points[here], copies.at(here))
             found = self.together(chunk).best(limit) if len(chunk) else None
             if found is not None and found.score < limit:
                 best, limit = found, found.score
             start, count = start + count, min(2 * count, _CHUNK)
         return best
 
-    def least_score(self, points: Integers) -> Numbers:
-        """What no order, copy level or buffering of each point goes below."""
-        least = 1 - self.space.spared_bytes / self.bound  # of what is moved
-        return self.computes(points) * (1 + TRAFFIC * least)
+    def _below(self, limit: float, points: Integers, copies: LeastCopies) -> Integers:
+        """Those of the points whose calls and least copies may score less; cheap looks first."""
+        for computes in (self.whole_computes, self.computes):
+            near = copies.scored(self.space, computes(points)) < limit
+            points, copies = points[near], copies.at(near)
+        return points
 
     @cached_property
     def _orders(self) -> tuple[tuple[int, ...], ...]:

@@ -4,7 +4,8 @@ Does not know memories or copies.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from math import lcm
 
 from tilewright.ir.access import Access, MapAccess
@@ -43,18 +44,24 @@ def parallel_loops(kernel: Kernel, access: Access) -> tuple[str, ...]:
     return tuple(found)
 
 
-def blocked_trips(kernel: Kernel, loop: str, extent: int) -> float:
+def blocked_trips(extent: int, block: int) -> float:
     """How many trips inside whole blocks take as long as `extent` trips of a loop."""
-    rest = extent % kernel.blocks.get(loop, 1)
+    rest = extent % block
     return extent - rest + _ALONE * rest
 
 
 def share(kernel: Kernel, access: Access, extents: Mapping[str, int], cores: int) -> Share:
     """How `cores` cores share a tile with these extents: along the first loop that divides it about evenly."""
+    return share_along(kernel, parallel_loops(kernel, access), extents, cores)
+
+
+def share_along(kernel: Kernel, loops: Sequence[str], extents: Mapping[str, int], cores: int) -> Share:
+    """The same, `loops` being the `parallel_loops`."""
     ways: list[tuple[float, str, int, int]] = []  # of the tile's time that the first core takes; loop, trips, grain
-    for name in parallel_loops(kernel, access) if cores > 1 else ():
+    for name in loops if cores > 1 else ():
         if extents[name] > 1:
-            part, trips, grain = _part(kernel, name, extents[name], cores)
+            least, block = kernel.multiples.get(name, 1), kernel.blocks.get(name, 1)
+            part, trips, grain = _part(extents[name], cores, least, block)
             ways.append((part, name, trips, grain))
     if not ways:
         return ALONE
@@ -63,17 +70,17 @@ def share(kernel: Kernel, access: Access, extents: Mapping[str, int], cores: int
     return Share(loop=loop, trips=trips, grain=grain) if part < 1 else ALONE
 
 
-def _part(kernel: Kernel, loop: str, extent: int, cores: int) -> tuple[float, int, int]:
+@lru_cache(maxsize=4096)
+def _part(extent: int, cores: int, least: int, block: int) -> tuple[float, int, int]:
     """Of a tile's time what the first core takes along a loop, by trips or, where that is less, by blocks; the trips of
     a core, and their grain.
     """
-    least, block = kernel.multiples.get(loop, 1), kernel.blocks.get(loop, 1)
     trips = ceil_div(extent, cores * least) * least
     if block == 1:
         return min(trips, extent) / extent, trips, least
-    every = blocked_trips(kernel, loop, extent)
+    every = blocked_trips(extent, block)
     ways = []
     for grain in (least, lcm(least, block)):
         trips = ceil_div(extent, cores * grain) * grain
-        ways.append((blocked_trips(kernel, loop, min(trips, extent)) / every, trips, grain))
+        ways.append((blocked_trips(min(trips, extent), block) / every, trips, grain))
     return min(ways, key=lambda way: way[0])

@@ -86,13 +86,18 @@ def rows_of(columns: Sequence[Integers], shape: Sequence[int]) -> Integers:
 
 def unique_rows(rows: Integers) -> tuple[Integers, Integers]:
     """The different rows of a table, and for each row which of those it is; sorted as one number for each row."""
+    if not rows.shape[1]:
+        return rows[:1], np.zeros(len(rows), np.int64)
     if len(rows) <= _FEW:
         every = [tuple(row) for row in rows.tolist()]
-        apart = sorted(set(every))
-        where = {row: at for at, row in enumerate(apart)}
-        shape = (len(apart), rows.shape[1])
-        return np.array(apart, np.int64).reshape(shape), np.array([where[row] for row in every], np.int64)
-    low, high = (rows.min(axis=0), rows.max(axis=0)) if rows.size else (np.zeros(0, np.int64),) * 2
+        known = sorted(set(every))
+        where = {row: at for at, row in enumerate(known)}
+        shape = (len(known), rows.shape[1])
+        return np.array(known, np.int64).reshape(shape), np.array([where[row] for row in every], np.int64)
+    if rows.shape[1] == 1:
+        apart, _, inverse = different(rows[:, 0])
+        return apart[:, None], inverse
+    low, high = rows.min(axis=0), rows.max(axis=0)
     span = [int(extent) for extent in high - low + 1]
     steps = [prod(span[position + 1 :]) for position in range(len(span))]
     if prod(span) > np.iinfo(np.int64).max:

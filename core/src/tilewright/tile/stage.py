@@ -43,9 +43,14 @@ def tile(
         longest=longest,
         known={} if known is None else known,
     )
+    return listed(scheduled, operators, groups_by(tiler, asked), decisions)
+
+
+def groups_by(tiler: Tiler, asked: TilingRequest) -> tuple[Group, ...]:
+    """What `tiler` answers: groups that cover every step once, in order. ValueError where they do not."""
     groups = tiler.plan(asked)
-    _check_cover(groups, scheduled)
-    return listed(scheduled, operators, groups, decisions)
+    _check_cover(groups, asked.scheduled)
+    return groups
 
 
 def constants_alone(scheduled: Scheduled, operators: Mapping[str, Operator], decisions: Decisions) -> Tiled:

@@ -12,7 +12,7 @@ from tilewright.ir.dataclass import dataclass
 from tilewright.ir.journal import begins
 from tilewright.ir.regions import Copy, Hop, Region
 from tilewright.ir.tiler import Buffering, TilingRequest
-from tilewright.tile.alike_spaces import structural_key
+from tilewright.tile.alike_spaces import StructuralKey
 from tilewright.tile.cost import HopCost, altogether, region_costs
 from tilewright.tile.fusion import single_step_analysis
 from tilewright.tile.loop_orders import EstimatedTiling
@@ -227,7 +227,7 @@ class StepTilings:
         if known not in self._spaces:
             step, hops = self.machine.scheduled.steps[index], tuple(one.hop for one in outer)
             space = self.machine.space(index, step, (memories.far, memories.near), hops, resident, split=split)
-            self._spaces[known] = space, structural_key(replace(space, room_bytes=None))
+            self._spaces[known] = space, StructuralKey(replace(space, room_bytes=None))
         return self._spaces[known]
 
     def _found(

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from graphlib import CycleError, TopologicalSorter
 
 from tilewright.errors import plugin_error, typed, usage_error
@@ -42,6 +41,8 @@ def demand_known(wanted: Sequence[str], passes: Sequence[CodePass], settings: Ma
     known = {one.name: one for one in passes}
     for name in wanted:
         if name not in known:
+            from difflib import get_close_matches
+
             near = get_close_matches(name, known, 1)
             raise usage_error(
                 "TW1111",
