@@ -94,7 +94,7 @@ def test_a_little_less_memory_than_the_fastest_kernels_need_takes_lean_ones_in_s
     assert len(note.details) == len(used(plan)) - used(plan).count(FAST)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", [3, *(pytest.param(seed, marks=pytest.mark.long) for seed in (0, 8))])
 def test_no_limit_makes_it_slower_than_the_least_scratch_everywhere(planner: Planner, seed: int) -> None:
     plain = replace(planner, pins=replace(planner.pins, kernels=_all(planner, seed, PLAIN)))
     most, least = (ram_bytes(fitted(replace(one, optimize="ram"), seed)) for one in (planner, plain))

@@ -244,7 +244,10 @@ def test_odd_shapes(
     assert [(verdict, plan.bound.bindings[verdict.name].kernel.name) for verdict in wrong] == []
 
 
-@pytest.mark.parametrize(("core", "without"), [("m4", ()), ("m4", SINGLE), ("m55", SINGLE)])
+@pytest.mark.parametrize(
+    ("core", "without"),
+    [("m4", SINGLE), ("m55", SINGLE), *(pytest.param(core, (), marks=pytest.mark.long) for core in ("m4", "m55"))],
+)
 def test_estimates_are_near_what_is_executed(core: str, without: tuple[str, ...], tmp_path: Path) -> None:
     """Portable C's included: `bind` compares them. What takes less than a thousand instructions does not matter."""
     many, plan = everything(), deployed(core, without)
