@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from tilewright.ir.answers import demand_type, wrong_answer
 from tilewright.ir.decisions import OUTSIDE, Decisions
 from tilewright.ir.operator import Operator
 from tilewright.ir.regions import Region, key_of
@@ -43,8 +44,8 @@ def tile(
         longest=longest,
         known={} if known is None else known,
     )
-    groups = tiler.plan(asked)
-    _check_cover(groups, scheduled)
+    groups = demand_type(tiler.plan(asked), tuple, f"tiler '{tiler.name}'", tiler.plan, "plan")
+    _check_cover(tiler, groups, scheduled)
     return listed(scheduled, operators, groups, decisions)
 
 
@@ -82,10 +83,11 @@ def listed(
     )
 
 
-def _check_cover(groups: tuple[Group, ...], scheduled: Scheduled) -> None:
+def _check_cover(tiler: Tiler, groups: tuple[Group, ...], scheduled: Scheduled) -> None:
     covered = [step for group in groups for step in group.steps]
     if covered != [step.name for step in scheduled.steps]:
-        raise ValueError("the tiler's groups do not cover every step once, in order")
+        wanted = "groups that have every step once, in order"
+        raise wrong_answer(f"tiler '{tiler.name}'", tiler.plan, "plan", covered, wanted)
 
 
 def _kernel_memories(machine: ScheduledMachine, regions: Sequence[Region]) -> dict[str, tuple[str, ...]]:
