@@ -18,7 +18,8 @@ Names = TypeVar("Names", bound=Mapping[str, Any])
 
 def wrong_answer(owner: str, function: object, name: str, answer: object, wanted: str) -> TilewrightError:
     """The error TW8062 (exit 8). `owner` is "kernel 'acme.relu'", `name` what it calls `function`, `wanted` a noun."""
-    found = "None" if answer is None else f"{type(answer).__name__} {reprlib.repr(answer)}"
+    kind, shown = type(answer).__name__, reprlib.repr(answer)
+    found = shown if answer is None or shown.startswith(kind) else f"{kind} {shown}"
     return plugin_error(
         "TW8062",
         f"{owner}: {name} must return {wanted}, found {found}",

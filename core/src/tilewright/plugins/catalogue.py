@@ -222,8 +222,8 @@ def _offers(
         kind, _, rest = entry.name.partition(".")
         target, _, last = rest.rpartition(".") if kind in PACKS else ("", "", rest)
         if kind not in (*KIND_NAMES, OBSERVER) or not last:
-            similar = " ".join(did_you_mean(kind, (*KIND_NAMES, OBSERVER)))
-            cause = f"its entry point '{entry.name}' is not named KIND.NAME {similar}".rstrip()
+            similar = did_you_mean(kind, (*KIND_NAMES, OBSERVER))
+            cause = "; ".join((f"its entry point '{entry.name}' is not named KIND.NAME", *similar))
             fault = Fault(status="failed", code="TW8010", package=name, version=version, cause=cause)
             continue
         offers.append(Offer(kind=kind, target=target, name=last, reference=entry.value))
