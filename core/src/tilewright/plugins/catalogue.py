@@ -18,10 +18,9 @@ from tilewright import __version__
 from tilewright.errors import Diagnostic, TilewrightError, plugin_error, typed
 from tilewright.errors.suggestions import did_you_mean
 from tilewright.plugins.faults import Fault, clash_fault
-from tilewright.plugins.kinds import GROUP, KIND_NAMES, OBSERVER, PACKS, kind_named
+from tilewright.plugins.kinds import CORE, GROUP, KIND_NAMES, OBSERVER, PACKS, kind_named
 from tilewright.plugins.known import PACKAGE_OF, known_names
 
-CORE = "tilewright"
 BLOCK = "TILEWRIGHT_BLOCK"
 
 
