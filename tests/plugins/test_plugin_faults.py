@@ -44,7 +44,14 @@ FAULTS: Mapping[str, tuple[str, str, tuple[str, ...], str]] = {
     "not-iterable": (
         BOTH.format(body="return Platform(name='x', memories=())"),
         "",
-        ("TW8006", "failed: TypeError", "not iterable"),
+        ("TW8006", "failed: TypeError", "not iterable", "not_iterable.py:3"),
+        "failed",
+    ),
+    "wrong-syntax": ("from tilewright.api import\n", "", ("TW8004", "SyntaxError", "wrong_syntax.py:1"), "failed"),
+    "wrong-field": (
+        "from tilewright.api.kernel import Kernel\n\nKernel(name='k', op='Clip', cycle=1)",
+        "",
+        ("TW8004", "unexpected keyword argument 'cycle'", "wrong_field.py:3"),
         "failed",
     ),
     "nowhere-module": ("", ".nowhere", ("TW8004", "nowhere_module.nowhere", "ModuleNotFoundError"), "failed"),
@@ -53,7 +60,8 @@ FAULTS: Mapping[str, tuple[str, str, tuple[str, ...], str]] = {
     "empty-promise": ("", "", ("TW8008", "'platform.empty-promise' is announced"), "failed"),
     "unannounced": (
         OFFER + "def tilewright_platforms():\n"
-        "    return tuple(Platform(name=name, memories=()) for name in ('unannounced', 'secret'))",
+        "    ram = Memory(name='ram', size_bytes=None)\n"
+        "    return tuple(Platform(name=name, memories=(ram,)) for name in ('unannounced', 'secret'))",
         "",
         ("TW8008", "no entry point 'platform.secret'"),
         "failed",

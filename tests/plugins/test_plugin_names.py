@@ -121,7 +121,7 @@ def test_a_misnamed_entry_point_says_what_was_meant(make_site: Any, make_plugin:
     misnamed = make_plugin(name="misnamed", source="", entry_points={"platfrom.misnamed": "misnamed"})
     (answer,) = make_site(healthy, misnamed).probe("compile:misnamed")
     assert answer["exit"] == 8
-    assert "entry point 'platfrom.misnamed' is not named KIND.NAME did you mean 'platform'?" in answer["error"]
+    assert "entry point 'platfrom.misnamed' is not named KIND.NAME; did you mean 'platform'?" in answer["error"]
 
 
 def test_observers_hear_and_cannot_harm(make_site: Any, make_plugin: Any, healthy: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -51,6 +52,15 @@ def test_a_wrong_plan_is_an_error(places: dict[str, Place]) -> None:
     with pytest.raises(TilewrightError) as caught:
         solved(PROBLEM, Says(replace(RIGHT, places=places)), Budget())
     assert caught.value.code == "TW8050" and "says" in caught.value.message
+
+
+def test_something_else_than_a_solution_is_an_error_that_names_the_allocator() -> None:
+    class Forgets(Says):
+        def solve(self, problem: Problem, budget: Budget) -> Any:
+            return dict(super().solve(problem, budget).places)
+
+    with pytest.raises(TilewrightError, match=r"TW8062\]: allocator 'says': solve must return a Solution, found dict"):
+        solved(PROBLEM, Forgets(RIGHT), Budget())
 
 
 def test_without_a_plan_there_are_no_places() -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tilewright.bind.candidates import choices
+from tilewright.errors import TilewrightError
 from tilewright.ir.graph import Site
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.layer import Layers, layer_key
@@ -49,3 +51,9 @@ def test_what_a_platform_measured_of_portable_c(
     measured: Callable[[Site], float | None], order: list[tuple[str, float]]
 ) -> None:
     assert found(replace(PLATFORM, portable_cycles=measured), PORTABLE, FAST, UNPRICED) == order
+
+
+@pytest.mark.parametrize("cycles", ["many", float("nan"), -1.0])
+def test_a_cost_that_cannot_be_compared_names_its_kernel(cycles: Any) -> None:
+    with pytest.raises(TilewrightError, match=r"kernel 'fast': cycles must return a number of cycles, 0 or more"):
+        found(PLATFORM, PORTABLE, replace(FAST, cycles=lambda tile: cycles))

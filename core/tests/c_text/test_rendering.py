@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tilewright.c_text.rendering import render_call, render_source, render_wait, rendered
+from tilewright.errors import TilewrightError
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.sections import Section, SectionTemplate
 
@@ -22,8 +23,20 @@ def test_values_operands_and_loops_are_filled_in() -> None:
 
 
 def test_what_is_not_defined_is_an_error() -> None:
-    with pytest.raises(NameError):
+    with pytest.raises(TilewrightError, match="`call` has a name that it is not given: 'nothing' is not") as caught:
         render_call(replace(KERNEL, call="run(${nothing});"), CALL)
+    assert (caught.value.code, caught.value.details) == ("TW8062", ("it is given: X, added, count, loops, times",))
+
+
+@pytest.mark.parametrize("source", ["int ${nothing};", (SectionTemplate(name="${nothing}", text="int a;"),)])
+def test_nor_may_a_source_have_another_name(source: Any) -> None:
+    with pytest.raises(TilewrightError, match=r"TW8062.*`source` has a name that it is not given"):
+        render_source(replace(KERNEL, source=source), CALL)
+
+
+def test_values_are_names() -> None:
+    with pytest.raises(TilewrightError, match="kernel 'k': values must return a mapping from names, found str 'seven'"):
+        render_call(replace(KERNEL, values=lambda call: "seven"), CALL)
 
 
 def test_only_asynchronous_kernels_are_waited_for() -> None:

@@ -35,6 +35,12 @@ def test_odd_paths_and_other_contents_are_refused(path: str) -> None:
     assert path in caught.value.message
 
 
+def test_files_have_names() -> None:
+    unnamed = Exporter(name="acme", summary="", files=lambda plan, artifact: [b"mine"])  # type: ignore[arg-type, return-value]
+    with pytest.raises(TilewrightError, match=r"TW8062\]: exporter 'acme': files must return a mapping from names"):
+        export((unnamed,), PLAN, ARTIFACT)
+
+
 def test_two_exporters_with_one_file_are_told_apart() -> None:
     with pytest.raises(TilewrightError) as caught:
         export((exporter("one", x=b"1"), exporter("other", x=b"2")), PLAN, ARTIFACT)

@@ -58,7 +58,20 @@ def test_an_attribute_of_a_newer_opset(refuses, model):
 
     shape = numpy_helper.from_array(np.array([4]), "s")
     node = helper.make_node("Reshape", ["x", "s"], ["y"], allowzero=1)
-    assert "'allowzero'" in refuses(model([node], constants=[shape], opset=13), "TW2101", 4)
+    text = " ".join(refuses(model([node], constants=[shape], opset=13), "TW2101", 4).split())
+    assert "attribute 'allowzero' came with opset 14, and the file says 13: export with opset 14 or later" in text
+
+
+def test_scales_of_channels_in_a_file_that_is_too_old_for_them(refuses, model):
+    """What onnxruntime writes where it quantises a network of opset 12 with a scale for each channel."""
+    import numpy as np
+    from onnx import numpy_helper
+
+    scales = numpy_helper.from_array(np.array([0.5, 0.25], np.float32), "s")
+    weights = numpy_helper.from_array(np.ones((2, 4), np.int8), "w")
+    node = helper.make_node("DequantizeLinear", ["w", "s"], ["y"], axis=0)
+    text = " ".join(refuses(model([node], constants=[scales, weights], opset=12), "TW2101", 4).split())
+    assert "attribute 'axis' came with opset 13, and the file says 12: export with opset 13 or later" in text
 
 
 def test_operands_that_do_not_fit(refuses, model):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tilewright.errors.catalogue import catalogue
 from tilewright.frontend.refusals import RefusedAt, refusal_error
 
 
@@ -21,3 +22,15 @@ def test_what_is_quantised_while_it_runs_is_sent_to_samples(signature: str) -> N
 
 def test_other_networks_are_not() -> None:
     assert "quantize" not in refused("Det-11")
+
+
+def test_pipelines_of_scikit_learn_are_sent_to_an_export_that_works() -> None:
+    text = refused("ai.onnx.ml:Scaler-1", "ai.onnx.ml:ArrayFeatureExtractor-1", "ai.onnx.ml:ZipMap-1")
+    assert "  try:  export again without ai.onnx.ml: the explanation of TW2101 says how" in text
+    assert "black_op={" in catalogue()["TW2101"].text and "outputs=[" in catalogue()["TW2101"].text
+    assert "scikit" not in refused("Det-11") and "ai.onnx.ml" not in refused("Det-11")
+
+
+@pytest.mark.parametrize("name", ["TreeEnsembleClassifier", "SVMRegressor"])
+def test_what_has_no_other_form_is_said(name: str) -> None:
+    assert "(trees and SVMs have no other form)" in " ".join(refused(f"ai.onnx.ml:{name}-1").split())

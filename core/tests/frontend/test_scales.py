@@ -31,6 +31,8 @@ def test_sound(loads, quantised):
 def test_bad_scales(refuses, quantised, scale):
     text = refuses(quantised(np.array(scale, np.float32)), "TW3051")
     assert "'quantise'" in text and "'s'" in text
+    assert ("where the float network has -inf" in text) == np.isinf(scale)
+    assert ("calibration data that reaches" in text) != np.isinf(scale)
 
 
 def test_one_bad_scale_among_channels_is_named(refuses, quantised):

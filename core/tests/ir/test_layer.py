@@ -15,6 +15,7 @@ import pytest
 from tilewright.allocate import allocate
 from tilewright.allocate.best_fit import BestFit
 from tilewright.bind import bind
+from tilewright.errors import TilewrightError
 from tilewright.ir.allocation import Budget
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
@@ -205,3 +206,29 @@ def test_what_a_kernel_raises_passes_and_is_not_remembered() -> None:
         with pytest.raises(ZeroDivisionError, match="MatMul_0"):
             bound_in(small, chain(SQUARE), layers)
     assert asked["match"] == 2
+
+
+@pytest.mark.parametrize(
+    ("function", "answer", "wanted"),
+    [
+        ("requires", "channels last", "a mapping from names, found str 'channels last'"),
+        ("prefers", None, "a mapping from names, found None"),
+        ("pack", (SQUARE,), "a mapping from names, found tuple"),
+        ("describe", ["fast"], "a mapping from names, found list"),
+        ("in_place", ("A", "Y"), r"a tuple of pairs \(input, output\) of A, B and Y, found tuple"),
+        ("in_place", (("A", "Z"),), r"a tuple of pairs \(input, output\) of A, B and Y, found tuple"),
+    ],
+)
+def test_an_answer_of_another_type_names_kernel_and_function(function: str, answer: object, wanted: str) -> None:
+    kernel = Kernel(name="acme.wrong", op="MatMul", **{function: lambda site: answer})  # type: ignore[arg-type]
+    layer = layer_of(vocabulary()["MatMul"], kernel, site_of(vocabulary()["MatMul"], [SQUARE, SQUARE], {}, (1,)))
+    named = {"requires": "required", "prefers": "preferred", "pack": "packed", "describe": "facts"}
+    with pytest.raises(TilewrightError, match=rf"TW8062\]: kernel 'acme.wrong': {function} must return {wanted}"):
+        getattr(layer, named.get(function, function))
+
+
+def test_false_refuses_nothing_and_is_no_answer() -> None:
+    kernel = Kernel(name="acme.no", op="MatMul", match=lambda site: False)
+    site = site_of(vocabulary()["MatMul"], [SQUARE, SQUARE], {}, (1,))
+    with pytest.raises(TilewrightError, match=r"must return a sentence that refuses, or None, found bool False"):
+        layer_of(vocabulary()["MatMul"], kernel, site)

@@ -61,6 +61,15 @@ def test_what_is_not_there_is_refused(change, code: str) -> None:
     assert caught.value.code == code
 
 
+def test_what_a_target_follows_from_is_a_target() -> None:
+    lost = replace(PLAIN, configure_with=lambda platform, settings: None)  # type: ignore[arg-type, return-value]
+    with pytest.raises(TilewrightError, match=r"target '.*': configure_with must return a Platform, found None"):
+        lost.configure({})
+    lost = replace(PLAIN, settle=lambda platform: platform.memories)  # type: ignore[arg-type, return-value]
+    with pytest.raises(TilewrightError, match=r"target '.*': settle must return a Platform, found tuple"):
+        lost.with_limits({})
+
+
 def test_a_hierarchy_replaces_the_memories() -> None:
     board = MemoryHierarchy(name="h", summary="", platform="plain", memories=(replace(RAM, size_bytes=8), ROM))
     assert board.on(PLAIN).memory("ram").size_bytes == 8

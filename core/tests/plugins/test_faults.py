@@ -34,6 +34,11 @@ def test_a_clash_is_nobodys_alone() -> None:
     assert "TILEWRIGHT_BLOCK=c" in fault.fix[0]
 
 
+def test_nobody_is_told_to_block_the_core() -> None:
+    (fix,) = clash_fault("kernel 'portable.clip'", [("acme", "1"), ("tilewright", "9")]).fix
+    assert fix == "set TILEWRIGHT_BLOCK=acme, or ask its author for another name"
+
+
 @pytest.mark.parametrize(("error", "said"), [
     (ValueError("\n  first\nsecond"), "ValueError: first"), (KeyError("x"), "KeyError: 'x'"),
     (SystemExit(), "SystemExit"),

@@ -12,6 +12,12 @@ from tilewright.plugins.host import Loaded, load
 from tilewright.plugins.offers import StageEvent
 
 KERNELS = "@hookimpl\ndef tilewright_kernels():\n    return [Kernel(name=name, op='Clip') for name in {names}]\n"
+MACHINE = """from tilewright.ir.platform import Memory, Platform
+
+@hookimpl
+def tilewright_platforms():
+    return (Platform(name="acme", memories=(Memory(name="ram", size_bytes=8, kind="sram"),)),)
+"""
 
 
 def loaded(patch: pytest.MonkeyPatch, source: str, *titles: str, reference: str = "acme") -> Loaded | Fault:
@@ -48,7 +54,7 @@ def test_an_observer_hears_of_stages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("source", "code", "cause"), [
-    ("@hookimpl\ndef tilewright_kernel():\n    return []\n", "TW8005", "no hook 'tilewright_kernel' did you mean"),
+    ("@hookimpl\ndef tilewright_kernel():\n    return []\n", "TW8005", "no hook 'tilewright_kernel'; did you mean"),
     ("def tilewright_kernels():\n    return []\n", "TW8005", "'tilewright_kernels' is not marked with @hookimpl"),
     ("@hookimpl\ndef tilewright_kernels(graph):\n    return []\n", "TW8005", "takes (), and is declared with (graph)"),
     ("@hookimpl\ndef tilewright_stage_finished(stage):\n    pass\n", "TW8005", "takes (event), and is declared with"),
@@ -56,12 +62,30 @@ def test_an_observer_hears_of_stages(monkeypatch: pytest.MonkeyPatch) -> None:
     ("@hookimpl\ndef tilewright_kernels():\n    return 7\n", "TW8006", "failed: TypeError"),
     ("@hookimpl\ndef tilewright_kernels():\n    return ['k']\n", "TW8006", "must return Kernel objects, found str"),
     (KERNELS.format(names="'kk'"), "TW8006", "returns 'k' twice"),
+    (MACHINE, "TW8006", "target 'acme' has memory 'ram' of kind 'sram': there are ram and const"),
 ])  # fmt: skip
 def test_broken(source: str, code: str, cause: str, monkeypatch: pytest.MonkeyPatch) -> None:
     fault = loaded(monkeypatch, source)
     assert isinstance(fault, Fault)
     assert (fault.status, fault.code, fault.package, fault.version) == ("failed", code, "acme", "1.2")
     assert cause in fault.cause and "\n" not in fault.cause
+
+
+@pytest.mark.parametrize(("source", "at"), [
+    ("@hookimpl\ndef tilewright_kernels():\n    return 7\n", "acme/plugin.py:3"),  # not iterable: tuple() raises
+    ("@hookimpl\ndef tilewright_kernels():\n    return ['k']\n", "acme/plugin.py:3"),
+    ("@hookimpl\ndef tilewright_kernels():\n    return [Kernel(name='k', op='Clip', cycle=1)]\n", "acme/plugin.py:5"),
+])  # fmt: skip
+def test_the_place_is_in_the_plugin_and_not_in_what_it_called(
+    source: str, at: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fault = loaded(monkeypatch, source)
+    assert isinstance(fault, Fault) and fault.at == at
+
+
+def test_a_module_that_is_not_there_has_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    fault = loaded(monkeypatch, "", reference="acme.nothing")
+    assert isinstance(fault, Fault) and fault.at == ""
 
 
 def test_the_place_of_what_was_raised(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,8 @@ from tilewright.ir.kernel import Kernel
 from tilewright.plugins.catalogue import Package
 from tilewright.plugins.host import Loaded
 from tilewright.plugins.offers import StageEvent
-from tilewright.plugins.registry import clashes, registry_of
+from tilewright.plugins.registry import clashes, idle_kernels, registry_of
+from tilewright.testing.one_step import vocabulary
 
 
 def _loaded(package: str, *kernels: str, heard: list[str] | None = None) -> Loaded:
@@ -46,3 +47,20 @@ def test_clashes_name_every_owner_in_order() -> None:
     (fault,) = clashes([_loaded("b", "k", "own"), _loaded("c", "k"), _loaded("a", "k")])
     assert fault.packages == {"a", "b", "c"}
     assert fault.cause == "kernel 'k' is offered by a 1 and by b 1 and by c 1"
+
+
+def test_a_kernel_for_an_operator_that_nobody_describes_is_named_with_what_is_meant() -> None:
+    kernels = tuple(Kernel(name=f"acme.{op}", op=op) for op in ("Clip", "Relu", "Nonsense"))
+    plugin = Loaded(
+        package=Package(name="acme", version="1", requirement="", offers=()),
+        hooks=(),
+        values={"kernel": kernels, "operator": tuple(vocabulary().values())},
+        observe=None,
+    )
+    nonsense, relu = idle_kernels(registry_of([plugin]))
+    assert (relu.code, relu.severity) == ("TW8013", "warning")
+    assert relu.message == (
+        "kernel 'acme.Relu' of acme 1 is never used: no installed package describes an operator 'Relu'; "
+        "ONNX's Relu is the operator Clip here"
+    )
+    assert nonsense.message.endswith("describes an operator 'Nonsense'")

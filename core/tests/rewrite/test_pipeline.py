@@ -96,3 +96,9 @@ def test_no_pass_can_lie(lie: str, sketch: Callable[[], Sketch], operators: dict
         rewrite(_graph(sketch), operators, (_pass("liar", change),))
     assert "liar" in str(caught.value)
     assert expected in str(caught.value)
+
+
+def test_a_pass_returns_a_result(sketch: Callable[[], Sketch]) -> None:
+    lost = GraphPass(name="lost", summary="", apply=lambda graph, context: graph)  # type: ignore[arg-type, return-value]
+    with pytest.raises(TilewrightError, match=r"graph pass 'lost': apply must return a PassResult, found Graph"):
+        rewrite(_graph(sketch), {}, (lost,))

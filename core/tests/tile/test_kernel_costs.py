@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 
-from tilewright.ir.kernel import TileShape
+from tilewright.errors import TilewrightError
+from tilewright.ir.kernel import Kernel, TileShape
+from tilewright.ir.layer import layer_of
 from tilewright.testing.cluster import CLUSTER
-from tilewright.testing.one_step import one_step
-from tilewright.tile.kernel_costs import CallCosts, kernel_cycles, tile_cycles
+from tilewright.testing.one_step import one_step, vocabulary
+from tilewright.testing.operator_sites import site_of
+from tilewright.tile.kernel_costs import CallCosts, kernel_cycles, scratch_bytes, tile_cycles
 from tilewright.tile.share import share
 from tilewright.tile.tiling_space import TilingSpace
 
@@ -101,3 +105,12 @@ def test_an_engine_may_know_portable_c_of_a_part_of_a_tile() -> None:
     assert kernel_cycles(plain, layer.site, access, 0.0, extents, engine) == engine.call_cycles + 2 * (7 + 5)
     for other in (replace(plain, target=CLUSTER.name), replace(plain, op="Other")):
         assert kernel_cycles(other, layer.site, access, 0.0, extents, engine) == engine.call_cycles
+
+
+@pytest.mark.parametrize("wrong", [-4, 4.5, None, "64"])
+def test_scratch_is_a_number_of_bytes(wrong: Any) -> None:
+    site = site_of(vocabulary()["MatMul"], [X, W])
+    layer = layer_of(vocabulary()["MatMul"], Kernel(name="acme", op="MatMul", scratch_bytes=lambda tile: wrong), site)
+    extents = {loop.name: loop.extent for loop in layer.access.loops}
+    with pytest.raises(TilewrightError, match=r"kernel 'acme': scratch_bytes must return a whole number of bytes"):
+        scratch_bytes(layer.kernel, layer.site, layer.access, extents, 1)

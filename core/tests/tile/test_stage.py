@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tilewright.check.stages import verify_tiled
+from tilewright.errors import TilewrightError
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.platform import Memory, Platform
 from tilewright.ir.regions import Region
@@ -108,8 +109,17 @@ class Forgetful(WholeTiler):
 
 
 def test_a_tiler_covers_every_step_once() -> None:
-    with pytest.raises(ValueError, match="do not cover every step once"):
+    with pytest.raises(TilewrightError, match=r"tiler '.*': plan must return groups that have every step once"):
         tile(product(), vocabulary(), Forgetful(), Decisions())
+
+
+def test_a_tiler_answers_with_groups() -> None:
+    class Lost(Forgetful):
+        def plan(self, request: TilingRequest) -> Any:
+            return None
+
+    with pytest.raises(TilewrightError, match=r"tiler '.*': plan must return a tuple, found None"):
+        tile(product(), vocabulary(), Lost(), Decisions())
 
 
 def test_a_tiler_is_asked_what_the_stage_was_asked() -> None:

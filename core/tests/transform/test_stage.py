@@ -74,3 +74,9 @@ def test_a_pass_that_harms_is_named(toy: Any, harm: Any, said: str) -> None:
         transform(toy.program(toy.graph()), (harmful, HOOKS))
     assert refused.value.code == "TW8030"
     assert "acme.harm" in refused.value.message
+
+
+def test_a_pass_that_returns_no_program_is_named(toy: Any) -> None:
+    lost: Any = CodePass(name="acme.lost", summary="", apply=lambda program, context: None, default=True)
+    with pytest.raises(TilewrightError, match=r"code pass 'acme.lost': apply must return a Program, found None"):
+        transform(toy.program(toy.graph()), (lost,))

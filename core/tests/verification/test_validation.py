@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -72,3 +73,12 @@ def test_vectors_are_drawn_with_the_seed_or_read(deployment: Deployment, tmp_pat
     assert np.array_equal(read.inputs["x"], once[0].inputs["x"])
     with pytest.raises(TilewrightError, match="TW6001"):
         vectors_of(deployment, tmp_path / "none.npz", 2)
+
+
+def test_a_runner_answers_with_what_it_has_run(deployment: Deployment) -> None:
+    class Silent(Pretender):
+        def run(self, job: Job, folder: Path) -> Any:
+            return None
+
+    with pytest.raises(TilewrightError, match=r"TW8062\]: runner 'pretender': run must return a RunResult, found None"):
+        validate(deployment, Silent(deployment, 0.0), vectors_of(deployment, None, 1))

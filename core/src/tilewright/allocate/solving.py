@@ -12,6 +12,7 @@ from tilewright.allocate.wellformed import demand_wellformed
 from tilewright.check.allocation import peaks, violations
 from tilewright.errors import TilewrightError, plugin_error, typed
 from tilewright.ir.allocation import Allocator, Budget, Problem, Solution
+from tilewright.ir.answers import demand_type
 from tilewright.ir.journal import DEBUG, told
 from tilewright.ir.rounding import ceil_div
 
@@ -31,7 +32,9 @@ def solved(problem: Problem, allocator: Allocator, budget: Budget) -> Solution:
     if reason:
         return Solution(status="infeasible", reason=reason, bounds=bounds, found_by=allocator.name)
     with told(DEBUG, "allocator '%s' on %d blocks", allocator.name, len(normal.problem.blocks)):
-        answer = normal.restore(allocator.solve(normal.problem, budget))
+        solved_as = allocator.solve(normal.problem, budget)
+    demand_type(solved_as, Solution, f"allocator '{allocator.name}'", allocator.solve, "solve")
+    answer = normal.restore(solved_as)
     best = {name: max(bound, answer.bounds.get(name, 0)) for name, bound in bounds.items()}
     answer = replace(answer, bounds=best, found_by=answer.found_by or allocator.name)
     if answer.status not in ("optimal", "feasible"):

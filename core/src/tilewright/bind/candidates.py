@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterable, Mapping
 
 from tilewright.bind.work import operations
 from tilewright.errors import Refusal
+from tilewright.ir.answers import demand_cost
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Site
 from tilewright.ir.kernel import Kernel
@@ -89,6 +90,6 @@ def _cycles(layer: Layer, platform: Platform) -> float:
     """
     kernel = layer.kernel
     if kernel.cycles is not None:
-        return kernel.cycles(layer.whole)
+        return demand_cost(kernel.cycles(layer.whole), f"kernel '{kernel.name}'", kernel.cycles, "cycles")
     engine = engine_of(kernel, platform)
     return operations(kernel, layer.operator, layer.site, platform, engine) * engine.cores / engine.operations_per_cycle

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from tilewright.c_text.templates import template
 from tilewright.c_text.terms import added, times
+from tilewright.errors import plugin_error
+from tilewright.ir.answers import demand_mapping
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.sections import Section, SectionTemplate
 from tilewright.ir.statements import Foreign
@@ -21,12 +24,14 @@ def render_source(kernel: Kernel, call: Call) -> tuple[Section, ...]:
     """The C at file scope that `call` needs, with what that needs in turn. Programs have equal sections once."""
     if not kernel.source:
         return ()
-    values = {**_TERMS, **kernel.values(call)}
+    values = {**_TERMS, **_values(kernel, call)}
     if isinstance(kernel.source, str):
-        text = str(template(kernel.source).render(**values)).strip("\n")
+        with _all_given(kernel, "source", values):
+            text = str(template(kernel.source).render(**values)).strip("\n")
         return (Section(name="", text=text, owner=kernel.name),) if text else ()
     source = kernel.source(values) if callable(kernel.source) else kernel.source
-    return tuple(_rendered(one, values) for one in source)
+    with _all_given(kernel, "source", values):
+        return tuple(_rendered(one, values) for one in source)
 
 
 def _rendered(source: Section | SectionTemplate, values: Mapping[str, object]) -> Section:
@@ -44,14 +49,38 @@ def _rendered(source: Section | SectionTemplate, values: Mapping[str, object]) -
 
 def render_call(kernel: Kernel, call: Call) -> Foreign:
     """The statement that computes one tile."""
-    return rendered(kernel.call, {**call.operands, "loops": call.extents, **kernel.values(call)})
+    return _statements(kernel, "call", call)
 
 
 def render_wait(kernel: Kernel, call: Call) -> Foreign | None:
     """The statement that waits for an asynchronous kernel; None for the others."""
     if not kernel.wait:
         return None
-    return rendered(kernel.wait, {**call.operands, "loops": call.extents, **kernel.values(call)})
+    return _statements(kernel, "wait", call)
+
+
+def _statements(kernel: Kernel, field: str, call: Call) -> Foreign:
+    names = {**call.operands, "loops": call.extents, **_values(kernel, call)}
+    with _all_given(kernel, field, names):
+        return rendered(getattr(kernel, field), names)
+
+
+@contextmanager
+def _all_given(kernel: Kernel, field: str, names: Mapping[str, object]) -> Iterator[None]:
+    """TilewrightError TW8062 (exit 8) where the text in `field` has a name that is not among `names`."""
+    try:
+        yield
+    except NameError as error:
+        raise plugin_error(
+            "TW8062",
+            f"kernel '{kernel.name}': its text `{field}` has a name that it is not given: {error}",
+            details=(f"it is given: {', '.join(sorted({*names, *_TERMS}))}",),
+            fix=(f"correct `{field}` if the kernel is yours; otherwise report it to the author of its package",),
+        ) from error
+
+
+def _values(kernel: Kernel, call: Call) -> Mapping[str, object]:
+    return demand_mapping(kernel.values(call), f"kernel '{kernel.name}'", kernel.values, "values")
 
 
 def rendered(text: str, values: Mapping[str, object]) -> Foreign:

@@ -80,8 +80,9 @@ def command(runner_name: str, trace_file: Path | None, json_target: str | None, 
 
 def measure(deployment: Deployment, runner: Runner, *, timeline: bool = False) -> RunResult:
     """One inference on the inputs that the seed gives."""
+    from tilewright.ir.answers import demand_type
     from tilewright.ir.journal import INFO, told
-    from tilewright.ir.runner import Job
+    from tilewright.ir.runner import Job, RunResult
     from tilewright.snapshot.atomic_folder import temporary_folder
     from tilewright.validate.vectors import random_vectors
 
@@ -94,7 +95,7 @@ def measure(deployment: Deployment, runner: Runner, *, timeline: bool = False) -
         timeline=timeline,
     )
     with temporary_folder() as folder, told(INFO, "run: runner '%s'", runner.name):
-        return runner.run(job, folder)
+        return demand_type(runner.run(job, folder), RunResult, f"runner '{runner.name}'", runner.run, "run")
 
 
 def as_json(deployment: Deployment, runner: str, result: RunResult) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from tilewright.errors import TilewrightError, plugin_error
+from tilewright.ir.answers import demand_mapping
 from tilewright.ir.journal import INFO, timed
 
 if TYPE_CHECKING:
@@ -27,7 +28,9 @@ def export(exporters: Iterable[Exporter], plan: Allocated, artifact: Artifact) -
     files = {name: content for name, content in artifact.files.items() if name != ASKED_FOR}
     owners = dict.fromkeys(files, "the generated code")
     for exporter in exporters:
-        for name, content in _sorted(exporter.files(plan, artifact)):
+        made = exporter.files(plan, artifact)
+        demand_mapping(made, f"exporter '{exporter.name}'", exporter.files, "files")
+        for name, content in _sorted(made):
             path = PurePosixPath(name)
             if path.is_absolute() or ".." in path.parts or "\\" in name or str(path) != name:
                 raise _refused(exporter, name, "it is no plain relative path with forward slashes")

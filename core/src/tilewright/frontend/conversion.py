@@ -79,6 +79,12 @@ class ImportTable:
             raise RefusedNode(f"only known from opset {candidates[0].since}")
         return fitting[-1]
 
+    def first_with(self, domain: str, op_type: str, attributes: Iterable[str], after: int) -> int | None:
+        """The first opset above `after` whose signature has all `attributes`; None where none has."""
+        wanted = set(attributes)
+        later = (each for each in self.by_type.get((domain, op_type), ()) if each.since > after)
+        return next((each.since for each in later if wanted <= set(each.attributes)), None)
+
 
 def _grouped(imports: Iterable[Import]) -> Mapping[tuple[str, str], tuple[Import, ...]]:
     groups: dict[tuple[str, str], list[Import]] = {}
@@ -151,7 +157,11 @@ class NodeImporter:
         """Raise RefusedNode for what can be refused without the node's inputs: operator and attributes."""
         found = self._found(node)
         if unknown := unknown_attributes(node, found.attributes):
-            raise RefusedNode(f"attribute {show_all(unknown)} is not supported")
+            later = self._table.first_with(node.domain, node.op_type, unknown, node.version)
+            if later is None:
+                raise RefusedNode(f"attribute {show_all(unknown)} is not supported")
+            came = f"attribute {show_all(unknown)} came with opset {later}, and the file says {node.version}"
+            raise RefusedNode(f"{came}: export with opset {later} or later")
 
     def load(self, tensor: FileTensor, name: str) -> None:
         """Make an initialiser the constant `name`. Types that numpy does not hold are refused where they are used."""

@@ -57,6 +57,7 @@ def refusal_error(refused: Sequence[RefusedAt], total: int) -> TilewrightError:
         details=tuple(details),
         fix=(
             *_of_dynamic_quantisation(refused),
+            *_of_scikit_learn(refused),
             typed("tilewright", "ops", gives="what is supported"),
             typed("tilewright", "explain", "TW2101", gives="how a plugin adds an operator, and other ways out"),
         ),
@@ -68,6 +69,15 @@ def _of_dynamic_quantisation(refused: Sequence[RefusedAt]) -> Iterator[str]:
     if any(item.signature.rpartition(":")[2].startswith(_QUANTISED_LATE) for item in refused):
         gives = "quantises the float network with samples; this one has scales of `quantize_dynamic`"
         yield typed("tilewright", "quantize", "--help", gives=gives)
+
+
+def _of_scikit_learn(refused: Sequence[RefusedAt]) -> Iterator[str]:
+    """What to do instead, where operators are those of skl2onnx: many have a form in ONNX's own."""
+    learnt = [item.signature for item in refused if item.signature.startswith("ai.onnx.ml:")]
+    if learnt:
+        never = any("Ensemble" in name or "SVM" in name for name in learnt)
+        but = " (trees and SVMs have no other form)" if never else ""
+        yield f"export again without ai.onnx.ml{but}: the explanation of TW2101 says how"
 
 
 def _group_text(items: Sequence[RefusedAt]) -> str:

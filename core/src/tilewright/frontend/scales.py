@@ -102,16 +102,14 @@ def _check_scale(scale: Array, name: str, where: str) -> None:
     if not values.size or not good.all():
         index = int(np.argmin(good)) if values.size else 0
         found = f"{values[index]!s} at index {index}" if values.size else "without elements"
-        raise _bad_scale(f"scale {show(name)} is {found}; it must be a positive, normal number", where)
+        infinite = bool(values.size) and bool(np.isinf(values[index]))
+        raise _bad_scale(f"scale {show(name)} is {found}; it must be a positive, normal number", where, infinite)
 
 
-def _bad_scale(reason: str, where: str) -> TilewrightError:
-    return model_error(
-        "TW3051",
-        reason,
-        where=where,
-        fix=("quantise again with calibration data that reaches this tensor; a dead channel gives scale 0",),
-    )
+def _bad_scale(reason: str, where: str, infinite: bool = False) -> TilewrightError:
+    reached = "quantise again with calibration data that reaches this tensor; a dead channel gives scale 0"
+    mask = "mask with a finite number, such as -1e4, where the float network has -inf, and quantise again"
+    return model_error("TW3051", reason, where=where, fix=(mask if infinite else reached,))
 
 
 def _bad_zero_point(reason: str, where: str) -> TilewrightError:

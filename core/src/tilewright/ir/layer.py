@@ -5,12 +5,13 @@ Does not know which kernel computes a node (`bind`). Everything is worked out on
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tilewright.ir.access import Access, Box, parse_map
+from tilewright.ir.answers import demand_mapping, demand_pairs, wrong_answer
 from tilewright.ir.graph import Site, Tensor
 from tilewright.ir.kernel import Kernel, Matched, PartialSums, TileShape
 from tilewright.ir.layout import Layout
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array = npt.NDArray[np.generic]
+
+Answer = TypeVar("Answer", bound=Mapping[str, Any])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -55,7 +58,7 @@ class Layer:
     @cached_property
     def packed(self) -> Mapping[str, Array]:
         """See `Kernel.pack`."""
-        return self.kernel.pack(self.site)
+        return self._mapping("pack", self.kernel.pack)
 
     @cached_property
     def access(self) -> Access:
@@ -80,12 +83,12 @@ class Layer:
     @cached_property
     def required(self) -> Mapping[str, Layout]:
         """See `Kernel.requires`."""
-        return self.kernel.requires(self.site)
+        return self._mapping("requires", self.kernel.requires)
 
     @cached_property
     def preferred(self) -> Mapping[str, Layout]:
         """See `Kernel.prefers`."""
-        return self.kernel.prefers(self.site)
+        return self._mapping("prefers", self.kernel.prefers)
 
     @cached_property
     def stays(self) -> tuple[str, ...]:
@@ -100,12 +103,21 @@ class Layer:
     @cached_property
     def in_place(self) -> tuple[tuple[str, str], ...]:
         """See `Kernel.in_place`."""
-        return self.kernel.in_place(self.site)
+        offered = self.kernel.in_place(self.site)
+        if not offered and isinstance(offered, tuple):
+            return offered
+        inputs = dict.fromkeys((*self.operator.inputs, *input_names(self.operator, self.site)))
+        return demand_pairs(
+            offered, inputs, self.operator.outputs, f"kernel '{self.kernel.name}'", self.kernel.in_place
+        )
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:
         """See `Kernel.describe`."""
-        return self.kernel.describe(self.site)
+        return self._mapping("describe", self.kernel.describe)
+
+    def _mapping(self, name: str, function: Callable[[Matched], Answer]) -> Answer:
+        return demand_mapping(function(self.site), f"kernel '{self.kernel.name}'", function, name)
 
     @cached_property
     def whole(self) -> TileShape:
@@ -135,6 +147,8 @@ class Layers:
 def matched(operator: Operator, kernel: Kernel, site: Site) -> Layer | str:
     """Ask `kernel` for `site`: the layer, or the refusal."""
     found = kernel.match(site)
+    if found is False:  # meant as a refusal, and it would accept
+        raise wrong_answer(f"kernel '{kernel.name}'", kernel.match, "match", found, "a sentence that refuses, or None")
     return found if isinstance(found, str) else Layer(operator=operator, kernel=kernel, site=Matched.of(site, found))
 
 

@@ -9,6 +9,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Literal
 
 from tilewright.errors import typed, usage_error
+from tilewright.ir.answers import demand_type
 from tilewright.ir.codec import DERIVED
 from tilewright.ir.dataclass import dataclass
 
@@ -181,7 +182,9 @@ class Platform:
                 )
         merged = {option.name: option.default for option in self.options} | dict(settings)
         configured = replace(self, settings=merged)
-        return self.configure_with(configured, merged) if self.configure_with else configured
+        if self.configure_with is None:
+            return configured
+        return self._answered("configure_with", self.configure_with, self.configure_with(configured, merged))
 
     def with_limits(self, sizes: Mapping[str, int]) -> Platform:
         """The same platform with other memory sizes, in bytes. TilewrightError (exit 2) for an unknown memory."""
@@ -202,7 +205,10 @@ class Platform:
             replace(memory, size_bytes=sizes.get(memory.name, memory.size_bytes)) for memory in self.memories
         )
         limited = replace(self, memories=memories)
-        return limited.settle(limited) if limited.settle else limited
+        return self._answered("settle", limited.settle, limited.settle(limited)) if limited.settle else limited
+
+    def _answered(self, name: str, function: object, answer: object) -> Platform:
+        return demand_type(answer, Platform, f"target '{self.name}'", function, name)
 
     def size_for(self, name: str, plan_bytes: int) -> int:
         """The least size of a memory in which a plan has `plan_bytes`: what the runtime takes may depend on it."""

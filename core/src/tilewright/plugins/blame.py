@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from types import FrameType
 
 from tilewright.errors import TilewrightError, plugin_error
-from tilewright.plugins.catalogue import CORE, Package
+from tilewright.plugins.catalogue import Package
 from tilewright.plugins.faults import one_line
+from tilewright.plugins.kinds import CORE
 
 _CALLS = 6  # shown of the way through the package
 

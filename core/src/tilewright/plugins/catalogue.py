@@ -16,11 +16,10 @@ from tilewright import __version__
 from tilewright.errors import Diagnostic, TilewrightError, plugin_error, typed
 from tilewright.errors.suggestions import did_you_mean
 from tilewright.plugins.faults import Fault, clash_fault
-from tilewright.plugins.kinds import GROUP, KIND_NAMES, OBSERVER, PACKS, kind_named
+from tilewright.plugins.kinds import CORE, GROUP, KIND_NAMES, OBSERVER, PACKS, kind_named
 from tilewright.plugins.known import PACKAGE_OF, known_names
 from tilewright.plugins.requirements import demand_on, normal_name
 
-CORE = "tilewright"
 BLOCK = "TILEWRIGHT_BLOCK"
 
 
@@ -219,8 +218,8 @@ def _offers(
         kind, _, rest = entry.name.partition(".")
         target, _, last = rest.rpartition(".") if kind in PACKS else ("", "", rest)
         if kind not in (*KIND_NAMES, OBSERVER) or not last:
-            similar = " ".join(did_you_mean(kind, (*KIND_NAMES, OBSERVER)))
-            cause = f"its entry point '{entry.name}' is not named KIND.NAME {similar}".rstrip()
+            similar = did_you_mean(kind, (*KIND_NAMES, OBSERVER))
+            cause = "; ".join((f"its entry point '{entry.name}' is not named KIND.NAME", *similar))
             fault = Fault(status="failed", code="TW8010", package=name, version=version, cause=cause)
             continue
         offers.append(Offer(kind=kind, target=target, name=last, reference=entry.value))

@@ -9,6 +9,7 @@ from typing import Literal
 
 from tilewright.errors import Diagnostic, TilewrightError, plugin_error, typed
 from tilewright.ir.dataclass import dataclass
+from tilewright.plugins.kinds import CORE
 
 Status = Literal["ok", "blocked", "incompatible", "failed", "clash"]
 
@@ -56,6 +57,7 @@ def one_line(error: BaseException) -> str:
 def clash_fault(what: str, owners: Sequence[tuple[str, str]]) -> Fault:
     """Several packages (name, version) offer `what`, and nothing says which is meant."""
     (first, version), *others = sorted(owners)
+    strangers = [name for name, _ in sorted(owners) if name != CORE]  # nothing works without the core
     names = [f"{name} {version}" for name, version in sorted(owners)]
     return Fault(
         status="clash",
@@ -63,6 +65,10 @@ def clash_fault(what: str, owners: Sequence[tuple[str, str]]) -> Fault:
         package=first,
         version=version,
         cause=f"{what} is offered by {' and by '.join(names)}",
-        fix=(f"uninstall one of them, or set TILEWRIGHT_BLOCK={others[-1][0]}",),
+        fix=(
+            f"uninstall one of them, or set TILEWRIGHT_BLOCK={strangers[-1]}"
+            if len(strangers) == len(owners)
+            else f"set TILEWRIGHT_BLOCK={strangers[-1]}, or ask its author for another name",
+        ),
         others=tuple(name for name, _ in others),
     )

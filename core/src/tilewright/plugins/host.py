@@ -15,6 +15,8 @@ import pluggy
 from tilewright.errors.suggestions import did_you_mean
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.hook import PROJECT
+from tilewright.ir.machine_faults import machine_fault
+from tilewright.ir.platform import MemoryHierarchy, Platform
 from tilewright.plugins import hookspecs
 from tilewright.plugins.catalogue import Package
 from tilewright.plugins.faults import Fault, one_line
@@ -73,7 +75,9 @@ def _imported(reference: str) -> object:
     try:
         plugin: object = importlib_metadata.EntryPoint(name="plugin", value=reference, group=GROUP).load()
     except (Exception, SystemExit) as error:  # a plugin's import may raise anything, and must not end the core
-        raise _BrokenError("TW8004", f"importing {reference} failed: {one_line(error)}", _place(error)) from error
+        raise _BrokenError(
+            "TW8004", f"importing {reference} failed: {one_line(error)}", _place(error, reference)
+        ) from error
     if isinstance(plugin, type):
         raise _BrokenError("TW8005", f"{reference} is a class: the entry point must name an instance or a module")
     return plugin
@@ -95,8 +99,7 @@ def _names_known(plugin: object, manager: pluggy.PluginManager) -> None:
     for name in sorted(dir(plugin)):
         marked = _marked(plugin, manager, name)
         if marked and name not in HOOKS:
-            hint = " ".join(did_you_mean(name, HOOKS))
-            raise _BrokenError("TW8005", f"there is no hook '{name}' {hint}".rstrip())
+            raise _BrokenError("TW8005", "; ".join((f"there is no hook '{name}'", *did_you_mean(name, HOOKS))))
         if name in HOOKS and not marked:
             raise _BrokenError("TW8005", f"its function '{name}' is not marked with @hookimpl")
 
@@ -122,24 +125,39 @@ def _wrong_argument(plugin: object, manager: pluggy.PluginManager, error: Except
 
 def _asked(manager: pluggy.PluginManager, kind: Kind) -> tuple[Any, ...]:
     """The values one hook offers, each of its kind's type, no name twice."""
+    caller = getattr(manager.hook, kind.hook)
+    at = _begins(caller)
     try:
-        answers = [tuple(answer) for answer in getattr(manager.hook, kind.hook)()]
+        answers = [tuple(answer) for answer in caller()]
     except (Exception, SystemExit) as error:  # a hook may raise anything, and must not end the core
-        raise _BrokenError("TW8006", f"hook '{kind.hook}' failed: {one_line(error)}", _place(error)) from error
+        place = _place(error, _owner(caller)) or at
+        raise _BrokenError("TW8006", f"hook '{kind.hook}' failed: {one_line(error)}", place) from error
     values = tuple(value for answer in answers for value in answer)
     if not values:
         return ()
     expected = kind.value_type()
     for value in values:
         if not isinstance(value, expected):
-            raise _BrokenError(
-                "TW8006", f"hook '{kind.hook}' must return {expected.__name__} objects, found {type(value).__name__}"
-            )
+            found = f"hook '{kind.hook}' must return {expected.__name__} objects, found {type(value).__name__}"
+            raise _BrokenError("TW8006", found, at)
+        if isinstance(value, (Platform, MemoryHierarchy)) and (fault := machine_fault(value)):
+            raise _BrokenError("TW8006", f"{kind.word} '{value.name}' {fault}", at)
     names = [value.name for value in values]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise _BrokenError("TW8006", f"hook '{kind.hook}' returns '{twice[0]}' twice")
+        raise _BrokenError("TW8006", f"hook '{kind.hook}' returns '{twice[0]}' twice", at)
     return values
+
+
+def _owner(caller: pluggy.HookCaller) -> str:
+    """The module in which the plugin's function for a hook is written."""
+    return "".join(str(getattr(hook.function, "__module__", "")) for hook in caller.get_hookimpls()[:1])
+
+
+def _begins(caller: pluggy.HookCaller) -> str:
+    """File and line where the plugin's function for a hook begins."""
+    code = next((getattr(hook.function, "__code__", None) for hook in caller.get_hookimpls()), None)
+    return _file_and_line(code.co_filename, code.co_firstlineno) if code else ""
 
 
 def _promises_kept(package: Package, reference: str, values: Mapping[str, tuple[Any, ...]]) -> None:
@@ -163,10 +181,19 @@ def _observe(manager: pluggy.PluginManager) -> Callable[[StageEvent], object]:
     return lambda event: manager.hook.tilewright_stage_finished(event=event)
 
 
-def _place(error: BaseException) -> str:
-    """File and line where it was raised, the file by its last two parts."""
-    frames = traceback.extract_tb(error.__traceback__)
-    if not frames:
-        return ""
-    file = "/".join(frames[-1].filename.replace("\\", "/").split("/")[-2:])
-    return f"{file}:{frames[-1].lineno}"
+def _place(error: BaseException, module: str) -> str:
+    """File and line of the plugin, of which `module` is one, on the way to where it was raised; "" where none is."""
+    if isinstance(error, SyntaxError) and error.filename and error.lineno:
+        return _file_and_line(error.filename, error.lineno)
+    calls = traceback.walk_tb(error.__traceback__)
+    own = [(frame, line) for frame, line in calls if _package(frame.f_globals.get("__name__")) == _package(module)]
+    return _file_and_line(own[-1][0].f_code.co_filename, own[-1][1]) if own else ""
+
+
+def _package(module: object) -> str:
+    return str(module).split(":", 1)[0].split(".", 1)[0]
+
+
+def _file_and_line(file: str, line: int) -> str:
+    """The file by its last two parts."""
+    return f"{'/'.join(file.replace(chr(92), '/').split('/')[-2:])}:{line}"

@@ -10,6 +10,7 @@ from typing import Any
 from tilewright.ir.dataclass import dataclass
 
 GROUP = "tilewright.v1"  # the major version of the contract between the core and its plugins
+CORE = "tilewright"  # the distribution that plugins are beside
 OBSERVER = "observer"  # offers no values: its hook is told of every stage
 
 

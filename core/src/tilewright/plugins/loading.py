@@ -5,14 +5,14 @@ Does not know how one plugin is imported; that is `host`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tilewright.ir.journal import DEBUG, LOG, told
-from tilewright.plugins.catalogue import CORE, Catalogue, Offer, Package, discover
+from tilewright.plugins.catalogue import Catalogue, Offer, Package, discover
 from tilewright.plugins.faults import Fault
 from tilewright.plugins.host import Loaded, load
-from tilewright.plugins.kinds import PACKS, kind_named
-from tilewright.plugins.registry import Registry, clashes, registry_of
+from tilewright.plugins.kinds import CORE, PACKS, kind_named
+from tilewright.plugins.registry import Registry, clashes, idle_kernels, registry_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -86,7 +86,7 @@ def load_for(
         _wish(wishes, package, offer, "every compilation" if package.name == CORE else "")
     registry = _load(catalogue, wishes)
     LOG.info("plugins: %s", ", ".join(f"{who.distribution} {who.version}" for who in registry.distributions))
-    return registry
+    return replace(registry, diagnostics=(*registry.diagnostics, *idle_kernels(registry)))
 
 
 def _needed(catalogue: Catalogue, named: Iterable[tuple[str, str]], with_target: bool) -> dict[_Object, _Wish]:

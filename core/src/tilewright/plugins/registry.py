@@ -101,6 +101,23 @@ def registry_of(loaded: Sequence[Loaded], diagnostics: tuple[Diagnostic, ...] = 
     )
 
 
+def idle_kernels(registry: Registry) -> tuple[Diagnostic, ...]:
+    """A warning (TW8013) for each kernel that no network will use, because nobody describes the operator it is for."""
+    warnings = []
+    for name, kernel in registry.kernels.items():
+        if kernel.op in registry.operators:
+            continue
+        who = registry.provenance["kernel", name]
+        same = [one.name for one in registry.operators.values() if any(i.op_type == kernel.op for i in one.imports)]
+        meant = f"; ONNX's {kernel.op} is the operator {' or '.join(same)} here" if same else ""
+        message = (
+            f"kernel '{name}' of {who.distribution} {who.version} is never used: "
+            f"no installed package describes an operator '{kernel.op}'{meant}"
+        )
+        warnings.append(Diagnostic(severity="warning", code="TW8013", message=message))
+    return tuple(warnings)
+
+
 def clashes(loaded: Sequence[Loaded]) -> tuple[Fault, ...]:
     """One fault for each name that several plugin objects offer."""
     owners: dict[tuple[str, str], list[tuple[str, str]]] = {}

@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from tilewright.errors import Diagnostic, Exit, TilewrightError
+from tilewright.ir.answers import demand_type
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Graph, Node
-from tilewright.ir.graph_pass import GraphPass, PassContext
+from tilewright.ir.graph_pass import GraphPass, PassContext, PassResult
 from tilewright.ir.journal import DEBUG, INFO, timed, told
 from tilewright.ir.operator import Operator
 
@@ -51,7 +52,8 @@ def rewrite(graph: Graph, operators: Mapping[str, Operator], passes: Sequence[Gr
     trail: list[PassRecord] = []
     for graph_pass in ordered(passes):
         with told(DEBUG, "graph pass '%s'", graph_pass.name):
-            result = graph_pass.apply(graph, context)
+            answer = graph_pass.apply(graph, context)
+        result = demand_type(answer, PassResult, f"graph pass '{graph_pass.name}'", graph_pass.apply, "apply")
         if result.graph is not graph:
             _check(graph, result.graph, operators, graph_pass.name)
         trail.append(_record(graph_pass.name, graph, result.graph))

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tilewright.ir.access import Access
+from tilewright.ir.answers import demand_bytes
 from tilewright.ir.kernel import Kernel, Matched, TileShape
 from tilewright.ir.platform import Engine
 from tilewright.ir.rounding import align_up, ceil_div
@@ -85,6 +86,8 @@ def scratch_bytes(
     split = share(kernel, access, extents, cores)
     part = shared_extents(extents, split)
     one = kernel.scratch_bytes(_of_shape(site, access, part))
+    if type(one) is not int or one < 0:
+        one = demand_bytes(one, f"kernel '{kernel.name}'", kernel.scratch_bytes, "scratch_bytes")
     if not one or not split.loop:
         return one, one
     one = align_up(one, 8)

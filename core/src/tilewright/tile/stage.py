@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from tilewright.ir.answers import demand_type, wrong_answer
 from tilewright.ir.decisions import OUTSIDE, Decisions
 from tilewright.ir.operator import Operator
 from tilewright.ir.regions import Region, key_of
@@ -47,9 +48,9 @@ def tile(
 
 
 def groups_by(tiler: Tiler, asked: TilingRequest) -> tuple[Group, ...]:
-    """What `tiler` answers: groups that cover every step once, in order. ValueError where they do not."""
-    groups = tiler.plan(asked)
-    _check_cover(groups, asked.scheduled)
+    """What `tiler` answers: groups that cover every step once, in order. TilewrightError (exit 8) where they do not."""
+    groups = demand_type(tiler.plan(asked), tuple, f"tiler '{tiler.name}'", tiler.plan, "plan")
+    _check_cover(tiler, groups, asked.scheduled)
     return groups
 
 
@@ -87,10 +88,11 @@ def listed(
     )
 
 
-def _check_cover(groups: tuple[Group, ...], scheduled: Scheduled) -> None:
+def _check_cover(tiler: Tiler, groups: tuple[Group, ...], scheduled: Scheduled) -> None:
     covered = [step for group in groups for step in group.steps]
     if covered != [step.name for step in scheduled.steps]:
-        raise ValueError("the tiler's groups do not cover every step once, in order")
+        wanted = "groups that have every step once, in order"
+        raise wrong_answer(f"tiler '{tiler.name}'", tiler.plan, "plan", covered, wanted)
 
 
 def _kernel_memories(machine: ScheduledMachine, regions: Sequence[Region]) -> dict[str, tuple[str, ...]]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 
 from tilewright.errors import plugin_error, typed, usage_error
+from tilewright.ir.answers import demand_type
 from tilewright.ir.code_pass import CodePass, CodePassContext
 from tilewright.ir.journal import DEBUG, INFO, timed, told
 from tilewright.ir.program import Program
@@ -31,6 +32,7 @@ def transform(
     for one in in_order([one for one in passes if one.default or one.name in wanted]):
         with told(DEBUG, "code pass '%s'", one.name):
             changed = one.apply(program, CodePassContext(settings=settings.get(one.name, {})))
+        demand_type(changed, Program, f"code pass '{one.name}'", one.apply, "apply")
         _check(program, changed, one)
         program = replace(changed, passes=(*program.passes, one.name))
     return program

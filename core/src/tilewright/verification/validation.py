@@ -160,7 +160,8 @@ def _guilty(deployment: Deployment, given: tuple[VectorSet, ...]) -> str:
 def _run(
     deployment: Deployment, runner: Runner, given: tuple[VectorSet, ...], *, sanitize: bool, timeline: bool
 ) -> RunResult:
-    from tilewright.ir.runner import Job
+    from tilewright.ir.answers import demand_type
+    from tilewright.ir.runner import Job, RunResult
     from tilewright.snapshot.atomic_folder import temporary_folder
 
     job = Job(
@@ -173,4 +174,4 @@ def _run(
         timeline=timeline,
     )
     with temporary_folder() as folder, told(INFO, "run: runner '%s'", runner.name):
-        return runner.run(job, folder)
+        return demand_type(runner.run(job, folder), RunResult, f"runner '{runner.name}'", runner.run, "run")

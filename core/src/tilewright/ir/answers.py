@@ -1,0 +1,77 @@
+"""Knows how a function of a plugin is told that it has returned what it may not: whose it is, where, and what it may.
+Does not know when a function is asked, nor which package it is of.
+"""
+
+from __future__ import annotations
+
+import math
+import reprlib
+from collections.abc import Iterable, Mapping
+from numbers import Integral, Real
+from typing import Any, TypeVar
+
+from tilewright.errors import TilewrightError, plugin_error
+
+Wanted = TypeVar("Wanted")
+Names = TypeVar("Names", bound=Mapping[str, Any])
+
+
+def wrong_answer(owner: str, function: object, name: str, answer: object, wanted: str) -> TilewrightError:
+    """The error TW8062 (exit 8). `owner` is "kernel 'acme.relu'", `name` what it calls `function`, `wanted` a noun."""
+    kind, shown = type(answer).__name__, reprlib.repr(answer)
+    found = shown if answer is None or shown.startswith(kind) else f"{kind} {shown}"
+    return plugin_error(
+        "TW8062",
+        f"{owner}: {name} must return {wanted}, found {found}",
+        where=_place(function),
+        fix=(f"correct {name} if {owner} is yours; otherwise report it to the author of its package",),
+    )
+
+
+def demand_type(answer: object, expected: type[Wanted], owner: str, function: object, name: str) -> Wanted:
+    """`answer`, which must be of the type `expected`. TilewrightError TW8062."""
+    if not isinstance(answer, expected):
+        raise wrong_answer(owner, function, name, answer, f"a {expected.__name__}")
+    return answer
+
+
+def demand_mapping(answer: Names, owner: str, function: object, name: str) -> Names:
+    """`answer`, which must be a mapping. TilewrightError TW8062."""
+    if not isinstance(answer, Mapping):
+        raise wrong_answer(owner, function, name, answer, "a mapping from names")
+    return answer
+
+
+def demand_bytes(answer: int, owner: str, function: object, name: str) -> int:
+    """`answer`, which must be a whole number of bytes. TilewrightError TW8062."""
+    if not isinstance(answer, Integral) or answer < 0:
+        raise wrong_answer(owner, function, name, answer, "a whole number of bytes, 0 or more")
+    return answer
+
+
+def demand_cost(answer: float, owner: str, function: object, name: str) -> float:
+    """`answer`, which must be a number that can be compared. TilewrightError TW8062."""
+    if not isinstance(answer, Real) or math.isnan(answer) or answer < 0:
+        raise wrong_answer(owner, function, name, answer, "a number of cycles, 0 or more")
+    return answer
+
+
+def demand_pairs(
+    answer: tuple[tuple[str, str], ...], first: Iterable[str], second: Iterable[str], owner: str, function: object
+) -> tuple[tuple[str, str], ...]:
+    """What `in_place` of a kernel answers: pairs of one of `first` and one of `second`. TilewrightError TW8062."""
+    inputs, outputs = tuple(first), tuple(second)
+    pairs = isinstance(answer, tuple) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in answer)
+    if not pairs or any(one not in inputs or other not in outputs for one, other in answer):
+        wanted = f"a tuple of pairs (input, output) of {', '.join(inputs)} and {', '.join(outputs)}"
+        raise wrong_answer(owner, function, "in_place", answer, wanted)
+    return answer
+
+
+def _place(function: object) -> str:
+    """File and line where a function begins, the file by its last two parts; "" where it is none of Python."""
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    if code is None:
+        return ""
+    file = "/".join(code.co_filename.replace("\\", "/").split("/")[-2:])
+    return f"{file}:{code.co_firstlineno}"
