@@ -5,10 +5,16 @@ from __future__ import annotations
 import pytest
 
 from core.tests.plugins.packages import BROKEN, module, package
-from tilewright.plugins.catalogue import Catalogue
+from tilewright.plugins.catalogue import Catalogue, Offer, Package
 from tilewright.plugins.reports import examine_all, list_all
 
 KERNELS = "@hookimpl\ndef tilewright_kernels():\n    return [Kernel(name=name, op='Clip') for name in {names}]\n"
+MACHINE = """from tilewright.ir.platform import Memory, Platform
+
+@hookimpl
+def tilewright_platforms():
+    return (Platform(name="acme", memories=(Memory(name="ram", size_bytes=8),)),)
+"""
 
 
 def test_a_list_imports_nothing() -> None:
@@ -39,3 +45,17 @@ def test_where_it_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     (report,) = examine_all(Catalogue(packages=(package("one", "kernel.k", reference="one"),)))
     assert (report.status, report.code, report.at) == ("failed", "TW8006", "one/plugin.py:5")
     assert "ZeroDivisionError" in report.detail
+
+
+def test_a_module_that_is_missing_comes_before_the_promise_that_it_leaves_unkept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An entry point names a module that is not there; the other module offers what that one announces."""
+    module(monkeypatch, "acme", MACHINE)
+    offers = (
+        Offer(kind="allocator", target="", name="fit", reference="acme"),
+        Offer(kind="platform", target="", name="acme", reference="nowhere"),
+    )
+    (report,) = examine_all(Catalogue(packages=(Package(name="acme", version="1", requirement="", offers=offers),)))
+    assert (report.status, report.code) == ("failed", "TW8004")
+    assert "No module named 'nowhere'" in report.detail
