@@ -45,7 +45,9 @@ def test_with_two_buffers_the_next_window_comes_meanwhile(pools: Any) -> None:
 
 
 def test_what_is_executed_first_waits_for_copies_where_instructions_come_their_way(pools: Any) -> None:
-    """The second window has come, too, before the first tile is computed; the third one comes meanwhile."""
+    """Before the first tile is computed, the second window has come, too; before the second, the first tile's result
+    has left, and the third window has come.
+    """
     two, analysis = Copy(level=1, buffers=2), pools.analysis
     space = analysis.sink.space
     spaces = (replace(space, engine=replace(space.engine, code_waits=True)),)
@@ -55,7 +57,7 @@ def test_what_is_executed_first_waits_for_copies_where_instructions_come_their_w
     boxes = boxes_of(waiting, (replace(hop, copies=copies),), pools.region.forms)
     computes, region = np.array([1000.0, 1000.0, 1000.0]), replace(pools.region, held={})
     (cost,) = hop_costs(boxes, traffic_of(boxes), region, computes, bounds_of(waiting))
-    assert cost.total_cycles == IN[0] + IN[1] + 3000 + OUT[2]
+    assert cost.total_cycles == IN[0] + IN[1] + 1000 + OUT[0] + IN[2] + 2000 + OUT[2]
 
 
 def test_where_copies_are_slower_the_cores_wait(pools: Any) -> None:

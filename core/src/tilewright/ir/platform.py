@@ -68,7 +68,7 @@ class Engine:
         default=None, metadata=DERIVED
     )  # operator, a core's part of a tile
     slowdown: float = 1.0  # what kernels take over what they say, as with stacks in a slow memory
-    code_waits: bool = False  # instructions come the way of copies: what a step executes first waits for them
+    code_waits: bool = False  # instructions come the way of copies: what a step's first tiles execute waits
     extra_mover: bool = False  # one more core starts copies and waits for them, and computes nothing; otherwise core 0
 
 

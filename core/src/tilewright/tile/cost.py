@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     Numbers = npt.NDArray[np.float64]
 
+_NEW_CODE_TILES = 2  # the second is the first one between whose copies a result leaves, and that waits for a buffer
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HopCost:
@@ -246,7 +248,7 @@ def _played(
 ) -> float:
     """Cycles from the first transfer to the last, on two clocks: the cores' and the copy engine's.
 
-    `first_waits`: what the first tile executes comes after the copies that were started before it.
+    `first_waits`: what the first tiles execute comes after the copies that were started before it.
     """
     cores = engine = 0.0
 
@@ -268,7 +270,7 @@ def _played(
         for one in inputs:
             if one.buffers > 1 and one.first[number]:
                 move(one)
-        if first_waits and number == 0:
+        if first_waits and number < _NEW_CODE_TILES:
             cores = max(cores, engine)
         cores += compute
         for one in inputs:

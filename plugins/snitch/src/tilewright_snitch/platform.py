@@ -33,7 +33,7 @@ from tilewright_snitch.machine import (
     fetch_cycles,
     store_cycles,
 )
-from tilewright_snitch.pools import pool_cycles
+from tilewright_snitch.parts import part_cycles
 from tilewright_snitch.portable import portable_cycles
 
 FLAGS = ("-march=rv32imafd", "-mabi=ilp32d", "-mno-relax")
@@ -88,9 +88,9 @@ def _settled(platform: Platform) -> Platform:
     """With what stacks take, of portable kernels too."""
     settled = STACKS.settled(platform)
     if STACKS.memory(platform) == platform.near:
-        engines = tuple(replace(engine, portable_cycles=pool_cycles) for engine in settled.engines)
+        engines = tuple(replace(engine, portable_cycles=part_cycles) for engine in settled.engines)
         return replace(settled, engines=engines, portable_cycles=portable_cycles)
-    engines = tuple(replace(engine, portable_cycles=_far_pool_cycles) for engine in settled.engines)
+    engines = tuple(replace(engine, portable_cycles=_far_part_cycles) for engine in settled.engines)
     return replace(settled, engines=engines, portable_cycles=_far_portable_cycles)
 
 
@@ -100,9 +100,9 @@ def _far_portable_cycles(site: Site) -> float | None:
     return None if found is None else found * FAR_PLAIN_SLOWDOWN / FAR_SLOWDOWN
 
 
-def _far_pool_cycles(op: str, tile: TileShape) -> float | None:
-    """`pool_cycles`, the same."""
-    found = pool_cycles(op, tile)
+def _far_part_cycles(op: str, tile: TileShape) -> float | None:
+    """`part_cycles`, the same."""
+    found = part_cycles(op, tile)
     return None if found is None else found * FAR_PLAIN_SLOWDOWN / FAR_SLOWDOWN
 
 
@@ -115,7 +115,7 @@ def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
         operations_per_cycle=PLAIN_MACS_PER_CYCLE * cores,
         step_cycles=STEP_CYCLES,
         code_cycles=step_code_cycles,
-        portable_cycles=pool_cycles,
+        portable_cycles=part_cycles,
         code_waits=True,
         extra_mover=True,
     )

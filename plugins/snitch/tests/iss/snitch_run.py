@@ -161,7 +161,7 @@ def _opaque(operand: Operand) -> Operand:
         name: tuple(
             text if ok else f"tw_unknown({text})" for text, ok in zip(getattr(operand, name), known, strict=True)
         )
-        for name in ("extents", "origin")
+        for name in ("extents", "origin", "before", "after")
     }
     return replace(operand, **hidden)
 

@@ -523,7 +523,7 @@ static void net_0_add_compute(const uint8_t *a, const uint8_t *b, uint8_t *y)
 
 TW_STEP void net_0_add(uint8_t *l3, uint8_t *tcdm)
 {
-    tw_rt_charge(7194u);
+    tw_rt_charge(3944u);
     tw_queue copies = {.started = 0};
     tw_slot a[1] = {{.bytes = tcdm + AT_0_A_TCDM_0, .queue = &copies}};
     tw_slot b[1] = {{.bytes = tcdm + AT_0_B_TCDM_0, .queue = &copies}};

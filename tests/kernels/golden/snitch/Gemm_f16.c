@@ -950,7 +950,7 @@ static void net_0_gemm_compute(const uint8_t *a, const uint8_t *b, const uint8_t
 
 TW_STEP void net_0_gemm(uint8_t *l3, uint8_t *tcdm, const uint8_t *weights)
 {
-    tw_rt_charge(12394u);
+    tw_rt_charge(10119u);
     tw_queue copies = {.started = 0};
     tw_slot a[1] = {{.bytes = tcdm + AT_0_A_TCDM_0, .queue = &copies}};
     tw_slot b[1] = {{.bytes = tcdm + AT_0_B_TCDM_0, .queue = &copies}};

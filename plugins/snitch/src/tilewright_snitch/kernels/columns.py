@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
-CODE_BYTES = 5300  # that a layer executes, steps included
+CODE_BYTES = 3300  # that a layer executes, with one width of blocks or with several
 AT_ONCE = 8  # pixels
 COPY_CYCLES = 4.5  # of an element
 TAP_CYCLES = 14.5  # of a run of channels, beside its elements

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
-CODE_BYTES = 6200  # that a layer executes, steps included
+CODE_BYTES = 3250  # that a layer executes, with one width of blocks or with several
 ROW_CYCLES = 60.0  # of a row of pixels, beside its products
 
 

@@ -20,7 +20,7 @@ from tilewright_snitch.machine import code_cycles
 from tilewright_snitch.portable import portable_cycles
 
 _EXPRESSIONS: Mapping[str, str] = MappingProxyType({"Add": "a + b", "Sub": "a - b", "Mul": "a * b", "Clip": "a"})
-CODE_BYTES = 1800  # that a layer executes
+CODE_BYTES = 800  # that a layer executes, in whole runs or with a rest
 CALL_CYCLES, SETUP_CYCLES, ROW_CYCLES = 60.0, 110.0, 200.0
 HALF_CYCLES = 110.0  # of a set-up for floats of 16 bits: limits are spread, marks looked at, the format is said
 SHARED = ("_lead1", "_lead3", "_lead0", "*")  # among cores: channels last of all, whose neighbours a stream brings

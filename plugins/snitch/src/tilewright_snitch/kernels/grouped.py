@@ -19,7 +19,7 @@ from tilewright_snitch.kernels.products import PRODUCTS, short_of_streams
 from tilewright_snitch.kernels.sources import c_section, c_template
 from tilewright_snitch.machine import code_cycles
 
-CODE_BYTES = 6200  # that a layer executes, steps included
+CODE_BYTES = 4100  # that a layer executes
 GROUP_CYCLES = 220.0  # of a row of pixels of a group, beside its products
 PIXEL_CYCLES = 250.0  # of a pixel whose window reaches outside
 

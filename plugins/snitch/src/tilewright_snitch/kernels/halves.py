@@ -31,7 +31,7 @@ from tilewright_snitch.kernels.products import (
 from tilewright_snitch.kernels.sources import HALF_MODE, c_template, half_sections
 from tilewright_snitch.machine import code_cycles
 
-CODE_BYTES = 3400  # that a layer executes
+CODE_BYTES = 2700  # that a layer executes
 AT_ONCE = 8  # rows
 WIDEN_CYCLES, NARROW_CYCLES = 5.0, 5.0  # of an element
 ROW_CYCLES = 60.0  # of a row, beside its elements

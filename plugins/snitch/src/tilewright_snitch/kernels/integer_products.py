@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 BLOCK = 4  # outputs, and pixels
-CODE_BYTES = 2300  # that a convolution executes
+CODE_BYTES = 4200  # that a convolution executes
 ROW_CODE_BYTES = 1200  # that a product of one row does, which is what networks have
 
 

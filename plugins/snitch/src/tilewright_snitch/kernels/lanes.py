@@ -19,7 +19,7 @@ from tilewright_snitch.kernels.products import INCLUDES, PRODUCTS, computed_valu
 from tilewright_snitch.kernels.sources import c_section, c_template
 from tilewright_snitch.machine import code_cycles
 
-CODE_BYTES = 2500  # that a product executes
+CODE_BYTES = 2000  # that a product executes, of one width or of two
 HEIGHTS = (2, 1)
 
 

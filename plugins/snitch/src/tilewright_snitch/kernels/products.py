@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
-CODE_BYTES = 2500  # that a product executes
+CODE_BYTES = 2000  # that a product executes, of one width or of two
 
 
 def short_of_streams(depth: int, dtype: DType) -> str | None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
-CODE_BYTES, POOL_CODE_BYTES = 6200, 2500  # that a layer executes, steps included
+CODE_BYTES, POOL_CODE_BYTES = 2200, 1850  # that a layer executes
 _KINDS: Mapping[str, str] = {"Conv": "products", "AveragePool": "sum", "MaxPool": "max"}
 
 
