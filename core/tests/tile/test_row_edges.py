@@ -137,3 +137,25 @@ def test_a_step_is_joined_a_few_times_however_many_steps_are_before_it(monkeypat
     assert len(tail) == 40
     assert 1 < stripes <= 30  # of 60
     assert len(joined) <= 4 * len(tail)
+
+
+@pytest.mark.parametrize("count", range(2, 25))
+def test_a_step_that_was_joined_early_is_not_joined_again(count: int) -> None:
+    """A U-Net: what is added to the enlarged image is read by a step far behind its maker, whose stripes were asked
+    for, and joined, before those of steps in between.
+    """
+    sketch = Sketch(operators=vocabulary())
+    windows = {"dilations": (1, 1), "ceil_mode": 0}
+    same = {**windows, "kernel_shape": (3, 3), "strides": (1, 1), "pads": (1,) * 4}
+    half = {**windows, "kernel_shape": (2, 2), "strides": (2, 2), "pads": (0,) * 4}
+    fine = sketch.node("MaxPool", (sketch.input("x", DType.F32, (1, 2, 24, 24)),), same)
+    coarse = sketch.node("MaxPool", (sketch.node("MaxPool", (fine,), half),), same)
+    twice = {"sizes": (24, 24), "slopes": (11, 11), "offsets": (0, 0), "divisors": (23, 23)}
+    both = sketch.node("Add", (fine, sketch.node("ResizeLinear", (coarse,), twice)))
+    steps = RowSteps(on_one_memory(sketch.finish(sketch.node("MaxPool", (both,), same))))
+    tail = with_edges(steps, [steps.at(at) for at in range(6)], count)
+    for one in tail:
+        columns = columns_of(one)
+        assert len(columns.bounds) == len(columns_of(tail[-1]).bounds)
+        assert all(low < high for low, high in columns.computed)
+        assert (columns.computed[0][0], columns.computed[-1][1]) == (0, one.output.shape[3])

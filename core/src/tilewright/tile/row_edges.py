@@ -57,13 +57,14 @@ class _Found:
 
 def _after_all(found: Sequence[_Found], merges: Sequence[Sequence[Ends]]) -> Iterator[RowStep]:
     """The steps in their order, from what was found last on, in the stripes that are left after all merges: several
-    merges are made one, so that every step is joined once.
+    merges are made one, so that every step is joined once. A step that was asked for on the way has been through more
+    of them than those found after it.
     """
-    at, parts = len(merges), list[Ends]()
+    left = [list[Ends]()]  # by the number of merges that are still to come: all of them as one
+    for merge in reversed(merges):
+        left.append([(merge[low][0], merge[high][1]) for low, high in left[-1]] or list(merge))
     for last in reversed(found):
-        while at > last.merged:
-            at -= 1
-            parts = [(merges[at][low][0], merges[at][high][1]) for low, high in parts] or list(merges[at])
+        parts = left[len(merges) - last.merged]
         yield _joined(last.one, parts) if parts else last.one
 
 
