@@ -78,19 +78,12 @@ _FLOATS: Mapping[DType, tuple[WindowCycles, WindowCycles]] = {  # of few channel
         ),
     ),
 }
-_BYTES_FOUR, _BYTES_FEW, _BYTES_MANY = (
-    100.0,
-    11.2,
-    8.7,
-)  # of four outputs; of a product in a short run, a long one
+_BYTES_FOUR = 100.0  # of four outputs
+_BYTES_FEW, _BYTES_MANY = 11.2, 8.7  # of a product of these, in a short run and in a long one
 _BYTES_ONE, _BYTES_ONE_PRODUCT = 50.0, 15.2
 _PADDED_TAP, _PADDED_PRODUCT = 10.0, 2.5  # of padding that counts, for each output: of a tap, of a channel
-_SUM, _SUM_TAP, _SUM_PRODUCT, _SUM_ZEROS = (
-    50.0,
-    10.0,
-    11.0,
-    15.0,
-)  # of sums of integers; with zero points of weights, and taps
+_SUM, _SUM_TAP, _SUM_PRODUCT = 50.0, 10.0, 11.0  # of sums of integers
+_SUM_ZEROS = 15.0  # of a product there, with zero points of weights, and taps
 _SPREAD, _SPREAD_TAP = 105.0, 10.0  # of a position, of a tap that reaches it
 _SPREAD_OUTPUT, _SPREAD_PRODUCT = 30.0, 8.7  # of each output there, of a product
 
