@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
+from onnx import helper, numpy_helper
 
 from networks import network_file, vectors_file
 from tilewright.config.options import Options
@@ -17,7 +18,9 @@ from tilewright.ir.decisions import Whose
 from tilewright.ir.runner import Job
 from tilewright.plan.planner import ram_bytes
 from tilewright.plugins import load_named
+from tilewright.runners.host import HostRunner
 from tilewright.validate.reference import run
+from tilewright.verification.validation import validate, vectors_of
 
 BYTES: tuple[tuple[str, str, Whose, int], ...] = (  # network, target, where the input is, at most so many
     ("resnet8_int8", "generic", "push", 13_000),
@@ -79,3 +82,21 @@ def test_rows_and_the_whole_give_the_expected_outputs(
         for output, array in got.items():
             np.testing.assert_array_equal(array, known[output])
             assert int(np.argmax(array)) == int(np.argmax(expected[output]))
+
+
+def test_pixels_that_become_channels_on_the_way_in(tmp_path: Path) -> None:
+    """As `PixelUnshuffle` is exported: a Reshape, a Transpose and a Reshape before the first convolution."""
+    shapes = {"split": [1, 2, 6, 2, 5, 2], "joined": [1, 8, 6, 5]}
+    constants = [numpy_helper.from_array(np.array(shape, np.int64), name) for name, shape in shapes.items()]
+    constants.append(numpy_helper.from_array(np.ones((3, 8, 3, 3), np.float32), "w"))
+    nodes = [
+        helper.make_node("Reshape", ["x", "split"], ["a"]),
+        helper.make_node("Transpose", ["a"], ["b"], perm=[0, 1, 3, 5, 2, 4]),
+        helper.make_node("Reshape", ["b", "joined"], ["c"]),
+        helper.make_node("Conv", ["c", "w"], ["y"], pads=[1, 1, 1, 1]),
+    ]
+    ends = [helper.make_tensor_value_info(*one) for one in (("x", 1, [1, 2, 12, 10]), ("y", 1, [1, 3, 6, 5]))]
+    graph = helper.make_graph(nodes, "unshuffled", ends[:1], ends[1:], constants)
+    (tmp_path / "net.onnx").write_bytes(helper.make_model(graph).SerializeToString())
+    made = Deployment(tmp_path / "net.onnx", "generic", Options(io_of={"x": "push"}))
+    assert validate(made, HostRunner(), vectors_of(made, None, 1)).passed

@@ -15,13 +15,14 @@ from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.layer import Layers, layer_key
-from tilewright.ir.layout import channels_last, row_major
+from tilewright.ir.layout import channels_last, row_major, transposed
 from tilewright.ir.platform import Memory, Platform
 from tilewright.ir.stages import Bound
 from tilewright.testing.sketch import Sketch
 
 FAMILIES = [
-    importlib.import_module(f"tilewright.operators.{name}") for name in ("clip", "conv", "reshape", "transpose")
+    importlib.import_module(f"tilewright.operators.{name}")
+    for name in ("clip", "conv", "reshape", "row_ports", "transpose")
 ]
 OPERATORS = {operator.name: operator for family in FAMILIES for operator in family.OPERATORS}
 KERNELS = {kernel.name: kernel for family in FAMILIES for kernel in family.KERNELS}
@@ -53,6 +54,20 @@ def test_values_between_convolutions_are_channels_last() -> None:
     last = sketch.node("Conv", [relu, "c0"], CONV, "last")
     layouts = bound(sketch.finish(last)).layouts
     assert layouts["conv:0"] == layouts["relu:0"] == channels_last(4)
+
+
+@pytest.mark.parametrize("moves", [[], [("Transpose", {"perm": (0, 1, 3, 2)})]])
+def test_what_arrives_is_stored_as_it_is_handed_over(moves: list[tuple[str, dict[str, tuple[int, ...]]]]) -> None:
+    """Whatever is read from it: a Reshape behind Transposes moves bytes itself."""
+    sketch = Sketch(operators=OPERATORS)
+    x = sketch.input("x", DType.F32, (1, 4, 8, 6))
+    before = sketch.node("Transpose", [x], {"perm": (0, 2, 3, 1)})
+    arrived = sketch.node("Arrival", [before])
+    y = arrived
+    for op, attributes in moves:
+        y = sketch.node(op, [y], attributes)
+    layouts = bound(sketch.finish(sketch.node("Reshape", [y], {"shape": (1, 2, 12, 8)}))).layouts
+    assert layouts[arrived] == layouts[before] == transposed(row_major(4), (0, 2, 3, 1))
 
 
 def test_a_transposed_input_is_only_another_layout() -> None:

@@ -25,8 +25,10 @@ def choose_layouts(
     """A layout for every value that is no constant. `layers` has what computes each node."""
     layouts = {name: row_major(len(graph.tensors[name].shape)) for name in (*graph.inputs, *graph.outputs)}
     layouts.update({name: layout for name, layout in pins.items() if name in graph.tensors})
+    arrived = {name for node in graph.nodes if node.op == "Arrival" for name in node.outputs}
     for node in reversed(graph.nodes):
-        _pull(node, graph, layouts)
+        if arrived.isdisjoint(node.inputs):  # what arrives is stored as the application hands it over
+            _pull(node, graph, layouts)
     for node in graph.nodes:
         _push(graph.site(node), operators[node.op], layers[node.name], layouts)
     return layouts
