@@ -79,3 +79,10 @@ def test_where_rows_are_not_possible_there_is_one_point() -> None:
     pinned = replace(PLANNER, pins=replace(PLANNER.pins, groups=(("a",),)))
     (one,) = row_front(pinned, plan, plan.tiled.scheduled.bound, None)
     assert one.chosen and one.ram_bytes == ram_bytes(plan)
+
+
+def test_where_cores_share_steps_there_is_none() -> None:
+    plan = planned(0)
+    bound = plan.tiled.scheduled.bound
+    team = replace(bound.platform, engines=(replace(bound.platform.engines[0], cores=8),))
+    assert row_front(PLANNER, plan, replace(bound, platform=team), None) == ()

@@ -92,9 +92,13 @@ def faster_by_rows(planner: Planner, plan: Allocated, misfit: Misfit, rebind: Re
 
 
 def rows_possible(planner: Planner, platform: Platform) -> bool:
-    """Whether there is one memory, one core, and no pin about groups or tiles."""
-    alone = not platform.near and all(engine.cores == 1 for engine in platform.engines)
-    return alone and not planner.pins.tiles and not planner.pins.groups
+    """Whether one core computes in its own memory, and no pin is about groups or tiles."""
+    return computes_alone(platform) and not planner.pins.tiles and not planner.pins.groups
+
+
+def computes_alone(platform: Platform) -> bool:
+    """Whether one core computes, in a memory that nothing is copied to first."""
+    return not platform.near and all(engine.cores == 1 for engine in platform.engines)
 
 
 def smallest_plan(planner: Planner, plan: Allocated, ways: Sequence[RowPlan], most: int) -> Allocated:

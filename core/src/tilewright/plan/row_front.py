@@ -11,7 +11,7 @@ from tilewright.ir.dataclass import dataclass
 from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Bound
 from tilewright.plan.planner import Planner, ram_bytes
-from tilewright.plan.row_choice import BALANCED, planned_well, rows_possible, with_rows
+from tilewright.plan.row_choice import BALANCED, computes_alone, planned_well, rows_possible, with_rows
 from tilewright.plan.row_costs import slowdown
 from tilewright.plan.row_plan import RowPlan
 from tilewright.plan.row_ways import Rebind, row_ways
@@ -32,7 +32,11 @@ class FrontPoint:
 
 
 def row_front(planner: Planner, plan: Allocated, bound: Bound, rebind: Rebind | None) -> tuple[FrontPoint, ...]:
-    """From the fastest to the least memory. One point where there is nothing to choose."""
+    """From the fastest to the least memory. One point where there is nothing to choose, and none where cores share a
+    step or tiles are copied: what one core takes in one piece says nothing there.
+    """
+    if not computes_alone(bound.platform):
+        return ()
     found = [_point(plan, chosen=True)]
     if not rows_possible(planner, bound.platform):
         return tuple(found)

@@ -52,11 +52,11 @@ def less_memory(points: Sequence[FrontPoint], typed: str) -> Iterator[str]:
     """What a check says where less memory is to be had: bytes and cycles of this plan and of others, all over the same,
     then what to type. `typed` is what was, as `tilewright check net.onnx --target generic`.
     """
-    plan = next(one for one in points if one.chosen)
-    less = [one for one in points if one.ram_bytes <= _WORTH_SAYING * plan.ram_bytes]
-    named = [one for one in less if one.flags.startswith("--optimize")]
+    least = _WORTH_SAYING * max((one.ram_bytes for one in points if one.chosen), default=0)
+    named = [one for one in points if one.ram_bytes <= least and one.flags.startswith("--optimize")]
     if not named:
         return
+    plan = next(one for one in points if one.chosen)
     here, *ways = (f"{one.ram_bytes:,} B at {_percent(one):+.1f} %" for one in (plan, *named))
     yield f"fits in {here}; row by row in {', '.join(ways)} (cycles over layer by layer, estimates):"
     yield from (f"  {typed} {one.flags}" for one in named)
