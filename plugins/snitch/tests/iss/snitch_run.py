@@ -6,6 +6,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 
@@ -81,6 +82,7 @@ class Part:
     sums: Array | None
     last: bool
     known: bool = True  # whether C has the extent of the part as a number
+    in_output: bool = False  # whether sums are where the output is
 
 
 def kernel_text(kernel: Kernel, call: Call) -> str:
@@ -134,14 +136,15 @@ def run_on_iss(
     extents = {name: str(high - low) for name, (low, high) in trips.items()}
     operands = {name: _opaque(one) if opaque else one for name, one in _operands(layer, tiles, trips).items()}
     call = Call(site=layer.site, operands=operands, extents=extents, name="step")
-    text = kernel_text(kernel, call if part is None else _of_part(call, layer, part, len(tiles) + 1))
+    inside = part is not None and part.in_output
+    text = kernel_text(kernel, call if part is None else _of_part(call, layer, part, len(tiles) - 1 + 2 * (not inside)))
     image, entry = image_of(text, folder, flags)
     memory = Memory(image)
     for tile in tiles:
         if tile.name not in operator.outputs:
             memory.write(tile.place, np.ascontiguousarray(tile.array.transpose(tile.layout)).tobytes())
     end, room = _end(tiles), tiles[-1].array
-    kept = end + align_up(kernel.scratch_bytes(layer.tile(trips)), 16)
+    kept = tiles[-1].place if inside else end + align_up(kernel.scratch_bytes(layer.tile(trips)), 16)
     if part is not None:
         before = np.full(room.size, np.nan, room.dtype) if part.sums is None else part.sums
         memory.write(kept, before.tobytes())
@@ -150,6 +153,29 @@ def run_on_iss(
     sums = np.frombuffer(memory.read(kept, room.nbytes), room.dtype) if part is not None else None
     outputs = tuple(_read(memory, tile) for tile in tiles if tile.name in operator.outputs)
     return Executed(outputs, core.instructions, core.finish(), core.floats.counts, core.floats.stalls, sums)
+
+
+def run_in_parts(
+    operator: Operator,
+    kernel: Kernel,
+    site: Site,
+    inputs: Sequence[Array | None],
+    folder: Path,
+    cuts: Mapping[str, Sequence[int]],
+    *,
+    known: bool = True,
+    in_output: bool = False,
+    timing: Timing = CLUSTER,
+) -> list[Executed]:
+    """The parts of a reduction one after the other; `cuts` has where they begin and end, of one loop."""
+    ((loop, ends),) = cuts.items()
+    found: list[Executed] = []
+    for low, high in pairwise(ends):
+        sums = found[-1].sums if found else None
+        part = Part(sums, last=high == ends[-1], known=known, in_output=in_output)
+        box = {loop: (low, high)}
+        found.append(run_on_iss(operator, kernel, site, inputs, folder, box, part=part, timing=timing))
+    return found
 
 
 def _opaque(operand: Operand) -> Operand:

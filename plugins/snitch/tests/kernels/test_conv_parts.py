@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pytest
-from snitch_run import Executed, Part, run_on_iss
-from timing import CLUSTER, GVSOC, Timing
+from snitch_run import run_in_parts
+from timing import GVSOC
 
 from tilewright.api.testing import UBSAN, result_errors, run_tiled, site_of
 from tilewright.ir.graph import Attribute, Site
-from tilewright.ir.kernel import Kernel
 from tilewright.ir.layer import layer_of
 from tilewright.operators.conv import CONV, CONV_F32
 from tilewright_snitch.kernels.conv import CONV as STREAMS
@@ -39,24 +37,6 @@ def layer(
     return site_of(CONV, inputs, attributes, (1, 2)), inputs
 
 
-def in_parts(
-    kernel: Kernel,
-    site: Site,
-    inputs: list[Array | None],
-    cuts: Sequence[int],
-    folder: Path,
-    *,
-    known: bool = True,
-    timing: Timing = CLUSTER,
-) -> list[Executed]:
-    """The simulated core, one part of the channels after the other."""
-    found: list[Executed] = []
-    for low, high in pairwise(cuts):
-        part = Part(found[-1].sums if found else None, last=high == cuts[-1], known=known)
-        found.append(run_on_iss(CONV, kernel, site, inputs, folder, {"c": (low, high)}, part=part, timing=timing))
-    return found
-
-
 @pytest.mark.parametrize("each", [4, 8])
 @pytest.mark.parametrize("name", WINDOWS)
 def test_without_streams(name: str, each: int, tmp_path: Path) -> None:
@@ -72,27 +52,32 @@ def test_with_streams(name: str, known: bool, tmp_path: Path, tool: Callable[[st
     """Taps are neighbours, or, where the program alone knows how many channels there are, each tap is a run."""
     tool("riscv64-unknown-elf-gcc")
     site, inputs = layer(*WINDOWS[name], bias=known == (name in ("3x3", "wide pads")), high=2.0)
-    found = in_parts(STREAMS, site, inputs, (0, 4, 8, 12), tmp_path, known=known)
+    found = run_in_parts(CONV, STREAMS, site, inputs, tmp_path, {"c": (0, 4, 8, 12)}, known=known)
     assert result_errors(CONV, site, inputs, found[-1].outputs) == []
     assert all(one.counts["vfmac.s"] > 0 for one in found)
 
 
-def test_what_is_infinite_is_computed_again_from_the_sums(tmp_path: Path, tool: Callable[[str], str]) -> None:
+@pytest.mark.parametrize("in_output", [False, True], ids=["of their own", "in the output"])
+@pytest.mark.parametrize("what", [np.inf, np.nan])
+def test_what_is_infinite_is_clipped_as_every_machine_does(
+    what: float, in_output: bool, tmp_path: Path, tool: Callable[[str], str]
+) -> None:
+    """The sums are there to be clipped again, or were not written over."""
     tool("riscv64-unknown-elf-gcc")
     site, inputs = layer((3, 3), 1, 1, high=2.0)
     assert inputs[0] is not None
-    inputs[0][0, 3, 2, 2] = np.inf
-    found = in_parts(STREAMS, site, inputs, (0, 4, 12), tmp_path)
+    inputs[0][0, 3, 2, 2] = what
+    found = run_in_parts(CONV, STREAMS, site, inputs, tmp_path, {"c": (0, 4, 12)}, in_output=in_output)
     assert result_errors(CONV, site, inputs, found[-1].outputs) == []
 
 
 def test_as_fast_as_estimated_and_faster_than_portable_c(tmp_path: Path, tool: Callable[[str], str]) -> None:
     tool("riscv64-unknown-elf-gcc")
     site, inputs = layer((3, 3), 1, 1, channels=16, outputs=16, size=8)
-    whole = layer_of(CONV, STREAMS, site)
-    found = in_parts(STREAMS, site, inputs, (0, 4, 8, 12, 16), tmp_path, timing=GVSOC)
+    whole, cuts = layer_of(CONV, STREAMS, site), {"c": (0, 4, 8, 12, 16)}
+    found = run_in_parts(CONV, STREAMS, site, inputs, tmp_path, cuts, timing=GVSOC)
     assert STREAMS.cycles is not None
     estimate = STREAMS.cycles(whole.tile({**whole.whole.box, "c": (0, 4)}))
     assert estimate == pytest.approx(found[1].cycles, rel=0.15)
-    plain = in_parts(CONV_F32, site, inputs, (0, 4, 8, 12, 16), tmp_path, timing=GVSOC)
+    plain = run_in_parts(CONV, CONV_F32, site, inputs, tmp_path, cuts, timing=GVSOC)
     assert sum(one.cycles for one in plain) > 4 * sum(one.cycles for one in found)

@@ -427,8 +427,13 @@ typedef struct {
     int32_t rounds, a_round, b_round;
 } tw_sn_rounds;
 
+/* Where results are, and biases, of products in parts; whether this is the first part, the last part. */
+typedef struct {
+    int32_t first, last, c_row, c_output, y_row, y_output;
+} tw_sn_results;
+
 /* The fused activation; NaN stays NaN. */
-TW_KERNEL float tw_sn_f32_products_none_11_clip(float value, float low, float high)
+TW_KERNEL float tw_sn_float_none(float value, float low, float high)
 {
     (void)low;
     (void)high;
@@ -452,7 +457,7 @@ TW_KERNEL void tw_sn_f32_products_none_11_plain(const tw_sn_products *p, float l
             if (c) {
                 sum += c[m * p->c_row + n * p->c_output];
             }
-            y[m * p->y_row + n * p->y_output] = tw_sn_f32_products_none_11_clip(sum, low, high);
+            y[m * p->y_row + n * p->y_output] = tw_sn_float_none(sum, low, high);
         }
     }
 }

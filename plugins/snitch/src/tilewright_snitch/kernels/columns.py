@@ -21,7 +21,8 @@ from tilewright_snitch.kernels.conv import CONV_FIELDS, conv_values, conv_window
 from tilewright_snitch.kernels.costs import products_cycles
 from tilewright_snitch.kernels.halves import HALVES, NARROW_CYCLES
 from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, element_texts, trips
-from tilewright_snitch.kernels.products import INCLUDES, PRODUCTS, short_of_streams
+from tilewright_snitch.kernels.product_sections import INCLUDES, PRODUCTS
+from tilewright_snitch.kernels.products import short_of_streams
 from tilewright_snitch.kernels.sources import c_section, c_template, half_sections
 from tilewright_snitch.machine import code_cycles
 

@@ -83,7 +83,7 @@ TW_SN_APART void ${function}(const tw_sn_windows *p, const tw_sn_products *q, ${
                 ${type} *const yt = y + (n * p->y_batch + i * p->y_row + j * p->y_column);
                 for (int32_t o = 0; o < q->outputs; ++o) {
                     const ${type} sum = ${function}_sum(p, rows, columns, xt, w + o * p->w_output);
-                    yt[o * q->y_output] = ${name}_clip(b ? sum + b[o] : sum, low, high);
+                    yt[o * q->y_output] = tw_sn_${type}_${clip}(b ? sum + b[o] : sum, low, high);
                 }
             }
         }

@@ -16,7 +16,8 @@ from tilewright_riscv.floats.activation import activation
 from tilewright_snitch.kernels.conv_parts import GRAIN, accumulates, is_part, part_sections, part_values
 from tilewright_snitch.kernels.costs import CALL_CYCLES, products_cycles
 from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, not_floats, not_halves, trips
-from tilewright_snitch.kernels.products import INCLUDES, PRODUCTS, products_values, short_of_streams
+from tilewright_snitch.kernels.product_sections import INCLUDES, PRODUCTS, products_values
+from tilewright_snitch.kernels.products import short_of_streams
 from tilewright_snitch.kernels.sources import c_section, c_template
 from tilewright_snitch.machine import code_cycles
 

@@ -1,5 +1,5 @@
-"""Knows what convolutions by streams need where their channels come in parts: which products begin the sums, go on and
-end them, and where sums are kept. Does not know rows of pixels, nor how weights are stored.
+"""Knows what convolutions by streams need where their channels come in parts: which products begin the sums and go
+on with them, and where sums are kept. Does not know rows of pixels, nor how weights are stored.
 """
 
 from __future__ import annotations
@@ -8,8 +8,7 @@ from collections.abc import Mapping
 
 from tilewright.api.graph import Site
 from tilewright.api.kernel import Call, PartialSums, Sections, Windows
-from tilewright_riscv.floats.activation import activation
-from tilewright_snitch.kernels.products import PRODUCTS, products_values
+from tilewright_snitch.kernels.product_sections import PRODUCTS, RESULTS, products_values
 from tilewright_snitch.kernels.sources import c_section, c_template
 
 GRAIN = 4  # channels of a part are a multiple: two words, so that a window of one tap has enough for streams
@@ -37,7 +36,7 @@ def part_values(call: Call, windows: Windows, values: Mapping[str, object]) -> d
         "part": True,
         "kept": call.operands["acc"],
         "deep": not joined,
-        "function": f"{names['ends']}_conv_part{'' if 'B' in call.operands else '_plain'}",
+        "function": f"{names['begins']}_conv_part_{values['clip']}",
         "fields": {**_fields(values), "channels": channels},
         "sums": {
             "first": call.first,
@@ -58,24 +57,16 @@ def _fields(values: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def _names(call: Call, *, deep: bool) -> dict[str, object]:
-    """Of the products in C: a bias is added where sums begin, limits hold where they end."""
-    ways = {"begins": ("none", "B" in call.operands), "goes_on": ("none", True), "ends": (_clip(call.site), True)}
+    """Of the products in C: a bias is added where sums begin; limits hold when they are done."""
+    ways = {"begins": "B" in call.operands, "goes_on": True}
     return {
-        way: products_values(call.site, bias=bias, dense=True, deep=deep, clip=clip)["name"]
-        for way, (clip, bias) in ways.items()
+        way: products_values(call.site, bias=bias, dense=True, deep=deep, clip="none")["name"]
+        for way, bias in ways.items()
     }
-
-
-def _clip(site: Site) -> str:
-    return activation(site)[0]
 
 
 def part_sections(values: Mapping[str, object]) -> Sections:
     """The products of every kind, and the windows around them."""
-    ways = {
-        values["goes_on"]: {"clip": "none", "bias": True},
-        values["begins"]: {"clip": "none", "bias": values["begins"] == values["goes_on"]},
-        values["ends"]: {"clip": values["clip"], "bias": True},
-    }
-    products = (PRODUCTS.of(name=name, dense=True, **how) for name, how in ways.items())
-    return (*products, c_template("${function}", "conv_part.c.mako", c_section("windows.h")))
+    ways = {values["goes_on"]: True, values["begins"]: values["begins"] == values["goes_on"]}
+    products = (PRODUCTS.of(name=name, dense=True, clip="none", bias=bias) for name, bias in ways.items())
+    return (*products, c_template("${function}", "conv_part.c.mako", c_section("windows.h"), RESULTS))

@@ -14,7 +14,7 @@ from tilewright_riscv.floats.activation import activation
 from tilewright_snitch.kernels import blocks
 from tilewright_snitch.kernels.costs import LIMIT_CYCLES, PACKED_LIMIT_CYCLES
 from tilewright_snitch.kernels.layers import NEAR, WORD_KINDS, element_texts, not_floats, not_halves
-from tilewright_snitch.kernels.products import INCLUDES
+from tilewright_snitch.kernels.product_sections import INCLUDES
 from tilewright_snitch.kernels.sources import HALF_MODE, c_section, c_template, half_sections
 from tilewright_snitch.machine import code_cycles
 from tilewright_snitch.portable import portable_cycles

@@ -15,7 +15,8 @@ from tilewright_riscv.floats.activation import activation
 from tilewright_snitch.kernels.conv import CONV, CONV_FIELDS, conv_values, conv_windows, edge_columns, two_axes
 from tilewright_snitch.kernels.costs import CALL_CYCLES, products_cycles
 from tilewright_snitch.kernels.layers import trips
-from tilewright_snitch.kernels.products import PRODUCTS, short_of_streams
+from tilewright_snitch.kernels.product_sections import PRODUCTS
+from tilewright_snitch.kernels.products import short_of_streams
 from tilewright_snitch.kernels.sources import c_section, c_template
 from tilewright_snitch.machine import code_cycles
 

@@ -15,15 +15,13 @@ from tilewright.api.kernel import Call, Kernel, Sections, TileShape
 from tilewright_riscv.floats.activation import activation
 from tilewright_snitch.kernels.costs import products_cycles
 from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, not_halves, trips
+from tilewright_snitch.kernels.product_sections import INCLUDES, PRODUCTS, products_values
 from tilewright_snitch.kernels.products import (
     CALL,
-    INCLUDES,
-    PRODUCTS,
     computed_values,
     gemm_access,
     pack_gemm,
     pack_weights,
-    products_values,
     short_of_streams,
     weights_access,
     weights_values,
@@ -94,12 +92,14 @@ def _computed_values(call: Call) -> Mapping[str, object]:
     """Results are dense, whatever the output is."""
     values, kind = computed_values(call), call.site.output.dtype.value
     own = products_values(call.site, bias=False, dense=True)
-    return {**values, **own, "kind": kind, "function": f"{own['name']}_{kind}_computed", "at_once": AT_ONCE}
+    function = f"{own['name']}_{kind}_computed"
+    return {**values, **own, "kind": kind, "function": function, "called": function, "at_once": AT_ONCE}
 
 
 def _values(call: Call) -> Mapping[str, object]:
     values, kind = weights_values(call), call.site.output.dtype.value
-    return {**values, "kind": kind, "function": f"{values['name']}_{kind}", "at_once": AT_ONCE}
+    function = f"{values['name']}_{kind}"
+    return {**values, "kind": kind, "function": function, "called": function, "at_once": AT_ONCE}
 
 
 def _source(values: Mapping[str, object]) -> Sections:
@@ -124,7 +124,7 @@ GEMM = Kernel(
     step_cycles=code_cycles(CODE_BYTES),
     values=_values,
     source=_source,
-    call=CALL.replace("${name}(", "${function}("),
+    call=CALL,
     includes=INCLUDES,
 )
 
@@ -142,7 +142,7 @@ MATMUL = Kernel(
     step_cycles=code_cycles(CODE_BYTES),
     values=_values,
     source=_source,
-    call=CALL.replace("${name}(", "${function}("),
+    call=CALL,
     includes=INCLUDES,
 )
 
@@ -158,7 +158,7 @@ MATMUL_COMPUTED = Kernel(
     step_cycles=code_cycles(CODE_BYTES),
     values=_computed_values,
     source=lambda values: (*half_sections(str(values["kind"])), HALF_MATRICES),
-    call=CALL.replace("${name}(", "${function}("),
+    call=CALL,
     includes=INCLUDES,
 )
 

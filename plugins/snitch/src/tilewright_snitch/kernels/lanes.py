@@ -15,7 +15,8 @@ from tilewright_riscv.floats.activation import activation
 from tilewright_snitch.kernels import blocks
 from tilewright_snitch.kernels.costs import lanes_cycles
 from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, not_floats, trips
-from tilewright_snitch.kernels.products import INCLUDES, PRODUCTS, computed_values
+from tilewright_snitch.kernels.product_sections import INCLUDES, PRODUCTS
+from tilewright_snitch.kernels.products import computed_values
 from tilewright_snitch.kernels.sources import c_section, c_template
 from tilewright_snitch.machine import code_cycles
 

@@ -8,21 +8,6 @@ deep (there are rounds of runs; then one block of outputs at a time).
     size = 8 if double else 4
     rounds, given, passed = ("const tw_sn_rounds *q, ", "const tw_sn_rounds q, ", "&q, ") if deep else ("", "", "")
 %>\
-/* The fused activation; NaN stays NaN. */
-TW_KERNEL ${type} ${name}_clip(${type} value, ${type} low, ${type} high)
-{
-% if clip == "none":
-    (void)low;
-    (void)high;
-    return value;
-% elif clip == "low":
-    (void)high;
-    return value < low ? low : value;
-% else:
-    return value < low ? low : (value > high ? high : value);
-% endif
-}
-
 /* y = clip(a . b + c), as every machine computes it. */
 TW_KERNEL void ${name}_plain(const tw_sn_products *p, ${rounds}${type} low, ${type} high, const ${type} *a, const ${type} *b,
         const ${type} *c, ${type} *y)
@@ -47,7 +32,7 @@ TW_KERNEL void ${name}_plain(const tw_sn_products *p, ${rounds}${type} low, ${ty
             if (c) {
                 sum += c[m * p->c_row + n * p->c_output];
             }
-            y[m * p->y_row + n * p->y_output] = ${name}_clip(sum, low, high);
+            y[m * p->y_row + n * p->y_output] = tw_sn_${type}_${clip}(sum, low, high);
         }
     }
 }

@@ -14,3 +14,8 @@ typedef struct {
 typedef struct {
     int32_t rounds, a_round, b_round;
 } tw_sn_rounds;
+
+/* Where results are, and biases, of products in parts; whether this is the first part, the last part. */
+typedef struct {
+    int32_t first, last, c_row, c_output, y_row, y_output;
+} tw_sn_results;

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.api.graph import DType, Site
-from tilewright.api.kernel import Call, Kernel, TileShape, broadcast_steps, nest, walk
+from tilewright.api.kernel import Call, Kernel, Sections, TileShape, broadcast_steps, nest, walk
 from tilewright.api.operator import Access, parse_map
 from tilewright_riscv.floats.activation import activation
-from tilewright_snitch.kernels import blocks
 from tilewright_snitch.kernels.costs import products_cycles
 from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, not_floats, trips
-from tilewright_snitch.kernels.sources import c_section, c_template
+from tilewright_snitch.kernels.product_parts import GRAIN, NO_PART, accumulates, is_part, part_sections, part_values
+from tilewright_snitch.kernels.product_sections import INCLUDES, PRODUCTS, products_values
 from tilewright_snitch.machine import code_cycles
 
 if TYPE_CHECKING:
@@ -101,49 +101,29 @@ def computed_values(call: Call) -> Mapping[str, object]:
     return _values(call, steps, b.strides[-2], b.strides[-1])
 
 
-def products_values(site: Site, *, bias: bool, dense: bool, deep: bool = False, clip: str = "") -> dict[str, object]:
-    """What products.c needs of a layer; `clip` where it is another than the layer's."""
-    dtype, (own, limits) = site.output.dtype.computed_in, activation(site)
-    clip = clip or own
-    return {
-        "name": f"tw_sn_{dtype.value}_products_{clip}_{int(bias)}{int(dense)}{'_deep' if deep else ''}",
-        "type": dtype.c_type,
-        "clip": clip,
-        "bias": bias,
-        "dense": dense,
-        "deep": deep,
-        "limits": blocks.LIMITS,
-        "zero": blocks.ZERO,
-        "marks": blocks.MARKS,
-        "clobbered": blocks.CLOBBERED,
-        "widths": blocks.WIDTHS,
-        "product_lines": blocks.product_lines,
-        "finish_lines": blocks.finish_lines,
-        "low": limits["low"],
-        "high": limits["high"],
-    }
-
-
 def _values(call: Call, steps: Mapping[str, tuple[int, ...]], b_depth: int, b_column: int) -> Mapping[str, object]:
     """A call over the rows that share B, and loops around it; `steps` are along all axes of Y but the last."""
     a, y, c = call.operands["A"], call.operands["Y"], call.operands.get("C")
     c_steps = broadcast_steps(c, y) if c else (0,) * len(y.shape)
-    all_rows = walk(y.extents[:-1], {**steps, "C": c_steps[:-1]}, "Y")
+    sums = call.operands.get("acc", y)
+    all_rows = walk(y.extents[:-1], {**steps, "C": c_steps[:-1], "acc": sums.strides[:-1]}, "Y")
     shared = int(all_rows.steps["B"][-1] == 0)
     outer, moves = nest(all_rows, shared), {name: own[-1] for name, own in all_rows.steps.items()}
-    whole = a.strides[-1] == 1
+    joined = a.strides[-1] == 1
     dense = y.strides[-1] == 1 and (c is None or c_steps[-1] == 1)
-    return {
-        **products_values(call.site, bias=c is not None, dense=dense),
+    whole = products_values(call.site, bias=c is not None, dense=dense)
+    values = {
+        **whole,
+        "called": whole["name"],
         "fields": {
             "rows": all_rows.extents[-1] if shared else "1",
             "outputs": y.extents[-1],
-            "run": a.extents[-1] if whole else "1",
-            "runs": "1" if whole else a.extents[-1],
+            "run": a.extents[-1] if joined else "1",
+            "runs": "1" if joined else a.extents[-1],
             "a_row": moves["A"],
-            "a_run": 0 if whole else a.strides[-1],
+            "a_run": 0 if joined else a.strides[-1],
             "b_output": b_column,
-            "b_run": 0 if whole else b_depth,
+            "b_run": 0 if joined else b_depth,
             "b_element": b_depth,
             "c_row": moves["C"],
             "c_output": c_steps[-1],
@@ -153,7 +133,13 @@ def _values(call: Call, steps: Mapping[str, tuple[int, ...]], b_depth: int, b_co
         "c_pointer": f"{c}{outer.offsets['C']}" if c else f"(const {call.site.output.dtype.computed_in.c_type} *)0",
         "nest": outer.headers,
         "at": outer.offsets,
+        **NO_PART,
     }
+    return part_values(call, values, moves["acc"]) if is_part(call) else values
+
+
+def _source(values: Mapping[str, object]) -> Sections:
+    return part_sections(values) if values["part"] else (PRODUCTS,)
 
 
 def _cycles(tile: TileShape) -> float:
@@ -161,21 +147,25 @@ def _cycles(tile: TileShape) -> float:
     rows = trips(tile, *(name for name in tile.box if name not in ("n", "k")))
     clip = ("none", "low", "both").index(activation(site)[0])
     double = site.output.dtype is DType.F64
-    bias = len(site.inputs) > 2 and site.has_input(2)
+    bias = (len(site.inputs) > 2 and site.has_input(2)) or trips(tile, "k") < site.input(0).shape[-1]
     return products_cycles(rows, trips(tile, "n"), trips(tile, "k"), double=double, bias=bias, clip=clip)
 
 
-PRODUCTS = c_template("${name}", "products.c.mako", c_section("streams.h"), c_section("products.h"))
 CALL = """\
 % for line in nest:
 ${line}
 % endfor
-${name}((tw_sn_products){
+${called}((tw_sn_products){
 % for field, value in fields.items():
     .${field} = ${value},
 % endfor
-}, ${low}, ${high}, ${A}${at["A"]}, ${B}${at["B"]}, ${c_pointer}, ${Y}${at["Y"]}, ${scratch});"""
-INCLUDES = ("<stdint.h>", "<math.h>")
+% if part:
+}, &(tw_sn_results){
+% for field, value in results.items():
+    .${field} = ${value},
+% endfor
+% endif
+}, ${low}, ${high}, ${A}${at["A"]}, ${B}${at["B"]}, ${c_pointer}, ${kept}${Y}${at["Y"]}, ${scratch});"""
 
 GEMM = Kernel(
     name="snitch.gemm",
@@ -187,10 +177,12 @@ GEMM = Kernel(
     scratch_bytes=lambda tile: LANES_BYTES,
     memories={"A": NEAR, "B": NEAR},
     parallel=("*",),
+    multiples={"k": GRAIN},
+    accumulates=accumulates,
     cycles=_cycles,
     step_cycles=code_cycles(CODE_BYTES),
     values=weights_values,
-    source=lambda values: (PRODUCTS,),
+    source=_source,
     call=CALL,
     includes=INCLUDES,
 )
@@ -205,10 +197,12 @@ MATMUL_WEIGHTS = Kernel(
     scratch_bytes=lambda tile: LANES_BYTES,
     memories={"A": NEAR, "B": NEAR},
     parallel=("m", "n"),
+    multiples={"k": GRAIN},
+    accumulates=accumulates,
     cycles=_cycles,
     step_cycles=code_cycles(CODE_BYTES),
     values=weights_values,
-    source=lambda values: (PRODUCTS,),
+    source=_source,
     call=CALL,
     includes=INCLUDES,
 )
@@ -221,10 +215,12 @@ MATMUL = Kernel(
     scratch_bytes=lambda tile: LANES_BYTES,
     memories={"A": NEAR, "B": NEAR},
     parallel=("m", "n"),
+    multiples={"k": GRAIN},
+    accumulates=accumulates,
     cycles=_cycles,
     step_cycles=code_cycles(CODE_BYTES),
     values=computed_values,
-    source=lambda values: (PRODUCTS,),
+    source=_source,
     call=CALL,
     includes=INCLUDES,
 )

@@ -19,7 +19,7 @@ from tilewright_snitch.kernels import blocks
 from tilewright_snitch.kernels.conv import edge_columns, image_fields, two_axes
 from tilewright_snitch.kernels.costs import taps_cycles
 from tilewright_snitch.kernels.layers import NEAR, not_floats, trips
-from tilewright_snitch.kernels.products import INCLUDES
+from tilewright_snitch.kernels.product_sections import INCLUDES
 from tilewright_snitch.kernels.sources import c_section, c_template
 from tilewright_snitch.machine import code_cycles
 
