@@ -36,6 +36,7 @@ from tilewright.operators.conv import CONV, CONV_F32
 from tilewright.operators.gemm import GEMM
 from tilewright.operators.matmul import MATMUL
 from tilewright_snitch.kernels import (
+    column_reductions,
     columns,
     conv,
     elements,
@@ -46,6 +47,7 @@ from tilewright_snitch.kernels import (
     products,
     reductions,
     taps,
+    wide,
 )
 
 Array = npt.NDArray[np.generic]
@@ -84,7 +86,7 @@ class Layer:
         most = 1 if site.output.dtype is DType.F64 else 2
         assert self.kernel.cycles is not None
         count, estimate = work * share, self.kernel.cycles(layer.tile(box))
-        if self.kernel in (conv.CONV, grouped.GROUPED, grouped.APART):  # taps outside are none
+        if self.kernel in (conv.CONV, grouped.GROUPED, grouped.APART, wide.GROUPED):  # taps outside are none
             count = 2 * (found.counts["vfmul.s"] + found.counts["vfmac.s"])
         used = f"{100 * count / found.cycles / most:.0f} %" if macs else "-"
         return (
@@ -160,9 +162,9 @@ def layers() -> Iterator[Layer]:
 def channels() -> Iterator[Layer]:
     """Windows of which every channel is by itself."""
     own = {kernel.op: kernel for kernel in taps.KERNELS}
-    wide = window(3, 1) | {"group": 64} | RELU
+    padded = window(3, 1) | {"group": 64} | RELU
     values: list[Array | None] = [real(1, 64, 16, 16), real(64, 1, 3, 3), real(64)]
-    yield Layer("depthwise 3x3, 64 at 16x16, Relu", CONV, own["Conv"], values, wide, CONV_F32, {"h": (4, 6)})
+    yield Layer("depthwise 3x3, 64 at 16x16, Relu", CONV, own["Conv"], values, padded, CONV_F32, {"h": (4, 6)})
     image: list[Array | None] = [real(1, 64, 8, 8)]
     whole = window(8, 0) | {"count_include_pad": 0}
     share = {"c": (0, 8)}
@@ -195,6 +197,11 @@ def elementwise() -> Iterator[Layer]:
         values: list[Array | None] = [real(8, 256)]
         last: dict[str, Attribute] = {"axes": (1,), "keepdims": 0}
         yield Layer(f"{name} of 8 rows of 256", whole[op], reduced[op], values, last, plain[op], constants=())
+    of_columns = {kernel.op: kernel for kernel in column_reductions.KERNELS}
+    for name, op in (("sums", "ReduceSum"), ("largest elements", "ReduceMax")):
+        values = [real(128, 16)]
+        first: dict[str, Attribute] = {"axes": (0,), "keepdims": 0}
+        yield Layer(f"{name} of 16 columns of 128", whole[op], of_columns[op], values, first, plain[op], constants=())
 
 
 def of_16_bits(dtype: DType) -> Iterator[Layer]:
@@ -207,6 +214,11 @@ def of_16_bits(dtype: DType) -> Iterator[Layer]:
     )
     for layer, kernel in zip(layers, (halves.GEMM, columns.COLUMNS, columns.COLUMNS), strict=True):
         yield replace(layer, kernel=kernel, inputs=narrowed(layer.inputs, dtype))
+    of_each = ("depthwise 3x3, 64", 64, 1, wide.DEPTHWISE), ("3x3, 4 groups of 16", 4, 16, wide.GROUPED)
+    for text, groups, each, kernel in of_each:
+        image = narrowed([real(1, 64, 16, 16), real(64, each, 3, 3), real(64)], dtype)
+        of_groups = window(3, 1) | {"group": groups} | RELU
+        yield Layer(f"{name} {text} at 16x16, Relu", CONV, kernel, image, of_groups, CONV_F32, {"h": (4, 6)})
     pair, own_product = narrowed([real(8, 64), real(64, 64)], dtype), halves.MATMUL_COMPUTED
     yield Layer(f"{name} product 64^3, computed", MATMUL, own_product, pair, {}, matmul.MATMUL_F32, constants=())
     add, both = {one.name: one for one in binary.OPERATORS}["Add"], narrowed([real(32, 64), real(32, 64)], dtype)

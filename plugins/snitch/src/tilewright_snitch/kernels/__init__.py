@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tilewright.api.kernel import Kernel
 from tilewright_snitch.kernels import (
+    column_reductions,
     columns,
     conv,
     elements,
@@ -15,6 +16,7 @@ from tilewright_snitch.kernels import (
     products,
     reductions,
     taps,
+    wide,
 )
 
 KERNELS: tuple[Kernel, ...] = (
@@ -25,8 +27,10 @@ KERNELS: tuple[Kernel, ...] = (
     *columns.KERNELS,
     *grouped.KERNELS,
     *taps.KERNELS,
+    *wide.KERNELS,
     *elements.KERNELS,
     *functions.KERNELS,
     *integer_products.KERNELS,
     *reductions.KERNELS,
+    *column_reductions.KERNELS,
 )

@@ -170,15 +170,17 @@ def _values(call: Call) -> Mapping[str, object]:
     }
 
 
-CONV_FIELDS = """&(tw_sn_windows){
+WINDOWS_FIELDS = """(tw_sn_windows){
 % for field, value in fields.items():
     .${field} = ${value},
 % endfor
-}, &(tw_sn_products){
+}"""
+PRODUCTS_FIELDS = """(tw_sn_products){
 % for field, value in products.items():
     .${field} = ${value},
 % endfor
 }"""
+CONV_FIELDS = f"&{WINDOWS_FIELDS}, &{PRODUCTS_FIELDS}"
 
 _WHOLE = c_template("${function}", "conv.c.mako", c_section("windows.h"), PRODUCTS)
 _CALL = f"""\

@@ -71,6 +71,14 @@ def _values(call: Call) -> Mapping[str, object]:
     return {**values, "function": f"{values['name']}_groups", "groups": groups}
 
 
+GROUPS = c_template("${function}", "grouped.c.mako", c_section("windows.h"), PRODUCTS)
+GROUPS_FIELDS = """(${function}_of){
+% for field, value in groups.items():
+    .${field} = ${value},
+% endfor
+}"""
+
+
 def _kernel(name: str, match: Callable[[Site], Windows | str]) -> Kernel:
     return replace(
         CONV,
@@ -81,12 +89,9 @@ def _kernel(name: str, match: Callable[[Site], Windows | str]) -> Kernel:
         cycles=_cycles,
         step_cycles=code_cycles(CODE_BYTES),
         values=_values,
-        source=lambda values: (c_template("${function}", "grouped.c.mako", c_section("windows.h"), PRODUCTS),),
-        call=f"""${{function}}({CONV_FIELDS}, (${{function}}_of){{
-% for field, value in groups.items():
-    .${{field}} = ${{value}},
-% endfor
-}}, ${{low}}, ${{high}}, ${{X}}, ${{W}}, ${{bias_pointer}}, ${{Y}}, ${{scratch}});""",
+        source=lambda values: (GROUPS,),
+        call=f"${{function}}({CONV_FIELDS}, {GROUPS_FIELDS}, ${{low}}, ${{high}}, ${{X}}, ${{W}}, "
+        "${bias_pointer}, ${Y}, ${scratch});",
     )
 
 

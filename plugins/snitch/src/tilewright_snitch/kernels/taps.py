@@ -16,7 +16,7 @@ from tilewright.api.kernel import Call, Kernel, Matched, Operand, TileShape, Win
 from tilewright.api.operator import Access, parse_map
 from tilewright_riscv.floats.activation import activation
 from tilewright_snitch.kernels import blocks
-from tilewright_snitch.kernels.conv import edge_columns, image_fields, two_axes
+from tilewright_snitch.kernels.conv import WINDOWS_FIELDS, edge_columns, image_fields, two_axes
 from tilewright_snitch.kernels.costs import taps_cycles
 from tilewright_snitch.kernels.layers import NEAR, not_floats, trips
 from tilewright_snitch.kernels.product_sections import INCLUDES
@@ -104,9 +104,18 @@ def _ends(site: Matched, x: Operand) -> str:
 
 
 def _values(call: Call) -> Mapping[str, object]:
-    site, x = call.site, call.operands["X"]
-    windows, kind, (clip, limits) = two_axes(site.analysis), _KINDS[site.node.op], activation(site)
-    w = call.operands.get("W")
+    site, x, w = call.site, call.operands["X"], call.operands.get("W")
+    fields = image_fields(call, two_axes(site.analysis), channels=x.extents[1], w_output=w.strides[0] if w else 0)
+    return {
+        **taps_values(site, _KINDS[site.node.op], fields),
+        "ends": _ends(site, x),
+        "weights": f"{w}, {call.operands['B']}, " if w else "",
+    }
+
+
+def taps_values(site: Site, kind: str, fields: Mapping[str, object]) -> dict[str, object]:
+    """What taps.c and its call need of windows of any kind; `fields` are those of tw_sn_windows, see windows.h."""
+    clip, limits = activation(site)
     return {
         "function": f"tw_sn_f32_taps_{kind}_{clip}",
         "kind": kind,
@@ -119,20 +128,16 @@ def _values(call: Call) -> Mapping[str, object]:
         "factor": blocks.FACTOR,
         "limits": blocks.LIMITS,
         "clobbered": ("ft0", "ft1", "ft2", *blocks.SUMS),
-        "fields": image_fields(call, windows, channels=x.extents[1], w_output=w.strides[0] if w else 0),
-        "ends": _ends(site, x),
+        "fields": fields,
+        "ends": "",
+        "weights": "",
         "low": limits["low"],
         "high": limits["high"],
-        "weights": f"{w}, {call.operands['B']}, " if w else "",
     }
 
 
-_CALL = """${function}((tw_sn_windows){
-% for field, value in fields.items():
-    .${field} = ${value},
-% endfor
-}, ${ends}${low}, ${high}, ${X}, ${weights}${Y});"""
-_SOURCE = c_template("${function}", "taps.c.mako", c_section("windows.h"), c_section("streams.h"))
+_CALL = f"${{function}}({WINDOWS_FIELDS}, ${{ends}}${{low}}, ${{high}}, ${{X}}, ${{weights}}${{Y}});"
+TAPS = c_template("${function}", "taps.c.mako", c_section("windows.h"), c_section("streams.h"))
 
 DEPTHWISE = Kernel(
     name="snitch.conv_depthwise",
@@ -148,7 +153,7 @@ DEPTHWISE = Kernel(
     cycles=_cycles,
     step_cycles=code_cycles(CODE_BYTES),
     values=_values,
-    source=lambda values: (_SOURCE,),
+    source=lambda values: (TAPS,),
     call=_CALL,
     includes=INCLUDES,
 )
@@ -168,7 +173,7 @@ def _pool(op: str, name: str) -> Kernel:
         cycles=_cycles,
         step_cycles=code_cycles(POOL_CODE_BYTES),
         values=_values,
-        source=lambda values: (_SOURCE,),
+        source=lambda values: (TAPS,),
         call=_CALL,
         includes=INCLUDES,
     )
