@@ -101,3 +101,19 @@ def test_a_json_has_no_lifetimes_that_are_inclusive(tmp_path: Path) -> None:
     assert read_problem(file).blocks
     with pytest.raises(TilewrightError, match="--inclusive is about a CSV"):
         read_problem(file, inclusive=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"buffers": [{}]}', "' is missing"),
+        ("id,lower,upper,size\na,0,2\n", "shorter"),
+        ("id,lower,upper,size\na,0,2,16,7\n", "longer"),
+    ],
+)
+def test_what_is_missing_is_named(tmp_path: Path, text: str, words: str) -> None:
+    file = tmp_path / "problem"
+    file.write_text(text)
+    with pytest.raises(TilewrightError) as failed:
+        read_problem(file)
+    assert words in str(failed.value)

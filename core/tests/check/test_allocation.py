@@ -105,3 +105,22 @@ def test_a_view_that_is_torn_off_is_found() -> None:
 def test_a_view_that_sticks_out_is_found(offset: int, size: int) -> None:
     found = torn(Place(pool="ram", offset_bytes=16 + offset), offset=offset, size=size)
     assert any("does not lie inside" in line for line in found)
+
+
+def test_a_block_may_end_where_its_pool_does() -> None:
+    full = Problem(blocks=(block("a", 16, 0, 1),), pools=(Pool(name="ram", capacity_bytes=16),))
+    for offset, words in ((0, ""), (1, "ends at 17")):
+        solution = Solution(status="feasible", places={"a": Place(pool="ram", offset_bytes=offset)})
+        found = "\n".join(violations(full, solution))
+        assert (words in found) if words else found == ""
+
+
+def test_a_piece_lives_as_long_as_any_of_its_blocks() -> None:
+    blocks = (block("outer", 8, 0, 0), block("view", 4, 2, 2), block("other", 8, 2, 2))
+    link = Within(block="view", of="outer", offset_bytes=4)
+    problem = Problem(blocks=blocks, pools=TWO_POOLS, within=(link,))
+    places = {"outer": Place(pool="ram", offset_bytes=0), "view": Place(pool="ram", offset_bytes=4)}
+    for offset, words in ((4, "'outer' and 'other' share bytes"), (8, "")):
+        there = {**places, "other": Place(pool="ram", offset_bytes=offset)}
+        found = "\n".join(violations(problem, Solution(status="feasible", places=there)))
+        assert (words in found) if words else found == ""

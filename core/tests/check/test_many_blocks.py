@@ -38,7 +38,7 @@ def drawn(chance: random.Random) -> tuple[Problem, Solution]:
         blocks=blocks,
         pools=tuple(Pool(name=name, capacity_bytes=chance.choice([None, 14]), align=2) for name in pools),
     )
-    return problem, Solution(status="feasible", places=places, bounds={"near": chance.choice([0, 0, 2])})
+    return problem, Solution(status="feasible", places=places, bounds={"near": chance.choice([0, 0, 1, 2])})
 
 
 @given(st.randoms(use_true_random=False))

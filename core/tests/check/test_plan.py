@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,18 +17,22 @@ from tilewright.allocate.best_fit import BestFit
 from tilewright.bind import bind
 from tilewright.check.plan import plan_faults
 from tilewright.ir.allocation import Budget
-from tilewright.ir.decisions import Decisions
+from tilewright.ir.decisions import Decisions, Staging
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Graph, Node, Tensor
+from tilewright.ir.platform import Memory, Platform
 from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Allocated, Buffer, Placement, Scheduled, Storage
 from tilewright.schedule import schedule
-from tilewright.testing.one_step import with_kernel
+from tilewright.testing.one_step import vocabulary, with_kernel
+from tilewright.testing.portable_plans import portable_planner
 from tilewright.testing.random_graphs import random_graph, small_world
+from tilewright.testing.sketch import Sketch
 from tilewright.tile.stage import tile
 from tilewright.tile.whole import WholeTiler
 
 WORLD = small_world()
+PLANNER = portable_planner()
 
 
 def _plan(graph: Graph, pins: Decisions | None = None) -> Allocated:
@@ -282,6 +287,32 @@ def test_too_little_scratch_and_scratch_over_a_live_value_are_seen() -> None:
     free = max(plan.placements[b.name].offset_bytes + b.size_bytes for b in plan.tiled.buffers)
     assert _seen(_moved(given_scratch, "c.scratch", free)) == ""
     assert "scratch" in _seen(_moved(given_scratch, "c.scratch", plan.placements["a:0"].offset_bytes))
+
+
+def _with_copy() -> Allocated:
+    """A product whose weights are copied to the other memory before it reads them."""
+    sketch = Sketch(operators=vocabulary())
+    weights = sketch.constant(np.ones((6, 10), np.float32))
+    graph = sketch.finish(sketch.node("MatMul", (sketch.input("x", DType.F32, (8, 6)), weights)))
+    memories = tuple(Memory(name=name, size_bytes=None) for name in ("ram", "fast"))
+    target = Platform(name="p", memories=(*memories, Memory(name="flash", size_bytes=None, kind="const")))
+    (name,) = PLANNER.bind(graph, target).constants
+    planner = replace(PLANNER, pins=Decisions(staged={name: Staging(memory="fast", when="init")}))
+    return planner.plan(planner.bind(graph, target))
+
+
+def test_a_copy_that_is_not_where_it_was_decided_is_seen() -> None:
+    plan = _with_copy()
+    (copy,) = (buffer for buffer in plan.tiled.buffers if "@fast" in buffer.name)
+    assert list(plan_faults(plan, vocabulary())) == []
+    moved = _moved(_resized(plan, copy.name, memories=("ram", "fast")), copy.name, 4096, "ram")
+    assert f"copy '{copy.name}' is in 'ram'" in "\n".join(plan_faults(moved, vocabulary()))
+    others = tuple(buffer for buffer in plan.tiled.buffers if buffer is not copy)
+    rest = {name: place for name, place in plan.placements.items() if name != copy.name}
+    without = replace(plan, placements=rest, tiled=replace(plan.tiled, buffers=others))
+    assert f"constant '{copy.name}' of 'MatMul_0' is nowhere" in "\n".join(plan_faults(without, vocabulary()))
+    shorter = _resized(plan, copy.name, size_bytes=copy.size_bytes - 4)
+    assert "is not all there at step 0" in "\n".join(plan_faults(shorter, vocabulary()))
 
 
 def test_a_step_marked_as_not_copying_leaves_its_output_unwritten() -> None:
