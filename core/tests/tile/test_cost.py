@@ -146,6 +146,16 @@ def test_what_an_inner_hop_takes_is_computation_to_the_outer_one(pools: Any) -> 
     assert (far.in_bytes, near.in_bytes) == (256, 384)
 
 
+def test_tiles_of_an_outer_hop_are_counted_each(pools: Any) -> None:
+    (hop,) = pools.region.hops
+    inner = replace(hop, nest=(), copies={key: Copy(level=0) for key in hop.copies})
+    far, near = region_costs(over_two_hops(pools), replace(pools.region, hops=(hop, inner)))
+    (alone,) = region_costs(pools.analysis, pools.region)
+    assert (far.tiles, near.tiles) == (3, 3)
+    assert near.compute_cycles == alone.compute_cycles
+    assert far.compute_cycles == near.total_cycles > near.compute_cycles
+
+
 def test_altogether_is_the_time_of_all_and_the_bytes_of_each(pools: Any) -> None:
     (one,) = region_costs(pools.analysis, pools.region)
     outer = replace(one, total_cycles=9e6, in_bytes=1, out_bytes=2, bound_bytes=3, tiles=7)
