@@ -39,6 +39,10 @@ RESIZED: dict[str, Attribute] = {
 }  # fmt: skip
 
 
+def h(*shape: int) -> Any:
+    return f(*shape).astype(np.float16)
+
+
 def f(*shape: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
     return np.random.default_rng(2).uniform(0.5, 2, shape).astype(np.float32)
 
@@ -82,6 +86,7 @@ def test_lines_of_portable_kernels(
     assert step_code_cycles(KERNELS[name], 2, 1) == pytest.approx(lines * ONCE_CYCLES, rel=near)
 
 
+SMALL, WIDE = SAME | {"group": 16}, SAME | {"group": 24}
 OWN: list[tuple[str, list[Any], dict[str, Attribute], tuple[int, ...], dict[str, tuple[int, int]]]] = [
     ("snitch.conv", [f(1, 16, 10, 10), f(32, 16, 3, 3), f(32)], SAME | {"group": 1}, (1, 2), {"h": (0, 2)}),
     ("snitch.conv", [f(1, 12, 9, 9), f(19, 12, 3, 3), f(19)], SAME | {"group": 1}, (1, 2), {"h": (0, 2)}),
@@ -89,8 +94,26 @@ OWN: list[tuple[str, list[Any], dict[str, Attribute], tuple[int, ...], dict[str,
     ("snitch.conv_grouped", [f(1, 12, 7, 9), f(18, 4, 3, 3), f(18)], SAME | {"group": 3}, (1, 2), {"h": (0, 2)}),
     ("snitch.conv_columns", [f(1, 3, 9, 9), f(16, 3, 3, 3), f(16)], SAME | {"group": 1}, (1, 2), {"h": (0, 2)}),
     ("snitch.conv_columns", [f(1, 5, 9, 7), f(14, 5, 3, 3), f(14)], SAME | {"group": 1}, (1, 2), {"h": (0, 2)}),
-    ("snitch.conv_depthwise", [f(1, 24, 9, 9), f(24, 1, 3, 3), f(24)], SAME | {"group": 24}, (1, 2), {"h": (0, 2)}),
-    ("snitch.conv_depthwise", [f(1, 16, 8, 8), f(16, 1, 3, 3), f(16)], SAME | {"group": 16}, (1, 2), {"h": (0, 2)}),
+    ("snitch.conv_depthwise", [f(1, 24, 9, 9), f(24, 1, 3, 3), f(24)], WIDE, (1, 2), {"h": (0, 2)}),
+    ("snitch.conv_depthwise", [f(1, 16, 8, 8), f(16, 1, 3, 3), f(16)], SMALL, (1, 2), {"h": (0, 2)}),
+    (
+        "snitch.conv_depthwise_halves",
+        [h(1, 24, 9, 9), h(24, 1, 3, 3), h(24)],
+        SAME | {"group": 24},
+        (1, 2),
+        {"h": (0, 2)},
+    ),
+    (
+        "snitch.conv_depthwise_halves",
+        [h(1, 16, 8, 8), h(16, 1, 3, 3), h(16)],
+        SAME | {"group": 16},
+        (1, 2),
+        {"h": (0, 2)},
+    ),
+    ("snitch.conv_grouped_halves", [h(1, 16, 8, 8), h(16, 8, 3, 3), h(16)], SAME | {"group": 2}, (1, 2), {"h": (0, 2)}),
+    ("snitch.conv_grouped_halves", [h(1, 12, 7, 9), h(18, 4, 3, 3), h(18)], SAME | {"group": 3}, (1, 2), {"h": (0, 2)}),
+    ("snitch.sum_of_columns", [f(32, 16)], {"axes": (0,), "keepdims": 0}, (), {}),
+    ("snitch.max_of_columns", [f(4, 12, 22)], {"axes": (1,), "keepdims": 0}, (), {}),
     ("snitch.max_pool", [f(1, 20, 8, 8)], WINDOW, (), {"h": (0, 1)}),
     ("snitch.average_pool", [f(1, 16, 8, 8)], WINDOW | {"count_include_pad": 0}, (), {"h": (0, 1)}),
     ("snitch.gemm", [f(3, 40), f(40, 20), f(20)], {}, (1, 2), {}),

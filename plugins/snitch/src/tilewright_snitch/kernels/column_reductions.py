@@ -13,7 +13,7 @@ from tilewright_snitch.kernels.conv import WINDOWS_FIELDS
 from tilewright_snitch.kernels.costs import taps_cycles
 from tilewright_snitch.kernels.layers import NEAR, not_floats
 from tilewright_snitch.kernels.product_sections import INCLUDES
-from tilewright_snitch.kernels.taps import POOL_CODE_BYTES, TAPS, taps_values
+from tilewright_snitch.kernels.taps import TAPS, taps_values
 from tilewright_snitch.machine import code_cycles
 
 # By operator what a window does, and where positions end by which a sum is divided: at 1, or behind the last one.
@@ -22,6 +22,7 @@ _KINDS: Mapping[str, tuple[str, str]] = {
     "ReduceMean": ("sum", "0, 0, "),
     "ReduceMax": ("max", ""),
 }
+CODE_BYTES = 1940  # that a layer executes, with one width of blocks or with several
 _KNOWN_CYCLES = 160.0  # of a call, that compilers save: there is one window, without edges
 _ODD_CYCLES = 8.0  # of an element, where a tile has an odd number of columns
 
@@ -106,7 +107,7 @@ def _kernel(op: str) -> Kernel:
         memories={"X": NEAR},
         parallel=("*",),
         cycles=_cycles,
-        step_cycles=code_cycles(POOL_CODE_BYTES),
+        step_cycles=code_cycles(CODE_BYTES),
         values=_values,
         source=lambda values: (TAPS,),
         call=_CALL,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
-CODE_BYTES = 900  # that widening and rounding execute
+CODE_BYTES = 1200  # that widening and rounding execute
 ELEMENT_CYCLES = 4.0  # of an element that is widened or rounded, in runs as long as a row
 
 
