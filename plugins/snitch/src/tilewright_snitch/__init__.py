@@ -10,7 +10,7 @@ from tilewright.api import hookimpl
 if TYPE_CHECKING:
     from tilewright.api.exporter import Exporter
     from tilewright.api.kernel import Kernel
-    from tilewright.api.platform import Platform
+    from tilewright.api.platform import MemoryHierarchy, Platform
 
 
 @hookimpl
@@ -19,6 +19,14 @@ def tilewright_platforms() -> Iterable[Platform]:
     from tilewright_snitch.platform import SNITCH
 
     return (SNITCH,)
+
+
+@hookimpl
+def tilewright_memory_hierarchies() -> Iterable[MemoryHierarchy]:
+    """Other memories around the cluster."""
+    from tilewright_snitch.boards import OCCAMY
+
+    return (OCCAMY,)
 
 
 @hookimpl
