@@ -135,10 +135,9 @@ def run_on_iss(
     tiles = _tiles(layer, _stored(layer, inputs, layouts), trips)
     extents = {name: str(high - low) for name, (low, high) in trips.items()}
     operands = {name: _opaque(one) if opaque else one for name, one in _operands(layer, tiles, trips).items()}
-    call = Call(site=layer.site, operands=operands, extents=extents, name="step")
     inside = part is not None and part.in_output
-    text = kernel_text(kernel, call if part is None else _of_part(call, layer, part, len(tiles) - 1 + 2 * (not inside)))
-    image, entry = image_of(text, folder, flags)
+    call = _of_part(Call(site=layer.site, operands=operands, extents=extents, name="step"), layer, part, len(tiles))
+    image, entry = image_of(kernel_text(kernel, call), folder, flags)
     memory = Memory(image)
     for tile in tiles:
         if tile.name not in operator.outputs:
@@ -192,8 +191,13 @@ def _opaque(operand: Operand) -> Operand:
     return replace(operand, **hidden)
 
 
-def _of_part(call: Call, layer: Layer, part: Part, number: int) -> Call:
-    """The call of a part; sums have the output's type, axes and order."""
+def _of_part(call: Call, layer: Layer, part: Part | None, tiles: int) -> Call:
+    """The call of a part, where it is one; sums have the output's type, axes and order, and are the last of `tiles`
+    or behind scratch.
+    """
+    if part is None:
+        return call
+    number = tiles - 1 if part.in_output else tiles + 1
     form, y = layer.sums, call.operands[layer.operator.outputs[0]]
     if form is None:
         raise ValueError(f"{layer.kernel.name} has no parts")
