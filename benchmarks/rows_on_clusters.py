@@ -3,13 +3,12 @@
     python benchmarks/rows_on_clusters.py [--sizes 64,16,8] [--targets siracusa,snitch] [MODEL ...]
 
 A line for each network, target and size of the scratchpad in KiB. *Plan* is the estimate of today's plan, in tiles.
-*Pairs* are steps with rows, the second of which reads rows of the first, and how many of them fit the scratchpad beside
-the stacks: with their weights, the rows that windows hold and one more of each value, and no scratch. Rows that are
-handed on in the scratchpad need a pair that fits, or weights that are copied again for every call, of which this says
-nothing. *By rows* is
-what steps of pairs that fit take at least with these kernels, where that is less than in the plan: one, two or four
-rows in each call, whichever is the fastest, while nothing is ever copied or waited for. Other steps take what they take
-in the plan. *At most* is what that saves.
+*Pairs* are steps with rows, the second of which reads rows of the first, and how many of them fit the scratchpad
+beside the stacks: with their weights, the rows that windows hold and one more of each value, and no scratch. Rows
+that are handed on in the scratchpad need a pair that fits, or weights that are copied again for every call, of which
+this says nothing. *By rows* is what steps of pairs that fit take at least with these kernels, where that is less than
+in the plan: one, two or four rows in each call, whichever is the fastest, while nothing is ever copied or waited for.
+Other steps take what they take in the plan. *At most* is what that saves.
 """
 
 from __future__ import annotations
