@@ -1,29 +1,37 @@
-"""What computing row by row could save on clusters, at most, where the weights of two steps stay in the scratchpad.
+"""What computing row by row could save on clusters, at most.
 
     python benchmarks/rows_on_clusters.py [--sizes 64,16,8] [--targets siracusa,snitch] [MODEL ...]
 
 A line for each network, target and size of the scratchpad in KiB. *Plan* is the estimate of today's plan, in tiles.
-*Pairs* are steps with rows, the second of which reads rows of the first, and how many of them fit the scratchpad
-beside the stacks: with their weights, the rows that windows hold and one more of each value, and no scratch. Rows
-that are handed on in the scratchpad need a pair that fits, or weights that are copied again for every call, of which
-this says nothing. *By rows* is what steps of pairs that fit take at least with these kernels, where that is less than
-in the plan: one, two or four rows in each call, whichever is the fastest, while nothing is ever copied or waited for.
-Other steps take what they take in the plan. *At most* is what that saves.
+*Pairs* are steps with rows, the second of which reads rows of the first. Rows that are handed on in the scratchpad
+need a pair that fits there beside the stacks: the rows that windows hold, scratch of the kernel that runs, and of each
+step either all weights, or the part that it is computing with. *Stay* says of how many pairs both have all of their
+weights there. *By rows* is what steps of pairs take at least with these kernels, where that is less than in the
+plan: in each call one, two or four rows, and all channels or a part of them, whichever is the fastest of what fits.
+Weights that stay are never waited for, nor any value, nor is sharing of room by more than the two steps counted. Those
+that do not stay are copied again for every call: one part after the other, or into two buffers, of which one is filled
+while the other is read. Other steps take what they take in the plan. *At most* is what that saves.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
-from itertools import combinations
-from math import prod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations, product
+from math import inf, prod
 from pathlib import Path
 
+from tilewright.bind.work import operations
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
+from tilewright.ir.access import Access, MapAccess
+from tilewright.ir.index import mentions
+from tilewright.ir.rounding import align_up, ceil_div
 from tilewright.ir.stages import Group
+from tilewright.tile.kernel_costs import kernel_cycles, scratch_bytes
 from tilewright.tile.row_steps import RowStep, RowSteps
 from tilewright.tile.step_spaces import ScheduledMachine
 
@@ -38,7 +46,7 @@ def main() -> int:
     parser.add_argument("--targets", default="siracusa,snitch")
     parser.add_argument("models", nargs="*", type=Path)
     asked = parser.parse_args()
-    print("| network | target | KiB | pairs | plan | by rows | at most |\n|---|---|---:|---:|---:|---:|---:|")
+    print("| network | target | KiB | stay | plan | by rows | at most |\n|---|---|---:|---:|---:|---:|---:|")
     for model in asked.models or sorted(MODELS.glob("*.onnx")):
         for target in asked.targets.split(","):
             for size in map(int, asked.sizes.split(",")):
@@ -56,23 +64,48 @@ def line(model: Path, target: str, size: int) -> str:
         return f"{error.code} | | | "
     platform = plan.tiled.scheduled.bound.platform
     steps = RowSteps(ScheduledMachine(plan.tiled.scheduled, deployment.registry.operators, plan.decisions))
-    pairs = dict(pairs_of(steps))
-    room = 1024 * size - platform.runtime_bytes.get(near, 0)
-    fitting = {name for pair, needed in pairs.items() if needed <= room for name in pair}
+    found = [fits(steps, pair, 1024 * size - platform.runtime_bytes.get(near, 0)) for pair in pairs_of(steps)]
+    least: dict[str, float] = {}
+    for each in found:
+        least |= {name: min(cycles, least.get(name, inf)) for name, cycles in each.cycles.items()}
     estimate = sum(group.cycles for group in plan.tiled.groups)
-    rows = sum(least_cycles(steps, group, fitting) for group in plan.tiled.groups)
-    count = sum(needed <= room for needed in pairs.values())
-    return f"{count} of {len(pairs)} | {estimate:,.0f} | {rows:,.0f} | {1 - rows / estimate:.1%}"
+    rows = sum(least_cycles(steps, group, least) for group in plan.tiled.groups)
+    stay = sum(each.stay for each in found)
+    return f"{stay} of {len(found)} | {estimate:,.0f} | {rows:,.0f} | {1 - rows / estimate:.1%}"
 
 
-def pairs_of(steps: RowSteps) -> Iterator[tuple[tuple[str, str], int]]:
-    """Names of two steps, and the bytes that they need in the scratchpad."""
+def pairs_of(steps: RowSteps) -> Iterator[tuple[RowStep, RowStep]]:
+    """Steps with rows, the second of which reads rows of the first."""
     every = map(steps.at, range(len(steps.machine.scheduled.steps)))
-    able = [step for step in every if step.loop and not step.cannot]
+    able = [step for step in every if can_have_rows(steps, step)]
     for one, other in combinations(able, 2):
         if one.axis is not None and one.output.value in {read.value for read in other.reads}:
-            held = sum(weights_bytes(steps, step) + windows_bytes(steps, step) for step in (one, other))
-            yield (one.step.name, other.step.name), held + other.row_bytes
+            yield one, other
+
+
+def can_have_rows(steps: RowSteps, one: RowStep) -> bool:
+    """Whether a step has rows, wherever its kernel wants its operands: everything is in the scratchpad here."""
+    kernel = steps.machine.bound.bindings[one.step.name].kernel
+    return bool(one.loop) and (not one.cannot or (bool(kernel.memories) and not kernel.wait))
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What two steps take at least, by name, where rows pass between them in the scratchpad; none: they do not fit."""
+
+    cycles: dict[str, float]
+    stay: bool
+
+
+def fits(steps: RowSteps, pair: tuple[RowStep, RowStep], room: int) -> Pair:
+    """Two steps in so many bytes."""
+    cycles = {}
+    for step, other in (pair, pair[::-1]):
+        beside = windows_bytes(steps, other, 1) + (0 if step is pair[1] else pair[1].row_bytes)
+        ways = ways_of(steps, step, room - beside, least_part(steps, other), own_output=step is pair[1])
+        cycles[step.step.name] = min(ways, default=inf)
+    whole = sum(weights_bytes(steps, step) + windows_bytes(steps, step, 1) for step in pair) + pair[1].row_bytes
+    return Pair({} if inf in cycles.values() else cycles, whole <= room)
 
 
 def weights_bytes(steps: RowSteps, one: RowStep) -> int:
@@ -81,23 +114,102 @@ def weights_bytes(steps: RowSteps, one: RowStep) -> int:
     return sum(prod(operand.shape) * operand.item_bytes for operand in own)
 
 
-def windows_bytes(steps: RowSteps, one: RowStep) -> int:
-    """Of each value that a step reads the most rows of any trip, and one more."""
+def windows_bytes(steps: RowSteps, one: RowStep, trips: int) -> int:
+    """Of each value that a step reads the most rows that any call of so many trips reads."""
     operands = {operand.name: operand for operand in steps.operands[one.index]}
     held = 0
     for read in one.reads:
-        rows = 1 + max(high - low for low, high in zip(read.low, read.high, strict=False))
+        rows = max(high - low for low, high in zip(read.low, read.high[trips - 1 :], strict=False))
         whole = prod(operands[read.operand].shape) * operands[read.operand].item_bytes
-        held += min(whole, rows * whole // max(read.high))
+        held += rows * whole // max(read.high)
     return held
 
 
-def least_cycles(steps: RowSteps, group: Group, fitting: set[str]) -> float:
+def cuts_of(steps: RowSteps, one: RowStep) -> Iterator[dict[str, int]]:
+    """Trips of the loops that weights are cut along, the rows aside: halves of halves, as the kernel takes them."""
+    access, kernel = steps.machine.access(one.step), steps.machine.bound.bindings[one.step.name].kernel
+    form = steps.machine.bound.layers[one.step.name].sums
+    names = [operand.name for operand in steps.operands[one.index] if operand.constant]
+    ways = []
+    for loop in access.loops:
+        moves = any(moves_with(access, name, loop.name) for name in names)
+        can = loop.kind == "parallel" or (form is not None and loop.name in form.loops)
+        if moves and can and loop.name != one.loop:
+            grain = kernel.multiples.get(loop.name, 1)
+            halves = {min(loop.extent, align_up(ceil_div(loop.extent, 2**power), grain)) for power in range(12)}
+            ways.append([(loop.name, trips) for trips in sorted(halves)])
+    yield from map(dict, product(*ways))
+
+
+def moves_with(access: Access, operand: str, loop: str) -> bool:
+    """Whether what a trip of a loop reads of an operand depends on which one it is."""
+    return isinstance(access, MapAccess) and any(mentions(axis.index, loop) for axis in access.axes[operand])
+
+
+def part_bytes(steps: RowSteps, one: RowStep, cut: Mapping[str, int]) -> float:
+    """Of the weights that a part reads."""
+    access, total = steps.machine.access(one.step), 0.0
+    for operand in steps.operands[one.index]:
+        if operand.constant:
+            moved = [loop for loop in access.loops if loop.name in cut and moves_with(access, operand.name, loop.name)]
+            share = prod(cut[loop.name] / loop.extent for loop in moved)
+            total += share * prod(operand.shape) * operand.item_bytes
+    return total
+
+
+def least_part(steps: RowSteps, one: RowStep) -> float:
+    """Bytes of the smallest part of the weights."""
+    return min(part_bytes(steps, one, cut) for cut in cuts_of(steps, one))
+
+
+def ways_of(steps: RowSteps, one: RowStep, room: int, least: float, *, own_output: bool) -> Iterator[float]:
+    """Cycles of all calls of a step, each way that fits beside `least` bytes where its weights stay."""
+    machine, binding = steps.machine, steps.machine.bound.bindings[one.step.name]
+    kernel, site, access = binding.kernel, machine.site(one.step), machine.access(one.step)
+    engine = machine.engine(binding.engine)
+    work = operations(kernel, machine.operators[site.node.op], site, machine.platform, engine)
+    runs, length = (one.sums.runs, one.sums.length) if one.sums else (1, 1)
+    for rows, cut in product(ROWS, cuts_of(steps, one)):
+        trips = min(rows, one.extent)
+        extents = {loop.name: cut.get(loop.name, loop.extent) for loop in access.loops} | {one.loop: trips * length}
+        pieces = prod(loop.extent / cut[loop.name] for loop in access.loops if loop.name in cut)
+        calls = pieces * one.extent / trips  # those at the ends may be smaller, and take no more than their share
+        computed = calls * runs * kernel_cycles(kernel, site, access, work, extents, engine)
+        free = room - windows_bytes(steps, one, trips) - scratch_bytes(kernel, site, access, extents, engine.cores)[1]
+        free -= trips * one.row_bytes if own_output else 0
+        part = part_bytes(steps, one, cut)
+        if weights_bytes(steps, one) + least <= free:
+            yield computed
+        if part <= free:
+            copied = calls * copy_cycles(steps, one, part)
+            yield max(computed, copied) if 2 * part <= free else computed + copied
+
+
+def copy_cycles(steps: RowSteps, one: RowStep, size_bytes: float) -> float:
+    """Of so many bytes of weights, in one piece."""
+    hop, kernel = steps.machine.hops[-1], steps.machine.bound.bindings[one.step.name].kernel
+    weights = (operand for operand in steps.operands[one.index] if operand.constant)
+    paths = [path for path in (steps.machine.path(each, kernel, (hop.far, hop.near)) for each in weights) if path]
+    return min((path.cycles(round(size_bytes), 1) for path in paths), default=0.0)
+
+
+def least_cycles(steps: RowSteps, group: Group, least: Mapping[str, float]) -> float:
     """What steps that the plan tiles together take at least, by rows or as they are."""
-    if fitting.isdisjoint(group.steps):
+    if least.keys().isdisjoint(group.steps):
         return group.cycles
-    own = (steps.at(steps.machine.numbers[name]) for name in group.steps)
-    return min(group.cycles, sum(calls_cycles(steps, one) for one in own if one.loop and not one.cannot))
+    own = [steps.at(steps.machine.numbers[name]) for name in group.steps]
+    alone = (one for one in own if one.step.name not in least and can_have_rows(steps, one))
+    known = sum(least[name] for name in group.steps if name in least)
+    begun = sum(begin_cycles(steps, one) for one in own)
+    return min(group.cycles, begun + known + sum(calls_cycles(steps, one) for one in alone))
+
+
+def begin_cycles(steps: RowSteps, one: RowStep) -> float:
+    """What a step takes once, whatever its order: its code comes into caches, that of one copy at least."""
+    binding = steps.machine.bound.bindings[one.step.name]
+    engine, kernel = steps.machine.engine(binding.engine), binding.kernel
+    code = engine.code_cycles(kernel, 1, 1) if engine.code_cycles else 0.0
+    return engine.step_cycles + kernel.step_cycles + code
 
 
 def calls_cycles(steps: RowSteps, one: RowStep) -> float:
