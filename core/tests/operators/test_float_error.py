@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tilewright.operators.float_error import dot_tolerance, ulp_tolerance
+from tilewright.operators.float_error import dot_tolerance, or_overflow, ulp_tolerance
 
 finite = st.floats(width=32, allow_nan=False, allow_infinity=False, max_value=2.0**100, min_value=-(2.0**100))
 
@@ -45,3 +45,13 @@ def test_tolerances_by_hand() -> None:
     assert dot_tolerance(0, np.float64(0), np.float64(0)) == 2 * tiny
     double = dot_tolerance(16, np.float64(3), np.float64(-2), double=True)
     assert double == 2.0**-53 * (96 + 4)
+
+
+def test_sums_that_leave_the_type_in_some_order_may_be_anything() -> None:
+    """3e38 + 3e38 - 3e38 is infinite from the left, and finite from the right; an infinite term is so in any order."""
+    largest = float(np.finfo(np.float32).max)
+    for magnitude, allowed in ((largest, False), (largest * (1 + 2.0**-40), True), (np.inf, False), (np.nan, False)):
+        limit = or_overflow(np.float64(1), np.float64(magnitude))
+        assert (limit == np.inf) == allowed
+    assert dot_tolerance(3, np.float64(9e38), np.float64(3e38)) == np.inf
+    assert dot_tolerance(3, np.float64(9e38), np.float64(3e38), double=True) < 3e38

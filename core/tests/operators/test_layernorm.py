@@ -46,6 +46,18 @@ def sites(draw: st.DrawFn) -> Case:
     return operator, site_of(operator, inputs, {"epsilon": draw(st.sampled_from([1e-5, 1e-2]))}), inputs
 
 
+@pytest.mark.parametrize("operator", [LAYER_NORMALIZATION, RMS_NORMALIZATION])
+def test_rows_whose_sums_leave_the_type_may_be_anything(operator: Operator, tmp_path: Path) -> None:
+    """Squares of 3e38 are infinite in C; infinite and ordinary rows are as strict as ever."""
+    x = np.array([[3e38, -3e38, 1], [1, 2, 4], [np.inf, 1, 2], [np.nan, 0, 1]], np.float32)
+    site = site_of(operator, [x], {"epsilon": 1e-5})
+    (found,) = run_kernel(operator, KERNEL_OF[operator.name], site, [x], folder=tmp_path)
+    assert result_errors(operator, site, [x], [found]) == []
+    (limits,) = operator.tolerance(site, [x]) if operator.tolerance else (None,)
+    assert limits is not None
+    assert np.isposinf(limits[0]).all() and (limits[1] < 1e-4).all() and not np.isposinf(limits[2:]).any()
+
+
 @compiled
 @given(case=sites(), data=st.data())
 def test_c_in_any_layout(tmp_path_factory: pytest.TempPathFactory, case: Case, data: st.DataObject) -> None:

@@ -16,16 +16,27 @@ if TYPE_CHECKING:
 UNIT = 2.0**-24  # largest relative rounding error of float32
 TINY = 2.0**-149  # spacing of float32 below its normal range
 UNIT_64, TINY_64 = 2.0**-53, 2.0**-1074  # the same of float64
+LARGEST, LARGEST_64 = float(np.finfo(np.float32).max), float(np.finfo(np.float64).max)
 
 
 def dot_tolerance(terms: int, magnitude: Doubles, result: Doubles, *, double: bool = False) -> Doubles:
     """Largest |difference| of a sum of `terms` products: `8 sqrt(K) u sum|a b|`, and the rounding of the result.
 
     `magnitude` is sum|a b| and `result` the exact sum, element by element. Every product may also lose what lies below
-    the smallest number of the type: `double` says float64, otherwise float32.
+    the smallest number of the type: `double` says float64, otherwise float32. See `or_overflow`, too.
     """
-    unit, tiny = (UNIT_64, TINY_64) if double else (UNIT, TINY)
-    return 8 * math.sqrt(max(terms, 1)) * unit * magnitude + 2 * unit * np.abs(result) + (terms + 2) * tiny
+    unit, tiny, largest = (UNIT_64, TINY_64, LARGEST_64) if double else (UNIT, TINY, LARGEST)
+    error = 8 * math.sqrt(max(terms, 1)) * unit * magnitude + 2 * unit * np.abs(result) + (terms + 2) * tiny
+    return or_overflow(error, magnitude, largest)
+
+
+def or_overflow(error: Doubles, magnitude: Doubles, largest: float = LARGEST) -> Doubles:
+    """Anything, where finite terms of this magnitude altogether leave what the type holds in some order, else `error`.
+
+    Terms that are infinite already are so in every order.
+    """
+    found: Doubles = np.where(np.isfinite(magnitude) & (magnitude > largest), np.inf, error)
+    return found
 
 
 def ulp_tolerance(ulps: float, result: Doubles) -> Doubles:

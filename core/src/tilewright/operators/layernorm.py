@@ -22,7 +22,7 @@ from tilewright.ir.importing import Conversion, Import, OnnxNode
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.operator import Operator
 from tilewright.operators.c_source import c_section
-from tilewright.operators.float_error import TINY, UNIT
+from tilewright.operators.float_error import TINY, UNIT, or_overflow
 from tilewright.operators.import_checks import need_axis, need_types
 from tilewright.operators.nest import NEST, nest
 from tilewright.operators.shape_errors import shape_error
@@ -75,7 +75,10 @@ def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
 
 
 def _tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None, ...]:
-    """The error of x - mean, of the root of the variance (relative), and of scaling; first order, times 2."""
+    """The error of x - mean, of the root of the variance (relative), and of scaling; first order, times 2.
+
+    Anything, in rows whose sums leave what float32 holds.
+    """
     x = np.asarray(inputs[0], np.float64)
     scale, result, centred = _optional(inputs, 1, 1), _exact(site, inputs), _centred(site, x)
     sums = 8 * math.sqrt(max(x.shape[-1], 1)) * UNIT
@@ -86,7 +89,9 @@ def _tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None
         changed = np.mean(2 * np.abs(centred) * off + off * off, axis=-1, keepdims=True) + sums * variance
         root = changed / (2 * variance) + 4 * UNIT
         error = (off + np.abs(centred) * (root + 4 * UNIT)) / np.sqrt(variance) * np.abs(scale)
-    return (2 * error + 4 * UNIT * (np.abs(result) + np.abs(_optional(inputs, 2, 0))) + 8 * TINY,)
+        error = 2 * error + 4 * UNIT * (np.abs(result) + np.abs(_optional(inputs, 2, 0))) + 8 * TINY
+        sums = np.maximum(np.sum(np.abs(x), axis=-1, keepdims=True), np.sum(centred**2, axis=-1, keepdims=True))
+    return (or_overflow(error, sums),)
 
 
 def _access(site: Site) -> Access:
