@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -9,14 +10,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kit.networks import network_file
 
+from tilewright.allocate.limits import memory_bytes
 from tilewright.check.plan import plan_faults
 from tilewright.config.copied_constants import CopyRule, parse_copy
 from tilewright.config.memory_pools import parse_pool
+from tilewright.config.options import Options
+from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.decisions import Decisions, Staging
 from tilewright.ir.platform import CopyPath, Memory
-from tilewright.ir.stages import Placement
+from tilewright.ir.stages import Allocated, Placement
 from tilewright.plugins import load_for
 from tilewright.report.build import build_report
 
@@ -250,3 +255,37 @@ def test_a_memory_that_the_first_engine_cannot_write_gets_no_copy(bench: Any) ->
     )
     with pytest.raises(TilewrightError, match="TW5033"):
         _ = bench.deployment(pools=pools, constant_copies=(parse_copy("conv2=private"),)).allocated
+
+
+@pytest.fixture(scope="module", name="least")
+def _least() -> Allocated:
+    """Keyword spotting in the least memory, by rows, with constants that are copied there once."""
+    return _keywords(None, optimize="ram").allocated
+
+
+def _keywords(limit: int | None, **options: Any) -> Deployment:
+    memory = {} if limit is None else {"ram": limit}
+    copies = (parse_copy("*=ram,when=init"),)
+    chosen = Options(memory=memory, constant_copies=copies, **options)
+    return Deployment(network_file("kws_int8"), "cortex-m0plus", chosen)
+
+
+def test_a_limit_alone_is_met_by_rows_beside_copies_that_stay(least: Allocated) -> None:
+    """The bytes of the copies are not there for rows; no byte less does, in whatever order the two arrays lie."""
+    needed = memory_bytes(least, "ram")
+    assert any(region.rows for region in least.tiled.regions)
+    assert any(pool.kind == "resident" for pool in least.pools)
+    assert memory_bytes(_keywords(needed).allocated, "ram") <= needed
+    with pytest.raises(TilewrightError, match="does not fit") as caught:
+        _ = _keywords(needed - 16).allocated
+    assert caught.value.fix
+
+
+def test_copies_that_are_too_many_alone_are_told_with_all_else_that_is_needed(least: Allocated) -> None:
+    """What is said to be needed does, and is the line to type."""
+    with pytest.raises(TilewrightError, match="does not fit") as caught:
+        _ = _keywords(4096).allocated
+    needed = int(re.search(r"needs ([\d,]+) B", caught.value.message).group(1).replace(",", ""))
+    assert needed >= memory_bytes(least, "ram")
+    assert any(f"--memory ram={needed}" in line for line in caught.value.fix), caught.value.fix
+    assert memory_bytes(_keywords(needed).allocated, "ram") <= needed

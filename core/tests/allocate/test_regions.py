@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import permutations
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tilewright.allocate.regions import BlockArray, PlacedArray, arrangements, beside, taken_bytes
 from tilewright.ir.allocation import Pool, Problem
 from tilewright.ir.platform import Memory, Platform
+from tilewright.ir.rounding import align_up
 from tilewright.testing.allocation_problems import block
 
 FAST, SLOW = Memory(name="fast", size_bytes=64, align=16), Memory(name="slow", size_bytes=None, align=16)
@@ -42,8 +47,25 @@ def test_pools_have_what_is_left() -> None:
         PlacedArray(kind="state", memory="fast", size_bytes=11, places={}),
         PlacedArray(kind="resident", memory="fast", size_bytes=16, places={}),
     )
-    assert taken_bytes(laid, FAST) == 32
+    assert taken_bytes(laid, FAST) == 16 + 11
     problem = Problem(blocks=(), pools=(Pool(name="fast", capacity_bytes=40), Pool(name="slow", capacity_bytes=None)))
     assert [pool.capacity_bytes for pool in beside(problem, laid, TWO).pools] == [8, None]
     short = replace(problem, pools=(Pool(name="fast", capacity_bytes=20),))
     assert [pool.capacity_bytes for pool in beside(short, laid, TWO).pools] == [0]
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=3), st.integers(0, 200))
+def test_a_pool_has_all_that_fits_beside_the_regions(sizes: list[int], limit: int) -> None:
+    """One byte more than that, and no order of the arrays is within the limit."""
+    laid = tuple(PlacedArray(kind="state", memory="fast", size_bytes=size, places={}) for size in sizes)
+    problem = Problem(blocks=(), pools=(Pool(name="fast", capacity_bytes=limit),))
+    (pool,) = beside(problem, laid, TWO).pools
+    left = pool.capacity_bytes
+    assert left is not None
+
+    def fits(pool_bytes: int) -> bool:
+        orders = permutations([*sizes, pool_bytes])
+        return min(sum(align_up(size, 16) for size in before) + last for *before, last in orders) <= limit
+
+    assert (left == 0 or fits(left)) and not fits(left + 1)
+    assert not left or taken_bytes(laid, FAST, left) <= limit < taken_bytes(laid, FAST, left + 1)

@@ -33,3 +33,13 @@ def test_another_question_begins_anew() -> None:
         work.spend(100)
     work.begin()
     assert work == Work()
+
+
+def test_where_there_has_to_be_an_answer_there_is_no_limit() -> None:
+    work = Work()
+    with work.limited():
+        with work.unlimited():
+            work.spend(50_000)
+        with pytest.raises(WorkDone):
+            work.spend(1)
+    assert work.spent == 50_000

@@ -4,18 +4,16 @@ Does not know how it was found.
 
 from __future__ import annotations
 
+from tilewright.allocate.regions import arrays_bytes
 from tilewright.errors import Diagnostic, typed
 from tilewright.ir.platform import Platform
-from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Allocated
 
 
 def memory_bytes(allocated: Allocated, memory: str) -> int:
-    """Bytes of all arrays of a memory: each but the last rounded up to where the next one may begin."""
+    """Bytes of all arrays of a memory."""
     align = allocated.tiled.scheduled.bound.platform.memory(memory).align
-    sizes = [pool.used_bytes for pool in allocated.pools if pool.memory == memory and pool.used_bytes]
-    slack = max((-size % align for size in sizes), default=0)
-    return sum(align_up(size, align) for size in sizes) - slack
+    return arrays_bytes((pool.used_bytes for pool in allocated.pools if pool.memory == memory), align)
 
 
 def exceeded_bytes(allocated: Allocated, memory: str) -> int:

@@ -4,7 +4,7 @@ the pool of their memory. Does not know how the rest of a memory is planned.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Literal
@@ -45,9 +45,16 @@ def arrangements(regions: Sequence[BlockArray], platform: Platform) -> Iterator[
         )
 
 
-def taken_bytes(laid: Sequence[PlacedArray], memory: Memory) -> int:
-    """What the regions in a memory take of it: each may begin wherever the memory's pool may."""
-    return sum(align_up(one.size_bytes, memory.align) for one in laid if one.memory == memory.name)
+def arrays_bytes(sizes: Iterable[int], align: int) -> int:
+    """Bytes of arrays of a memory: each but the last rounded up to where the next may begin; the oddest one is last."""
+    known = tuple(sizes)
+    return sum(align_up(size, align) for size in known) - max((-size % align for size in known), default=0)
+
+
+def taken_bytes(laid: Sequence[PlacedArray], memory: Memory, pool_bytes: int = 0) -> int:
+    """What the regions in a memory take of it, and so many bytes of its pool."""
+    sizes = [one.size_bytes for one in laid if one.memory == memory.name]
+    return arrays_bytes([*sizes, pool_bytes] if pool_bytes else sizes, memory.align)
 
 
 def beside(problem: Problem, laid: Sequence[PlacedArray], platform: Platform) -> Problem:
@@ -56,10 +63,13 @@ def beside(problem: Problem, laid: Sequence[PlacedArray], platform: Platform) ->
 
 
 def _reduced(pool: Pool, laid: Sequence[PlacedArray], platform: Platform) -> Pool:
-    taken = taken_bytes(laid, platform.memory(pool.name))
-    if pool.capacity_bytes is None or not taken:
+    """A pool that is last has all that is left; one that is followed by a region ends where that may begin."""
+    sizes, align = [one.size_bytes for one in laid if one.memory == pool.name], platform.memory(pool.name).align
+    if pool.capacity_bytes is None or not any(sizes):
         return pool
-    return replace(pool, capacity_bytes=max(pool.capacity_bytes - taken, 0))
+    left = pool.capacity_bytes - sum(align_up(size, align) for size in sizes)
+    followed = (left + max(-size % align for size in sizes)) // align * align
+    return replace(pool, capacity_bytes=max(left, followed, 0))
 
 
 def _laid(region: BlockArray, memory: Memory) -> PlacedArray:

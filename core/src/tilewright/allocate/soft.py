@@ -58,7 +58,7 @@ def _used(asked: Request, platform: Platform, allocator: Allocator, budget: Budg
         solution = solved(problem, allocator, budget)
         if solution.status in ("optimal", "feasible"):
             used = peaks(problem, solution)
-            return {**constants, **{name: used[name] + taken[name] for name in used}}
+            return {**constants, **{name: taken_bytes(laid, platform.memory(name), used[name]) for name in used}}
     return None
 
 

@@ -130,7 +130,7 @@ def _found(tiled: Tiled, asked: Request, allocator: Allocator, budget: Budget) -
         return constants
     first: Overflow | None = None
     for laid in arrangements(asked.regions, tiled.scheduled.bound.platform):
-        answer = _crowded(tiled, asked, laid) or _solved(tiled, asked, laid, allocator, budget)
+        answer = _crowded(tiled, asked, laid, allocator, budget) or _solved(tiled, asked, laid, allocator, budget)
         if isinstance(answer, Solution):
             return laid, answer, constants
         first = first or answer
@@ -139,14 +139,15 @@ def _found(tiled: Tiled, asked: Request, allocator: Allocator, budget: Budget) -
     return first
 
 
-def _crowded(tiled: Tiled, asked: Request, laid: tuple[PlacedArray, ...]) -> Overflow | None:
-    """The memory that the regions alone are too much for."""
-    platform = tiled.scheduled.bound.platform
-    for pool in asked.problem.pools:
-        taken = taken_bytes(laid, platform.memory(pool.name))
-        if pool.capacity_bytes is not None and taken > pool.capacity_bytes:
-            inside = _inside(tiled, {name: at for one in laid for name, at in one.places.items()}, pool.name)
-            return overflow_of(tiled, pool.name, inside, taken, pool.capacity_bytes, taken)
+def _crowded(
+    tiled: Tiled, asked: Request, laid: tuple[PlacedArray, ...], allocator: Allocator, budget: Budget
+) -> Overflow | None:
+    """The memory that the regions alone are too much for, with all else that it would have to hold."""
+    platform, problem = tiled.scheduled.bound.platform, asked.problem
+    for pool in problem.pools:
+        if pool.capacity_bytes is not None and taken_bytes(laid, platform.memory(pool.name)) > pool.capacity_bytes:
+            loose = solved(relaxed(problem, tuple(each.name for each in problem.pools)), allocator, budget)
+            return _overflow(tiled, problem, loose, pool.name, laid)
     return None
 
 
@@ -191,7 +192,7 @@ def _solved(
         beyond = {pool.name: used[pool.name] - (pool.capacity_bytes or 0) for pool in limited}
         worst = max(beyond, key=lambda name: beyond[name])
         if beyond[worst] > 0:
-            return _overflow(tiled, problem, loose, worst, laid)
+            return _overflow(tiled, asked.problem, loose, worst, laid)
         if not violations(problem, loose):
             return as_proved(problem, replace(loose, status="feasible"), asked.chosen)
     raise _no_placement(solution.reason or "the allocator found no plan, even without limits")
@@ -206,17 +207,17 @@ def _no_placement(reason: str) -> TilewrightError:
 def _overflow(
     tiled: Tiled, problem: Problem, solution: Solution, memory: str, laid: tuple[PlacedArray, ...]
 ) -> Overflow:
-    """Of what the memory has, the regions in it included."""
+    """Of what the memory has, the regions in it included, which `problem` leaves out."""
     lasting = {name: at for one in laid for name, at in one.places.items()}
     inside = _inside(tiled, {**solution.places, **lasting}, memory)
     choices = {block.name: block.pools for block in problem.blocks}
     capacity = next(pool.capacity_bytes for pool in problem.pools if pool.name == memory)
-    taken = taken_bytes(laid, tiled.scheduled.bound.platform.memory(memory))
-    needed = peaks(problem, solution)[memory] + taken
+    home = tiled.scheduled.bound.platform.memory(memory)
+    needed, least = (taken_bytes(laid, home, used[memory]) for used in (peaks(problem, solution), solution.bounds))
     pinned = tuple(
         buffer.name for buffer in inside if len(buffer.memories) > 1 and choices.get(buffer.name) == (memory,)
     )
-    return overflow_of(tiled, memory, inside, needed, (capacity or 0) + taken, solution.bounds[memory] + taken, pinned)
+    return overflow_of(tiled, memory, inside, needed, capacity or 0, least, pinned)
 
 
 def _inside(tiled: Tiled, places: Mapping[str, Place], memory: str) -> tuple[Buffer, ...]:

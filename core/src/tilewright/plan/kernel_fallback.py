@@ -26,6 +26,7 @@ from tilewright.plan.remedies import (
     Plan,
     Trials,
     remedies,
+    room_as_planned,
     room_for_constants,
     room_in_machine,
     with_memories,
@@ -288,8 +289,11 @@ class Fitting:
 
     def _with_remedies(self, first: Bound, told: Misfit) -> TilewrightError:
         """Changes after which the model fits, each proved by planning with it."""
-        trials = Trials(self._changed_plan(first))
+        trials, short = Trials(self._changed_plan(first)), told.overflow
         found = tuple(self._remedies(first, told, trials))
+        if trials.untried and not found and short is not None:
+            with self.planner.work.unlimited():  # nothing to try is no answer
+                found = room_as_planned(first, trials.plan, short.memory, short.needed_bytes)
         return with_remedies(replace(told.error, fix=() if found else told.error.fix), found, trials.untried)
 
     def _changed_plan(self, first: Bound) -> Plan:

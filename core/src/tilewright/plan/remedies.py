@@ -111,10 +111,14 @@ def remedies(bound: Bound, trials: Trials, asked: Asked) -> tuple[str, ...]:
 def room_for_constants(bound: Bound, trials: Trials, asked: Asked, memory: str, needed_bytes: int) -> tuple[str, ...]:
     """The size of a memory of constants with which the model fits. It follows from sums, and is planned with once."""
     lines = trials.told("without --pin", _unpinned(bound, trials.planned)) if asked.pinned else []
+    return (*lines, *room_as_planned(bound, trials.planned, memory, needed_bytes))
+
+
+def room_as_planned(bound: Bound, plan: Plan, memory: str, needed_bytes: int) -> tuple[str, ...]:
+    """The size of a memory that a plan has been seen to take, where the model fits with that."""
     sizes = {memory: bound.platform.size_for(memory, needed_bytes)}
-    if _there_are(sizes, bound.platform) and trials.planned(with_memories(bound, dict(sizes)), Change()) is not None:
-        lines.append(_grown(sizes, bound.platform))
-    return tuple(lines)
+    fits = _there_are(sizes, bound.platform) and plan(with_memories(bound, dict(sizes)), Change()) is not None
+    return (_grown(sizes, bound.platform),) if fits else ()
 
 
 def room_in_machine(bound: Bound) -> bool:

@@ -16,7 +16,7 @@ from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.layer import Layers
 from tilewright.ir.platform import Platform
-from tilewright.ir.stages import Allocated, Bound, Scheduled
+from tilewright.ir.stages import Allocated, Bound, Tiled
 from tilewright.plan.planner import Planner, ram_bytes
 from tilewright.plan.row_costs import plan_cycles
 from tilewright.plan.row_kernels import kernels_of_calls
@@ -136,7 +136,7 @@ def _passing(planner: Planner, plan: Allocated, rebind: Rebind | None) -> Alloca
     if not rows_possible(planner, platform):
         return plan
     every = row_ways(planner, plan.tiled.scheduled, rebind)
-    ways = [one for one in every if one.size_bytes <= _room(platform)] or list(every)
+    ways = [one for one in every if one.size_bytes <= _room(plan.tiled)] or list(every)
     if planner.optimize != "speed":
         enough = [one for one in ways if one.slowdown <= _slowest(planner)] or ways[:1]
         ways = sorted(enough, key=lambda one: (one.size_bytes, one.slowdown))
@@ -158,8 +158,9 @@ def _fitting(planner: Planner, misfits: tuple[Misfit, ...], rebind: Rebind | Non
     does, the smallest way of each is one more that does not.
     """
     found, plans = list(misfits), list[Allocated]()
-    for number, scheduled in enumerate(_crowded(planner, misfits)):
-        every = [_tried(planner, row_ways(planner, scheduled, rebind), scheduled.bound.platform)]
+    for number, tiled in enumerate(_crowded(planner, misfits)):
+        room, scheduled = _room(tiled), tiled.scheduled
+        every = [_tried(planner, row_ways(planner, scheduled, rebind), scheduled.bound.platform, room)]
         if every[0].plan is not None and not number:
             return every[0].plan
         if rebind:
@@ -174,6 +175,7 @@ class _Tried:
     """Ways of one binding: the plan of the first that fits, or why none of those that might does; the last of them."""
 
     platform: Platform
+    room: float
     way: RowPlan | None = None
     plan: Allocated | None = None
     misfits: tuple[Misfit, ...] = ()
@@ -181,23 +183,24 @@ class _Tried:
     @property
     def limit(self) -> float:
         """Bytes that a way may take. Where it takes no more and no placement was found, less by what was missing."""
-        room, size = _room(self.platform), self.way.size_bytes if self.way else 0
-        return room if self.plan or not self.misfits or size > room else size - self.misfits[-1].excess_bytes
+        size = self.way.size_bytes if self.way else 0
+        fits = self.plan or not self.misfits or size > self.room
+        return self.room if fits else size - self.misfits[-1].excess_bytes
 
 
-def _tried(planner: Planner, ways: Sequence[RowPlan], platform: Platform) -> _Tried:
-    """Those that might fit; where none might, the smallest."""
-    fitting = [one for one in ways if one.size_bytes <= _room(platform)]
+def _tried(planner: Planner, ways: Sequence[RowPlan], platform: Platform, room: float) -> _Tried:
+    """Those that might fit, and the smallest."""
+    fitting = [one for one in ways if one.size_bytes <= room]
     if planner.optimize == "ram":
         fitting.sort(key=lambda one: one.size_bytes)
-    smallest = sorted(ways, key=lambda one: one.size_bytes)[:1]
-    misfits, last = list[Misfit](), None
-    for way in fitting[:MOST_PLANNED] or smallest:
+    tried, misfits, last = fitting[:MOST_PLANNED], list[Misfit](), None
+    tried += [one for one in sorted(ways, key=lambda one: one.size_bytes)[:1] if one not in tried]
+    for way in tried:
         last, answer = planned_well(planner, way, platform)
         if isinstance(answer, Allocated):
-            return _Tried(platform=platform, way=last, plan=answer, misfits=tuple(misfits))
+            return _Tried(platform=platform, room=room, way=last, plan=answer, misfits=tuple(misfits))
         misfits.append(answer)
-    return _Tried(platform=platform, way=last, misfits=tuple(misfits))
+    return _Tried(platform=platform, room=room, way=last, misfits=tuple(misfits))
 
 
 def _exchanged(planner: Planner, tried: _Tried, misfit: Misfit, rebind: Rebind) -> Iterator[_Tried]:
@@ -214,7 +217,7 @@ def _exchanged(planner: Planner, tried: _Tried, misfit: Misfit, rebind: Rebind) 
         fits, order = tried.plan is not None, order_of(tried.way.programs.machine.scheduled)
         other = replace(rebind({**_not_fastest(bound), **kernels}), platform=tried.platform)
         other = replace(other, diagnostics=(*other.diagnostics, *slower_kernels(other, first, (misfit.memory,))))
-        tried = _tried(planner, ways_of(planner, other, order), tried.platform)
+        tried = _tried(planner, ways_of(planner, other, order), tried.platform, tried.room)
         yield tried
         if fits:
             return
@@ -225,25 +228,28 @@ def _not_fastest(bound: Bound) -> dict[str, str]:
     return {name: one.kernel.name for name, one in bound.bindings.items() if one.kernel != one.candidates[0].kernel}
 
 
-def _crowded(planner: Planner, misfits: Sequence[Misfit]) -> list[Scheduled]:
-    """The first and the last schedule that a memory was too small for, of the fastest kernels and of least scratch; and
-    where their orders differ, the first order with the kernels of the last.
+def _crowded(planner: Planner, misfits: Sequence[Misfit]) -> list[Tiled]:
+    """The first and the last that a memory was too small for, of the fastest kernels and of least scratch; and where
+    their orders differ, the first order with the kernels of the last.
     """
     crowded = [misfit for misfit in misfits if misfit.overflow is not None and not misfit.of_constants]
-    tiled = [misfit.tiled.scheduled for misfit in crowded if misfit.tiled is not None]
+    tiled = [misfit.tiled for misfit in crowded if misfit.tiled is not None]
     ends = [*tiled[:1], *tiled[1:][-1:]]
-    if len(ends) == 2 and ends[0].bound is not ends[1].bound:
-        order, other = (order_of(one) for one in ends)
+    if len(ends) == 2 and ends[0].scheduled.bound is not ends[1].scheduled.bound:
+        order, other = (order_of(one.scheduled) for one in ends)
         if order != other and set(order) == set(other):
             decisions = Decisions(order=order).pinned_by(planner.pins)
-            ends.append(schedule(ends[1].bound, planner.operators, decisions))
-    return [one for one in ends if rows_possible(planner, one.bound.platform)]
+            mixed = schedule(ends[1].scheduled.bound, planner.operators, decisions)
+            ends.append(replace(ends[1], scheduled=mixed))
+    return [one for one in ends if rows_possible(planner, one.scheduled.bound.platform)]
 
 
-def _room(platform: Platform) -> float:
-    """Bytes of all memories that values may live in."""
+def _room(tiled: Tiled) -> float:
+    """Bytes of all memories that values may live in, without those of constants that are copied there to stay."""
+    platform = tiled.scheduled.bound.platform
     sizes = [platform.hard_bytes(memory.name) for memory in platform.of_kind("ram")]
-    return sum(float("inf") if size is None else size for size in sizes)
+    copies = sum(buffer.size_bytes for buffer in tiled.buffers if buffer.kind == "resident")
+    return sum(float("inf") if size is None else size for size in sizes) - copies
 
 
 def planned_well(planner: Planner, way: RowPlan, platform: Platform) -> tuple[RowPlan, Allocated | Misfit]:

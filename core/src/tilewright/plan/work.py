@@ -67,3 +67,12 @@ class Work:
             yield
         finally:
             self.most = None
+
+    @contextmanager
+    def unlimited(self) -> Iterator[None]:
+        """Here as much may be done as it takes, and is counted: for one thing that there has to be an answer to."""
+        most, self.most = self.most, None
+        try:
+            yield
+        finally:
+            self.most = most
