@@ -81,6 +81,9 @@ class MapAccess:
     outputs: tuple[str, ...]
     axes: Mapping[str, tuple[Axis, ...]]
 
+    def __hash__(self) -> int:
+        return hash((self.text, self.loops))
+
     def window(self, operand: str, box: Box) -> Window:
         """See `Access.window`."""
         return tuple(axis.span(box) for axis in self.axes[operand])

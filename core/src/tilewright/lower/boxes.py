@@ -8,6 +8,7 @@ expressions otherwise. Windows follow from the same `Index` values that `Access.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from tilewright.ir.access import Access, MapAccess
 from tilewright.ir.dataclass import dataclass
@@ -18,6 +19,7 @@ Bounds = tuple[Expression, Expression]  # first trip, and one after the last
 CBox = Mapping[str, Bounds]
 
 NOTHING = Number(0)
+_REMEMBERED = 1024  # windows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,10 +64,17 @@ def window(access: Access, operand: str, box: CBox, names: Sequence[str]) -> tup
 
     An access that is no map is never cut: its windows are those of all trips.
     """
-    whole = whole_box(access)
     if isinstance(access, MapAccess):
-        return tuple(span(axis, box, whole, name) for axis, name in zip(access.axes[operand], names, strict=True))
-    return tuple(_known(span) for span in access.window(operand, whole))
+        return _window(access, operand, tuple(box.items()), tuple(names))
+    return tuple(_known(span) for span in access.window(operand, whole_box(access)))
+
+
+@lru_cache(maxsize=_REMEMBERED)  # layers that are alike have the same windows
+def _window(
+    access: MapAccess, operand: str, box: tuple[tuple[str, Bounds], ...], names: tuple[str, ...]
+) -> tuple[CSpan, ...]:
+    bounded, whole = dict(box), whole_box(access)
+    return tuple(span(axis, bounded, whole, name) for axis, name in zip(access.axes[operand], names, strict=True))
 
 
 def axis_names(stem: str, rank: int) -> list[str]:
@@ -75,10 +84,15 @@ def axis_names(stem: str, rank: int) -> list[str]:
 
 def lows(access: Access, operand: str, box: CBox) -> tuple[Expression, ...]:
     """Where the window begins along each axis."""
-    whole = whole_box(access)
     if isinstance(access, MapAccess):
-        return tuple(low_of(axis, box, whole) for axis in access.axes[operand])
-    return tuple(Number(span.low) for span in access.window(operand, whole))
+        return _lows(access, operand, tuple(box.items()))
+    return tuple(Number(span.low) for span in access.window(operand, whole_box(access)))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _lows(access: MapAccess, operand: str, box: tuple[tuple[str, Bounds], ...]) -> tuple[Expression, ...]:
+    bounded, whole = dict(box), whole_box(access)
+    return tuple(low_of(axis, bounded, whole) for axis in access.axes[operand])
 
 
 def span(axis: Axis, box: CBox, whole: Box, name: str) -> CSpan:
