@@ -15,6 +15,7 @@ from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph
 from tilewright.ir.platform import Memory, Platform
 from tilewright.ir.regions import Copy, Cut, Hop, Region
+from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Allocated, Bound, PoolUse
 from tilewright.plan.planner import Planner, least_useful, merit, ram_bytes
 from tilewright.plan.remedies import with_memories
@@ -112,9 +113,10 @@ def test_on_a_cluster_time_comes_first() -> None:
 
 def test_bytes_of_constants_are_no_ram() -> None:
     plan = planner().plan(bound())
-    pool = PoolUse(memory="m", kind="ram", used_bytes=8, limit_bytes=None, lower_bound_bytes=0, optimal=False)
+    memory = plan.tiled.scheduled.bound.platform.of_kind("ram")[0]
+    pool = PoolUse(memory=memory.name, kind="ram", used_bytes=9, limit_bytes=None, lower_bound_bytes=0, optimal=False)
     pools = tuple(replace(pool, kind=kind) for kind in ("ram", "const", "state", "resident"))
-    assert ram_bytes(replace(plan, pools=pools)) == 3 * 8
+    assert ram_bytes(replace(plan, pools=pools)) == 2 * align_up(9, memory.align) + 9
 
 
 def test_what_is_sent_home_first_is_the_smallest_that_makes_enough_room() -> None:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from tilewright.allocate import allocate
 from tilewright.allocate.overflow import Overflow, does_not_fit
+from tilewright.allocate.regions import arrays_bytes
 from tilewright.allocate.stage import attempt, constants_overflow
 from tilewright.bind import bind
 from tilewright.bind.recompute import recomputed
@@ -275,5 +276,9 @@ def least_useful(tiled: Tiled, overflow: Overflow) -> tuple[str, ...]:
 
 
 def ram_bytes(allocated: Allocated) -> int:
-    """Bytes that the plan takes of all memories that are written."""
-    return sum(pool.used_bytes for pool in allocated.pools if pool.kind != "const")
+    """Bytes that the plan takes of all memories that are written, where arrays of one begin as its alignment asks."""
+    platform, sizes = allocated.tiled.scheduled.bound.platform, dict[str, list[int]]()
+    for pool in allocated.pools:
+        if pool.kind != "const":
+            sizes.setdefault(pool.memory, []).append(pool.used_bytes)
+    return sum(arrays_bytes(own, platform.memory(name).align) for name, own in sizes.items())
