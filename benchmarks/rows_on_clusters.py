@@ -7,7 +7,7 @@ A line for each network, target and size of the scratchpad in KiB. *Plan* is the
 need a pair that fits there beside the stacks: the rows that windows hold, scratch of the kernel that runs, and of each
 step either all weights, or the part that it is computing with. *Stay* says of how many pairs both have all of their
 weights there. *By rows* is what steps of pairs take at least with these kernels, where that is less than in the
-plan: in each call one, two or four rows, and all channels or a part of them, whichever is the fastest of what fits.
+plan: in each call any number of rows, and all channels or any part of them, whichever is the fastest of what fits.
 Weights that stay are never waited for, nor any value, nor is sharing of room by more than the two steps counted. Those
 that do not stay are copied again for every call: one part after the other, or into two buffers, of which one is filled
 while the other is read. Other steps take what they take in the plan. *At most* is what that saves.
@@ -35,7 +35,6 @@ from tilewright.tile.kernel_costs import kernel_cycles, scratch_bytes
 from tilewright.tile.row_steps import RowStep, RowSteps
 from tilewright.tile.step_spaces import ScheduledMachine
 
-ROWS = (1, 2, 4)  # of one call
 MODELS = Path(__file__).resolve().parents[2] / "shared" / "models"
 
 
@@ -126,7 +125,7 @@ def windows_bytes(steps: RowSteps, one: RowStep, trips: int) -> int:
 
 
 def cuts_of(steps: RowSteps, one: RowStep) -> Iterator[dict[str, int]]:
-    """Trips of the loops that weights are cut along, the rows aside: halves of halves, as the kernel takes them."""
+    """Trips of the loops that weights are cut along, the rows aside, as the kernel takes them."""
     access, kernel = steps.machine.access(one.step), steps.machine.bound.bindings[one.step.name].kernel
     form = steps.machine.bound.layers[one.step.name].sums
     names = [operand.name for operand in steps.operands[one.index] if operand.constant]
@@ -136,9 +135,13 @@ def cuts_of(steps: RowSteps, one: RowStep) -> Iterator[dict[str, int]]:
         can = loop.kind == "parallel" or (form is not None and loop.name in form.loops)
         if moves and can and loop.name != one.loop:
             grain = kernel.multiples.get(loop.name, 1)
-            halves = {min(loop.extent, align_up(ceil_div(loop.extent, 2**power), grain)) for power in range(12)}
-            ways.append([(loop.name, trips) for trips in sorted(halves)])
+            ways.append([(loop.name, trips) for trips in parts_of(loop.extent, grain)])
     yield from map(dict, product(*ways))
+
+
+def parts_of(extent: int, grain: int = 1) -> list[int]:
+    """Of every number of parts how large they are at least, the last one aside; multiples of `grain`, or all."""
+    return sorted({min(extent, align_up(ceil_div(extent, parts), grain)) for parts in range(1, extent + 1)})
 
 
 def moves_with(access: Access, operand: str, loop: str) -> bool:
@@ -164,25 +167,50 @@ def least_part(steps: RowSteps, one: RowStep) -> float:
 
 def ways_of(steps: RowSteps, one: RowStep, room: int, least: float, *, own_output: bool) -> Iterator[float]:
     """Cycles of all calls of a step, each way that fits beside `least` bytes where its weights stay."""
-    machine, binding = steps.machine, steps.machine.bound.bindings[one.step.name]
-    kernel, site, access = binding.kernel, machine.site(one.step), machine.access(one.step)
-    engine = machine.engine(binding.engine)
-    work = operations(kernel, machine.operators[site.node.op], site, machine.platform, engine)
-    runs, length = (one.sums.runs, one.sums.length) if one.sums else (1, 1)
-    for rows, cut in product(ROWS, cuts_of(steps, one)):
-        trips = min(rows, one.extent)
-        extents = {loop.name: cut.get(loop.name, loop.extent) for loop in access.loops} | {one.loop: trips * length}
-        pieces = prod(loop.extent / cut[loop.name] for loop in access.loops if loop.name in cut)
-        calls = pieces * one.extent / trips  # those at the ends may be smaller, and take no more than their share
-        computed = calls * runs * kernel_cycles(kernel, site, access, work, extents, engine)
-        free = room - windows_bytes(steps, one, trips) - scratch_bytes(kernel, site, access, extents, engine.cores)[1]
-        free -= trips * one.row_bytes if own_output else 0
+    machine, kernel = steps.machine, steps.machine.bound.bindings[one.step.name].kernel
+    site, access = machine.site(one.step), machine.access(one.step)
+    cores = machine.engine(machine.bound.bindings[one.step.name].engine).cores
+    for trips, cut in product(parts_of(one.extent), cuts_of(steps, one)):
+        scratch = scratch_bytes(kernel, site, access, extents_of(steps, one, {**cut, one.loop: trips}), cores)[1]
+        output = trips * one.row_bytes if own_output else 0
+        free = room - windows_bytes(steps, one, trips) - scratch - output
         part = part_bytes(steps, one, cut)
+        if part > free:
+            continue
+        computed = copied = 0.0
+        for count, call in calls_of(steps, one, {**cut, one.loop: trips}):
+            computed += count * computed_cycles(steps, one, call)
+            copied += count * copy_cycles(steps, one, part_bytes(steps, one, call))
+        yield max(computed, copied) if 2 * part <= free else computed + copied
         if weights_bytes(steps, one) + least <= free:
             yield computed
-        if part <= free:
-            copied = calls * copy_cycles(steps, one, part)
-            yield max(computed, copied) if 2 * part <= free else computed + copied
+
+
+def calls_of(steps: RowSteps, one: RowStep, cut: Mapping[str, int]) -> Iterator[tuple[int, dict[str, int]]]:
+    """How many calls have so many trips of each loop that is cut; those at its end have what is left."""
+    extents = {loop.name: loop.extent for loop in steps.machine.access(one.step).loops} | {one.loop: one.extent}
+    ends = []
+    for name, trips in cut.items():
+        full, rest = divmod(extents[name], trips)
+        ends.append([(full, name, trips), *([(1, name, rest)] if rest else [])])
+    for some in product(*ends):
+        yield prod(count for count, _, _ in some), {name: trips for _, name, trips in some}
+
+
+def extents_of(steps: RowSteps, one: RowStep, call: Mapping[str, int]) -> dict[str, int]:
+    """Trips of every loop in a call; those of the rows as the kernel counts them."""
+    extents = {loop.name: call.get(loop.name, loop.extent) for loop in steps.machine.access(one.step).loops}
+    return extents | {one.loop: call[one.loop] * (one.sums.length if one.sums else 1)}
+
+
+def computed_cycles(steps: RowSteps, one: RowStep, call: Mapping[str, int]) -> float:
+    """Of a call."""
+    machine, binding = steps.machine, steps.machine.bound.bindings[one.step.name]
+    site, engine = machine.site(one.step), machine.engine(binding.engine)
+    work = operations(binding.kernel, machine.operators[site.node.op], site, machine.platform, engine)
+    extents = extents_of(steps, one, call)
+    runs = one.sums.runs if one.sums else 1
+    return runs * kernel_cycles(binding.kernel, site, machine.access(one.step), work, extents, engine)
 
 
 def copy_cycles(steps: RowSteps, one: RowStep, size_bytes: float) -> float:
@@ -213,12 +241,9 @@ def begin_cycles(steps: RowSteps, one: RowStep) -> float:
 
 
 def calls_cycles(steps: RowSteps, one: RowStep) -> float:
-    """All calls of a step with the best number of rows in each, the last one with what is left."""
-    found = []
-    for trips in (min(rows, one.extent) for rows in ROWS):
-        full, rest = divmod(one.extent, trips)
-        found.append(full * steps.call(one, trips)[0] + (steps.call(one, rest)[0] if rest else 0.0))
-    return min(found)
+    """All calls of a step with the best number of rows in each, and all channels."""
+    ways = (calls_of(steps, one, {one.loop: trips}) for trips in parts_of(one.extent))
+    return min(sum(count * computed_cycles(steps, one, call) for count, call in way) for way in ways)
 
 
 if __name__ == "__main__":

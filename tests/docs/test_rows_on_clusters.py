@@ -12,7 +12,8 @@ import pytest
 from kit.networks import network_file
 
 ROOT = Path(__file__).parents[2]
-SAVED = re.compile(r"\| (\d+) \| \d+ of \d+ \| [\d,]+ \| [\d,]+ \| ([\d.]+) % \|")
+SAVED = re.compile(r"\| (\w+) \| (\w+) \| (\d+) \| \d+ of \d+ \| [\d,]+ \| [\d,]+ \| ([\d.]+) % \|")
+EXCEPTION = ("resnet8_f32", "snitch", "64")  # named by the text
 
 
 @pytest.fixture(scope="module", name="script")
@@ -25,23 +26,28 @@ def _script() -> ModuleType:
     return module
 
 
-def printed(*sizes: int) -> float:
-    """The most per cent saved in any line of the table with one of these sizes of the scratchpad, in KiB."""
+def printed() -> dict[tuple[str, ...], float]:
+    """Per cent saved, of each line of the table: network, target, size of the scratchpad in KiB."""
     text = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     table = text.partition("### Row by row on clusters")[2].partition("\n## ")[0]
-    return max(float(percent) for size, percent in SAVED.findall(table) if int(size) in sizes)
+    return {tuple(words): float(percent) for *words, percent in SAVED.findall(table)}
+
+
+def most(*sizes: int) -> float:
+    """Of all lines with one of these sizes, but for the exception."""
+    return max(percent for line, percent in printed().items() if int(line[2]) in sizes and line != EXCEPTION)
 
 
 @pytest.mark.parametrize("page", ["benchmarks.md", "design/rows.md"])
 def test_no_line_of_the_table_is_above_what_the_text_says(page: str) -> None:
     text = " ".join((ROOT / "docs" / page).read_text(encoding="utf-8").split())
-    assert re.search(rf"t most {printed(64)} % .*with 64 KiB", text)
-    assert f"t most {printed(16, 8)} % with 16 or 8 KiB" in text
-    assert printed(16, 8) < printed(64) == printed(64, 16, 8)
+    said = re.search(r"t most ([\d.]+) % .{,260}ith 64 KiB (?:it is )?at most ([\d.]+) %, but .{,70}?([\d.]+) %", text)
+    assert said is not None
+    assert tuple(map(float, said.groups())) == (most(16, 8), most(64), printed()[EXCEPTION])
 
 
 @pytest.mark.parametrize(("network", "size"), [("resnet8_int8", 16), ("kws_int8", 8)])
 def test_the_bound_of_a_plan_is_as_small(script: ModuleType, network: str, size: int) -> None:
     _, plan, rows, saved = script.line(network_file(network), "siracusa", size).split(" | ")
     assert 0 < int(rows.replace(",", "")) <= int(plan.replace(",", ""))
-    assert float(saved.rstrip("%")) <= printed(size)
+    assert float(saved.rstrip("%")) <= most(size)

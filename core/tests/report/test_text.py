@@ -62,8 +62,10 @@ def test_without_groups_there_is_no_such_line() -> None:
     assert "run as one" not in layer_table({"steps": [_step(0, "a"), _step(1, "b")]})
 
 
-def _report(used: int, bound: int, order_bound: int | None, *, optimal: bool = True, away: int = 0) -> dict[str, Any]:
-    pool = {"name": "ram", "kind": "ram", "used_bytes": used, "limit_bytes": None}
+def _report(
+    used: int, bound: int, order_bound: int | None, *, optimal: bool = True, away: int = 0, limit: int | None = None
+) -> dict[str, Any]:
+    pool = {"name": "ram", "kind": "ram", "used_bytes": used, "limit_bytes": limit}
     return {
         "model": {"name": "m"},
         "target": {"name": "t"},
@@ -71,6 +73,7 @@ def _report(used: int, bound: int, order_bound: int | None, *, optimal: bool = T
         "macs": 0,
         "constants_bytes": 0,
         "pools": [{**pool, "lower_bound_bytes": bound, "optimal": optimal}],
+        "levels": [{"name": "ram", "planned_bytes": used + 8}],  # beside an array that lasts
         "order": {"used_bytes": used, "lower_bound_bytes": order_bound, "optimal": used == order_bound},
         "away": {"used_bytes": away, "lower_bound_bytes": 1},
         "constants_away": {"used_bytes": 6 * (away > 0), "lower_bound_bytes": 6},
@@ -84,6 +87,10 @@ def test_optimal_says_over_which_orders_and_what_is_known_of_the_others() -> Non
     told = summary(_report(64, 64, 48))
     assert "optimal for this order" in told
     assert "none needs under 48 B in all, here it is 64 B" in told
+
+
+def test_what_is_free_is_left_by_all_arrays_of_a_memory() -> None:
+    assert "64 B  100 B  28 B" in summary(_report(64, 64, 64, limit=100))
 
 
 def test_several_pools_say_what_is_proved_of_the_division_and_of_what_is_away() -> None:

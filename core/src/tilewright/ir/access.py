@@ -82,7 +82,7 @@ class MapAccess:
     axes: Mapping[str, tuple[Axis, ...]]
 
     def __hash__(self) -> int:
-        return hash((self.text, self.loops))
+        return hash((self.text, self.loops))  # `axes` have no hash; maps that are equal have equal texts and loops
 
     def window(self, operand: str, box: Box) -> Window:
         """See `Access.window`."""

@@ -89,9 +89,9 @@ def _tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None
         changed = np.mean(2 * np.abs(centred) * off + off * off, axis=-1, keepdims=True) + sums * variance
         root = changed / (2 * variance) + 4 * UNIT
         error = (off + np.abs(centred) * (root + 4 * UNIT)) / np.sqrt(variance) * np.abs(scale)
-        error = 2 * error + 4 * UNIT * (np.abs(result) + np.abs(_optional(inputs, 2, 0))) + 8 * TINY
-        sums = np.maximum(np.sum(np.abs(x), axis=-1, keepdims=True), np.sum(centred**2, axis=-1, keepdims=True))
-    return (or_overflow(error, sums),)
+        allowed = 2 * error + 4 * UNIT * (np.abs(result) + np.abs(_optional(inputs, 2, 0))) + 8 * TINY
+        totals = (np.sum(terms, axis=-1, keepdims=True) for terms in (np.abs(x), centred * centred))
+        return (or_overflow(allowed, np.maximum(*totals)),)
 
 
 def _access(site: Site) -> Access:

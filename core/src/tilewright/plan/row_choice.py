@@ -184,8 +184,8 @@ class _Tried:
     def limit(self) -> float:
         """Bytes that a way may take. Where it takes no more and no placement was found, less by what was missing."""
         size = self.way.size_bytes if self.way else 0
-        fits = self.plan or not self.misfits or size > self.room
-        return self.room if fits else size - self.misfits[-1].excess_bytes
+        lies_badly = self.plan is None and bool(self.misfits) and size <= self.room
+        return size - self.misfits[-1].excess_bytes if lies_badly else self.room
 
 
 def _tried(planner: Planner, ways: Sequence[RowPlan], platform: Platform, room: float) -> _Tried:

@@ -149,10 +149,10 @@ def _groups(steps: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _pool_row(pool: Mapping[str, Any], report: Report) -> tuple[str, str, str, str, str]:
-    pools: Sequence[Mapping[str, Any]] = report["pools"]
     limit, bound, soft = pool["limit_bytes"], pool["lower_bound_bytes"], pool.get("soft", False)
     lasting = pool["kind"] in LASTING
-    free = "" if limit is None or lasting else f"{limit - sum(_used(one) for one in pools if _same(one, pool)):,} B"
+    planned = {level["name"]: level["planned_bytes"] for level in report["levels"]}
+    free = "" if limit is None or lasting else f"{limit - planned[pool['name']]:,} B"
     if soft and pool.get("exceeded_bytes") and not lasting:
         free = f"-{pool['exceeded_bytes']:,} B"
     if lasting:
@@ -171,11 +171,3 @@ def _pool_row(pool: Mapping[str, Any], report: Report) -> tuple[str, str, str, s
         free,
         what,
     )
-
-
-def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    return bool(one["name"] == other["name"])
-
-
-def _used(pool: Mapping[str, Any]) -> int:
-    return int(pool["used_bytes"])

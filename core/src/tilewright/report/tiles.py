@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tilewright.allocate.limits import memory_bytes
 from tilewright.ir.platform import Memory
 from tilewright.ir.stages import Allocated, Group
 
@@ -61,7 +62,7 @@ def level(memory: Memory, allocated: Allocated) -> dict[str, Any]:
     """One memory of the hierarchy: what the plan and the runtime take of it together."""
     platform = allocated.tiled.scheduled.bound.platform
     runtime = platform.runtime_bytes.get(memory.name, 0)
-    planned = sum(pool.used_bytes for pool in allocated.pools if pool.memory == memory.name)
+    planned = memory_bytes(allocated, memory.name)
     return {
         "name": memory.name,
         "limit_bytes": memory.size_bytes,
