@@ -279,7 +279,9 @@ def judged(file: Path, target: str, runner_name: str, options: Any) -> tuple[str
     verdicts = judge_steps(graph, steps, plan.registry.operators, sets, result.values)
     wrong = [f"{verdict.name} ({verdict.op})" for verdict in verdicts if not verdict.exact]
     onnxruntime.set_default_logger_severity(4)
-    peer = onnxruntime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
+    exactly = onnxruntime.SessionOptions()
+    exactly.add_session_config_entry("session.x64quantprecision", "1")  # sums of products do not saturate
+    peer = onnxruntime.InferenceSession(str(file), exactly, providers=["CPUExecutionProvider"])
     apart = 0.0
     for given, made in zip(sets, result.outputs, strict=True):
         for mine, theirs in zip(made.values(), peer.run(None, dict(given)), strict=True):
