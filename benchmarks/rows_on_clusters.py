@@ -32,7 +32,8 @@ from tilewright.ir.index import mentions
 from tilewright.ir.rounding import align_up, ceil_div
 from tilewright.ir.stages import Group
 from tilewright.tile.kernel_costs import kernel_cycles, scratch_bytes
-from tilewright.tile.row_steps import RowStep, RowSteps
+from tilewright.tile.row_step import RowStep
+from tilewright.tile.row_steps import RowSteps
 from tilewright.tile.step_spaces import ScheduledMachine
 
 MODELS = Path(__file__).resolve().parents[2] / "shared" / "models"

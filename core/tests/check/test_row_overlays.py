@@ -18,6 +18,7 @@ from tilewright.ir.stages import Tiled
 from tilewright.schedule import schedule
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.row_networks import on_one_memory, row_network
+from tilewright.tile.alike_rows import AlikeRows
 from tilewright.tile.row_chains import Distance
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_overlays import lag_backward, overlay_of
@@ -54,7 +55,7 @@ def steps_alone() -> tuple[tuple[Tiled, Region, str], ...]:
         machine = on_one_memory(row_network(seed, vocabulary()).graph)
         lives = RowLives(RowSteps(machine))
         for step in range(lives.beyond):
-            for segment in overlaid(lives, step):
+            for segment in overlaid(AlikeRows(lives), step):
                 calls = calls_of(lives, segment)
                 overlay, value = overlay_of(lives, calls), lives.steps.at(step).output.value
                 assert overlay is not None

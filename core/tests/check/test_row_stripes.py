@@ -13,6 +13,7 @@ from tilewright.ir.regions import HeldValue, Region, Stripes
 from tilewright.ir.stages import Tiled
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.row_networks import on_one_memory, row_network
+from tilewright.tile.alike_rows import AlikeRows
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_programs import region_of
 from tilewright.tile.row_segments import Segment, passing_segments, segments
@@ -40,7 +41,9 @@ def cases(kept: bool) -> Iterator[tuple[Tiled, Region]]:
 
 
 def _segments(lives: RowLives, last: int, kept: bool) -> Iterator[Segment]:
-    yield from passing_segments(lives, last, 1 << 30) if kept else segments(lives, last, 1 << 30, 1e9)
+    yield from (
+        passing_segments(AlikeRows(lives), last, 1 << 30) if kept else segments(AlikeRows(lives), last, 1 << 30, 1e9)
+    )
 
 
 CASES = [*cases(kept=False), *cases(kept=True)]

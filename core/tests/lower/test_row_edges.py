@@ -20,6 +20,7 @@ from tilewright.testing.one_step import vocabulary
 from tilewright.testing.portable_plans import portable_planner
 from tilewright.testing.reference_runs import demand_reference
 from tilewright.testing.row_networks import on_one_memory, row_network
+from tilewright.tile.alike_rows import AlikeRows
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_programs import region_of
 from tilewright.tile.row_segments import passing_segments
@@ -36,7 +37,7 @@ def planned(seed: int) -> Allocated:
     lives = RowLives(RowSteps(on_one_memory(row_network(seed, vocabulary()).graph)))
     regions, end = dict[str, Region](), lives.beyond
     for last in reversed(range(lives.beyond)):
-        found = [one for one in passing_segments(lives, last, 1 << 30) if one.last < end]
+        found = [one for one in passing_segments(AlikeRows(lives), last, 1 << 30) if one.last < end]
         if found:
             longest = min(found, key=lambda one: (one.first, -one.way.stripes if one.way else 0))
             region = region_of(lives, longest)

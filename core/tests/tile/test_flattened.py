@@ -10,7 +10,8 @@ from tilewright.ir.regions import SplitReduction
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.row_networks import on_one_memory
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.row_steps import RowStep, RowSteps
+from tilewright.tile.row_step import RowStep
+from tilewright.tile.row_steps import RowSteps
 
 ONE_TAP: dict[str, Attribute] = {
     "kernel_shape": (1, 1), "strides": (1, 1), "dilations": (1, 1), "pads": (0, 0, 0, 0), "group": 1,

@@ -6,6 +6,7 @@ import pytest
 
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.row_networks import on_one_memory, row_network
+from tilewright.tile.alike_rows import AlikeRows
 from tilewright.tile.row_bridges import _ends, _least_bytes, with_bridges
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_segments import Segment, Way, alone, passing_segments, segments
@@ -23,7 +24,7 @@ def by_rows(lives: RowLives) -> list[tuple[Segment, ...]]:
     """By last step all segments without stripes."""
     whole = [alone(lives, step) for step in range(lives.beyond)]
     largest = max(one.size_bytes for one in whole)
-    return [(one, *segments(lives, step, largest)) for step, one in enumerate(whole)]
+    return [(one, *segments(AlikeRows(lives), step, largest)) for step, one in enumerate(whole)]
 
 
 def segment(first: int, last: int, size_bytes: int) -> Segment:
@@ -36,8 +37,8 @@ def test_no_smaller_division_is_missed(seed: int) -> None:
     lives = lives_of(seed)
     found = by_rows(lives)
     most = _least_bytes(found) - 1
-    every = [(*ending, *passing_segments(lives, step, most)) for step, ending in enumerate(found)]
-    assert _least_bytes(with_bridges(lives, found)) == _least_bytes(every) <= most + 1
+    every = [(*ending, *passing_segments(AlikeRows(lives), step, most)) for step, ending in enumerate(found)]
+    assert _least_bytes(with_bridges(AlikeRows(lives), found)) == _least_bytes(every) <= most + 1
 
 
 def test_stripes_lead_to_less_memory_somewhere() -> None:
@@ -46,7 +47,7 @@ def test_stripes_lead_to_less_memory_somewhere() -> None:
         lives = lives_of(seed)
         found = by_rows(lives)
         before.append(_least_bytes(found))
-        after.append(_least_bytes(with_bridges(lives, found)))
+        after.append(_least_bytes(with_bridges(AlikeRows(lives), found)))
     assert sum(one < other for one, other in zip(after, before, strict=True)) >= 2
 
 

@@ -13,7 +13,8 @@ from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.testing.sketch import Sketch
 from tilewright.tile import row_edges
 from tilewright.tile.row_edges import blocks_around, with_edges
-from tilewright.tile.row_steps import Columns, RowStep, RowSteps
+from tilewright.tile.row_step import Columns, RowStep
+from tilewright.tile.row_steps import RowSteps
 from tilewright.tile.row_stripes import stripes_of, with_stripes
 
 SEEDS = (1, 4, 6, 15, 18, 37, 38)
@@ -59,7 +60,7 @@ def test_no_column_is_computed_twice_and_every_stripe_computes_some(seed: int, c
         assert len(columns.bounds) <= count
         assert all(low < high for low, high in columns.computed)
         assert all(before[1] <= after[0] for before, after in pairwise(columns.computed))
-        assert steps.again(one) == 0
+        assert steps.calls.again(one) == 0
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -17,7 +17,8 @@ from tilewright.testing.sketch import Sketch
 from tilewright.tile import row_order
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_order import Play, Plays, folded, follow, play
-from tilewright.tile.row_steps import RowStep, RowSteps
+from tilewright.tile.row_step import RowStep
+from tilewright.tile.row_steps import RowSteps
 
 SEEDS = range(40)
 

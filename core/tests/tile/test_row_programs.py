@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from tilewright.allocate import allocate
@@ -15,8 +13,9 @@ from tilewright.ir.stages import Tiled
 from tilewright.plan.planner import ram_bytes
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.row_networks import on_one_memory, row_network
+from tilewright.tile.alike_rows import AlikeRows
 from tilewright.tile.row_buffers import row_cycles
-from tilewright.tile.row_lives import KnownCalls, RowLives
+from tilewright.tile.row_lives import KnownCalls
 from tilewright.tile.row_programs import overlaid_steps, row_programs
 from tilewright.tile.row_segments import Segment, overlaid
 from tilewright.tile.row_steps import RowSteps
@@ -51,10 +50,10 @@ def test_the_front_falls_in_bytes_and_begins_with_layers(seed: int) -> None:
 def test_what_is_known_of_calls_changes_nothing(seed: int) -> None:
     machine, known = on_one_memory(row_network(seed, vocabulary()).graph), KnownCalls()
     first = row_programs(machine, known=known)
-    assert known.costs
-    count = len(known.costs)
+    assert known.costs.calls
+    count = len(known.costs.calls)
     assert row_programs(machine, known=known).front() == first.front() == row_programs(machine).front()
-    assert len(known.costs) == count
+    assert len(known.costs.calls) == count
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -119,9 +118,9 @@ def test_bytes_that_a_step_cannot_do_with_end_the_search(monkeypatch: pytest.Mon
     assert overlaid_steps(machine, float("inf"), least)[1] == every
     asked: list[int] = []
 
-    def nothing(lives: RowLives, step: int) -> Iterator[Segment]:
+    def nothing(alike: AlikeRows, step: int) -> tuple[Segment, ...]:
         asked.append(step)
-        return iter(())
+        return ()
 
     monkeypatch.setattr("tilewright.tile.row_programs.overlaid", nothing)
     assert overlaid_steps(machine, float("inf"), least - 1)[1] == ()
@@ -131,9 +130,9 @@ def test_bytes_that_a_step_cannot_do_with_end_the_search(monkeypatch: pytest.Mon
 def test_every_step_is_looked_at_once_for_outputs_over_what_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
-    def counted(lives: RowLives, step: int) -> Iterator[Segment]:
+    def counted(alike: AlikeRows, step: int) -> tuple[Segment, ...]:
         asked.append(step)
-        return overlaid(lives, step)
+        return overlaid(alike, step)
 
     monkeypatch.setattr("tilewright.tile.row_programs.overlaid", counted)
     rounds = 0

@@ -9,6 +9,7 @@ from tilewright.testing.one_step import vocabulary
 from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.testing.sketch import Sketch
 from tilewright.tile import row_segments
+from tilewright.tile.alike_rows import AlikeRows
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_programs import row_programs
 from tilewright.tile.row_segments import (
@@ -35,12 +36,12 @@ def lives_of(seed: int) -> RowLives:
 
 def all_segments(lives: RowLives) -> list[Segment]:
     """With every last step, as large as they like."""
-    return [one for last in range(lives.beyond) for one in segments(lives, last, 1 << 30)]
+    return [one for last in range(lives.beyond) for one in segments(AlikeRows(lives), last, 1 << 30)]
 
 
 def kept_segments(lives: RowLives) -> list[Segment]:
     """The same in stripes whose edges are kept."""
-    return [one for last in range(lives.beyond) for one in passing_segments(lives, last, 1 << 30)]
+    return [one for last in range(lives.beyond) for one in passing_segments(AlikeRows(lives), last, 1 << 30)]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -80,20 +81,24 @@ def test_none_is_larger_than_asked_for(seed: int) -> None:
     lives = lives_of(seed)
     sizes = sorted(one.size_bytes for one in all_segments(lives))
     for limit in sizes[:: max(1, len(sizes) // 4)]:
-        found = [one for last in range(lives.beyond) for one in segments(lives, last, limit)]
+        found = [one for last in range(lives.beyond) for one in segments(AlikeRows(lives), last, limit)]
         assert all(one.size_bytes <= limit for one in found)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_short_look_finds_what_a_long_one_does(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """However much memory there may be, and however few steps are looked at first."""
-    lives, limits = lives_of(seed), (64, 512, 4096, 1 << 30)
-    found = []
-    for few in (1, 3, 8):
+    limits, found = (64, 512, 4096, 1 << 30), []
+
+    def looked() -> list[list[Segment]]:
+        alike = AlikeRows(lives_of(seed))
+        return [[*segments(alike, last, most, 2.0)] for last in range(alike.lives.beyond) for most in limits]
+
+    for few in (2, 3, 8):
         monkeypatch.setattr(row_segments, "_FEW_STEPS", few)
-        found.append([[[*segments(lives, last, most, 2.0)] for last in range(lives.beyond)] for most in limits])
+        found.append(looked())
     monkeypatch.setattr(row_segments, "_grown", lambda *asked: _grown(*asked)._replace(ended=False))
-    assert found == 3 * [[[[*segments(lives, last, most, 2.0)] for last in range(lives.beyond)] for most in limits]]
+    assert found == 3 * [looked()]
 
 
 def test_no_more_steps_are_played_than_fit_together(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +114,7 @@ def test_no_more_steps_are_played_than_fit_together(monkeypatch: pytest.MonkeyPa
         "played",
         lambda lives, first, last, way: lengths.append(last - first + 1) or played(lives, first, last, way),
     )
-    assert [*segments(lives, 19, 800)]
+    assert [*segments(AlikeRows(lives), 19, 800)]
     assert max(lengths) == 8
 
 
@@ -130,9 +135,9 @@ def test_a_chain_has_segments_from_every_step_to_every_later_one() -> None:
         value = sketch.node("MaxPool", (value,), rows)
     lives = RowLives(RowSteps(on_one_memory(sketch.finish(value))))
     for last in range(6):
-        found = [one.first for one in segments(lives, last, 1 << 30) if one.way == Way()]
+        found = [one.first for one in segments(AlikeRows(lives), last, 1 << 30) if one.way == Way()]
         assert found == list(reversed(range(last))), last
-        assert all(one.last == last for one in segments(lives, last, 1 << 30))
+        assert all(one.last == last for one in segments(AlikeRows(lives), last, 1 << 30))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -148,11 +153,11 @@ def test_what_is_read_from_outside_is_there_until_the_last_step(seed: int) -> No
 def test_the_last_call_costs_what_is_left_for_it() -> None:
     lives = lives_of(3)
     for at in range(lives.beyond):
-        for segment in overlaid(lives, at):
+        for segment in overlaid(AlikeRows(lives), at):
             one, calls = lives.steps.at(at), calls_of(lives, segment)
             (member,) = calls.members
             trips = [min(member.trips, one.extent - done) for done in range(0, one.extent, member.trips)]
-            cycles = sum(lives.steps.call(one, count)[0] + CALL_CYCLES for count in trips)
+            cycles = sum(lives.steps.calls.cost(one, count)[0] + CALL_CYCLES for count in trips)
             assert len(trips) == member.calls
             assert play_cycles(lives.steps, calls) == segment.cycles == pytest.approx(cycles)
 

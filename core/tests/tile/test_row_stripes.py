@@ -10,10 +10,12 @@ from tilewright.ir.access import MapAccess, Span
 from tilewright.ir.index import Axis, Box
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.row_networks import on_one_memory, row_network
+from tilewright.tile.alike_rows import AlikeRows
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_programs import region_of
 from tilewright.tile.row_segments import Segment, segments
-from tilewright.tile.row_steps import RowStep, RowSteps
+from tilewright.tile.row_step import RowStep
+from tilewright.tile.row_steps import RowSteps
 from tilewright.tile.row_stripes import in_stripes, stripes_of, with_stripes
 
 SEEDS = (1, 4, 6, 15, 18, 37, 38)
@@ -33,7 +35,7 @@ def every_tail(steps: RowSteps, count: int) -> list[tuple[RowStep, ...]]:
 
 def striped_segments(lives: RowLives) -> list[Segment]:
     """With every last step, as large as they like."""
-    found = (one for last in range(lives.beyond) for one in segments(lives, last, 1 << 30, 1e9))
+    found = (one for last in range(lives.beyond) for one in segments(AlikeRows(lives), last, 1 << 30, 1e9))
     return [one for one in found if one.way and one.way.stripes > 1]
 
 
@@ -80,14 +82,14 @@ def test_a_region_says_what_its_steps_have(seed: int) -> None:
         plain = [lives.steps.at(index) for index in range(one.first, one.last + 1)]
         again = with_stripes(lives.steps, plain, region.rows.stripes)
         assert stripes_of(again) == region.rows.stripes
-        assert sum(map(lives.steps.again, again)) == pytest.approx(one.again)
+        assert sum(map(lives.steps.calls.again, again)) == pytest.approx(one.again)
 
 
 def test_without_stripes_steps_are_as_they_were() -> None:
     steps = steps_of(1)
     assert with_stripes(steps, [steps.at(0)], None) == (steps.at(0),)
     assert stripes_of([steps.at(0)]) is None
-    assert steps.again(steps.at(0)) == 0
+    assert steps.calls.again(steps.at(0)) == 0
 
 
 def test_columns_that_a_step_has_not_are_refused() -> None:

@@ -39,7 +39,7 @@ from tilewright.lower.row_stripes import NAMES, STRIPE, StripeTable
 from tilewright.lower.scope import declared, spans_declared, used
 from tilewright.lower.transfers import LOOPS
 from tilewright.tile.footprint import SUMS
-from tilewright.tile.row_steps import RowRead, RowStep
+from tilewright.tile.row_step import RowRead, RowStep
 
 ROWS = Parameter(type="tw_rows *", name="rows")  # the counters of all steps
 _ROW, _PART = Name("row"), Name("part")  # the only row of a call, or the range of them

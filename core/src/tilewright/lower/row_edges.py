@@ -14,7 +14,7 @@ from tilewright.lower.addresses import Address
 from tilewright.lower.boxes import Bounds
 from tilewright.lower.row_stripes import StripeTable
 from tilewright.tile.row_edges import blocks_around
-from tilewright.tile.row_steps import RowStep
+from tilewright.tile.row_step import RowStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,8 @@ from tilewright.lower.scope import used
 from tilewright.lower.steps import Lowered
 from tilewright.tile.footprint import SUMS, tile_buffer_name
 from tilewright.tile.row_buffers import EDGES, counters_name, row_steps_of
-from tilewright.tile.row_steps import RowStep, RowSteps
+from tilewright.tile.row_step import RowStep
+from tilewright.tile.row_steps import RowSteps
 from tilewright.tile.step_spaces import ScheduledMachine
 
 _MOST = 255  # in a byte
@@ -138,7 +139,7 @@ def _call(
         sums=book.of_buffer(sums) if sums else None,
         sums_region=_all_of(sums, book) if sums else None,
         scratch=f"{region.name}.scratch",
-        scratch_bytes=steps.scratch_bytes(one, trips),
+        scratch_bytes=steps.calls.scratch_bytes(one, trips),
         edges=_edges(number, one, region, given, held),
         stripes=_stripes(region, given),
     )

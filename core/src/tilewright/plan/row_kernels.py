@@ -15,7 +15,8 @@ from tilewright.ir.operator import Operator
 from tilewright.ir.regions import Region, Rows
 from tilewright.ir.stages import Allocated, Bound, Candidate
 from tilewright.tile.kernel_costs import kernel_cycles, scratch_bytes
-from tilewright.tile.row_steps import CALL_CYCLES, RowStep, RowSteps
+from tilewright.tile.row_step import RowStep
+from tilewright.tile.row_steps import CALL_CYCLES, RowSteps
 from tilewright.tile.row_stripes import with_stripes
 from tilewright.tile.step_spaces import ScheduledMachine
 
@@ -77,7 +78,7 @@ def kernels_of_calls(plan: Allocated, operators: Mapping[str, Operator], layers:
 
 def _fastest(steps: RowSteps, region: Region, rows: Rows, layers: Layers) -> Iterator[tuple[str, str]]:
     own = with_stripes(steps, [steps.at(steps.machine.numbers[name]) for name in region.steps], rows.stripes)
-    room = max(steps.scratch_bytes(one, trips) for one, trips in zip(own, rows.trips, strict=True))
+    room = max(steps.calls.scratch_bytes(one, trips) for one, trips in zip(own, rows.trips, strict=True))
     bound, over = steps.machine.bound, steps.machine.decisions.in_place
     for one, trips in zip(own, rows.trips, strict=True):
         if over.get(one.step.name):

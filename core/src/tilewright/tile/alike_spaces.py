@@ -1,13 +1,13 @@
-"""Knows when two spaces have the same best tiling, so that one search does for both.
-Does not know how it is found.
+"""Knows when two spaces have the same best tiling, so that one search does for both; and when two layers' calls take
+the same. Does not know how anything is found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 
-from tilewright.ir.access import MapAccess
-from tilewright.ir.kernel import TileShape
+from tilewright.ir.access import Access, MapAccess
+from tilewright.ir.kernel import Kernel, Matched, TileShape
 from tilewright.tile.tiling_space import TilingSpace
 
 
@@ -35,20 +35,20 @@ class StructuralKey:
         return self is other or (hash(self) == hash(other) and self._decisive == other._decisive)
 
 
+def decisive_of_calls(
+    kernel: Kernel, site: Matched, access: Access, extents: Mapping[str, int]
+) -> tuple[Hashable, ...]:
+    """What decides the cycles and the scratch of any call of a kernel, beside the engine. `extents`: of all of it."""
+    axes = tuple(access.axes.items()) if isinstance(access, MapAccess) else site.node.name
+    shape = TileShape(site=site, access=access, box={name: (0, trips) for name, trips in extents.items()})
+    attributes = tuple((name, repr(value)) for name, value in site.node.attributes.items() if name != "requant")
+    cycles = kernel.cycles and (kernel.cycles(shape), attributes)
+    return kernel.name, cycles, kernel.scratch_bytes(shape), axes, access.loops, tuple(extents.items())
+
+
 def _decisive(space: TilingSpace) -> tuple[Hashable, ...]:
-    access = space.access
-    axes = tuple(access.axes.items()) if isinstance(access, MapAccess) else space.site.node.name
-    box = {name: (0, trips) for name, trips in space.extents.items()}
-    shape = TileShape(site=space.site, access=access, box=box)
-    kernel = space.kernel
-    attributes = tuple((name, repr(value)) for name, value in space.site.node.attributes.items() if name != "requant")
     return (
-        kernel.name,
-        kernel.cycles and (kernel.cycles(shape), attributes),
-        kernel.scratch_bytes(shape),
-        axes,
-        access.loops,
-        tuple(space.extents.items()),
+        decisive_of_calls(space.kernel, space.site, space.access, space.extents),
         space.around,
         space.copied,
         space.operations,

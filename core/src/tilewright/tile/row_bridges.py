@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tilewright.tile.row_lives import RowLives
+from tilewright.tile.alike_rows import AlikeRows
 from tilewright.tile.row_segments import STEPS_AT_FIRST, Segment, passing_segments
 
 Segments = Sequence[tuple[Segment, ...]]  # by last step
 
 
-def with_bridges(lives: RowLives, found: Segments) -> list[tuple[Segment, ...]]:
+def with_bridges(alike: AlikeRows, found: Segments) -> list[tuple[Segment, ...]]:
     """The segments, and those in stripes whose edges are kept that may lead to less memory."""
     every, looked = list(found), set[int]()
     while True:
@@ -24,7 +24,7 @@ def with_bridges(lives: RowLives, found: Segments) -> list[tuple[Segment, ...]]:
         if not wanted:
             return every
         for step in wanted:
-            every[step] = (*every[step], *passing_segments(lives, step, most))
+            every[step] = (*every[step], *passing_segments(alike, step, most))
         looked.update(wanted)
 
 

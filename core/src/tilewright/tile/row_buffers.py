@@ -11,7 +11,8 @@ from tilewright.ir.stages import Buffer, BufferKind
 from tilewright.tile.footprint import SUMS, tile_buffer_name
 from tilewright.tile.row_order import follow
 from tilewright.tile.row_segments import COUNTER_BYTES, play_cycles
-from tilewright.tile.row_steps import RowStep, RowSteps
+from tilewright.tile.row_step import RowStep
+from tilewright.tile.row_steps import RowSteps
 from tilewright.tile.row_stripes import with_stripes
 
 COUNTERS = "rows"  # the operand of the last step that has the counters of all
@@ -51,7 +52,7 @@ def row_buffers(steps: RowSteps, region: Region, rows: Rows) -> Iterator[Buffer]
             name = tile_buffer_name(one.step.name, EDGES, home, 0)
             yield buffer(name, "tile", one.edges_bytes, max(align, one.output.item_bytes))
     yield buffer(counters_name(region, home), "tile", COUNTER_BYTES * len(members), max(align, COUNTER_BYTES))
-    scratch = max(steps.scratch_bytes(one, trips) for one, trips in zip(members, rows.trips, strict=True))
+    scratch = max(steps.calls.scratch_bytes(one, trips) for one, trips in zip(members, rows.trips, strict=True))
     if scratch:
         yield buffer(f"{region.name}.scratch", "scratch", scratch, max(align, 8))
 
@@ -68,4 +69,4 @@ def row_cycles(steps: RowSteps, region: Region, rows: Rows) -> float:
 
 def row_macs_again(steps: RowSteps, region: Region) -> float:
     """Multiply-accumulates of a region that are done once more, because it is computed in stripes."""
-    return sum(map(steps.again, row_steps_of(steps, region)))
+    return sum(map(steps.calls.again, row_steps_of(steps, region)))

@@ -14,7 +14,8 @@ from itertools import pairwise
 
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.layout import Layout
-from tilewright.tile.row_steps import Columns, RowRead, RowStep, RowSteps
+from tilewright.tile.row_step import Columns, RowRead, RowStep
+from tilewright.tile.row_steps import RowSteps
 from tilewright.tile.row_stripes import columns_of
 
 Ends = tuple[int, int]

@@ -9,23 +9,28 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
 from itertools import accumulate
+from typing import Any
 
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import OUTSIDE
 from tilewright.ir.layout import strides
 from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Buffer
+from tilewright.tile.row_call_costs import CallCosts
 from tilewright.tile.row_order import Plays
-from tilewright.tile.row_steps import CallCosts, Columns, RowSteps
+from tilewright.tile.row_step import Columns
+from tilewright.tile.row_steps import RowSteps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownCalls:
     """What was found of the calls of one binding's steps in one order: who shares bytes changes nothing about it."""
 
-    costs: CallCosts = field(default_factory=dict)
+    costs: CallCosts = field(default_factory=CallCosts)
     columns: dict[Hashable, tuple[Columns, ...]] = field(default_factory=dict)  # of steps in stripes
     plays: Plays = field(default_factory=Plays)
+    looks: dict[Hashable, int] = field(default_factory=dict)  # of a step with all around it -> a number
+    segments: dict[Hashable, Any] = field(default_factory=dict)  # that were found, by how their steps look
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from dataclasses import field
 
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.regions import Repeated
-from tilewright.tile.row_steps import RowRead, RowStep
+from tilewright.tile.row_step import RowRead, RowStep
 
 _LONGEST_REPEATED = 96  # calls that are looked for as what is repeated
 _FEWEST_SAVED = 6  # calls that folding has to save

@@ -16,7 +16,7 @@ from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Buffer
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_order import Member, Play
-from tilewright.tile.row_steps import RowRead
+from tilewright.tile.row_step import RowRead
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from math import inf
+from typing import NamedTuple
 
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.regions import HeldValue, Region, Rows
+from tilewright.tile.alike_rows import AlikeRows
 from tilewright.tile.row_bridges import with_bridges
 from tilewright.tile.row_chains import Distance, Link, distances, widest
 from tilewright.tile.row_lives import KnownCalls, RowLives
@@ -44,9 +46,14 @@ class RowPrograms:
     """What can be done with a schedule by rows."""
 
     machine: ScheduledMachine
-    lives: RowLives
+    alike: AlikeRows
     segments: tuple[tuple[Segment, ...], ...] = ()  # by last step
     links: dict[Segment, Link | None] = field(default_factory=dict, compare=False, repr=False)  # that were asked for
+
+    @property
+    def lives(self) -> RowLives:
+        """Of the schedule."""
+        return self.alike.lives
 
     def front(self) -> tuple[Division, ...]:
         """From the fastest, which is layer by layer unless nobody reads some columns, to the least memory; each takes
@@ -103,7 +110,7 @@ class RowPrograms:
 
     def _links(self, division: Division) -> list[Link]:
         by_rows = [one for one in division.segments if one.way]
-        self.links.update((one, _link(self.lives, one)) for one in by_rows if one not in self.links)
+        self.links.update((one, _link(self.alike, one)) for one in by_rows if one not in self.links)
         return [link for link in map(self.links.__getitem__, by_rows) if link is not None]
 
 
@@ -113,11 +120,12 @@ def overlaid_steps(
     """Every step alone: the fullest ones by rows, their outputs over what they read, for less and less memory. None
     where a step needs more than `most_bytes` in every way.
     """
-    programs = RowPrograms(machine=machine, lives=_lives(machine, known))
-    chosen, found = [alone(programs.lives, step) for step in range(programs.lives.beyond)], list[Division]()
+    alike = AlikeRows(_lives(machine, known))
+    programs, lives = RowPrograms(machine=machine, alike=alike), alike.lives
+    chosen, found = [alone(lives, step) for step in range(lives.beyond)], list[Division]()
     ways: dict[int, tuple[Segment, ...]] = {}  # of the steps that were the fullest
     for number in (at for at, one in enumerate(chosen) if one.size_bytes > most_bytes):
-        ways[number] = tuple(overlaid(programs.lives, number))
+        ways[number] = overlaid(alike, number)
         if all(way.size_bytes > most_bytes for way in ways[number]):
             return programs, ()
     largest = max((one.size_bytes for one in chosen), default=0)
@@ -125,7 +133,7 @@ def overlaid_steps(
         for number, one in enumerate(chosen):
             if one.size_bytes == largest:
                 if number not in ways:
-                    ways[number] = tuple(overlaid(programs.lives, number))
+                    ways[number] = overlaid(alike, number)
                 smaller = [way for way in ways[number] if way.size_bytes < largest]
                 chosen[number] = min(smaller, key=lambda way: way.cycles, default=one)
         cycles, before = sum(one.cycles for one in chosen), largest
@@ -143,13 +151,13 @@ def row_programs(machine: ScheduledMachine, again: float = 0.0, known: KnownCall
     """
     lives = _lives(machine, known)
     whole = [alone(lives, step) for step in range(len(machine.scheduled.steps))]
-    largest = max((one.size_bytes for one in whole), default=0)
-    found = with_bridges(lives, [(one, *segments(lives, step, largest, again)) for step, one in enumerate(whole)])
+    largest, alike = max((one.size_bytes for one in whole), default=0), AlikeRows(lives)
+    found = with_bridges(alike, [(one, *segments(alike, step, largest, again)) for step, one in enumerate(whole)])
     for number in (machine.numbers[name] for name in lives.steps.arriving):
         found[number] = _by_rows(found, number, any(_has(ending, number) for ending in found[number + 1 :]))
     for number in (machine.numbers[name] for name in lives.steps.departing):
         found[number] = _by_rows(found, number, any(one.first < number for one in found[number]))
-    return RowPrograms(machine=machine, lives=lives, segments=tuple(found))
+    return RowPrograms(machine=machine, alike=alike, segments=tuple(found))
 
 
 def _lives(machine: ScheduledMachine, known: KnownCalls | None) -> RowLives:
@@ -169,23 +177,54 @@ def _has(segments: Sequence[Segment], number: int) -> bool:
     return any(one.first <= number for one in segments)
 
 
-def _link(lives: RowLives, segment: Segment) -> Link | None:
-    """Whose bytes the output of a segment takes, and at which distances."""
+def _link(alike: AlikeRows, segment: Segment) -> Link | None:
+    """Whose bytes the output of a segment takes, and at which distances: worked out once for steps that look alike."""
+    lives, key = alike.lives, ("link", segment.way, alike.together(segment.first, segment.last))
+    if segment.way is None or segment.way.stripes > 1:
+        taken = _taken(lives, segment)
+    elif key in lives.known.segments:
+        taken = lives.known.segments[key]
+    else:
+        taken = lives.known.segments[key] = _taken(lives, segment)
+    if taken is None:
+        return None
+    sink, reader = lives.steps.at(segment.last), lives.steps.at(segment.last - taken.reader)
+    taker, giver = lives.buffer_of(sink.output.value), lives.buffer_of(reader.reads[taken.read].value)
+    return Link(
+        step=sink.step.name,
+        taker=taker.name,
+        giver=giver.name,
+        forward=taken.forward,
+        backward=taken.backward,
+        grain=max(taker.align, giver.align),
+    )
+
+
+class _Taken(NamedTuple):
+    """The distances of a `Link`, and whose bytes: what a step so far before the last one reads."""
+
+    reader: int
+    read: int
+    forward: int
+    backward: int | None
+
+
+def _taken(lives: RowLives, segment: Segment) -> _Taken | None:
     calls = calls_of(lives, segment)
     overlay, output = overlay_of(lives, calls), calls.members[-1].one.output.value
     if overlay is None:
         return None
     taker, giver = lives.buffer_of(output), lives.buffer_of(overlay.over)
-    alone = segment.first == segment.last
-    behind = giver.size_bytes - taker.size_bytes
-    return Link(
-        step=calls.members[-1].one.step.name,
-        taker=taker.name,
-        giver=giver.name,
-        forward=-overlay.lag_bytes,
-        backward=behind + lag_backward(lives, calls, overlay.over) if alone else None,
-        grain=max(taker.align, giver.align),
+    reader, read = next(
+        (segment.last - member.one.index, number)
+        for member in calls.members
+        for number, one in enumerate(member.one.reads)
+        if one.value == overlay.over
     )
+    backward = None
+    if segment.first == segment.last:
+        backward = giver.size_bytes - taker.size_bytes + lag_backward(lives, calls, overlay.over)
+    return _Taken(reader=reader, read=read, forward=-overlay.lag_bytes, backward=backward)
 
 
 def region_of(lives: RowLives, segment: Segment, distance: Distance | None = None) -> Region:

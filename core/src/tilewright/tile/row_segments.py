@@ -13,11 +13,13 @@ from typing import NamedTuple
 
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.rounding import align_up, ceil_div
+from tilewright.tile.alike_rows import AlikeRows
 from tilewright.tile.row_edges import with_edges
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_order import Member, Play
 from tilewright.tile.row_overlays import Overlays
-from tilewright.tile.row_steps import CALL_CYCLES, RowStep, RowSteps
+from tilewright.tile.row_step import RowStep
+from tilewright.tile.row_steps import CALL_CYCLES, RowSteps
 from tilewright.tile.row_stripes import column_loop, in_stripes
 from tilewright.tile.traffic import MOVED_BYTES_PER_CYCLE
 
@@ -66,11 +68,19 @@ def alone(lives: RowLives, step: int) -> Segment:
     return Segment(first=step, last=step, way=None, size_bytes=lives.alive(step) + scratch, cycles=cycles)
 
 
-def overlaid(lives: RowLives, step: int) -> Iterator[Segment]:
+def overlaid(alike: AlikeRows, step: int) -> tuple[Segment, ...]:
     """A step that is alone by rows, where its output may take bytes of what it reads."""
-    one = lives.steps.at(step)
+    lives, one = alike.lives, alike.lives.steps.at(step)
     if one.cannot or one.axis is None or lives.pinned(step):
-        return
+        return ()
+    key = "overlaid", alike.together(step, step)
+    if key not in lives.known.segments:
+        lives.known.segments[key] = tuple(_overlaid(lives, step)), step
+    found, known = lives.known.segments[key]
+    return _moved(found, known, to=step)
+
+
+def _overlaid(lives: RowLives, step: int) -> Iterator[Segment]:
     for rows in _ROWS_ALONE:
         way = Way(rows=rows)
         calls = played(lives, step, step, way)
@@ -81,26 +91,35 @@ def overlaid(lives: RowLives, step: int) -> Iterator[Segment]:
         yield Segment(first=step, last=step, way=way, size_bytes=growth.size_bytes, cycles=growth.cycles)
 
 
-def segments(lives: RowLives, last: int, largest: int, again: float = 0.0) -> Iterator[Segment]:
+def _moved(found: Sequence[Segment], last: int, *, to: int) -> tuple[Segment, ...]:
+    """Segments that end with one step, as those that end with another which looks alike."""
+    if last == to:
+        return tuple(found)
+    return tuple(replace(one, first=one.first + to - last, last=to) for one in found)
+
+
+def segments(alike: AlikeRows, last: int, largest: int, again: float = 0.0) -> Iterator[Segment]:
     """Of several steps, with every number of rows per call, none of which needs more than `largest` bytes. In stripes,
     too, where so many multiply-accumulates may be done `again`.
     """
     ways = [*(Way(rows=rows) for rows in ROWS_PER_CALL), *(Way(stripes=count) for count in STRIPES if again > 0)]
-    first = _first(lives, last)
-    for way in ways if first < last else ():
-        found = _worth_a_look(lives, (first, last), way, largest)
+    begin = _first(alike.lives, last, _FEW_STEPS)
+    for way in ways if begin < last else ():
+        few = _found(alike, (begin, last), way, largest)
+        found = few.segments if few.ended else _worth_a_look(alike, (_first(alike.lives, last), last), way, largest)
         yield from (one for one in found if one.again <= again)
 
 
-def passing_segments(lives: RowLives, last: int, largest: int) -> Iterator[Segment]:
+def passing_segments(alike: AlikeRows, last: int, largest: int) -> Iterator[Segment]:
     """Of several steps, in stripes of a few columns whose edges are kept; none needs more than `largest` bytes."""
+    lives = alike.lives
     first, loop = _first(lives, last), column_loop(lives.steps, lives.steps.at(last))
     output = lives.buffer_of(lives.steps.at(last).output.value)
     if first == last or loop is None or lives.placed_bytes(output) > largest:
         return
     counts = dict.fromkeys(ceil_div(loop.extent, width) for width in WIDTHS)
     for count in (one for one in counts if 1 < one <= MOST_STRIPES):
-        yield from _worth_a_look(lives, (first, last), Way(stripes=count, kept_from=first), largest)
+        yield from _worth_a_look(alike, (first, last), Way(stripes=count, kept_from=first), largest)
 
 
 def calls_of(lives: RowLives, segment: Segment) -> Play:
@@ -132,10 +151,10 @@ def _striped(lives: RowLives, chosen: Sequence[RowStep], way: Way) -> tuple[RowS
     return tuple(replace(one, columns=own) for one, own in zip(last, columns, strict=True))
 
 
-def _first(lives: RowLives, last: int) -> int:
-    """The first step that can be in a segment with the last one."""
+def _first(lives: RowLives, last: int, most: int = MOST_STEPS) -> int:
+    """The first step that can be in a segment with the last one, which has so many at most."""
     first = last + 1
-    while first > 0 and last - first + 1 < MOST_STEPS and not lives.steps.at(first - 1).cannot:
+    while first > 0 and last - first + 1 < most and not lives.steps.at(first - 1).cannot:
         first -= 1
         if first < last and (lives.pinned(first) or _for_nobody(lives, first, last)):
             return first + 1
@@ -147,18 +166,13 @@ def _for_nobody(lives: RowLives, step: int, last: int) -> bool:
     return lives.first_read[step] > last and not lives.steps.at(step).departs
 
 
-def _worth_a_look(lives: RowLives, ends: tuple[int, int], way: Way, largest: int) -> Iterator[Segment]:
+def _worth_a_look(alike: AlikeRows, ends: tuple[int, int], way: Way, largest: int) -> Iterator[Segment]:
     """Longer and longer ones, as long as that has led to less memory."""
     (first, last), seen, length, least = ends, ends[1], STEPS_AT_FIRST, largest + 1
-    if way.kept_from is None:
-        few = _grown(lives, played(lives, max(first, last - _FEW_STEPS + 1), last, way), way, largest)
-        if few.ended:
-            yield from few.segments
-            return
     while seen > first:
         begin = max(first, last - length + 1)
         way = way if way.kept_from is None else way._replace(kept_from=begin)
-        grown = _grown(lives, played(lives, begin, last, way), way, largest)
+        grown = _found(alike, (begin, last), way, largest)
         found = [one for one in grown.segments if one.first < seen]
         yield from found
         if grown.ended or min((one.size_bytes for one in found), default=least) >= least:
@@ -172,6 +186,18 @@ class _Grown(NamedTuple):
 
     segments: Sequence[Segment]
     ended: bool = False
+
+
+def _found(alike: AlikeRows, ends: tuple[int, int], way: Way, largest: int) -> _Grown:
+    """Those of some steps, once for steps that look alike; but not in stripes: they depend on more."""
+    lives, (first, last) = alike.lives, ends
+    if way.stripes > 1:
+        return _grown(lives, played(lives, first, last, way), way, largest)
+    key = way, largest, alike.together(first, last)
+    if key not in lives.known.segments:
+        lives.known.segments[key] = _grown(lives, played(lives, first, last, way), way, largest), last
+    grown, known = lives.known.segments[key]
+    return _Grown(segments=_moved(grown.segments, known, to=last), ended=grown.ended)
 
 
 def _grown(lives: RowLives, calls: Play, way: Way, largest: int) -> _Grown:
@@ -232,8 +258,8 @@ class _Growth:
         member, align = self.played.members[number], self.lives.machine.platform.buffer_align
         one, last = member.one, self.played.members[-1].one.index
         self.cycles += _cycles(self.lives.steps, member)
-        self.again += self.lives.steps.again(one)
-        self.scratch_bytes = max(self.scratch_bytes, self.lives.steps.scratch_bytes(one, member.trips))
+        self.again += self.lives.steps.calls.again(one)
+        self.scratch_bytes = max(self.scratch_bytes, self.lives.steps.calls.scratch_bytes(one, member.trips))
         self.own_bytes += COUNTER_BYTES + align_up(one.sums_bytes, align) + align_up(one.edges_bytes, align)
         leaves = one.index == last or self.lives.leaves(one.index, last)
         if one.index < last:
@@ -271,9 +297,9 @@ def _cycles(steps: RowSteps, member: Member) -> float:
     moved = member.moved * one.row_bytes / MOVED_BYTES_PER_CYCLE
     full, rest = divmod(member.made, member.trips)
     calls = ((full, member.trips), (1, rest)) if rest else ((full, member.trips),)
-    passed, widths = _edge_cycles(one, member), one.widths
+    passed, widths, cost = _edge_cycles(one, member), one.widths, steps.calls.cost
     by_width = {
-        width: sum(count * (steps.call(one, trips, width)[0] + CALL_CYCLES) for count, trips in calls) + moved + passed
+        width: sum(count * (cost(one, trips, width)[0] + CALL_CYCLES) for count, trips in calls) + moved + passed
         for width in set(widths)
     }
     return sum(map(by_width.__getitem__, widths))

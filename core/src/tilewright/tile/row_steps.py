@@ -10,119 +10,24 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
-from math import prod
 from types import MappingProxyType
 
-from tilewright.bind.work import operations
 from tilewright.ir.access import Access, Loop, MapAccess, Span
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.index import Axis, bare_loop, mentions
 from tilewright.ir.regions import SplitReduction
-from tilewright.ir.rounding import align_up, ceil_div
 from tilewright.ir.stages import Step
 from tilewright.tile.flattened import Flattened, flattened
-from tilewright.tile.kernel_costs import kernel_cycles, scratch_bytes
+from tilewright.tile.row_call_costs import CallCosts, RowCalls
 from tilewright.tile.row_ports import arrivals, departures
+from tilewright.tile.row_step import RowRead, RowStep
 from tilewright.tile.step_spaces import ScheduledMachine, StepOperand
 
-MOST_TRIPS = 128  # calls of one step, as far as rows per call can see to it: the order is a table
 MOST_ROWS = 0xFFFF  # of a value: counters have 16 bits
 CALL_CYCLES = 60  # that a call takes beside its kernel: the table, the counters, the windows; an estimate
 
 Place = tuple[str, int]  # a value and one of its axes
-CallCosts = dict[tuple[str, int, str, int], tuple[float, int]]  # step, trips, loop and number of columns -> `call`
 _Ends = tuple[tuple[int, ...], tuple[int, ...]]  # see `RowRead`
 NOTHING: Mapping[str, int] = MappingProxyType({})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowRead:
-    """An operand that is a value: from which row on each trip of the step reads it, and where it ends.
-
-    `low` has one entry more: what a step reads that has come to its end. `view` is what the operand is, where that only
-    shows the bytes of the value in another shape.
-    """
-
-    operand: str
-    value: str
-    low: tuple[int, ...]
-    high: tuple[int, ...]
-    view: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
-    """Of a step that is computed in stripes: trips of a loop that is an axis of its output."""
-
-    loop: str
-    axis: int
-    bounds: tuple[tuple[int, int], ...]  # by stripe: the first one, and one after the last
-    edge: int = 0  # columns that pass from one stripe to the next; 0: what two of them have is computed in both
-
-    @property
-    def widths(self) -> tuple[int, ...]:
-        """Columns of each stripe."""
-        return tuple(high - low for low, high in self.bounds)
-
-    @property
-    def computed(self) -> tuple[tuple[int, int], ...]:
-        """By stripe what it computes: all of it, or what the one before does not leave."""
-        reached = (0, *(high for _, high in self.bounds)) if self.edge else (0,) * len(self.bounds)
-        return tuple((max(low, end), high) for (low, high), end in zip(self.bounds, reached, strict=False))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowStep:
-    """A step, its rows, and what it reads of others. `axis` None: its output is there with the last trip, all rows."""
-
-    index: int
-    step: Step
-    loop: str  # "": one trip is everything
-    extent: int  # trips; rows of an image that is read flattened
-    grain: int  # trips of a call are a multiple of it, those of the last one excepted
-    axis: int | None  # of the output, along which every trip is a row
-    rows: int  # of the output, as those who read it count
-    output: StepOperand
-    reads: tuple[RowRead, ...]
-    sums: SplitReduction | None
-    cannot: str  # why it is in no region; "" where it can be
-    columns: Columns | None = None  # all at once
-    departs: bool = False  # the application takes its rows: they are made as soon as they can be
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Of the output, or of what the widest stripe has of it."""
-        if self.columns is None:
-            return self.output.shape
-        widest = max(self.columns.widths)
-        return tuple(widest if axis == self.columns.axis else extent for axis, extent in enumerate(self.output.shape))
-
-    @property
-    def widths(self) -> tuple[int, ...]:
-        """Columns that each stripe computes; one 0 where there are none."""
-        return tuple(high - low for low, high in self.columns.computed) if self.columns else (0,)
-
-    @property
-    def edges_bytes(self) -> int:
-        """Of the columns that pass from one stripe to the next, of every row."""
-        columns, shape = self.columns, self.output.shape
-        kept = columns.edge * prod(shape) // shape[columns.axis] if columns else 0
-        return kept * self.output.item_bytes
-
-    @property
-    def row_bytes(self) -> int:
-        """One row of the output, or of what the widest stripe has of it."""
-        return prod(self.shape) * self.output.item_bytes // max(self.rows, 1)
-
-    @property
-    def sums_bytes(self) -> int:
-        """Of its partial results."""
-        return prod(self.output.shape) * self.sums.dtype.size_bytes if self.sums else 0
-
-    def trips(self, rows: int) -> int:
-        """Of one call: about `rows`, and so many that there are not too many calls."""
-        least = max(rows, ceil_div(self.extent, MOST_TRIPS))
-        return min(self.extent, align_up(least, self.grain))
 
 
 class RowSteps:
@@ -132,8 +37,8 @@ class RowSteps:
 
     def __init__(self, machine: ScheduledMachine, costs: CallCosts | None = None) -> None:
         self.machine = machine
+        self.calls = RowCalls(machine, costs or CallCosts())
         self._steps: dict[int, RowStep] = {}
-        self.costs: CallCosts = {} if costs is None else costs
         self._windows: dict[Hashable, _Ends | None] = {}  # by axis, loop and extents: many layers have equal ones
         self.spans: dict[tuple[str, str, str], dict[tuple[int, int], Span]] = {}  # step, operand, loop -> by its trips
 
@@ -172,38 +77,6 @@ class RowSteps:
         if index not in self._steps:
             self._steps[index] = self._looked_at(index)
         return self._steps[index]
-
-    def call(self, one: RowStep, trips: int, width: int = 0) -> tuple[float, int]:
-        """Cycles and scratch of a call of so many trips, and of so many columns; 0: of all."""
-        key = (one.step.name, trips, one.columns.loop if one.columns else "", width)
-        if key not in self.costs:
-            self.costs[key] = self._call(one, trips, {key[2]: width} if width else {})
-        return self.costs[key]
-
-    def again(self, one: RowStep) -> float:
-        """Multiply-accumulates of a step that are done once more, in some other stripe."""
-        if one.columns is None:
-            return 0.0
-        site = self.machine.site(one.step)
-        done = self.machine.operators[site.node.op].macs(site)
-        return done * max(0.0, sum(one.widths) / one.output.shape[one.columns.axis] - 1)
-
-    def scratch_bytes(self, one: RowStep, trips: int) -> int:
-        """Of any call of so many trips."""
-        return max(self.call(one, trips, width)[1] for width in set(one.widths))
-
-    def _call(self, one: RowStep, trips: int, columns: Mapping[str, int]) -> tuple[float, int]:
-        runs, length = (one.sums.runs, one.sums.length) if one.sums else (1, 1)
-        cycles, scratch = self._kernel_call(one, {one.loop: trips * length, **columns})
-        return runs * cycles, scratch
-
-    def _kernel_call(self, one: RowStep, trips: Mapping[str, int]) -> tuple[float, int]:
-        machine, binding = self.machine, self.machine.bound.bindings[one.step.name]
-        site, access, engine = machine.site(one.step), machine.access(one.step), machine.engine(binding.engine)
-        extents = {loop.name: trips.get(loop.name, loop.extent) for loop in access.loops}
-        work = operations(binding.kernel, machine.operators[site.node.op], site, machine.platform, engine)
-        cycles = kernel_cycles(binding.kernel, site, access, work, extents, engine)
-        return cycles, scratch_bytes(binding.kernel, site, access, extents, engine.cores)[1]
 
     def _looked_at(self, index: int) -> RowStep:
         machine, step = self.machine, self.machine.scheduled.steps[index]

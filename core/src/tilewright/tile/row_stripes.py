@@ -14,7 +14,8 @@ from itertools import pairwise
 from tilewright.ir.access import Loop, MapAccess, Span
 from tilewright.ir.regions import Stripes
 from tilewright.ir.rounding import align_down, align_up, ceil_div
-from tilewright.tile.row_steps import Columns, RowRead, RowStep, RowSteps, parallel_loop
+from tilewright.tile.row_step import Columns, RowRead, RowStep
+from tilewright.tile.row_steps import RowSteps, parallel_loop
 
 Reader = tuple[RowStep, RowRead]  # a step, and how it reads
 

@@ -1,0 +1,96 @@
+"""What is found of steps that look alike is what is found of each of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.row_networks import on_one_memory, row_network
+from tilewright.testing.sketch import Sketch
+from tilewright.tile.alike_rows import AlikeRows
+from tilewright.tile.row_lives import RowLives
+from tilewright.tile.row_programs import RowPrograms, overlaid_steps, row_programs
+from tilewright.tile.row_segments import Segment, overlaid, segments
+from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.step_spaces import ScheduledMachine
+
+SAME: dict[str, Attribute] = {"kernel_shape": (3, 3), "strides": (1, 1), "pads": (1, 1, 1, 1), "dilations": (1, 1)}
+
+
+def chain(layers: int, wide: int = -1) -> ScheduledMachine:
+    """Convolutions in a row, every second one added to what it reads; number `wide` has weights of five by five."""
+    sketch = Sketch(operators=vocabulary())
+    value = sketch.input("x", DType.F32, (1, 4, 12, 12))
+    for number in range(layers):
+        taps = 5 if number == wide else 3
+        own = {**SAME, "kernel_shape": (taps, taps), "pads": (taps // 2,) * 4, "group": 1}
+        weights = sketch.constant(np.full((4, 4, taps, taps), float(number), np.float32))
+        made = sketch.node("Conv", (value, weights), own)
+        value = sketch.node("Add", (made, value)) if number % 2 else made
+    return on_one_memory(sketch.finish(value))
+
+
+def machine_of(seed: int) -> ScheduledMachine:
+    """A random network, or a chain."""
+    return on_one_memory(row_network(seed, vocabulary()).graph) if seed < 20 else chain(12, wide=seed - 20)
+
+
+def found(alike: AlikeRows, *, forget: bool) -> list[list[Segment]]:
+    """Every segment in little and in much memory; each for itself, if what was found before is forgotten."""
+    every = list[list[Segment]]()
+    for last in range(alike.lives.beyond):
+        for most in (1500, 5000, 1 << 30):
+            every.append([*segments(alike, last, most), *overlaid(alike, last)])
+            if forget:
+                alike.lives.known.segments.clear()
+    return every
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_alike_steps_have_the_segments_that_each_of_them_has(seed: int) -> None:
+    machine = machine_of(seed)
+    alike = AlikeRows(RowLives(RowSteps(machine)))
+    assert found(alike, forget=False) == found(AlikeRows(RowLives(RowSteps(machine))), forget=True)
+
+
+def regions_of(programs: RowPrograms, *, forget: bool) -> list[object]:
+    """Of every division, with whose bytes they take."""
+    every = list[object]()
+    for division in programs.front():
+        if forget:
+            programs.lives.known.segments.clear()
+        every.append((programs.regions(division), programs.least_bytes(division)))
+    return every
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_alike_segments_take_bytes_as_each_of_them_does(seed: int) -> None:
+    machine = machine_of(seed)
+    first, second = row_programs(machine), row_programs(machine)
+    assert regions_of(first, forget=False) == regions_of(second, forget=True)
+    alone, divisions = overlaid_steps(machine, float("inf"))
+    apart, _ = overlaid_steps(machine, float("inf"))
+    for division in divisions:
+        apart.lives.known.segments.clear()
+        apart.links.clear()
+        assert alone.regions(division) == apart.regions(division)
+
+
+def test_of_a_long_chain_few_segments_are_looked_at() -> None:
+    counts = []
+    for layers in (40, 80):
+        alike = AlikeRows(RowLives(RowSteps(chain(layers))))
+        found(alike, forget=False)
+        counts.append(len(alike.lives.known.segments))
+    assert counts[1] < 1.2 * counts[0]
+
+
+def test_another_kernel_or_another_reader_is_not_alike() -> None:
+    plain, wide = (AlikeRows(RowLives(RowSteps(chain(12, wide=number)))) for number in (-1, 6))
+    middle = 9  # the seventh convolution
+    assert plain.together(middle, middle) == plain.together(middle - 6, middle - 6)
+    assert wide.together(middle, middle) != wide.together(middle - 6, middle - 6)
+    assert plain.together(middle, middle) != plain.together(middle + 1, middle + 1)
