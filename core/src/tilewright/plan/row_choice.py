@@ -189,12 +189,16 @@ class _Tried:
 
 
 def _tried(planner: Planner, ways: Sequence[RowPlan], platform: Platform, room: float) -> _Tried:
-    """Those that might fit, and the smallest."""
+    """Those that might fit, and the smallest: where that does not, it is what is nearest to fitting."""
     fitting = [one for one in ways if one.size_bytes <= room]
     if planner.optimize == "ram":
         fitting.sort(key=lambda one: one.size_bytes)
     tried, misfits, last = fitting[:MOST_PLANNED], list[Misfit](), None
-    tried += [one for one in sorted(ways, key=lambda one: one.size_bytes)[:1] if one not in tried]
+    smallest = min(ways, key=lambda one: one.size_bytes, default=None)
+    if smallest is not None and smallest not in tried:
+        if smallest.size_bytes > room and not planner.reasons:
+            return _Tried(platform=platform, room=room, way=smallest)
+        tried.append(smallest)
     for way in tried:
         last, answer = planned_well(planner, way, platform)
         if isinstance(answer, Allocated):

@@ -106,20 +106,20 @@ def segments(alike: AlikeRows, last: int, largest: int, again: float = 0.0) -> I
     begin = _first(alike.lives, last, _FEW_STEPS)
     for way in ways if begin < last else ():
         few = _found(alike, (begin, last), way, largest)
-        found = few.segments if few.ended else _worth_a_look(alike, (_first(alike.lives, last), last), way, largest)
+        found = few.segments if few.ended else _worth_a_look(alike, last, way, largest)
         yield from (one for one in found if one.again <= again)
 
 
 def passing_segments(alike: AlikeRows, last: int, largest: int) -> Iterator[Segment]:
     """Of several steps, in stripes of a few columns whose edges are kept; none needs more than `largest` bytes."""
     lives = alike.lives
-    first, loop = _first(lives, last), column_loop(lives.steps, lives.steps.at(last))
+    first, loop = _first(lives, last, _FEW_STEPS), column_loop(lives.steps, lives.steps.at(last))
     output = lives.buffer_of(lives.steps.at(last).output.value)
     if first == last or loop is None or lives.placed_bytes(output) > largest:
         return
     counts = dict.fromkeys(ceil_div(loop.extent, width) for width in WIDTHS)
     for count in (one for one in counts if 1 < one <= MOST_STRIPES):
-        yield from _worth_a_look(alike, (first, last), Way(stripes=count, kept_from=first), largest)
+        yield from _worth_a_look(alike, last, Way(stripes=count, kept_from=first), largest)
 
 
 def calls_of(lives: RowLives, segment: Segment) -> Play:
@@ -151,7 +151,7 @@ def _striped(lives: RowLives, chosen: Sequence[RowStep], way: Way) -> tuple[RowS
     return tuple(replace(one, columns=own) for one, own in zip(last, columns, strict=True))
 
 
-def _first(lives: RowLives, last: int, most: int = MOST_STEPS) -> int:
+def _first(lives: RowLives, last: int, most: int) -> int:
     """The first step that can be in a segment with the last one, which has so many at most."""
     first = last + 1
     while first > 0 and last - first + 1 < most and not lives.steps.at(first - 1).cannot:
@@ -166,11 +166,10 @@ def _for_nobody(lives: RowLives, step: int, last: int) -> bool:
     return lives.first_read[step] > last and not lives.steps.at(step).departs
 
 
-def _worth_a_look(alike: AlikeRows, ends: tuple[int, int], way: Way, largest: int) -> Iterator[Segment]:
+def _worth_a_look(alike: AlikeRows, last: int, way: Way, largest: int) -> Iterator[Segment]:
     """Longer and longer ones, as long as that has led to less memory."""
-    (first, last), seen, length, least = ends, ends[1], STEPS_AT_FIRST, largest + 1
-    while seen > first:
-        begin = max(first, last - length + 1)
+    seen, length, least = last, STEPS_AT_FIRST, largest + 1
+    while (begin := _first(alike.lives, last, length)) < seen:
         way = way if way.kept_from is None else way._replace(kept_from=begin)
         grown = _found(alike, (begin, last), way, largest)
         found = [one for one in grown.segments if one.first < seen]
@@ -178,7 +177,7 @@ def _worth_a_look(alike: AlikeRows, ends: tuple[int, int], way: Way, largest: in
         if grown.ended or min((one.size_bytes for one in found), default=least) >= least:
             return
         least = min(one.size_bytes for one in found)
-        seen, length = begin, 2 * length
+        seen, length = begin, min(2 * length, MOST_STEPS)
 
 
 class _Grown(NamedTuple):
