@@ -5,14 +5,32 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
-from tilewright.ir.regions import Copy, Cut, HeldValue
+from tilewright.bind import bind
+from tilewright.check.tiling import check_tiles
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.dtypes import DType
+from tilewright.ir.graph import Attribute
+from tilewright.ir.regions import Copy, Cut, HeldValue, SplitReduction
+from tilewright.ir.stages import Scheduled
+from tilewright.schedule import schedule
+from tilewright.testing.cluster import RUNTIME_BYTES, cluster
+from tilewright.testing.one_step import portable_kernels, vocabulary
+from tilewright.testing.sketch import Sketch
 from tilewright.tile.cost import altogether, region_costs
-from tilewright.tile.fusion import RegionAnalysis
+from tilewright.tile.fusion import RegionAnalysis, region_analysis
+from tilewright.tile.group_bounds import least_bytes, least_cost
 from tilewright.tile.group_search import best_groups, hops_with, region_with, room_of, score
 from tilewright.tile.lower_bounds import MOST_TRAFFIC
+from tilewright.tile.stage import tile
+from tilewright.tile.step_spaces import ScheduledMachine
+from tilewright.tile.strategies import StepTiler
 
+ONE_BY_ONE: dict[str, Attribute] = {
+    "kernel_shape": (1, 1), "strides": (1, 1), "dilations": (1, 1), "pads": (0, 0, 0, 0), "group": 1,
+}  # fmt: skip
 WHOLE = 4 * 256  # bytes of x, of both values inside, and of the output
 
 
@@ -117,3 +135,56 @@ def test_hops_before_the_last_have_no_cuts(pools: Any) -> None:
     assert (room_of(two), room_of(two, 0)) == (float("inf"), 512)
     assert best_groups(two, "single")
     assert best_groups(replace(two, rooms=(511, None)), "single") == (), "what crosses has no room on the way"
+
+
+# --- a reduction of the sink in parts
+
+
+def widened(channels: int, size: int, room_bytes: int) -> tuple[Scheduled, RegionAnalysis]:
+    """Four channels become many and four again, as in an inverted bottleneck: steps a, b, c."""
+    sketch = Sketch(operators=vocabulary())
+    weights = (np.ones(shape, np.float32) for shape in ((channels, 4, 1, 1), (4, channels, 1, 1)))
+    wide, narrow = map(sketch.constant, weights)
+    a = sketch.node("Conv", (sketch.input("x", DType.F32, (1, 4, size, size)), wide), ONE_BY_ONE, "a")
+    c = sketch.node("Conv", (sketch.node("Clip", (a,), {"min": 0.0}, "b"), narrow), ONE_BY_ONE, "c")
+    machine = cluster(RUNTIME_BYTES + room_bytes)
+    bound = bind(sketch.finish(c), machine, vocabulary(), portable_kernels(), Decisions())
+    scheduled = schedule(bound, vocabulary(), Decisions(in_place={"b:0": ""}))
+    found = region_analysis(ScheduledMachine(scheduled, vocabulary(), Decisions()), 0, scheduled.steps)
+    assert isinstance(found, RegionAnalysis), found
+    return scheduled, found
+
+
+@pytest.mark.parametrize("room_bytes", [8000, 4000, 2000, 1000])
+def test_what_the_sink_adds_up_is_computed_in_parts_where_weights_are_many(room_bytes: int) -> None:
+    """All of them are 8 KiB; what comes in and goes out, and the sums in it, 128 bytes."""
+    scheduled, analysis = widened(256, 2, room_bytes)
+    (found,) = best_groups(analysis, "single")
+    (cut,) = found.region.hops[0].nest
+    sums = SplitReduction(loops=(cut.loop,), dtype=DType.F32, in_output=True)
+    assert found.region.sums == {"c": sums}
+    assert found.cost.scratchpad_bytes <= room_bytes
+    assert found.cost == altogether(region_costs(analysis, found.region))
+    assert found.cost.in_bytes + found.cost.out_bytes == 8 * 1024 + 128, "everything is copied once"
+    together = Decisions(groups=(("a", "b", "c"),), in_place={"b:0": ""})
+    tiled = tile(scheduled, vocabulary(), StepTiler(name="auto", summary=""), together)
+    assert [region.sums for region in tiled.regions] == [{"c": sums}]
+    assert check_tiles(tiled, vocabulary()) == ()
+
+
+def test_parts_of_a_reduction_inside_parts_of_the_image_only_where_a_group_is_asked_for() -> None:
+    _, analysis = widened(64, 12, 700)
+    (found,) = best_groups(analysis, "single")
+    *_, last = found.region.hops[0].nest
+    assert len(found.region.hops[0].nest) == 2
+    assert found.region.sums["c"].loops == (last.loop,)
+    assert best_groups(analysis, "single", most_cycles=1e9) == ()
+
+
+def test_sums_in_parts_cost_no_less_than_the_least() -> None:
+    _, analysis = widened(256, 2, 2000)
+    least = least_cost(analysis)
+    (found,) = best_groups(analysis, "auto")
+    assert least.cycles <= found.cost.total_cycles
+    assert least.moved_bytes <= found.cost.in_bytes + found.cost.out_bytes
+    assert least_bytes(analysis, split=True) <= found.cost.scratchpad_bytes < least_bytes(analysis)

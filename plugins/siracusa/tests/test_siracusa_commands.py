@@ -162,3 +162,36 @@ def test_pinned_tiles_that_cannot_be_are_refused_with_the_reason(change: dict[st
     assert said in " ".join(caught.value.details)
     kept = replace(options, pins=Decisions(tiles={step: tile}, order=plan.decisions.order))
     assert Deployment(DIGITS, "siracusa", kept).allocated
+
+
+def bottleneck(file: Path) -> tuple[str, ...]:
+    """Eight channels become 96 and eight again, in whole numbers; its steps."""
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 8, 5, 5]) for name in "xy"]
+    chance = np.random.default_rng(3)
+    shapes = {"wide": (96, 8, 1, 1), "taps": (96, 1, 3, 3), "narrow": (8, 96, 1, 1)}
+    held = [
+        numpy_helper.from_array(chance.integers(-3, 4, shape).astype(np.float32), name)
+        for name, shape in shapes.items()
+    ]
+    nodes = [
+        helper.make_node("Conv", ["x", "wide"], ["a"], name="expand"),
+        helper.make_node("Conv", ["a", "taps"], ["b"], name="depthwise", group=96, pads=[1] * 4),
+        helper.make_node("Conv", ["b", "narrow"], ["y"], name="project"),
+    ]
+    graph = helper.make_graph(nodes, "bottleneck", ends[:1], ends[1:], held)
+    file.write_bytes(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+    )
+    return ("expand", "depthwise", "project")
+
+
+@pytest.mark.parametrize("l1", ["20K", "16K"])
+def test_channels_are_computed_in_parts_that_the_last_step_of_a_group_adds_up(l1: str, tmp_path: Path) -> None:
+    steps, pins = bottleneck(tmp_path / "model.onnx"), tmp_path / "groups.json"
+    pins.write_text(json.dumps({"groups": [steps]}), encoding="utf-8")
+    words = (str(tmp_path / "model.onnx"), "--target", "siracusa", "--memory", f"l1={l1}", "--pin", str(pins))
+    found = json.loads(run("check", *words, "--json", "-").stdout)["steps"]
+    (hop,) = next(step["hops"] for step in found if step["name"] == "project")
+    assert hop["tiles"] > 1
+    assert hop["in_bytes"] == 4 * 96 * (8 + 9 + 8), "each weight is copied once, and no value"
+    assert "PASS" in run("validate", *words, "--on", "twin", "--sets", "2").output

@@ -13,6 +13,7 @@ from tilewright.ir.access import Access, MapAccess
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Node
 from tilewright.ir.index import Index, bare_loop
+from tilewright.ir.kernel import PartialSums
 from tilewright.ir.regions import Copy, Hop, key_of
 from tilewright.ir.stages import Step
 from tilewright.tile.alike_spaces import StructuralKey
@@ -55,6 +56,7 @@ class RegionStep:
     loops: tuple[str, ...]  # one for each axis of the output; "" where a call always writes the whole axis
     moves: Mapping[str, tuple[tuple[str, ...], ...]]  # operand -> by axis the loops that its index depends on
     calls: CallCosts
+    sums: PartialSums | None = None  # see `Kernel.accumulates`
 
     @property
     def space(self) -> TilingSpace:
@@ -123,6 +125,7 @@ class StepAnalysis:
     not_fusible: str  # why it can be in no region of several steps; empty where it can
     not_held: str  # why what it writes cannot pass to another step of one
     calls: CallCosts
+    sums: PartialSums | None  # see `Kernel.accumulates`
 
     @property
     def output(self) -> StepOperand:
@@ -166,6 +169,7 @@ class StepAnalyses:
             not_fusible=_not_fusible(machine.nodes[step.name], access, step, operands),
             not_held=_not_held(access),
             calls=CallCosts(),
+            sums=machine.bound.layers[step.name].sums,
         )
 
 
@@ -307,6 +311,7 @@ def _member(
         loops=tuple(bare_loop(axis) for axis in axes),
         moves=here.moves,
         calls=here.calls,
+        sums=here.sums,
     )
 
 

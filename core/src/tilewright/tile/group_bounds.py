@@ -14,7 +14,7 @@ from tilewright.ir.rounding import align_up
 from tilewright.tile.fusion import InnerReader, RegionAnalysis, RegionStep
 from tilewright.tile.kernel_costs import least_cycles
 from tilewright.tile.lower_bounds import cycles_each_byte
-from tilewright.tile.tiling_space import CopiedOperand, touched_bytes
+from tilewright.tile.tiling_space import CopiedOperand, cuttable, touched_bytes
 
 ROUNDED = 1 - 1e-9  # sums of the same numbers in another order
 
@@ -62,10 +62,21 @@ def cut_loops(analysis: RegionAnalysis) -> list[str]:
     return [loop for loop in ordered if loop in cuts and any(mentions(index, loop) for index in read)]
 
 
-def moving_loops(analysis: RegionAnalysis) -> list[set[str]]:
-    """For each member its loops that are in parts where those of `cut_loops` are."""
+def split_loops(analysis: RegionAnalysis) -> list[str]:
+    """Reductions of the sink that may be cut and reach a step before it."""
+    sink = analysis.sink
+    if sink.sums is None:
+        return []
+    allowed, _ = cuttable(sink.access, sink.space.kernel, sink.sums)
+    read = [axis.index for operand in sink.inside for axis in sink.index_map.axes[operand]]
+    reductions = [loop.name for loop in allowed if loop.kind == "reduce"]
+    return [loop for loop in reductions if any(mentions(index, loop) for index in read)]
+
+
+def moving_loops(analysis: RegionAnalysis, *, split: bool = True) -> list[set[str]]:
+    """For each member its loops that are in parts where those of `cut_loops` are, and, with `split`, `split_loops`."""
     moving = [set[str]() for _ in analysis.members]
-    moving[-1].update(cut_loops(analysis))
+    moving[-1].update((*cut_loops(analysis), *(split_loops(analysis) if split else ())))
     for number, member in reversed(tuple(enumerate(analysis.members))):
         for reader in member.readers:
             names = analysis.members[reader.member].moves[reader.operand]
@@ -129,10 +140,13 @@ def _jump(index: Index, moving: set[str]) -> float:
     return max(jumps)
 
 
-def least_bytes(analysis: RegionAnalysis) -> int:
-    """Bytes that no tile gets by without: whatever moves counts for a single trip of its loops."""
+def least_bytes(analysis: RegionAnalysis, *, split: bool = False) -> int:
+    """Bytes that no tile gets by without: whatever moves counts for a single trip of its loops. Sums do not count.
+
+    `split`: where reductions of the sink may be cut.
+    """
     total, inner = 0, [0] * len(analysis.members)  # of the buffers of inner values
-    for member, moving in zip(analysis.members, moving_loops(analysis), strict=True):
+    for member, moving in zip(analysis.members, moving_loops(analysis, split=split), strict=True):
         box = {loop.name: (0, 1 if loop.name in moving else loop.extent) for loop in member.access.loops}
         for operand, maker in member.inside.items():
             size = _window_bytes(member, operand, box, analysis.members[maker].output.item_bytes)

@@ -1,8 +1,9 @@
 """Knows how the tiles of several steps together are found: sizes of the sink's loops, forms of inner values, buffers.
 Does not know which steps are tried together.
 
-One loop of the sink is cut, any that reaches the steps before it; where no tile of one loop fits, two. Few sizes are
-tried, each a good deal smaller than the one before.
+One loop of the sink is cut, any that reaches the steps before it; where no tile of one loop fits, two. A reduction of
+the sink may be the loop: then the steps before it compute a part of what it adds up. Few sizes are tried, each a good
+deal smaller than the one before.
 """
 
 from __future__ import annotations
@@ -10,17 +11,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import permutations, product
+from types import MappingProxyType
 
 from tilewright.ir.dataclass import dataclass
-from tilewright.ir.regions import Copy, Cut, Form, HeldValue, Hop, Region, key_of
+from tilewright.ir.regions import Copy, Cut, Form, HeldValue, Hop, Region, SplitReduction, key_of
 from tilewright.ir.rounding import align_up
 from tilewright.ir.tiler import Buffering
 from tilewright.tile.boxes import Boxes, boxes_of
 from tilewright.tile.cost import HopCost, altogether, bounds_of, compute_cycles, hop_costs
 from tilewright.tile.footprint import scratchpad_bytes
 from tilewright.tile.fusion import RegionAnalysis, whole_hops
-from tilewright.tile.group_bounds import ROUNDED, cut_loops, least_bytes
+from tilewright.tile.group_bounds import ROUNDED, cut_loops, least_bytes, split_loops
 from tilewright.tile.lower_bounds import MOST_TRAFFIC
+from tilewright.tile.split_reductions import sums_of
 from tilewright.tile.tiling_space import sizes
 from tilewright.tile.traffic import Traffic, crossings_of, traffic_of
 
@@ -28,6 +31,7 @@ _MOST_LOOPS = 2  # that are cut
 _MANY, _FEW = 10, 4  # sizes tried of the innermost loop, and of one around it
 
 Nest = tuple[Cut, ...]
+Sums = Mapping[str, SplitReduction]  # by step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +54,7 @@ def hops_with(analysis: RegionAnalysis, nest: Sequence[Cut]) -> tuple[Hop, ...]:
     return (*whole_hops(analysis), Hop(far=last.far, near=last.near, nest=tuple(nest)))
 
 
-def region_of(boxes: Boxes, forms: Mapping[str, Form]) -> Region:
+def region_of(boxes: Boxes, forms: Mapping[str, Form], sums: Sums = MappingProxyType({})) -> Region:
     """The steps of the region, tiled so."""
     near = boxes.hops[-1].near
     return Region(
@@ -61,7 +65,17 @@ def region_of(boxes: Boxes, forms: Mapping[str, Form]) -> Region:
             member.output.value: HeldValue(memory=near, form=forms[member.output.value], leaves=member.leaves)
             for member in boxes.analysis.members[:-1]
         },
+        sums=sums,
     )
+
+
+def sums_with(analysis: RegionAnalysis, nest: Nest) -> Sums:
+    """Of the sink, where the nest cuts a reduction: in its output's tile, if that is copied and of their type."""
+    sink = analysis.sink
+    copied = any(item.written for item in sink.space.copied)
+    same = sink.sums is not None and sink.space.site.outputs[0].dtype is sink.sums.dtype
+    sums = sums_of(sink.access, sink.sums, (nest,), in_output=copied and same)
+    return {sink.step.name: sums} if sums else {}
 
 
 def best_groups(
@@ -71,17 +85,20 @@ def best_groups(
 
     A weight is what moving as much again as must be moved is worth, as a part of the time: 0.0 is the fastest tiling.
     """
-    if not _crosses(analysis) or least_bytes(analysis) > room_of(analysis):
+    reductions, room = split_loops(analysis), room_of(analysis)
+    if not _crosses(analysis) or least_bytes(analysis, split=bool(reductions)) > room:
         return ()
     search = _GroupSearch(analysis, buffering, weights, most_cycles, bounds_of(analysis))
-    search.try_nests([()])
     loops = cut_loops(analysis)
     most = _MOST_LOOPS if most_cycles == float("inf") else 1  # more calls take too long to be worth looking for
-    for count in range(1, min(len(loops), most) + 1):
-        for order in permutations(loops, count):
-            search.try_nests(_nests(analysis, order))
-        if search.best:
-            break
+    if not reductions or least_bytes(analysis) <= room:
+        search.try_nests([()])
+        for count in range(1, min(len(loops), most) + 1):
+            search.try_orders(permutations(loops, count))
+            if search.best:
+                break
+    for reduction in reductions:
+        search.try_parts(reduction, loops)
     if not any(member.leaves for member in analysis.members[:-1]):
         for nest in dict.fromkeys(found.region.hops[-1].nest for found in search.best.values()):
             if nest:  # in one tile nothing is computed again
@@ -117,6 +134,21 @@ class _GroupSearch:
     bounds: tuple[int, ...]  # see `bounds_of`
     best: dict[float, GroupTiling] = field(default_factory=dict)
 
+    def try_orders(self, orders: Iterable[Sequence[str]]) -> None:
+        """Price nests of these loops, cut in these orders."""
+        for order in orders:
+            self.try_nests(_nests(self.analysis, order))
+
+    def try_parts(self, reduction: str, loops: Sequence[str]) -> None:
+        """Price nests that cut a reduction of the sink; where none fits, such as cut another loop around it, too."""
+        if not _smallest_fits(self.analysis, (*loops, reduction)):
+            return
+        parts = [Cut(reduction, size) for size in _quick_sizes(self.analysis, reduction)]
+        self.try_nests((part,) for part in parts)
+        for loop in () if self.best or self.most_cycles < float("inf") else loops:
+            for size in _tried_sizes(self.analysis, loop, _FEW):
+                self.try_nests((Cut(loop, size), part) for part in parts)
+
     def try_nests(self, nests: Iterable[Nest]) -> None:
         """Price nests of smaller and smaller tiles, until two in a row take too long."""
         slow = 0
@@ -128,8 +160,8 @@ class _GroupSearch:
     def try_nest(self, nest: Nest, form: Form) -> bool:
         """Price one nest; whether it takes too long to compute, however much room there is."""
         analysis, forms = self.analysis, dict.fromkeys(self.analysis.inner, form)
-        boxes = boxes_of(analysis, hops_with(analysis, nest), forms)
-        room = room_of(analysis) - _held_bytes(boxes)  # for what is copied
+        boxes, sums = boxes_of(analysis, hops_with(analysis, nest), forms), sums_with(analysis, nest)
+        room = room_of(analysis) - _held_bytes(boxes, sums)  # for what is copied
         if boxes.faults or room < 0 or not _multiples(analysis, boxes):
             return False
         worst = max((score(one.cost, weight) for weight, one in self.best.items()), default=self.most_cycles)
@@ -146,7 +178,7 @@ class _GroupSearch:
             return False
         if self.buffering != "single":
             boxes, traffic = _doubled(boxes, traffic, room)
-        region = region_of(boxes, forms)
+        region = region_of(boxes, forms, sums)
         found = GroupTiling(region=region, cost=altogether(hop_costs(boxes, traffic, region, computes, self.bounds)))
         for weight in self.weights:
             if weight not in self.best or score(found.cost, weight) < score(self.best[weight].cost, weight):
@@ -179,17 +211,35 @@ def _score(cycles: float, moved: float, weight: float) -> float:
 
 def _nests(analysis: RegionAnalysis, loops: Sequence[str]) -> Iterator[Nest]:
     """The last loop in many sizes, those around it in a few; largest tiles first."""
-    space = analysis.sink.space
-    multiples = space.kernel.multiples
     if not _smallest_fits(analysis, loops):
         return
     *outer, last = loops
-    tried = {
-        loop: _spread(sizes(space.extents[loop], multiples.get(loop, 1))[1:], _FEW if loop in outer else _MANY)
-        for loop in loops
-    }
-    for around in product(*(tried[loop] for loop in outer)):
-        yield from ((*map(Cut, outer, around), Cut(last, size)) for size in tried[last])
+    tried = [_tried_sizes(analysis, loop, _FEW) for loop in outer]
+    for around in product(*tried):
+        yield from ((*map(Cut, outer, around), Cut(last, size)) for size in _tried_sizes(analysis, last, _MANY))
+
+
+def _tried_sizes(analysis: RegionAnalysis, loop: str, most: int) -> list[int]:
+    return _spread(_sizes(analysis, loop), most)
+
+
+def _sizes(analysis: RegionAnalysis, loop: str) -> Sequence[int]:
+    """Of a loop of the sink, from two tiles on; largest first."""
+    space = analysis.sink.space
+    return sizes(space.extents[loop], space.kernel.multiples.get(loop, 1))[1:]
+
+
+def _quick_sizes(analysis: RegionAnalysis, loop: str) -> list[int]:
+    """Those of which no smaller one takes less time to compute: steps before the sink, whose channels these are, take
+    some numbers of them much better than others. Largest first.
+    """
+    found, least = list[int](), float("inf")
+    for size in reversed(_sizes(analysis, loop)):
+        boxes = boxes_of(analysis, hops_with(analysis, (Cut(loop, size),)), dict.fromkeys(analysis.inner, "rolling"))
+        computes = float(compute_cycles(boxes).sum())
+        if computes < least:
+            found, least = [size, *found], computes
+    return found
 
 
 def _smallest_fits(analysis: RegionAnalysis, loops: Sequence[str]) -> bool:
@@ -197,12 +247,13 @@ def _smallest_fits(analysis: RegionAnalysis, loops: Sequence[str]) -> bool:
     multiples = analysis.sink.space.kernel.multiples
     nest = tuple(Cut(loop, multiples.get(loop, 1)) for loop in loops)
     boxes = _copied(boxes_of(analysis, hops_with(analysis, nest), dict.fromkeys(analysis.inner, "rolling")))
-    return scratchpad_bytes(boxes, crossings_of(boxes), {}, len(boxes.hops) - 1) <= room_of(analysis)
+    needed = scratchpad_bytes(boxes, crossings_of(boxes), sums_with(analysis, nest), len(boxes.hops) - 1)
+    return needed <= room_of(analysis)
 
 
-def _held_bytes(boxes: Boxes) -> int:
+def _held_bytes(boxes: Boxes, sums: Sums) -> int:
     """What the region takes beside what it copies."""
-    return scratchpad_bytes(boxes, ((),) * len(boxes.hops), {}, len(boxes.hops) - 1)
+    return scratchpad_bytes(boxes, ((),) * len(boxes.hops), sums, len(boxes.hops) - 1)
 
 
 def _spread(choices: Sequence[int], most: int) -> list[int]:

@@ -288,7 +288,7 @@ def _score(cycles: float, moved_bytes: int, alone: Sequence[StepTiling], weight:
 def _key(analysis: RegionAnalysis) -> Hashable:
     return tuple(
         (member.key, member.readers, member.leaves, tuple(member.inside.items())) for member in analysis.members
-    ), analysis.rooms
+    ), (analysis.rooms, analysis.sink.sums)
 
 
 def _names(analysis: RegionAnalysis) -> tuple[tuple[str, str], ...]:
@@ -303,7 +303,8 @@ def _renamed(tile: Region, names: Sequence[tuple[str, str]], analysis: RegionAna
     copies = {_moved(key, steps): copy for key, copy in hop.copies.items()}
     held = {values[value]: how for value, how in tile.held.items()}
     hops = (*whole_hops(analysis), replace(hop, copies=copies))
-    return replace(tile, steps=tuple(steps.values()), hops=hops, held=held)
+    sums = {steps[step]: own for step, own in tile.sums.items()}
+    return replace(tile, steps=tuple(steps.values()), hops=hops, held=held, sums=sums)
 
 
 def _moved(key: str, steps: Mapping[str, str]) -> str:

@@ -11,6 +11,8 @@ import numpy as np
 
 from tilewright.ir.access import Access
 from tilewright.ir.index import mentions
+from tilewright.ir.kernel import PartialSums
+from tilewright.ir.regions import SplitReduction
 from tilewright.tile.tiling_space import TilingSpace, WindowTable
 
 if TYPE_CHECKING:
@@ -23,6 +25,17 @@ def cut_reductions(access: Access, nest: Iterable[tuple[str, int]], extents: Map
     """The reductions of which `nest` makes several tiles; `extents` has every loop's trips around it."""
     reductions = {loop.name for loop in access.loops if loop.kind == "reduce"}
     return tuple(name for name, size in nest if name in reductions and size < extents[name])
+
+
+def sums_of(
+    access: Access, form: PartialSums | None, nests: Iterable[Iterable[tuple[str, int]]], *, in_output: bool
+) -> SplitReduction | None:
+    """The sums of a step whose loops are cut so, nest by nest; None where no reduction is. They may be `in_output`."""
+    extents = {loop.name: loop.extent for loop in access.loops}
+    split = [name for nest in nests for name in cut_reductions(access, nest, extents)]
+    if form is None or not split:
+        return None
+    return SplitReduction(loops=tuple(dict.fromkeys(split)), dtype=form.dtype, in_output=in_output)
 
 
 def splits(access: Access, nest: Iterable[tuple[str, int]]) -> bool:

@@ -21,10 +21,10 @@ from tilewright.ir.kernel import Kernel, Matched, PartialSums
 from tilewright.ir.layout import Layout, row_major
 from tilewright.ir.operator import Operator
 from tilewright.ir.platform import CopyPath, Engine, Platform
-from tilewright.ir.regions import Hop, Order, Region, SplitReduction, key_of
+from tilewright.ir.regions import Hop, Order, Region, key_of
 from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Buffer, Scheduled, Step
-from tilewright.tile.split_reductions import cut_reductions
+from tilewright.tile.split_reductions import sums_of
 from tilewright.tile.tiling_space import CopiedOperand, TilingSpace, WindowTable, cuttable, touched_bytes
 from tilewright.tile.transfers import lattice, path_between, route
 
@@ -283,17 +283,16 @@ class ScheduledMachine:
 
     def alone(self, step: Step, hops: tuple[Hop, ...], resident: Mapping[str, str] = NOTHING) -> Region:
         """A region of one step that is tiled so."""
-        extents = {loop.name: loop.extent for loop in self.access(step).loops}
-        split = [name for hop in hops for name in cut_reductions(self.access(step), hop.nest, extents)]
-        form = self.bound.layers[step.name].sums if split else None
-        sums: dict[str, SplitReduction] = {}
-        if form:
-            output, node = self.access(step).outputs[0], self.nodes[step.name]
-            same = self.bound.graph.tensors[node.outputs[0]].dtype is form.dtype
-            inside = same and key_of(step.name, output) in hops[-1].copies
-            sums = {step.name: SplitReduction(loops=tuple(dict.fromkeys(split)), dtype=form.dtype, in_output=inside)}
+        access, form = self.access(step), self.bound.layers[step.name].sums
+        inside = False
+        if form and hops:
+            same = self.bound.graph.tensors[self.nodes[step.name].outputs[0]].dtype is form.dtype
+            inside = same and key_of(step.name, access.outputs[0]) in hops[-1].copies
+        sums = sums_of(access, form, (hop.nest for hop in hops), in_output=inside)
         order: Order = "tiles" if hops else "once"
-        return Region(steps=(step.name,), hops=hops, order=order, sums=sums, resident=resident)
+        return Region(
+            steps=(step.name,), hops=hops, order=order, sums={step.name: sums} if sums else {}, resident=resident
+        )
 
     def _spared(self, operands: tuple[StepOperand, ...], kernel: Kernel, access: Access, ends: tuple[str, str]) -> int:
         """Bytes of the values that live at the near end or beyond, but would cross this hop from the backing memory."""
