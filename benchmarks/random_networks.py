@@ -280,7 +280,7 @@ def judged(file: Path, target: str, runner_name: str, options: Any) -> tuple[str
     wrong = [f"{verdict.name} ({verdict.op})" for verdict in verdicts if not verdict.exact]
     onnxruntime.set_default_logger_severity(4)
     exactly = onnxruntime.SessionOptions()
-    exactly.add_session_config_entry("session.x64quantprecision", "1")  # sums of products do not saturate
+    exactly.add_session_config_entry("session.disable_quant_qdq", "1")  # sums of products do not saturate
     peer = onnxruntime.InferenceSession(str(file), exactly, providers=["CPUExecutionProvider"])
     apart = 0.0
     for given, made in zip(sets, result.outputs, strict=True):

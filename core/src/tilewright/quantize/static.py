@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 Method = Literal["minmax", "entropy", "percentile"]
-_EXACT_SUMS = "session.x64quantprecision"  # of onnxruntime, where a processor adds products of bytes up in 16 bits
+_AS_WRITTEN = "session.disable_quant_qdq"  # of onnxruntime: floats between quantise and dequantise nodes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class Reader:
 
 
 def session(model: Path) -> Any:
-    """The model in onnxruntime, whose sums of products of bytes saturate on no processor.
+    """The model in onnxruntime, node by node: fused, sums of products of bytes would saturate on some processors.
 
     TilewrightError TW7030 (exit 7): not installed; TW1230 (exit 3): it is refused.
     """
@@ -66,7 +66,7 @@ def session(model: Path) -> Any:
         ) from None
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
-    options.add_session_config_entry(_EXACT_SUMS, "1")
+    options.add_session_config_entry(_AS_WRITTEN, "1")
     try:
         return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime has no base class for what it says of a model
