@@ -22,7 +22,7 @@ from tilewright.testing.sketch import Sketch
 from tilewright.tile.cost import altogether, region_costs
 from tilewright.tile.fusion import RegionAnalysis, region_analysis
 from tilewright.tile.group_bounds import least_bytes, least_cost
-from tilewright.tile.group_search import best_groups, hops_with, region_with, room_of, score
+from tilewright.tile.group_search import best_groups, region_with, score
 from tilewright.tile.lower_bounds import MOST_TRAFFIC
 from tilewright.tile.stage import tile
 from tilewright.tile.step_spaces import ScheduledMachine
@@ -124,17 +124,6 @@ def test_a_transfer_that_is_not_legal_is_no_tiling(pools: Any) -> None:
     odd = replace(first.space, copied=tuple(replace(one, aligned_offset=False) for one in first.space.copied))
     members = (replace(first, spaces=(odd,)), *analysis.members[1:])
     assert best_groups(replace(analysis, members=members), "auto") == ()
-
-
-def test_hops_before_the_last_have_no_cuts(pools: Any) -> None:
-    analysis = pools.analysis
-    members = tuple(replace(one, spaces=one.spaces * 2) for one in analysis.members)
-    two = replace(analysis, members=members, hops=analysis.hops * 2, rooms=(512, None), grains=(8, 8))
-    outer, inner = hops_with(two, (Cut("h", 3),))
-    assert (outer.nest, inner.nest, inner.copies) == ((), (Cut("h", 3),), {})
-    assert (room_of(two), room_of(two, 0)) == (float("inf"), 512)
-    assert best_groups(two, "single")
-    assert best_groups(replace(two, rooms=(511, None)), "single") == (), "what crosses has no room on the way"
 
 
 # --- a reduction of the sink in parts

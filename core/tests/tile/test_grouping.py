@@ -280,13 +280,21 @@ def test_what_crosses_first_does_so_whole_and_counts() -> None:
     assert altogether(region_costs(one, plan.groups[0].region)).total_cycles == crossing.total_cycles
 
 
-def test_what_crosses_must_have_room() -> None:
+def test_what_crosses_must_have_room_or_crosses_in_tiles() -> None:
     plan = far_scheduled()
     machine = ScheduledMachine(plan, vocabulary(), Decisions())
     roomy = region_analysis(machine, 0, plan.steps, {}, {"l2": 1 << 19})
     assert isinstance(roomy, RegionAnalysis) and best_groups(roomy, "auto")
     tight = region_analysis(machine, 0, plan.steps, {}, {"l2": (1 << 20) - 4096})
-    assert isinstance(tight, RegionAnalysis) and not best_groups(tight, "auto")
+    assert isinstance(tight, RegionAnalysis)
+    (found,) = best_groups(tight, "auto")
+    made = found.region
+    assert made.hops[0].nest
+    assert region_costs(tight, made)[0].scratchpad_bytes <= 4096
+    pins = Decisions(groups=(("a", "b", "c", "d"),), tiles={"d": made})
+    assert check_tiles(tile(plan, vocabulary(), COST, pins), vocabulary()) == ()
+    none = region_analysis(machine, 0, plan.steps, {}, {"l2": (1 << 20) - 64})
+    assert isinstance(none, RegionAnalysis) and not best_groups(none, "auto")
 
 
 @pytest.mark.parametrize("buffering", ["single", "double", "auto"])

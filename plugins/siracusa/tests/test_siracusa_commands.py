@@ -48,6 +48,18 @@ def test_validate_says_which_steps_are_judged_by_their_group(grouped: tuple[str,
     assert len(found["steps"]) == 5
 
 
+@pytest.mark.parametrize("l2", ["800", "1200"])
+def test_values_that_have_no_room_on_the_way_cross_it_in_tiles(grouped: tuple[str, ...], l2: str) -> None:
+    words = (*grouped, "--set", "home=l3", "--memory", f"l2={l2}")
+    steps = json.loads(run("check", *words, "--json", "-").stdout)["steps"]
+    outer, inner = next(step["hops"] for step in steps if step["name"] == TOGETHER[-1])
+    assert (outer["far"], inner["far"]) == ("l3", "l2")
+    assert outer["tiles"] > 1
+    assert outer["buffer_bytes"] <= int(l2)
+    said = run("validate", *words, "--on", "twin", "--sets", "1").output
+    assert "5 of 5 steps are exact, and by them 3 more inside groups" in said
+
+
 def test_validate_says_nothing_of_groups_where_there_are_none() -> None:
     said = run("validate", str(DIGITS), "--target", "siracusa", "--groups", "1", "--on", "twin", "--sets", "1").output
     assert "\n8 of 8 steps are exact\n" in said

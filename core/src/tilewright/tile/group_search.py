@@ -9,7 +9,7 @@ deal smaller than the one before.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from itertools import permutations, product
 from types import MappingProxyType
 
@@ -22,6 +22,7 @@ from tilewright.tile.cost import HopCost, altogether, bounds_of, compute_cycles,
 from tilewright.tile.footprint import scratchpad_bytes
 from tilewright.tile.fusion import RegionAnalysis, whole_hops
 from tilewright.tile.group_bounds import ROUNDED, cut_loops, least_bytes, split_loops
+from tilewright.tile.group_ways import ways_across
 from tilewright.tile.lower_bounds import MOST_TRAFFIC
 from tilewright.tile.split_reductions import sums_of
 from tilewright.tile.tiling_space import sizes
@@ -48,10 +49,11 @@ def region_with(analysis: RegionAnalysis, nest: Sequence[Cut], forms: Mapping[st
     return region_of(_copied(boxes), forms)
 
 
-def hops_with(analysis: RegionAnalysis, nest: Sequence[Cut]) -> tuple[Hop, ...]:
-    """All hops, with what is copied over the last one open."""
+def hops_with(analysis: RegionAnalysis, nest: Sequence[Cut], outer: tuple[Hop, ...] | None = None) -> tuple[Hop, ...]:
+    """All hops, with what is copied over the last one open. `outer` are those before it; None: whole values cross."""
     last = analysis.hops[-1]
-    return (*whole_hops(analysis), Hop(far=last.far, near=last.near, nest=tuple(nest)))
+    before = whole_hops(analysis) if outer is None else outer
+    return (*before, Hop(far=last.far, near=last.near, nest=tuple(nest)))
 
 
 def region_of(boxes: Boxes, forms: Mapping[str, Form], sums: Sums = MappingProxyType({})) -> Region:
@@ -85,42 +87,18 @@ def best_groups(
 
     A weight is what moving as much again as must be moved is worth, as a part of the time: 0.0 is the fastest tiling.
     """
-    reductions, room = split_loops(analysis), room_of(analysis)
-    if not _crosses(analysis) or least_bytes(analysis, split=bool(reductions)) > room:
-        return ()
-    search = _GroupSearch(analysis, buffering, weights, most_cycles, bounds_of(analysis))
-    loops = cut_loops(analysis)
-    most = _MOST_LOOPS if most_cycles == float("inf") else 1  # more calls take too long to be worth looking for
-    if not reductions or least_bytes(analysis) <= room:
-        search.try_nests([()])
-        for count in range(1, min(len(loops), most) + 1):
-            search.try_orders(permutations(loops, count))
-            if search.best:
-                break
-    for reduction in reductions:
-        search.try_parts(reduction, loops)
-    if not any(member.leaves for member in analysis.members[:-1]):
-        for nest in dict.fromkeys(found.region.hops[-1].nest for found in search.best.values()):
-            if nest:  # in one tile nothing is computed again
-                search.try_nest(nest, "recomputed")
-    return tuple(search.best[weight] for weight in weights) if search.best else ()
+    best: dict[float, GroupTiling] = {}
+    if least_bytes(analysis, split=bool(split_loops(analysis))) <= room_of(analysis):
+        bounds = bounds_of(analysis)
+        for outer in ways_across(analysis, buffering):
+            _GroupSearch(analysis, buffering, weights, most_cycles, bounds, outer, best).look()
+    return tuple(best[weight] for weight in weights) if best else ()
 
 
 def room_of(analysis: RegionAnalysis, hop: int = -1) -> float:
     """Bytes of the scratchpad of a hop."""
     room = analysis.rooms[hop]
     return float("inf") if room is None else float(room)
-
-
-def _crosses(analysis: RegionAnalysis) -> bool:
-    """Whether there is room on the way for what crosses the hops before the last."""
-    if len(analysis.hops) == 1:
-        return True
-    boxes = boxes_of(analysis, hops_with(analysis, ()))
-    crossings = crossings_of(boxes)
-    return all(
-        scratchpad_bytes(boxes, crossings, {}, hop) <= room_of(analysis, hop) for hop in range(len(analysis.hops) - 1)
-    )
 
 
 @dataclass(slots=True)
@@ -132,21 +110,35 @@ class _GroupSearch:
     weights: Sequence[float]
     most_cycles: float
     bounds: tuple[int, ...]  # see `bounds_of`
-    best: dict[float, GroupTiling] = field(default_factory=dict)
+    outer: tuple[Hop, ...]  # the hops before the last
+    best: dict[float, GroupTiling]
 
-    def try_orders(self, orders: Iterable[Sequence[str]]) -> None:
-        """Price nests of these loops, cut in these orders."""
-        for order in orders:
-            self.try_nests(_nests(self.analysis, order))
+    def look(self) -> None:
+        """Try nests of the last hop."""
+        analysis, loops, reductions = self.analysis, cut_loops(self.analysis), split_loops(self.analysis)
+        most = _MOST_LOOPS if self.most_cycles == float("inf") else 1  # more calls take too long to be worth it
+        if not reductions or least_bytes(analysis) <= room_of(analysis):
+            self.try_nests([()])
+            for count in range(1, min(len(loops), most) + 1):
+                for order in permutations(loops, count):
+                    self.try_nests(self.nests(order))
+                if self.best:
+                    break
+        for reduction in reductions:
+            self.try_parts(reduction, loops)
+        if not any(member.leaves for member in analysis.members[:-1]):
+            for nest in dict.fromkeys(found.region.hops[-1].nest for found in self.best.values()):
+                if nest:  # in one tile nothing is computed again
+                    self.try_nest(nest, "recomputed")
 
     def try_parts(self, reduction: str, loops: Sequence[str]) -> None:
         """Price nests that cut a reduction of the sink; where none fits, such as cut another loop around it, too."""
-        if not _smallest_fits(self.analysis, (*loops, reduction)):
+        if not self.smallest_fits((*loops, reduction)):
             return
-        parts = [Cut(reduction, size) for size in _quick_sizes(self.analysis, reduction)]
+        parts = [Cut(reduction, size) for size in self.quick_sizes(reduction)]
         self.try_nests((part,) for part in parts)
         for loop in () if self.best or self.most_cycles < float("inf") else loops:
-            for size in _tried_sizes(self.analysis, loop, _FEW):
+            for size in _spread(self.sizes(loop), _FEW):
                 self.try_nests((Cut(loop, size), part) for part in parts)
 
     def try_nests(self, nests: Iterable[Nest]) -> None:
@@ -160,7 +152,7 @@ class _GroupSearch:
     def try_nest(self, nest: Nest, form: Form) -> bool:
         """Price one nest; whether it takes too long to compute, however much room there is."""
         analysis, forms = self.analysis, dict.fromkeys(self.analysis.inner, form)
-        boxes, sums = boxes_of(analysis, hops_with(analysis, nest), forms), sums_with(analysis, nest)
+        boxes, sums = self.boxes(nest, form), sums_with(analysis, nest)
         room = room_of(analysis) - _held_bytes(boxes, sums)  # for what is copied
         if boxes.faults or room < 0 or not _multiples(analysis, boxes):
             return False
@@ -199,6 +191,44 @@ class _GroupSearch:
             for weight in self.weights
         )
 
+    def nests(self, loops: Sequence[str]) -> Iterator[Nest]:
+        """The last loop in many sizes, those around it in a few; largest tiles first."""
+        if not self.smallest_fits(loops):
+            return
+        *outer, last = loops
+        for around in product(*(_spread(self.sizes(loop), _FEW) for loop in outer)):
+            yield from ((*map(Cut, outer, around), Cut(last, size)) for size in _spread(self.sizes(last), _MANY))
+
+    def boxes(self, nest: Nest, form: Form) -> Boxes:
+        """With these cuts on the last hop."""
+        hops = hops_with(self.analysis, nest, self.outer)
+        return boxes_of(self.analysis, hops, dict.fromkeys(self.analysis.inner, form))
+
+    def sizes(self, loop: str) -> Sequence[int]:
+        """Of a loop of the sink, from two tiles on; largest first."""
+        space = self.analysis.sink.space
+        around = [cut.size for hop in self.outer for cut in hop.nest if cut.loop == loop]
+        return sizes(min((space.extents[loop], *around)), space.kernel.multiples.get(loop, 1))[1:]
+
+    def quick_sizes(self, loop: str) -> list[int]:
+        """Those of which no smaller one takes less time to compute: steps before the sink, whose channels these are,
+        take some numbers of them much better than others. Largest first.
+        """
+        found, least = list[int](), float("inf")
+        for size in reversed(self.sizes(loop)):
+            computes = float(compute_cycles(self.boxes((Cut(loop, size),), "rolling")).sum())
+            if computes < least:
+                found, least = [size, *found], computes
+        return found
+
+    def smallest_fits(self, loops: Sequence[str]) -> bool:
+        """Whether there is room where these loops are cut as small as can be."""
+        multiples = self.analysis.sink.space.kernel.multiples
+        nest = tuple(Cut(loop, multiples.get(loop, 1)) for loop in loops)
+        boxes = _copied(self.boxes(nest, "rolling"))
+        needed = scratchpad_bytes(boxes, crossings_of(boxes), sums_with(self.analysis, nest), len(boxes.hops) - 1)
+        return needed <= room_of(self.analysis)
+
 
 def score(cost: HopCost, weight: float) -> float:
     """Cycles, a little dearer the more is moved."""
@@ -207,48 +237,6 @@ def score(cost: HopCost, weight: float) -> float:
 
 def _score(cycles: float, moved: float, weight: float) -> float:
     return cycles * (1 + weight * min(moved, MOST_TRAFFIC))
-
-
-def _nests(analysis: RegionAnalysis, loops: Sequence[str]) -> Iterator[Nest]:
-    """The last loop in many sizes, those around it in a few; largest tiles first."""
-    if not _smallest_fits(analysis, loops):
-        return
-    *outer, last = loops
-    tried = [_tried_sizes(analysis, loop, _FEW) for loop in outer]
-    for around in product(*tried):
-        yield from ((*map(Cut, outer, around), Cut(last, size)) for size in _tried_sizes(analysis, last, _MANY))
-
-
-def _tried_sizes(analysis: RegionAnalysis, loop: str, most: int) -> list[int]:
-    return _spread(_sizes(analysis, loop), most)
-
-
-def _sizes(analysis: RegionAnalysis, loop: str) -> Sequence[int]:
-    """Of a loop of the sink, from two tiles on; largest first."""
-    space = analysis.sink.space
-    return sizes(space.extents[loop], space.kernel.multiples.get(loop, 1))[1:]
-
-
-def _quick_sizes(analysis: RegionAnalysis, loop: str) -> list[int]:
-    """Those of which no smaller one takes less time to compute: steps before the sink, whose channels these are, take
-    some numbers of them much better than others. Largest first.
-    """
-    found, least = list[int](), float("inf")
-    for size in reversed(_sizes(analysis, loop)):
-        boxes = boxes_of(analysis, hops_with(analysis, (Cut(loop, size),)), dict.fromkeys(analysis.inner, "rolling"))
-        computes = float(compute_cycles(boxes).sum())
-        if computes < least:
-            found, least = [size, *found], computes
-    return found
-
-
-def _smallest_fits(analysis: RegionAnalysis, loops: Sequence[str]) -> bool:
-    """Whether there is room where these loops are cut as small as can be."""
-    multiples = analysis.sink.space.kernel.multiples
-    nest = tuple(Cut(loop, multiples.get(loop, 1)) for loop in loops)
-    boxes = _copied(boxes_of(analysis, hops_with(analysis, nest), dict.fromkeys(analysis.inner, "rolling")))
-    needed = scratchpad_bytes(boxes, crossings_of(boxes), sums_with(analysis, nest), len(boxes.hops) - 1)
-    return needed <= room_of(analysis)
 
 
 def _held_bytes(boxes: Boxes, sums: Sums) -> int:

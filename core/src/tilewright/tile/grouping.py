@@ -299,10 +299,12 @@ def _renamed(tile: Region, names: Sequence[tuple[str, str]], analysis: RegionAna
     """A tiling found for equal steps, with the names of these."""
     steps = {old: member.step.name for (old, _), member in zip(names, analysis.members, strict=True)}
     values = {old: member.output.value for (_, old), member in zip(names, analysis.members, strict=True)}
-    hop = tile.hops[-1]
-    copies = {_moved(key, steps): copy for key, copy in hop.copies.items()}
+    *outer, last = (
+        replace(hop, copies={_moved(key, steps): copy for key, copy in hop.copies.items()}) for hop in tile.hops
+    )
+    whole = whole_hops(analysis)  # two steps may read one value here, and two there
+    hops = (*(one if one.nest else other for one, other in zip(outer, whole, strict=True)), last)
     held = {values[value]: how for value, how in tile.held.items()}
-    hops = (*whole_hops(analysis), replace(hop, copies=copies))
     sums = {steps[step]: own for step, own in tile.sums.items()}
     return replace(tile, steps=tuple(steps.values()), hops=hops, held=held, sums=sums)
 

@@ -1,0 +1,66 @@
+"""Knows how what several steps read and write together crosses the hops before the last: whole, or in tiles.
+Does not know how the tiles of the last hop are found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tilewright.ir.regions import Copy, Cut, Hop, key_of
+from tilewright.ir.tiler import Buffering
+from tilewright.tile.boxes import boxes_of
+from tilewright.tile.footprint import scratchpad_bytes
+from tilewright.tile.fusion import RegionAnalysis, whole_hops
+from tilewright.tile.group_bounds import cut_loops
+from tilewright.tile.tiling_space import sizes
+from tilewright.tile.traffic import crossings_of
+
+
+def ways_across(analysis: RegionAnalysis, buffering: Buffering) -> Iterator[tuple[Hop, ...]]:
+    """The hops before the last. Where whole values have no room there, and it is one hop, for each loop of the sink
+    the largest tiles that have, in two buffers and in one.
+    """
+    whole = whole_hops(analysis)
+    if _fits(analysis, whole):
+        yield whole
+    elif len(whole) == 1:
+        for loop in cut_loops(analysis):
+            for buffers in (1,) if buffering == "single" else (2, 1):
+                found = (_in_tiles(analysis, Cut(loop, size), buffers) for size in _sizes(analysis, loop))
+                fitting = next((hop for hop in found if _fits(analysis, (hop,))), None)
+                if fitting is not None:
+                    yield (fitting,)
+
+
+def _sizes(analysis: RegionAnalysis, loop: str) -> Sequence[int]:
+    space = analysis.sink.spaces[0]
+    return sizes(space.extents[loop], space.kernel.multiples.get(loop, 1))[1:]
+
+
+def _in_tiles(analysis: RegionAnalysis, cut: Cut, buffers: int) -> Hop:
+    """The first hop with one loop cut: what does not move with it is copied once."""
+    hop = analysis.hops[0]
+    boxes = boxes_of(analysis, (Hop(far=hop.far, near=hop.near, nest=(cut,)), *_last(analysis)))
+    copies = {}
+    for number, member in enumerate(analysis.members):
+        for item in member.spaces[0].copied:
+            level = min(boxes.copy_level_of(number, item.name), 1)
+            copies[key_of(member.step.name, item.name)] = Copy(level=level, buffers=buffers if level else 1)
+    return Hop(far=hop.far, near=hop.near, nest=(cut,), copies=copies)
+
+
+def _last(analysis: RegionAnalysis) -> tuple[Hop]:
+    """The last hop in one tile."""
+    return (Hop(far=analysis.hops[-1].far, near=analysis.hops[-1].near),)
+
+
+def _fits(analysis: RegionAnalysis, outer: tuple[Hop, ...]) -> bool:
+    """Whether there is room on the way for what crosses these hops."""
+    if not outer:
+        return True
+    boxes = boxes_of(analysis, (*outer, *_last(analysis)))
+    crossings = crossings_of(boxes)
+    rooms = [float("inf") if room is None else room for room in analysis.rooms]
+    return not boxes.faults and all(
+        scratchpad_bytes(boxes, crossings, {}, hop) <= rooms[hop] for hop in range(len(outer))
+    )
