@@ -114,3 +114,24 @@ def test_scratch_is_a_number_of_bytes(wrong: Any) -> None:
     extents = {loop.name: loop.extent for loop in layer.access.loops}
     with pytest.raises(TilewrightError, match=r"kernel 'acme': scratch_bytes must return a whole number of bytes"):
         scratch_bytes(layer.kernel, layer.site, layer.access, extents, 1)
+
+
+@pytest.mark.parametrize("multiple", [1, 2, 3])
+@pytest.mark.parametrize("most", [1, 7, 16, 17, 33, 40])
+def test_scratch_is_enough_for_smaller_tiles_that_more_cores_share(most: int, multiple: int) -> None:
+    """Of 17 rows a core takes three, and there are six; of 16 two, and there are eight."""
+    (layer,) = one_step("MatMul", (X, W), CLUSTER, constants=(1,)).bound.layers.values()
+    access = layer.access
+    row = next(loop.name for loop in access.loops if loop.kind == "parallel" and loop.extent == len(X))
+    changes = {"parallel": (row,), "multiples": {row: multiple}, "blocks": {}, "scratch_bytes": lambda tile: 64}
+    kernel = replace(layer.kernel, **changes)
+    whole = {loop.name: loop.extent for loop in access.loops} | {row: most}
+
+    def shares(rows: int) -> int:
+        split = share(kernel, access, {**whole, row: rows}, 8)
+        return -(-rows // split.trips) if split.loop else 1
+
+    one, exactly = scratch_bytes(kernel, layer.site, access, whole, 8)
+    assert (one, exactly) == (64, 64 * shares(most))
+    _, enough = scratch_bytes(kernel, layer.site, access, whole, 8, (row,))
+    assert enough == 64 * max(shares(rows) for rows in range(1, most + 1))

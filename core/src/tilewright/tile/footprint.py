@@ -16,6 +16,7 @@ from tilewright.tile.boxes import Boxes, most_trips
 from tilewright.tile.kernel_costs import scratch_bytes
 
 if TYPE_CHECKING:
+    from tilewright.tile.boxes import Reach
     from tilewright.tile.fusion import RegionStep
     from tilewright.tile.traffic import Crossing
 
@@ -86,11 +87,18 @@ def region_scratch(boxes: Boxes) -> int:
 
 def _scratch(boxes: Boxes, number: int, member: RegionStep) -> int:
     space, most = member.space, largest_run(boxes, number)
-    trips = tuple(most.values())
-    if trips not in member.calls.scratch:
-        _, size = scratch_bytes(space.kernel, space.site, space.access, most, space.engine.cores)
-        member.calls.scratch[trips] = size
-    return member.calls.scratch[trips]
+    fewer = tuple(loop for loop, reach in boxes.runs[number].items() if _differs(reach))
+    key = tuple(most.values()), fewer
+    if key not in member.calls.scratch:
+        _, size = scratch_bytes(space.kernel, space.site, space.access, most, space.engine.cores, fewer)
+        member.calls.scratch[key] = size
+    return member.calls.scratch[key]
+
+
+def _differs(reach: Reach) -> bool:
+    """Whether some tiles have fewer trips than others."""
+    trips = reach[1] - reach[0]
+    return trips.size > 1 and int(trips.min()) < int(trips.max())
 
 
 def largest_run(boxes: Boxes, number: int) -> dict[str, int]:

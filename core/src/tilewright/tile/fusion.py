@@ -33,10 +33,12 @@ class InnerReader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallCosts:
-    """What calls of a step take that were asked for before, by the trips of its loops."""
+    """What calls of a step take that were asked for before, by the trips of its loops; scratch by the most trips of any
+    tile, and by the loops of which some have fewer.
+    """
 
     cycles: dict[tuple[int, ...], float] = field(default_factory=dict)
-    scratch: dict[tuple[int, ...], int] = field(default_factory=dict)
+    scratch: dict[tuple[tuple[int, ...], tuple[str, ...]], int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ Does not know tiles, copies, or how often a kernel is called.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from tilewright.ir.access import Access
 from tilewright.ir.answers import demand_bytes
@@ -77,11 +77,17 @@ def _of_shape(site: Matched, access: Access, trips: Mapping[str, int]) -> TileSh
 
 
 def scratch_bytes(
-    kernel: Kernel, site: Matched, access: Access, extents: Mapping[str, int], cores: int
+    kernel: Kernel,
+    site: Matched,
+    access: Access,
+    extents: Mapping[str, int],
+    cores: int,
+    fewer: Collection[str] = (),
 ) -> tuple[int, int]:
     """Scratch of one core for its share of a tile, and of all cores together; core i's begins at i times the first.
 
-    Shares begin at multiples of 8 bytes.
+    Shares begin at multiples of 8 bytes. `fewer`: loops of which other tiles have fewer trips than this largest one. A
+    smaller tile may be shared by more cores: 41 trips are 6 each for 7 cores, 40 are 5 each for 8.
     """
     split = share(kernel, access, extents, cores)
     part = shared_extents(extents, split)
@@ -90,8 +96,11 @@ def scratch_bytes(
         one = demand_bytes(one, f"kernel '{kernel.name}'", kernel.scratch_bytes, "scratch_bytes")
     if not one or not split.loop:
         return one, one
+    shares = ceil_div(extents[split.loop], split.trips)
+    if split.loop in fewer:
+        shares = min(cores, ceil_div(extents[split.loop], split.grain))
     one = align_up(one, 8)
-    return one, one * ceil_div(extents[split.loop], split.trips)
+    return one, one * shares
 
 
 def tile_cycles(space: TilingSpace, extents: Mapping[str, int]) -> float:

@@ -158,8 +158,11 @@ class TilingProblem:
     def _scratch_of(self, key: tuple[int, ...]) -> int:
         if key not in self.tables.scratch:
             space = self.space
-            extents = {**space.extents, **{loop.name: size for loop, size in zip(space.cuts, key, strict=True)}}
-            _, size = scratch_bytes(space.kernel, space.site, space.access, extents, space.engine.cores)
+            cuts = {loop.name: size for loop, size in zip(space.cuts, key, strict=True)}
+            rests = {name for name, size in cuts.items() if space.extents[name] % size}
+            fewer = {*rests, *(name for name, _ in space.around)}
+            extents = {**space.extents, **cuts}
+            _, size = scratch_bytes(space.kernel, space.site, space.access, extents, space.engine.cores, fewer)
             self.tables.scratch[key] = align_up(size, space.grain)
         return self.tables.scratch[key]
 
