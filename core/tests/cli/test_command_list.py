@@ -112,6 +112,7 @@ def test_the_words_of_other_tools_are_understood_and_not_listed() -> None:
         (("check",), "Missing argument 'MODEL'"),
         (("check", "m.onnx"), "Missing option '-t' / '--target'"),
         (("check", "m.onnx", "-t", "generic", "--bogus"), "No such option"),
+        (("compile", "m.onnx", "--place-io", "user"), "--place-io is the name in `validate`; here it is --io"),
         (("report", "r.json", "--format", "png"), "is not one of 'text', 'md', 'csv', 'svg'"),
         (("compile", "m.onnx", "-t", "x", "-o", "y", "--effort", "0"), "0 is not in the range x>=1"),
     ],

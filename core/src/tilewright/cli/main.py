@@ -18,6 +18,7 @@ from tilewright.cli.tvm_words import spelled_out
 from tilewright.errors import Exit, TilewrightError, typed, usage_error
 
 _OBJECTS = 200_000  # made between two looks for cycles: values have none, and looks at every 700 took a tenth of it all
+_IN_VALIDATE = {"--place-io": "--io"}  # flag of `validate` -> what other commands call it
 _UNSEEN = "mako.ext.pygmentplugin"  # colours of Mako's error pages, and with them half of a highlighter: 24 ms
 COMMANDS = {
     "check": "Will it compile, will it fit, what will it cost? Writes nothing.",
@@ -209,9 +210,17 @@ def _usage(error: click.ClickException) -> TilewrightError:
     """What click says about a command line, in the form of every other error."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     message = " ".join(error.format_message().split()).rstrip(".")
-    return usage_error(
-        "TW1100", message, fix=(typed(*(context.command_path if context else "tilewright").split(), "--help"),)
-    )
+    fix = typed(*(context.command_path if context else "tilewright").split(), "--help")
+    return usage_error("TW1100", message, details=_named_otherwise(error), fix=(fix,))
+
+
+def _named_otherwise(error: click.ClickException) -> tuple[str, ...]:
+    """What this command calls an option that `validate` has under another name."""
+    if isinstance(error, click.NoSuchOption) and error.ctx is not None:
+        name = _IN_VALIDATE.get(error.option_name, "")
+        if any(name in one.opts for one in error.ctx.command.params):
+            return (f"{error.option_name} is the name in `validate`; here it is {name}",)
+    return ()
 
 
 def _bug_report(error: Exception) -> str:
