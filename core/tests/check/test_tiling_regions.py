@@ -197,6 +197,21 @@ def leaving() -> Made:
     )
 
 
+def in_groups() -> Made:
+    """The same for a convolution of two groups, one output channel at a time: two of them read the same channels."""
+    sketch = Sketch(operators=vocabulary())
+    r = sketch.node("Clip", (sketch.input("x", DType.F32, (1, 4, 16, 16)),), {"min": 0.0, "max": 6.0}, "r")
+    b = sketch.node("Conv", (r, sketch.constant(weights(4, 2, 3, 3))), {**SQUARE, "group": 2}, "b")
+    bound = bind(sketch.finish(r, b), cluster(1 << 16), vocabulary(), portable_kernels(), Decisions())
+    cuts = (("o", 1), ("h", 2))
+    near = hop(cuts, r_X=Copy(level=2), r_Y=Copy(level=2), b_W=Copy(level=1), b_Y=Copy(level=2))
+    return Made(
+        region=Region(steps=("r", "b"), hops=(near,), order="tiles", held=held("rolling", "r")),
+        sizes={"r.X@l1#0": 3 * ROW // 2, "r.Y@l1#0": 4 * ROW // 2, "b.W@l1#0": 72, "b.Y@l1#0": 2 * ROW // 4},
+        around=tile(schedule(bound, vocabulary(), Decisions()), vocabulary(), WholeTiler(), Decisions()),
+    )
+
+
 def product() -> Made:
     """The same for a product of matrices, whose columns do not move what it reads."""
     sketch = Sketch(operators=vocabulary())
@@ -348,10 +363,7 @@ WRONG: Mapping[str, tuple[str, Callable[[], Made]]] = {
     "it leaves and is computed again": ("computed again", lambda: leaving().with_held("r:0", form="recomputed")),
     "it leaves from two buffers": ("leaves from 2 buffers", lambda: leaving().with_copy(0, "r.Y", buffers=2)),
     "it leaves too seldom": ("and loops inside move it", lambda: leaving().with_copy(0, "r.Y", level=0)),
-    "it is computed, and leaves, again": (
-        "of Y is stored from 'l1' 2 times",
-        lambda: leaving().with_hop(0, nest=(Cut("o", 2), Cut("h", 2))).with_copy(0, "r.Y", level=2),
-    ),
+    "it is computed, and leaves, again": ("of Y is stored from 'l1' 2 times", in_groups),
     "it leaves several times": (
         "of Y are stored from 'l1' several times",
         lambda: product().with_hop(0, nest=(Cut("n", 4), Cut("m", 4))).with_copy(0, "r.Y", level=2),
