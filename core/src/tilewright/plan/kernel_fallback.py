@@ -359,7 +359,7 @@ def _changed(planner: Planner, graph: Graph, change: Change) -> Planner:
         staged={} if change.without_constant_copies else pins.staged,
     )
     work = planner.budget.work * change.effort // (_HASTY if change.hasty else 1)
-    return replace(planner, pins=pins, budget=replace(planner.budget, work=work), reasons=False)
+    return replace(planner, pins=pins, budget=replace(planner.budget, work=work))
 
 
 def _needed(misfits: Sequence[Misfit]) -> tuple[str, int] | None:

@@ -58,7 +58,6 @@ class Planner:
     budget: Budget = field(default_factory=Budget)
     optimize: Optimize = "speed"  # what plans by rows are chosen for, see `row_choice`
     recompute: float = 1.0  # operations that a plan by rows may take, times those of the network
-    reasons: bool = True  # of what cannot fit, how much is missing: it is planned for that alone
     choose_constant_copies: bool = False  # copy constants where the memories' speeds favour it
     layers: Layers | None = None  # what is known of them from binding before
     known: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)  # by the tiler, of equal layers

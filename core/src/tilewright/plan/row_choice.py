@@ -196,8 +196,6 @@ def _tried(planner: Planner, ways: Sequence[RowPlan], platform: Platform, room: 
     tried, misfits, last = fitting[:MOST_PLANNED], list[Misfit](), None
     smallest = min(ways, key=lambda one: one.size_bytes, default=None)
     if smallest is not None and smallest not in tried:
-        if smallest.size_bytes > room and not planner.reasons:
-            return _Tried(platform=platform, room=room, way=smallest)
         tried.append(smallest)
     for way in tried:
         last, answer = planned_well(planner, way, platform)
