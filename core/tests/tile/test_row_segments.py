@@ -10,6 +10,7 @@ from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.testing.sketch import Sketch
 from tilewright.tile import row_segments
 from tilewright.tile.alike_rows import AlikeRows
+from tilewright.tile.row_call_costs import CALL_CYCLES
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_programs import row_programs
 from tilewright.tile.row_segments import (
@@ -24,7 +25,7 @@ from tilewright.tile.row_segments import (
     played,
     segments,
 )
-from tilewright.tile.row_steps import CALL_CYCLES, RowSteps
+from tilewright.tile.row_steps import RowSteps
 
 SEEDS = range(20)
 

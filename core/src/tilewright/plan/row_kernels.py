@@ -15,8 +15,9 @@ from tilewright.ir.operator import Operator
 from tilewright.ir.regions import Region, Rows
 from tilewright.ir.stages import Allocated, Bound, Candidate
 from tilewright.tile.kernel_costs import kernel_cycles, scratch_bytes
+from tilewright.tile.row_call_costs import CALL_CYCLES
 from tilewright.tile.row_step import RowStep
-from tilewright.tile.row_steps import CALL_CYCLES, RowSteps
+from tilewright.tile.row_steps import RowSteps
 from tilewright.tile.row_stripes import with_stripes
 from tilewright.tile.step_spaces import ScheduledMachine
 

@@ -23,6 +23,8 @@ from tilewright.ir.platform import Memory, Platform
 from tilewright.schedule import schedule
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
+from tilewright.tile.row_step import RowStep
+from tilewright.tile.row_steps import RowSteps
 from tilewright.tile.step_spaces import ScheduledMachine
 
 if TYPE_CHECKING:
@@ -33,6 +35,12 @@ if TYPE_CHECKING:
 
 
 _PRODUCTS = ("Gemm", "MatMul")
+POOL: Mapping[str, Attribute] = {
+    "kernel_shape": (3, 3), "strides": (2, 2), "dilations": (1, 1), "pads": (1, 0, 0, 0), "ceil_mode": 0,
+}  # fmt: skip
+ONE_TAP: Mapping[str, Attribute] = {
+    "kernel_shape": (1, 1), "strides": (1, 1), "dilations": (1, 1), "pads": (0, 0, 0, 0), "group": 1,
+}  # fmt: skip
 ONE_MEMORY = Platform(name="plain", memories=(Memory(name="ram", size_bytes=None),))
 
 
@@ -49,6 +57,22 @@ def on_one_memory(graph: Graph) -> ScheduledMachine:
     decisions = Decisions()
     bound = bind(graph, ONE_MEMORY, vocabulary(), portable_kernels(), decisions)
     return ScheduledMachine(schedule(bound, vocabulary(), decisions), vocabulary(), decisions)
+
+
+def image(shape: tuple[int, ...] = (1, 2, 9, 6)) -> tuple[Sketch, str]:
+    """A network that begins with a convolution over an image, which leaves its shape as it is; and that value."""
+    import numpy as np
+
+    sketch = Sketch(operators=vocabulary())
+    x, channels = sketch.input("x", DType.F32, shape), shape[1]
+    weights = sketch.constant(np.ones((channels, channels, 1, 1), np.float32))
+    return sketch, sketch.node("Conv", (x, weights), ONE_TAP)
+
+
+def last_by_rows(sketch: Sketch, *outputs: str) -> RowStep:
+    """The last step of what was sketched."""
+    machine = on_one_memory(sketch.finish(*outputs))
+    return RowSteps(machine).at(len(machine.scheduled.steps) - 1)
 
 
 def row_network(seed: int, operators: Mapping[str, Operator]) -> RowNetwork:

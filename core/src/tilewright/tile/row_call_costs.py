@@ -14,6 +14,8 @@ from tilewright.tile.kernel_costs import kernel_cycles, scratch_bytes
 from tilewright.tile.row_step import RowStep
 from tilewright.tile.step_spaces import ScheduledMachine
 
+CALL_CYCLES = 60  # that a call takes beside its kernel: the table, the counters, the windows; an estimate
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallCosts:

@@ -14,12 +14,13 @@ from typing import NamedTuple
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.rounding import align_up, ceil_div
 from tilewright.tile.alike_rows import AlikeRows
+from tilewright.tile.row_call_costs import CALL_CYCLES
 from tilewright.tile.row_edges import with_edges
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_order import Member, Play
 from tilewright.tile.row_overlays import Overlays
 from tilewright.tile.row_step import RowStep
-from tilewright.tile.row_steps import CALL_CYCLES, RowSteps
+from tilewright.tile.row_steps import RowSteps
 from tilewright.tile.row_stripes import column_loop, in_stripes
 from tilewright.tile.traffic import MOVED_BYTES_PER_CYCLE
 

@@ -23,7 +23,6 @@ from tilewright.tile.row_step import RowRead, RowStep
 from tilewright.tile.step_spaces import ScheduledMachine, StepOperand
 
 MOST_ROWS = 0xFFFF  # of a value: counters have 16 bits
-CALL_CYCLES = 60  # that a call takes beside its kernel: the table, the counters, the windows; an estimate
 
 Place = tuple[str, int]  # a value and one of its axes
 _Ends = tuple[tuple[int, ...], tuple[int, ...]]  # see `RowRead`
