@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -51,8 +52,9 @@ RIGHT = ram(block("a", 4, 0, 1), block("b", 4, 1, 2), block("c", 4, 2, 3))
 PLACES = {name: Place(pool="ram", offset_bytes=at) for name, at in (("a", 0), ("b", 4), ("c", 0))}
 
 
-def said(problem: Problem, **places: int | float) -> bool:
-    moved = {name: Place(pool="ram", offset_bytes=at) for name, at in places.items()}  # type: ignore[arg-type]
+def said(problem: Problem, **places: Any) -> bool:
+    """With these offsets, which may be no whole numbers."""
+    moved = {name: Place(pool="ram", offset_bytes=at) for name, at in places.items()}
     return is_surely_right(problem, Solution(status="feasible", places={**PLACES, **moved}), more_than=0)
 
 

@@ -25,7 +25,10 @@ def test_every_package_that_tilewright_needs_has_its_version(run: Any) -> None:
 def test_text_and_json_say_the_same(run: Any) -> None:
     found, text = json.loads(run("doctor", "--json", "-").out), run("doctor").out
     lines = [line.split(maxsplit=1) for line in text.splitlines()]
-    of = lambda kind: [rest for word, rest in (line for line in lines if len(line) == 2) if word == kind]  # noqa: E731
+
+    def of(kind: str) -> list[str]:
+        return [rest for word, rest in (line for line in lines if len(line) == 2) if word == kind]
+
     assert of("compiler") == found["compilers"]
     assert [line.split(":")[0] for line in of("allocator")] == [one["name"] for one in found["allocators"]]
     assert of("runner") == [f"{one['name']}: {one['missing'] or 'ready'}" for one in found["runners"]]

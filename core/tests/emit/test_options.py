@@ -38,7 +38,7 @@ def test_options_are_values() -> None:
     options = EmitOptions(layout="split")
     assert options == EmitOptions(layout="split") and options != replace(options, layout="single")
     with pytest.raises(FrozenInstanceError):
-        options.layout = "single"  # type: ignore[misc]
+        options.layout = "single"  # type: ignore[misc]  # what must fail
 
 
 def test_vectors_are_compared_without_their_arrays() -> None:

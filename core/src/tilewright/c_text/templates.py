@@ -58,7 +58,7 @@ def kept_in(text: str, *, html: bool = False) -> Path | None:
 
     try:
         home = Path(cache_from_source(__file__))
-    except NotImplementedError:
+    except NotImplementedError:  # how Python says that it keeps no bytecode: then the text is compiled each time
         return None
     digest = sha256(repr((text, html, __version__, MAGIC_NUMBER)).encode()).hexdigest()
     return home.with_name(f"template-{digest}{home.suffix}")
