@@ -45,7 +45,7 @@ def found(alike: AlikeRows, *, forget: bool) -> list[list[Segment]]:
         for most in (1500, 5000, 1 << 30):
             every.append([*segments(alike, last, most), *overlaid(alike, last)])
             if forget:
-                alike.lives.known.segments.clear()
+                alike.lives.known.found.clear()
     return every
 
 
@@ -61,7 +61,7 @@ def regions_of(programs: RowPrograms, *, forget: bool) -> list[object]:
     every = list[object]()
     for division in programs.front():
         if forget:
-            programs.lives.known.segments.clear()
+            programs.lives.known.found.clear()
         every.append((programs.regions(division), programs.least_bytes(division)))
     return every
 
@@ -74,7 +74,7 @@ def test_alike_segments_take_bytes_as_each_of_them_does(seed: int) -> None:
     alone, divisions = overlaid_steps(machine, float("inf"))
     apart, _ = overlaid_steps(machine, float("inf"))
     for division in divisions:
-        apart.lives.known.segments.clear()
+        apart.lives.known.found.clear()
         apart.links.clear()
         assert alone.regions(division) == apart.regions(division)
 
@@ -84,7 +84,7 @@ def test_of_a_long_chain_few_segments_are_looked_at() -> None:
     for layers in (40, 80):
         alike = AlikeRows(RowLives(RowSteps(chain(layers))))
         found(alike, forget=False)
-        counts.append(len(alike.lives.known.segments))
+        counts.append(len(alike.lives.known.found))
     assert counts[1] < 1.2 * counts[0]
 
 

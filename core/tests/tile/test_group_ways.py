@@ -10,7 +10,7 @@ import pytest
 from tilewright.ir.regions import Cut
 from tilewright.tile.cost import altogether, region_costs
 from tilewright.tile.fusion import RegionAnalysis, whole_hops
-from tilewright.tile.group_search import best_groups, hops_with, room_of
+from tilewright.tile.group_search import best_groups, hops_with
 from tilewright.tile.group_ways import ways_across
 
 
@@ -25,7 +25,7 @@ def test_with_room_on_the_way_hops_before_the_last_have_no_cuts(pools: Any) -> N
     two = over_two_hops(pools, 512)
     outer, inner = hops_with(two, (Cut("h", 3),))
     assert (outer.nest, inner.nest, inner.copies) == ((), (Cut("h", 3),), {})
-    assert (room_of(two), room_of(two, 0)) == (float("inf"), 512)
+    assert (two.room(), two.room(0)) == (float("inf"), 512)
     assert best_groups(two, "single")
 
 

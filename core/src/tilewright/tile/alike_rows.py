@@ -4,12 +4,22 @@ for the others, of however many equal layers. Does not know what is looked for.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from functools import cached_property
+from typing import NamedTuple, TypeVar
 
 from tilewright.ir.stages import Buffer
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_step import RowRead
+
+Found = TypeVar("Found")
+
+
+class Ends(NamedTuple):
+    """The first and the last of successive steps."""
+
+    first: int
+    last: int
 
 
 class AlikeRows:
@@ -24,6 +34,16 @@ class AlikeRows:
         are computed at once.
         """
         return self.lives.alive(last), *(self._look(step) for step in range(first, last + 1))
+
+    def once(self, what: Hashable, ends: Ends, find: Callable[[], Found]) -> tuple[Found, int]:
+        """`what` is asked of some steps: what `find` gives, or has given for steps that look alike; and how far behind
+        those these are.
+        """
+        key, known = (what, self.together(*ends)), self.lives.known.found
+        if key not in known:
+            known[key] = find(), ends.last
+        found, last = known[key]
+        return found, ends.last - last
 
     def _look(self, step: int) -> int:
         """A number; the same for steps that look alike."""

@@ -92,6 +92,11 @@ class RegionAnalysis:
         """The values that pass between the steps, in order."""
         return tuple(member.output.value for member in self.members[:-1])
 
+    def room(self, hop: int = -1) -> float:
+        """Bytes of the scratchpad of a hop."""
+        room = self.rooms[hop]
+        return float("inf") if room is None else float(room)
+
     def crossing(self, hop: int) -> Iterator[tuple[RegionStep, CopiedOperand]]:
         """What has to cross a hop, each value once."""
         seen: set[str] = set()

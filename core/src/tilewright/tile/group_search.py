@@ -22,10 +22,9 @@ from tilewright.tile.cost import HopCost, altogether, bounds_of, compute_cycles,
 from tilewright.tile.footprint import scratchpad_bytes
 from tilewright.tile.fusion import RegionAnalysis, whole_hops
 from tilewright.tile.group_bounds import ROUNDED, cut_loops, least_bytes, split_loops
-from tilewright.tile.group_ways import ways_across
+from tilewright.tile.group_ways import part_sizes, ways_across
 from tilewright.tile.lower_bounds import MOST_TRAFFIC
 from tilewright.tile.split_reductions import sums_of
-from tilewright.tile.tiling_space import sizes
 from tilewright.tile.traffic import Traffic, crossings_of, traffic_of
 
 _MOST_LOOPS = 2  # that are cut
@@ -88,17 +87,11 @@ def best_groups(
     A weight is what moving as much again as must be moved is worth, as a part of the time: 0.0 is the fastest tiling.
     """
     best: dict[float, GroupTiling] = {}
-    if least_bytes(analysis, split=bool(split_loops(analysis))) <= room_of(analysis):
+    if least_bytes(analysis, split=bool(split_loops(analysis))) <= analysis.room():
         bounds = bounds_of(analysis)
         for outer in ways_across(analysis, buffering):
             _GroupSearch(analysis, buffering, weights, most_cycles, bounds, outer, best).look()
     return tuple(best[weight] for weight in weights) if best else ()
-
-
-def room_of(analysis: RegionAnalysis, hop: int = -1) -> float:
-    """Bytes of the scratchpad of a hop."""
-    room = analysis.rooms[hop]
-    return float("inf") if room is None else float(room)
 
 
 @dataclass(slots=True)
@@ -117,7 +110,7 @@ class _GroupSearch:
         """Try nests of the last hop."""
         analysis, loops, reductions = self.analysis, cut_loops(self.analysis), split_loops(self.analysis)
         most = _MOST_LOOPS if self.most_cycles == float("inf") else 1  # more calls take too long to be worth it
-        if not reductions or least_bytes(analysis) <= room_of(analysis):
+        if not reductions or least_bytes(analysis) <= analysis.room():
             self.try_nests([()])
             for count in range(1, min(len(loops), most) + 1):
                 for order in permutations(loops, count):
@@ -153,7 +146,7 @@ class _GroupSearch:
         """Price one nest; whether it takes too long to compute, however much room there is."""
         analysis, forms = self.analysis, dict.fromkeys(self.analysis.inner, form)
         boxes, sums = self.boxes(nest, form), sums_with(analysis, nest)
-        room = room_of(analysis) - _held_bytes(boxes, sums)  # for what is copied
+        room = analysis.room() - _held_bytes(boxes, sums)  # for what is copied
         if boxes.faults or room < 0 or not _multiples(analysis, boxes):
             return False
         worst = max((score(one.cost, weight) for weight, one in self.best.items()), default=self.most_cycles)
@@ -206,9 +199,7 @@ class _GroupSearch:
 
     def sizes(self, loop: str) -> Sequence[int]:
         """Of a loop of the sink, from two tiles on; largest first."""
-        space = self.analysis.sink.space
-        around = [cut.size for hop in self.outer for cut in hop.nest if cut.loop == loop]
-        return sizes(min((space.extents[loop], *around)), space.kernel.multiples.get(loop, 1))[1:]
+        return part_sizes(self.analysis, loop, self.outer)
 
     def quick_sizes(self, loop: str) -> list[int]:
         """Those of which no smaller one takes less time to compute: steps before the sink, whose channels these are,
@@ -227,7 +218,7 @@ class _GroupSearch:
         nest = tuple(Cut(loop, multiples.get(loop, 1)) for loop in loops)
         boxes = _copied(self.boxes(nest, "rolling"))
         needed = scratchpad_bytes(boxes, crossings_of(boxes), sums_with(self.analysis, nest), len(boxes.hops) - 1)
-        return needed <= room_of(self.analysis)
+        return needed <= self.analysis.room()
 
 
 def score(cost: HopCost, weight: float) -> float:

@@ -26,15 +26,17 @@ def ways_across(analysis: RegionAnalysis, buffering: Buffering) -> Iterator[tupl
     elif len(whole) == 1:
         for loop in cut_loops(analysis):
             for buffers in (1,) if buffering == "single" else (2, 1):
-                found = (_in_tiles(analysis, Cut(loop, size), buffers) for size in _sizes(analysis, loop))
+                found = (_in_tiles(analysis, Cut(loop, size), buffers) for size in part_sizes(analysis, loop, ()))
                 fitting = next((hop for hop in found if _fits(analysis, (hop,))), None)
                 if fitting is not None:
                     yield (fitting,)
 
 
-def _sizes(analysis: RegionAnalysis, loop: str) -> Sequence[int]:
-    space = analysis.sink.spaces[0]
-    return sizes(space.extents[loop], space.kernel.multiples.get(loop, 1))[1:]
+def part_sizes(analysis: RegionAnalysis, loop: str, outer: Sequence[Hop]) -> Sequence[int]:
+    """Of a loop of the sink, from two parts on, inside the parts that the hops `outer` make of it; largest first."""
+    space = analysis.sink.space
+    around = (cut.size for hop in outer for cut in hop.nest if cut.loop == loop)
+    return sizes(min((space.extents[loop], *around)), space.kernel.multiples.get(loop, 1))[1:]
 
 
 def _in_tiles(analysis: RegionAnalysis, cut: Cut, buffers: int) -> Hop:
@@ -60,7 +62,6 @@ def _fits(analysis: RegionAnalysis, outer: tuple[Hop, ...]) -> bool:
         return True
     boxes = boxes_of(analysis, (*outer, *_last(analysis)))
     crossings = crossings_of(boxes)
-    rooms = [float("inf") if room is None else room for room in analysis.rooms]
     return not boxes.faults and all(
-        scratchpad_bytes(boxes, crossings, {}, hop) <= rooms[hop] for hop in range(len(outer))
+        scratchpad_bytes(boxes, crossings, {}, hop) <= analysis.room(hop) for hop in range(len(outer))
     )

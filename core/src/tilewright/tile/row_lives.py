@@ -30,7 +30,7 @@ class KnownCalls:
     columns: dict[Hashable, tuple[Columns, ...]] = field(default_factory=dict)  # of steps in stripes
     plays: Plays = field(default_factory=Plays)
     looks: dict[Hashable, int] = field(default_factory=dict)  # of a step with all around it -> a number
-    segments: dict[Hashable, Any] = field(default_factory=dict)  # that were found, by how their steps look
+    found: dict[Hashable, Any] = field(default_factory=dict)  # of steps, by how they look, and of which last one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

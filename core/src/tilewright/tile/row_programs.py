@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.regions import HeldValue, Region, Rows
-from tilewright.tile.alike_rows import AlikeRows
+from tilewright.tile.alike_rows import AlikeRows, Ends
 from tilewright.tile.row_bridges import with_bridges
 from tilewright.tile.row_chains import Distance, Link, distances, widest
 from tilewright.tile.row_lives import KnownCalls, RowLives
@@ -179,13 +179,11 @@ def _has(segments: Sequence[Segment], number: int) -> bool:
 
 def _link(alike: AlikeRows, segment: Segment) -> Link | None:
     """Whose bytes the output of a segment takes, and at which distances: worked out once for steps that look alike."""
-    lives, key = alike.lives, ("link", segment.way, alike.together(segment.first, segment.last))
+    lives, ends = alike.lives, Ends(segment.first, segment.last)
     if segment.way is None or segment.way.stripes > 1:
         taken = _taken(lives, segment)
-    elif key in lives.known.segments:
-        taken = lives.known.segments[key]
     else:
-        taken = lives.known.segments[key] = _taken(lives, segment)
+        taken, _ = alike.once(("link", segment.way), ends, lambda: _taken(lives, segment))
     if taken is None:
         return None
     sink, reader = lives.steps.at(segment.last), lives.steps.at(segment.last - taken.reader)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.rounding import align_up, ceil_div
-from tilewright.tile.alike_rows import AlikeRows
+from tilewright.tile.alike_rows import AlikeRows, Ends
 from tilewright.tile.row_call_costs import CALL_CYCLES
 from tilewright.tile.row_edges import with_edges
 from tilewright.tile.row_lives import RowLives
@@ -74,11 +74,7 @@ def overlaid(alike: AlikeRows, step: int) -> tuple[Segment, ...]:
     lives, one = alike.lives, alike.lives.steps.at(step)
     if one.cannot or one.axis is None or lives.pinned(step):
         return ()
-    key = "overlaid", alike.together(step, step)
-    if key not in lives.known.segments:
-        lives.known.segments[key] = tuple(_overlaid(lives, step)), step
-    found, known = lives.known.segments[key]
-    return _moved(found, known, to=step)
+    return _moved(*alike.once("overlaid", Ends(step, step), lambda: tuple(_overlaid(lives, step))))
 
 
 def _overlaid(lives: RowLives, step: int) -> Iterator[Segment]:
@@ -92,11 +88,9 @@ def _overlaid(lives: RowLives, step: int) -> Iterator[Segment]:
         yield Segment(first=step, last=step, way=way, size_bytes=growth.size_bytes, cycles=growth.cycles)
 
 
-def _moved(found: Sequence[Segment], last: int, *, to: int) -> tuple[Segment, ...]:
-    """Segments that end with one step, as those that end with another which looks alike."""
-    if last == to:
-        return tuple(found)
-    return tuple(replace(one, first=one.first + to - last, last=to) for one in found)
+def _moved(found: Sequence[Segment], by: int) -> tuple[Segment, ...]:
+    """The same of steps that look alike, so many behind."""
+    return tuple(replace(one, first=one.first + by, last=one.last + by) if by else one for one in found)
 
 
 def segments(alike: AlikeRows, last: int, largest: int, again: float = 0.0) -> Iterator[Segment]:
@@ -106,7 +100,7 @@ def segments(alike: AlikeRows, last: int, largest: int, again: float = 0.0) -> I
     ways = [*(Way(rows=rows) for rows in ROWS_PER_CALL), *(Way(stripes=count) for count in STRIPES if again > 0)]
     begin = _first(alike.lives, last, _FEW_STEPS)
     for way in ways if begin < last else ():
-        few = _found(alike, (begin, last), way, largest)
+        few = _found(alike, Ends(begin, last), way, largest)
         found = few.segments if few.ended else _worth_a_look(alike, last, way, largest)
         yield from (one for one in found if one.again <= again)
 
@@ -172,7 +166,7 @@ def _worth_a_look(alike: AlikeRows, last: int, way: Way, largest: int) -> Iterat
     seen, length, least = last, STEPS_AT_FIRST, largest + 1
     while (begin := _first(alike.lives, last, length)) < seen:
         way = way if way.kept_from is None else way._replace(kept_from=begin)
-        grown = _found(alike, (begin, last), way, largest)
+        grown = _found(alike, Ends(begin, last), way, largest)
         found = [one for one in grown.segments if one.first < seen]
         yield from found
         if grown.ended or min((one.size_bytes for one in found), default=least) >= least:
@@ -188,16 +182,15 @@ class _Grown(NamedTuple):
     ended: bool = False
 
 
-def _found(alike: AlikeRows, ends: tuple[int, int], way: Way, largest: int) -> _Grown:
+def _found(alike: AlikeRows, ends: Ends, way: Way, largest: int) -> _Grown:
     """Those of some steps, once for steps that look alike; but not in stripes: they depend on more."""
-    lives, (first, last) = alike.lives, ends
-    if way.stripes > 1:
-        return _grown(lives, played(lives, first, last, way), way, largest)
-    key = way, largest, alike.together(first, last)
-    if key not in lives.known.segments:
-        lives.known.segments[key] = _grown(lives, played(lives, first, last, way), way, largest), last
-    grown, known = lives.known.segments[key]
-    return _Grown(segments=_moved(grown.segments, known, to=last), ended=grown.ended)
+    lives = alike.lives
+
+    def grown() -> _Grown:
+        return _grown(lives, played(lives, *ends, way), way, largest)
+
+    found, by = (grown(), 0) if way.stripes > 1 else alike.once((way, largest), ends, grown)
+    return _Grown(segments=_moved(found.segments, by), ended=found.ended)
 
 
 def _grown(lives: RowLives, calls: Play, way: Way, largest: int) -> _Grown:
