@@ -13,11 +13,11 @@ import pytest
 from tilewright.errors import TilewrightError
 from tilewright.ir.kernel import Kernel, TileShape
 from tilewright.ir.layer import layer_of
+from tilewright.ir.share import share
 from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.one_step import one_step, vocabulary
 from tilewright.testing.operator_sites import site_of
 from tilewright.tile.kernel_costs import CallCosts, kernel_cycles, scratch_bytes, tile_cycles
-from tilewright.tile.share import share
 from tilewright.tile.tiling_space import TilingSpace
 
 X, W = np.ones((40, 6), np.float32), np.ones((6, 5), np.float32)

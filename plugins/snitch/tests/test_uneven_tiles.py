@@ -10,6 +10,9 @@ from click.testing import CliRunner
 from onnx import TensorProto, helper, numpy_helper
 
 from tilewright.cli.main import tilewright
+from tilewright.errors import TilewrightError
+from tilewright.tile import footprint, problem
+from tilewright.tile.kernel_costs import scratch_bytes
 
 
 def far_taps(file: Path) -> None:
@@ -30,3 +33,18 @@ def test_every_core_of_every_tile_has_scratch_of_its_own(tcdm: str, tmp_path: Pa
     result = CliRunner().invoke(tilewright, [*words, "--memory", f"tcdm={tcdm}", "--set", "stacks=l3"])
     assert result.exit_code == 0, result.output
     assert "PASS" in result.output
+
+
+def test_scratch_for_the_cores_of_the_largest_tile_alone_is_seen_without_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def of_largest(*asked: object) -> tuple[int, int]:
+        return scratch_bytes(*asked[:5])  # type: ignore[arg-type]  # what both modules ask, without the last
+
+    for module in (footprint, problem):
+        monkeypatch.setattr(module, "scratch_bytes", of_largest)
+    far_taps(tmp_path / "far.onnx")
+    target = ("--target", "snitch", "--memory", "tcdm=12200", "--set", "stacks=l3")
+    result = CliRunner().invoke(tilewright, ["compile", str(tmp_path / "far.onnx"), *target, "-o", str(tmp_path / "c")])
+    assert isinstance(result.exception, TilewrightError)
+    assert "the cores need 7680 B of scratch together, and have 6720 B" in result.exception.message

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from tilewright.check.address_ranges import alive
+from tilewright.check.core_scratch import core_scratch
 from tilewright.check.dataflow import Replay
 from tilewright.check.placement import placement_faults
 from tilewright.check.row_ports import row_port_faults
@@ -49,7 +50,7 @@ def _layout_faults(allocated: Allocated, operators: Mapping[str, Operator]) -> I
 
 
 def _scratch_faults(allocated: Allocated) -> Iterator[str]:
-    """Steps computed in one piece have the scratch that their kernel asks for."""
+    """Steps computed in one piece have the scratch that their kernel asks for, on every core that takes a share."""
     tiled = allocated.tiled
     bound = tiled.scheduled.bound
     scratch = alive(tiled.buffers, "scratch")
@@ -58,7 +59,7 @@ def _scratch_faults(allocated: Allocated) -> Iterator[str]:
         if step.name not in whole:
             continue
         layer = bound.layers[step.name]
-        needed = layer.kernel.scratch_bytes(layer.whole)
+        needed = core_scratch(bound.platform, bound.bindings[step.name].engine, layer.kernel, layer.whole)
         given = max((buffer.size_bytes for buffer in scratch.get(index, ())), default=0)
         if given < needed:
             yield f"step '{step.name}' needs {needed} B of scratch and has {given}"

@@ -12,8 +12,10 @@ from math import prod
 
 import numpy as np
 
+from tilewright.check.core_scratch import core_scratch
 from tilewright.check.tiling_calls import Calls, Ends, Windows, everything, once_faults, rolled
 from tilewright.check.tiling_operands import BackingOperand, CheckedPlan, copy_path_of, transfer_fault
+from tilewright.ir.kernel import TileShape
 from tilewright.ir.layout import strides
 from tilewright.ir.platform import CopyPath
 from tilewright.ir.regions import Copy, Hop, Region, key_of
@@ -123,11 +125,13 @@ class Copies:
         """Everything that is wrong with buffers and transfers."""
         yield from self._held_faults()
         for one, item in self.outside:
-            prefix = f"step '{one.step.name}': " if len(self.calls) > 1 else ""
-            yield from (prefix + fault for fault in self._alive(item))
-            yield from (prefix + fault for fault in self._way(one, item))
+            yield from (self._prefix(one) + fault for fault in self._alive(item))
+            yield from (self._prefix(one) + fault for fault in self._way(one, item))
         yield from self._sums_faults()
         yield from self._scratch_faults()
+
+    def _prefix(self, one: Calls) -> str:
+        return f"step '{one.step.name}': " if len(self.calls) > 1 else ""
 
     def _alive(self, item: BackingOperand) -> Iterator[str]:
         buffer = self.plan.buffers.get(item.buffer)
@@ -219,11 +223,22 @@ class Copies:
             yield from self.plan.buffer_faults(f"{step}.acc@{hop.near}#0", hop.near, needed, self.number)
 
     def _scratch_faults(self) -> Iterator[str]:
-        """Scratch is where the region computes. How much cores need of it together is not known here."""
+        """Scratch is where the region computes, and has room for that of every core in every tile."""
         name, near = f"{self.region.name}.scratch", self.region.hops[-1].near
         buffer = self.plan.buffers.get(name)
         if buffer is not None and (buffer.memories != (near,) or not buffer.first <= self.number <= buffer.last):
             yield f"'{name}' is not alive in memory '{near}' where the region runs"
+        given = buffer.size_bytes if buffer is not None else 0
+        for one in self.calls:
+            needed = self._core_scratch(one)
+            if needed > given:
+                yield f"{self._prefix(one)}the cores need {needed} B of scratch together, and have {given} B"
+
+    def _core_scratch(self, one: Calls) -> int:
+        step, cut = one.step, {loop: ends.high - ends.low for loop, ends in one.runs.items() if ends.moved_by()}
+        box = {loop: (0, ends.most) for loop, ends in one.runs.items()}
+        largest = TileShape(site=step.site, access=step.access, box=box)
+        return core_scratch(self.plan.platform, step.engine, step.kernel, largest, cut)
 
 
 def _window(one: Calls, item: BackingOperand, copy_level: int) -> Windows:

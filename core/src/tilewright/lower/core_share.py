@@ -12,10 +12,10 @@ from tilewright.ir.dataclass import dataclass
 from tilewright.ir.expressions import Expression, FunctionCall, Name, Number, all_of, equal, less
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.platform import Engine, Platform
+from tilewright.ir.share import Share, share
 from tilewright.ir.statements import Charge, Declare, Statement
 from tilewright.lower.boxes import CBox, ends_of, range_of
 from tilewright.lower.nest import TileNest, extents_of
-from tilewright.tile.share import Share, share
 
 if TYPE_CHECKING:
     from tilewright.lower.tile_buffers import TiledStep

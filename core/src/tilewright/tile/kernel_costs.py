@@ -11,7 +11,7 @@ from tilewright.ir.answers import demand_bytes
 from tilewright.ir.kernel import Kernel, Matched, TileShape
 from tilewright.ir.platform import Engine
 from tilewright.ir.rounding import align_up, ceil_div
-from tilewright.tile.share import Share, blocked_trips, parallel_loops, share, share_along
+from tilewright.ir.share import Share, blocked_trips, parallel_loops, share, share_along
 from tilewright.tile.tiling_space import TilingSpace
 
 

@@ -16,10 +16,10 @@ from tilewright.ir.dtypes import DType
 from tilewright.ir.evaluation import results
 from tilewright.ir.graph import Attribute, Site
 from tilewright.ir.layer import layer_of
+from tilewright.ir.share import share
 from tilewright.operators import binary
 from tilewright.operators import clip as clips
 from tilewright.plugins import load_for
-from tilewright.tile.share import share
 from tilewright_snitch.kernels.elements import KERNELS
 from tilewright_snitch.portable import portable_cycles
 

@@ -9,9 +9,9 @@ import pytest
 
 from tilewright.ir.access import MapAccess
 from tilewright.ir.kernel import Kernel
+from tilewright.ir.share import ALONE, ANY, Share, blocked_trips, parallel_loops, share
 from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.one_step import one_step
-from tilewright.tile.share import ALONE, ANY, Share, blocked_trips, parallel_loops, share
 
 X, W = np.ones((4, 6), np.float32), np.ones((6, 5), np.float32)
 
