@@ -39,7 +39,7 @@ def test_every_network_is_tiled_and_computes_what_it_should(site: Any, network: 
 
 
 def test_the_plan_keeps_to_the_machine(site: Any, tmp_path: Path) -> None:
-    model = str(network_file("vww_int8"))
+    model = str(network_file("kws_int8"))
     finished = site.tilewright("compile", model, "--target", "acme-tile", "-o", str(tmp_path / "out"), "--json", "-")
     assert finished.returncode == 0, finished.stderr
     report = json.loads(finished.stdout)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from tilewright.allocate.best_fit import BestFit
 from tilewright.emit import EmitOptions, emit
+from tilewright.ir.allocation import Budget
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.graph import Graph
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array = npt.NDArray[np.generic]
+
+_LITTLE_WORK = 2000  # of the allocator: nobody looks at where it puts what
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +107,7 @@ def planned(cases: Sequence[Case], platform: Platform, pins: Decisions, bufferin
         kernels=portable_kernels(),
         tiler=StepTiler(name="auto", summary=""),
         allocator=BestFit(),
+        budget=Budget(work=_LITTLE_WORK),
         pins=pins,
         buffering=buffering,
         longest=1,

@@ -225,7 +225,7 @@ def deployed(core: str, without: tuple[str, ...] = (), **settings: str) -> Deplo
         pytest.param("m4", "clang", {}, SINGLE, marks=pytest.mark.long),
         ("m4", "gcc", {"unaligned": "no"}, SINGLE),
         ("m55", "gcc", {}, ()),
-        ("m55", "clang", {}, SINGLE),
+        pytest.param("m55", "clang", {}, SINGLE, marks=pytest.mark.long),
     ],
     ids=["m4-gcc", "m4-clang", "m4-gcc-strict", "m55-gcc", "m55-clang"],
 )
@@ -263,8 +263,10 @@ def test_every_kernel_is_among_them() -> None:
     assert {kernel.name for kernel in KERNELS} <= used
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("core", ["m4", "m55"])
+@pytest.mark.parametrize(
+    ("core", "compiler"),
+    [("m4", "gcc"), pytest.param("m55", "gcc", marks=pytest.mark.long), ("m4", "clang"), ("m55", "clang")],
+)
 def test_compilers_have_nothing_to_say_about_small_code(core: str, compiler: str, tmp_path: Path) -> None:
     """What runs above is compiled at -O2, with the same warnings."""
     plan = deployed(core)

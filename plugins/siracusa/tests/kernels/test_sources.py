@@ -52,8 +52,10 @@ def test_no_name_has_two_meanings(monkeypatch: pytest.MonkeyPatch) -> None:
         return render_source(kernel, call)
 
     monkeypatch.setattr(compute, "render_source", watched)
-    for layer in every_layer():
-        site = site_of(vocabulary()[layer.op], layer.inputs, layer.attributes, layer.constants)
-        assert side_by_side([(site, layer.inputs)]).deployment("siracusa", Options(groups=1)).artifact.files
+    sites = [
+        (site_of(vocabulary()[layer.op], layer.inputs, layer.attributes, layer.constants), layer.inputs)
+        for layer in every_layer()
+    ]
+    assert side_by_side(sites).deployment("siracusa", Options(groups=1, memory={"l2": 2 << 20})).artifact.files
     assert len(found) > 12
     assert {name: names for name, names in found.items() if names} == {}
