@@ -7,7 +7,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tilewright.ir.index import Axis, Box, Index, Span, Term, bare_loop, folded, mentions, scaled
+from tilewright.ir.index import Axis, Box, Index, Span, Term, bare_loop, folded, mentions, scaled, simplified
 
 BOXES = st.fixed_dictionaries(
     {loop: st.tuples(st.integers(0, 5), st.integers(1, 4)).map(lambda t: (t[0], t[0] + t[1])) for loop in "ab"}
@@ -65,6 +65,25 @@ def test_one_point_and_multiples(index: Index, box: Box, factor: int) -> None:
     point = {loop: ends[0] for loop, ends in box.items()}
     assert index.at(point) == value(index, point)
     assert scaled(index, factor).at(point) == factor * index.at(point)
+
+
+@given(st.builds(lambda one, by: folded(one, "//", (by,)), FOLDED, st.integers(1, 9)) | FOLDED, BOXES)
+def test_what_changes_nothing_is_left_out(index: Index, box: Box) -> None:
+    simple = simplified(index, box)
+    assert values(simple, box) == values(index, box)
+    assert simplified(simple, box) == simple
+
+
+def test_a_quotient_of_few_trips_is_a_number_and_its_rest_the_loop() -> None:
+    o, c = Index((Term(1, "o"),)), Index((Term(1, "c"),))
+    box = {"o": (0, 6), "c": (0, 3)}
+    assert simplified(folded(o, "//", (6,)), box) == Index(())
+    assert simplified(folded(o, "%", (6,)), box) == o
+    assert simplified(folded(o, "//", (5,)), box) == folded(o, "//", (5,))
+    of_group = Index((*scaled(folded(o, "//", (6,)), 3).terms, *c.terms))
+    assert simplified(of_group, box) == c
+    assert simplified(folded(Index(o.terms, 13), "%", (10,)), box) == Index(o.terms, 3)
+    assert simplified(folded(o, "clamp", (0, 5)), box) == o
 
 
 @given(SUMS, BOXES, st.integers(1, 12))

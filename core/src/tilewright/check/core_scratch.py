@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tilewright.ir.kernel import Kernel, TileShape
 from tilewright.ir.platform import Platform
-from tilewright.ir.rounding import align_up
+from tilewright.ir.rounding import align_up, ceil_div
 from tilewright.ir.share import share
 
 _ALIGN = 8  # what the scratch of every core begins at a multiple of
@@ -40,6 +40,5 @@ def core_scratch(
         return one
     every = trips.get(split.loop, np.array(most[split.loop])).reshape(-1)
     every = every[every > 0]
-    each = -(-every // (cores * split.grain)) * split.grain
-    shares = int((-(-every // each)).max(initial=1))
+    shares = int(ceil_div(every, ceil_div(every, cores * split.grain) * split.grain).max(initial=1))
     return (shares - 1) * align_up(one, _ALIGN) + one

@@ -8,9 +8,9 @@ Does not know kernels, tiles or memories; they ask `window`.
 
 A loop that indexes every output is parallel, any other is a reduction; `~t` marks a loop that must run in
 order. Indices are sums of integers, attributes and loops times constants, with `//`, `%` and
-`clamp(index, low, high)` of such sums. `:` is the whole axis. `...` stands for as many leading parallel axes
-as the operand has. A trailing `?` says that the index may fall outside the operand, where the kernel sees
-its padding value instead.
+`clamp(index, low, high)` of such sums; one that changes nothing is dropped, as `o//og` where `o` runs `og` times.
+`:` is the whole axis. `...` stands for as many leading parallel axes as the operand has. A trailing `?`
+says that the index may fall outside the operand, where the kernel sees its padding value instead.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from functools import cached_property, lru_cache
 from typing import Literal, Protocol
 
 from tilewright.ir.dataclass import dataclass
-from tilewright.ir.index import Axis, Box, Index, Span, bare_loop, mentions
+from tilewright.ir.index import Axis, Box, Index, Span, bare_loop, mentions, simplified
 from tilewright.ir.index_notation import constant, expression, parse_index, split_indices
 
 __all__ = [
@@ -188,7 +188,7 @@ class IndexMap:
             for name, texts in operands
         }
         extents = self._extents(axes, names, values)
-        axes = {name: tuple(_broadcast(axis, extents) for axis in group) for name, group in axes.items()}
+        axes = {name: tuple(_settled(axis, extents) for axis in group) for name, group in axes.items()}
         outputs = tuple(name for name in self.outputs if name in shapes)
         return MapAccess(
             text=self.text,
@@ -272,9 +272,14 @@ def _loop(token: str, text: str) -> tuple[str, ast.expr | None, bool]:
     return name, expression(extent, text) if bounded else None, token.startswith("~")
 
 
-def _broadcast(axis: Axis, extents: Mapping[str, int]) -> Axis:
-    """A leading axis of extent 1 under a longer loop always reads its only position."""
+def _settled(axis: Axis, extents: Mapping[str, int]) -> Axis:
+    """The same once it is known how often loops run. A leading axis of extent 1 under a longer loop always reads its
+    only position.
+    """
     loop = bare_loop(axis)
     if loop.startswith("_lead") and axis.extent == 1 and extents[loop] > 1:
         return Axis(Index(()), 1)
-    return axis
+    if axis.index is None or all(term.inner is None for term in axis.index.terms):
+        return axis
+    trips = {name: (0, extent) for name, extent in extents.items()}
+    return Axis(simplified(axis.index, trips), axis.extent, axis.padded)

@@ -117,6 +117,31 @@ def scaled(index: Index, factor: int) -> Index:
     return Index(terms if factor else (), index.offset * factor)
 
 
+def simplified(index: Index, box: Box) -> Index:
+    """An index of the same values over `box`, without operations that change nothing there: `o//n` of fewer than n
+    trips is 0, and `o%n` is o.
+    """
+    parts = [scaled(_simplified_atom(term, box), term.coefficient) for term in index.terms]
+    return Index(
+        tuple(term for part in parts for term in part.terms), index.offset + sum(part.offset for part in parts)
+    )
+
+
+def _simplified_atom(term: Term, box: Box) -> Index:
+    """A term without its coefficient."""
+    if term.inner is None:
+        return Index((Term(1, term.loop),))
+    inner = simplified(term.inner, box)
+    low, high = inner.range(box)
+    if term.operation == "clamp":
+        least, most = term.by
+        return inner if least <= low and high <= most else folded(inner, "clamp", term.by)
+    (by,) = term.by
+    if low // by != high // by:
+        return folded(inner, term.operation or "%", term.by)
+    return Index((), low // by) if term.operation == "//" else Index(inner.terms, inner.offset - low // by * by)
+
+
 def _atom_range(term: Term, box: Box) -> tuple[int, int]:
     if term.inner is None:
         low, high = box[term.loop]

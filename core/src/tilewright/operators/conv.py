@@ -97,9 +97,9 @@ def _packed_access(site: Site) -> Access:
 
 def _map(site: Site, weights: Mapping[str, tuple[int, ...]], weights_text: str) -> Access:
     windows, group = windows_of(site.node), site.node.integer("group", 1)
-    outs, taps, channel = windows.output_loops, windows.tap_loops, "c" if group == 1 else "o//og*cg+c"
+    outs, taps = windows.output_loops, windows.tap_loops
     text = (
-        f"n o {' '.join(outs)} c {' '.join(taps)} : X[n,{channel},{','.join(windows.map_indices())}] "
+        f"n o {' '.join(outs)} c {' '.join(taps)} : X[n,o//og*cg+c,{','.join(windows.map_indices())}] "
         f"{weights_text.format(taps=','.join(taps))} B[o] -> Y[n,o,{','.join(outs)}]"
     )
     shapes = {"X": site.input(0).shape, **weights, "Y": site.output.shape}

@@ -104,8 +104,7 @@ def _tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None
 
 def _access(site: Site) -> Access:
     taps = windows_of(site.node).tap_loops
-    groups = ("o//og*cg+c", "o%og") if _group(site) > 1 else ("c", "o")
-    return _map(site, {"W": site.input(1).shape}, f"W[{','.join((*groups, *taps))}]")
+    return _map(site, {"W": site.input(1).shape}, f"W[o//og*cg+c,o%og,{','.join(taps)}]")
 
 
 def _kernel_access(site: Site) -> Access:
@@ -122,9 +121,8 @@ def _map(site: Site, weights: Mapping[str, tuple[int, ...]], weights_text: str) 
     windows, group = windows_of(site.node), _group(site)
     outs, taps = windows.output_loops, windows.tap_loops
     rows = (f"({out}+p{out}-{tap}*d{out})//s{out}?" for out, tap in zip(outs, taps, strict=True))
-    channel = "o//og*cg+c" if group > 1 else "c"
     text = (
-        f"n o {' '.join(outs)} c<cg {' '.join(f'{tap}<k{tap}' for tap in taps)} : X[n,{channel},{','.join(rows)}] "
+        f"n o {' '.join(outs)} c<cg {' '.join(f'{tap}<k{tap}' for tap in taps)} : X[n,o//og*cg+c,{','.join(rows)}] "
         f"{weights_text} B[o] -> Y[n,o,{','.join(outs)}]"
     )
     shapes = {"X": site.input(0).shape, **weights, "Y": site.output.shape}

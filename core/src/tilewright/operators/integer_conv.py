@@ -60,7 +60,7 @@ def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
 
 def _access(site: Site) -> Access:
     windows, group = windows_of(site.node), site.node.integer("group", 1)
-    outs, taps, channel = windows.output_loops, windows.tap_loops, "c" if group == 1 else "o//og*cg+c"
+    outs, taps = windows.output_loops, windows.tap_loops
     shapes = {"X": site.input(0).shape, "W": site.input(1).shape, "Y": site.output.shape}
     zeros = ""
     for index, name in enumerate("PQ", 2):
@@ -68,7 +68,7 @@ def _access(site: Site) -> Access:
             shapes[name] = site.input(index).shape
             zeros += f" {name}[{'0' if shapes[name] == (1,) else 'o'}]"
     text = (
-        f"n o {' '.join(outs)} c {' '.join(taps)} : X[n,{channel},{','.join(windows.map_indices())}] "
+        f"n o {' '.join(outs)} c {' '.join(taps)} : X[n,o//og*cg+c,{','.join(windows.map_indices())}] "
         f"W[o,c,{','.join(taps)}]{zeros} -> Y[n,o,{','.join(outs)}]"
     )
     per_group = {"og": site.input(1).shape[0] // group, "cg": site.input(1).shape[1]}

@@ -105,10 +105,9 @@ def _map(site: Site, weights: str, *, words: str = "") -> tuple[str, Mapping[str
     numbers = _numbers(site)
     windows = numbers.windows
     outs, taps = ",".join(windows.output_loops), ",".join(windows.tap_loops)
-    channel = "c" if numbers.group == 1 else "o//og*cg + c"
     text = (
         f"n o {' '.join(windows.output_loops)} c {' '.join(windows.tap_loops)} : "
-        f"X[n, {channel}, {', '.join(windows.map_indices())}] W[{weights.format(taps=taps)}] B[o] {words} "
+        f"X[n, o//og*cg + c, {', '.join(windows.map_indices())}] W[{weights.format(taps=taps)}] B[o] {words} "
         f"-> Y[n,o,{outs}]"
     )
     return text, {**windows.map_values(), "og": numbers.group_outputs, "cg": site.input(1).shape[1]}

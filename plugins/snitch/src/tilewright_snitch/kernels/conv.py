@@ -77,13 +77,11 @@ def _access(site: Matched) -> Access:
     shapes = {"X": site.input(0).shape, "W": (outputs, *kernel, inputs), "Y": site.output.shape}
     if site.has_input(2):
         shapes["B"] = (outputs,)
-    group = site.node.integer("group", 1)
-    channel = "o//og*cg+c" if group > 1 else "c"
     text = (
-        f"n o {' '.join(outs)} c {' '.join(taps)} : X[n,{channel},{','.join(windows.map_indices())}] "
+        f"n o {' '.join(outs)} c {' '.join(taps)} : X[n,o//og*cg+c,{','.join(windows.map_indices())}] "
         f"W[o,{','.join(taps)},c] B[o] -> Y[n,o,{','.join(outs)}]"
     )
-    of_groups = {"og": outputs // group, "cg": inputs} if group > 1 else {}
+    of_groups = {"og": outputs // site.node.integer("group", 1), "cg": inputs}
     return parse_map(text).bind(shapes, {**windows.map_values(), **of_groups})
 
 
