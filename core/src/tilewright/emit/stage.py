@@ -135,7 +135,7 @@ def _names(program: Program, options: EmitOptions, form: str, blobs: Mapping[str
         **_port_names(program, inputs, outputs),
         "wanted": tuple(_wanted(inputs)),
         **_quantised_names(prefix, inputs, outputs),
-        **_code_names(program, split=options.layout == "split"),
+        **_code_names(program, (*inputs, *outputs), split=options.layout == "split"),
         **(_around_waiting(program) if program.waiting else {}),
         **(_selftest_names(options, outputs) if selftest else {}),
     }
@@ -214,8 +214,13 @@ def _around_waiting(program: Program) -> Names:
             (indent(text(program.body[at : at + 1]), INDENT), indent(text(program.body[at + 1 : end]), INDENT))
             for at, end in zip(places, ends, strict=True)
         ],
-        "names_in": lambda code, name: re.search(rf"\b{name}\b", code) is not None,
+        "names_in": _mentions,
     }
+
+
+def _mentions(code: str, name: str) -> bool:
+    """Whether an identifier is in it."""
+    return re.search(rf"\b{name}\b", code) is not None
 
 
 def _quantised_names(prefix: str, inputs: tuple[PortText, ...], outputs: tuple[PortText, ...]) -> Names:
@@ -232,9 +237,10 @@ def _quantised_names(prefix: str, inputs: tuple[PortText, ...], outputs: tuple[P
     }
 
 
-def _code_names(program: Program, *, split: bool) -> Names:
+def _code_names(program: Program, ports: Sequence[PortText], *, split: bool) -> Names:
     statements = [*statements_in(program.body), *(one for step in program.steps for one in step.statements)]
     body = "\n".join(print_run(program.body, program.steps, f"{program.prefix.upper()}_STEP_COUNT"))
+    addresses = [address for port in ports for address in (port.address, port.copied_from) if address]
     steps = [print_step(step) for step in program.steps]
     kernels = kernel_sections(program)
     includes = {*program.includes, "<stddef.h>", *(["<float.h>"] if program.uses_float else [])}
@@ -249,7 +255,8 @@ def _code_names(program: Program, *, split: bool) -> Names:
         "steps": steps,
         "body": body,
         "initial": "\n".join(print_body(program.initial, 1, program.steps)),
-        "used_constants": [pool for pool in program.constants if re.search(rf"\b{pool.base}\b", body)],
+        "used_pools": [pool for pool in program.pools if _mentions("\n".join((body, *addresses)), pool.base)],
+        "used_constants": [pool for pool in program.constants if _mentions(body, pool.base)],
         "hooked": any(isinstance(one, Hook) for one in statements),
         "lifetimes": any(isinstance(one, (Live, Dead)) for one in statements),
     }

@@ -73,9 +73,13 @@ def core_share(tiling: TiledStep) -> CoreShare:
 
 
 def _not_empty(nest: TileNest, shared: str = "") -> list[Expression]:
-    """What holds where the tile has trips of every loop but the shared one; nothing where every tile has."""
+    """What holds where the tile has trips of every loop but the shared one; nothing where every tile has.
+
+    A reduction of no elements at all runs: its outputs are what it begins with.
+    """
+    nothing = {loop.name for loop in nest.access.loops if loop.kind != "parallel" and not loop.extent}
     maybe = [loop for loop, ranges in nest.ranges.items() if any(low >= high for low, high in ranges)]
-    return [less(*nest.box[loop]) for loop in maybe if loop != shared]
+    return [less(*nest.box[loop]) for loop in maybe if loop != shared and loop not in nothing]
 
 
 def beginning(tilings: Sequence[TiledStep]) -> tuple[Statement, ...]:

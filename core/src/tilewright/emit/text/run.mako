@@ -20,7 +20,7 @@ ${signature(f"tw_status {p}_run({p}_ctx *ctx, const {p}_inputs *inputs, const {p
 % endfor
 % endif
 % endfor
-% for pool in program.pools:
+% for pool in used_pools:
     uint8_t *const ${pool.base} = (uint8_t *)ctx->pools.${pool.base};
 % endfor
 % for pool in used_constants:
