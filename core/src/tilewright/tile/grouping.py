@@ -216,7 +216,7 @@ class Grouping:
     def _analysed(self, first: int, count: int) -> RegionAnalysis | None:
         steps = self.machine.scheduled.steps[first : first + count]
         pinned = any(step.name in self.machine.decisions.tiles for step in steps)
-        if pinned or not self._gains(steps):
+        if pinned or not self._gains(steps) or self._stays_for_others(steps):
             return None
         if self.longest is not None and (count > self.longest or self._joined(steps)):
             return None
@@ -242,6 +242,13 @@ class Grouping:
         storage = self.machine.scheduled.storage
         values = [value for outputs in made for value in outputs if value in storage]
         return not all(self._in_scratchpad(storage[value].buffer) for value in values)
+
+    def _stays_for_others(self, steps: Sequence[Step]) -> bool:
+        """Whether others read what passes between the steps where it is resident: a group would hold parts of it."""
+        inside, storage = {step.name for step in steps}, self.machine.scheduled.storage
+        made = [value for step in steps[:-1] for value in self.machine.nodes[step.name].outputs if value in storage]
+        here = (value for value in made if self._in_scratchpad(storage[value].buffer))
+        return any(node.name not in inside for value in here for node in self.machine.consumers.get(value, ()))
 
     def _joined(self, steps: Sequence[Step]) -> bool:
         """Whether a value that is resident where they compute joins the steps to others."""

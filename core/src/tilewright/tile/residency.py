@@ -96,16 +96,20 @@ def _resident_in(choice: ResidencySearch, before: ResidencyPlan) -> ResidencyPla
 def may_be_resident(machine: ScheduledMachine, memory: str, resident: Mapping[str, str]) -> Iterator[Buffer]:
     """Buffers that may be in a scratchpad from their first step to their last.
 
-    Not those of the graph's ends, which the application reaches, nor any that a decision or a tiling has settled.
+    Not those of the graph's ends, which the application reaches, nor any that a decision, a tiling or a pinned group
+    has settled.
     """
     if machine.platform.memory(memory).managed_by != "tilewright":
         return
     decisions = machine.decisions
     refused = {*decisions.memories, *decisions.offsets}
     tiled = {name for region in decisions.tiles.values() for name in region.steps}
+    inner = {name for group in decisions.groups for name in group[:-1]}
     for step in machine.scheduled.steps:
         binding = machine.bound.bindings[step.name]
         settled = step.name in tiled or not machine.platform.memory(memory).lets(binding.engine, "rw")
+        if step.name in inner:
+            refused.update(item.buffer for item in machine.operands(step) if item.written)
         allowed = binding.kernel.memories
         refused.update(
             item.buffer for item in machine.operands(step) if settled or memory not in allowed.get(item.name, (memory,))
