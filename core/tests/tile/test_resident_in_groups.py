@@ -9,6 +9,7 @@ import pytest
 
 from tilewright.bind import bind
 from tilewright.check.tiling import check_tiles
+from tilewright.errors import TilewrightError
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.stages import Scheduled
@@ -71,3 +72,12 @@ def test_every_plan_is_sound(room: int) -> None:
     platform = cluster(room)
     plan = replace(scheduled(), bound=replace(scheduled().bound, platform=platform))
     assert check_tiles(tile(plan, vocabulary(), COST, Decisions()), vocabulary()) == ()
+
+
+def test_what_is_pinned_to_the_scratchpad_is_whole_there() -> None:
+    pins = Decisions(memories={"a:0": "l1"})
+    made = tile(scheduled(), vocabulary(), COST, pins)
+    assert all("a:0" not in group.region.held for group in made.groups)
+    assert check_tiles(made, vocabulary()) == ()
+    with pytest.raises(TilewrightError, match="'a:0' is to be whole in 'l1'"):
+        tile(scheduled(), vocabulary(), COST, replace(pins, groups=(("a", "b"),)))

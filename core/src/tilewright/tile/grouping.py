@@ -216,7 +216,7 @@ class Grouping:
     def _analysed(self, first: int, count: int) -> RegionAnalysis | None:
         steps = self.machine.scheduled.steps[first : first + count]
         pinned = any(step.name in self.machine.decisions.tiles for step in steps)
-        if pinned or not self._gains(steps) or self._stays_for_others(steps):
+        if pinned or not self._gains(steps):
             return None
         if self.longest is not None and (count > self.longest or self._joined(steps)):
             return None
@@ -243,13 +243,6 @@ class Grouping:
         values = [value for outputs in made for value in outputs if value in storage]
         return not all(self._in_scratchpad(storage[value].buffer) for value in values)
 
-    def _stays_for_others(self, steps: Sequence[Step]) -> bool:
-        """Whether others read what passes between the steps where it is resident: a group would hold parts of it."""
-        inside, storage = {step.name for step in steps}, self.machine.scheduled.storage
-        made = [value for step in steps[:-1] for value in self.machine.nodes[step.name].outputs if value in storage]
-        here = (value for value in made if self._in_scratchpad(storage[value].buffer))
-        return any(node.name not in inside for value in here for node in self.machine.consumers.get(value, ()))
-
     def _joined(self, steps: Sequence[Step]) -> bool:
         """Whether a value that is resident where they compute joins the steps to others."""
         return any(self._in_scratchpad(item.buffer) for step in steps for item in self.machine.operands(step))
@@ -258,12 +251,14 @@ class Grouping:
         return self.plan.resident.get(buffer) == self.machine.platform.near
 
     def _analysis(self, first: int, steps: Sequence[Step]) -> RegionAnalysis | str:
+        inside = {step.name for step in steps}
         made = {value for step in steps[:-1] for value in self.machine.nodes[step.name].outputs}
+        ours = {value for value in made if all(node.name in inside for node in self.machine.consumers.get(value, ()))}
         last = first + len(steps) - 1
         resident = {
             buffer.name: self.plan.resident[buffer.name]
             for buffer in self._resident_buffers
-            if not made.issuperset(buffer.values)
+            if not ours.issuperset(buffer.values)
         }
         taken = self._taken(first, last, resident)
         return region_analysis(self.machine, first, steps, resident, taken, self.analyses)
