@@ -4,14 +4,16 @@ elements is what it begins with.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tilewright.ir.platform import Platform
 from tilewright.runners.twin import TwinRunner
 from tilewright.testing.cluster import cluster
-from tilewright.testing.layer_programs import Case, run_on_twin
+from tilewright.testing.layer_programs import Case, run_on_twin, two_hops
 from tilewright.testing.layer_sample import Sample
 
 NONE_EACH, NO_ROWS = np.zeros((3, 4, 0), np.float32), np.zeros((0, 6), np.float32)
@@ -24,11 +26,20 @@ LAYERS = {
 }
 
 
+def out_of_reach() -> Platform:
+    """Values live where cores cannot read them: what has elements crosses two hops."""
+    far = two_hops(1 << 16, 1 << 16)
+    engine = far.engines[0].name
+    memories = (replace(one, access={engine: "none"}) if one.name == "l3" else one for one in far.memories)
+    return replace(far, memories=tuple(memories))
+
+
+@pytest.mark.parametrize("platform", [cluster(), out_of_reach()], ids=["near", "out of reach"])
 @pytest.mark.parametrize("names", [*((name,) for name in LAYERS), tuple(LAYERS)], ids=", ".join)
-def test_every_output_is_what_the_reference_says(names: tuple[str, ...], tmp_path: Path) -> None:
+def test_every_output_is_what_the_reference_says(names: tuple[str, ...], platform: Platform, tmp_path: Path) -> None:
     """In any order of copies and of cores, built with warnings as errors."""
     cases = [
         Case(layer=LAYERS[name], room_bytes=4096, buffering="single", number=number)
         for number, name in enumerate(names)
     ]
-    assert run_on_twin(cases, cluster(), tmp_path, TwinRunner(seeds=(1, 2))) == []
+    assert run_on_twin(cases, platform, tmp_path, TwinRunner(seeds=(1, 2))) == []

@@ -89,9 +89,12 @@ def _copy_faults(allocated: Allocated) -> Iterator[str]:
 
 
 def _access_faults(allocated: Allocated) -> Iterator[str]:
-    """Engines compute where they can: on operands of steps in one piece, on scratch, in the tiles' scratchpad."""
+    """Engines compute where they can: on operands of steps in one piece, on scratch, in the tiles' scratchpad.
+
+    What has no elements may be anywhere, and a step that writes nothing runs nowhere.
+    """
     tiled = allocated.tiled
-    bound, platform = tiled.scheduled.bound, tiled.scheduled.bound.platform
+    bound, platform, storage = tiled.scheduled.bound, tiled.scheduled.bound.platform, tiled.scheduled.storage
     nodes = {node.name: node for node in bound.graph.nodes}
     near = {name: group.region.hops[-1].near for group in tiled.groups if group.region.hops for name in group.steps}
     for step in tiled.scheduled.steps:
@@ -100,8 +103,11 @@ def _access_faults(allocated: Allocated) -> Iterator[str]:
             if not platform.memory(near[step.name]).lets(engine, "rw"):
                 yield f"engine '{engine}' of '{step.name}' cannot use memory '{near[step.name]}'"
             continue
-        read = [tiled.scheduled.storage[name].buffer for name in node.inputs if name in tiled.scheduled.storage]
-        written = [tiled.scheduled.storage[name].buffer for name in node.outputs if name]
+        values = (name for name in node.inputs if name in storage)
+        read = [storage[name].buffer for name in values if bound.graph.tensors[name].elements]
+        written = [storage[name].buffer for name in node.outputs if name and bound.graph.tensors[name].elements]
+        if not written:
+            continue
         constants = [_stored(name, step.name, allocated) for name in bound.bindings[step.name].constants.values()]
         for name, use in (*((name, "ro") for name in (*read, *constants)), *((name, "rw") for name in written)):
             place = allocated.placements.get(name)

@@ -23,7 +23,8 @@ def engine_uses(machine: ScheduledMachine, regions: Sequence[Region]) -> Uses:
     """By buffer. What the run function itself does, copying inputs and outputs, its first engine does, unless the
     platform has copies, which then do it.
 
-    An operand that is copied into tile buffers is used there, and not where it lives.
+    An operand that is copied into tile buffers is used there, and not where it lives. One without elements is used
+    nowhere, nor is anything by a step that writes nothing.
     """
     found: dict[str, dict[str, Use]] = {}
     for buffer, engine, use in _all_uses(machine, regions):
@@ -96,8 +97,12 @@ def _all_uses(machine: ScheduledMachine, regions: Sequence[Region]) -> Iterator[
     storage, graph = machine.scheduled.storage, machine.bound.graph
     for step in machine.scheduled.steps:
         engine, inside = machine.bound.bindings[step.name].engine, inside_of[step.name]
-        for operand in machine.operands(step):
-            if operand.value not in inside and key_of(step.name, operand.name) not in inside:
+        operands = machine.operands(step)
+        if all(0 in operand.shape for operand in operands if operand.written):
+            continue
+        for operand in operands:
+            elsewhere = operand.value in inside or key_of(step.name, operand.name) in inside
+            if not elsewhere and 0 not in operand.shape:
                 stored = read_as(operand.value, machine.decisions, step.name)
                 name = stored if operand.constant else storage[operand.value].buffer
                 yield name, engine, "rw" if operand.written else "ro"
