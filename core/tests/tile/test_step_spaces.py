@@ -9,13 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tilewright.bind import bind
+from tilewright.check.tiling import check_tiles
 from tilewright.ir.decisions import Decisions, Staging
 from tilewright.ir.dtypes import DType
 from tilewright.ir.platform import Memory, Platform
 from tilewright.ir.regions import Copy, Cut, Hop, SplitReduction
+from tilewright.schedule import schedule
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster, copy_path
-from tilewright.testing.one_step import one_step, vocabulary, with_kernel
+from tilewright.testing.one_step import one_step, portable_kernels, vocabulary, with_kernel
+from tilewright.testing.sketch import Sketch
+from tilewright.tile.stage import tile
 from tilewright.tile.step_spaces import HopMemories, ScheduledMachine
+from tilewright.tile.strategies import StepTiler
 
 NEAR = 4096  # bytes of scratchpad for tiles
 ENDS, OUTER, INNER = ("l2", "l1"), ("l3", "l2"), ("l2", "l1")
@@ -77,6 +83,22 @@ def test_a_pinned_value_crosses_what_lies_between(memory: str, outer: str | None
     assert copied(machine, INNER).get("A") == inner
     resident = product(nested())
     assert copied(resident, OUTER, resident={"in0": memory}).get("A") == outer, "the same where it is resident"
+
+
+def test_a_pin_is_of_all_values_of_a_buffer() -> None:
+    """A result that overwrites another is pinned, and so is what it overwrites."""
+    sketch = Sketch(operators=vocabulary())
+    value = sketch.input("x", DType.F32, (8, 8))
+    for name in "abc":
+        value = sketch.node("Clip", (value,), {"min": 0.0}, name)
+    pins = Decisions(memories={"b:0": "l1"})
+    bound = bind(sketch.finish(value), cluster(), vocabulary(), portable_kernels(), pins)
+    plan = schedule(bound, vocabulary(), pins)
+    assert len({plan.storage[f"{name}:0"].buffer for name in "abc"}) == 1
+    machine = ScheduledMachine(plan, vocabulary(), pins)
+    found = {item.value: item.memory for step in plan.steps for item in machine.operands(step)}
+    assert found == {"x": "l2", "a:0": "l1", "b:0": "l1", "c:0": "l1"}
+    assert check_tiles(tile(plan, vocabulary(), StepTiler(name="cost", summary=""), pins), vocabulary()) == ()
 
 
 def test_a_copied_constant_comes_from_its_copy() -> None:

@@ -153,19 +153,25 @@ class ScheduledMachine:
 
     def _value(self, operand: str, name: str, *, written: bool) -> StepOperand:
         tensor, storage = self.bound.graph.tensors[name], self.scheduled.storage[name]
-        pinned = [self.decisions.memories[key] for key in (name, storage.buffer) if key in self.decisions.memories]
         return StepOperand(
             name=operand,
             value=name,
             shape=tensor.shape,
             layout=self.bound.layouts[name],
             item_bytes=tensor.dtype.size_bytes,
-            memory=(pinned or [self.platform.home_memory().name])[0],
+            memory=self._pinned_to.get(storage.buffer, self.platform.home_memory().name),
             buffer=storage.buffer,
             offset_bytes=storage.offset_bytes,
             written=written,
             constant=False,
         )
+
+    @cached_property
+    def _pinned_to(self) -> Mapping[str, str]:
+        """By buffer the memory that one of its values is pinned to, and so all of them."""
+        pins = self.decisions.memories
+        found = ((buffer.name, (*buffer.values, buffer.name)) for buffer in self.scheduled.buffers)
+        return {buffer: pins[name] for buffer, names in found for name in names if name in pins}
 
     def room_bytes(self, memory: str, index: int) -> int | None:
         """Bytes of a memory that tiles of step `index` may take: its size less the runtime and what is pinned there."""
