@@ -265,11 +265,11 @@ def _not_held(access: Access) -> str:
 
 
 def _wanted_elsewhere(analyses: StepAnalyses, one: StepAnalysis, seen: Sequence[StepAnalysis]) -> str:
-    """That no step of the region reads the output of one, that one wants it in a memory where it is not, or that it is
-    whole where the region would hold parts of it: resident, or pinned there.
+    """That no step of the region reads the output of one, that one wants it in a memory where it is not, or that others
+    read it whole where the region would hold parts of it: resident, or pinned there.
     """
     value, near = one.output.value, analyses.machine.platform.near
-    if one.output.memory == near:
+    if one.output.memory == near and _leaves(analyses, one, {other.step.name for other in seen}):
         return f"'{value}' is to be whole in '{near}'"
     if not any(operand.value == value and not operand.written for user in seen for operand in user.operands):
         return f"no step of the group reads '{value}'"
