@@ -18,6 +18,7 @@ from tilewright.errors import TilewrightError
 from tilewright.ir.decisions import Decisions
 from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.registry import registry_for
+from tilewright.testing.row_networks import ONE_MEMORY
 
 SCRATCHPAD_BYTES = 2048
 
@@ -77,6 +78,28 @@ def test_what_is_saved_after_any_stage_gives_the_same_program(stage: str, tmp_pa
     assert any(step.name.endswith(":X") for step in first.scheduled.steps)  # binding added steps of its own
     first.export_state(tmp_path, stage)
     assert first.import_state(tmp_path).artifact == first.artifact
+
+
+@pytest.mark.parametrize(("stage", "kept"), [("scheduled", False), ("tiled", True)])
+def test_rows_are_kept_by_a_state_that_has_tiles_and_found_by_none_that_has_an_order(
+    stage: str, kept: bool, tmp_path: Path
+) -> None:
+    """As the explanation of TW1227 says, which is the note."""
+    nodes = [
+        helper.make_node("MaxPool", [a], [b], b, kernel_shape=[3, 3], strides=[step, step])
+        for a, b, step in (("x", "m", 1), ("m", "y", 2))
+    ]
+    ends = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 4, size, size])
+        for name, size in (("x", 24), ("y", 10))
+    ]
+    graph = helper.make_graph(nodes, "g", ends[:1], ends[1:])
+    pools = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+    first = Deployment(pools, ONE_MEMORY.name, Options(optimize="ram"), registry_for(ONE_MEMORY))
+    first.export_state(tmp_path, stage)
+    second = first.import_state(tmp_path)
+    assert [any(region.rows for region in plan.tiled.regions) for plan in (first, second)] == [True, kept]
+    assert any(note.code == "TW1227" for note in second.diagnostics)
 
 
 @pytest.mark.parametrize(

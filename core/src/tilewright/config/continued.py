@@ -40,12 +40,12 @@ def decided_already(value: Graph | Bound | Scheduled | Tiled | Allocated, option
         for name, flag in names.items()
         if getattr(options, name) != getattr(_DEFAULTS, name)
     ]
-    if flags:
+    if named := ", ".join(dict.fromkeys(flags)):
         yield Diagnostic(
             code="TW1227",
             severity="note",
-            message=f"the saved state has decided already what these flags ask for: {', '.join(dict.fromkeys(flags))}",
-            details=("it keeps its own decisions, whatever the flags say",),
+            message=f"what these flags ask for is settled before such a state is saved: {named}",
+            details=("it keeps its own decisions, and what is chosen together with them is not looked for again",),
             fix=("leave these flags out, or compile without --import-state",),
         )
 
