@@ -15,7 +15,7 @@ from tilewright.ir.rounding import align_up, ceil_div
 from tilewright.ir.share import share
 
 _ALIGN = 8  # what the scratch of every core begins at a multiple of
-NO_CUTS: Mapping[str, npt.NDArray[np.int64]] = {}
+_ALIKE: Mapping[str, npt.NDArray[np.int64]] = {}
 
 
 def core_scratch(
@@ -23,7 +23,7 @@ def core_scratch(
     engine: str,
     kernel: Kernel,
     largest: TileShape,
-    trips: Mapping[str, npt.NDArray[np.int64]] = NO_CUTS,
+    trips: Mapping[str, npt.NDArray[np.int64]] = _ALIKE,
 ) -> int:
     """Bytes from where the first core's scratch begins to where the last one's ends, in the tile of most shares.
 

@@ -113,8 +113,8 @@ def _marked(plugin: object, manager: pluggy.PluginManager, name: str) -> bool:
 
 def _wrong_argument(plugin: object, manager: pluggy.PluginManager, error: Exception) -> str:
     """Pluggy's complaint about a signature, in one line that shows the signature."""
-    for name in HOOKS:
-        if not hasattr(plugin, name) or not _marked(plugin, manager, name):
+    for name in sorted(set(HOOKS).intersection(dir(plugin))):
+        if not _marked(plugin, manager, name):
             continue
         found = tuple(inspect.signature(getattr(plugin, name)).parameters)
         expected = ("event",) if name == OBSERVE else ()
