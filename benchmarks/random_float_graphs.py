@@ -546,13 +546,18 @@ def model(d: Drawing, outputs: Sequence[str], element: int = TensorProto.FLOAT) 
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", d.opset)], ir_version=8)
 
 
+def ends_of(d: Drawing) -> list[str]:
+    """What no node reads."""
+    read = {name for node in d.nodes for name in node.input}
+    return [name for node in d.nodes for name in node.output if name not in read and name in d.shapes]
+
+
 def case_of(seed: int) -> tuple[Case, bool] | None:
     """The graph as a case whose outputs both references agree on, and whether there are two; None where they differ."""
     d = drawn(seed)
     if not d.nodes:
         return None
-    read = {name for node in d.nodes for name in node.input}
-    ends = [name for node in d.nodes for name in node.output if name not in read and name in d.shapes]
+    ends = ends_of(d)
     made = model(d, ends)
     if not ends:
         return None

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import onnx
@@ -259,10 +259,18 @@ def _reader(shape: Sequence[int], seed: int) -> Any:
     return Reader()
 
 
-def judged(file: Path, target: str, runner_name: str, options: Any) -> tuple[str, bool]:
-    """What running the network gave, and whether every step is what it should be."""
-    import onnxruntime
+class Run(NamedTuple):
+    """A network that was compiled and run: its plan, what went in and came out, steps that were judged, wrong ones."""
 
+    plan: Any
+    sets: Sequence[Any]
+    outputs: Sequence[Any]
+    judged: int
+    wrong: list[str]
+
+
+def run_of(file: Path, target: str, runner_name: str, options: Any, count: int) -> Run:
+    """With so many sets of random inputs. TilewrightError where there is no program, or it fails."""
     from tilewright.deployment import Deployment
     from tilewright.ir.runner import Job
     from tilewright.plugins import load_named
@@ -271,44 +279,56 @@ def judged(file: Path, target: str, runner_name: str, options: Any) -> tuple[str
 
     runner = load_named(("runner", runner_name)).runners[runner_name]
     plan = Deployment(file, target, options)
-    sets = tuple(one.inputs for one in random_vectors(plan.inputs, 2, 7))
+    sets = tuple(one.inputs for one in random_vectors(plan.inputs, count, 7))
     job = Job(artifact=plan.artifact, plan=plan.allocated, prefix=plan.prefix, input_sets=sets, trace=True)
     with tempfile.TemporaryDirectory() as folder:
         result = runner.run(job, Path(folder))
     graph, steps = plan.scheduled.bound.graph, [step.name for step in plan.scheduled.steps]
     verdicts = judge_steps(graph, steps, plan.registry.operators, sets, result.values)
     wrong = [f"{verdict.name} ({verdict.op})" for verdict in verdicts if not verdict.exact]
+    return Run(plan, sets, result.outputs, len(verdicts), wrong)
+
+
+def judged(file: Path, target: str, runner_name: str, options: Any) -> tuple[str, bool]:
+    """What running the network gave, and whether every step is what it should be."""
+    import onnxruntime
+
+    run = run_of(file, target, runner_name, options, 2)
     onnxruntime.set_default_logger_severity(4)
     exactly = onnxruntime.SessionOptions()
     exactly.add_session_config_entry("session.disable_quant_qdq", "1")  # sums of products do not saturate
     peer = onnxruntime.InferenceSession(str(file), exactly, providers=["CPUExecutionProvider"])
     apart = 0.0
-    for given, made in zip(sets, result.outputs, strict=True):
+    for given, made in zip(run.sets, run.outputs, strict=True):
         for mine, theirs in zip(made.values(), peer.run(None, dict(given)), strict=True):
             apart = max(apart, float(np.max(np.abs(mine.astype(float) - theirs.astype(float)), initial=0)))
-    pools = ", ".join(f"{pool.memory} {pool.used_bytes:,}" for pool in plan.allocated.pools)
-    text = f"{len(verdicts)} steps, {len(wrong)} wrong {wrong or ''} onnxruntime {apart:.3g} apart; {pools}"
-    return text, not wrong and len(verdicts) > 0
+    pools = ", ".join(f"{pool.memory} {pool.used_bytes:,}" for pool in run.plan.allocated.pools)
+    text = f"{run.judged} steps, {len(run.wrong)} wrong {run.wrong or ''} onnxruntime {apart:.3g} apart; {pools}"
+    return text, not run.wrong and run.judged > 0
+
+
+def machine_options(parser: argparse.ArgumentParser) -> tuple[argparse.Namespace, Any]:
+    """What was typed, sizes of memories and settings among it, and these as Options."""
+    from tilewright.config.memory_pools import parse_bytes
+    from tilewright.config.options import Options
+
+    parser.add_argument("--memory", action="append", default=[], metavar="NAME=SIZE")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="settings")
+    asked = parser.parse_args()
+    sizes = {name: parse_bytes(size) for name, size in (text.split("=", 1) for text in asked.memory)}
+    return asked, Options(memory=sizes, settings=dict(text.split("=", 1) for text in asked.settings))
 
 
 def main() -> int:
     """How many forms failed."""
-    from tilewright.config.memory_pools import parse_bytes
-    from tilewright.config.options import Options
     from tilewright.errors import TilewrightError
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--target", default="generic")
     parser.add_argument("--on", default="host")
     parser.add_argument("--seeds", default="0:10", help="FIRST:END")
-    parser.add_argument("--memory", action="append", default=[], metavar="NAME=SIZE")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="settings")
-    asked = parser.parse_args()
+    asked, options = machine_options(parser)
     first, end = map(int, asked.seeds.split(":"))
-    options = Options(
-        memory={name: parse_bytes(size) for name, size in (text.split("=", 1) for text in asked.memory)},
-        settings=dict(text.split("=", 1) for text in asked.settings),
-    )
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(first, end):
