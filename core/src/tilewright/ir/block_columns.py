@@ -5,6 +5,8 @@ Does not know pools, pairs or places.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from tilewright.ir.allocation import Block
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MANY = 5_000  # blocks: fewer are quicker looked at one by one than numpy is imported
+_LIFETIMES = attrgetter("lifetimes")
 _MOST = 1 << 40  # of any number, so that no sum, product with two or moment after the last leaves 64 bits
 
 
@@ -49,13 +52,13 @@ class BlockColumns:
 
 def columns_of(blocks: Sequence[Block], *, more_than: int = MANY) -> BlockColumns | None:
     """None where there are no more than so many, where one has not exactly one lifetime, or a number is enormous."""
-    if len(blocks) <= more_than or any(len(block.lifetimes) != 1 for block in blocks):
+    if len(blocks) <= more_than or set(map(len, map(_LIFETIMES, blocks))) != {1}:
         return None
     import numpy as np
 
-    rows = ([getattr(block, name) for block in blocks] for name in ("size_bytes", "align"))
-    lives = [block.lifetimes[0] for block in blocks]
-    found = [np.array(row) for row in (*rows, [first for first, _ in lives], [last for _, last in lives])]
+    lives = np.array(list(chain.from_iterable(map(_LIFETIMES, blocks))))
+    sizes, aligns = (np.array(list(map(attrgetter(name), blocks))) for name in ("size_bytes", "align"))
+    found = (sizes, aligns, lives[:, 0].copy(), lives[:, 1].copy())
     if any(column.dtype != np.int64 or np.abs(column).max() >= _MOST for column in found):
         return None
     return BlockColumns(sizes=found[0], aligns=found[1], births=found[2], deaths=found[3])
