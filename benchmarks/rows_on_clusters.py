@@ -218,7 +218,7 @@ def copy_cycles(steps: RowSteps, one: RowStep, size_bytes: float) -> float:
     """Of so many bytes of weights, in one piece."""
     hop, kernel = steps.machine.hops[-1], steps.machine.bound.bindings[one.step.name].kernel
     weights = (operand for operand in steps.operands[one.index] if operand.constant)
-    paths = [path for path in (steps.machine.path(each, kernel, (hop.far, hop.near)) for each in weights) if path]
+    paths = [path for path in (steps.machine.path(each, kernel, hop.near) for each in weights) if path]
     return min((path.cycles(round(size_bytes), 1) for path in paths), default=0.0)
 
 

@@ -68,7 +68,7 @@ def joined() -> Callable[[int], TilingSpace]:
     def space(parts: int) -> TilingSpace:
         inputs = [np.zeros((4, 3), np.float32)] * parts
         scheduled = one_step("Concat", inputs, cluster(RUNTIME_BYTES + 8192), {"axis": 1})
-        return ScheduledMachine(scheduled, vocabulary(), Decisions()).space(0, scheduled.steps[0], ("l2", "l1"))
+        return ScheduledMachine(scheduled, vocabulary(), Decisions()).space(0, scheduled.steps[0], "l1")
 
     return space
 
@@ -80,6 +80,6 @@ def sum_in() -> Callable[[int], TilingSpace]:
     def space(room_bytes: int) -> TilingSpace:
         inputs = [np.zeros((6, 8), np.float32)] * 2
         scheduled = one_step("Add", inputs, cluster(RUNTIME_BYTES + room_bytes))
-        return ScheduledMachine(scheduled, vocabulary(), Decisions()).space(0, scheduled.steps[0], ("l2", "l1"))
+        return ScheduledMachine(scheduled, vocabulary(), Decisions()).space(0, scheduled.steps[0], "l1")
 
     return space

@@ -19,7 +19,7 @@ def product(rows: int = 8, *, split: bool = False) -> TilingSpace:
     inputs = [np.zeros((rows, 200), np.float32), np.zeros((200, 16), np.float32)]
     scheduled = one_step("Gemm", inputs, cluster(RUNTIME_BYTES + 4096), constants=(1,))
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
-    return machine.space(0, scheduled.steps[0], ("l2", "l1"), split=split)
+    return machine.space(0, scheduled.steps[0], "l1", split=split)
 
 
 def test_equal_layers_have_one_key() -> None:

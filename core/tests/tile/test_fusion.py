@@ -29,7 +29,8 @@ from tilewright.tile.fusion import (
     single_step_analysis,
     whole_hops,
 )
-from tilewright.tile.step_spaces import HopMemories, ScheduledMachine
+from tilewright.tile.step_spaces import ScheduledMachine
+from tilewright.tile.way import HopMemories
 
 Last = Callable[[Sketch, str, str], str]
 
@@ -172,7 +173,7 @@ def test_a_step_is_analysed_once_for_the_same_resident_operands() -> None:
 
 def test_a_step_alone_has_every_operand_outside() -> None:
     made = machine(added)
-    space = made.space(1, made.scheduled.steps[1], ("l2", "l1"))
+    space = made.space(1, made.scheduled.steps[1], "l1")
     found = single_step_analysis(made, 1, made.hops, [space])
     assert (found.sink.step.name, found.inner, found.sink.leaves) == ("b", (), True)
     assert found.rooms == (space.room_bytes,)

@@ -116,7 +116,7 @@ def pooled(rows: int, *, rolls: bool) -> EstimatedTiling:
     windows = {"kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "ceil_mode": 0}
     scheduled = one_step("MaxPool", [np.zeros((1, 2, 8, 4), np.float32)], cluster(), windows)
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
-    space = machine.space(0, scheduled.steps[0], ("l2", "l1"))
+    space = machine.space(0, scheduled.steps[0], "l1")
     sizes = [{"c": 2, "h": rows, "w": 4}[loop.name] for loop in space.cuts]
     room = replace(space, room_bytes=32 * (min(rows + 2, 8) + rows), rolls=rolling_loops(space) if rolls else {})
     found = TilingSearch(room, "single").together(np.array([sizes])).best()
@@ -157,7 +157,7 @@ def test_no_size_is_better_than_its_floor_and_none_is_missed(
         return
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
     way = machine.hops[0]
-    space = machine.space(0, scheduled.steps[0], (way.far, way.near), split=split)
+    space = machine.space(0, scheduled.steps[0], way.near, split=split)
     search = TilingSearch(replace(space, rolls=rolling_loops(space)) if rolls else space, buffering)
     points = search.points[np.linspace(0, len(search.points) - 1, 40).astype(int)]
     floors = search.together(points).floors().min(axis=0)

@@ -29,7 +29,7 @@ def product_in(room_bytes: int, *, split: bool) -> TilingSpace:
     inputs = [np.zeros((8, 200), np.float32), np.zeros((200, 16), np.float32)]
     scheduled = one_step("Gemm", inputs, cluster(RUNTIME_BYTES + room_bytes), constants=(1,))
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
-    return machine.space(0, scheduled.steps[0], ("l2", "l1"), split=split)
+    return machine.space(0, scheduled.steps[0], "l1", split=split)
 
 
 def bounds_of(search: TilingSearch, points: Any) -> Any:

@@ -13,8 +13,9 @@ from tilewright.ir.decisions import Decisions
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import one_step, vocabulary
 from tilewright.tile.no_tiling import does_not_fit, needs_of
-from tilewright.tile.step_spaces import HopMemories, ScheduledMachine
+from tilewright.tile.step_spaces import ScheduledMachine
 from tilewright.tile.step_tilings import HopWithoutTiling
+from tilewright.tile.way import HopMemories
 
 ENDS = HopMemories(far="l2", near="l1")
 
@@ -26,7 +27,7 @@ def machine(room_bytes: int, op: str, *shapes: tuple[int, ...], **attributes: An
 
 
 def blocked(made: ScheduledMachine) -> HopWithoutTiling:
-    space = made.space(0, made.scheduled.steps[0], (ENDS.far, ENDS.near), split=True)
+    space = made.space(0, made.scheduled.steps[0], ENDS.near, split=True)
     return HopWithoutTiling(ENDS, space)
 
 

@@ -37,7 +37,7 @@ def test_bytes_are_equal_and_cycles_too_where_tiles_are_alike(
         return
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
     step, way = scheduled.steps[0], machine.hops[0]
-    space = machine.space(0, step, (way.far, way.near), split=split)
+    space = machine.space(0, step, way.near, split=split)
     if not isinstance(space.access, MapAccess) or not any(item.written for item in space.copied):
         return
     if rolls:
@@ -79,7 +79,7 @@ def test_more_room_is_not_worse(layer: dict[str, Any], room_bytes: int, split: b
         if not scheduled.steps:
             return
         machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
-        space = machine.space(0, scheduled.steps[0], (machine.hops[0].far, machine.hops[0].near), split=split)
+        space = machine.space(0, scheduled.steps[0], machine.hops[0].near, split=split)
         search = TilingSearch(space, "auto")
         found = search.best()
         if before is not None:
@@ -98,7 +98,7 @@ def test_windows_that_keep_rows_move_what_was_believed() -> None:
     scheduled = schedule_on(layer, cluster(RUNTIME_BYTES + 3000))
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
     step, way = scheduled.steps[0], machine.hops[0]
-    space = machine.space(0, step, (way.far, way.near))
+    space = machine.space(0, step, way.near)
     search = TilingSearch(replace(space, rolls=rolling_loops(space)), "auto")
     points = search.points[search.least_bytes() <= search.room]
     best = [found for order in search.ordered(points) if (found := order.best()) is not None]
@@ -117,7 +117,7 @@ def test_what_a_kernel_takes_once_is_counted_once() -> None:
     scheduled = schedule_on({"op": "MatMul", "attributes": {}, "inputs": inputs}, cluster(RUNTIME_BYTES + 6000))
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
     step, way = scheduled.steps[0], machine.hops[0]
-    space = machine.space(0, step, (way.far, way.near))
+    space = machine.space(0, step, way.near)
     later = replace(space, kernel=replace(space.kernel, step_cycles=1000.0))
     found = TilingSearch(space, "auto").best()
     assert found is not None

@@ -58,7 +58,7 @@ MATMUL: dict[str, Any] = {"op": "MatMul", "inputs": [np.zeros((24, 300), np.floa
 def space_of(layer: dict[str, Any], scratchpad_bytes: int, *, split: bool) -> TilingSpace:
     scheduled = schedule_on(layer, cluster(scratchpad_bytes))
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
-    return machine.space(0, scheduled.steps[0], ("l2", "l1"), split=split)
+    return machine.space(0, scheduled.steps[0], "l1", split=split)
 
 
 def tiled(layer: dict[str, Any], scratchpad_bytes: int, name: str = "cost") -> Tiled:

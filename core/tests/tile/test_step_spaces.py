@@ -20,11 +20,12 @@ from tilewright.testing.cluster import RUNTIME_BYTES, cluster, copy_path
 from tilewright.testing.one_step import one_step, portable_kernels, vocabulary, with_kernel
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.stage import tile
-from tilewright.tile.step_spaces import HopMemories, ScheduledMachine
+from tilewright.tile.step_spaces import ScheduledMachine
 from tilewright.tile.strategies import StepTiler
+from tilewright.tile.way import HopMemories
 
 NEAR = 4096  # bytes of scratchpad for tiles
-ENDS, OUTER, INNER = ("l2", "l1"), ("l3", "l2"), ("l2", "l1")
+OUTER, INNER = "l2", "l1"  # near ends of hops
 
 
 def nested() -> Platform:
@@ -43,13 +44,13 @@ def product(platform: Platform | None = None, **decided: Any) -> ScheduledMachin
     return ScheduledMachine(scheduled, vocabulary(), Decisions(**decided))
 
 
-def space(machine: ScheduledMachine, ends: tuple[str, str] = ENDS, **more: Any) -> Any:
-    return machine.space(0, machine.scheduled.steps[0], ends, **more)
+def space(machine: ScheduledMachine, near: str = INNER, **more: Any) -> Any:
+    return machine.space(0, machine.scheduled.steps[0], near, **more)
 
 
-def copied(machine: ScheduledMachine, ends: tuple[str, str] = ENDS, **more: Any) -> dict[str, str]:
+def copied(machine: ScheduledMachine, near: str = INNER, **more: Any) -> dict[str, str]:
     """By operand the memory at the other end of its path."""
-    found = {item.name: (item.path, item.written) for item in space(machine, ends, **more).copied}
+    found = {item.name: (item.path, item.written) for item in space(machine, near, **more).copied}
     return {name: path.target if written else path.source for name, (path, written) in found.items()}
 
 

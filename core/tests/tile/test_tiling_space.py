@@ -32,7 +32,7 @@ def space_of(layer: dict[str, Any], scratchpad_bytes: int = 1 << 16) -> TilingSp
     if not scheduled.steps:
         return None
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
-    return machine.space(0, scheduled.steps[0], (machine.hops[0].far, machine.hops[0].near))
+    return machine.space(0, scheduled.steps[0], machine.hops[0].near)
 
 
 @settings(max_examples=80, deadline=None)

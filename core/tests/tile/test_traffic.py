@@ -55,7 +55,7 @@ def test_what_cannot_keep_rows_says_why(pools: Any) -> None:
 def test_a_value_that_is_held_leaves_from_where_it_is(pools: Any) -> None:
     """It has the room that the steps inside need, and no tile buffer for the transfer."""
     analysis = pools.analysis
-    space = pools.machine.space(0, analysis.members[0].step, ("l2", "l1"))
+    space = pools.machine.space(0, analysis.members[0].step, "l1")
     leaving = replace(analysis.members[0], leaves=True, spaces=(space,))
     both = replace(analysis, members=(leaving, *analysis.members[1:]))
     hop = replace(pools.region.hops[0], copies={**pools.region.hops[0].copies, "a.Y": Copy(level=1)})

@@ -39,7 +39,7 @@ from tilewright.plan.work import Work, place_units, tile_units
 from tilewright.schedule import schedule
 from tilewright.tile.row_lives import KnownCalls
 from tilewright.tile.stage import constants_alone, groups_by, tile
-from tilewright.tile.step_spaces import hops_of
+from tilewright.tile.way import hops_of
 
 Optimize = Literal["speed", "balanced", "ram"]
 

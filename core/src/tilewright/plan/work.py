@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.stages import Bound
-from tilewright.tile.step_spaces import hops_of
+from tilewright.tile.way import hops_of
 
 _PLACED = 1  # units of a step that is placed
 _LISTED = 2  # of one in one piece, or by rows that are decided

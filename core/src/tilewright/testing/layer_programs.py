@@ -136,7 +136,7 @@ def layer_space(layer: Sample, platform: Platform, *, split: bool) -> TilingSpac
     scheduled = planned((case,), large, _apart((case,)), "single").tiled.scheduled
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
     way = machine.hops[-1]
-    return machine.space(0, scheduled.steps[0], (way.far, way.near), split=split)
+    return machine.space(0, scheduled.steps[0], way.near, split=split)
 
 
 def run_on_twin(cases: Sequence[Case], platform: Platform, folder: Path, runner: TwinRunner) -> list[str]:

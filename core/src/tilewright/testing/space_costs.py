@@ -10,8 +10,9 @@ from tilewright.ir.stages import Step
 from tilewright.tile.cost import HopCost, region_costs
 from tilewright.tile.fusion import CallCosts, RegionAnalysis, RegionStep
 from tilewright.tile.split_reductions import cut_reductions
-from tilewright.tile.step_spaces import HopMemories, StepOperand
+from tilewright.tile.step_spaces import StepOperand
 from tilewright.tile.tiling_space import TilingSpace
+from tilewright.tile.way import HopMemories
 
 
 def space_cost(space: TilingSpace, hop: Hop) -> HopCost:

@@ -12,7 +12,8 @@ from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.regions import Region
 from tilewright.ir.stages import Buffer, Step
 from tilewright.tile.kernel_costs import scratch_bytes
-from tilewright.tile.step_spaces import NOTHING, HopMemories, ScheduledMachine
+from tilewright.tile.step_spaces import NOTHING, ScheduledMachine
+from tilewright.tile.way import HopMemories
 
 if TYPE_CHECKING:
     from tilewright.tile.fusion import RegionAnalysis

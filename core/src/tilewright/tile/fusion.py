@@ -17,8 +17,9 @@ from tilewright.ir.kernel import PartialSums
 from tilewright.ir.regions import Copy, Hop, key_of
 from tilewright.ir.stages import Step
 from tilewright.tile.alike_spaces import StructuralKey
-from tilewright.tile.step_spaces import NOTHING, HopMemories, ScheduledMachine, StepOperand
+from tilewright.tile.step_spaces import NOTHING, ScheduledMachine, StepOperand
 from tilewright.tile.tiling_space import CopiedOperand, TilingSpace, touched_bytes
+from tilewright.tile.way import HopMemories
 
 UNTAKEN: Mapping[str, int] = MappingProxyType({})
 
@@ -164,7 +165,7 @@ class StepAnalyses:
 
     def _analyse(self, index: int, step: Step, resident: Mapping[str, str]) -> StepAnalysis:
         machine = self.machine
-        spaces = tuple(machine.space(index, step, (hop.far, hop.near), resident=resident) for hop in self.hops)
+        spaces = tuple(machine.space(index, step, hop.near, resident=resident) for hop in self.hops)
         operands = machine.operands(step, resident)
         access = machine.access(step)
         return StepAnalysis(

@@ -27,16 +27,9 @@ from tilewright.ir.stages import Buffer, Scheduled, Step
 from tilewright.tile.split_reductions import sums_of
 from tilewright.tile.tiling_space import CopiedOperand, TilingSpace, WindowTable, cuttable, touched_bytes
 from tilewright.tile.transfers import lattice, path_between, route
+from tilewright.tile.way import HopMemories, Way
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HopMemories:
-    """The two memories of a hop: neighbours on the way from the backing memory to the scratchpad."""
-
-    far: str
-    near: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,13 +58,6 @@ class _Visit:
     rooms: Mapping[str, tuple[int, ...]]
 
 
-def hops_of(platform: Platform) -> tuple[HopMemories, ...]:
-    """From the backing memory to the scratchpad, outermost first; none on a machine with one memory."""
-    home, near = platform.home_memory().name, platform.near
-    paths = route(platform, home, near) if near else ()
-    return tuple(HopMemories(far=path.source, near=path.target) for path in paths or ())
-
-
 class ScheduledMachine:
     """A schedule on a platform, and what decisions have pinned in its memories."""
 
@@ -79,6 +65,7 @@ class ScheduledMachine:
         self.scheduled, self.operators, self.decisions = scheduled, operators, decisions
         self.bound = scheduled.bound
         self.platform: Platform = scheduled.bound.platform
+        self.way = Way(self.platform)
         self.nodes: dict[str, Node] = {node.name: node for node in self.bound.graph.nodes}
         self.numbers = {step.name: number for number, step in enumerate(scheduled.steps)}
         self._sites: dict[str, Matched] = {}  # by step
@@ -91,8 +78,8 @@ class ScheduledMachine:
 
     @cached_property
     def hops(self) -> tuple[HopMemories, ...]:
-        """See `hops_of`."""
-        return hops_of(self.platform)
+        """From the backing memory to the scratchpad, outermost first."""
+        return self.way.hops
 
     @cached_property
     def constant_memory(self) -> str:
@@ -122,7 +109,7 @@ class ScheduledMachine:
         found, stays = self._decided[step.name], self.bound.layers[step.name].stays
         if not stays and resident.keys().isdisjoint(one.buffer for one in found):
             return found
-        moved = (replace(one, memory=resident.get(one.buffer) or one.memory) for one in found)
+        moved = (replace(one, memory=resident[one.buffer]) if one.buffer in resident else one for one in found)
         near = ((one, one.name in stays and reachable(self.platform, one.memory)) for one in moved)
         return tuple(replace(one, stays=True) if read_there else one for one, read_there in near)
 
@@ -238,32 +225,27 @@ class ScheduledMachine:
         const = [memory.name for memory in self.platform.of_kind("const")]
         if not self.hops:
             return tuple(const)
-        entry = self._entry(self.constant_memory)
-        return tuple(name for name in const if self._entry(name) == entry)
-
-    def _entry(self, memory: str) -> int:
-        """The innermost hop over which bytes come from a memory that is not on the way; -1: none."""
-        entries = [at for at, hop in enumerate(self.hops) if path_between(self.platform, memory, hop.near)]
-        return max(entries, default=-1)
+        entry = self.way.entry(self.constant_memory)
+        return tuple(name for name in const if self.way.entry(name) == entry)
 
     def space(
         self,
         index: int,
         step: Step,
-        ends: tuple[str, str],
+        near: str,
         outer: tuple[Hop, ...] = (),
         resident: Mapping[str, str] = NOTHING,
         *,
         split: bool = False,
     ) -> TilingSpace:
-        """The tilings of one step over the hop with these `ends`, inside the tiles of the hops `outer` around it.
+        """The tilings of one step over the hop to `near`, inside the tiles of the hops `outer` around it.
 
         `resident`: see `operands`; not taken off its room. `split`: reductions are cut, too, where the kernel can.
         """
         site, binding, access = self.site(step), self.bound.bindings[step.name], self.access(step)
         engine, operands = self.engine(binding.engine), self.operands(step, resident)
         visit = self._visit(index, step, access, outer, resident)
-        form = self.bound.layers[step.name].sums if split and ends[1] == self.platform.near else None
+        form = self.bound.layers[step.name].sums if split and near == self.platform.near else None
         cuts, refused, sums = _separated(access, binding.kernel, form, visit.extents)
         return TilingSpace(
             site=site,
@@ -276,15 +258,15 @@ class ScheduledMachine:
             copied=tuple(
                 _copied_operand(operand, path, access, cuts, visit.rooms.get(operand.name))
                 for operand in operands
-                if 0 not in operand.shape and (path := self.path(operand, binding.kernel, ends)) is not None
+                if 0 not in operand.shape and (path := self.path(operand, binding.kernel, near)) is not None
             ),
             operations=operations(binding.kernel, self.operators[site.node.op], site, self.platform, engine),
-            room_bytes=self.room_bytes(ends[1], index),
-            grain=self.grain(ends[1]),
+            room_bytes=self.room_bytes(near, index),
+            grain=self.grain(near),
             once=self._once(operands),
             refused=refused,
             sums=sums,
-            spared_bytes=self._spared(operands, binding.kernel, access, ends),
+            spared_bytes=self._spared(operands, binding.kernel, access, near),
         )
 
     def alone(self, step: Step, hops: tuple[Hop, ...], resident: Mapping[str, str] = NOTHING) -> Region:
@@ -300,14 +282,14 @@ class ScheduledMachine:
             steps=(step.name,), hops=hops, order=order, sums={step.name: sums} if sums else {}, resident=resident
         )
 
-    def _spared(self, operands: tuple[StepOperand, ...], kernel: Kernel, access: Access, ends: tuple[str, str]) -> int:
+    def _spared(self, operands: tuple[StepOperand, ...], kernel: Kernel, access: Access, near: str) -> int:
         """Bytes of the values that live at the near end or beyond, but would cross this hop from the backing memory."""
         home = self.platform.home_memory().name
         return sum(
             touched_bytes(access, operand.name, operand.item_bytes)
             for operand in operands
-            if not operand.constant and operand.memory != home and self.path(operand, kernel, ends) is None
-            if 0 not in operand.shape and self.path(replace(operand, memory=home), kernel, ends) is not None
+            if not operand.constant and operand.memory != home and self.path(operand, kernel, near) is None
+            if 0 not in operand.shape and self.path(operand, kernel, near, home) is not None
         )
 
     def _visit(
@@ -318,7 +300,7 @@ class ScheduledMachine:
         around: dict[str, tuple[int, ...]] = {}
         rooms: dict[str, tuple[int, ...]] = {}
         for number, hop in enumerate(outer):
-            space = self.space(index, step, (hop.far, hop.near), outer[:number], resident)
+            space = self.space(index, step, hop.near, outer[:number], resident)
             table = WindowTable(space)
             for operand in space.copied:
                 copy = hop.copies.get(key_of(step.name, operand.name))
@@ -329,23 +311,11 @@ class ScheduledMachine:
                 around[name] = (*around.get(name, ()), extents[name])
         return _Visit(extents=extents, around=tuple(around.items()), rooms=rooms)
 
-    def path(self, operand: StepOperand, kernel: Kernel, ends: tuple[str, str]) -> CopyPath | None:
-        """How the operand crosses a hop; None where it stays where it is."""
-        far, near = ends
-        position = [hop.near for hop in self.hops].index(near)
+    def path(self, operand: StepOperand, kernel: Kernel, near: str, memory: str = "") -> CopyPath | None:
+        """How the operand crosses to that end of a hop, if it is in `memory` and not where it is; None: it does not."""
         if operand.stays or (near == self.platform.near and near not in kernel.memories.get(operand.name, (near,))):
             return None
-        on_the_way = [self.hops[0].far, *(hop.near for hop in self.hops)]
-        if operand.memory in on_the_way:
-            if on_the_way.index(operand.memory) > position:
-                return None
-            source = far
-        else:
-            entry = self._entry(operand.memory)
-            if entry < 0 or entry > position:
-                return None
-            source = operand.memory if entry == position else far
-        return path_between(self.platform, *((near, source) if operand.written else (source, near)))
+        return self.way.crossing(memory or operand.memory, near, written=operand.written)
 
     def _once(self, operands: tuple[StepOperand, ...]) -> tuple[str, ...]:
         """Inputs whose bytes an output takes."""

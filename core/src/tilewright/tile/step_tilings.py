@@ -19,8 +19,9 @@ from tilewright.tile.loop_orders import EstimatedTiling
 from tilewright.tile.lower_bounds import MUCH_TRAFFIC, NEAR_THE_LEAST, least_score
 from tilewright.tile.problem import SpaceTables
 from tilewright.tile.split_reductions import splits
-from tilewright.tile.step_spaces import NOTHING, HopMemories, ScheduledMachine
+from tilewright.tile.step_spaces import NOTHING, ScheduledMachine
 from tilewright.tile.tiling_space import TilingSpace, bound_bytes, rolling_loops
+from tilewright.tile.way import HopMemories
 
 UNTAKEN: Mapping[str, int] = MappingProxyType({})
 # The tilings of a space that are worth having, the smallest first; the number is the step's. Where the space has sums,
@@ -226,7 +227,7 @@ class StepTilings:
         known = index, memories, around, frozenset(resident.items()), split
         if known not in self._spaces:
             step, hops = self.machine.scheduled.steps[index], tuple(one.hop for one in outer)
-            space = self.machine.space(index, step, (memories.far, memories.near), hops, resident, split=split)
+            space = self.machine.space(index, step, memories.near, hops, resident, split=split)
             self._spaces[known] = space, StructuralKey(replace(space, room_bytes=None))
         return self._spaces[known]
 
@@ -266,7 +267,7 @@ class StepTilings:
 
 def _less(space: TilingSpace, taken: int) -> TilingSpace:
     """The same with less room."""
-    return space if space.room_bytes is None else replace(space, room_bytes=space.room_bytes - taken)
+    return replace(space, room_bytes=space.room_bytes - taken) if taken and space.room_bytes is not None else space
 
 
 def copies_by_operand(hop: Hop) -> tuple[tuple[str, Copy], ...]:

@@ -1,0 +1,65 @@
+"""Knows the way that bytes take from the backing memory to the scratchpad, hop by hop, and where what lives beside it
+comes in. Does not know steps or tiles.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from tilewright.ir.dataclass import dataclass
+from tilewright.ir.platform import CopyPath, Platform
+from tilewright.tile.transfers import path_between, route
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HopMemories:
+    """The two memories of a hop: neighbours on the way from the backing memory to the scratchpad."""
+
+    far: str
+    near: str
+
+
+def hops_of(platform: Platform) -> tuple[HopMemories, ...]:
+    """From the backing memory to the scratchpad, outermost first; none on a machine with one memory."""
+    home, near = platform.home_memory().name, platform.near
+    paths = route(platform, home, near) if near else ()
+    return tuple(HopMemories(far=path.source, near=path.target) for path in paths or ())
+
+
+class Way:
+    """The way on one platform."""
+
+    def __init__(self, platform: Platform) -> None:
+        self.platform = platform
+        self._crossings: dict[tuple[str, str, bool], CopyPath | None] = {}
+
+    @cached_property
+    def hops(self) -> tuple[HopMemories, ...]:
+        """See `hops_of`."""
+        return hops_of(self.platform)
+
+    def entry(self, memory: str) -> int:
+        """The innermost hop over which bytes come from a memory that is not on the way; -1: none."""
+        entries = [at for at, hop in enumerate(self.hops) if path_between(self.platform, memory, hop.near)]
+        return max(entries, default=-1)
+
+    def crossing(self, memory: str, near: str, *, written: bool) -> CopyPath | None:
+        """How what lives in a memory crosses the hop with that near end, from there where it is written; None where it
+        is there already, or comes in further on."""
+        asked = memory, near, written
+        if asked not in self._crossings:
+            source = self._source(memory, near)
+            ends = (near, source) if written else (source, near)
+            self._crossings[asked] = path_between(self.platform, *ends) if source else None
+        return self._crossings[asked]
+
+    def _source(self, memory: str, near: str) -> str:
+        """The far side of that hop for what lives in a memory; "": it does not cross."""
+        position = [hop.near for hop in self.hops].index(near)
+        far, passed = self.hops[position].far, [self.hops[0].far, *(hop.near for hop in self.hops)]
+        if memory in passed:
+            return far if passed.index(memory) <= position else ""
+        entry = self.entry(memory)
+        if not 0 <= entry <= position:
+            return ""
+        return memory if entry == position else far
