@@ -16,14 +16,13 @@ from tilewright.allocate.auto import EXACT, chosen
 from tilewright.allocate.limits import beyond_machine_warnings, memory_bytes
 from tilewright.config.bound_inputs import bound_inputs
 from tilewright.config.continued import bound_of, decided_already, demand_same, demand_same_border
-from tilewright.config.copied_constants import copied_constants
+from tilewright.config.decided import decided, decides
 from tilewright.config.idle_flags import idle_flags
 from tilewright.config.io_rows import demand_one_memory, ends_of, passing
 from tilewright.config.io_types import border_types
 from tilewright.config.machine import board_notes, machine
-from tilewright.config.name_patterns import names_of
 from tilewright.config.options import Options
-from tilewright.config.pins import demand_ends, pinned_memories
+from tilewright.config.pins import demand_ends
 from tilewright.config.recurrent_state import RecurrentState, beginnings, initial_constants, states_of, states_of_plan
 from tilewright.errors import Diagnostic, Exit, TilewrightError
 from tilewright.frontend.model_digest import model_digest
@@ -353,13 +352,9 @@ class Deployment:
     @cached_property
     def _decided(self) -> Decisions:
         """The same, and what patterns of names decide once the graph is bound."""
-        pins, platform = self._pins, self.platform
-        if not self.options.memory_pins and not self.options.constant_copies:
-            return pins
-        names = names_of(self.bound, None if self._given else self.imported.graph)
-        memories = pinned_memories(self.options.memory_pins, names, platform, pins.io)
-        staged = copied_constants(self.options.constant_copies, names, platform)
-        return Decisions(memories=memories, staged=staged).pinned_by(pins)
+        if not decides(self.options):
+            return self._pins
+        return decided(self._pins, self.options, self.bound, None if self._given else self.imported.graph)
 
     def _plan(self) -> Allocated:
         """From wherever an imported state lets it start; of rival settings, the plan that was found then."""

@@ -76,6 +76,31 @@ def test_a_pin_that_cannot_be_says_why_and_what_can(pinned: str, detail: str) ->
     assert error.fix == ("pin one of: fast, portable.clip",)
 
 
+def test_the_cheapest_kernel_of_a_pinned_engine_is_taken() -> None:
+    on_npu = replace(FAST, name="on_npu", engine="npu")
+    found = bound(CLIP, on_npu, replace(on_npu, name="faster", engine="cpu"), engines={"two": "npu"})
+    assert {name: (one.kernel.name, one.engine) for name, one in found.bindings.items() if name != "three"} == {
+        "one": ("faster", "cpu"),
+        "two": ("on_npu", "npu"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("engine", "detail", "possible"),
+    [
+        ("gpu", "target 'p' has no such engine", "cpu, npu"),
+        ("cpu", "its kernel 'on_npu' runs on 'npu' only", "npu"),
+    ],
+)
+def test_a_pinned_engine_must_be_there_and_run_the_kernel(engine: str, detail: str, possible: str) -> None:
+    kernels = {"two": "on_npu" if engine == "cpu" else "portable.clip"}
+    with pytest.raises(TilewrightError) as caught:
+        bound(CLIP, replace(FAST, name="on_npu", engine="npu"), engines={"two": engine}, kernels=kernels)
+    error = caught.value
+    assert (error.code, error.where, error.details) == ("TW1104", "node 'two'", (detail,))
+    assert error.fix == (f"pin one of: {possible}",)
+
+
 def test_nodes_that_nobody_computes_are_all_named() -> None:
     with pytest.raises(TilewrightError) as caught:
         bound(PICKY)

@@ -50,5 +50,5 @@ def test_reserved_ranges_are_half_open() -> None:
 def test_values_are_frozen_and_compare_by_what_they_say() -> None:
     assert replace(ONE) == ONE != replace(ONE, align=2)
     with pytest.raises(FrozenInstanceError):
-        ONE.size_bytes = 3  # type: ignore[misc]
+        ONE.size_bytes = 3  # type: ignore[misc]  # this is what must fail
     assert Budget() == Budget(work=200_000, seed=0)

@@ -47,7 +47,7 @@ def bind(
         graph=relaid.graph,
         platform=platform,
         bindings={
-            name: _binding(name, layer.kernel, found[name], stored.names[name], platform, decisions.engines.get(name))
+            name: _binding(layer, found[name], stored.names[name], name, _engine(name, layer, platform, decisions))
             for name, layer in layer_of.items()
         },
         layouts=relaid.layouts,
@@ -74,9 +74,11 @@ def _candidates_by_site(
 
 
 def _pick(node: str, found: NodeCandidates, decisions: Decisions) -> Layer:
-    pinned = decisions.kernels.get(node)
+    """The kernel that is pinned, or the cheapest of those that run on the engine that is."""
+    pinned, engine = decisions.kernels.get(node), decisions.engines.get(node)
     if not pinned:
-        return found.layers[0]
+        there = (layer for layer in found.layers if not engine or layer.kernel.engine in ("", engine))
+        return next(there, found.layers[0])
     for layer in found.layers:
         if layer.kernel.name == pinned:
             return layer
@@ -90,18 +92,28 @@ def _pick(node: str, found: NodeCandidates, decisions: Decisions) -> Layer:
     )
 
 
-def _binding(
-    node: str,
-    kernel: Kernel,
-    found: NodeCandidates,
-    constants: Mapping[str, str],
-    platform: Platform,
-    pinned_engine: str | None,
-) -> Binding:
+def _engine(node: str, layer: Layer, platform: Platform, decisions: Decisions) -> str:
+    """The engine that computes a node: its kernel's, or where that runs on any the one that is pinned."""
+    own, pinned = engine_of(layer.kernel, platform).name, decisions.engines.get(node)
+    names = [engine.name for engine in platform.engines]
+    possible = [own] if layer.kernel.engine else names
+    if not pinned or pinned in possible:
+        return pinned or own
+    reason = f"its kernel '{layer.kernel.name}' runs on '{own}' only"
+    raise usage_error(
+        "TW1104",
+        f"engine '{pinned}' is pinned to a node that it cannot compute",
+        where=f"node '{node}'",
+        details=(reason if pinned in names else f"target '{platform.name}' has no such engine",),
+        fix=(f"pin one of: {', '.join(possible)}",),
+    )
+
+
+def _binding(layer: Layer, found: NodeCandidates, constants: Mapping[str, str], node: str, engine: str) -> Binding:
     return Binding(
         node=node,
-        kernel=kernel,
-        engine=pinned_engine or engine_of(kernel, platform).name,
+        kernel=layer.kernel,
+        engine=engine,
         candidates=found.candidates,
         refusals=found.refusals,
         constants=constants,

@@ -1,0 +1,31 @@
+"""Knows what users decide about a graph that is bound: by patterns of names, and by files, whose names must be there.
+Does not know how any of that is carried out.
+"""
+
+from __future__ import annotations
+
+from tilewright.config.copied_constants import copied_constants
+from tilewright.config.decided_names import demand_named
+from tilewright.config.name_patterns import names_of
+from tilewright.config.options import Options
+from tilewright.config.pins import pinned_memories
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.graph import Graph
+from tilewright.ir.stages import Bound
+
+
+def decides(options: Options) -> bool:
+    """Whether any name of the graph is decided about."""
+    return bool(options.memory_pins or options.constant_copies) or options.pins != Decisions()
+
+
+def decided(pins: Decisions, options: Options, bound: Bound, source: Graph | None) -> Decisions:
+    """`pins`, which has what files say, and what patterns decide; `source` is the graph as it was imported.
+
+    TilewrightError (exit 2): TW1119 for a name in a file, TW1116 for a pattern, that is nothing of the network.
+    """
+    demand_named(options.pins, bound)
+    names = names_of(bound, source)
+    memories = pinned_memories(options.memory_pins, names, bound.platform, pins.io)
+    staged = copied_constants(options.constant_copies, names, bound.platform)
+    return Decisions(memories=memories, staged=staged).pinned_by(pins)

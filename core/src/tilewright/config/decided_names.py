@@ -1,0 +1,44 @@
+"""Knows whether what a file of decisions names is anything in the network.
+Does not know whether a decision can be kept: the stage that carries it out does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tilewright.errors import usage_error
+from tilewright.errors.suggestions import did_you_mean
+from tilewright.ir.decisions import Decisions
+from tilewright.ir.stages import Bound
+
+
+def demand_named(pins: Decisions, bound: Bound) -> None:
+    """Every node, value and constant that is decided about is there. TilewrightError TW1119 (exit 2).
+
+    Orders, groups, tiles, offsets and what is computed again are refused by the stages that take them whole.
+    """
+    nodes = {node.name: None for node in bound.graph.nodes}
+    values = {name: None for name in bound.graph.tensors if name not in bound.graph.constants}
+    constants = dict.fromkeys((*bound.constants, *bound.graph.constants))
+    known = {"node": nodes, "value": values, "constant": constants}
+    known["value or constant"] = {**values, **constants}
+    for key, kind, name in _named(pins):
+        scratch_or_tile = key == "memories" and name.rpartition(".")[0] in nodes
+        if name not in known[kind] and not scratch_or_tile:
+            raise usage_error(
+                "TW1119",
+                f"the pinned decisions name '{name}' under `{key}`, and the network has no such {kind}",
+                details=did_you_mean(name, tuple(known[kind])),
+                fix=("correct or remove it; `compile --dump-after bound` lists the names",),
+            )
+
+
+def _named(pins: Decisions) -> Iterator[tuple[str, str, str]]:
+    """The key of a decision, what kind of thing it is about, and the name of that."""
+    yield from (("kernels", "node", name) for name in pins.kernels)
+    yield from (("engines", "node", name) for name in pins.engines)
+    yield from (("layouts", "value", name) for name in pins.layouts)
+    yield from (("in_place", "value", name) for pair in pins.in_place.items() for name in pair if name)
+    yield from (("io", "value", name) for name in pins.io)
+    yield from (("staged", "constant", name) for name in pins.staged)
+    yield from (("memories", "value or constant", name) for name in pins.memories)

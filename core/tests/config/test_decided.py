@@ -1,0 +1,48 @@
+"""What patterns decide, what files say of it, and names in files that nothing has."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tilewright.config.copied_constants import CopyRule
+from tilewright.config.decided import decided, decides
+from tilewright.config.options import Options
+from tilewright.errors import TilewrightError
+from tilewright.ir.decisions import Decisions
+from tilewright.testing.cluster import cluster
+from tilewright.testing.one_step import one_step
+
+BOUND = one_step("Gemm", [np.zeros((8, 20), np.float32), np.zeros((20, 16), np.float32)], cluster(4096), constants=(1,))
+BOUND = BOUND.bound
+(NODE,) = BOUND.graph.nodes
+VALUE, OUTPUT = NODE.inputs[0], NODE.outputs[0]
+
+
+def test_options_without_a_name_decide_about_none() -> None:
+    assert not decides(Options())
+    assert decides(Options(memory_pins=((VALUE, "l2"),)))
+    assert decides(Options(pins=Decisions(memories={VALUE: "l2"})))
+
+
+def test_files_overrule_patterns() -> None:
+    options = Options(memory_pins=((VALUE, "l1"), (OUTPUT, "l1")), pins=Decisions(memories={VALUE: "l2"}))
+    assert decided(options.pins, options, BOUND, None).memories == {VALUE: "l2", OUTPUT: "l1"}
+
+
+def test_constants_are_copied_where_a_pattern_says_so() -> None:
+    options = Options(constant_copies=(CopyRule(pattern="*", memory="l2"),))
+    assert [one.memory for one in decided(Decisions(), options, BOUND, None).staged.values()] == ["l2"]
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (Options(memory_pins=(("lost", "l1"),)), "TW1116"),
+        (Options(pins=Decisions(memories={"lost": "l1"})), "TW1119"),
+    ],
+)
+def test_names_of_nothing_are_refused(options: Options, code: str) -> None:
+    with pytest.raises(TilewrightError) as caught:
+        decided(options.pins, options, BOUND, None)
+    assert caught.value.code == code
