@@ -9,13 +9,14 @@ from tilewright.config.copied_constants import CopyRule
 from tilewright.config.decided import decided, decides
 from tilewright.config.options import Options
 from tilewright.errors import TilewrightError
-from tilewright.ir.decisions import Decisions
+from tilewright.ir.decisions import Decisions, Staging
 from tilewright.testing.cluster import cluster
 from tilewright.testing.one_step import one_step
 
 BOUND = one_step("Gemm", [np.zeros((8, 20), np.float32), np.zeros((20, 16), np.float32)], cluster(4096), constants=(1,))
 BOUND = BOUND.bound
 (NODE,) = BOUND.graph.nodes
+(WEIGHTS,) = BOUND.constants
 VALUE, OUTPUT = NODE.inputs[0], NODE.outputs[0]
 
 
@@ -40,9 +41,11 @@ def test_constants_are_copied_where_a_pattern_says_so() -> None:
     [
         (Options(memory_pins=(("lost", "l1"),)), "TW1116"),
         (Options(pins=Decisions(memories={"lost": "l1"})), "TW1119"),
+        (Options(pins=Decisions(staged={WEIGHTS: Staging(memory="lost")})), "TW1103"),
+        (Options(pins=Decisions(staged={WEIGHTS: Staging(memory="flash")})), "TW5033"),
     ],
 )
-def test_names_of_nothing_are_refused(options: Options, code: str) -> None:
+def test_what_cannot_be_is_refused(options: Options, code: str) -> None:
     with pytest.raises(TilewrightError) as caught:
         decided(options.pins, options, BOUND, None)
     assert caught.value.code == code

@@ -14,6 +14,7 @@ from onnx import TensorProto, helper
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.ir.decisions import Decisions
+from tilewright.ir.regions import Region
 from tilewright.plan.shortage import choice_of
 from tilewright.plan.tiled_kernels import WORTH, worth_trying
 from tilewright.testing.cluster import CLUSTER
@@ -90,3 +91,9 @@ def test_what_is_worth_trying(times: float, expected: dict[str, str]) -> None:
     choice = choice_of(plan.bound, plan.registry.operators, Decisions())
     assert worth_trying({"only": times}, choice, {}) == expected
     assert worth_trying({"only": times}, choice, {"only": frozenset((PORTABLE,))}) == {}
+
+
+def test_a_step_with_pinned_tiles_has_no_other_kernel() -> None:
+    plan = deployment(32 << 10)
+    pins = Decisions(tiles={"only": Region(steps=("only",))})
+    assert not worth_trying({"only": 5000.0}, choice_of(plan.bound, plan.registry.operators, pins), {})

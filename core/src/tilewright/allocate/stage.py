@@ -322,4 +322,12 @@ def _complete(tiled: Tiled, decisions: Decisions, placements: Mapping[str, Place
     offsets = {name: place.offset_bytes for name, place in placements.items() if place.memory not in application}
     tiles = {one.name: one for one in tiled.regions if one.together or one.resident}
     groups = tuple(group.steps for group in tiled.groups if len(group.steps) > 1) or decisions.groups
-    return replace(decisions, memories=memories, offsets=offsets, groups=groups, tiles=tiles, allocator=allocator)
+    return replace(
+        decisions,
+        in_place={**decisions.in_place, **tiled.scheduled.in_place},
+        memories=memories,
+        offsets=offsets,
+        groups=groups,
+        tiles=tiles,
+        allocator=allocator,
+    )

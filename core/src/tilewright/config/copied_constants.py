@@ -4,7 +4,7 @@ Does not know where anything is placed, nor the code that copies.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, cast
 
 from tilewright.config.name_patterns import KnownNames
@@ -13,7 +13,7 @@ from tilewright.errors import usage_error
 from tilewright.ir.constant_copies import refusal
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import Staging
-from tilewright.ir.platform import Platform
+from tilewright.ir.platform import Memory, Platform
 
 FORM = "--stage PATTERN=POOL[,when=init|use]     or --stage auto"
 AUTO = "auto"
@@ -53,13 +53,26 @@ def copied_constants(rules: Sequence[CopyRule], names: KnownNames, platform: Pla
         meaning = demand_meaning(rule.pattern, names, where)
         if not meaning.constants:
             raise usage_error("TW1116", f"'{rule.pattern}' names no constant", where=where, fix=(NAMES,))
-        reason = refusal(platform, memory, rule.when)
-        if reason:
-            raise usage_error(
-                "TW5033",
-                f"'{rule.pattern}' cannot be copied to '{rule.memory}': {reason}",
-                where=where,
-                fix=("copy it to another memory, or leave --stage out",),
-            )
-        staged.update(dict.fromkeys(meaning.constants, Staging(memory=rule.memory, when=rule.when)))
+        copy = Staging(memory=rule.memory, when=rule.when)
+        _demand_copyable(rule.pattern, copy, memory, platform, where, "leave --stage out")
+        staged.update(dict.fromkeys(meaning.constants, copy))
     return staged
+
+
+def demand_copyable(staged: Mapping[str, Staging], platform: Platform) -> None:
+    """Every copy that a file decides on can be made. TilewrightError (exit 2) TW1103 and TW5033 as for patterns."""
+    where = "`staged` in the pinned decisions"
+    for name, copy in staged.items():
+        memory = demand_memory(copy.memory, platform, where)
+        _demand_copyable(name, copy, memory, platform, where, "remove it from the file")
+
+
+def _demand_copyable(name: str, copy: Staging, memory: Memory, platform: Platform, where: str, otherwise: str) -> None:
+    reason = refusal(platform, memory, copy.when)
+    if reason:
+        raise usage_error(
+            "TW5033",
+            f"'{name}' cannot be copied to '{copy.memory}': {reason}",
+            where=where,
+            fix=(f"copy it to another memory, or {otherwise}",),
+        )

@@ -4,7 +4,7 @@ Does not know how any of that is carried out.
 
 from __future__ import annotations
 
-from tilewright.config.copied_constants import copied_constants
+from tilewright.config.copied_constants import copied_constants, demand_copyable
 from tilewright.config.decided_names import demand_named
 from tilewright.config.name_patterns import names_of
 from tilewright.config.options import Options
@@ -22,9 +22,11 @@ def decides(options: Options) -> bool:
 def decided(pins: Decisions, options: Options, bound: Bound, source: Graph | None) -> Decisions:
     """`pins`, which has what files say, and what patterns decide; `source` is the graph as it was imported.
 
-    TilewrightError (exit 2): TW1119 for a name in a file, TW1116 for a pattern, that is nothing of the network.
+    TilewrightError (exit 2): TW1119 for a name in a file, TW1116 for a pattern, that is nothing of the network;
+    TW1103 or TW5033 for a copy of a constant that cannot be.
     """
     demand_named(options.pins, bound)
+    demand_copyable(options.pins.staged, bound.platform)
     names = names_of(bound, source)
     memories = pinned_memories(options.memory_pins, names, bound.platform, pins.io)
     staged = copied_constants(options.constant_copies, names, bound.platform)

@@ -229,6 +229,7 @@ class Planner:
         """The best order again with no value in another's bytes: in a scratchpad those would have to stay together."""
         scheduled = best.tiled.scheduled
         kept = {scheduled.storage[value].buffer for group in best.tiled.groups for value in group.region.resident}
+        kept |= self.pins.offsets.keys()
         pairs = [value for value in scheduled.in_place if scheduled.storage[value].buffer not in kept]
         if pairs and self.longest != 1 and not self.pins.in_place:
             order = best.decisions.order

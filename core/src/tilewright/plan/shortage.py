@@ -61,24 +61,26 @@ class Misfit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelChoice:
-    """The kernels that the steps of a binding may have. A step with a pinned kernel has no other."""
+    """The kernels that the steps of a binding may have. A step with a pinned kernel has no other, and neither has one
+    with pinned tiles, which are those of its kernel: both are `settled`.
+    """
 
     bound: Bound
     operators: Mapping[str, Operator]
     pins: Decisions
     sites: Mapping[str, Site]
     layers: Layers
+    settled: frozenset[str] = frozenset()
 
     def candidates(self, step: str, refused: Refused) -> tuple[Candidate, ...]:
         """Those that are neither refused nor ruled out by a pin, cheapest first."""
-        if step not in self.sites or step in self.pins.kernels:
+        if step not in self.sites or step in self.settled:
             return ()
         engine = self.pins.engines.get(step)
         return tuple(
             one
             for one in self.bound.bindings[step].candidates
-            if one.kernel.name not in refused.get(step, ())
-            and engine in (None, engine_of(one.kernel, self.bound.platform).name)
+            if one.kernel.name not in refused.get(step, ()) and (engine is None or one.kernel.engine in ("", engine))
         )
 
     def scratch(self, step: str, kernel: Kernel) -> int:
@@ -118,7 +120,9 @@ class KernelChoice:
 def choice_of(bound: Bound, operators: Mapping[str, Operator], pins: Decisions) -> KernelChoice:
     """The kernels that steps of `bound` may have."""
     sites = {site.node.name: site for site in bound.graph.sites()}
-    return KernelChoice(bound=bound, operators=operators, pins=pins, sites=sites, layers=Layers(operators=operators))
+    settled = frozenset((*pins.kernels, *(name for region in pins.tiles.values() for name in region.steps)))
+    layers = Layers(operators=operators)
+    return KernelChoice(bound=bound, operators=operators, pins=pins, sites=sites, layers=layers, settled=settled)
 
 
 def refusals(misfit: Misfit, choice: KernelChoice, refused: Refused) -> Refused:
