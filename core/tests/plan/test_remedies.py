@@ -161,6 +161,18 @@ def test_pins_that_are_in_the_way() -> None:
     assert _fitting().plan(two)
 
 
+def test_a_place_that_is_in_the_way() -> None:
+    """The first value at the end of a memory that is just large enough."""
+    bound = _bound(3)
+    free = _fitting().plan(bound)
+    used, name = free.pools[0].used_bytes, free.tiled.buffers[0].name
+    limited = with_memories(bound, {free.pools[0].memory: used})
+    with pytest.raises(TilewrightError) as caught:
+        _fitting(pins=Decisions(offsets={name: used - 16})).plan(limited)
+    assert caught.value.code in ("TW5001", "TW5004")
+    assert any(line.startswith("without --pin") and "fits" in line for line in caught.value.fix)
+
+
 def test_settings_are_named_with_which_the_model_fits() -> None:
     plan = _fitting().plan(_bound(0))
 

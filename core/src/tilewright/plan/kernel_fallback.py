@@ -319,7 +319,7 @@ class Fitting:
         return Asked(
             placeable=False,
             effort=self.planner.budget.work,
-            pinned=bool(pins.memories),
+            pinned=bool(pins.memories or pins.offsets),
             staged=bool(pins.staged),
             by_rows={name: whose for name, whose in pins.io.items() if whose in BY_ROWS},
             ends_pinned=not pins.memories.keys().isdisjoint((*first.graph.inputs, *first.graph.outputs)),
@@ -356,6 +356,7 @@ def _changed(planner: Planner, graph: Graph, change: Change) -> Planner:
         pins,
         io=ends if change.users else pins.io,
         memories={} if change.unpinned else pins.memories,
+        offsets={} if change.unpinned else pins.offsets,
         staged={} if change.without_constant_copies else pins.staged,
     )
     work = planner.budget.work * change.effort // (_HASTY if change.hasty else 1)

@@ -8,6 +8,7 @@ Memory, layout, order and tiles depend on each other, and a chain of stages cann
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import field, replace
 from typing import Any, Literal
 
@@ -142,7 +143,8 @@ class Planner:
                 self.work.spend(place_units(bound))
                 answer = attempt(tiled, proposal, self.allocator, self.budget)
             if isinstance(answer, Allocated):
-                return verify_allocated(answer, self.operators)
+                with self._tiles_kept():
+                    return verify_allocated(answer, self.operators)
             sent = least_useful(tiled, answer)
             if not sent:
                 return Misfit(error=does_not_fit(tiled, answer), tiled=tiled, overflow=answer)
@@ -178,7 +180,8 @@ class Planner:
             longest=self.longest,
             known=self.known,
         )
-        return self.answers.keep(groups_by(self.tiler, request), scheduled.bound, *asked)
+        with self._tiles_kept():
+            return self.answers.keep(groups_by(self.tiler, request), scheduled.bound, *asked)
 
     def _question(self, scheduled: Scheduled, decisions: Decisions) -> tuple[object, ...]:
         """All that the tiler's answer depends on, but for the kernels."""
@@ -188,7 +191,7 @@ class Planner:
         return how, decisions, scheduled.steps, scheduled.in_place, platform
 
     def _newly_tiled(self, scheduled: Scheduled, decisions: Decisions) -> Tiled:
-        try:
+        with self._tiles_kept():
             tiled = tile(
                 scheduled,
                 self.operators,
@@ -200,6 +203,12 @@ class Planner:
                 self.known,
             )
             return verify_tiled(tiled, self.operators)
+
+    @contextmanager
+    def _tiles_kept(self) -> Iterator[None]:
+        """What is not sound or not there is the fault of pinned tiles, where there are some: TW4043 (exit 5)."""
+        try:
+            yield
         except TilewrightError as error:
             if not self.pins.tiles or error.exit_code is not Exit.INTERNAL:
                 raise

@@ -27,7 +27,7 @@ class Change:
     """What is done differently when a plan is tried again."""
 
     users: bool = False  # inputs and outputs stay with the caller
-    unpinned: bool = False  # nothing is pinned to a memory
+    unpinned: bool = False  # nothing is pinned to a memory, nor to a place in one
     without_constant_copies: bool = False  # no constant is copied
     effort: int = 1  # times the budget
     settled: bool = False  # with the kernels of the binding that is given, without a look at others
@@ -41,9 +41,9 @@ Sizes = dict[str, int]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """What could be changed. `placeable`: the buffers' lower bound is inside the limits, so that a more patient
-    allocator might do. `pinned`, `staged`: there are pins of memories, or copies of constants, that could be left out.
-    `by_rows`: inputs and outputs that are nowhere whole, and stay so. `ends_pinned`: some are pinned to a memory, and
-    cannot stay with the caller. `of_constants`: constants are too many.
+    allocator might do. `pinned`, `staged`: there are pins of memories or places, or copies of constants, that could be
+    left out. `by_rows`: inputs and outputs that are nowhere whole, and stay so. `ends_pinned`: some are pinned to a
+    memory, and cannot stay with the caller. `of_constants`: constants are too many.
     """
 
     placeable: bool

@@ -1,0 +1,106 @@
+"""Decisions of random graphs' plans: all of them, saved and pinned, must give the program again; parts of them must
+be kept or refused with a next step.
+
+    python benchmarks/random_pins.py [--target siracusa] [--seeds 0:100] [--set NAME=VALUE] [--memory NAME=SIZE]
+
+The graphs, and on machines with a scratchpad its sizes, are those of `random_float_tiles.py`. A line for each graph of
+which something is not as it should be, and how many there were of what; the exit code is the number of failures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from random_float_tiles import SIZES, written
+from random_networks import machine_options
+
+from tilewright.config.options import Options
+from tilewright.deployment import Deployment
+from tilewright.errors import Exit, TilewrightError
+from tilewright.plugins import load_for
+from tilewright.snapshot.saved_stage import decisions_from_json
+
+PARTS = 4  # of the decisions of each plan
+SHARES = (1.0, 1.0, 0.5, 0.2)  # of what stands under one key
+REFUSED = (Exit.USAGE, Exit.DOES_NOT_FIT, Exit.UNSUPPORTED)
+
+
+def saved(plan: Deployment, folder: Path) -> Mapping[str, Any]:
+    """The decisions of a plan, as they stand in a file."""
+    plan.export_state(folder, "allocated")
+    found: Mapping[str, Any] = json.loads((folder / "state.json").read_text())["value"]["decisions"]
+    return found
+
+
+def part_of(decisions: Mapping[str, Any], numbers: random.Random) -> dict[str, Any]:
+    """Some keys, and some of what stands under them."""
+    found: dict[str, Any] = {}
+    for key, value in decisions.items():
+        share = numbers.choice(SHARES)
+        if numbers.random() < 0.5:
+            inside = isinstance(value, dict)
+            found[key] = {name: one for name, one in value.items() if numbers.random() < share} if inside else value
+    return found
+
+
+def outcomes(file: Path, target: str, options: Options, folder: Path, seed: int) -> Iterator[tuple[str, str]]:
+    """What became of all decisions of a plan and of parts of them, and what is wrong with that."""
+
+    def pinned(decisions: Mapping[str, Any]) -> Deployment:
+        return Deployment(file, target, replace(options, pins=decisions_from_json(json.dumps(decisions))))
+
+    first = Deployment(file, target, options)
+    try:
+        files = first.artifact.files
+    except TilewrightError as error:
+        yield f"no plan, {error.code}", ""
+        return
+    decisions, numbers = saved(first, folder), random.Random(seed)
+    same = pinned(decisions).artifact.files == files
+    yield "given again" if same else "failed", "" if same else "another program"
+    for _ in range(PARTS):
+        part = part_of(decisions, numbers)
+        try:
+            assert pinned(part).artifact.files
+            yield "part kept", ""
+        except TilewrightError as error:
+            proper = error.exit_code in REFUSED and error.fix
+            yield f"part refused, {error.code}" if proper else "failed", "" if proper else f"{error} {json.dumps(part)}"
+
+
+def main() -> int:
+    """How many are not as they should be."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--target", default="siracusa")
+    parser.add_argument("--seeds", default="0:100", help="FIRST:END")
+    asked, options = machine_options(parser)
+    warnings.simplefilter("ignore")
+    near = load_for(target=asked.target).platforms[asked.target].near
+    counted: Counter[str] = Counter()
+    first, end = map(int, asked.seeds.split(":"))
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(first, end):
+            file = Path(folder) / f"graph{seed}.onnx"
+            operators = written(seed, file)
+            size = {near: random.Random(seed).choice(SIZES)} if near else {}
+            here = replace(options, memory={**options.memory, **size})
+            for what, why in outcomes(file, asked.target, here, Path(folder) / "state", seed) if operators else ():
+                counted[what] += 1
+                if why:
+                    print(f"seed {seed}, {operators}: {what}: {why}", flush=True)
+    print(dict(counted))
+    return counted["failed"]
+
+
+if __name__ == "__main__":
+    sys.exit(min(main(), 100))

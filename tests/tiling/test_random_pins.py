@@ -1,0 +1,39 @@
+"""The decisions of plans that nobody has seen: pinned, they give the program again; parts are kept or refused.
+
+More of them: `benchmarks/random_pins.py`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tilewright.config.options import Options
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+MACHINES = {
+    "generic": Options(),
+    "siracusa": Options(settings={"stacks": "l2"}, memory={"l1": 12000}),
+    "snitch": Options(settings={"stacks": "l3"}, memory={"tcdm": 12000}),
+}
+SEEDS = (3, 329)  # 329 on snitch: parts pin offsets that leave no room
+
+
+@pytest.fixture(name="script")
+def _script(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    return importlib.import_module("random_pins")
+
+
+@pytest.mark.parametrize("target", MACHINES)
+@pytest.mark.parametrize("seed", [*SEEDS, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(20))])
+def test_plans_are_given_again(script: Any, seed: int, target: str, tmp_path: Path) -> None:
+    file = tmp_path / "graph.onnx"
+    assert script.written(seed, file)
+    found = list(script.outcomes(file, target, MACHINES[target], tmp_path / "state", seed))
+    assert found[0] == ("given again", "")
+    assert len(found) == 1 + script.PARTS
+    assert not any(why for _, why in found)
