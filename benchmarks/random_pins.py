@@ -2,6 +2,7 @@
 be kept or refused with a next step.
 
     python benchmarks/random_pins.py [--target siracusa] [--seeds 0:100] [--set NAME=VALUE] [--memory NAME=SIZE]
+                                     [--optimize ram]
 
 The graphs, and on machines with a scratchpad its sizes, are those of `random_float_tiles.py`. A line for each graph of
 which something is not as it should be, and how many there were of what; the exit code is the number of failures.
@@ -83,6 +84,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--target", default="siracusa")
     parser.add_argument("--seeds", default="0:100", help="FIRST:END")
+    parser.add_argument("--optimize", default=Options().optimize, choices=("speed", "balanced", "ram"))
     asked, options = machine_options(parser)
     warnings.simplefilter("ignore")
     near = load_for(target=asked.target).platforms[asked.target].near
@@ -93,7 +95,7 @@ def main() -> int:
             file = Path(folder) / f"graph{seed}.onnx"
             operators = written(seed, file)
             size = {near: random.Random(seed).choice(SIZES)} if near else {}
-            here = replace(options, memory={**options.memory, **size})
+            here = replace(options, memory={**options.memory, **size}, optimize=asked.optimize)
             for what, why in outcomes(file, asked.target, here, Path(folder) / "state", seed) if operators else ():
                 counted[what] += 1
                 if why:

@@ -41,6 +41,14 @@ def test_a_region_by_rows_that_is_decided_stands_at_its_last_step() -> None:
     assert group.cycles > 0
 
 
+def test_steps_of_a_region_must_follow_one_another() -> None:
+    rows = Rows(loops=("_lead1", "_lead1"), trips=(1, 1), word=(Repeated((0, 1), 4),))
+    for steps in (("two", "one"), ("none", "one")):
+        with pytest.raises(TilewrightError, match=f"{', '.join(steps)} are not successive steps") as caught:
+            WholeTiler().plan(request(tiles={steps[-1]: Region(steps=steps, order=rows)}))
+        assert caught.value.code == "TW4042"
+
+
 def test_steps_cannot_stay_together_where_nothing_stays() -> None:
     with pytest.raises(TilewrightError) as caught:
         WholeTiler().plan(request(groups=(("one", "two"),)))

@@ -46,6 +46,14 @@ def not_together(steps: Sequence[Step], reason: str) -> TilewrightError:
     )
 
 
+def first_of(names: Sequence[str], numbers: Mapping[str, int]) -> int:
+    """The number of the first of some steps. TilewrightError TW4042 (exit 5) where they do not follow one another."""
+    at = [numbers.get(name, -1) for name in names]
+    if at[0] < 0 or at != list(range(at[0], at[0] + len(at))):
+        raise not_together([], f"{', '.join(names)} are not successive steps of the schedule")
+    return at[0]
+
+
 def region_buffers(
     machine: ScheduledMachine, regions: Sequence[Region], resident: Mapping[str, str] = NOTHING
 ) -> Iterator[Buffer]:

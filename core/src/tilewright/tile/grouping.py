@@ -18,7 +18,7 @@ from tilewright.ir.regions import Region
 from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Buffer, Group, Step
 from tilewright.ir.tiler import Buffering
-from tilewright.tile.buffers import not_together
+from tilewright.tile.buffers import first_of, not_together
 from tilewright.tile.cost import altogether, region_costs
 from tilewright.tile.fusion import RegionAnalysis, StepAnalyses, region_analysis, whole_hops
 from tilewright.tile.group_bounds import ROUNDED, least_cost
@@ -135,15 +135,8 @@ class Grouping:
 
     def _fixed(self, pinned: Sequence[tuple[str, ...]]) -> dict[int, int]:
         """Pinned groups of several steps, by one after their last step: the first."""
-        index = {step.name: number for number, step in enumerate(self.machine.scheduled.steps)}
-        fixed: dict[int, int] = {}
-        for names in pinned:
-            if len(names) > 1:
-                at = [index.get(name, -1) for name in names]
-                if at[0] < 0 or at != list(range(at[0], at[0] + len(at))):
-                    raise not_together([], f"{', '.join(names)} are not successive steps of the schedule")
-                fixed[at[-1] + 1] = at[0]
-        return fixed
+        firsts = ((first_of(names, self.machine.numbers), len(names)) for names in pinned if len(names) > 1)
+        return {first + count: first for first, count in firsts}
 
     def _divided(self, fixed: Mapping[int, int], most: int, weight: float) -> _Division:
         """The schedule in segments of at most `most` steps, and those that are given."""

@@ -9,7 +9,7 @@ from tilewright.ir.dataclass import dataclass
 from tilewright.ir.regions import Region
 from tilewright.ir.stages import Group, Step
 from tilewright.ir.tiler import TilingRequest
-from tilewright.tile.buffers import not_together
+from tilewright.tile.buffers import first_of, not_together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +24,9 @@ class WholeTiler:
         by_rows = {name: region for region in request.decisions.tiles.values() if region.rows for name in region.steps}
         if any(len(names) > 1 and names[-1] not in by_rows for names in request.decisions.groups):
             raise not_together([], "this machine has no scratchpad that they would stay in")
+        numbers = {step.name: number for number, step in enumerate(request.scheduled.steps)}
+        for rows in by_rows.values():
+            first_of(rows.steps, numbers)
         groups, steps = list[Group](), None
         for step in request.scheduled.steps:
             region = by_rows.get(step.name)
