@@ -16,13 +16,12 @@ from tilewright.allocate.auto import EXACT, chosen
 from tilewright.allocate.limits import beyond_machine_warnings, memory_bytes
 from tilewright.config.bound_inputs import bound_inputs
 from tilewright.config.continued import bound_of, decided_already, demand_same, demand_same_border
-from tilewright.config.decided import decided, decides
+from tilewright.config.decided import decided, decides, demand_borders
 from tilewright.config.idle_flags import idle_flags
 from tilewright.config.io_rows import demand_one_memory, ends_of, passing
 from tilewright.config.io_types import border_types
 from tilewright.config.machine import board_notes, machine
 from tilewright.config.options import Options
-from tilewright.config.pins import demand_ends
 from tilewright.config.recurrent_state import RecurrentState, beginnings, initial_constants, states_of, states_of_plan
 from tilewright.errors import Diagnostic, Exit, TilewrightError
 from tilewright.frontend.model_digest import model_digest
@@ -336,7 +335,7 @@ class Deployment:
     def _pins(self) -> Decisions:
         """What was asked for before the graph is bound."""
         state = {state.input: state.output for state in self.states}
-        demand_ends(self.options.io_of, (*self.inputs, *self.outputs), {*state, *state.values()})
+        demand_borders(self.options, (*self.inputs, *self.outputs), state)
         return Decisions(io=ends_of(self.options, self.inputs, self.outputs), state=state).pinned_by(self.options.pins)
 
     def _configured(self, settings: Mapping[str, str]) -> Platform:

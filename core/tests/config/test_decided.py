@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tilewright.config.copied_constants import CopyRule
-from tilewright.config.decided import decided, decides
+from tilewright.config.decided import decided, decides, demand_borders
 from tilewright.config.options import Options
 from tilewright.errors import TilewrightError
 from tilewright.ir.decisions import Decisions, Staging
@@ -48,4 +48,20 @@ def test_constants_are_copied_where_a_pattern_says_so() -> None:
 def test_what_cannot_be_is_refused(options: Options, code: str) -> None:
     with pytest.raises(TilewrightError) as caught:
         decided(options.pins, options, BOUND, None)
+    assert caught.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (Options(io_of={"lost": "user"}), "TW1113"),
+        (Options(pins=Decisions(io={"lost": "user"})), "TW1113"),
+        (Options(pins=Decisions(io={"h": "user"})), "TW1113"),
+        (Options(pins=Decisions(state={"x": "y"})), "TW1114"),
+    ],
+)
+def test_inputs_and_outputs_are_those_there_are(options: Options, code: str) -> None:
+    demand_borders(Options(io_of={"x": "user"}, pins=Decisions(io={"y": "user"}, state={"h": "n"})), "xy", {"h": "n"})
+    with pytest.raises(TilewrightError) as caught:
+        demand_borders(options, ("x", "y"), {"h": "new"})
     assert caught.value.code == code

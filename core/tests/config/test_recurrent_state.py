@@ -12,6 +12,7 @@ import pytest
 
 from tilewright.config.recurrent_state import (
     beginnings,
+    demand_kept,
     following,
     initial_constants,
     kept_ends,
@@ -88,6 +89,15 @@ def test_what_cannot_be_kept_says_why(text: str, tmp_path: Path, monkeypatch: py
 def test_an_input_has_one_state() -> None:
     with pytest.raises(TilewrightError, match="input 'h:0' is given a value twice"):
         states_of(["new:0:h:0", "new:0:h:0=1"], cell())
+
+
+def test_a_file_of_decisions_keeps_no_other_state_than_flags() -> None:
+    demand_kept({}, {"h": "new"})
+    demand_kept({"h": "new"}, {"h": "new"})
+    for kept in ({}, {"h": "part"}):
+        with pytest.raises(TilewrightError, match="'new' as state for input 'h', and no --state says so") as caught:
+            demand_kept({"h": "new"}, kept)
+        assert (caught.value.code, caught.value.exit_code) == ("TW1114", Exit.USAGE)
 
 
 def test_integers_begin_with_integers() -> None:

@@ -4,11 +4,14 @@ Does not know how any of that is carried out.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from tilewright.config.copied_constants import copied_constants, demand_copyable
 from tilewright.config.decided_names import demand_named
 from tilewright.config.name_patterns import names_of
 from tilewright.config.options import Options
-from tilewright.config.pins import pinned_memories
+from tilewright.config.pins import demand_ends, pinned_memories
+from tilewright.config.recurrent_state import demand_kept
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.graph import Graph
 from tilewright.ir.stages import Bound
@@ -17,6 +20,14 @@ from tilewright.ir.stages import Bound
 def decides(options: Options) -> bool:
     """Whether any name of the graph is decided about."""
     return bool(options.memory_pins or options.constant_copies) or options.pins != Decisions()
+
+
+def demand_borders(options: Options, ends: Sequence[str], state: Mapping[str, str]) -> None:
+    """What flags and files say of inputs and outputs is about those there are: `ends`, and beside them those that
+    `state` has, input -> output. TilewrightError (exit 2) TW1113 and TW1114.
+    """
+    demand_kept(options.pins.state, state)
+    demand_ends((*options.io_of, *options.pins.io), ends, {*state, *state.values()})
 
 
 def decided(pins: Decisions, options: Options, bound: Bound, source: Graph | None) -> Decisions:

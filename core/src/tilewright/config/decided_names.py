@@ -15,7 +15,8 @@ from tilewright.ir.stages import Bound
 def demand_named(pins: Decisions, bound: Bound) -> None:
     """Every node, value and constant that is decided about is there. TilewrightError TW1119 (exit 2).
 
-    Orders, groups, tiles, offsets and what is computed again are refused by the stages that take them whole.
+    Orders, groups, tiles, offsets and what is computed again are refused by the stages that take them whole, ends of
+    the graph and state beside the flags about them.
     """
     nodes = {node.name: None for node in bound.graph.nodes}
     values = {name: None for name in bound.graph.tensors if name not in bound.graph.constants}
@@ -39,6 +40,5 @@ def _named(pins: Decisions) -> Iterator[tuple[str, str, str]]:
     yield from (("engines", "node", name) for name in pins.engines)
     yield from (("layouts", "value", name) for name in pins.layouts)
     yield from (("in_place", "value", name) for pair in pins.in_place.items() for name in pair if name)
-    yield from (("io", "value", name) for name in pins.io)
     yield from (("staged", "constant", name) for name in pins.staged)
     yield from (("memories", "value or constant", name) for name in pins.memories)

@@ -102,6 +102,17 @@ def run_stream(
     return given, found
 
 
+def demand_kept(pinned: Mapping[str, str], kept: Mapping[str, str]) -> None:
+    """A file of decisions has no state (input -> output) but what `--state` keeps. TilewrightError TW1114 (exit 2)."""
+    for name, output in pinned.items():
+        if kept.get(name) != output:
+            raise usage_error(
+                "TW1114",
+                f"the pinned decisions have '{output}' as state for input '{name}', and no --state says so",
+                fix=(f"remove it from the file, or add --state {output}:{name}",),
+            )
+
+
 def _state(text: str, graph: Graph, folder: Path) -> RecurrentState:
     output, name, beginning = _parts(text, graph)
     written, read = graph.tensors[output], graph.tensors[name]
