@@ -91,6 +91,10 @@ def test_what_does_not_fit_is_an_answer_or_an_error() -> None:
 HOP = Hop(far="l2", near="l1", nest=(Cut("m", 1),), copies={f"wide1.{name}": Copy(level=1) for name in "ABY"})
 UNKNOWN = {
     "there is no step 'gone'": {"gone": Region(steps=("gone",))},
+    "under 'wide1' are tiles of wide1, wide2": {"wide1": Region(steps=("wide1", "wide2"))},
+    "under 'wide1' are tiles of no step": {"wide1": Region(steps=())},
+    "step 'wide2' is tiled twice": {"wide1": Region(steps=("wide2", "wide2", "wide1"))},
+    "step 'wide1' is tiled twice": {"wide1": Region(steps=("wide1",)), "wide2": Region(steps=("wide1", "wide2"))},
     "no such loop": {"wide1": Region(steps=("wide1",), hops=(replace(HOP, near="l9"),), order="tiles")},
 }
 

@@ -7,7 +7,7 @@ Memory, layout, order and tiles depend on each other, and a chain of stages cann
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field, replace
 from typing import Any, Literal
@@ -29,6 +29,7 @@ from tilewright.ir.kernel import Kernel
 from tilewright.ir.layer import Layers
 from tilewright.ir.operator import Operator
 from tilewright.ir.platform import Platform
+from tilewright.ir.regions import Region
 from tilewright.ir.stages import Allocated, Bound, Group, Scheduled, Tiled
 from tilewright.ir.tiler import Buffering, Tiler, TilingRequest
 from tilewright.plan.constant_copy_costs import proposals
@@ -152,9 +153,8 @@ class Planner:
 
     def tile(self, scheduled: Scheduled, decisions: Decisions) -> Tiled:
         """The `tile` stage with this planner's tiler. TilewrightError TW4043 (exit 5): pinned tiles cannot be kept."""
-        unknown = sorted(self.pins.tiles.keys() - {step.name for step in scheduled.steps})
-        if unknown:
-            raise _tiles_not_kept(f"there is no step '{unknown[0]}'")
+        if fault := _fault_of_tiles(self.pins.tiles, {step.name for step in scheduled.steps}):
+            raise _tiles_not_kept(fault)
         asked = self._question(scheduled, decisions)
         known = self.tilings.found(scheduled.bound, *asked)
         if known is not None:
@@ -243,6 +243,21 @@ class Planner:
         if pairs and self.longest != 1 and not self.pins.in_place:
             order = best.decisions.order
             yield Decisions(order=order, in_place=dict.fromkeys(pairs, "")).pinned_by(self.pins)
+
+
+def _fault_of_tiles(tiles: Mapping[str, Region], steps: Collection[str]) -> str:
+    """Why regions, each under its last step, are not of these steps, each at most once; "" where they are."""
+    seen = set[str]()
+    for name, region in tiles.items():
+        for step in (name, *region.steps):
+            if step not in steps:
+                return f"there is no step '{step}'"
+        if name not in region.steps[-1:]:
+            return f"under '{name}' are tiles of {', '.join(region.steps) or 'no step'}"
+        if twice := [step for number, step in enumerate(region.steps) if step in seen or step in region.steps[:number]]:
+            return f"step '{twice[0]}' is tiled twice"
+        seen.update(region.steps)
+    return ""
 
 
 def _tiles_not_kept(*reasons: str) -> TilewrightError:
