@@ -16,6 +16,7 @@ import sys
 import tempfile
 import warnings
 from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,6 +31,7 @@ from tilewright.plugins import load_for
 EXTENTS = (1, 3, 8, 13, 29)
 SIZES = (1500, 3000, 6000, 12000, 24000)
 REFUSED = (Exit.UNSUPPORTED, Exit.MODEL)
+Outcomes = Callable[[Path, argparse.Namespace, Options, str], Iterable[tuple[str, str]]]  # what, and what is wrong
 MOST_SIZES = 2  # that a refusal names, one after the other
 
 
@@ -63,27 +65,35 @@ def outcome(file: Path, target: str, options: Options, near: str, size: int) -> 
     return "failed", f"not even {near}={size} does, which a refusal named"
 
 
-def main() -> int:
-    """How many are not right."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def counted(parser: argparse.ArgumentParser, outcomes: Outcomes) -> Counter[str]:
+    """How many graphs there were of what, after a line for each of which something is wrong."""
     parser.add_argument("--target", default="siracusa")
     parser.add_argument("--seeds", default="0:100", help="FIRST:END")
     asked, options = machine_options(parser)
     warnings.simplefilter("ignore")
     near = load_for(target=asked.target).platforms[asked.target].near
-    counted: Counter[str] = Counter()
+    found: Counter[str] = Counter()
     first, end = map(int, asked.seeds.split(":"))
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(first, end):
-            file = Path(folder) / f"graph{seed}.onnx"
+            file, size = Path(folder) / f"graph{seed}.onnx", random.Random(seed).choice(SIZES)
             operators = written(seed, file)
-            if operators:
-                what, why = outcome(file, asked.target, options, near, random.Random(seed).choice(SIZES))
-                counted[what] += 1
+            here = replace(options, memory={**options.memory, near: size} if near else options.memory)
+            for what, why in outcomes(file, asked, here, near) if operators else ():
+                found[what] += 1
                 if why:
                     print(f"seed {seed}, {operators}: {what}: {why}", flush=True)
-    print(dict(counted))
-    return counted["wrong"] + counted["failed"]
+    print(dict(found))
+    return found
+
+
+def main() -> int:
+    """How many are not right."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    found = counted(
+        parser, lambda file, asked, options, near: [outcome(file, asked.target, options, near, options.memory[near])]
+    )
+    return found["wrong"] + found["failed"]
 
 
 if __name__ == "__main__":

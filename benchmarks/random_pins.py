@@ -14,21 +14,16 @@ import argparse
 import json
 import random
 import sys
-import tempfile
-import warnings
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from random_float_tiles import SIZES, written
-from random_networks import machine_options
+from random_float_tiles import counted
 
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError
-from tilewright.plugins import load_for
 from tilewright.snapshot.saved_stage import decisions_from_json
 
 PARTS = 4  # of the decisions of each plan
@@ -82,26 +77,13 @@ def outcomes(file: Path, target: str, options: Options, folder: Path, seed: int)
 def main() -> int:
     """How many are not as they should be."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--target", default="siracusa")
-    parser.add_argument("--seeds", default="0:100", help="FIRST:END")
     parser.add_argument("--optimize", default=Options().optimize, choices=("speed", "balanced", "ram"))
-    asked, options = machine_options(parser)
-    warnings.simplefilter("ignore")
-    near = load_for(target=asked.target).platforms[asked.target].near
-    counted: Counter[str] = Counter()
-    first, end = map(int, asked.seeds.split(":"))
-    with tempfile.TemporaryDirectory() as folder:
-        for seed in range(first, end):
-            file = Path(folder) / f"graph{seed}.onnx"
-            operators = written(seed, file)
-            size = {near: random.Random(seed).choice(SIZES)} if near else {}
-            here = replace(options, memory={**options.memory, **size}, optimize=asked.optimize)
-            for what, why in outcomes(file, asked.target, here, Path(folder) / "state", seed) if operators else ():
-                counted[what] += 1
-                if why:
-                    print(f"seed {seed}, {operators}: {what}: {why}", flush=True)
-    print(dict(counted))
-    return counted["failed"]
+
+    def tried(file: Path, asked: argparse.Namespace, options: Options, _: str) -> Iterator[tuple[str, str]]:
+        options = replace(options, optimize=asked.optimize)
+        return outcomes(file, asked.target, options, file.with_suffix(".state"), int(file.stem.removeprefix("graph")))
+
+    return counted(parser, tried)["failed"]
 
 
 if __name__ == "__main__":

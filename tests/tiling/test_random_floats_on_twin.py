@@ -5,7 +5,7 @@ More of them: `benchmarks/random_float_tiles.py`.
 
 from __future__ import annotations
 
-import importlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +13,14 @@ import pytest
 
 from tilewright.config.options import Options
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 MACHINES = {"siracusa": ("l1", {"stacks": "l2"}), "snitch": ("tcdm", {"stacks": "l3"})}
 SEEDS = (50018, 50049, 51126)  # a sum of nothing, only empty values, a value in parts and whole
 
 
-@pytest.fixture(name="script")
-def _script(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    return importlib.import_module("random_float_tiles")
-
-
 @pytest.mark.parametrize("target", MACHINES)
 @pytest.mark.parametrize("seed", [*SEEDS, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(20))])
-def test_every_step_is_right(script: Any, seed: int, target: str, tmp_path: Path) -> None:
-    near, settings = MACHINES[target]
+def test_every_step_is_right(benchmark_script: Callable[[str], Any], seed: int, target: str, tmp_path: Path) -> None:
+    (near, settings), script = MACHINES[target], benchmark_script("random_float_tiles")
     file = tmp_path / "graph.onnx"
     assert script.written(seed, file)
     assert script.outcome(file, target, Options(settings=settings), near, 12000) == ("right", "")

@@ -5,7 +5,7 @@ More of them: `benchmarks/random_pins.py`.
 
 from __future__ import annotations
 
-import importlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ import pytest
 
 from tilewright.config.options import Options
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 MACHINES = {
     "generic": Options(optimize="ram"),
     "siracusa": Options(settings={"stacks": "l2"}, memory={"l1": 12000}),
@@ -22,17 +21,12 @@ MACHINES = {
 SEEDS = (329, 3046)  # offsets that leave no room, on snitch; rows of steps that another order has apart
 
 
-@pytest.fixture(name="script")
-def _script(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    return importlib.import_module("random_pins")
-
-
 @pytest.mark.parametrize("target", MACHINES)
 @pytest.mark.parametrize("seed", [*SEEDS, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(20))])
-def test_plans_are_given_again(script: Any, seed: int, target: str, tmp_path: Path) -> None:
+def test_plans_are_given_again(benchmark_script: Callable[[str], Any], seed: int, target: str, tmp_path: Path) -> None:
     file = tmp_path / "graph.onnx"
-    assert script.written(seed, file)
+    assert benchmark_script("random_float_tiles").written(seed, file)
+    script = benchmark_script("random_pins")
     found = list(script.outcomes(file, target, MACHINES[target], tmp_path / "state", seed))
     assert found[0] == ("given again", "")
     assert len(found) == 1 + script.PARTS

@@ -63,7 +63,7 @@ def test_everything_crosses_the_only_hop() -> None:
 def test_on_one_memory_nothing_does() -> None:
     alone = replace(cluster(NEAR), near="", copies=())
     machine = product(alone)
-    assert (machine.hops, machine.homes, machine.constant_homes) == ((), ("l2", "l1"), ("flash",))
+    assert (machine.hops, machine.way.homes, machine.way.constant_homes) == ((), ("l2", "l1"), ("flash",))
 
 
 def test_constants_enter_where_they_first_can() -> None:
@@ -71,7 +71,7 @@ def test_constants_enter_where_they_first_can() -> None:
     assert machine.hops == (HopMemories(far="l3", near="l2"), HopMemories(far="l2", near="l1"))
     assert copied(machine, OUTER) == {"A": "l3", "Y": "l3"}
     assert copied(machine, INNER) == {"A": "l2", "B": "flash", "Y": "l2"}
-    assert machine.homes == ("l3", "side")
+    assert machine.way.homes == ("l3", "side")
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def bind(
         graph=relaid.graph,
         platform=platform,
         bindings={
-            name: _binding(layer, found[name], stored.names[name], name, _engine(name, layer, platform, decisions))
+            name: _binding(name, layer, found[name], stored.names[name], _engine(name, layer, platform, decisions))
             for name, layer in layer_of.items()
         },
         layouts=relaid.layouts,
@@ -109,7 +109,7 @@ def _engine(node: str, layer: Layer, platform: Platform, decisions: Decisions) -
     )
 
 
-def _binding(layer: Layer, found: NodeCandidates, constants: Mapping[str, str], node: str, engine: str) -> Binding:
+def _binding(node: str, layer: Layer, found: NodeCandidates, constants: Mapping[str, str], engine: str) -> Binding:
     return Binding(
         node=node,
         kernel=layer.kernel,

@@ -112,7 +112,7 @@ def _scratch(machine: ScheduledMachine, step: Step) -> Iterator[Buffer]:
             align=max(machine.platform.buffer_align, 8),
             first=at,
             last=at,
-            memories=machine.homes,
+            memories=machine.way.homes,
         )
 
 

@@ -153,7 +153,7 @@ class RowLives:
     def ours(self) -> frozenset[str]:
         """The buffers that are placed in the only memory for values, and nowhere in particular."""
         home = self.machine.platform.home_memory()
-        if len(self.machine.homes) > 1 or home.managed_by != "tilewright":
+        if len(self.machine.way.homes) > 1 or home.managed_by != "tilewright":
             return frozenset()
         return frozenset(name for name, buffer in self.buffers.items() if self._free(buffer))
 

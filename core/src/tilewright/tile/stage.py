@@ -127,14 +127,14 @@ def _candidates(
     staying = tuple(dict.fromkeys(resident[value] for value in buffer.values if value in resident))
     if staying:
         return staying
-    pinned = _pins(buffer.name, buffer.values, machine.ram, machine.homes, decisions)
+    pinned = _pins(buffer.name, buffer.values, machine.way.ram, machine.way.homes, decisions)
     passed = {
         hop.near for hop in machine.hops[:-1]
     }  # on the way to the scratchpad: copies of what is pinned begin there
-    names = pinned if passed.intersection(pinned) else [*machine.homes, *pinned]
+    names = pinned if passed.intersection(pinned) else [*machine.way.homes, *pinned]
     for value in buffer.values:
         if value in demands:
-            names = [name for name in demands[value] if name in machine.ram]
+            names = [name for name in demands[value] if name in machine.way.ram]
     return tuple(names)
 
 
@@ -159,8 +159,8 @@ def _constants(machine: ScheduledMachine, decisions: Decisions) -> list[Buffer]:
             first=0,
             last=final,
             memories=(
-                *machine.constant_homes,
-                *_pins(name, (), const, machine.constant_homes, decisions),
+                *machine.way.constant_homes,
+                *_pins(name, (), const, machine.way.constant_homes, decisions),
             ),
         )
         for name, array in scheduled.bound.constants.items()

@@ -26,7 +26,7 @@ from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Buffer, Scheduled, Step
 from tilewright.tile.split_reductions import sums_of
 from tilewright.tile.tiling_space import CopiedOperand, TilingSpace, WindowTable, cuttable, touched_bytes
-from tilewright.tile.transfers import lattice, path_between, route
+from tilewright.tile.transfers import lattice
 from tilewright.tile.way import HopMemories, Way
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -81,13 +81,6 @@ class ScheduledMachine:
         """From the backing memory to the scratchpad, outermost first."""
         return self.way.hops
 
-    @cached_property
-    def constant_memory(self) -> str:
-        """Where constants are if nothing is pinned: the first const memory from which copies lead to the scratchpad."""
-        const = self.platform.of_kind("const")
-        leading = [memory.name for memory in const if route(self.platform, memory.name, self.platform.near)]
-        return (leading or [memory.name for memory in const])[0]
-
     def site(self, step: Step) -> Matched:
         """The node that gives the step its name."""
         if step.name not in self._sites:
@@ -132,7 +125,7 @@ class ScheduledMachine:
             shape=tuple(array.shape),
             layout=row_major(array.ndim),
             item_bytes=DType.from_numpy(array.dtype).size_bytes,
-            memory=staging.memory if staging else self.decisions.memories.get(name, self.constant_memory),
+            memory=staging.memory if staging else self.decisions.memories.get(name, self.way.constant_memory),
             offset_bytes=0,
             written=False,
             constant=True,
@@ -197,36 +190,6 @@ class ScheduledMachine:
         """Tile buffers in a memory begin at multiples of this."""
         paths = [path.align for path in self.platform.copies if memory in (path.source, path.target)]
         return max(self.platform.buffer_align, 8, *paths)
-
-    @cached_property
-    def ram(self) -> tuple[str, ...]:
-        """Memories that are written."""
-        return tuple(memory.name for memory in self.platform.of_kind("ram"))
-
-    @cached_property
-    def homes(self) -> tuple[str, ...]:
-        """Where values may live: the backing memory, then others with the same neighbour towards the scratchpad."""
-        ram = self.ram
-        if not self.hops:
-            return ram
-        passed, first = {hop.near for hop in self.hops}, self.hops[0]
-        beside = [
-            name
-            for name in ram
-            if name not in (*passed, first.far)
-            and path_between(self.platform, name, first.near)
-            and path_between(self.platform, first.near, name)
-        ]
-        return (first.far, *beside)
-
-    @cached_property
-    def constant_homes(self) -> tuple[str, ...]:
-        """Where constants may be: every const memory that enters the way to the scratchpad where the first does."""
-        const = [memory.name for memory in self.platform.of_kind("const")]
-        if not self.hops:
-            return tuple(const)
-        entry = self.way.entry(self.constant_memory)
-        return tuple(name for name in const if self.way.entry(name) == entry)
 
     def space(
         self,

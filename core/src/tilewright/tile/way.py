@@ -1,5 +1,5 @@
-"""Knows the way that bytes take from the backing memory to the scratchpad, hop by hop, and where what lives beside it
-comes in. Does not know steps or tiles.
+"""Knows the way that bytes take from the backing memory to the scratchpad, hop by hop; which memories values and
+constants may live in, and where what lives beside the way comes in. Does not know steps or tiles.
 """
 
 from __future__ import annotations
@@ -37,6 +37,42 @@ class Way:
     def hops(self) -> tuple[HopMemories, ...]:
         """See `hops_of`."""
         return hops_of(self.platform)
+
+    @cached_property
+    def ram(self) -> tuple[str, ...]:
+        """Memories that are written."""
+        return tuple(memory.name for memory in self.platform.of_kind("ram"))
+
+    @cached_property
+    def homes(self) -> tuple[str, ...]:
+        """Where values may live: the backing memory, then others with the same neighbour towards the scratchpad."""
+        if not self.hops:
+            return self.ram
+        passed, first = {hop.near for hop in self.hops}, self.hops[0]
+        beside = [
+            name
+            for name in self.ram
+            if name not in (*passed, first.far)
+            and path_between(self.platform, name, first.near)
+            and path_between(self.platform, first.near, name)
+        ]
+        return (first.far, *beside)
+
+    @cached_property
+    def constant_homes(self) -> tuple[str, ...]:
+        """Where constants may be: every const memory that enters the way to the scratchpad where the first does."""
+        const = [memory.name for memory in self.platform.of_kind("const")]
+        if not self.hops:
+            return tuple(const)
+        entry = self.entry(self.constant_memory)
+        return tuple(name for name in const if self.entry(name) == entry)
+
+    @cached_property
+    def constant_memory(self) -> str:
+        """Where constants are if nothing is pinned: the first const memory from which copies lead to the scratchpad."""
+        const = self.platform.of_kind("const")
+        leading = [memory.name for memory in const if route(self.platform, memory.name, self.platform.near)]
+        return (leading or [memory.name for memory in const])[0]
 
     def entry(self, memory: str) -> int:
         """The innermost hop over which bytes come from a memory that is not on the way; -1: none."""
