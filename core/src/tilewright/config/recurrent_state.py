@@ -109,7 +109,7 @@ def demand_kept(pinned: Mapping[str, str], kept: Mapping[str, str]) -> None:
             raise usage_error(
                 "TW1114",
                 f"the pinned decisions have '{output}' as state for input '{name}', and no --state says so",
-                fix=(f"remove it from the file, or add --state {output}:{name}",),
+                fix=("remove it from the file: --state OUTPUT:INPUT is what keeps state",),
             )
 
 
