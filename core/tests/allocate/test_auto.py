@@ -41,10 +41,10 @@ def nothing(status: Any) -> Solution:
     return Solution(status=status, work=10)
 
 
-def asked(quick: Solution, exact: Solution | None, patient: Solution | None = None, goal: Any = "minimise") -> Any:
+def asked(glance: Solution, exact: Solution | None, *later: Solution, goal: Any = "minimise") -> Any:
     """What `auto` answers, and what work the heuristic and the exact allocator were given."""
-    first = Scripted(name="quick", answers=(quick, patient or quick))
-    second = Scripted(name="exact", answers=(exact or quick,))
+    first = Scripted(name="heuristic", answers=(glance, *later))
+    second = Scripted(name="exact", answers=(exact or glance,))
     problem = Problem(blocks=PROBLEM.blocks, pools=PROBLEM.pools, goal=goal)
     found = Auto(exact=second if exact else None, heuristic=first).solve(problem, BUDGET)
     return found, first.asked, second.asked
@@ -52,45 +52,50 @@ def asked(quick: Solution, exact: Solution | None, patient: Solution | None = No
 
 def test_without_an_exact_allocator_the_heuristic_has_all_the_work() -> None:
     found, heuristic, _ = asked(at(8), None)
-    assert (found.found_by, heuristic) == ("quick", [1000])
+    assert (found.found_by, heuristic) == ("heuristic", [1000])
 
 
 @pytest.mark.parametrize("status", ["optimal", "infeasible"])
-def test_what_a_heuristic_proves_is_not_asked_again(status: Any) -> None:
+def test_what_a_glance_proves_is_not_asked_again(status: Any) -> None:
     found, heuristic, exact = asked(at(8, status), at(8))
-    assert (found.status, heuristic, exact) == (status, [100], [])
+    assert (found.status, heuristic, exact) == (status, [0], [])
 
 
 def test_any_plan_will_do_where_only_fitting_is_asked_for() -> None:
     _, _, exact = asked(at(20), at(8, "optimal"), goal="fit")
     assert exact == []
-    _, _, exact = asked(nothing("unknown"), at(8, "optimal"), goal="fit")
-    assert exact == [1000]
+    found, heuristic, exact = asked(nothing("unknown"), at(8), goal="fit")
+    assert (found.found_by, heuristic, exact) == ("exact", [0], [1000])
 
 
 @pytest.mark.parametrize("status", ["optimal", "infeasible"])
-def test_what_the_exact_one_proves_is_the_answer(status: Any) -> None:
+def test_what_the_exact_one_proves_is_the_answer_and_no_order_is_improved(status: Any) -> None:
     found, heuristic, exact = asked(at(20), at(8, status))
     assert (found.status, found.found_by, found.work) == (status, "exact", 20)
-    assert (heuristic, exact) == ([100], [1000])
+    assert (heuristic, exact) == ([0], [1000])
 
 
 def test_the_better_of_two_plans_is_taken() -> None:
     found, heuristic, _ = asked(at(20), at(8))
-    assert (found.found_by, found.work, heuristic) == ("exact", 20, [100])
-    found, heuristic, _ = asked(at(8), at(20), at(8))
-    assert (found.found_by, found.work, heuristic) == ("quick", 30, [100, 1000])
+    assert (found.found_by, found.work, heuristic) == ("exact", 30, [0, 100])
+    found, heuristic, _ = asked(at(8), at(20))
+    assert (found.found_by, found.work, heuristic) == ("heuristic", 40, [0, 100, 1000])
+
+
+def test_what_an_improved_order_proves_is_the_answer() -> None:
+    found, heuristic, _ = asked(at(30), at(20), at(8, "optimal"))
+    assert (found.found_by, found.status, found.work, heuristic) == ("heuristic", "optimal", 30, [0, 100])
 
 
 def test_what_the_patient_search_finds_counts() -> None:
-    found, _, _ = asked(at(30), at(40), at(10))
+    found, _, _ = asked(at(30), at(40), at(30), at(10))
     assert found.places["b"].offset_bytes == 10
-    found, _, _ = asked(at(30), nothing("unknown"), at(12))
-    assert (found.places["b"].offset_bytes, found.found_by) == (12, "quick")
+    found, _, _ = asked(at(30), nothing("unknown"), at(30), at(12))
+    assert (found.places["b"].offset_bytes, found.found_by) == (12, "heuristic")
 
 
 def test_bounds_that_the_exact_one_has_proved_are_kept() -> None:
-    found, _, _ = asked(at(8), at(20, bounds={"ram": 15}), at(8, bounds={"ram": 3, "other": 1}))
+    found, _, _ = asked(at(8), at(20, bounds={"ram": 15}), at(8), at(8, bounds={"ram": 3, "other": 1}))
     assert found.bounds == {"ram": 15, "other": 1}
 
 

@@ -15,7 +15,8 @@ from tilewright.ir.allocation import Allocator, Budget, Problem, Solution
 from tilewright.ir.dataclass import dataclass
 
 EXACT = "minimalloc"  # the allocator that `auto` asks for proofs, when it is installed
-_QUICK_SHARE = 10  # of the budget goes into heuristics before an exact search
+_GLANCE = 0  # work that heuristics may put into improving a plan before the exact search
+_QUICK_SHARE = 10  # of the budget goes into heuristics where the exact search proves nothing
 _MANY = 1_000  # blocks, of which heuristics know less and take longer than the exact allocator
 _TOO_MANY = 10_000  # for heuristics, which would take minutes
 _FOUND = ("optimal", "feasible")
@@ -23,7 +24,8 @@ _FOUND = ("optimal", "feasible")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Auto:
-    """Heuristics first; what they do not prove optimal, the exact allocator tries; then the best that was found.
+    """A glance of the heuristics; what that does not prove optimal, the exact allocator tries; what that does not
+    either, heuristics with a part of the work and then with all of it, as long as they are ahead.
 
     `Solution.found_by` says whose plan it is. The exact allocator gets the budget that it would have got alone;
     without one the heuristics do.
@@ -32,7 +34,7 @@ class Auto:
     exact: Allocator | None = None
     heuristic: Allocator = field(default_factory=BestFit)
     name: str = "auto"
-    summary: str = "heuristics, then the exact allocator where one is installed"
+    summary: str = "quick orders, then the exact allocator where one is installed, then a longer search"
 
     def solve(self, problem: Problem, budget: Budget) -> Solution:
         """See `Allocator.solve`."""
@@ -45,19 +47,29 @@ class Auto:
             return first
         if first is not None and first.places and len(problem.blocks) > _TOO_MANY:
             return first
-        quick = _signed(self.heuristic, problem, replace(budget, work=budget.work // _QUICK_SHARE))
-        if _is_enough(problem, quick):
-            return quick
+        glance = Solution(status="unknown")
+        if first is None:
+            glance = _signed(self.heuristic, problem, replace(budget, work=_GLANCE))
+        if _is_enough(problem, glance):
+            return glance
         exact = first or _signed(self.exact, problem, budget)
-        work = quick.work + exact.work
-        if exact.status in ("optimal", "infeasible"):
+        work = glance.work + exact.work
+        if _is_enough(problem, exact):
             return replace(exact, work=work)
-        patient = quick
-        if exact.status != "feasible" or not _no_worse(problem, exact, quick):
-            patient = _signed(self.heuristic, problem, budget)
-            work += patient.work
-        best = exact if exact.status == "feasible" and _no_worse(problem, exact, patient) else patient
-        return replace(best, work=work, bounds={**best.bounds, **exact.bounds})
+        return self._searched(problem, budget, exact, work)
+
+    def _searched(self, problem: Problem, budget: Budget, exact: Solution, work: int) -> Solution:
+        """What heuristics find in longer and longer searches, as long as they are ahead of the exact allocator."""
+        found = exact
+        for share in (_QUICK_SHARE, 1):
+            found = _signed(self.heuristic, problem, replace(budget, work=budget.work // share))
+            work += found.work
+            if _is_enough(problem, found):
+                return replace(found, work=work)
+            if exact.status == "feasible" and _no_worse(problem, exact, found):
+                found = exact
+                break
+        return replace(found, work=work, bounds={**found.bounds, **exact.bounds})
 
     def _of_many(self, exact: Allocator, problem: Problem, budget: Budget) -> Solution:
         """The exact allocator's plan for more blocks than pairs can be looked at; where it has none the heuristic's."""
