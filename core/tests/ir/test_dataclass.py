@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 import dataclasses
 import inspect
-from dataclasses import FrozenInstanceError, field, fields, replace
+import pickle
+from dataclasses import FrozenInstanceError, field, fields, is_dataclass, replace
+from typing import ClassVar
 
 import pytest
 
@@ -84,6 +86,23 @@ class Open:
     """A frozen class whose values have a dictionary."""
 
     size: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Version:
+    """Values have an order, of those fields that are compared."""
+
+    major: int
+    minor: int = 0
+    said: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Has an annotation that is no field."""
+
+    most: ClassVar[int] = 3
+    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,3 +212,43 @@ def test_what_a_class_says_itself_stays() -> None:
     assert Said(1) == Said(2)
     assert hash(Said(1)) == 7
     assert repr(Said(1)) == "said"
+
+
+def test_values_with_an_order_are_sorted() -> None:
+    assert sorted([Version(2), Version(1, 5), Version(1)]) == [Version(1), Version(1, 5), Version(2)]
+    assert Version(1) <= Version(1, said="other") >= Version(1)
+    assert not Version(2) < Version(1, 9)
+    assert Version(2) > Version(1, 9)
+    with pytest.raises(TypeError, match="not supported between instances of"):
+        sorted([Version(1), 1])
+
+
+def test_fields_are_described_when_somebody_asks_and_then_for_good() -> None:
+    @dataclass(frozen=True, slots=True)
+    class Asked:
+        first: int
+        second: int = 2
+
+    assert is_dataclass(Asked)
+    names = [one.name for one in fields(Asked)]
+    assert (names, [one.name for one in fields(Asked(1))]) == (["first", "second"], names)
+    assert fields(Asked)[1] is fields(Asked)[1]
+    assert dataclasses.asdict(Asked(1)) == {"first": 1, "second": 2}
+
+
+def test_what_is_no_field_is_left_to_the_library() -> None:
+    assert [one.name for one in fields(Counted)] == ["count"]
+    assert (Counted(1).count, Counted.most) == (1, 3)
+
+
+def test_positions_are_matched() -> None:
+    match Pair(1, 5):
+        case Pair(first, second):
+            assert (first, second) == (1, 5)
+    assert Quick.__match_args__ == Slow.__match_args__ == ()
+
+
+def test_values_are_pickled() -> None:
+    assert pickle.loads(pickle.dumps(Pair(3, 4))) == Pair(3, 4)
+    assert pickle.loads(pickle.dumps(Quick(name="a", seen={"b": 1}))).seen == {"b": 1}
+    assert pickle.loads(pickle.dumps(Box([1]))) == Box([1])
