@@ -17,7 +17,6 @@ from tilewright.ir.expressions import (
     Field,
     FunctionCall,
     Name,
-    Number,
     Operation,
     Product,
     Reference,
@@ -37,10 +36,10 @@ def names(expressions: Iterable[Expression]) -> set[str]:
         one = waiting.pop()
         if isinstance(one, Name):
             found.add(one.text)
-        elif not isinstance(one, Number):
+        elif inside := _INSIDE.get(type(one)):
+            waiting.extend(inside(one))
             if isinstance(one, FunctionCall):
                 found.add(one.function)
-            waiting.extend(parts(one))
     return found
 
 

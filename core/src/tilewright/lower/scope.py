@@ -4,7 +4,9 @@ Does not know what the names stand for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
+from typing import Any, get_args
 
 from tilewright.ir.expressions import Expression
 from tilewright.ir.program import Parameter, Part
@@ -29,7 +31,8 @@ def names_of(body: Iterable[Statement]) -> set[str]:
     expressions: list[Expression] = []
     found = set[str]()
     for statement in statements_in(tuple(body)):
-        for one in _code(statement):
+        written = _WRITTEN.get(type(statement))
+        for one in written(statement) if written else ():
             if isinstance(one, Foreign):
                 found |= one.names
             else:
@@ -68,18 +71,12 @@ def called(parts: Sequence[Part], body: Iterable[Statement]) -> tuple[Part, ...]
     return tuple(part for part in parts if part.role != "box" or part.function in asked)
 
 
-def _code(statement: Statement) -> Iterator[Expression | Foreign]:
-    """What is written in a statement itself."""
-    if isinstance(statement, Coded):
-        yield statement.code
-    match statement:
-        case Declare(value=value):
-            yield value
-        case If(condition=condition) | While(condition=condition):
-            yield condition
-        case Switch(value=value):
-            yield value
-        case For(start=start, stop=stop, step=step):
-            yield from (start, stop, step)
-        case PartCall(arguments=arguments):
-            yield from arguments
+_WRITTEN: Mapping[type, Callable[[Any], Iterable[Expression | Foreign]]] = {  # in statements themselves
+    **{kind: lambda one: (one.code,) for kind in get_args(Coded)},
+    Declare: lambda one: (one.value,),
+    If: lambda one: (one.condition,),
+    While: lambda one: (one.condition,),
+    Switch: lambda one: (one.value,),
+    For: attrgetter("start", "stop", "step"),
+    PartCall: attrgetter("arguments"),
+}

@@ -12,8 +12,10 @@ from tilewright.tile.tiling_space import TilingSpace
 
 
 class StructuralKey:
-    """What decides the best tiling of a space: equal for spaces that have the same one. It is looked up far more often
-    than it is made, so it is worked out and hashed once; and not before: of tiles that are decided nobody asks for it.
+    """What decides the best tiling of a space, the room apart: equal for spaces that have the same one in as much room.
+
+    It is looked up far more often than it is made, so it is worked out and hashed once; and not before: of tiles that
+    are decided nobody asks for it.
     """
 
     __slots__ = ("_decisive", "_hash", "_space")
@@ -52,7 +54,6 @@ def _decisive(space: TilingSpace) -> tuple[Hashable, ...]:
         space.around,
         space.copied,
         space.operations,
-        space.room_bytes,
         space.grain,
         space.once,
         space.engine.name,

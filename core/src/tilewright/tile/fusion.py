@@ -171,7 +171,7 @@ class StepAnalyses:
         return StepAnalysis(
             step=step,
             spaces=spaces,
-            key=tuple(StructuralKey(replace(one, room_bytes=None)) for one in spaces),
+            key=tuple(StructuralKey(one) for one in spaces),
             operands=operands,
             moves=_moves(access),
             not_fusible=_not_fusible(machine.nodes[step.name], access, step, operands),

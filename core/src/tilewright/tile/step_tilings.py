@@ -228,7 +228,7 @@ class StepTilings:
         if known not in self._spaces:
             step, hops = self.machine.scheduled.steps[index], tuple(one.hop for one in outer)
             space = self.machine.space(index, step, memories.near, hops, resident, split=split)
-            self._spaces[known] = space, StructuralKey(replace(space, room_bytes=None))
+            self._spaces[known] = space, StructuralKey(space)
         return self._spaces[known]
 
     def _found(
