@@ -246,16 +246,8 @@ def test_settings_that_there_is_no_work_left_for_are_named() -> None:
     assert settings_that_fit([{"home": "l2"}, {"home": "l3"}], planned, Work()) == ([], ["--set home=l3"])
 
 
-def test_too_many_constants_are_told_before_any_plan(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Their sum says what is needed: no order, kernel or patience changes it. That it does is planned with once."""
-    tilings = list[Platform]()
-    newly = Planner._newly_tiled
-
-    def tiled(self: Planner, scheduled: Scheduled, decisions: Decisions) -> Tiled:
-        tilings.append(scheduled.bound.platform)
-        return newly(self, scheduled, decisions)
-
-    monkeypatch.setattr(Planner, "_newly_tiled", tiled)
+def _sums_of_constants(memories: tuple[Memory, ...]) -> Bound:
+    """Four constants of 256 B, added one after the other, on a machine with these memories."""
     names = [f"v{i}" for i in range(5)]
     add = [Node(name=f"n{i}", op="Add", inputs=(names[i], f"c{i}"), outputs=(names[i + 1],)) for i in range(4)]
     tensors = {name: Tensor(name=name, dtype=DType.F32, shape=(64,)) for name in (*names, "c0", "c1", "c2", "c3")}
@@ -267,12 +259,37 @@ def test_too_many_constants_are_told_before_any_plan(monkeypatch: pytest.MonkeyP
         tensors=tensors,
         constants={f"c{i}": np.full(64, i, np.float32) for i in range(4)},
     )
-    memories = (Memory(name="sram", size_bytes=None), Memory(name="flash", kind="const", size_bytes=600))
     platform = replace(WORLD.platform, memories=memories)
-    bound = bind(graph, platform, WORLD.operators, WORLD.kernels, Decisions())
+    return bind(graph, platform, WORLD.operators, WORLD.kernels, Decisions())
+
+
+def test_too_many_constants_are_told_before_any_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their sum says what is needed: no order, kernel or patience changes it. That it does is planned with once."""
+    tilings = list[Platform]()
+    newly = Planner._newly_tiled
+
+    def tiled(self: Planner, scheduled: Scheduled, decisions: Decisions) -> Tiled:
+        tilings.append(scheduled.bound.platform)
+        return newly(self, scheduled, decisions)
+
+    monkeypatch.setattr(Planner, "_newly_tiled", tiled)
+    memories = (Memory(name="sram", size_bytes=None), Memory(name="flash", kind="const", size_bytes=600))
+    bound = _sums_of_constants(memories)
     with pytest.raises(TilewrightError) as caught:
         _fitting().plan(bound)
     assert caught.value.code == "TW5001" and "flash" in caught.value.message
     assert [line.split("     ")[0] for line in caught.value.fix] == ["--memory flash=1040"]
     assert tilings and all(platform.memory("flash").size_bytes == 1040 for platform in tilings)
     assert _fitting().plan(with_memories(bound, {"flash": 1040}))
+
+
+def test_constants_that_are_more_than_the_machine_holds_are_told_to_be_so() -> None:
+    """No limit would do, and a plan with more would not link."""
+    flash = Memory(name="flash", kind="const", size_bytes=600, machine_bytes=1000)
+    bound = _sums_of_constants((Memory(name="sram", size_bytes=None), flash))
+    with pytest.raises(TilewrightError) as caught:
+        _fitting().plan(bound)
+    said = (
+        "the machine has 1,000 B for constants with these settings, and these are 1,024 B: fewer or smaller weights fit"
+    )
+    assert caught.value.fix == () and caught.value.details[-1] == said

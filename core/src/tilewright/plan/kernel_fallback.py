@@ -28,7 +28,7 @@ from tilewright.plan.remedies import (
     remedies,
     room_as_planned,
     room_for_constants,
-    room_in_machine,
+    too_much_for_machine,
     with_memories,
     with_remedies,
 )
@@ -294,7 +294,10 @@ class Fitting:
         if trials.untried and not found and short is not None:
             with self.planner.work.unlimited():  # nothing to try is no answer
                 found = room_as_planned(first, trials.plan, short.memory, short.needed_bytes)
-        return with_remedies(replace(told.error, fix=() if found else told.error.fix), found, trials.untried)
+        error = replace(told.error, fix=() if found else told.error.fix)
+        if told.of_constants and (too_much := too_much_for_machine(first)):
+            error = replace(error, details=(*error.details, too_much))
+        return with_remedies(error, found, trials.untried)
 
     def _changed_plan(self, first: Bound) -> Plan:
         """How to plan with something changed; `first` is what would be bound without limits."""
@@ -332,7 +335,7 @@ class Fitting:
         asked = replace(self._asked(first), placeable=placeable, of_constants=short is not None)
         if short is not None:
             found = room_for_constants(first, trials, asked, short.memory, short.needed_bytes)
-            if found or not room_in_machine(first):
+            if found or too_much_for_machine(first):
                 return found
         return remedies(self._bound(first, _Proposal(kernels=kernels)), trials, asked)
 

@@ -121,11 +121,15 @@ def room_as_planned(bound: Bound, plan: Plan, memory: str, needed_bytes: int) ->
     return (_grown(sizes, bound.platform),) if fits else ()
 
 
-def room_in_machine(bound: Bound) -> bool:
-    """Whether the constants are no more than the machine has memory for them, whatever its limits."""
+def too_much_for_machine(bound: Bound) -> str:
+    """That the constants are more than the machine has memory for, whatever its limits; "" where they are not."""
     sizes = [memory.machine_bytes for memory in bound.platform.of_kind("const")]
     needed = sum(array.nbytes for array in bound.constants.values())
-    return any(size is None for size in sizes) or needed <= sum(size or 0 for size in sizes)
+    most = sum(size or 0 for size in sizes)
+    if None in sizes or needed <= most:
+        return ""
+    has = f"the machine has {most:,} B for constants with these settings"
+    return f"{has}, and these are {needed:,} B: fewer or smaller weights fit"
 
 
 def settings_that_fit(
