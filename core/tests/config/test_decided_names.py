@@ -58,6 +58,8 @@ def test_what_is_there_may_be_decided_about(decided: dict[str, Any]) -> None:
         ({"in_place": {NODE.outputs[0]: "lost"}}, "lost", "value"),
         ({"staged": {NODE.outputs[0]: COPY}}, NODE.outputs[0], "constant"),
         ({"memories": {NODE.outputs[0]: "l1", "lost": "l1"}}, "lost", "value or constant"),
+        ({"memories": {f"{NODE.name}.lost": "l1"}}, f"{NODE.name}.lost", "value or constant"),
+        ({"memories": {f"{NODE.name}.A@lost#0": "l1"}}, f"{NODE.name}.A@lost#0", "value or constant"),
         ({"memories": {"lost.scratch": "l1"}}, "lost.scratch", "value or constant"),
     ],
     ids=str,

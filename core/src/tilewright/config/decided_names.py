@@ -4,12 +4,15 @@ Does not know whether a decision can be kept: the stage that carries it out does
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
 
 from tilewright.errors import usage_error
 from tilewright.errors.suggestions import did_you_mean
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.stages import Bound
+
+_TILE = re.compile(r"\w+@(?P<memory>[^#]+)#\d+")  # see `tile.footprint.tile_buffer_name`
 
 
 def demand_named(pins: Decisions, bound: Bound) -> None:
@@ -24,14 +27,21 @@ def demand_named(pins: Decisions, bound: Bound) -> None:
     known = {"node": nodes, "value": values, "constant": constants}
     known["value or constant"] = {**values, **constants}
     for key, kind, name in _named(pins):
-        scratch_or_tile = key == "memories" and name.rpartition(".")[0] in nodes
-        if name not in known[kind] and not scratch_or_tile:
+        if name not in known[kind] and not (key == "memories" and _is_part(name, nodes, bound)):
             raise usage_error(
                 "TW1119",
                 f"the pinned decisions name '{name}' under `{key}`, and the network has no such {kind}",
                 details=did_you_mean(name, tuple(known[kind])),
                 fix=("correct or remove it; `compile --dump-after bound` lists the names",),
             )
+
+
+def _is_part(name: str, nodes: Collection[str], bound: Bound) -> bool:
+    """Whether it is what scratch, or a tile buffer, of a node would be called."""
+    node, _, part = name.rpartition(".")
+    tile = _TILE.fullmatch(part)
+    memories = {memory.name for memory in bound.platform.memories}
+    return node in nodes and (part == "scratch" or (tile is not None and tile["memory"] in memories))
 
 
 def _named(pins: Decisions) -> Iterator[tuple[str, str, str]]:
