@@ -4,6 +4,7 @@ Does not know any tiler, and trusts none: sizes, windows and limits are worked o
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from tilewright.check.row_replay import RowReplay
@@ -79,7 +80,12 @@ def _limit_faults(tiled: Tiled) -> Iterator[str]:
             continue
         room = memory.size_bytes - platform.runtime_bytes.get(memory.name, 0)
         confined = [buffer for buffer in tiled.buffers if buffer.memories == (memory.name,) and buffer.kind == "tile"]
-        for step in sorted({buffer.first for buffer in confined}):
-            used = sum(buffer.size_bytes for buffer in confined if buffer.first <= step <= buffer.last)
-            if used > room:
+        changes = Counter[int]()
+        for one in confined:
+            changes[one.first] += one.size_bytes
+            changes[one.last + 1] -= one.size_bytes
+        used, begins = 0, {one.first for one in confined}
+        for step in sorted(changes):
+            used += changes[step]
+            if used > room and step in begins:
                 yield f"tiles of step {step} take {used} B of memory '{memory.name}', which has {room} B for them"

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 
 class DType(Enum):
-    """An element type. The value is the short name used in index maps, kernels and reports."""
+    """An element type. The value is the short name used in index maps, kernels and reports.
+
+    Sizes are asked for so often that it is read without the descriptor in between, as `_value_`.
+    """
 
     F32 = "f32"
     F64 = "f64"  # products, sums element by element and Clip; else folded at compile time
@@ -38,17 +41,17 @@ class DType(Enum):
 
             found: np.dtype[np.generic] = np.dtype(bfloat16)
             return found
-        return np.dtype(_NUMPY[self.value])
+        return np.dtype(_NUMPY[self._value_])
 
     @property
     def c_type(self) -> str:
         """The C11 type with the same bits."""
-        return _C[self.value]
+        return _C[self._value_]
 
     @property
     def size_bytes(self) -> int:
         """Bytes of one element."""
-        return _BYTES[self.value]
+        return _BYTES[self._value_]
 
     @property
     def is_float(self) -> bool:

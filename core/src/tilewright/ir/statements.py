@@ -6,9 +6,9 @@ C in a statement is an expression; text is only what others wrote: a kernel's ca
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.expressions import Expression
@@ -236,12 +236,17 @@ def statements_in(body: tuple[Statement, ...]) -> Iterator[Statement]:
     """Every statement of `body`, those inside loops and branches included, in order of text."""
     for statement in body:
         yield statement
-        if isinstance(statement, (For, While, If)):
-            yield from statements_in(statement.body)
-        if isinstance(statement, If):
-            yield from statements_in(statement.otherwise)
-        for case in statement.bodies if isinstance(statement, Switch) else ():
-            yield from statements_in(case)
+        inside = _INSIDE.get(type(statement))
+        for inner in inside(statement) if inside else ():
+            yield from statements_in(inner)
+
+
+_INSIDE: Mapping[type, Callable[[Any], tuple[tuple[Statement, ...], ...]]] = {  # statements inside one, in order
+    For: lambda one: (one.body,),
+    While: lambda one: (one.body,),
+    If: lambda one: (one.body, one.otherwise),
+    Switch: lambda one: one.bodies,
+}
 
 
 def replaced(

@@ -100,8 +100,8 @@ def _add(
     box: CBox,
 ) -> None:
     """One operand. `my_x` is where this core's part of X begins."""
-    output = tiling.sums.output if tiling.sums and binding.operand == SUMS else binding.operand
-    address = held.address + distance(tiling, replace(binding, operand=output), spans, box, held)
+    moved = replace(binding, operand=tiling.sums.output) if tiling.sums and binding.operand == SUMS else binding
+    address = held.address + distance(tiling, moved, spans, box, held)
     name = f"my_{tiling.names.get(binding.operand, binding.operand)}"
     found.declared.append(pointer_to(address, name, binding.dtype, written=binding.written))
     found.bases.append(held.parameter)

@@ -282,4 +282,5 @@ def _crossed(tilings: Sequence[TiledStep]) -> tuple[Mapping[str, TileBuffers], .
 
 
 def _with_sums(tiling: TiledStep, region: Region) -> TiledStep:
-    return replace(tiling, sums=accumulator_of(tiling, region))
+    sums = accumulator_of(tiling, region)
+    return tiling if sums is None else replace(tiling, sums=sums)

@@ -53,8 +53,11 @@ def declared(declarations: Iterable[Statement], body: Iterable[Statement]) -> tu
     asked = names_of(body)
     kept: list[Statement] = []
     for one in reversed(tuple(declarations)):
-        if not isinstance(one, Declare) or one.name in asked:
+        if not isinstance(one, Declare):
             asked |= names_of((one,))
+            kept.append(one)
+        elif one.name in asked:
+            asked |= names((one.value,))
             kept.append(one)
     return tuple(reversed(kept))
 
@@ -67,6 +70,8 @@ def spans_declared(spans: Iterable[CSpan], body: Iterable[Statement]) -> tuple[S
 
 def called(parts: Sequence[Part], body: Iterable[Statement]) -> tuple[Part, ...]:
     """The parts without the boxes that nothing asks for."""
+    if all(part.role != "box" for part in parts):
+        return tuple(parts)
     asked = names_of([*body, *(one for part in parts for one in part.body)])
     return tuple(part for part in parts if part.role != "box" or part.function in asked)
 

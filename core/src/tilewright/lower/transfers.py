@@ -28,7 +28,8 @@ class CopyEnd:
 
     def every(self, steps: Sequence[int]) -> CopyEnd:
         """The same bytes of a strided access: along each axis only every `steps`-th position."""
-        return replace(self, strides=tuple(stride * step for stride, step in zip(self.strides, steps, strict=True)))
+        strides = tuple(stride * step for stride, step in zip(self.strides, steps, strict=True))
+        return self if strides == self.strides else replace(self, strides=strides)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

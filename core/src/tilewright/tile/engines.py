@@ -60,7 +60,7 @@ def reachable(buffer: Buffer, uses: Uses, platform: Platform) -> Buffer:
         if all(platform.memory(name).lets(engine, use) for engine, use in engines.items())
     )
     if resident or not buffer.memories:
-        return replace(buffer, memories=resident)
+        return buffer if resident == buffer.memories else replace(buffer, memories=resident)
     words = {"ro": "reads", "rw": "writes"}
     raise unsupported_error(
         "TW5032",

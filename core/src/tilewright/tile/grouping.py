@@ -8,7 +8,7 @@ is copied, there is nothing to gain, and it is not tried.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
@@ -57,11 +57,17 @@ class Grouping:
     analyses: StepAnalyses
     _tried: dict[tuple[int, int], tuple[GroupTiling, ...]] = field(default_factory=dict)
     _candidates: dict[tuple[int, int], RegionAnalysis | None] = field(default_factory=dict)
+    _resident: dict[int, list[Buffer]] = field(default_factory=dict)  # by step
 
-    @property
-    def _resident_buffers(self) -> Iterator[Buffer]:
-        """The buffers that are resident."""
-        return (buffer for buffer in self.machine.scheduled.buffers if buffer.name in self.plan.resident)
+    def __post_init__(self) -> None:
+        for buffer in self.machine.scheduled.buffers:
+            for step in range(buffer.first, buffer.last + 1) if buffer.name in self.plan.resident else ():
+                self._resident.setdefault(step, []).append(buffer)
+
+    def _resident_during(self, first: int, last: int) -> Iterable[Buffer]:
+        """The buffers that are resident at any of some steps."""
+        during = (buffer for step in range(first, last + 1) for buffer in self._resident.get(step, ()))
+        return {buffer.name: buffer for buffer in during}.values()
 
     @property
     def machine(self) -> ScheduledMachine:
@@ -126,9 +132,9 @@ class Grouping:
     def _taken(self, first: int, last: int, resident: Mapping[str, str]) -> dict[str, int]:
         """Bytes of memories that resident buffers take during some steps."""
         taken: dict[str, int] = {}
-        for buffer in self._resident_buffers:
+        for buffer in self._resident_during(first, last):
             memory = resident.get(buffer.name, "")
-            if memory and buffer.first <= last and buffer.last >= first:
+            if memory:
                 grain = max(buffer.align, self.machine.grain(memory))
                 taken[memory] = taken.get(memory, 0) + align_up(buffer.size_bytes, grain)
         return taken
@@ -250,7 +256,7 @@ class Grouping:
         last = first + len(steps) - 1
         resident = {
             buffer.name: self.plan.resident[buffer.name]
-            for buffer in self._resident_buffers
+            for buffer in self._resident_during(first, last)
             if not ours.issuperset(buffer.values)
         }
         taken = self._taken(first, last, resident)
