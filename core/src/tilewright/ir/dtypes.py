@@ -12,10 +12,7 @@ if TYPE_CHECKING:
 
 
 class DType(Enum):
-    """An element type. The value is the short name used in index maps, kernels and reports.
-
-    Sizes are asked for so often that it is read without the descriptor in between, as `_value_`.
-    """
+    """An element type. The value is the short name used in index maps, kernels and reports."""
 
     F32 = "f32"
     F64 = "f64"  # products, sums element by element and Clip; else folded at compile time
@@ -30,6 +27,8 @@ class DType(Enum):
     I64 = "i64"
     U64 = "u64"
     BOOL = "bool"
+
+    # Sizes and names are asked for so often that the value is read as `_value_`, without the descriptor in between.
 
     @property
     def numpy(self) -> np.dtype[np.generic]:
