@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-pytest_plugins = ("browser",)  # of tests/kit
+pytest_plugins = ("browser", "benchmark_script")  # of tests/kit
 
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "same")
 settings.register_profile("same", derandomize=True, deadline=None)  # the same examples in every run

@@ -1,0 +1,256 @@
+"""Random networks in one program: what shares memory, and what may run at the same time, gives what each gives alone.
+
+    python benchmarks/random_groups.py [--seeds 0:100] [--keep FOLDER] [FLAG ...]
+
+A seed picks two to four of the graphs of `random_float_graphs.py`, which of them are concurrent, and inputs or outputs
+that stay with the caller. The group is compiled with the flags, built with sanitizers and run: each network alone and,
+at the same time in threads, those that are concurrent, in several orders. Outputs are held against the references that
+the graphs come with. A line for each group that is not right; the exit code is the number of failures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import onnx
+import random_float_graphs
+from random_float_graphs import Array, near
+
+TYPES = {
+    "float32": "float",
+    "int64": "int64_t",
+    "int32": "int32_t",
+    "int8": "int8_t",
+    "uint8": "uint8_t",
+    "bool": "uint8_t",
+}
+NAMES = ("a", "net", "b_1", "x", "run", "pools", "init", "group")  # some are words of the generated C
+ORDERS = 4  # in which the networks run
+TIMES = 2_000  # that each runs while others run
+PRINT = """static void print(const char *what, const void *bytes, size_t size)
+{
+    printf("%s", what);
+    for (size_t i = 0; i < size; ++i) printf("%02x", ((const unsigned char *)bytes)[i]);
+    printf("\\n");
+}"""
+GCC = ("gcc", "-O1", "-w", "-pthread", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Network:
+    """One of the group: its graph, what it is given and what it must give."""
+
+    name: str
+    model: bytes
+    inputs: tuple[Array, ...]
+    outputs: tuple[Array, ...]
+
+    @property
+    def ends(self) -> list[str]:
+        """Names of inputs and outputs."""
+        graph = onnx.load_from_string(self.model).graph
+        return [one.name for one in (*graph.input, *graph.output)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """A group, and the sets of its networks that run at the same time."""
+
+    networks: tuple[Network, ...]
+    concurrent: tuple[tuple[str, ...], ...]
+    users: Mapping[str, str]  # network -> an end of it that stays with the caller
+
+
+def drawn(seed: int) -> Drawn | None:
+    """None where references leave too many of its graphs open."""
+    numbers, networks = random.Random(seed), list[Network]()
+    count = numbers.randint(2, 4)
+    for number in range(5 * count):
+        found = random_float_graphs.case_of(100_000 + 20 * seed + number) if len(networks) < count else None
+        if found is None:
+            continue
+        inputs, outputs = tuple(found[0].inputs.values()), found[0].outputs
+        if all(one.size and one.dtype.name in TYPES for one in (*inputs, *outputs)):
+            name = f"{numbers.choice(NAMES)}{len(networks)}"
+            networks.append(Network(name=name, model=found[0].model, inputs=inputs, outputs=outputs))
+    if len(networks) < count:
+        return None
+    names = [one.name for one in networks]
+    return Drawn(
+        networks=tuple(networks),
+        concurrent=tuple(tuple(numbers.sample(names, numbers.randint(2, count))) for _ in range(numbers.randint(0, 2))),
+        users={one.name: numbers.choice(one.ends) for one in networks if numbers.random() < 0.4},
+    )
+
+
+def manifest(group: Drawn) -> str:
+    """The group as a file describes it."""
+    lines = ['target = "generic"', f"concurrent = {json.dumps(group.concurrent)}"]
+    for one in group.networks:
+        lines += [f"[models.{one.name}]", f'file = "{one.name}.onnx"']
+        lines += [f'io = {{ {json.dumps(group.users[one.name])} = "user" }}'] if one.name in group.users else []
+    return "\n".join(lines) + "\n"
+
+
+def program(group: Drawn, seed: int) -> str:
+    """C that runs the networks in several orders and prints, after each, what came out."""
+    numbers = random.Random(seed)
+    lines = ["#include <pthread.h>", "#include <stdio.h>", "#include <string.h>"]
+    lines += ['#include "app_pools.h"', "static int status;", PRINT]
+    for one in group.networks:
+        lines.append(_functions(one))
+    lines += ["int main(void)", "{", "    const app_pools memory = app_static_pools();"]
+    for one in group.networks:
+        name = one.name
+        lines.append(f"    const {name}_pools {name}_memory = app_{name}_pools(&memory);")
+        lines.append(f"    status |= {name}_init(&{name}_network, &{name}_memory, NULL, NULL, NULL);")
+    alone = [(one.name,) for one in group.networks]
+    runs = [*alone, *group.concurrent]
+    for order in (alone, *(numbers.sample(runs, len(runs)) for _ in range(ORDERS))):
+        for names in order:
+            lines += _together(names)
+    return "\n".join((*lines, "    return status;", "}", ""))
+
+
+def _functions(one: Network) -> str:
+    """What a network is given, what runs it so many times with the same result, and what prints its outputs."""
+    name, given, known = one.name, range(len(one.inputs)), range(len(one.outputs))
+    arrays = [
+        *(f"{_type(array)} in{number}[{array.size}];" for number, array in enumerate(one.inputs)),
+        *(
+            f"{_type(array)} out{number}[{array.size}], kept{number}[{array.size}];"
+            for number, array in enumerate(one.outputs)
+        ),
+    ]
+    values = [", ".join(map(_number, array.flat)) for array in one.inputs]
+    came = [f"{name}_at.kept{at}, {name}_at.out{at}, sizeof {name}_at.out{at}" for at in known]
+    return f"""
+static {name}_ctx {name}_network;
+static struct {{ int known; {" ".join(arrays)} }} {name}_at;
+{_lines(f"static const {_type(one.inputs[at])} {name}_given{at}[] = {{{values[at]}}};" for at in given)}
+static void *{name}_go(void *times)
+{{
+    {f"const {name}_inputs in = {{{', '.join(f'{name}_at.in{at}' for at in given)}}};" if given else ""}
+    const {name}_outputs out = {{{", ".join(f"{name}_at.out{at}" for at in known)}}};
+    for (int i = 0; i < *(int *)times; ++i) {{
+        {_lines(f"memcpy({name}_at.in{at}, {name}_given{at}, sizeof {name}_at.in{at});" for at in given)}
+        {_lines(f"memset({name}_at.out{at}, 0x55, sizeof {name}_at.out{at});" for at in known)}
+        if ({name}_run(&{name}_network, {"&in" if given else "NULL"}, &out)) status |= 2;
+        if (!{name}_at.known) {{
+            {_lines(f"memcpy({each});" for each in came)}
+        }}
+        {_lines(f"if (memcmp({each})) status |= 4;" for each in came)}
+        {name}_at.known = 1;
+    }}
+    return NULL;
+}}
+static void {name}_print(void)
+{{
+    {_lines(f'print("{name} {at} ", {name}_at.out{at}, sizeof {name}_at.out{at});' for at in known)}
+}}"""
+
+
+def _lines(texts: Iterable[str]) -> str:
+    return "\n        ".join(texts)
+
+
+def _type(array: Array) -> str:
+    return TYPES[array.dtype.name]
+
+
+def _together(names: Sequence[str]) -> Iterator[str]:
+    """Networks that run at the same time, or one alone."""
+    yield f"    {{ int times = {1 if len(names) == 1 else TIMES};"
+    if len(names) == 1:
+        yield f"    {names[0]}_go(&times);"
+    else:
+        yield from (f"    pthread_t thread_{name};" for name in names)
+        yield from (f"    pthread_create(&thread_{name}, NULL, {name}_go, &times);" for name in names)
+        yield from (f"    pthread_join(thread_{name}, NULL);" for name in names)
+    yield from (f"    {name}_print();" for name in names)
+    yield "    }"
+
+
+def _number(value: np.generic) -> str:
+    """As C writes it."""
+    if not isinstance(value, np.floating):
+        return str(int(value))
+    if not np.isfinite(value):
+        return "0.0f / 0.0f" if np.isnan(value) else f"{'-' if value < 0 else ''}1.0f / 0.0f"
+    return f"{float(value).hex()}f"
+
+
+def outcome(group: Drawn, seed: int, folder: Path, flags: Sequence[str] = ()) -> tuple[str, str]:
+    """What became of a group, and what is wrong."""
+    for one in group.networks:
+        (folder / f"{one.name}.onnx").write_bytes(one.model)
+    (folder / "app.toml").write_text(manifest(group))
+    (folder / "main.c").write_text(program(group, seed))
+    compiled = _run(folder, "tilewright", "compile", "--group", "app.toml", "-o", "app", "-q", *flags)
+    if compiled.returncode:
+        proper = compiled.returncode in (2, 4, 5) and "try:" in compiled.stderr
+        return ("refused", "") if proper else ("failed", compiled.stderr)
+    sources = [str(file) for file in (folder / "app").rglob("*.[cS]") if not file.name.endswith("_simple.c")]
+    folders = [f"{folder}/app", *(f"{folder}/app/{one.name}" for one in group.networks)]
+    include = [f"{flag}{place}" for place in folders for flag in ("-I", "-Wa,-I")]
+    built = _run(folder, *GCC, *include, "main.c", *sources, "-lm", "-o", "program")
+    if built.returncode:
+        return "failed", built.stderr
+    ran = _run(folder, f"{folder}/program")
+    wrong = sorted(set(_wrong(group, ran.stdout)))
+    why = ran.stderr or ", ".join(wrong) or f"the program ends with {ran.returncode}"
+    return ("failed", why) if ran.returncode or wrong else ("right", "")
+
+
+def _wrong(group: Drawn, printed: str) -> Iterator[str]:
+    """Outputs that are not what they must be."""
+    outputs = {one.name: one.outputs for one in group.networks}
+    for name, number, text in map(str.split, printed.splitlines()):
+        wanted = outputs[name][int(number)]
+        found = np.frombuffer(bytes.fromhex(text), wanted.dtype).reshape(wanted.shape)
+        if not near(wanted.astype(np.float64), found.astype(np.float64)):
+            yield f"output {number} of {name}"
+
+
+def _run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def main() -> int:
+    """How many are not right."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", default="0:100")
+    parser.add_argument("--keep", type=Path)
+    asked, flags = parser.parse_known_args()
+    warnings.simplefilter("ignore")
+    counted = Counter[str]()
+    for seed in range(*map(int, asked.seeds.split(":"))):
+        group = drawn(seed)
+        if group is None:
+            counted["left open"] += 1
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            what, why = outcome(group, seed, Path(folder), flags)
+            if why and asked.keep:
+                shutil.copytree(folder, asked.keep / f"group{seed}")
+        counted[what] += 1
+        if why:
+            print(f"seed {seed}: {why[-400:]}", flush=True)
+    print(dict(counted))
+    return counted["failed"]
+
+
+if __name__ == "__main__":
+    sys.exit(min(main(), 100))
