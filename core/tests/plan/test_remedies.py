@@ -289,7 +289,5 @@ def test_constants_that_are_more_than_the_machine_holds_are_told_to_be_so() -> N
     bound = _sums_of_constants((Memory(name="sram", size_bytes=None), flash))
     with pytest.raises(TilewrightError) as caught:
         _fitting().plan(bound)
-    said = (
-        "the machine has 1,000 B for constants with these settings, and these are 1,024 B: fewer or smaller weights fit"
-    )
-    assert caught.value.fix == () and caught.value.details[-1] == said
+    has = "the machine has 1,000 B for constants with these settings, and these are 1,024 B"
+    assert caught.value.fix == () and caught.value.details[-1] == f"{has}: only fewer or smaller weights can fit"

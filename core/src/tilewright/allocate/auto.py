@@ -15,7 +15,6 @@ from tilewright.ir.allocation import Allocator, Budget, Problem, Solution
 from tilewright.ir.dataclass import dataclass
 
 EXACT = "minimalloc"  # the allocator that `auto` asks for proofs, when it is installed
-_GLANCE = 0  # work that heuristics may put into improving a plan before the exact search
 _QUICK_SHARE = 10  # of the budget goes into heuristics where the exact search proves nothing
 _MANY = 1_000  # blocks, of which heuristics know less and take longer than the exact allocator
 _TOO_MANY = 10_000  # for heuristics, which would take minutes
@@ -42,19 +41,14 @@ class Auto:
             return _signed(self.heuristic, problem, budget)
         if count_of_meetings(problem) > MOST_MEETINGS:
             return self._of_many(self.exact, problem, budget)
-        first = _signed(self.exact, problem, budget) if _is_plain(problem, _MANY) else None
-        if first is not None and _is_enough(problem, first):
-            return first
-        if first is not None and first.places and len(problem.blocks) > _TOO_MANY:
-            return first
         glance = Solution(status="unknown")
-        if first is None:
-            glance = _signed(self.heuristic, problem, replace(budget, work=_GLANCE))
-        if _is_enough(problem, glance):
-            return glance
-        exact = first or _signed(self.exact, problem, budget)
+        if not _is_plain(problem, _MANY):
+            glance = _signed(self.heuristic, problem, replace(budget, work=0))  # cheap orders, none of them improved
+            if _is_enough(problem, glance):
+                return glance
+        exact = _signed(self.exact, problem, budget)
         work = glance.work + exact.work
-        if _is_enough(problem, exact):
+        if _is_enough(problem, exact) or (exact.places and _is_plain(problem, _TOO_MANY)):
             return replace(exact, work=work)
         return self._searched(problem, budget, exact, work)
 

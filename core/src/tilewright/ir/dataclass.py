@@ -108,22 +108,14 @@ class _Fields:
     def __iter__(self) -> Iterator[_OneField]:
         for name, given in self.given.items():
             if isinstance(given, Field):
-                by_keyword = self._is_by_keyword(given)
+                by_keyword = self.kw_only if given.kw_only is MISSING else bool(given.kw_only)
                 yield _OneField(name, given.default, given.default_factory, by_keyword, given.init, given.compare)
             else:
                 yield _OneField(name, given, by_keyword=self.kw_only)
 
     def positions(self) -> tuple[str, ...]:
         """The arguments of `__init__` that need no keyword."""
-        each = self.given.items()
-        return tuple(
-            name
-            for name, given in each
-            if not (self._is_by_keyword(given) or not given.init if isinstance(given, Field) else self.kw_only)
-        )
-
-    def _is_by_keyword(self, given: Field[Any]) -> bool:
-        return self.kw_only if given.kw_only is MISSING else bool(given.kw_only)
+        return tuple(one.name for one in self if one.is_argument and not one.by_keyword)
 
 
 @dataclasses.dataclass(frozen=True)

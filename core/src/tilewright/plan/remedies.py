@@ -129,7 +129,7 @@ def too_much_for_machine(bound: Bound) -> str:
     if None in sizes or needed <= most:
         return ""
     has = f"the machine has {most:,} B for constants with these settings"
-    return f"{has}, and these are {needed:,} B: fewer or smaller weights fit"
+    return f"{has}, and these are {needed:,} B: only fewer or smaller weights can fit"
 
 
 def settings_that_fit(
