@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+from typing import Any, get_args
+
+import pytest
+
 from tilewright.ir.expressions import ALWAYS, Element, FunctionCall, Name, Number, less
 from tilewright.ir.program import Parameter, Part
 from tilewright.ir.statements import (
@@ -75,3 +80,30 @@ def test_boxes_that_nothing_asks_for_are_left_out() -> None:
     asked = Declare(type="t", name="box", value=FunctionCall("tile"))
     parts = (part("box", "tile"), part("box", "unused"), part("fetch", "fetch", asked))
     assert [one.function for one in called(parts, ())] == ["tile", "fetch"]
+
+
+KINDS = [kind for kind in get_args(Statement) if kind.__name__ not in ("Live", "Dead", "Mark")]  # those are no code
+NOT_WRITTEN = {(PartCall, "tile")}  # for whom the call is, which marks are told
+
+
+def filled(kind: Any) -> tuple[Statement, set[str]]:
+    """A statement each of whose fields names itself, if it can; and those names."""
+    given: dict[str, Any] = {}
+    for one in fields(kind):
+        name = Name(one.name)
+        values = {
+            "Expression": name,
+            "Code": name,
+            "tuple[Expression, ...]": (name,),
+            "tuple[Statement, ...]": (Charge(code=name),),
+            "tuple[tuple[Statement, ...], ...]": ((Charge(code=name),),),
+        }
+        given[one.name] = values.get(one.type, "text")
+    named = {name for name, value in given.items() if value != "text" and (kind, name) not in NOT_WRITTEN}
+    return kind(**given), named
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_no_kind_of_statement_is_passed_over(kind: Any) -> None:
+    statement, named = filled(kind)
+    assert named <= names_of((statement,)) <= named | {"text"}
