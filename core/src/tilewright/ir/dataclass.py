@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field
-from types import MemberDescriptorType
+from functools import cache
+from types import CodeType, FunctionType, MemberDescriptorType
 from typing import Any, NamedTuple, TypeVar, dataclass_transform
 
 Class = TypeVar("Class", bound=type)
@@ -87,6 +88,11 @@ class _OneField(NamedTuple):
     is_argument: bool = True  # of `__init__`; what is none is given its value by the class itself
     is_compared: bool = True
 
+    @property
+    def is_given(self) -> bool:
+        """Whether a caller may leave it out."""
+        return self.default is not MISSING or self.factory is not MISSING
+
 
 class _Fields:
     """The fields of a class, in order; as the library describes them, once somebody asks the class for them."""
@@ -159,44 +165,68 @@ def _at_first(name: str, later: _Fields, frozen: bool) -> Callable[..., Any]:
 
 def _init(made: Any, later: _Fields, frozen: bool) -> Callable[..., None]:
     """`__init__` of a class all of whose fields are arguments: in their order, those by keyword alone last."""
+    ordered = sorted(later, key=lambda one: one.by_keyword)
     names: dict[str, Any] = {"__missing": MISSING}
-    arguments, lines = ["self"], []
-    for number, one in enumerate(sorted(later, key=lambda one: one.by_keyword)):
-        if one.by_keyword and "*" not in arguments:
-            arguments.append("*")
-        default, value = "", one.name
-        if one.default is not MISSING:
-            names[f"__{number}"], default = one.default, f"=__{number}"
-        elif one.factory is not MISSING:
-            names[f"__{number}"], default = one.factory, "=__missing"
-            value = f"__{number}() if {one.name} is __missing else {one.name}"
-        arguments.append(one.name + default)
+    lines = []
+    for number, one in enumerate(ordered):
+        value = f"_{number}"
+        if one.factory is not MISSING:
+            names[f"__made{number}"] = one.factory
+            value = f"__made{number}() if {value} is __missing else {value}"
         if frozen:
             names[f"__set{number}"] = _setter(made, one.name)
-        lines.append(f" __set{number}(self, {value})" if frozen else f" self.{one.name} = {value}")
+        lines.append(f" __set{number}(self, {value})" if frozen else f" self._{number} = {value}")
     if _checks(made):
         lines.append(" self.__post_init__()")
-    text = "\n".join((f"def __init__({', '.join(arguments)}):", *(lines or [" pass"])))
-    return _written(made, "__init__", text, names)
+    text = "\n".join((f"def __init__({_arguments(ordered)}):", *(lines or [" pass"])))
+    method = _written(made, "__init__", text, names, [one.name for one in ordered])
+    method.__defaults__ = tuple(one.default for one in ordered if one.is_given and not one.by_keyword)
+    method.__kwdefaults__ = {one.name: one.default for one in ordered if one.is_given and one.by_keyword}
+    return method
+
+
+def _arguments(ordered: Sequence[_OneField]) -> str:
+    """Of `__init__`. What is given where a caller says nothing is not part of the text, so that fewer are compiled."""
+    places = [one for one in ordered if not one.by_keyword]
+    if sorted(places, key=lambda one: one.is_given) != places:
+        raise TypeError(f"of {', '.join(one.name for one in places)}, one without a default follows one that has one")
+    words = [f"_{number}" for number in range(len(ordered))]
+    return ", ".join(("self", *words[: len(places)], *("*",) * (len(places) < len(words)), *words[len(places) :]))
 
 
 def _comparison(made: Any, name: str, later: _Fields) -> Callable[..., Any]:
     """`__hash__`, or what compares two values of the class, of those fields that are compared."""
-    names = [one.name for one in later if one.is_compared]
-    own, theirs = ("".join(f"{value}.{one}, " for one in names) for value in ("self", "other"))
+    compared = [one.name for one in later if one.is_compared]
+    own, theirs = ("".join(f"{value}._{one}, " for one in range(len(compared))) for value in ("self", "other"))
     text = f"def __hash__(self):\n return hash(({own}))"
     if name != "__hash__":
-        compared = f"({own}) {_COMPARED[name]} ({theirs})"
-        text = f"def {name}(self, other):\n return {compared} if other.__class__ is self.__class__ else NotImplemented"
-    return _written(made, name, text, {})
+        result = f"({own}) {_COMPARED[name]} ({theirs})"
+        text = f"def {name}(self, other):\n return {result} if other.__class__ is self.__class__ else NotImplemented"
+    return _written(made, name, text, {}, compared)
 
 
-def _written(made: Any, name: str, text: str, names: dict[str, Any]) -> Callable[..., Any]:
-    """The method that a text defines."""
-    exec(text, names)
-    method: Callable[..., Any] = names[name]
+def _written(made: Any, name: str, text: str, names: dict[str, Any], fields: Sequence[str]) -> Callable[..., Any]:
+    """The method that a text defines, in which `_0` stands for the first of these fields."""
+    spelled = {f"_{number}": field for number, field in enumerate(fields)}
+    code = _compiled(name, text)
+    method = FunctionType(
+        code.replace(
+            co_varnames=tuple(spelled.get(name, name) for name in code.co_varnames),
+            co_names=tuple(spelled.get(name, name) for name in code.co_names),
+        ),
+        names,
+    )
     method.__qualname__, method.__module__ = f"{made.__qualname__}.{name}", made.__module__
     return method
+
+
+@cache
+def _compiled(name: str, text: str) -> CodeType:
+    """What a text defines; compiled once for all classes with as many fields."""
+    names: dict[str, Any] = {}
+    exec(text, names)
+    method: FunctionType = names[name]
+    return method.__code__
 
 
 def _setter(made: Any, name: str) -> Callable[[object, Any], None]:
