@@ -83,6 +83,7 @@ def _errors() -> Iterator[str]:
             yield from ("", f"## {start}xxx: {family}")
         for item in found:
             yield from ("", f"### {item.code}: {item.title}", "", item.text)
+            yield from ("", "```toml", *item.example, "```") if item.example else ()
     yield ""
 
 

@@ -20,6 +20,13 @@ def test_one_code(typed: str) -> None:
     assert max(map(len, text.splitlines())) <= 100
 
 
+def test_an_example_is_shown_line_by_line() -> None:
+    found = CliRunner().invoke(command, ["TW1410"], catch_exceptions=False).output
+    *_, example = found.partition(catalogue()["TW1410"].text.split()[-1])
+    assert example.splitlines()[2:4] == ['    target = "cortex-m4"', '    concurrent = [["quick", "careful"]]']
+    assert [line.strip() for line in example.strip().splitlines()] == list(catalogue()["TW1410"].example)
+
+
 def test_all_codes() -> None:
     lines = CliRunner().invoke(command, [], catch_exceptions=False).output.splitlines()
     assert [line.split("  ")[0] for line in lines] == list(catalogue())

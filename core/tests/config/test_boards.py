@@ -8,6 +8,7 @@ import pytest
 
 from tilewright.config.boards import Board, parse_board, read_board
 from tilewright.errors import Exit, TilewrightError
+from tilewright.errors.catalogue import catalogue
 from tilewright.ir.platform import CopyPath, Engine, Memory, Option, Platform
 
 WHOLE = b"""
@@ -45,6 +46,14 @@ TOY = Platform(
 
 def board(text: str) -> Board:
     return parse_board(text.encode(), "my.toml")
+
+
+def test_the_example_that_is_shown_for_its_error_is_read() -> None:
+    found = board("\n".join(catalogue()["TW1402"].example))
+    assert [(one.name, one.kind, one.size_bytes) for one in found.memories] == [
+        ("ram", "ram", 65536),
+        ("flash", "const", None),
+    ]
 
 
 def memory(text: str) -> str:

@@ -33,4 +33,12 @@ def test_no_text_sends_a_user_to_a_file_of_the_repository() -> None:
 
 def test_codes_are_in_order_and_every_text_ends() -> None:
     assert list(catalogue()) == sorted(catalogue())
-    assert [code.code for code in catalogue().values() if not code.text.endswith((".", "!", ")"))] == []
+    ends = {code.code: code.text[-1] for code in catalogue().values() if not code.example}
+    assert {code: end for code, end in ends.items() if end not in ".!)"} == {}
+
+
+def test_an_example_is_as_it_is_written_in_a_file() -> None:
+    found = catalogue()["TW1410"]
+    assert found.text.endswith("these names.")
+    assert found.example[0] == 'target = "cortex-m4"'
+    assert found.example[2:4] == ("", "[models]")

@@ -8,6 +8,7 @@ import pytest
 
 from tilewright.config.options import Options
 from tilewright.errors import Exit, TilewrightError
+from tilewright.errors.catalogue import catalogue
 from tilewright.multi_model.manifest import deployments, read_group
 from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.registry import registry_for
@@ -23,6 +24,13 @@ def test_the_file_is_read(tmp_path: Path) -> None:
     assert group.name == "app"
     assert group.models == {"kws": tmp_path / "kws.onnx", "vww": tmp_path / "vww.onnx"}
     assert group.concurrent == (("kws", "vww"),)
+
+
+def test_the_example_that_is_shown_for_its_error_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "app.toml"
+    file.write_text("\n".join(catalogue()["TW1410"].example), encoding="utf-8")
+    group = read_group(file)
+    assert (group.target, group.concurrent) == ("cortex-m4", (("quick", "careful"),))
 
 
 @pytest.mark.parametrize(

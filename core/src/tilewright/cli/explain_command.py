@@ -33,4 +33,6 @@ def command(code: str | None) -> None:
             details=hint,
             fix=(typed("tilewright", "explain", gives="lists all"),),
         )
-    say(f"{found.code}: {found.title}\n\n{textwrap.fill(found.text, 100)}")
+    example = textwrap.indent("\n".join(found.example), "    ")
+    parts = f"{found.code}: {found.title}", textwrap.fill(found.text, 100), example
+    say("\n\n".join(part for part in parts if part))

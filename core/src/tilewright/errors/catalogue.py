@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from textwrap import dedent
 from types import MappingProxyType
 
 from tilewright.errors.diagnostics import Exit
@@ -30,20 +32,25 @@ EXITS: Mapping[Exit, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Code:
-    """An error code, its title, and what to do about it."""
+    """An error code, its title, what to do about it, and where that is to write a file, the lines of one."""
 
     code: str
     title: str
     text: str
+    example: tuple[str, ...] = ()
 
 
 @cache
 def catalogue() -> Mapping[str, Code]:
-    """Every code of the core, from `codes.txt`: one line each, `CODE | title | text`."""
-    lines = (files("tilewright.errors") / "codes.txt").read_text(encoding="utf-8").splitlines()
-    found = {}
-    for line in lines:
-        if line.strip() and not line.startswith("#"):
-            code, title, text = (part.strip() for part in line.split("|", 2))
-            found[code] = Code(code=code, title=title, text=text)
-    return MappingProxyType(dict(sorted(found.items())))
+    """Every code of the core, from `codes.txt`: one line each, `CODE | title | text`, and below it, indented, an
+    example.
+    """
+    text = (files("tilewright.errors") / "codes.txt").read_text(encoding="utf-8")
+    found = [_code(entry) for entry in re.split(r"\n(?=\S)", text.rstrip())]
+    return MappingProxyType({one.code: one for one in sorted(found, key=lambda one: one.code)})
+
+
+def _code(entry: str) -> Code:
+    said, *example = entry.splitlines()
+    code, title, text = (part.strip() for part in said.split("|", 2))
+    return Code(code=code, title=title, text=text, example=tuple(dedent("\n".join(example)).splitlines()))
