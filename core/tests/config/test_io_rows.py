@@ -76,6 +76,14 @@ def test_an_input_that_nothing_computes_with_cannot_arrive() -> None:
         passing(Options(io_of={"x": "push"}), idle)
 
 
+@pytest.mark.parametrize(("name", "whose"), [("x", "push"), ("y", "pull")])
+def test_what_has_no_elements_cannot_pass(name: str, whose: str) -> None:
+    empty = replace(GRAPH, tensors={**GRAPH.tensors, name: Tensor(name=name, dtype=DType.F32, shape=(4, 0))})
+    with pytest.raises(TilewrightError, match=f"'{name}' has no elements") as caught:
+        passing(Options(io_of={name: whose}), empty)
+    assert caught.value.code == "TW1122" and caught.value.fix == (f"--io {name}=pool",)
+
+
 def test_an_output_that_nothing_computes_cannot_be_taken() -> None:
     idle = replace(GRAPH, nodes=(), outputs=("x",))
     with pytest.raises(TilewrightError, match="nothing computes it"):

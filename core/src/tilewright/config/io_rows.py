@@ -21,7 +21,7 @@ def passing(options: Options, graph: Graph) -> Mapping[str, Whose]:
     """The inputs that arrive in rows ("push"), and the outputs that are taken so ("pull"), in the graph's order.
 
     TilewrightError (exit 2): TW1113 for a name that is no input or output; TW1122 for an output that is pushed or an
-    input that is pulled, for state, and for what nothing computes with.
+    input that is pulled, for state, and for what has no elements or nothing computes with.
     """
     asked = {name: whose for name, whose in options.io_of.items() if whose in BY_ROWS}
     if options.io_inputs != "push" and options.io_outputs != "pull" and not asked:
@@ -51,8 +51,10 @@ def _asked(options: Options, graph: Graph) -> Iterator[tuple[str, Whose]]:
 
 
 def _demand_computed(graph: Graph, name: str, whose: Whose) -> None:
-    """Something reads what arrives, and something writes what is taken."""
+    """Something reads what arrives, and something writes what is taken; and there is something of it."""
     plan = typed("--io", f"{name}=pool")
+    if not graph.tensors[name].elements:
+        raise _cannot(whose, f"'{name}' has no elements", plan)
     read = any(name in node.inputs for node in graph.nodes)
     if whose == "push" and (name in graph.outputs or not read):
         raise _cannot(whose, f"'{name}' is an output, too, or nothing reads it", plan)

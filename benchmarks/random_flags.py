@@ -1,0 +1,209 @@
+"""Flags drawn by a seed: whichever they are, the generated program gives the right numbers, or there is a refusal that
+has a code and a next step; and what it says would fit does.
+
+    python benchmarks/random_flags.py [--target siracusa] [--on RUNNER] [--seeds 0:100] [MODEL ...]
+
+Each seed is one command line `tilewright validate ...` with one to five flags, whose values are names of the network
+and of the target, sizes, and now and then nonsense; the network is one of the models, or a graph of
+`random_float_tiles.py`. A line for each command that ends otherwise, to be typed again, and how many ended how; the
+exit code is the number of failures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import shlex
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import onnx
+from click.testing import CliRunner
+from random_float_tiles import written
+
+from tilewright.api.platform import Platform
+from tilewright.cli.main import tilewright
+from tilewright.errors import Exit, TilewrightError
+from tilewright.plugins import load_for
+
+SIZES = ("1", "1K", "3000", "6000", "12K", "20000", "50K", "128K", "4M")
+TILERS = ("auto", "cost", "min", "max", "random-max", "whole")
+ALLOCATORS = ("auto", "best-fit", "greedy-by-size", "hill-climb", "minimalloc", "stacking")
+MOST_FLAGS = 5
+FIXABLE = (Exit.USAGE, Exit.DOES_NOT_FIT)  # what other flags may mend
+FAILED = (Exit.INTERNAL, Exit.MISMATCH, Exit.TOOLCHAIN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Names:
+    """What flags may name, and who chooses."""
+
+    numbers: random.Random
+    inputs: Sequence[str]
+    outputs: Sequence[str]
+    values: Sequence[str]
+    constants: Sequence[str]
+    nodes: Sequence[str]
+    memories: Sequence[str]
+    settings: Mapping[str, Sequence[str]]  # setting of the target -> its choices
+
+    def one(self, *words: str) -> str:
+        """One of these."""
+        return self.numbers.choice(words)
+
+    @property
+    def memory(self) -> str:
+        """A memory of the target."""
+        return self.one(*self.memories)
+
+    @property
+    def anything(self) -> str:
+        """Whatever is in the network, or not."""
+        return self.one(*self.values, *self.inputs, *self.constants, "nothing")
+
+    @property
+    def end(self) -> str:
+        """An input or an output."""
+        return self.one(*self.inputs, *self.outputs)
+
+
+def names_of(model: onnx.ModelProto, platform: Platform, numbers: random.Random) -> Names:
+    """What a network and a target have."""
+    graph = model.graph
+    constants = [one.name for one in graph.initializer]
+    return Names(
+        numbers=numbers,
+        inputs=[one.name for one in graph.input if one.name not in constants],
+        outputs=[one.name for one in graph.output],
+        values=[name for node in graph.node for name in node.output if name],
+        constants=constants,
+        nodes=[node.name or node.output[0] for node in graph.node],
+        memories=[memory.name for memory in platform.memories],
+        settings={option.name: option.choices for option in platform.options},
+    )
+
+
+def _place(names: Names) -> str:
+    where = names.one("user", "pool", "push", "pull")
+    return names.one(where, f"{names.end}={where}")
+
+
+def _setting(names: Names) -> str:
+    name = names.one(*names.settings, "nothing")
+    return f"{name}={names.one(*names.settings.get(name, ()), '1', '4')}"
+
+
+def _pool(names: Names) -> str:
+    size = names.one(*SIZES)
+    return names.one(f"{names.memory}:{size}", f"fast:{size}", f"rom:{size},ro", f"{names.memory}:{size},soft")
+
+
+FLAGS: Sequence[tuple[str, Callable[[Names], str]]] = (  # what is worth more looks stands here twice
+    ("--memory", lambda names: f"{names.memory}={names.one(*SIZES)}"),
+    ("--memory", lambda names: f"{names.memory}={names.one(*SIZES)}"),
+    ("--pin", lambda names: f"{names.anything}={names.memory}"),
+    ("--pin", lambda names: f"{names.one(*names.nodes)}*={names.memory}"),
+    ("--stage", lambda names: names.one("auto", f"{names.anything}={names.memory}{_when(names)}")),
+    ("--place-io", _place),
+    ("--io-type", lambda names: names.one("int8", "uint8", "int16", f"{names.end}=int8")),
+    ("--optimize", lambda names: names.one("ram", "balanced")),
+    ("--groups", lambda names: names.one("1", "2", "3")),
+    ("--tiler", lambda names: names.one(*TILERS)),
+    ("--allocator", lambda names: names.one(*ALLOCATORS)),
+    ("--buffering", lambda names: names.one("single", "double")),
+    ("--effort", lambda names: names.one("1", "100", "5000")),
+    ("--recompute", lambda names: names.one("1.1", "1.5")),
+    ("--set", _setting),
+    ("--pool", _pool),
+    ("--bind", lambda names: f"{names.one(*names.inputs)}=0"),
+    ("--state", lambda names: f"{names.one(*names.outputs)}:{names.one(*names.inputs)}{names.one('', '=0', '=1')}"),
+    ("--code-pass", lambda names: names.one("lifetimes", "profile", "print-tensors", "passthrough")),
+    ("--layout", lambda names: "split"),
+    ("--sets", lambda names: "3"),
+)
+
+
+def _when(names: Names) -> str:
+    return names.one("", ",when=init", ",when=use")
+
+
+def command(file: Path, platform: Platform, numbers: random.Random, on: str | None = None) -> list[str]:
+    """A command line with some flags."""
+    names = names_of(onnx.load(file), platform, numbers)
+    flags = numbers.choices(FLAGS, k=numbers.randint(1, MOST_FLAGS))
+    words = [word for flag, value in flags for word in (flag, value(names))]
+    return [
+        "validate",
+        str(file),
+        "--target",
+        platform.name,
+        *words,
+        "--on",
+        on or ("twin" if platform.near else "host"),
+    ]
+
+
+def ended(words: Sequence[str]) -> tuple[str, str]:
+    """How a command ended, and what is wrong with that."""
+    result = CliRunner().invoke(tilewright, words)
+    error = result.exception
+    if error is None:
+        return "right", ""
+    if not isinstance(error, TilewrightError):
+        usage = isinstance(error, SystemExit) and error.code == Exit.USAGE and "Usage:" in result.output
+        return ("usage", "") if usage else ("failed", repr(error))
+    what = f"{error.exit_code.name.lower()}, {error.code}"
+    if error.exit_code in FAILED:
+        return "failed", f"{what}: {error.message} {'; '.join(error.details)}"
+    if error.exit_code in FIXABLE and not (error.fix or error.details):
+        return "failed", f"{what}: no next step: {error.message}"
+    for flags in promised(error):
+        again, why = ended([*words, *flags])
+        if why or again.startswith(Exit.DOES_NOT_FIT.name.lower()):
+            return "failed", f"{what}: said that {shlex.join(flags)} fits: {again} {why}"
+    return what, ""
+
+
+def promised(error: TilewrightError) -> Iterator[list[str]]:
+    """The flags of which a refusal says that with them it fits."""
+    for step in error.fix:
+        if found := re.fullmatch(r"(--.+?) {2,}.*-> fits.*", step):
+            yield shlex.split(found[1])
+
+
+def main() -> int:
+    """How many commands ended as none should."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="*", metavar="MODEL")
+    parser.add_argument("--target", default="siracusa")
+    parser.add_argument("--on", help="where the programs run; default: the twin of several cores, or this machine")
+    parser.add_argument("--seeds", default="0:100", help="FIRST:END")
+    asked = parser.parse_args()
+    warnings.simplefilter("ignore")
+    platform = load_for(target=asked.target).platforms[asked.target]
+    found: Counter[str] = Counter()
+    first, end = map(int, asked.seeds.split(":"))
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(first, end):
+            numbers, file = random.Random(seed), Path(folder) / f"graph{seed}.onnx"
+            if asked.models:
+                file = Path(numbers.choice(asked.models))
+            elif not written(seed, file):
+                continue
+            words = command(file, platform, numbers, asked.on)
+            what, why = ended(words)
+            found[what] += 1
+            if why:
+                print(f"seed {seed}: {shlex.join(words)}: {why}", flush=True)
+    print(dict(found.most_common()))
+    return found["failed"]
+
+
+if __name__ == "__main__":
+    sys.exit(min(main(), 100))
