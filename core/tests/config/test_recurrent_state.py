@@ -22,7 +22,7 @@ from tilewright.config.recurrent_state import (
 )
 from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph
+from tilewright.ir.graph import Graph, Tensor
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.sketch import Sketch
 
@@ -84,6 +84,16 @@ def test_what_cannot_be_kept_says_why(text: str, tmp_path: Path, monkeypatch: py
     assert (error.code, error.exit_code) == ("TW1114", Exit.USAGE)
     assert f"the state cannot be kept: {WRONG[text]}" in error.message
     assert "write it as --state OUTPUT:INPUT" in error.fix[0]
+
+
+def test_what_has_no_elements_is_not_kept() -> None:
+    nothing = Tensor(name="h:0", dtype=DType.F32, shape=(0, 3))
+    empty = cell()
+    empty = replace(empty, tensors={**empty.tensors, "h:0": nothing, "new:0": replace(nothing, name="new:0")})
+    with pytest.raises(TilewrightError, match="input 'h:0' has no elements") as caught:
+        states_of(["new:0:h:0"], empty)
+    assert (caught.value.code, caught.value.exit_code) == ("TW1114", Exit.USAGE)
+    assert caught.value.fix == ("leave that --state out: there is nothing to keep",)
 
 
 def test_an_input_has_one_state() -> None:

@@ -124,6 +124,8 @@ def _state(text: str, graph: Graph, folder: Path) -> RecurrentState:
             f"{read.dtype.value}{list(read.shape)}",
             text,
         )
+    if not read.elements:
+        raise _wrong(f"input '{name}' has no elements", text, fix="leave that --state out: there is nothing to keep")
     return RecurrentState(input=name, output=output, initial=_initial(beginning, name, graph, folder, text))
 
 
@@ -180,8 +182,8 @@ def _read(file: Path, name: str, graph: Graph, text: str) -> Array:
     return np.ascontiguousarray(array)
 
 
-def _wrong(reason: str, text: str = "", details: tuple[str, ...] = ()) -> TilewrightError:
+def _wrong(
+    reason: str, text: str = "", details: tuple[str, ...] = (), fix: str = f"write it as {FORM}"
+) -> TilewrightError:
     where = f"--state {text}" if text else ""
-    return usage_error(
-        "TW1114", f"the state cannot be kept: {reason}", where=where, details=details, fix=(f"write it as {FORM}",)
-    )
+    return usage_error("TW1114", f"the state cannot be kept: {reason}", where=where, details=details, fix=(fix,))
