@@ -39,6 +39,16 @@ def test_what_the_error_asks_for_is_the_least(tilewright: Any, int8: Path) -> No
     assert tilewright("check", int8, "-t", "cortex-m4", "--memory", f"ram={least - 1}").code == 5
 
 
+def test_what_would_fit_moves_ends_that_flags_name(tilewright: Any, int8: Path) -> None:
+    """`--io user` alone leaves an output where a flag has put it."""
+    words = ("check", int8, "-t", "generic", "--io", "user", "--io", "image=pool", "--memory", "ram=264")
+    finished = tilewright(*words)
+    assert finished.code == 5
+    (line,) = re.findall(r"try:  (--io .*?) {2,}.* -> fits", finished.err)
+    assert line == "--io user --io image=user"
+    assert tilewright(*words, *line.split()).code == 0
+
+
 def test_a_saved_binding_has_the_kernels_that_fit(tilewright: Any, int8: Path, tmp_path: Path) -> None:
     words = ("compile", int8, "-t", "cortex-m4", "-q", "-o")
     short = ("--memory", f"ram={LEAST}")

@@ -133,6 +133,7 @@ class Deployment:
             tiler=self.registry.tilers[self.options.tiler],
             allocator=chosen(self.registry.allocators, self.options.allocator),
             pins=self._pins,
+            named_ends=tuple(self.options.io_of),
             buffering=self.options.buffering,
             longest=self.options.groups,
             budget=Budget(work=self.options.effort, seed=self.options.seed),

@@ -324,7 +324,8 @@ class Fitting:
             effort=self.planner.budget.work,
             pinned=bool(pins.memories or pins.offsets),
             staged=bool(pins.staged),
-            by_rows={name: whose for name, whose in pins.io.items() if whose in BY_ROWS},
+            ends={name: whose for name, whose in pins.io.items() if whose in BY_ROWS}
+            | {name: "user" for name in self.planner.named_ends if pins.io.get(name) == "pool"},
             ends_pinned=not pins.memories.keys().isdisjoint((*first.graph.inputs, *first.graph.outputs)),
         )
 

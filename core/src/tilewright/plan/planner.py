@@ -55,6 +55,7 @@ class Planner:
     tiler: Tiler
     allocator: Allocator
     pins: Decisions = field(default_factory=Decisions)
+    named_ends: Collection[str] = ()  # inputs and outputs of which it was said one by one where they are
     buffering: Buffering = "auto"
     longest: int | None = None  # chain of steps joined by values that stay in the scratchpad
     budget: Budget = field(default_factory=Budget)

@@ -42,22 +42,23 @@ Sizes = dict[str, int]
 class Asked:
     """What could be changed. `placeable`: the buffers' lower bound is inside the limits, so that a more patient
     allocator might do. `pinned`, `staged`: there are pins of memories or places, or copies of constants, that could be
-    left out. `by_rows`: inputs and outputs that are nowhere whole, and stay so. `ends_pinned`: some are pinned to a
-    memory, and cannot stay with the caller. `of_constants`: constants are too many.
+    left out. `ends`: inputs and outputs that `--io user` alone would not move, and where they are then: those that are
+    nowhere whole stay so, and those that flags name are with the caller. `ends_pinned`: some are pinned to a memory,
+    and cannot stay with the caller. `of_constants`: constants are too many.
     """
 
     placeable: bool
     effort: int  # budget of the allocator
     pinned: bool = False
     staged: bool = False
-    by_rows: Mapping[str, Whose] = field(default_factory=dict)
+    ends: Mapping[str, Whose] = field(default_factory=dict)
     ends_pinned: bool = False
     of_constants: bool = False
 
     @property
     def users(self) -> tuple[str, ...]:
         """Flags with which inputs and outputs stay with the caller."""
-        return "--io", "user", *(word for name, whose in self.by_rows.items() for word in ("--io", f"{name}={whose}"))
+        return "--io", "user", *(word for name, whose in self.ends.items() for word in ("--io", f"{name}={whose}"))
 
 
 @dataclass(slots=True)
