@@ -7,7 +7,7 @@ Without networks: the trained ones beside the checkout. Needs tilewright-cpsat.
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
 from pathlib import Path
 
@@ -22,7 +22,9 @@ SIZES = (64, 32, 16, 8)
 
 def main() -> int:
     """Print the table."""
-    networks = [Path(argument) for argument in sys.argv[1:]] or sorted(MODELS.glob("*.onnx"))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("networks", nargs="*", type=Path, metavar="NETWORK")
+    networks = parser.parse_args().networks or sorted(MODELS.glob("*.onnx"))
     print("| network | L1, KiB | cost: cycles | cpsat: cycles | cost: bytes | cpsat: bytes | proved | CPU s of both |")
     print("|---|---:|---:|---:|---:|---:|---|---:|")
     for network in networks:

@@ -11,6 +11,7 @@ The least is a quarter and 64 B more than the table says: with the very least, m
 
 from __future__ import annotations
 
+import argparse
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -33,13 +34,16 @@ BUFFERINGS: tuple[Buffering, ...] = ("single", "double")
 
 def main() -> int:
     """Print the table, and with `--run` a line for each program; 1 where a result is wrong."""
-    names = [argument for argument in sys.argv[1:] if not argument.startswith("-")]
-    layers = [layer for layer in every_layer() if not names or layer.op in names]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("operators", nargs="*", metavar="OPERATOR")
+    parser.add_argument("--run", action="store_true", help="every layer, too")
+    asked = parser.parse_args()
+    layers = [layer for layer in every_layer() if not asked.operators or layer.op in asked.operators]
     print("| layer | may be cut | stays whole | operands, B | least scratchpad, B | reductions cut, B |")
     print("|---|---|---|---:|---:|---:|")
     for layer in layers:
         print(row(layer), flush=True)
-    return run(layers) if "--run" in sys.argv else 0
+    return run(layers) if asked.run else 0
 
 
 def row(layer: Sample) -> str:

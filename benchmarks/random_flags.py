@@ -21,6 +21,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import onnx
@@ -151,23 +152,28 @@ def command(file: Path, platform: Platform, numbers: random.Random, on: str | No
 
 def ended(words: Sequence[str]) -> tuple[str, str]:
     """How a command ended, and what is wrong with that."""
-    result = CliRunner().invoke(tilewright, words)
-    error = result.exception
+    error = CliRunner().invoke(tilewright, words).exception
     if error is None:
         return "right", ""
     if not isinstance(error, TilewrightError):
-        usage = isinstance(error, SystemExit) and error.code == Exit.USAGE and "Usage:" in result.output
-        return ("usage", "") if usage else ("failed", repr(error))
+        return ("usage", "") if isinstance(error, SystemExit) and error.code == Exit.USAGE else ("failed", repr(error))
     what = f"{error.exit_code.name.lower()}, {error.code}"
     if error.exit_code in FAILED:
         return "failed", f"{what}: {error.message} {'; '.join(error.details)}"
     if error.exit_code in FIXABLE and not (error.fix or error.details):
         return "failed", f"{what}: no next step: {error.message}"
     for flags in promised(error):
-        again, why = ended([*words, *flags])
-        if why or again.startswith(Exit.DOES_NOT_FIT.name.lower()):
-            return "failed", f"{what}: said that {shlex.join(flags)} fits: {again} {why}"
+        again = CliRunner().invoke(tilewright, changed(words, flags)).exception
+        if again is not None:
+            return "failed", f"{what}: says that {shlex.join(flags)} fits: {again!r}"
     return what, ""
+
+
+def changed(words: Sequence[str], flags: Sequence[str]) -> list[str]:
+    """A command line with other limits, and with flags that it has not."""
+    anew = {word.partition("=")[0] for flag, word in pairwise(flags) if flag == "--memory"}
+    old = {at for at, word in enumerate(words) if words[at - 1] == "--memory" and word.partition("=")[0] in anew}
+    return [*(word for at, word in enumerate(words) if at not in old and at + 1 not in old), *flags]
 
 
 def promised(error: TilewrightError) -> Iterator[list[str]]:

@@ -291,7 +291,7 @@ def panel(one: Measured, left: int) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--target", default="generic")
     parser.add_argument("--network", action="append", choices=[one.name for one in NETWORKS])
     parser.add_argument("--validate", action="store_true")

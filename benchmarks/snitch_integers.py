@@ -10,6 +10,7 @@ such; portable C leaves them out.
 
 from __future__ import annotations
 
+import argparse
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -75,6 +76,7 @@ class Layer:
 
 def main() -> None:
     """Print the table."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     columns = "products | instructions | cycles | with GVSoC's timing | estimate | portable C | with GVSoC's timing"
     print(f"| layer, one core's share | kernel | {columns} |")
     print(f"| --- | --- | {' | '.join(['---:'] * 7)} |")

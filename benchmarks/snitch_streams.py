@@ -10,6 +10,7 @@ the simulated core), for which estimates are made. The last column is what porta
 
 from __future__ import annotations
 
+import argparse
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -114,6 +115,7 @@ class Layer:
 
 def main() -> None:
     """Print the tables."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     heads = "work | cycles | a cycle | of the most | cycles on one port | estimate | portable C"
     print(f"| layer, one core's share | kernel | {heads} |")
     print(f"| --- | --- | {' | '.join(['---:'] * 7)} |")

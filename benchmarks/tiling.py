@@ -9,7 +9,7 @@ scratchpad; and the CPU seconds of tiling chains of more and more layers.
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -43,7 +43,9 @@ GROUPS = (1, 2, 4, None)
 
 def main() -> int:
     """Print the tables."""
-    networks = [Path(argument) for argument in sys.argv[1:]] or sorted(MODELS.glob("*.onnx"))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("networks", nargs="*", type=Path, metavar="NETWORK")
+    networks = parser.parse_args().networks or sorted(MODELS.glob("*.onnx"))
     print("| network | L1, KiB | bytes over bound | time over larger part | cycles | CPU s of the plan |")
     print("|---|---:|---:|---:|---:|---:|")
     for network in networks:

@@ -4,7 +4,6 @@ Usage: python tools/build_api.py [FOLDER]; the folder is that of the package unl
 
 from __future__ import annotations
 
-import sys
 import textwrap
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -100,4 +99,6 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if sys.argv[1:] else FOLDER)
+    from folder_argument import folder_asked
+
+    main(folder_asked(__doc__, FOLDER))

@@ -7,7 +7,6 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
-import sys
 from collections.abc import Iterator
 from enum import Enum
 from importlib import import_module
@@ -272,4 +271,6 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if sys.argv[1:] else ROOT / "docs")
+    from folder_argument import folder_asked
+
+    main(folder_asked(__doc__, ROOT / "docs"))

@@ -53,4 +53,6 @@ def title(words: str) -> str:
 
 
 if __name__ == "__main__":
-    build_site(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "site")
+    from folder_argument import folder_asked
+
+    build_site(folder_asked(__doc__, ROOT / "site"))

@@ -8,7 +8,6 @@ pictures and pages with what is committed.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -291,4 +290,6 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs")
+    from folder_argument import folder_asked
+
+    main(folder_asked(__doc__, ROOT / "docs"))

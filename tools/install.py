@@ -6,6 +6,7 @@ taken from the folder TILEWRIGHT_WHEELS. uv installs where it is on PATH, and pi
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import shutil
@@ -74,5 +75,9 @@ def _pip(action: str, *words: str) -> None:
 
 
 if __name__ == "__main__":
-    package, *extras = [word for word in sys.argv[1:] if word != "--lowest"]
-    main(package, "".join(extras).split(","), lowest="--lowest" in sys.argv)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("package", choices=("all", *projects()), metavar="PACKAGE")
+    parser.add_argument("extras", nargs="?", default="", metavar="EXTRA,...")
+    parser.add_argument("--lowest", action="store_true", help="the lowest versions that the packages declare")
+    words = parser.parse_args()
+    main(words.package, words.extras.split(","), lowest=words.lowest)

@@ -5,6 +5,7 @@ one of them, and its tests are those that cross packages.
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -25,4 +26,9 @@ def main(action: str, environment: str, more: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3:]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("action", choices=("install", "test"))
+    parser.add_argument("environment", metavar="PACKAGE-PYTHON[-lowest]")
+    parser.add_argument("more", nargs=argparse.REMAINDER, metavar="ARGUMENT", help="pytest's")
+    words = parser.parse_args()
+    sys.exit(main(words.action, words.environment, words.more))

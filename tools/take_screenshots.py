@@ -70,4 +70,6 @@ def take(target: Path) -> None:
 
 
 if __name__ == "__main__":
-    take(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "images")
+    from folder_argument import folder_asked
+
+    take(folder_asked(__doc__, ROOT / "docs" / "images"))

@@ -4,6 +4,7 @@ Usage: python tools/wheels.py FOLDER [PROJECT...]. Never builds in the tree: a s
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import subprocess
 import sys
@@ -52,8 +53,11 @@ def wheel_of(project: Path, folder: Path) -> Path:
 
 
 if __name__ == "__main__":
-    target = Path(sys.argv[1])
-    asked = [Path(name).resolve() for name in sys.argv[2:]] or list(projects().values())
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    parser.add_argument("projects", nargs="*", type=Path, metavar="PROJECT", help="folders; default: all")
+    words = parser.parse_args()
+    target, asked = words.folder, [one.resolve() for one in words.projects] or list(projects().values())
     with ThreadPoolExecutor(2) as pool:  # what builds one is installed while another is built
         for made in pool.map(lambda each: build(each, target), asked):
             sys.stdout.write(f"{made}\n")

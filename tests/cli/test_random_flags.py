@@ -35,6 +35,10 @@ def test_what_is_said_to_fit_is_tried(benchmark_script: Callable[[str], Any], to
     script = benchmark_script("random_flags")
     words = ["validate", digits, "--target", "generic", "--memory", "ram=100", "--on", "host"]
     assert script.ended(words) == ("does_not_fit, TW5001", "")
+    assert script.changed(words, ["--memory", "ram=9K", "--io", "user"]) == [
+        *(word for word in words if word not in ("--memory", "ram=100")),
+        *("--memory", "ram=9K", "--io", "user"),
+    ]
     script.promised = lambda error: iter([["--memory", "ram=101"]])
     what, why = script.ended(words)
-    assert what == "failed" and "said that --memory ram=101 fits" in why
+    assert what == "failed" and "says that --memory ram=101 fits" in why
