@@ -238,7 +238,8 @@ def _quantised_names(prefix: str, inputs: tuple[PortText, ...], outputs: tuple[P
 
 
 def _code_names(program: Program, ports: Sequence[PortText], *, split: bool) -> Names:
-    statements = [*statements_in(program.body), *(one for step in program.steps for one in step.statements)]
+    whole = (*program.before_inputs, *program.body, *program.after_outputs)
+    statements = [*statements_in(whole), *(one for step in program.steps for one in step.statements)]
     body = "\n".join(print_run(program.body, program.steps, f"{program.prefix.upper()}_STEP_COUNT"))
     addresses = [address for port in ports for address in (port.address, port.copied_from) if address]
     steps = [print_step(step) for step in program.steps]
@@ -253,7 +254,9 @@ def _code_names(program: Program, ports: Sequence[PortText], *, split: bool) -> 
         "includes": sorted(includes),
         "maths": "<math.h>" in includes,
         "steps": steps,
+        "before_inputs": "\n".join(print_body(program.before_inputs, 1, program.steps)),
         "body": body,
+        "after_outputs": "\n".join(print_body(program.after_outputs, 1, program.steps)),
         "initial": "\n".join(print_body(program.initial, 1, program.steps)),
         "used_pools": [pool for pool in program.pools if _mentions("\n".join((body, *addresses)), pool.base)],
         "used_constants": [pool for pool in program.constants if _mentions(body, pool.base)],

@@ -164,6 +164,8 @@ class Program:
     sources: tuple[Section, ...]  # C at file scope, each once, in the order of first use
     steps: tuple[StepCode, ...]
     body: tuple[Statement, ...]  # of the run function
+    before_inputs: tuple[Statement, ...] = ()  # the same, before inputs are copied into the plan
+    after_outputs: tuple[Statement, ...] = ()  # and after outputs are copied out of it
     licences: tuple[KernelLicence, ...] = ()
     team: bool = False  # several cores or memories: every core calls the run function, `tw_rt.h` is needed
     passes: tuple[str, ...] = field(default=())  # code passes applied, in order

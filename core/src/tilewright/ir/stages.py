@@ -188,7 +188,8 @@ class Placement:
 
 def comes_and_goes(buffer: Buffer, place: Placement, platform: Platform) -> bool:
     """Whether a buffer shares bytes of the scratchpad, over time, with tiles; a tile buffer always does."""
-    return buffer.kind == "tile" or (place.memory == platform.near and buffer.kind in ("activation", "scratch"))
+    over_time = "activation", "scratch", "input", "output"
+    return buffer.kind == "tile" or (place.memory == platform.near and buffer.kind in over_time)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

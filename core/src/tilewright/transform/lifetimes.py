@@ -14,7 +14,7 @@ from tilewright.ir.dataclass import dataclass
 from tilewright.ir.expressions import Expression, FunctionCall
 from tilewright.ir.program import Program, StepCode
 from tilewright.ir.stages import comes_and_goes
-from tilewright.ir.statements import Dead, If, Live, Mark, Statement, StepCall, replaced
+from tilewright.ir.statements import Barrier, Dead, If, Live, Mark, Statement, StepCall, replaced
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +42,18 @@ class _Marked:
 
 
 def _apply(program: Program, context: CodePassContext) -> Program:
-    body = tuple(_with_marks(program.body, tuple(_buffers(program)), program.team))
-    return replace(program, body=body, steps=tuple(_with_tile_marks(step) for step in program.steps))
+    buffers, last = tuple(_buffers(program)), len(program.steps)
+    arriving = _by_mover((buffer.live() for buffer in buffers if buffer.near and buffer.first < 0), program.team)
+    return replace(
+        program,
+        body=tuple(_with_marks(program.body, buffers, program.team)),
+        before_inputs=(*program.before_inputs, *arriving, *([Barrier()] if arriving else [])),
+        after_outputs=(
+            *program.after_outputs,
+            *_by_mover((buffer.dead() for buffer in buffers if buffer.near and buffer.last == last), program.team),
+        ),
+        steps=tuple(_with_tile_marks(step) for step in program.steps),
+    )
 
 
 def _with_tile_marks(step: StepCode) -> StepCode:
@@ -60,7 +70,10 @@ def _told(statement: Statement) -> tuple[Statement, ...]:
 
 
 def _buffers(program: Program) -> Iterator[_Marked]:
-    """A buffer that holds a graph input is alive from before the first step, one that holds an output never dies."""
+    """A buffer that holds a graph input is alive from before the first step, one that holds an output never dies; where
+    tiles come and go in the same bytes, from before the input is there until the caller has the output.
+    """
+    outputs = program.allocated.tiled.scheduled.bound.graph.outputs
     memories = {pool.memory for pool in program.pools}
     unmarked = ("state", "tile") if program.team else ("state",)  # tiles of a team are marked where they are used
     for buffer in program.allocated.tiled.buffers:
@@ -73,7 +86,7 @@ def _buffers(program: Program) -> Iterator[_Marked]:
             start=place.offset_bytes,
             size_bytes=buffer.size_bytes,
             first=-1 if buffer.kind == "input" else buffer.first,
-            last=len(program.steps) if buffer.kind == "output" else buffer.last,
+            last=buffer.last if set(buffer.values).isdisjoint(outputs) else len(program.steps),
             pointer=program.address(buffer.name),
             near=program.team and comes_and_goes(buffer, place, program.allocated.tiled.scheduled.bound.platform),
         )

@@ -29,6 +29,10 @@ ${signature(f"tw_status {p}_run({p}_ctx *ctx, const {p}_inputs *inputs, const {p
 % if program.state_bytes:
     uint8_t *const state = (uint8_t *)ctx->state;
 % endif
+% if before_inputs:
+
+${before_inputs}
+% endif
 % if placed_inputs:
 % for by, function, moved in crossings(placed_inputs):
 
@@ -70,6 +74,10 @@ ${body}
 % endif
 % if program.team and (placed_outputs or any(port.copied_from for port in user_outputs)):
     tw_rt_barrier();
+% endif
+% if after_outputs:
+
+${after_outputs}
 % endif
     return TW_OK;
 }
