@@ -1,13 +1,14 @@
 """CPU seconds of whole `tilewright` processes, beside those of `python -c 'import onnx'` in the same run.
 
-    python benchmarks/compile_time.py [--runs 5] [--chains] [MODEL.onnx ...]
+    python benchmarks/compile_time.py [--runs 5] [--chains] [--instructions] [MODEL.onnx ...]
 
 Without models: the digits example and, where they are, the trained networks beside the checkout. `--chains` adds long
 chains of int8 convolutions, which are made here from a seed: 1,000 equal layers for `generic`, 400 equal and 50
 different ones for `siracusa`; and the first two in memories that they do not fit.
 
 Every number is user + system time of one process and its children, the smallest of `--runs`, which is the least
-disturbed one. Seconds are this machine's; the ratios in brackets, to the import of onnx, travel better.
+disturbed one. Seconds are this machine's; the ratios in brackets, to the import of onnx, travel better. Instructions
+are those that valgrind counts in one run of the process, in millions: the same within a thousandth on a busy machine.
 
 Bytecode is there, as it is behind every installation and after the first run of an editable one: it is kept in a folder
 of the benchmark's own, whatever PYTHONDONTWRITEBYTECODE says. The first run of a command makes it: with `--runs 1` the
@@ -18,11 +19,12 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -35,6 +37,7 @@ TARGETS = {
     "siracusa, 64 KiB": ("--target", "siracusa", "--memory", "l1=64K"),
     "siracusa, 16 KiB": ("--target", "siracusa", "--memory", "l1=16K"),
 }
+Measured = Callable[..., float]  # what a command line takes
 LAYERS = ("", ".graph", ".platform", ".operator", ".kernel", ".passes", ".allocator", ".runner", ".tiler")
 
 
@@ -75,6 +78,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--chains", action="store_true")
+    parser.add_argument("--instructions", action="store_true", help="instead of seconds; needs valgrind")
     parser.add_argument("models", nargs="*", type=Path)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as bytecode:
@@ -85,9 +89,11 @@ def main() -> int:
 
 def tables(arguments: argparse.Namespace) -> int:
     """Print them; 1 when the limit is missed."""
-    measured = partial(cpu_seconds, runs=arguments.runs)
+    measured: Measured = million_instructions if arguments.instructions else partial(cpu_seconds, runs=arguments.runs)
+    shown = partial(beside, digits=0, word="M") if arguments.instructions else partial(beside, digits=2, word="s")
     unit = measured([sys.executable, "-c", "import onnx"])
-    print(f"`import onnx`: {unit:.2f} s; `tilewright --help`: {shown(measured([TILEWRIGHT, '--help']), unit)}\n")
+    asked = shown(measured([TILEWRIGHT, "--help"]), unit)
+    print(f"`import onnx`: {shown(unit, unit)}; `tilewright --help`: {asked}\n", flush=True)
     print(f"| network | check | {' | '.join(TARGETS)} |\n|---|---:|{'---:|' * len(TARGETS)}")
     worst = 0.0
     for model in arguments.models or default_models():
@@ -98,16 +104,18 @@ def tables(arguments: argparse.Namespace) -> int:
     if arguments.chains:
         print("\n| chain | compile |\n|---|---:|")
         for chain in CHAINS:
-            print(f"| {chain.title} | {shown(chain_seconds(chain, measured), unit)} |", flush=True)
+            print(f"| {chain.title} | {shown(chain_taken(chain, measured), unit)} |", flush=True)
+    if arguments.instructions:
+        return 0
     print("\n| import | CPU ms |\n|---|---:|")
     for layer in LAYERS:
         print(f"| `tilewright.api{layer}` | {1000 * import_seconds(f'tilewright.api{layer}', arguments.runs):.0f} |")
     return int(worst > LIMIT_SECONDS)
 
 
-def shown(seconds: float, unit: float) -> str:
-    """Seconds, and how many times the unit."""
-    return f"{seconds:.2f} s ({seconds / unit:.1f})"
+def beside(amount: float, unit: float, digits: int, word: str) -> str:
+    """An amount, and how many times the unit that is."""
+    return f"{amount:,.{digits}f} {word} ({amount / unit:.1f})"
 
 
 def compiling(model: Path, words: Sequence[str]) -> list[str]:
@@ -122,8 +130,8 @@ def default_models() -> list[Path]:
     return [HERE.parent / "examples" / "digits" / "digits_int8.onnx", *sorted(shared.glob("*.onnx"))]
 
 
-def chain_seconds(chain: Chain, measured: partial[float]) -> float:
-    """Of compiling a chain."""
+def chain_taken(chain: Chain, measured: Measured) -> float:
+    """By compiling a chain."""
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "chain.onnx"
         model.write_bytes(chain_model(replace(chain, layers=2)))
@@ -173,6 +181,19 @@ def cpu_seconds(command: list[str], *, runs: int, code: int = 0) -> float:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         times.append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
     return min(times)
+
+
+def million_instructions(command: list[str], *, code: int = 0) -> float:
+    """Of one child process, which ends with `code`, its bytecode made before. Hashes are the same in every run."""
+    cpu_seconds(command, runs=1, code=code)
+    counting = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", sys.executable]
+    python = command[1:] if command[0] == sys.executable else command
+    environment = {**os.environ, "PYTHONHASHSEED": "0"}
+    done = subprocess.run([*counting, *python], check=False, capture_output=True, text=True, env=environment)
+    found = re.search(r"refs: +([\d,]+)", done.stderr)
+    if done.returncode != code or not found:
+        raise SystemExit(f"{' '.join(command)} ended with {done.returncode}\n{done.stderr}")
+    return int(found[1].replace(",", "")) / 1e6
 
 
 def import_seconds(module: str, runs: int) -> float:
