@@ -126,6 +126,33 @@ def test_equal_values_are_equal_and_hash_alike() -> None:
     assert hash(Nothing()) == hash(())
 
 
+def test_a_default_before_what_has_none_is_refused() -> None:
+    """When the first value is made; the library refuses when the class is."""
+
+    @dataclass(frozen=True, slots=True)
+    class Wrong:
+        first: int = 1
+        second: int
+
+    with pytest.raises(TypeError, match="of first, second, one without a default follows one that has one"):
+        Wrong(1, 2)
+
+
+def test_classes_of_as_many_fields_keep_their_own_names_and_defaults() -> None:
+    """What they do is compiled once for both."""
+
+    @dataclass(frozen=True, slots=True)
+    class Other:
+        one: int
+        two: int = 7
+
+    assert (Other(1).two, Pair(1).second) == (7, 2)
+    assert (Other(two=3, one=4).one, Pair(first=5).first) == (4, 5)
+    assert Other(1, 2) != Pair(1, 2)
+    with pytest.raises(TypeError, match="first"):
+        Other(first=1)
+
+
 def test_each_value_has_a_default_of_its_own() -> None:
     assert Box().items is not Box().items
     assert Box([1]).items == [1]
