@@ -188,7 +188,7 @@ def million_instructions(command: list[str], *, code: int = 0) -> float:
     cpu_seconds(command, runs=1, code=code)
     counting = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", sys.executable]
     python = command[1:] if command[0] == sys.executable else command
-    environment = {**os.environ, "PYTHONHASHSEED": "0"}
+    environment = {**os.environ, "PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}  # others of its threads spin
     done = subprocess.run([*counting, *python], check=False, capture_output=True, text=True, env=environment)
     found = re.search(r"refs: +([\d,]+)", done.stderr)
     if done.returncode != code or not found:
