@@ -31,7 +31,7 @@ def options_from(flags: Mapping[str, Any]) -> Options:
         board=described,
         memory_hierarchy=str(board) if board and not described else "",
         pools=pools_from(flags),
-        limits={name: parse_bytes(value) for name, value in _pairs("--limit", flags["limits"])},
+        limits=limits_from(flags["limits"]),
         memory={name: parse_bytes(value) for name, value in _pairs("--memory", flags["memory"])},
         settings=dict(_pairs("--set", flags["settings"])),
         io_inputs=io_inputs,
@@ -71,6 +71,11 @@ def pools_from(flags: Mapping[str, Any]) -> tuple[PoolSpec, ...]:
     ]
     details = [pair_of("--workspace-pool-NAME", text) for text in flags["pool_details"]]
     return (*(parse_pool(text) for text in flags["pools"]), *with_details(named, details))
+
+
+def limits_from(texts: Sequence[str]) -> dict[str, int]:
+    """What `--limit` says. TilewrightError TW1101 (exit 2) for what cannot be read."""
+    return {name: parse_bytes(value) for name, value in _pairs("--limit", texts)}
 
 
 def exporters_from(emit: str) -> tuple[str, ...]:
@@ -150,11 +155,15 @@ def decisions_from(texts: Sequence[str]) -> Decisions:
 
 
 def files_read(flags: Mapping[str, Any]) -> tuple[Path, ...]:
-    """The files that `model_flags` name beside a group's: MODEL, a board, decisions, arrays of inputs and of state."""
+    """The files that `model_flags` name beside a group's: MODEL and the files with its tensors, a board, decisions,
+    arrays of inputs and of state.
+    """
+    from tilewright.frontend.model_digest import files_beside
+
     named = [str(flags[name]) for name in ("model", "board") if flags[name] is not None]
     named += [text for text in flags["pins"] if is_file(text)]
     named += [text.partition("=")[2] for text in (*flags["bound"], *flags["states"]) if text.endswith(".npy")]
-    return tuple(map(Path, named))
+    return (*map(Path, named), *(files_beside(flags["model"]) if flags["model"] is not None else ()))
 
 
 def is_file(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from tilewright.errors import TilewrightError
-from tilewright.frontend.model_digest import model_digest
+from tilewright.frontend.model_digest import files_beside, model_digest
 
 
 def test_a_model_that_is_not_there(tmp_path: Path) -> None:
@@ -56,3 +57,26 @@ def test_a_file_that_may_not_be_read_is_not(model: Any, tmp_path: Path) -> None:
     before = model_digest(file)
     secret.write_bytes(b"2")
     assert model_digest(file) == before
+
+
+def test_neither_a_pipe_nor_a_link_is_waited_for(model: Any, tmp_path: Path) -> None:
+    file, node = tmp_path / "net.onnx", helper.make_node("Add", ["x", "w"], ["y"])
+    file.write_bytes(model([node], constants=[outside("w.bin")]).SerializeToString())
+    without = model_digest(file)
+    os.mkfifo(tmp_path / "w.bin")
+    assert model_digest(file) == without
+    (tmp_path / "w.bin").unlink()
+    (tmp_path / "w.bin").symlink_to(file)
+    assert model_digest(file) == without
+
+
+def test_files_beside_are_named_as_the_model_does(model: Any, tmp_path: Path) -> None:
+    file, node = tmp_path / "net.onnx", helper.make_node("Add", ["x", "w"], ["y"])
+    constants = [outside("w.bin"), outside("w.bin"), outside("sub/v.bin"), outside("nul\0.bin")]
+    for number, constant in enumerate(constants):
+        constant.name = f"w{number}"
+    file.write_bytes(model([node], constants=constants).SerializeToString())
+    assert files_beside(file) == (tmp_path / "w.bin", tmp_path / "sub" / "v.bin")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "location").write_bytes(b"of no model: location")
+    assert [files_beside(tmp_path / name) for name in ("pipe", "location", "nowhere")] == [(), (), ()]

@@ -140,7 +140,7 @@ def test_elements_of_4_bits_are_read_as_the_numbers_they_are(tmp_path, form, dat
         "external": {"external": (("location", "w.bin"),)},
     }[form]
     tensor = FileTensor(name="w", data_type=data_type, dims=(1, count), **stored)
-    array = to_array(tensor, ExternalFiles(folder=tmp_path, allowed=True), Limits(), "w")
+    array = to_array(tensor, ExternalFiles(model=tmp_path / "m.onnx"), Limits(), "w")
     assert array.dtype == (np.int8 if least else np.uint8)
     assert array.tolist() == [numbers]
 
@@ -149,4 +149,4 @@ def test_elements_of_4_bits_are_read_as_the_numbers_they_are(tmp_path, form, dat
 def test_elements_of_4_bits_fill_the_shape_and_their_bytes(tmp_path, stored):
     tensor = FileTensor(name="w", data_type=TensorProto.INT4, dims=(3,), **stored)
     with pytest.raises(TilewrightError, match="TW1211"):
-        to_array(tensor, ExternalFiles(folder=tmp_path, allowed=False), Limits(), "w")
+        to_array(tensor, ExternalFiles(model=tmp_path / "m.onnx", allowed=False), Limits(), "w")

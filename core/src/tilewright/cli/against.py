@@ -56,12 +56,14 @@ def compared(
     deployment: Deployment, given: Sequence[VectorSet], ran: RunResult, runtime: str
 ) -> tuple[NodeAgreement, ...]:
     """What was run, against what `runtime` computes from the same inputs and the same state."""
+    from tilewright.frontend.embedded import embedded
     from tilewright.validate.agreement import agreements
     from tilewright.validate.other_runtime import values_from
 
     ours = [{**_whole(values), **outputs} for values, outputs in zip(ran.values, ran.outputs, strict=True)]
     names = {name for values in ours for name in values}
-    theirs = values_from(runtime, deployment.model, names, _frames(deployment, given, ours))
+    whole = embedded(deployment.model, deployment.reading)
+    theirs = values_from(runtime, whole, names, _frames(deployment, given, ours))
     rounds = any(node.op in _ROUNDING for node in deployment.imported.graph.nodes)
     return agreements(deployment.scheduled.bound.graph, ours, theirs, rounds=rounds)
 

@@ -112,16 +112,21 @@ _PROGRAM = (
         help="Clock of the processor, as 80MHz: estimated cycles are shown as milliseconds, too.",
     ),
 )
+limit_flag = click.option(
+    "--limit",
+    "limits",
+    multiple=True,
+    metavar="NAME=AMOUNT",
+    help="Let the file ask for more, or less: tensor, constants, folded and file (bytes, as 1G), nodes, initializers.",
+)
+external_flag = click.option(
+    "--allow-external/--no-external",
+    default=None,
+    help="Read files with tensors in folders below the model's, too; or none at all. Default: those beside the model.",
+)
 _READING = (
-    click.option(
-        "--limit",
-        "limits",
-        multiple=True,
-        metavar="NAME=AMOUNT",
-        help="Let the file ask for more, or less: tensor, constants, folded and file (bytes, as 1G), nodes, "
-        "initializers.",
-    ),
-    click.option("--allow-external", is_flag=True, help="Read external data files that the model refers to."),
+    limit_flag,
+    external_flag,
     click.option("--strict", is_flag=True, help="Treat warnings as errors."),
 )
 
@@ -191,7 +196,7 @@ def typed_again(context: click.Context, leave_out: Sequence[str]) -> str:
         value = context.params[name]
         flag = [max(parameter.opts, key=len)] if isinstance(parameter, click.Option) else []
         if isinstance(value, bool):
-            words += flag
+            words += flag if value else parameter.secondary_opts
             continue
         for item in value if isinstance(value, tuple) else (value,):
             words += [*flag, str(item)]

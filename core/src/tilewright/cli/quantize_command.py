@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict
+from contextlib import contextmanager
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 
 from tilewright.cli.examples import examples
+from tilewright.cli.flags import external_flag, limit_flag
 from tilewright.cli.output import demand_writable_files, progress, send_result
 from tilewright.cli.verbose import verbose_flag
+from tilewright.errors import TilewrightError
 from tilewright.report.table import Part, Table
 
 if TYPE_CHECKING:
+    from tilewright.frontend.options import ImportOptions
     from tilewright.quantize.accuracy import Accuracy, ValueLoss
     from tilewright.quantize.static import Method
 
 SHOWN = 5  # values that lost most
+FLOAT_BYTES = 4  # for each byte of an int8 network
 
 
 @click.command(
@@ -60,6 +66,8 @@ SHOWN = 5  # values that lost most
     help="Type of the values between layers; weights are int8.",
 )
 @click.option("--per-tensor", is_flag=True, help="One scale for all weights of a layer, instead of one per channel.")
+@limit_flag
+@external_flag
 @click.option("--json", "json_target", metavar="FILE|-", help="Write the accuracy as JSON.")
 @verbose_flag
 def command(
@@ -70,35 +78,61 @@ def command(
     method: Method,
     activations: Literal["int8", "uint8"],
     per_tensor: bool,
+    limits: tuple[str, ...],
+    allow_external: bool | None,
     json_target: str | None,
 ) -> None:
     """Quantise the float network MODEL to int8 with samples, and compare both. Needs `tilewright[quantize]`."""
     from tilewright.cli.waiting import working
+    from tilewright.frontend.embedded import embedded
+    from tilewright.frontend.model_digest import files_beside
     from tilewright.quantize.accuracy import accuracy, largest_losses
     from tilewright.quantize.samples import read_samples
     from tilewright.quantize.static import Recipe, inputs_of, prepare, quantise
     from tilewright.snapshot.atomic_folder import write_file
 
-    demand_writable_files(file, json_target, read=(model, calibration, test))
-    inputs = inputs_of(model)
-    samples = read_samples(calibration, inputs)
-    judged = read_samples(test, inputs) if test else samples
-    with tempfile.TemporaryDirectory(prefix="tilewright-") as scratch:
+    demand_writable_files(file, json_target, read=(model, *files_beside(model), calibration, test))
+    recipe = Recipe(method=method, activations=activations, per_channel=not per_tensor)
+    with tempfile.TemporaryDirectory(prefix="tilewright-") as scratch, _named(model, Path(scratch)):
         folder = Path(scratch)
-        prepared, quantised = folder / "float.onnx", folder / "int8.onnx"
+        whole, prepared, quantised = (folder / name for name in ("model.onnx", "float.onnx", "int8.onnx"))
+        whole.write_bytes(embedded(model, _reading(limits, allow_external)))
+        inputs = inputs_of(whole)
+        samples = read_samples(calibration, inputs)
+        judged = read_samples(test, inputs) if test else samples
         progress(f"finding ranges with {len(samples.inputs)} samples")
-        recipe = Recipe(method=method, activations=activations, per_channel=not per_tensor)
         with working("quantising: finding ranges"):
-            prepare(model, prepared)
+            prepare(whole, prepared)
             quantise(prepared, quantised, samples.inputs, recipe)
         progress(f"comparing both networks on {len(judged.inputs)} samples")
         with working("comparing: running both networks"):
-            found = accuracy(model, quantised, judged)
+            found = accuracy(whole, quantised, judged)
             losses = largest_losses(prepared, quantised, judged.inputs[:SHOWN], SHOWN, folder)
         write_file(file, quantised.read_bytes())
     result = {**asdict(found), "largest_losses": [asdict(one) for one in losses]}
     wrote = f"wrote {file}.   Next: tilewright check {shlex.quote(str(file))} --target generic"
     send_result(result, json_target, *_lines(found, losses), wrote)
+
+
+def _reading(limits: tuple[str, ...], allow_external: bool | None) -> ImportOptions:
+    """How MODEL is read: a float network may be as many times as large as what it becomes."""
+    from tilewright.frontend.options import ImportOptions, Limits, limits_with
+    from tilewright.words import limits_from
+
+    own = Limits()
+    most = replace(own, file_bytes=FLOAT_BYTES * own.file_bytes, constant_bytes=FLOAT_BYTES * own.constant_bytes)
+    return ImportOptions(allow_external=allow_external, limits=limits_with(limits_from(limits), most))
+
+
+@contextmanager
+def _named(model: Path, folder: Path) -> Iterator[None]:
+    """Errors name MODEL, not a copy of it in `folder`, which is gone when they are read."""
+    try:
+        yield
+    except TilewrightError as error:
+        copy = re.compile(rf"{re.escape(str(folder))}/\w+\.onnx")
+        where, *details = (copy.sub(lambda _: str(model), text) for text in (error.where, *error.details))
+        raise replace(error, where=where, details=tuple(details)) from None
 
 
 def _lines(found: Accuracy, losses: tuple[ValueLoss, ...]) -> Iterator[Part]:

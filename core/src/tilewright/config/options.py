@@ -22,7 +22,7 @@ class Options:
     dims: Mapping[str, int] = field(default_factory=dict)  # symbolic dimension -> extent
     bind: Mapping[str, str] = field(default_factory=dict)  # input that is a constant -> a number, or a file .npy
     limits: Mapping[str, int] = field(default_factory=dict)  # what a file may ask for at most, by the words of --limit
-    allow_external: bool = False  # read external data files beside the model
+    allow_external: bool | None = None  # files with tensors: below the model's folder, too, or none; None: beside it
     board: Board | None = None  # memories instead of the target's own
     memory_hierarchy: str = ""  # the same from an installed package, by name
     pools: tuple[PoolSpec, ...] = ()  # memories instead of the target's own of the same kind, best first

@@ -46,7 +46,7 @@ class Keywords(TypedDict, total=False):
     effort: int  # work units of the allocator
     seed: int  # of randomised strategies, and of random vectors
     clock: str | int  # of the processor, as "80MHz" or in hertz: estimated cycles are shown as milliseconds, too
-    allow_external: bool  # read external data files that the model refers to
+    allow_external: bool  # read files with tensors below the model's folder, too; False: not even those beside it
     const_format: Literal["auto", "incbin", "c", "bin"]  # how constants are stored
     layout: Literal["single", "split"]  # kernels in the network's own file, or in a header beside it
     emit: str | Sequence[str]  # build systems to write for

@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tilewright.errors import Diagnostic, TilewrightError, unsupported_error
+from tilewright.errors import Diagnostic, unsupported_error
 from tilewright.frontend import (
     composed,
     composed_einsum,
@@ -37,7 +37,7 @@ from tilewright.frontend.functions import check_functions
 from tilewright.frontend.names import UniqueNames, show
 from tilewright.frontend.opsets import newer_form
 from tilewright.frontend.options import ImportOptions
-from tilewright.frontend.reader import read_bytes, read_model
+from tilewright.frontend.reader import read_bytes, read_model, told_of
 from tilewright.frontend.refusals import refusal_error
 from tilewright.frontend.scope import Scope
 from tilewright.frontend.sorting import check_unique
@@ -90,14 +90,10 @@ def load(
     that cannot be taken, 2 for a `--dim` that fits nothing.
     """
     chosen = options or ImportOptions()
-    place = source.name if isinstance(source, Path) else "model given as bytes"
-    try:
+    with told_of(source):
         data = read_bytes(source, chosen.limits) if isinstance(source, Path) else source
-        folder = source.parent if isinstance(source, Path) else None
-        return _imported(read_model(data, chosen.limits), folder, chosen, operators or {})
-    except TilewrightError as error:
-        where = f"{show(place)[1:-1]}: {error.where}" if error.where else show(place)[1:-1]
-        raise replace(error, where=where) from error
+        file = source if isinstance(source, Path) else None
+        return _imported(read_model(data, chosen.limits), file, chosen, operators or {})
 
 
 def import_table(operators: Mapping[str, Operator]) -> ImportTable:
@@ -108,7 +104,7 @@ def import_table(operators: Mapping[str, Operator]) -> ImportTable:
 
 
 def _imported(
-    model: FileModel, folder: Path | None, options: ImportOptions, operators: Mapping[str, Operator]
+    model: FileModel, file: Path | None, options: ImportOptions, operators: Mapping[str, Operator]
 ) -> Imported:
     check_functions(model, options.limits)
     graph = model.graph
@@ -117,7 +113,7 @@ def _imported(
         operators, options.limits, UniqueNames(_values(graph)), UniqueNames(node.name for node in graph.nodes)
     )
     table = import_table(operators)
-    files = ExternalFiles(folder=folder, allowed=options.allow_external)
+    files = ExternalFiles(model=file, allowed=options.allow_external, limits=options.limits)
     importer = NodeImporter(table, builder, files, options.limits)
     scope, inputs, bound = _start(graph, builder, importer, options)
     warnings = not_finite(builder.constants)

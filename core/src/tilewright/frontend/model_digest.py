@@ -4,13 +4,16 @@ Does not know what is compared.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import sys
+from contextlib import suppress
 from hashlib import file_digest, sha256
-from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tilewright.errors import TilewrightError, model_error
-from tilewright.frontend.file_model import FileGraph, FileNode, FileTensor
+
+if TYPE_CHECKING:
+    from tilewright.frontend.external import Entries
 
 
 def model_digest(model: Path | bytes) -> str:
@@ -28,37 +31,46 @@ def model_digest(model: Path | bytes) -> str:
             fix=("name the model that the state was saved of: the report says which file it is",),
         ) from error
     found = sha256(data)
-    for file in _beside(data, model.parent) if b"location" in data else ():
-        with file.open("rb") as content:
-            found.update(file_digest(content, "sha256").digest())
+    for digest in _digests_beside(model, data):
+        found.update(digest)
     return found.hexdigest()
 
 
-def _beside(data: bytes, folder: Path) -> tuple[Path, ...]:
-    """Files with tensors of the model, in the order of their names. What the front end refuses to read adds nothing."""
-    from tilewright.frontend.external import location_of
+def files_beside(model: Path) -> tuple[Path, ...]:
+    """Files that `model` says its tensors are in, whether they may be read or not. None where it cannot be read."""
     from tilewright.frontend.options import Limits
-    from tilewright.frontend.reader import read_model
+    from tilewright.frontend.reader import read_bytes
 
-    files = set()
     try:
-        model = read_model(data, Limits())
-        bodies = [model.graph.nodes, *(function.nodes for function in model.functions.values())]
-        for tensor in (*model.graph.initializers, *chain.from_iterable(map(_tensors, bodies))):
-            if tensor.external is not None:
-                files.add(location_of(tensor.external, folder, tensor.name))
+        named = _entries_by_location(read_bytes(model, Limits()))
     except TilewrightError:
         return ()
-    return tuple(sorted(files))
+    return tuple(model.parent / location for location in named if "\0" not in location)
 
 
-def _tensors(nodes: Iterable[FileNode]) -> Iterator[FileTensor]:
-    """Those that are attributes of the nodes, and everything in their bodies."""
-    for node in nodes:
-        for attribute in node.attributes:
-            for value in attribute.value if isinstance(attribute.value, tuple) else (attribute.value,):
-                if isinstance(value, FileTensor):
-                    yield value
-                elif isinstance(value, FileGraph):
-                    yield from value.initializers
-                    yield from _tensors(value.nodes)
+def _digests_beside(model: Path, data: bytes) -> list[bytes]:
+    """Of files with tensors, in the order of their names. What the front end would never read adds nothing."""
+    from tilewright.frontend.external import ExternalFiles
+    from tilewright.frontend.options import Limits
+
+    files = ExternalFiles(model=model, allowed=True, limits=Limits(file_bytes=sys.maxsize))
+    digests = []
+    for location, entries in sorted(_entries_by_location(data).items()):
+        with suppress(TilewrightError), files.opened(entries, location) as content:
+            digests.append(file_digest(content, "sha256").digest())
+    return digests
+
+
+def _entries_by_location(data: bytes) -> dict[str, Entries]:
+    """Of one tensor in each file that the model names; none where it is no model."""
+    if b"location" not in data:
+        return {}
+    from tilewright.frontend.embedded import entries_of, external_tensors
+    from tilewright.frontend.options import Limits
+    from tilewright.frontend.reader import parse
+
+    try:
+        found = [entries_of(tensor) for tensor in external_tensors(parse(data, Limits()))]
+    except TilewrightError:
+        return {}
+    return {dict(entries).get("location", ""): entries for entries in found}

@@ -44,8 +44,8 @@ LIMITS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )  # word of `--limit` -> fields of Limits
 
 
-def limits_with(given: Mapping[str, int]) -> Limits:
-    """The limits with those that were given (`--limit`). TilewrightError TW1101 (exit 2) for a word that is none."""
+def limits_with(given: Mapping[str, int], limits: Limits | None = None) -> Limits:
+    """The `limits` with those that were given (`--limit`). TilewrightError TW1101 (exit 2) for a word that is none."""
     for word in given:
         if word not in LIMITS:
             raise usage_error(
@@ -54,7 +54,7 @@ def limits_with(given: Mapping[str, int]) -> Limits:
                 details=(f"limits are {', '.join(LIMITS)}", *did_you_mean(word, LIMITS)),
                 fix=(typed("--limit", f"tensor={given[word]}"),),
             )
-    return replace(Limits(), **{name: amount for word, amount in given.items() for name in LIMITS[word]})
+    return replace(limits or Limits(), **{name: amount for word, amount in given.items() for name in LIMITS[word]})
 
 
 def raised(word: str, needed: int) -> str:
@@ -66,11 +66,12 @@ def raised(word: str, needed: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportOptions:
-    """`dims` gives values to symbolic dimensions (`--dim`), `bind` makes inputs constants (`--bind`); `allow_external`
-    permits files beside the model.
+    """`dims` gives values to symbolic dimensions (`--dim`), `bind` makes inputs constants (`--bind`). Files that the
+    model keeps its tensors in: `allow_external` None takes those right beside it, True those in folders below, too
+    (`--allow-external`), False none (`--no-external`).
     """
 
     dims: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     bind: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    allow_external: bool = False
+    allow_external: bool | None = None
     limits: Limits = field(default_factory=Limits)

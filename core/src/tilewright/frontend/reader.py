@@ -4,7 +4,8 @@ Does not know what nodes mean; onnx's own checker is not asked, because it passe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -59,6 +60,16 @@ _TYPED_FIELDS = MappingProxyType(
 _DATA_FIELDS = frozenset({"float_data", "int32_data", "string_data", "int64_data", "double_data", "uint64_data"})
 
 
+@contextmanager
+def told_of(source: Path | bytes) -> Iterator[None]:
+    """Errors say of which model they are, by the name of its file."""
+    place = show(source.name)[1:-1] if isinstance(source, Path) else "model given as bytes"
+    try:
+        yield
+    except TilewrightError as error:
+        raise replace(error, where=f"{place}: {error.where}" if error.where else place) from error
+
+
 def read_bytes(path: Path, limits: Limits) -> bytes:
     """The bytes of a model file. Raises TW1201 when there is no such file, TW1203 when it is too large."""
     try:
@@ -79,7 +90,7 @@ def read_model(data: bytes, limits: Limits) -> FileModel:
     """Everything of a file that tilewright uses. Raises TW1202, TW1203, TW1204, TW1213 or TW1217."""
     if len(data) > limits.file_bytes:
         raise over_limit("the file has", len(data), "bytes", limits.file_bytes, word="file")
-    proto = _parse(data, limits)
+    proto = parse(data, limits)
     return _Reader(limits).model(proto)
 
 
@@ -120,7 +131,8 @@ def corrupt(reason: str) -> TilewrightError:
     )
 
 
-def _parse(data: bytes, limits: Limits) -> Any:
+def parse(data: bytes, limits: Limits) -> Any:
+    """The protobuf of a model, with a graph. Raises TW1202 where it is none, TW1203 where it would take too much."""
     if reason := damage(data):
         raise corrupt(reason)
     import onnx

@@ -14,6 +14,7 @@ from tilewright.allocate.auto import EXACT
 from tilewright.allocate.limits import exceeded_bytes
 from tilewright.deployment import Deployment
 from tilewright.errors import Diagnostic
+from tilewright.frontend.model_digest import model_digest
 from tilewright.ir.constant_copies import copies_of
 from tilewright.ir.graph import Node, Tensor
 from tilewright.ir.operator import Operator
@@ -264,10 +265,9 @@ def _model(deployment: Deployment, allocated: Allocated) -> dict[str, Any]:
             for item in tensors
         ]
 
-    source = deployment.model if isinstance(deployment.model, bytes) else deployment.model.read_bytes()
     return {
         "name": deployment.prefix,
-        "sha256": hashlib.sha256(source).hexdigest(),
+        "sha256": model_digest(deployment.model),
         "nodes": len(bound.graph.nodes),
         "inputs": ends(tuple(deployment.inputs)),
         "outputs": ends(tuple(deployment.outputs)),

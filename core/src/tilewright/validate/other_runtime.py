@@ -5,7 +5,6 @@ Does not know what is compared with them.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tilewright.errors import TilewrightError, toolchain_error
@@ -21,15 +20,16 @@ Run = Callable[[Mapping[str, "Array"]], Sequence["Array"]]
 
 
 def values_from(
-    runtime: str, model: Path | bytes, names: Collection[str], sets: Sequence[Mapping[str, Array]]
+    runtime: str, model: bytes, names: Collection[str], sets: Sequence[Mapping[str, Array]]
 ) -> list[dict[str, Array]]:
-    """What `runtime` computes for each set of inputs: the model's outputs, and its values among `names`.
+    """What `runtime` computes for each set of inputs: the model's outputs, and its values among `names`. The model has
+    its tensors inside: no other file is read.
 
     TilewrightError (exit 7): TW7031 where it is not installed, TW7032 where it cannot run the model.
     """
     import onnx
 
-    proto = onnx.load(model) if isinstance(model, Path) else onnx.ModelProto.FromString(model)
+    proto = onnx.ModelProto.FromString(model)
     outputs = {value.name for value in proto.graph.output}
     held = [name for node in proto.graph.node for name in node.output if name in names and name not in outputs]
     proto.graph.output.extend(onnx.ValueInfoProto(name=name) for name in held)
