@@ -201,8 +201,9 @@ def _save(
 
 def _external(name: str) -> None:
     weights = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[1, 4], data_location=TensorProto.EXTERNAL)
-    weights.external_data.add(key="location", value="w.bin")
-    Path("w.bin").write_bytes(np.ones(4, np.float32).tobytes())
+    weights.external_data.add(key="location", value="weights/w.bin")
+    Path("weights").mkdir()
+    Path("weights/w.bin").write_bytes(np.ones(4, np.float32).tobytes())
     _save(name, [helper.make_node("Add", ["x", "w"], ["y"])], {"x": (1, 4)})
     model = onnx.load(name)
     model.graph.initializer.append(weights)

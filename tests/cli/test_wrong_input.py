@@ -174,9 +174,8 @@ def test_external_data_outside_the_folder(refuses: Fails, graph: Graph, place: s
     weights.external_data.add(key="location", value=place)
     model = graph([node("Add", ["x", "w"], ["y"])])
     model.graph.initializer.append(weights)
-    refuses(model, "TW1210")
-    if place != "secret.bin":  # even when allowed
-        refuses(model, "TW1210", 3, "--allow-external")
+    for words in ((), ("--allow-external",), ("--no-external",)):
+        refuses(model, "TW1210", 3, *words)
 
 
 HOSTILE = (

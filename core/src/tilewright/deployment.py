@@ -38,7 +38,6 @@ from tilewright.plugins.offers import StageEvent
 if TYPE_CHECKING:
     from tilewright.emit import Vector
     from tilewright.frontend.load import Imported
-    from tilewright.frontend.options import ImportOptions
     from tilewright.ir.program import Program
     from tilewright.plan.kernel_fallback import Answer, Fitting
     from tilewright.plan.open_settings import Contest
@@ -100,22 +99,18 @@ class Deployment:
 
         return contest(self.rival_settings, [self.planned_with])
 
-    @property
-    def reading(self) -> ImportOptions:
-        """What the options say of how the model's file is read."""
-        from tilewright.frontend.options import ImportOptions, limits_with
-
-        asked, bind = self.options, bound_inputs(self.options)
-        limits = limits_with(asked.limits)
-        return ImportOptions(dims=asked.dims, bind=bind, allow_external=asked.allow_external, limits=limits)
-
     @cached_property
     def imported(self) -> Imported:
         """What the model means, in normal form."""
         from tilewright.frontend.integer_border import with_integer_border
         from tilewright.frontend.load import load
+        from tilewright.frontend.options import ImportOptions, limits_with
 
-        found = load(self.model, self.reading, self.registry.operators)
+        asked, bind = self.options, bound_inputs(self.options)
+        options = ImportOptions(
+            dims=asked.dims, bind=bind, allow_external=asked.allow_external, limits=limits_with(asked.limits)
+        )
+        found = load(self.model, options, self.registry.operators)
         graph = with_integer_border(found.graph, border_types(found.graph, self.options))
         return self._finished("frontend", replace(found, graph=graph))
 

@@ -40,6 +40,7 @@ def test_what_is_no_size(text: str) -> None:
         (["-t", "a b", "my model.onnx"], "'my model.onnx' --target 'a b'"),
         (["m.onnx", "-t", "x", "--dim", "n=1", "--dim", "m=2"], "m.onnx --target x --dim n=1 --dim m=2"),
         (["m.onnx", "-t", "x", "--allow-external", "--layers", "--json", "-"], "m.onnx --target x --allow-external"),
+        (["m.onnx", "-t", "x", "--no-external"], "m.onnx --target x --no-external"),
         (["m.onnx", "-t", "x", "--effort", "9"], "m.onnx --target x --effort 9"),
     ],
 )

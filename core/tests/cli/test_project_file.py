@@ -53,6 +53,23 @@ def test_keys_are_long_names_of_flags(tmp_path: Path, file: str, head: str, caps
     assert "sets" in defaults(tmp_path, "validate")
 
 
+@pytest.mark.parametrize(
+    ("line", "allowed"),
+    [("no-external = true", False), ("no-external = false", True), ("allow-external = true", True),
+     ("allow-external = false", False)],
+)  # fmt: skip
+def test_a_flag_and_its_opposite(tmp_path: Path, line: str, allowed: bool) -> None:
+    (tmp_path / "tilewright.toml").write_text(f"{line}\n")
+    for name in ("compile", "quantize"):
+        assert defaults(tmp_path, name) == {"allow_external": allowed}
+
+
+def test_an_opposite_is_true_or_false(tmp_path: Path) -> None:
+    (tmp_path / "tilewright.toml").write_text("no-external = 'no'\n")
+    with pytest.raises(TilewrightError, match="--no-external is true or false"):
+        defaults(tmp_path)
+
+
 def test_where_ends_live_is_said_once_for_all_commands(tmp_path: Path) -> None:
     (tmp_path / "tilewright.toml").write_text("io = { x = 'user' }\n[validate]\nsets = 3\n")
     assert defaults(tmp_path) == {"io": ["x=user"]}

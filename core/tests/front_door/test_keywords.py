@@ -74,6 +74,14 @@ def test_keywords_say_what_flags_say() -> None:
     assert options_of(keywords) == options_from(flags)
 
 
+@pytest.mark.parametrize(("word", "allowed"), [("--allow-external", True), ("--no-external", False)])
+def test_files_beside_the_model_are_read_or_not(word: str, allowed: bool) -> None:
+    flags: dict[str, Any] = command.make_context("compile", ["m.onnx", "-t", "generic", "-o", "out", word]).params
+    assert options_of({"allow_external": allowed}) == options_from(flags)
+    assert options_of({"allow_external": allowed}).allow_external is allowed
+    assert options_of({}).allow_external is None
+
+
 def test_what_is_about_files() -> None:
     options = options_of({"emit": ["make", "cmake"], "layout": "split", "const_format": "c", "selftest": True})
     assert (options.emit, options.layout, options.const_format, options.selftest) == (
@@ -107,6 +115,7 @@ def test_a_board_is_a_name_or_a_file(tmp_path: Path) -> None:
         ({"emit": 5}, "a text, a list of texts, or a mapping"),
         ({"board": 5}, "a text or a path"),
         ({"import_state": 5}, "a text or a path"),
+        ({"allow_external": None}, "a value of type bool"),
         ({"strict": 1}, "a value of type bool"),
         ({"memory": {"ram": "much"}}, "much"),
     ],

@@ -57,12 +57,15 @@ def compared(
 ) -> tuple[NodeAgreement, ...]:
     """What was run, against what `runtime` computes from the same inputs and the same state."""
     from tilewright.frontend.embedded import embedded
+    from tilewright.frontend.options import ImportOptions, limits_with
     from tilewright.validate.agreement import agreements
     from tilewright.validate.other_runtime import values_from
 
     ours = [{**_whole(values), **outputs} for values, outputs in zip(ran.values, ran.outputs, strict=True)]
     names = {name for values in ours for name in values}
-    whole = embedded(deployment.model, deployment.reading)
+    asked = deployment.options
+    reading = ImportOptions(allow_external=asked.allow_external, limits=limits_with(asked.limits))
+    whole = embedded(deployment.model, reading)  # and no other file is read
     theirs = values_from(runtime, whole, names, _frames(deployment, given, ours))
     rounds = any(node.op in _ROUNDING for node in deployment.imported.graph.nodes)
     return agreements(deployment.scheduled.bound.graph, ours, theirs, rounds=rounds)

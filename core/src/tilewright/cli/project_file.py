@@ -89,8 +89,9 @@ def _parsed(file: Path) -> dict[str, Any]:
 
 
 def _parameters(command: click.Command) -> dict[str, click.Parameter]:
-    """By the name of the long flag without its dashes; arguments are no defaults of a project."""
-    return {max(one.opts, key=len).removeprefix("--"): one for one in command.params if isinstance(one, click.Option)}
+    """By the name of the long flag without its dashes, or of its opposite; arguments are no defaults of a project."""
+    options = [one for one in command.params if isinstance(one, click.Option)]
+    return {flag.removeprefix("--"): one for one in options for flag in (max(one.opts, key=len), *one.secondary_opts)}
 
 
 def _demand_known(given: Mapping[str, Any], known: Collection[str], file: Path) -> None:
@@ -104,6 +105,10 @@ def _demand_known(given: Mapping[str, Any], known: Collection[str], file: Path) 
 
 def _given(parameter: click.Parameter, key: str, value: Any, file: Path) -> Any:
     """The value as click takes a default: a table is NAME=VALUE several times."""
+    if f"--{key}" in parameter.secondary_opts:
+        if not isinstance(value, bool):
+            raise _refused(file, f"--{key} is true or false")
+        return not value
     if isinstance(value, dict):
         value = [f"{name}={one}" for name, one in value.items()]
     if parameter.multiple:
