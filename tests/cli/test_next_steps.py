@@ -43,6 +43,7 @@ CODE_OF = {
     "options.py": "TW1203",
     "io_rows.py": "TW1122",
     "refusals.py": "TW2101",
+    "external.py": "TW1210",
 }
 ONLY_WHEN_BROKEN = {"TW7112": "plugins and kernels that race: core/tests/runners/test_twin.py"}
 

@@ -21,7 +21,6 @@ from tilewright.errors import TilewrightError
 from tilewright.report.table import Part, Table
 
 if TYPE_CHECKING:
-    from tilewright.frontend.options import ImportOptions
     from tilewright.quantize.accuracy import Accuracy, ValueLoss
     from tilewright.quantize.static import Method
 
@@ -84,7 +83,6 @@ def command(
 ) -> None:
     """Quantise the float network MODEL to int8 with samples, and compare both. Needs `tilewright[quantize]`."""
     from tilewright.cli.waiting import working
-    from tilewright.frontend.embedded import embedded
     from tilewright.frontend.model_digest import files_beside
     from tilewright.quantize.accuracy import accuracy, largest_losses
     from tilewright.quantize.samples import read_samples
@@ -93,10 +91,9 @@ def command(
 
     demand_writable_files(file, json_target, read=(model, *files_beside(model), calibration, test))
     recipe = Recipe(method=method, activations=activations, per_channel=not per_tensor)
-    with tempfile.TemporaryDirectory(prefix="tilewright-") as scratch, _named(model, Path(scratch)):
-        folder = Path(scratch)
+    with _scratch(model) as folder:
         whole, prepared, quantised = (folder / name for name in ("model.onnx", "float.onnx", "int8.onnx"))
-        whole.write_bytes(embedded(model, _reading(limits, allow_external)))
+        whole.write_bytes(_whole(model, limits, allow_external))
         inputs = inputs_of(whole)
         samples = read_samples(calibration, inputs)
         judged = read_samples(test, inputs) if test else samples
@@ -114,25 +111,27 @@ def command(
     send_result(result, json_target, *_lines(found, losses), wrote)
 
 
-def _reading(limits: tuple[str, ...], allow_external: bool | None) -> ImportOptions:
-    """How MODEL is read: a float network may be as many times as large as what it becomes."""
+def _whole(model: Path, limits: tuple[str, ...], allow_external: bool | None) -> bytes:
+    """MODEL, with what it keeps beside it inside; a float network may be as many times as large as what it becomes."""
+    from tilewright.frontend.embedded import embedded
     from tilewright.frontend.options import ImportOptions, Limits, limits_with
     from tilewright.words import limits_from
 
     own = Limits()
     most = replace(own, file_bytes=FLOAT_BYTES * own.file_bytes, constant_bytes=FLOAT_BYTES * own.constant_bytes)
-    return ImportOptions(allow_external=allow_external, limits=limits_with(limits_from(limits), most))
+    return embedded(model, ImportOptions(allow_external=allow_external, limits=limits_with(limits_from(limits), most)))
 
 
 @contextmanager
-def _named(model: Path, folder: Path) -> Iterator[None]:
-    """Errors name MODEL, not a copy of it in `folder`, which is gone when they are read."""
-    try:
-        yield
-    except TilewrightError as error:
-        copy = re.compile(rf"{re.escape(str(folder))}/\w+\.onnx")
-        where, *details = (copy.sub(lambda _: str(model), text) for text in (error.where, *error.details))
-        raise replace(error, where=where, details=tuple(details)) from None
+def _scratch(model: Path) -> Iterator[Path]:
+    """A folder for a while. Errors name MODEL, not a copy of it there, which is gone when they are read."""
+    with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
+        try:
+            yield Path(folder)
+        except TilewrightError as error:
+            copy = re.compile(rf"{re.escape(folder)}/\w+\.onnx")
+            where, *details = (copy.sub(lambda _: str(model), text) for text in (error.where, *error.details))
+            raise replace(error, where=where, details=tuple(details)) from None
 
 
 def _lines(found: Accuracy, losses: tuple[ValueLoss, ...]) -> Iterator[Part]:
