@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from onnx import TensorProto, helper
 
 from tilewright.errors import TilewrightError
 from tilewright.front_door.keywords import options_of
-from tilewright.words import decisions_from, exporters_from, io_from, memory_pins_from
+from tilewright.words import decisions_from, exporters_from, files_read, io_from, limits_from, memory_pins_from
 
 
 def test_io_of_all_tensors_and_of_one() -> None:
@@ -44,3 +45,21 @@ def test_build_systems_are_names_and_commas_each_once() -> None:
     for text in ("", "cmake,,make"):
         with pytest.raises(TilewrightError, match="TW1101"):
             exporters_from(text)
+
+
+def test_files_that_are_read_are_those_that_the_model_names_too(tmp_path: Path) -> None:
+    weights = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[1], data_location=TensorProto.EXTERNAL)
+    weights.external_data.add(key="location", value="w.bin")
+    end = helper.make_tensor_value_info("w", TensorProto.FLOAT, [1])
+    model = tmp_path / "m.onnx"
+    model.write_bytes(helper.make_model(helper.make_graph([], "net", [], [end], [weights])).SerializeToString())
+    flags = {"model": model, "board": None, "pins": ("p.json", "a=b"), "bound": ("x=x.npy", "y=1"), "states": ()}
+    assert files_read(flags) == (model, Path("p.json"), Path("x.npy"), tmp_path / "w.bin")
+    assert files_read({**flags, "model": None}) == (Path("p.json"), Path("x.npy"))
+
+
+def test_limits_are_amounts_by_name() -> None:
+    assert limits_from(("file=1K", "nodes=5")) == {"file": 1024, "nodes": 5}
+    for texts in (("file",), ("file=1", "file=2"), ("file=much",)):
+        with pytest.raises(TilewrightError, match="TW1101"):
+            limits_from(texts)
