@@ -80,11 +80,15 @@ def limits_from(texts: Sequence[str]) -> dict[str, int]:
 
 def exporters_from(emit: str) -> tuple[str, ...]:
     """The exporters that `--emit` names, each once."""
-    names = tuple(dict.fromkeys(name.strip() for name in emit.split(",")))
+    return names_from("--emit", emit, "cmake,make")
+
+
+def names_from(flag: str, text: str, example: str) -> tuple[str, ...]:
+    """The names of a list, each once. TilewrightError TW1101 (exit 2) where one is empty; `example` is a right list."""
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
     if not all(names):
-        raise usage_error(
-            "TW1101", f"'--emit {emit}' cannot be read", fix=("write it as --emit cmake,make     (names and commas)",)
-        )
+        fix = f"write it as {flag} {example}     (names and commas)"
+        raise usage_error("TW1101", f"'{flag} {text}' cannot be read", fix=(fix,))
     return names
 
 

@@ -40,7 +40,7 @@ def _report(file: Path, used: int, cycles: int, kernel: str = "portable.conv") -
 @pytest.mark.parametrize(
     ("gate", "code"),
     [
-        ("", 0),
+        ("", 2),
         ("ram+2%", 0),
         ("ram+1%", 9),
         ("ram+19", 9),

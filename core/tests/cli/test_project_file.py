@@ -84,6 +84,9 @@ def test_where_ends_live_is_said_once_for_all_commands(tmp_path: Path) -> None:
         ("compile = 3", "'compile' is a command"),
         ("target = ['a', 'b']", "--target is given once"),
         ("target = ", "Invalid value"),
+        ("target = ''", "--target is given an empty value"),
+        ("[compile]\noutput = ''", "--output is given an empty value"),
+        ("memory = ['ram=2K', '']", "--memory is given an empty value"),
     ],
 )
 def test_what_cannot_be_used_is_refused(tmp_path: Path, text: str, words: str) -> None:
@@ -122,3 +125,8 @@ def test_what_is_about_single_models_is_neither_meant_nor_said_for_a_group(
         found = project_defaults(click.Context(tilewright), tilewright, "compile", tmp_path, words)
         assert (found, capsys.readouterr().err) == ({"seed": 3}, "tilewright.toml: seed = 3\n")
     assert defaults(tmp_path) == {"target": "generic", "seed": 3, "name": "a", "emit": "make"}
+
+
+def test_a_list_of_names_is_one_value(tmp_path: Path) -> None:
+    (tmp_path / "tilewright.toml").write_text("[compile]\nemit = ['make', 'zephyr']\n")
+    assert defaults(tmp_path) == {"emit": "make,zephyr"}

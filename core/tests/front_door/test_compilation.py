@@ -13,6 +13,7 @@ from onnx import TensorProto, helper
 import tilewright
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
+from tilewright.errors import TilewrightError
 from tilewright.front_door.compilation import Compiled, compiled
 from tilewright.snapshot.written_files import MANIFEST
 from tilewright.testing.cluster import CLUSTER
@@ -101,3 +102,12 @@ def test_a_file_that_was_changed_stays_and_is_told(done: Compiled, tmp_path: Pat
     (tmp_path / "net.c").write_text("mine", encoding="utf-8")
     assert [item.code for item in plan("other").write(tmp_path)] == ["TW1121"]
     assert (tmp_path / "net.c").read_text(encoding="utf-8") == "mine"
+
+
+def test_an_empty_name_is_no_folder(done: Compiled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TilewrightError, match="TW1107"):
+        done.write("")
+    assert list(tmp_path.iterdir()) == []
+    done.write(".")
+    assert (tmp_path / "net.c").exists()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tilewright.cli.option import option
 from tilewright.errors import Exit, TilewrightError, typed, usage_error
 from tilewright.report.labels import shortened
 from tilewright.report.table import Part, Table
@@ -33,7 +34,7 @@ def against_flag(command: Callable[..., Any]) -> Callable[..., Any]:
     """`--against`: whom to compare with, beside the reference."""
     from tilewright.validate.other_runtime import RUNTIMES
 
-    return click.option(
+    return option(
         "--against",
         type=click.Choice(RUNTIMES),
         default=None,

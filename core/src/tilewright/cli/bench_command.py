@@ -12,6 +12,7 @@ from tilewright.cli.completing import offered
 from tilewright.cli.examples import examples
 from tilewright.cli.flags import model_flags
 from tilewright.cli.memory_flags import io_flag
+from tilewright.cli.option import option
 from tilewright.cli.output import demand_writable_files, progress, say, send_json, show_diagnostics
 from tilewright.cli.running import trace_flag, write_trace
 from tilewright.errors import typed, unsupported_error
@@ -35,7 +36,7 @@ TOGETHER = "-"  # in the place of counts that only the whole group has
 )
 @model_flags
 @io_flag("--io")
-@click.option(
+@option(
     "--on",
     "runner_name",
     default="",
@@ -44,7 +45,7 @@ TOGETHER = "-"  # in the place of counts that only the whole group has
     shell_complete=offered("runner"),
 )
 @trace_flag
-@click.option("--json", "json_target", metavar="FILE|-", help="Write the counts as JSON.")
+@option("--json", "json_target", metavar="FILE|-", help="Write the counts as JSON.")
 def command(runner_name: str, trace_file: Path | None, json_target: str | None, **flags: Any) -> None:
     """Build MODEL's generated code, run one inference on random inputs (--seed), and count.
 

@@ -9,6 +9,7 @@ import click
 from tilewright.cli.examples import examples
 from tilewright.cli.flags import model_flags, program_typed, typed_again
 from tilewright.cli.memory_flags import io_flag
+from tilewright.cli.option import option
 from tilewright.cli.output import demand_writable_files, say, send_json, show_diagnostics
 from tilewright.words import files_read, options_from
 
@@ -24,9 +25,9 @@ _SHOWN = ("json_target", "layers", "front")  # parameters that change what is sh
 )
 @model_flags
 @io_flag("--io")
-@click.option("--json", "json_target", metavar="FILE|-", help="Write the report as JSON.")
-@click.option("--layers", is_flag=True, help="Show the layer table.")
-@click.option("--front", is_flag=True, help="Show memory against cycles: this plan, others, and what to type for them.")
+@option("--json", "json_target", metavar="FILE|-", help="Write the report as JSON.")
+@option("--layers", is_flag=True, help="Show the layer table.")
+@option("--front", is_flag=True, help="Show memory against cycles: this plan, others, and what to type for them.")
 def command(json_target: str | None, layers: bool, front: bool, **flags: Any) -> None:
     """Will MODEL compile for the target, will it fit, and what will it cost? Writes nothing; needs no toolchain."""
     from tilewright.cli.waiting import LESS_MEMORY, PLANNING, working

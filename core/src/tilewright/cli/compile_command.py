@@ -14,6 +14,7 @@ from click.core import ParameterSource
 from tilewright.cli.examples import examples
 from tilewright.cli.flags import layout_flag, model_or_group_flags
 from tilewright.cli.memory_flags import io_flag
+from tilewright.cli.option import names_option, option
 from tilewright.cli.output import demand_apart, demand_writable_files, hand_over, progress, send_json, show_diagnostics
 from tilewright.errors import usage_error
 from tilewright.ir.dataclass import dataclass
@@ -92,12 +93,12 @@ class _Wanted:
 )
 @model_or_group_flags
 @io_flag("--io")
-@click.option("-o", "--output", "folder", type=click.Path(path_type=Path), required=True, help="Folder to write to.")
-@click.option("--json", "json_target", metavar="FILE|-", help="Also write the report there.")
-@click.option(
+@option("-o", "--output", "folder", type=click.Path(path_type=Path), required=True, help="Folder to write to.")
+@option("--json", "json_target", metavar="FILE|-", help="Also write the report there.")
+@option(
     "--front", is_flag=True, help="The report also has memory against cycles: this plan, others, what to type for them."
 )
-@click.option(
+@option(
     "--const-format",
     type=click.Choice(["auto", "incbin", "c", "bin"]),
     default="auto",
@@ -105,7 +106,7 @@ class _Wanted:
     help="How constants are stored.",
 )
 @layout_flag
-@click.option(
+@names_option(
     "--emit",
     default="cmake",
     show_default=True,
@@ -113,19 +114,17 @@ class _Wanted:
     help="Build systems to write for: cmake, make, zephyr, platformio, arduino, esp-idf, cmsis-pack, or a plugin's "
     "exporter.",
 )
-@click.option("--selftest", is_flag=True, help="Also generate a self-test with embedded vectors.")
-@click.option(
+@option("--selftest", is_flag=True, help="Also generate a self-test with embedded vectors.")
+@option(
     "--dump-after",
     multiple=True,
     type=click.Choice(STAGES),
     metavar="STAGE",
     help=f"Print a stage's value on stderr: {', '.join(STAGES)}.",
 )
-@click.option(
-    "--export-state", multiple=True, metavar="STAGE=FOLDER", help="Save a stage's value, to edit or to compare."
-)
-@click.option("--import-state", "state", type=click.Path(path_type=Path), help="Continue from a saved value.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress, no tables.")
+@option("--export-state", multiple=True, metavar="STAGE=FOLDER", help="Save a stage's value, to edit or to compare.")
+@option("--import-state", "state", type=click.Path(path_type=Path), help="Continue from a saved value.")
+@option("-q", "--quiet", is_flag=True, help="No progress, no tables.")
 @click.pass_context
 def command(
     context: click.Context,

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from tilewright.cli.examples import examples
+from tilewright.cli.option import names_option, option
 from tilewright.cli.output import demand_writable_files, send_result
 from tilewright.cli.report_command import complete, read_report
 from tilewright.errors import Exit, TilewrightError
@@ -22,14 +23,14 @@ from tilewright.report.table import Part, Table
 )
 @click.argument("old", type=click.Path(path_type=Path))
 @click.argument("new", type=click.Path(path_type=Path))
-@click.option(
+@names_option(
     "--fail-on",
     "limits",
     default="",
     metavar="NAME+N%[,...]",
     help="Exit 9 when NAME grew by more, as ram+2%,cycles+500.",
 )
-@click.option("--json", "json_target", metavar="FILE|-", help="Write the differences as JSON.")
+@option("--json", "json_target", metavar="FILE|-", help="Write the differences as JSON.")
 def command(old: Path, new: Path, limits: str, json_target: str | None) -> None:
     """Compare two reports: memory, cycles, layers. With --fail-on, exit 9 when something grew too much."""
     from tilewright.report.compare import differences, parse_gates

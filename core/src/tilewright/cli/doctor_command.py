@@ -11,11 +11,12 @@ import click
 
 from tilewright import __version__
 from tilewright.cli.examples import examples
+from tilewright.cli.option import option
 from tilewright.cli.output import say, send_json
 
 
 @click.command("doctor", epilog=examples("doctor", "doctor --json -"))
-@click.option("--json", "json_target", metavar="FILE|-", help="Write the findings as JSON.")
+@option("--json", "json_target", metavar="FILE|-", help="Write the findings as JSON.")
 def command(json_target: str | None) -> None:
     """Say what is installed, what is missing, and what to install."""
     findings = _findings()

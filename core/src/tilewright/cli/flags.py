@@ -15,21 +15,20 @@ from click.core import ParameterSource
 
 from tilewright.cli.completing import offered
 from tilewright.cli.memory_flags import memory_flags
+from tilewright.cli.option import option
 from tilewright.cli.verbose import verbose_flag
 
 _NETWORK = (
-    click.option(
-        "-n", "--name", default="", metavar="PREFIX", help="C prefix of every symbol. Default: the file's name."
-    ),
-    click.option(
+    option("-n", "--name", default="", metavar="PREFIX", help="C prefix of every symbol. Default: the file's name."),
+    option(
         "--bind",
         "bound",
         multiple=True,
         metavar="NAME=VALUE",
         help="An input that is always the same: a number for every element, or FILE.npy.",
     ),
-    click.option("--dim", "dims", multiple=True, metavar="NAME=VALUE", help="Extent of a symbolic dimension."),
-    click.option(
+    option("--dim", "dims", multiple=True, metavar="NAME=VALUE", help="Extent of a symbolic dimension."),
+    option(
         "--io-type",
         "io_types",
         multiple=True,
@@ -39,7 +38,7 @@ _NETWORK = (
     ),
 )
 _SEARCH = (
-    click.option(
+    option(
         "--allocator",
         default="auto",
         show_default=True,
@@ -47,7 +46,7 @@ _SEARCH = (
         help="Who places buffers.",
         shell_complete=offered("allocator"),
     ),
-    click.option(
+    option(
         "--tiler",
         default="auto",
         show_default=True,
@@ -55,14 +54,14 @@ _SEARCH = (
         help="Who cuts layers into tiles.",
         shell_complete=offered("tiler"),
     ),
-    click.option(
+    option(
         "--buffering",
         type=click.Choice(["single", "double", "auto"]),
         default="auto",
         show_default=True,
         help="Tile buffers of a tensor copied more than once; auto doubles where it pays.",
     ),
-    click.option(
+    option(
         "--groups",
         type=click.IntRange(min=1),
         default=None,
@@ -70,7 +69,7 @@ _SEARCH = (
         help="Longest chain of steps joined by values that stay in the scratchpad; 1 is layer by layer. "
         "Default: any length.",
     ),
-    click.option(
+    option(
         "--optimize",
         type=click.Choice(["speed", "balanced", "ram"]),
         default="speed",
@@ -78,7 +77,7 @@ _SEARCH = (
         help="On machines with one memory: ram computes layers row by row for the least memory that this gives, "
         "balanced at most 10 % slower, speed to fit or at most 1 % slower.",
     ),
-    click.option(
+    option(
         "--recompute",
         type=click.FloatRange(min=1.0),
         default=1.0,
@@ -87,39 +86,39 @@ _SEARCH = (
         help="Columns of an image may be computed again, where that saves memory: at most so many times the "
         "multiply-accumulates, as 1.2.",
     ),
-    click.option(
+    option(
         "--effort",
         type=click.IntRange(min=1),
         default=200_000,
         show_default=True,
         help="Work units the allocator may spend: the same plan on every machine.",
     ),
-    click.option("--seed", type=int, default=0, show_default=True, help="Seed of randomised strategies."),
+    option("--seed", type=int, default=0, show_default=True, help="Seed of randomised strategies."),
 )
 _PROGRAM = (
-    click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the target."),
-    click.option(
+    option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the target."),
+    option(
         "--code-pass",
         "code_passes",
         multiple=True,
         metavar="NAME[:KEY=VALUE,...]",
         help="Also change the generated code: lifetimes, profile, print-tensors, passthrough, or a plugin's pass.",
     ),
-    click.option(
+    option(
         "--clock",
         default="",
         metavar="FREQUENCY",
         help="Clock of the processor, as 80MHz: estimated cycles are shown as milliseconds, too.",
     ),
 )
-limit_flag = click.option(
+limit_flag = option(
     "--limit",
     "limits",
     multiple=True,
     metavar="NAME=AMOUNT",
     help="Let the file ask for more, or less: tensor, constants, folded and file (bytes, as 1G), nodes, initializers.",
 )
-external_flag = click.option(
+external_flag = option(
     "--allow-external/--no-external",
     default=None,
     help="Read files with tensors in folders below the model's, too; or none at all. Default: those beside the model.",
@@ -127,13 +126,13 @@ external_flag = click.option(
 _READING = (
     limit_flag,
     external_flag,
-    click.option("--strict", is_flag=True, help="Treat warnings as errors."),
+    option("--strict", is_flag=True, help="Treat warnings as errors."),
 )
 
 
 def layout_flag(command: Callable[..., Any]) -> Callable[..., Any]:
     """`--layout`: into how many files C is written."""
-    return click.option(
+    return option(
         "--layout",
         type=click.Choice(["single", "split"]),
         default="single",
@@ -149,7 +148,7 @@ def model_flags(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def model_or_group_flags(command: Callable[..., Any]) -> Callable[..., Any]:
     """The same, where a group file may stand for MODEL and --target."""
-    group = click.option(
+    group = option(
         "--group",
         type=click.Path(path_type=Path),
         metavar="FILE.toml",
@@ -160,7 +159,7 @@ def model_or_group_flags(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def _what(*, required: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
-        target = click.option(
+        target = option(
             "-t",
             "--target",
             required=required,

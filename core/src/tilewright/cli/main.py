@@ -14,6 +14,7 @@ import click
 
 from tilewright import __version__
 from tilewright.cli.examples import examples
+from tilewright.cli.option import option
 from tilewright.cli.tvm_words import spelled_out
 from tilewright.errors import Exit, TilewrightError, typed, usage_error
 
@@ -115,7 +116,7 @@ def _load_plugin_command(name: str) -> click.Command:
     ),
 )
 @click.version_option(__version__, prog_name="tilewright")
-@click.option("--no-project", is_flag=True, help="Leave the project's tilewright.toml or pyproject.toml alone.")
+@option("--no-project", is_flag=True, help="Leave the project's tilewright.toml or pyproject.toml alone.")
 @click.pass_context
 def tilewright(context: click.Context, no_project: bool) -> None:
     """ONNX in, C out, for machines whose memory is placed by hand."""

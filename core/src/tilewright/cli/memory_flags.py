@@ -11,15 +11,17 @@ from typing import Any
 
 import click
 
+from tilewright.cli.option import names_option, option
+
 _MEMORIES = (
-    click.option(
+    option(
         "--board",
         type=click.Path(path_type=Path),
         metavar="FILE.toml|NAME",
         help="Memories of your board instead of the target's own: described in a file, or by an installed package.",
     ),
-    click.option("--memory", multiple=True, metavar="NAME=BYTES", help="Hard limit of a memory, as 65536 or 64K."),
-    click.option(
+    option("--memory", multiple=True, metavar="NAME=BYTES", help="Hard limit of a memory, as 65536 or 64K."),
+    option(
         "--pool",
         "pools",
         multiple=True,
@@ -27,21 +29,21 @@ _MEMORIES = (
         help="A memory instead of the target's; the first is preferred. Further: ro (constants), soft (may be "
         "exceeded, with a warning), section=.NAME, base=0x..., ENGINE=rw|ro|none.",
     ),
-    click.option(
+    names_option(
         "--workspace-pools",
         "--usmp-workspace-pools",
         default="",
         metavar="A,B",
         help="--pool A --pool B, as in TVM.",
     ),
-    click.option(
+    names_option(
         "--parameter-pools",
         "--usmp-parameter-pools",
         default="",
         metavar="A,B",
         help="--pool A,ro --pool B,ro, as in TVM.",
     ),
-    click.option(
+    option(
         "--pool-detail",
         "pool_details",
         multiple=True,
@@ -50,21 +52,21 @@ _MEMORIES = (
     ),
 )
 _CONTENTS = (
-    click.option(
+    option(
         "--pin",
         "pins",
         multiple=True,
         metavar="PATTERN=POOL|FILE.json",
         help="Keep a tensor, layer or weight in a memory; or decisions that were exported.",
     ),
-    click.option(
+    option(
         "--stage",
         "stages",
         multiple=True,
         metavar="PATTERN=POOL[,when=init|use]|auto",
         help="Copy constants to a faster memory, once (init) or before each use; auto: where the costs favour it.",
     ),
-    click.option(
+    option(
         "--state",
         "states",
         multiple=True,
@@ -81,7 +83,7 @@ def memory_flags(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def io_flag(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Where inputs and outputs live. `validate` needs --io for its vectors, and names this flag otherwise."""
-    return click.option(
+    return option(
         *names,
         "io",
         multiple=True,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tilewright.cli.examples import examples
+from tilewright.cli.option import option
 from tilewright.cli.output import hand_over, say, send_json
 from tilewright.report.table import Table
 
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 
 
 @click.command("ops", epilog=examples("ops --target cortex-m4", "ops --format md"))
-@click.option("-t", "--target", default="", metavar="NAME", help="Its kernels, too. Default: those for every target.")
-@click.option("--format", "form", type=click.Choice(["text", "md", "json"]), default="text", show_default=True)
-@click.option("--json", "json_target", metavar="FILE|-", help="The same as --format json, to a file.")
+@option("-t", "--target", default="", metavar="NAME", help="Its kernels, too. Default: those for every target.")
+@option("--format", "form", type=click.Choice(["text", "md", "json"]), default="text", show_default=True)
+@option("--json", "json_target", metavar="FILE|-", help="The same as --format json, to a file.")
 def command(target: str, form: str, json_target: str | None) -> None:
     """List every operator: the ONNX versions it is read from and the kernels of the target that compute it."""
     from tilewright.plugins.loading import load_for, load_packs

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tilewright.cli.examples import examples
+from tilewright.cli.option import names_option, option
 from tilewright.cli.output import demand_writable_files, progress, send_json, send_result
 from tilewright.cli.verbose import verbose_flag
 from tilewright.config.memory_pools import parse_bytes
 from tilewright.errors import Exit, TilewrightError, memory_error, typed, usage_error
 from tilewright.ir.dataclass import dataclass
 from tilewright.report.table import Part, Table
+from tilewright.words import names_from
 
 if TYPE_CHECKING:
     from tilewright.ir.allocation import Budget, Problem, Solution
@@ -39,22 +41,18 @@ class Attempt:
     ),
 )
 @click.argument("problem", type=click.Path(path_type=Path))
-@click.option("--allocator", "names", default="auto", show_default=True, metavar="A[,B...]", help="Whom to ask.")
-@click.option(
-    "--capacity", "capacities", multiple=True, metavar="[POOL=]BYTES", help="Fit into this instead of minimising."
-)
-@click.option(
-    "--inclusive", is_flag=True, help="`upper` in a CSV is the last moment of a lifetime, not the first after."
-)
-@click.option("--effort", type=click.IntRange(min=1), default=200_000, show_default=True, help="Work units for each.")
-@click.option(
+@names_option("--allocator", "names", default="auto", show_default=True, metavar="A[,B...]", help="Whom to ask.")
+@option("--capacity", "capacities", multiple=True, metavar="[POOL=]BYTES", help="Fit into this instead of minimising.")
+@option("--inclusive", is_flag=True, help="`upper` in a CSV is the last moment of a lifetime, not the first after.")
+@option("--effort", type=click.IntRange(min=1), default=200_000, show_default=True, help="Work units for each.")
+@option(
     "--time-limit", "seconds", type=click.FloatRange(min=0, min_open=True), help="Seconds for each, beside --effort."
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of randomised strategies.")
-@click.option("--json", "json_target", metavar="FILE|-", help="Write the comparison as JSON.")
-@click.option("-o", "--solution", "solution_file", type=click.Path(path_type=Path), help="Write the best plan as CSV.")
-@click.option("--problem-json", "problem_file", type=click.Path(path_type=Path), help="Write the problem as JSON.")
-@click.option("--plot", type=click.Path(path_type=Path), help="Draw the best plan: FILE.html or FILE.svg.")
+@option("--seed", type=int, default=0, show_default=True, help="Seed of randomised strategies.")
+@option("--json", "json_target", metavar="FILE|-", help="Write the comparison as JSON.")
+@option("-o", "--solution", "solution_file", type=click.Path(path_type=Path), help="Write the best plan as CSV.")
+@option("--problem-json", "problem_file", type=click.Path(path_type=Path), help="Write the problem as JSON.")
+@option("--plot", type=click.Path(path_type=Path), help="Draw the best plan: FILE.html or FILE.svg.")
 @verbose_flag
 def command(
     problem: Path,
@@ -80,7 +78,7 @@ def command(
 
     _demand_drawable(plot)
     demand_writable_files(solution_file, problem_file, plot, json_target, read=(problem,))
-    asked_of = _asked_of(names)
+    asked_of = names_from("--allocator", names, "best-fit,hill-climb")
     asked = _limited(read_problem(problem, inclusive=inclusive), capacities)
     with working("placing: asking one allocator after the other"):
         attempts = _attempts(asked, asked_of, Budget(work=effort, seed=seed), seconds)
@@ -101,15 +99,6 @@ def _demand_drawable(plot: Path | None) -> None:
     if plot is not None and plot.suffix not in (".html", ".svg"):
         fix = typed("--plot", str(plot.with_suffix(".svg")))
         raise usage_error("TW1101", f"'--plot {plot.name}' must end in .html or .svg", fix=(fix,))
-
-
-def _asked_of(names: str) -> list[str]:
-    """The allocators that are named, each once. TilewrightError TW1101 (exit 2) where a name is empty."""
-    found = list(dict.fromkeys(name.strip() for name in names.split(",")))
-    if not all(found):
-        fix = "write it as --allocator best-fit,hill-climb     (names and commas)"
-        raise usage_error("TW1101", f"'--allocator {names}' cannot be read", fix=(fix,))
-    return found
 
 
 def _limited(problem: Problem, capacities: Sequence[str]) -> Problem:

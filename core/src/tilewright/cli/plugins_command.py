@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tilewright.cli.examples import examples
+from tilewright.cli.option import option
 from tilewright.cli.output import say, send_json
 from tilewright.errors import Exit
 from tilewright.report.table import Table
@@ -23,7 +24,7 @@ def command() -> None:
 
 
 @command.command("list", epilog=examples("plugins list", "plugins list --json -"))
-@click.option("--json", "json_target", metavar="FILE|-", help="Write the list as JSON.")
+@option("--json", "json_target", metavar="FILE|-", help="Write the list as JSON.")
 def list_plugins(json_target: str | None) -> None:
     """What is installed, from metadata alone: nothing is imported."""
     from tilewright.plugins import list_all
@@ -41,7 +42,7 @@ def list_plugins(json_target: str | None) -> None:
 
 
 @command.command("doctor", epilog=examples("plugins doctor", "plugins doctor --json -"))
-@click.option("--json", "json_target", metavar="FILE|-", help="Write the findings as JSON.")
+@option("--json", "json_target", metavar="FILE|-", help="Write the findings as JSON.")
 def doctor(json_target: str | None) -> None:
     """Import every plugin, ask it for everything, and say what is wrong. Exit 8 when anything is."""
     from tilewright.plugins import examine_all

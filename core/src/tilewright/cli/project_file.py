@@ -15,6 +15,7 @@ from typing import Any
 
 import click
 
+from tilewright.cli.option import NamesFlag
 from tilewright.cli.output import progress
 from tilewright.errors import TilewrightError, typed, usage_error
 
@@ -111,6 +112,10 @@ def _given(parameter: click.Parameter, key: str, value: Any, file: Path) -> Any:
         return not value
     if isinstance(value, dict):
         value = [f"{name}={one}" for name, one in value.items()]
+    if value == "" or (isinstance(value, list) and "" in value):
+        raise _refused(file, f"--{key} is given an empty value: leave it out")
+    if isinstance(parameter, NamesFlag) and isinstance(value, list):
+        value = ",".join(map(str, value))
     if parameter.multiple:
         return [str(one) for one in value] if isinstance(value, list) else [str(value)]
     if isinstance(value, list):

@@ -15,6 +15,7 @@ import click
 
 from tilewright.cli.examples import examples
 from tilewright.cli.flags import external_flag, limit_flag
+from tilewright.cli.option import option
 from tilewright.cli.output import demand_writable_files, progress, send_result
 from tilewright.cli.verbose import verbose_flag
 from tilewright.errors import TilewrightError
@@ -36,38 +37,38 @@ FLOAT_BYTES = 4  # for each byte of an int8 network
     ),
 )
 @click.argument("model", type=click.Path(path_type=Path))
-@click.option(
+@option(
     "--calibration",
     type=click.Path(path_type=Path),
     required=True,
     metavar="FILE.npz",
     help="Samples to find ranges with: an array for each input, samples along its first axis. 100 typical ones do.",
 )
-@click.option("-o", "--output", "file", type=click.Path(path_type=Path), required=True, help="ONNX file to write.")
-@click.option(
+@option("-o", "--output", "file", type=click.Path(path_type=Path), required=True, help="ONNX file to write.")
+@option(
     "--test",
     type=click.Path(path_type=Path),
     metavar="FILE.npz",
     help="Other samples to compare both networks on, with `labels` where there are classes. Default: the same.",
 )
-@click.option(
+@option(
     "--method",
     type=click.Choice(["minmax", "entropy", "percentile"]),
     default="minmax",
     show_default=True,
     help="How the range of a value is found.",
 )
-@click.option(
+@option(
     "--activations",
     type=click.Choice(["int8", "uint8"]),
     default="int8",
     show_default=True,
     help="Type of the values between layers; weights are int8.",
 )
-@click.option("--per-tensor", is_flag=True, help="One scale for all weights of a layer, instead of one per channel.")
+@option("--per-tensor", is_flag=True, help="One scale for all weights of a layer, instead of one per channel.")
 @limit_flag
 @external_flag
-@click.option("--json", "json_target", metavar="FILE|-", help="Write the accuracy as JSON.")
+@option("--json", "json_target", metavar="FILE|-", help="Write the accuracy as JSON.")
 @verbose_flag
 def command(
     model: Path,

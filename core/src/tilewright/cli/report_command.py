@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from tilewright.cli.examples import examples
+from tilewright.cli.option import option
 from tilewright.cli.output import hand_over, say
 from tilewright.errors import TilewrightError, usage_error
 
@@ -21,9 +22,7 @@ STEP_COLUMNS = ("id", "name", "op", "kernel", "engine", "macs", "peak_bytes")
 
 @click.command("report", epilog=examples("report model/report.json", "report model/report.json --format svg"))
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "--format", "form", type=click.Choice(["text", "md", "csv", "svg", "html"]), default="text", show_default=True
-)
+@option("--format", "form", type=click.Choice(["text", "md", "csv", "svg", "html"]), default="text", show_default=True)
 def command(file: Path, form: str) -> None:
     """Show FILE (a report.json) as text, Markdown, a CSV of its layers, an SVG of the memory plan, or a page."""
     report = read_report(file)

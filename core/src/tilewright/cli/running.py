@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from tilewright.cli.option import option
 from tilewright.cli.output import progress
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 def trace_flag(command: Command) -> Command:
     """`--trace FILE.json`."""
-    return click.option(
+    return option(
         "--trace",
         "trace_file",
         type=click.Path(path_type=Path),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tilewright.cli.examples import examples
+from tilewright.cli.option import option
 from tilewright.cli.output import say, send_json
 from tilewright.report.table import Table
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.command("targets", epilog=examples("targets", "targets cortex-m4"))
 @click.argument("name", required=False)
-@click.option("--json", "json_target", metavar="FILE|-", help="Write the list as JSON.")
+@option("--json", "json_target", metavar="FILE|-", help="Write the list as JSON.")
 def command(name: str | None, json_target: str | None) -> None:
     """List the installed targets without importing any, or describe NAME: memories, engines, settings."""
     from tilewright.plugins import discover
@@ -56,9 +57,9 @@ def _describe(name: str, json_target: str | None) -> None:
     say(_memories(platform), *_copies(platform))
     for engine in platform.engines:
         say(f"  engine {engine.name}: {engine.cores} core(s), {engine.operations_per_cycle:g} operations per cycle")
-    for option in platform.options:
-        choices = f" ({', '.join(option.choices)})" if option.choices else ""
-        say(f"  --set {option.name}={option.default or 'VALUE'}{choices}   {option.help}")
+    for setting in platform.options:
+        choices = f" ({', '.join(setting.choices)})" if setting.choices else ""
+        say(f"  --set {setting.name}={setting.default or 'VALUE'}{choices}   {setting.help}")
     if platform.compile_flags:
         say(f"  compile with: {' '.join(platform.compile_flags)}")
     say(f"  runs on: {', '.join(platform.runners)}")

@@ -17,6 +17,7 @@ from tilewright.cli.completing import offered
 from tilewright.cli.examples import examples
 from tilewright.cli.flags import layout_flag, model_flags
 from tilewright.cli.memory_flags import io_flag
+from tilewright.cli.option import option
 from tilewright.cli.output import demand_writable_files, progress, send_result, show_diagnostics
 from tilewright.cli.running import trace_flag, write_trace
 from tilewright.errors import Diagnostic, TilewrightError, typed, usage_error
@@ -77,7 +78,7 @@ def _named_here(said: _Said) -> _Said:
 )
 @model_flags
 @io_flag("--place-io")
-@click.option(
+@option(
     "--on",
     "runner_name",
     default="",
@@ -85,7 +86,7 @@ def _named_here(said: _Said) -> _Said:
     help="Where to run; default: the target's first.",
     shell_complete=offered("runner"),
 )
-@click.option(
+@option(
     "--io",
     "vectors",
     type=click.Path(path_type=Path),
@@ -93,14 +94,12 @@ def _named_here(said: _Said) -> _Said:
     metavar="FILE.npz",
     help="Test vectors setK/in/TENSOR and setK/out/TENSOR. Default: random inputs, outputs from the reference.",
 )
-@click.option(
-    "--sets", type=click.IntRange(min=1), default=2, show_default=True, help="How many random sets; not with --io."
-)
-@click.option("--sanitize", is_flag=True, help="Run under AddressSanitizer and UndefinedBehaviorSanitizer.")
+@option("--sets", type=click.IntRange(min=1), default=2, show_default=True, help="How many random sets; not with --io.")
+@option("--sanitize", is_flag=True, help="Run under AddressSanitizer and UndefinedBehaviorSanitizer.")
 @layout_flag
 @against_flag
 @trace_flag
-@click.option("--json", "json_target", metavar="FILE|-", help="Write the verdict as JSON.")
+@option("--json", "json_target", metavar="FILE|-", help="Write the verdict as JSON.")
 def command(
     runner_name: str,
     vectors: Path | None,

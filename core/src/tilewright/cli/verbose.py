@@ -7,12 +7,14 @@ from typing import Any, TypeVar
 
 import click
 
+from tilewright.cli.option import option
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def verbose_flag(command: Command) -> Command:
     """`-v` for stages and plugins, `-vv` for every pass, proposal and command, too."""
-    return click.option(
+    return option(
         "-v",
         "--verbose",
         count=True,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 from tilewright.allocate.limits import memory_bytes
 from tilewright.deployment import Deployment
-from tilewright.errors import Diagnostic, demand_no_warnings
+from tilewright.errors import Diagnostic, demand_no_warnings, usage_error
 from tilewright.front_door.keywords import Keywords, options_of
 from tilewright.report.build import build_report
 from tilewright.report.chart import report_svg
@@ -101,10 +101,15 @@ class Compiled:
         """Write all files and the manifest into `folder`, which is made where it is missing. Files of a run before that
         are written no more are removed, unless they were changed since: the warnings say which stay.
 
-        Raises TilewrightError TW1107 when the folder cannot be written, and TW1125 where another's file is in the way.
+        Raises TilewrightError TW1107 when the folder cannot be written, or "" is none, and TW1125 where another's file
+        is in the way.
         """
         from tilewright.snapshot.written_files import leftovers, write_files
 
+        if folder == "":
+            raise usage_error(
+                "TW1107", "cannot write to '': it names no folder", fix=("name one, or '.' for this one",)
+            )
         target = Path(folder)
         found = leftovers(target, self.files)
         write_files(target, self.files, found.stale)

@@ -1,0 +1,91 @@
+"""Knows what every flag of every command takes: one value, unless it is a list, and never an empty one.
+Does not know any flag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from tilewright.errors import TilewrightError, typed, usage_error
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def option(*names: str, **settings: Any) -> Callable[[Command], Command]:
+    """`click.option`, of this house: what every command declares its flags with."""
+    return click.option(*names, cls=Flag, **settings)
+
+
+def names_option(*names: str, **settings: Any) -> Callable[[Command], Command]:
+    """The same for a list: names with commas between them, or one flag for each."""
+    return click.option(*names, cls=NamesFlag, **settings)
+
+
+class Flag(click.Option):
+    """A flag that is refused where click would take the last of several values, or an empty one for the folder that
+    a command is called in. TilewrightError TW1101 (exit 2).
+    """
+
+    @property
+    def takes_one(self) -> bool:
+        """Whether it has a value, and is no list."""
+        return not (self.is_flag or self.count or self.multiple)
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """So that the parser keeps all values of a flag that takes one."""
+        if not self.takes_one:
+            return super().add_to_parser(parser, ctx)
+        return parser.add_option(obj=self, opts=self.opts, dest=self.name, action="append", nargs=self.nargs)  # type: ignore[no-any-return]
+
+    def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, ParameterSource]:
+        """The value of this flag among what was typed, or its default."""
+        given = opts.get(self.name or "")
+        if self.is_flag or self.count or given is None:
+            return super().consume_value(ctx, opts)
+        if "" in given and not ctx.resilient_parsing:
+            raise self._empty(ctx)
+        if self.multiple:
+            return super().consume_value(ctx, opts)
+        together: dict[str, Any] = {**opts, self.name or "": self._one_of(given, ctx)}
+        return super().consume_value(ctx, together)
+
+    def _one_of(self, given: list[str], context: click.Context) -> str:
+        """The value that those which were typed are together."""
+        if len(set(given)) > 1 and not context.resilient_parsing:
+            raise self._twice(context, given)
+        return given[-1]
+
+    @property
+    def _spelled(self) -> str:
+        return max(self.opts, key=len)
+
+    def _empty(self, context: click.Context) -> TilewrightError:
+        return usage_error(
+            "TW1101",
+            f"'{self._spelled}' is given an empty value",
+            where=context.command_path,
+            details=("a variable of the shell that is not set gives one: what it should be is not guessed",),
+            fix=(f"write it as {self._spelled} {self.make_metavar(context)}, or leave it out",),
+        )
+
+    def _twice(self, context: click.Context, given: list[str]) -> TilewrightError:
+        *before, last = (f"'{one}'" for one in given)
+        return usage_error(
+            "TW1101",
+            f"'{self._spelled}' is given {'twice' if len(given) == 2 else f'{len(given)} times'}, as "
+            f"{', '.join(before)} and as {last}",
+            where=context.command_path,
+            details=("it takes one value",),
+            fix=(typed(self._spelled, given[-1], gives="alone: leave the others out"),),
+        )
+
+
+class NamesFlag(Flag):
+    """A list with commas. What is given several times is one list."""
+
+    def _one_of(self, given: list[str], context: click.Context) -> str:
+        return ",".join(given)
