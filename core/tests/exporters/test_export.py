@@ -25,7 +25,9 @@ def test_same_bytes_may_come_twice() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/etc/passwd", "../kws.c", "a/../../b", "a\\b", "./a", "a//b", "kws.c"], ids=lambda path: path
+    "path",
+    ["/etc/passwd", "../kws.c", "a/../../b", "a\\b", "./a", "a//b", "kws.c", "KWS.C", "kws.c/b", "report.json"],
+    ids=lambda path: path,
 )
 def test_odd_paths_and_other_contents_are_refused(path: str) -> None:
     with pytest.raises(TilewrightError) as caught:
@@ -48,3 +50,9 @@ def test_two_exporters_with_one_file_are_told_apart() -> None:
     with pytest.raises(TilewrightError) as caught:
         export((exporter("one", x=b"1"), exporter("other", x=b"2")), PLAN, ARTIFACT)
     assert "exporter 'one'" in caught.value.details[0]
+
+
+@pytest.mark.parametrize(("first", "second"), [("makefile", "Makefile"), ("a", "a/b"), ("a/b/c", "a")])
+def test_a_name_in_the_way_is_refused(first: str, second: str) -> None:
+    with pytest.raises(TilewrightError, match="'other' may not write"):
+        export((exporter("one", **{first: b""}), exporter("other", **{second: b""})), PLAN, ARTIFACT)

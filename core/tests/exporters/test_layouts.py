@@ -337,3 +337,11 @@ def test_cmsis_pack_names_files_that_are_there(toy: Any, form: Any) -> None:
     assert listed[1:] == [(kinds[PurePosixPath(str(name)).suffix], name) for name in names]
     assert {"toy.h", "toy.c", "toy_simple.c"} <= set(names)
     assert "toy_selftest.c" not in names
+
+
+def test_all_layouts_stand_side_by_side(toy: Any) -> None:
+    """Each is what it is alone."""
+    together = made(toy, *BY_NAME)
+    alone = [made(toy, name) for name in BY_NAME]
+    assert {name for files in alone for name in files} == together.keys()
+    assert all(together[name] == content for files in alone for name, content in files.items())

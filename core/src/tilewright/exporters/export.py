@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tilewright.ir.stages import Allocated, Artifact
     from tilewright.plugins.offers import Exporter
 
+REPORTS = ("report.html", "report.json")  # written beside what is exported
 ASKED_FOR = "CMakeLists.txt"  # generated beside the sources, written only where an exporter returns it
 
 
@@ -23,10 +24,11 @@ ASKED_FOR = "CMakeLists.txt"  # generated beside the sources, written only where
 def export(exporters: Iterable[Exporter], plan: Allocated, artifact: Artifact) -> dict[str, bytes]:
     """The sources and what every exporter makes of them, by path.
 
-    Raises TilewrightError TW8040 (exit 8): an exporter leaves the folder, or writes what somebody else writes.
+    Raises TilewrightError TW8040 (exit 8): an exporter leaves the folder, or writes what somebody else writes. Names
+    that differ in capitals only are one, as they are on most desktops.
     """
     files = {name: content for name, content in artifact.files.items() if name != ASKED_FOR}
-    owners = dict.fromkeys(files, "the generated code")
+    owners = {**dict.fromkeys(REPORTS, "the report"), **dict.fromkeys(files, "the generated code")}
     for exporter in exporters:
         made = exporter.files(plan, artifact)
         demand_mapping(made, f"exporter '{exporter.name}'", exporter.files, "files")
@@ -34,11 +36,20 @@ def export(exporters: Iterable[Exporter], plan: Allocated, artifact: Artifact) -
             path = PurePosixPath(name)
             if path.is_absolute() or ".." in path.parts or "\\" in name or str(path) != name:
                 raise _refused(exporter, name, "it is no plain relative path with forward slashes")
-            if files.get(name, content) != content:
-                raise _refused(exporter, name, f"another file of that name comes from {owners[name]}")
+            if files.get(name) != content and (taken := _taken(path, owners)):
+                raise _refused(exporter, name, f"another file of that name comes from {owners[taken]}")
             files[name] = content
             owners.setdefault(name, f"exporter '{exporter.name}'")
     return dict(sorted(files.items()))
+
+
+def _taken(path: PurePosixPath, names: Iterable[str]) -> str | None:
+    """The name that stands in the way of a file: its own, that of a folder it is in, or of a file in a folder of its
+    name.
+    """
+    mine = PurePosixPath(str(path).casefold())
+    others = ((name, PurePosixPath(name.casefold())) for name in names)
+    return next((name for name, other in others if mine.is_relative_to(other) or other.is_relative_to(mine)), None)
 
 
 def _sorted(made: Mapping[str, bytes]) -> list[tuple[str, bytes]]:
