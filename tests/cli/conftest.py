@@ -106,10 +106,11 @@ def _demand_proper() -> Callable[[Finished, str, int, str], None]:
 @pytest.fixture(scope="session", name="desk")
 def _desk(tmp_path_factory: pytest.TempPathFactory, typed: Callable[[str], Finished]) -> Path:
     """A folder to copy: `net.onnx` (input `x`, output `y`, layers `conv` and `act`), its report `net.json`, vectors
-    `net.npz`, and `dyn.onnx`, a Relu whose batch `N` has no number."""
+    `net.npz`, `dyn.onnx`, a Relu whose batch `N` has no number, and `open.onnx`, whose length `T` has none either."""
     folder = tmp_path_factory.mktemp("desk")
     onnx.save(_convolution(), folder / "net.onnx")
-    onnx.save(_relu_of_any_batch(), folder / "dyn.onnx")
+    onnx.save(_relu_of("N", 4), folder / "dyn.onnx")
+    onnx.save(_relu_of("N", "T"), folder / "open.onnx")
     np.savez(folder / "net.npz", **{"set0/in/x": np.zeros((1, 2, 6, 6), np.float32)})
     with contextlib.chdir(folder):
         assert typed("check net.onnx -t generic --json net.json").code == 0
@@ -125,8 +126,8 @@ def _convolution() -> onnx.ModelProto:
     return _model(nodes, (1, 2, 6, 6), {"w": weights})
 
 
-def _relu_of_any_batch() -> onnx.ModelProto:
-    return _model([helper.make_node("Relu", ["x"], ["y"])], ("N", 4), {})
+def _relu_of(*shape: int | str) -> onnx.ModelProto:
+    return _model([helper.make_node("Relu", ["x"], ["y"])], shape, {})
 
 
 def _model(

@@ -20,6 +20,7 @@ LINES = (
     "check net.onnx -t generic --layers --clock 80MHz",
     "check net.onnx -t generic --memory ram=100",
     "check dyn.onnx -t generic",
+    "check open.onnx -t generic",
     "check none.onnx -t generic",
     "compile net.onnx -t generic -o out",
     "compile net.onnx -t generic -o out --pool a:300,soft",

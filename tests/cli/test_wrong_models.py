@@ -275,7 +275,7 @@ MODELS: Mapping[str, tuple[Callable[[], ModelProto], str, int, str]] = {
         3,
         "no shape",
     ),
-    "a batch without a number": (lambda: relu(inputs={"x": ("batch", 4)}), "TW1205", 3, "--dim batch=1"),
+    "a length without a number": (lambda: relu(inputs={"x": (1, "length")}), "TW1205", 3, "--dim length=1"),
     "a negative batch": (lambda: relu(inputs={"x": (-1, 4)}), "TW1206", 3, "negative"),
     "a video in 8K": (lambda: relu(inputs={"x": (64, 3, 4320, 7680)}), "TW1206", 3, "limit"),
     "weights cut off": (lambda: edited(_raw(b"\0" * 15), model(ADD)), "TW1211", 3, "15 bytes"),

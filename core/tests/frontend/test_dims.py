@@ -24,7 +24,9 @@ def shaped(model):
 
 def test_symbols_are_listed_with_what_to_type(refuses, shaped):
     text = refuses(shaped(["batch", 3, "height"]), "TW1205")
-    assert "--dim batch=1 --dim height=1" in text
+    assert "'height'" in text.splitlines()[0]
+    assert "try:  --dim height=1" in text
+    assert "try:  --dim height=1 --dim width=1" in refuses(shaped([1, "height", "width"]), "TW1205")
 
 
 def test_symbols_take_values(loads, shaped):
@@ -33,12 +35,13 @@ def test_symbols_take_values(loads, shaped):
 
 
 def test_a_nameless_dimension_is_called_by_place(loads, refuses, shaped):
-    assert "'x[0]=1'" in refuses(shaped([None, 3]), "TW1205")
-    assert loads(shaped([None, 3]), dims={"x[0]": 5}).graph.tensors["y"].shape == (5, 3)
+    assert "'x[1]=1'" in refuses(shaped([3, None]), "TW1205")
+    assert "'x[1]=1'" in refuses(shaped([3, "?"]), "TW1205")
+    assert loads(shaped([3, "?"]), dims={"x[1]": 5}).graph.tensors["y"].shape == (3, 5)
 
 
 def test_a_shell_cannot_be_reached_through_a_symbol(refuses, shaped):
-    assert "'N; rm -rf x=1'" in refuses(shaped(["N; rm -rf x"]), "TW1205")
+    assert "'N; rm -rf x=1'" in refuses(shaped([1, "N; rm -rf x"]), "TW1205")
 
 
 def test_no_shape_at_all(refuses, shaped):

@@ -55,8 +55,9 @@ def test_what_follows(
 
 
 def test_only_what_is_free_is_asked_for(loads, refuses) -> None:
-    dense = model(node("Gemm", ["x", "w"], ["y"]), shape=("batch size", "F"), weights=(24, 3))
+    dense = model(node("MatMul", ["x", "w"], ["y"]), shape=(1, "how many", "F"), weights=(24, 3))
     text = refuses(dense, "TW1205")
-    assert text.rstrip().endswith("try:  --dim 'batch size=1'")
+    assert text.rstrip().endswith("try:  --dim 'how many=1'")
+    dense = model(node("Gemm", ["x", "w"], ["y"]), shape=("batch size", "F"), weights=(24, 3))
     assert loads(dense, dims={"batch size": 2}).graph.tensors["x"].shape == (2, 24)
     assert "12 columns" in refuses(dense, "TW1310", dims={"batch size": 2, "F": 12})

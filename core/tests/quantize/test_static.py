@@ -31,6 +31,21 @@ def test_inputs_are_those_of_the_file(network: Path) -> None:
     assert [numpy_name(f"tensor({one})") for one in ("float", "double", "int64")] == ["float32", "float64", "int64"]
 
 
+@pytest.mark.parametrize(("dim", "called"), [("batch", "batch"), ("?", "?"), (None, "x[0]"), ("", "x[0]")])
+def test_a_batch_is_open_whatever_it_is_called(network: Path, samples: Path, dim: str | None, called: str) -> None:
+    model = onnx.load(network)
+    for end in (*model.graph.input, *model.graph.output):
+        extent = end.type.tensor_type.shape.dim[0]
+        extent.Clear()
+        if dim is not None:
+            extent.dim_param = dim
+    onnx.save(model, network)
+    assert inputs_of(network) == (NetworkInput(name="x", shape=(called, 3, 6, 6), dtype="float32"),)
+    deployment = Deployment(made(network, samples, Recipe()), CLUSTER.name, registry=registry_for(CLUSTER))
+    assert deployment.graph.tensors["x"].shape == (1, 3, 6, 6)
+    assert [one.code for one in deployment.imported.diagnostics if one.code == "TW1229"] == ["TW1229"]
+
+
 @pytest.mark.parametrize("activations", ["int8", "uint8"])
 def test_what_comes_out_runs_on_integers(network: Path, samples: Path, activations: Any) -> None:
     quantised = made(network, samples, Recipe(activations=activations))

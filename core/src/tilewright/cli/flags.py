@@ -27,7 +27,13 @@ _NETWORK = (
         metavar="NAME=VALUE",
         help="An input that is always the same: a number for every element, or FILE.npy.",
     ),
-    option("--dim", "dims", multiple=True, metavar="NAME=VALUE", help="Extent of a symbolic dimension."),
+    option(
+        "--dim",
+        "dims",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Extent of a symbolic dimension. A first one that inputs share is 1 unless given.",
+    ),
     option(
         "--io-type",
         "io_types",

@@ -24,7 +24,7 @@ class Keywords(TypedDict, total=False):
     """
 
     name: str  # C prefix of every symbol; default: the file's name, or `model`
-    dim: Mapping[str, int]  # extents of symbolic dimensions
+    dim: Mapping[str, int]  # extents of symbolic dimensions; a first one that inputs share is 1
     bind: Mapping[str, Any]  # inputs that are constants
     board: str | Path  # a board file, or the name of an installed memory hierarchy
     limit: Mapping[str, int | str]  # what the file may ask for, as {"tensor": "1G"}

@@ -24,6 +24,7 @@ from tilewright.frontend import (
     qoperator,
     structural,
 )
+from tilewright.frontend.batch import assumed_batch
 from tilewright.frontend.border import with_quantization
 from tilewright.frontend.bound_values import bound_values
 from tilewright.frontend.builder import GraphBuilder
@@ -32,7 +33,7 @@ from tilewright.frontend.declarations import Declarations
 from tilewright.frontend.dims import input_tensors
 from tilewright.frontend.dims_of_weights import dims_of_weights
 from tilewright.frontend.external import ExternalFiles
-from tilewright.frontend.file_model import FileGraph, FileModel
+from tilewright.frontend.file_model import FileGraph, FileModel, FileValue
 from tilewright.frontend.functions import check_functions
 from tilewright.frontend.names import UniqueNames, show
 from tilewright.frontend.opsets import newer_form
@@ -107,8 +108,28 @@ def _imported(
     model: FileModel, file: Path | None, options: ImportOptions, operators: Mapping[str, Operator]
 ) -> Imported:
     check_functions(model, options.limits)
+    options = replace(options, dims={**dims_of_weights(model.graph), **options.dims})
+    batch = assumed_batch(_fed(model.graph), options.dims)
+    if batch is None:
+        return _with_dims(model, folder, options, operators)
+    try:
+        found = _with_dims(model, folder, replace(options, dims={**options.dims, batch.symbol: 1}), operators)
+    except TilewrightError as error:
+        raise batch.named_in(error) from error.__cause__
+    return replace(found, diagnostics=(batch.note, *found.diagnostics))
+
+
+def _fed(graph: FileGraph) -> list[FileValue]:
+    """The inputs that are no constants: one with an initialiser of its name is, as before IR 4."""
+    constants = {tensor.name for tensor in graph.initializers}
+    return [value for value in graph.inputs if value.name not in constants]
+
+
+def _with_dims(
+    model: FileModel, folder: Path | None, options: ImportOptions, operators: Mapping[str, Operator]
+) -> Imported:
+    """Every dimension of the inputs that has a number to be had is in `options`."""
     graph = model.graph
-    options = replace(options, dims={**dims_of_weights(graph), **options.dims})
     builder = GraphBuilder(
         operators, options.limits, UniqueNames(_values(graph)), UniqueNames(node.name for node in graph.nodes)
     )
@@ -143,14 +164,11 @@ def _values(graph: FileGraph) -> Iterable[str]:
 def _start(
     graph: FileGraph, builder: GraphBuilder, importer: NodeImporter, options: ImportOptions
 ) -> tuple[Scope, tuple[Tensor, ...], dict[str, Array]]:
-    """Inputs, constants, and what was bound. An input with an initialiser of its name is a constant, as before IR 4."""
+    """Inputs, constants, and what was bound."""
     check_unique((value.name for value in graph.inputs), "input")
     check_unique((value.name for value in graph.outputs), "output")
     check_unique((tensor.name for tensor in graph.initializers), "initialiser")
-    constants = {tensor.name for tensor in graph.initializers}
-    inputs = input_tensors(
-        [value for value in graph.inputs if value.name not in constants], options.dims, options.limits.tensor_bytes
-    )
+    inputs = input_tensors(_fed(graph), options.dims, options.limits.tensor_bytes)
     bound = bound_values(inputs, options.bind)
     inputs = tuple(tensor for tensor in inputs if tensor.name not in bound)
     for tensor in inputs:
@@ -159,7 +177,7 @@ def _start(
         builder.add_constant(name, array)
     for initializer in graph.initializers:
         importer.load(initializer, initializer.name)
-    names = (*(tensor.name for tensor in inputs), *bound, *sorted(constants))
+    names = (*(tensor.name for tensor in inputs), *bound, *sorted({tensor.name for tensor in graph.initializers}))
     for name in names:
         builder.names.claim(name)
     return Scope(values={name: name for name in names}), inputs, bound

@@ -317,7 +317,8 @@ class _Reader:
         which = proto.WhichOneof("value")
         if which == "dim_value":
             return int(proto.dim_value)
-        return (self.name(proto.dim_param) or None) if which == "dim_param" else None
+        symbol = self.name(proto.dim_param) if which == "dim_param" else ""
+        return None if symbol in ("", "?") else symbol  # "?" is what tools print where nothing is said
 
     def name(self, text: str | bytes) -> str:
         if isinstance(text, bytes):  # what protobuf hands out for text that cannot be decoded

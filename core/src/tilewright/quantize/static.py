@@ -76,9 +76,14 @@ def session(model: Path) -> Any:
 def inputs_of(model: Path) -> tuple[NetworkInput, ...]:
     """The inputs of the model, as onnxruntime reads it."""
     return tuple(
-        NetworkInput(name=one.name, shape=tuple(one.shape), dtype=numpy_name(one.type))
+        NetworkInput(name=one.name, shape=_extents(one.name, one.shape), dtype=numpy_name(one.type))
         for one in session(model).get_inputs()
     )
+
+
+def _extents(name: str, shape: Sequence[int | str | None]) -> tuple[int | str, ...]:
+    """An extent of which nothing is said, not even a name, is called by its place, as `--dim` calls it."""
+    return tuple(f"{name}[{axis}]" if extent is None else extent for axis, extent in enumerate(shape))
 
 
 def numpy_name(declared: str) -> str:
