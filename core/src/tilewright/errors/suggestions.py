@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> tuple[str, ...]:
     """A line naming the most similar of `names`, or nothing when none is similar."""
+    similar = nearest(name, sorted(set(names)))
+    return () if similar is None else (f"did you mean '{similar}'?",)
+
+
+def nearest(name: str, names: Sequence[str]) -> str | None:
+    """The same name written otherwise (`CortexM4`), the one that ends or goes on so (`m4`, `m0` of `cortex-m0plus`), or
+    one with few letters changed; None where there is none.
+    """
     from difflib import get_close_matches
 
-    close = get_close_matches(name, sorted(set(names)), n=1, cutoff=0.6)
-    return tuple(f"did you mean '{match}'?" for match in close)
+    plain = [_plain(one) for one in names]
+    asked = _plain(name)
+    if asked in plain:
+        return names[plain.index(asked)]
+    last = [_plain(re.split(r"[-_. ]", one)[-1]) for one in names]
+    for same in ([one == asked for one in last], [one.startswith(asked) for one in last]):
+        if len(asked) > 1 and sum(same) == 1:
+            return names[same.index(True)]
+    for written, among in ((name, list(names)), (asked, plain)):
+        if close := get_close_matches(written, among, n=1, cutoff=0.6):
+            return names[among.index(close[0])]
+    return None
+
+
+def _plain(name: str) -> str:
+    """Without what is written in many ways: capitals, dashes, blanks."""
+    return re.sub(r"[-_. ]", "", name).casefold()

@@ -18,7 +18,7 @@ from tilewright.errors.suggestions import did_you_mean
 from tilewright.ir.dataclass import dataclass
 from tilewright.plugins.faults import Fault, clash_fault
 from tilewright.plugins.kinds import CORE, GROUP, KIND_NAMES, OBSERVER, PACKS, kind_named
-from tilewright.plugins.known import PACKAGE_OF, known_names
+from tilewright.plugins.known import PACKAGE_OF, known_names, target_of_chip
 from tilewright.plugins.requirements import demand_on, normal_name
 
 BLOCK = "TILEWRIGHT_BLOCK"
@@ -126,7 +126,8 @@ class Catalogue:
     def _not_installed(self, kind: str, name: str, needed: str) -> TilewrightError:
         installed = self.names(kind)
         package = PACKAGE_OF.get((kind, name))
-        similar = () if package else did_you_mean(name, (*installed, *known_names(kind)))
+        meant = (kind == "platform" and target_of_chip(name)) or name
+        similar = () if package else did_you_mean(meant, (*installed, *known_names(kind)))
         listed = ", ".join(installed) or "none"
         unread = tuple(each.fault.warning().message for each in self.packages if each.fault)
         return plugin_error(
