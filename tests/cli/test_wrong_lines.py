@@ -124,6 +124,7 @@ FILES = (
 )
 NUMBERS = (
     check("--effort 0", "TW1100", says="0"),
+    check("--clock 80", "TW1101", says="try:  --clock 80MHz"),
     check("--effort many", "TW1100", says="many"),
     check("--effort 1e6", "TW1100", says="1e6"),
     check("--seed x", "TW1100", says="'x'"),

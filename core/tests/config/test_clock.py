@@ -15,7 +15,7 @@ from tilewright.errors import TilewrightError
         ("1.2 ghz", 1_200_000_000, "1.2 GHz"),
         ("32768Hz", 32_768, "32.768 kHz"),
         ("64000000", 64_000_000, "64 MHz"),
-        ("999", 999, "999 Hz"),
+        ("999Hz", 999, "999 Hz"),
     ],
 )
 def test_clocks(text: str, hertz: int, shown: str) -> None:
@@ -26,3 +26,13 @@ def test_clocks(text: str, hertz: int, shown: str) -> None:
 def test_what_is_no_clock(text: str) -> None:
     with pytest.raises(TilewrightError, match="TW1101"):
         parse_clock(text)
+
+
+@pytest.mark.parametrize("text", ["80", " 480 ", "1.5", "1000", "9999"])
+def test_a_number_alone_that_is_too_small_is_asked_about(text: str) -> None:
+    with pytest.raises(TilewrightError, match=f"is {text.strip()} MHz meant") as caught:
+        parse_clock(text)
+    assert caught.value.code == "TW1101"
+    assert [step.split()[1] for step in caught.value.fix] == [f"{text.strip()}MHz", f"{text.strip()}Hz"]
+    assert parse_clock(f"{text}MHz") == float(text) * 1e6
+    assert parse_clock("10000") == 10_000
