@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from pathlib import Path
 
 import numpy as np
@@ -64,7 +66,28 @@ def test_a_name_that_is_no_utf8(refuses, relu):
 
 def test_a_missing_file_and_a_folder(refuses, tmp_path):
     assert "does not exist" in refuses(tmp_path / "none.onnx", "TW1201")
-    assert "folder" in refuses(tmp_path, "TW1201")
+    assert "it is a folder" in refuses(tmp_path, "TW1201")
+
+
+def test_what_is_no_file_is_told_apart(refuses, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    Path("circle").symlink_to("circle")
+    Path("dangling").symlink_to("nowhere")
+    with socket.socket(socket.AF_UNIX) as one:
+        one.bind("socket")
+    told = {
+        "pipe": "it is a pipe",
+        "socket": "it is a socket",
+        "/dev/null": "it is a device",
+        "circle": "its links lead in a circle",
+        "dangling": "its link leads to nothing",
+        "-": "it does not come from standard input",
+    }
+    for name, words in told.items():
+        text = refuses(Path(name), "TW1201")
+        assert f"cannot read the model: {words}" in text
+        assert ("write the model to a file" in text) == (name in ("pipe", "socket", "/dev/null", "-"))
 
 
 def test_the_file_is_named(refuses, tmp_path):

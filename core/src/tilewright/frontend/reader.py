@@ -7,7 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from errno import ELOOP
 from pathlib import Path
+from stat import S_IFBLK, S_IFCHR, S_IFDIR, S_IFIFO, S_IFMT, S_IFSOCK
 from types import MappingProxyType
 from typing import Any
 
@@ -60,6 +62,12 @@ _TYPED_FIELDS = MappingProxyType(
 _DATA_FIELDS = frozenset({"float_data", "int32_data", "string_data", "int64_data", "double_data", "uint64_data"})
 
 
+_AS_FILE = "write the model to a file, and name that"
+_KINDS = MappingProxyType(
+    {S_IFDIR: "a folder", S_IFIFO: "a pipe", S_IFSOCK: "a socket", S_IFCHR: "a device", S_IFBLK: "a device"}
+)
+
+
 @contextmanager
 def told_of(source: Path | bytes) -> Iterator[None]:
     """Errors say of which model they are, by the name of its file."""
@@ -74,8 +82,7 @@ def read_bytes(path: Path, limits: Limits) -> bytes:
     """The bytes of a model file. Raises TW1201 when there is no such file, TW1203 when it is too large."""
     try:
         if not path.is_file():
-            reason = "is a folder" if path.is_dir() else "does not exist"
-            raise model_error("TW1201", f"cannot read the model: {reason}", fix=("check the path",))
+            raise _no_file(path)
         size = path.stat().st_size
         if size > limits.file_bytes:
             raise over_limit("the file has", size, "bytes", limits.file_bytes, word="file")
@@ -84,6 +91,20 @@ def read_bytes(path: Path, limits: Limits) -> bytes:
         raise model_error(
             "TW1201", f"cannot read the model: {error.strerror or error}", fix=("check the path and its permissions",)
         ) from error
+
+
+def _no_file(path: Path) -> TilewrightError:
+    """What stands there instead of a file: a pipe or a device is not read, because it need not end."""
+    found, fix = "does not exist", "check the path"
+    try:
+        kind = S_IFMT(path.stat().st_mode)
+        found, fix = f"it is {_KINDS.get(kind, 'no file')}", fix if kind == S_IFDIR else _AS_FILE
+    except OSError as error:
+        if path.is_symlink():
+            found = "its links lead in a circle" if error.errno == ELOOP else "its link leads to nothing"
+        elif path == Path("-"):
+            found, fix = "it does not come from standard input", _AS_FILE
+    return model_error("TW1201", f"cannot read the model: {found}", fix=(fix,))
 
 
 def read_model(data: bytes, limits: Limits) -> FileModel:
