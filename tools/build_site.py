@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -21,7 +22,11 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def build_site(target: Path) -> None:
-    """Write the site to `target`, which is replaced. SystemExit with zensical's words where a link is dead."""
+    """Write the site to `target`, which is replaced. SystemExit with zensical's words where a link is dead, and with
+    what installs zensical where it is missing.
+    """
+    if find_spec("zensical") is None:
+        raise SystemExit("zensical, which builds the site, is not installed: pip install './core[docs]'")
     with TemporaryDirectory() as folder:
         work = Path(folder)
         shutil.copy(ROOT / "zensical.toml", work)

@@ -65,6 +65,15 @@ def test_words_for_the_tests_are_not_shown() -> None:
     assert readers()(page) == page.replace("console run", "console").replace("file=app/main.c", 'title="app/main.c"')
 
 
+def test_what_is_missing_is_said(tmp_path: Path) -> None:
+    """Without the folders where packages are installed (-S)."""
+    command = [sys.executable, "-S", str(TOOL), str(tmp_path / "site")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "zensical, which builds the site, is not installed: pip install './core[docs]'\n"
+    assert not (tmp_path / "site").exists()
+
+
 def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
     loaded = re.compile(
         r"""<(?:script|img|link rel="(?:stylesheet|preload|preconnect)")[^>]*(?:src|href)="(https?:[^"]*)"""
