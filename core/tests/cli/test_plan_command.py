@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from problems import OF_NETWORKS, buffers_file, challenging_file
+from tilewright.allocate.solving import solved, wrong_answer
 from tilewright.cli.main import _run
+from tilewright.errors import usage_error
 
 Ran = Callable[..., tuple[int, str, str]]
 CSV = "id,lower,upper,size\na,0,2,16\nb,1,3,16\nc,2,4,16\n"
@@ -107,3 +109,53 @@ def test_every_network_is_proved_optimal_in_a_second(run: Ran, name: str, tmp_pa
 def test_a_plan_is_written_to_the_file_after_o(run: Ran, problem: Path, tmp_path: Path) -> None:
     assert run("plan", problem, "-o", tmp_path / "plan.csv", "--time-limit", "60")[0] == 0
     assert (tmp_path / "plan.csv").read_text().startswith("id,lower,upper,size,alignment,pool,offset\n")
+
+
+@pytest.fixture(name="failing")
+def _failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, Exception]], None]:
+    """Allocators that end with these errors, by name; the others work."""
+
+    def fail(errors: dict[str, Exception]) -> None:
+        def put(problem: Any, allocator: Any, budget: Any) -> Any:
+            if allocator.name in errors:
+                raise errors[allocator.name]
+            return solved(problem, allocator, budget)
+
+        monkeypatch.setattr("tilewright.cli.time_limit.solved", put)
+
+    return fail
+
+
+def test_one_that_fails_leaves_the_others_their_table(
+    run: Ran, problem: Path, tmp_path: Path, failing: Callable[..., None]
+) -> None:
+    failing({"hill-climb": wrong_answer("hill-climb", ("two blocks overlap",))})
+    plan = tmp_path / "plan.csv"
+    code, out, err = run("plan", problem, "--allocator", "hill-climb,best-fit", "-o", plan)
+    assert code == 8
+    rows = [line.split() for line in out.rstrip().split("\n")[2:]]
+    assert [(row[0], row[1], "failed" in row) for row in rows] == [("hill-climb", "-", True), ("best-fit", "32", False)]
+    assert "error[TW8050]: allocator 'hill-climb' returned a plan that is wrong" in err
+    assert plan.read_text().startswith("id,")
+    code, out, _ = run("plan", problem, "--allocator", "best-fit,hill-climb", "--json", "-")
+    found = json.loads(out)
+    assert (code, found["best"], [row["status"] for row in found["results"]]) == (8, "best-fit", ["optimal", "failed"])
+
+
+def test_all_that_fail_are_told(run: Ran, problem: Path, failing: Callable[..., None]) -> None:
+    names = ("hill-climb", "best-fit")
+    failing({name: wrong_answer(name, ("two blocks overlap",)) for name in names})
+    code, out, err = run("plan", problem, "--allocator", ",".join(names))
+    assert (code, out.count("failed"), err.count("error[TW8050]")) == (8, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(usage_error("TW5025", "a problem that makes no sense"), 2), (ZeroDivisionError("ours"), 1)]
+)
+def test_what_is_no_allocator_s_fault_ends_it(
+    run: Ran, problem: Path, failing: Callable[..., None], error: Exception, code: int
+) -> None:
+    failing({"hill-climb": error})
+    ended, out, err = run("plan", problem, "--allocator", "best-fit,hill-climb")
+    assert (ended, out) == (code, "")
+    assert str(error) in err

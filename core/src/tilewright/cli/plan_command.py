@@ -12,7 +12,7 @@ import click
 
 from tilewright.cli.examples import examples
 from tilewright.cli.option import names_option, option
-from tilewright.cli.output import demand_writable_files, progress, send_json, send_result
+from tilewright.cli.output import complain, demand_writable_files, progress, send_json, send_result
 from tilewright.cli.verbose import verbose_flag
 from tilewright.config.memory_pools import parse_bytes
 from tilewright.errors import Exit, TilewrightError, memory_error, typed, usage_error
@@ -32,6 +32,12 @@ class Attempt:
     solution: Solution
     cpu_seconds: float
     cut_short: bool = False  # by the time limit: another machine may find another plan
+    fault: TilewrightError | None = None  # of an allocator that failed
+
+    @property
+    def status(self) -> str:
+        """The word for the table."""
+        return "failed" if self.fault else self.solution.status
 
 
 @click.command(
@@ -69,7 +75,7 @@ def command(
 ) -> None:
     """Place the blocks of PROBLEM (MiniMalloc CSV, buffers as JSON, or tilewright's JSON) and compare allocators.
 
-    Exit 5 when it is proved that no plan fits, 10 when none was found within the budget.
+    Exit 5 when it is proved that no plan fits, 10 when none was found within the budget, 8 when an allocator failed.
     """
     from tilewright.allocate.problem_files import problem_json, read_problem, solution_csv
     from tilewright.cli.waiting import working
@@ -86,13 +92,14 @@ def command(
     send_result(as_json(problem.name, asked, attempts), json_target, *_shown(problem.name, asked, attempts))
     if problem_file is not None:
         send_json(problem_json(asked), str(problem_file))
-    if best is None:
-        raise _nothing_found(attempts)
-    if solution_file is not None:
+    if best and solution_file is not None:
         write_file(solution_file, solution_csv(asked, best.solution).encode())
         progress(f"wrote the plan of {best.allocator} to {solution_file.name}")
-    if plot is not None:
+    if best and plot is not None:
         _draw(plot, problem.name, asked, best)
+    _demand_sound(attempts)
+    if best is None:
+        raise _nothing_found(attempts)
 
 
 def _demand_drawable(plot: Path | None) -> None:
@@ -123,6 +130,7 @@ def _limited(problem: Problem, capacities: Sequence[str]) -> Problem:
 def _attempts(problem: Problem, names: Sequence[str], budget: Budget, seconds: float | None) -> list[Attempt]:
     from tilewright.allocate.auto import EXACT, chosen
     from tilewright.cli.time_limit import solved_in_time
+    from tilewright.ir.allocation import Solution
     from tilewright.plugins import load_named
 
     welcome = (("allocator", EXACT),) if "auto" in names else ()
@@ -130,10 +138,37 @@ def _attempts(problem: Problem, names: Sequence[str], budget: Budget, seconds: f
     attempts = []
     for name in names:
         started = time.process_time()
-        solution, cut = solved_in_time(problem, chosen(registry.allocators, name), budget, seconds)
+        fault, cut = None, False
+        try:
+            solution, cut = solved_in_time(problem, chosen(registry.allocators, name), budget, seconds)
+        except Exception as error:  # whatever it is: the others are asked, too
+            fault = _fault(error)
+            solution = Solution(status="unknown", reason=fault.message)
         spent = time.process_time() - started
-        attempts.append(Attempt(allocator=name, solution=solution, cpu_seconds=spent, cut_short=cut))
+        attempts.append(Attempt(allocator=name, solution=solution, cpu_seconds=spent, cut_short=cut, fault=fault))
     return attempts
+
+
+def _fault(error: Exception) -> TilewrightError:
+    """An allocator's error as it is shown. Raised again where it is none's: a wrong problem, or a bug of ours."""
+    from tilewright.plugins import discover
+    from tilewright.plugins.blame import plugin_failure
+
+    if isinstance(error, TilewrightError) and error.exit_code is Exit.PLUGIN:
+        return error
+    found = None if isinstance(error, TilewrightError) else plugin_failure(error, discover().packages)
+    if found is None:
+        raise error
+    return found
+
+
+def _demand_sound(attempts: Sequence[Attempt]) -> None:
+    """Say what failed. TilewrightError (exit 8) where anything has."""
+    faults = [attempt.fault for attempt in attempts if attempt.fault]
+    for fault in faults[:-1]:
+        complain(fault)
+    if faults:
+        raise faults[-1]
 
 
 def _found(attempt: Attempt) -> bool:
@@ -173,7 +208,7 @@ def _row(problem: Problem, attempt: Attempt, attempts: Sequence[Attempt]) -> dic
     return {
         "allocator": attempt.allocator,
         "found_by": solution.found_by,
-        "status": solution.status,
+        "status": attempt.status,
         "cut_short": attempt.cut_short,
         "peak_bytes": peak,
         "lower_bound_bytes": bound,
