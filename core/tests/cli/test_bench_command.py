@@ -13,6 +13,7 @@ import pytest
 
 from tilewright.cli.bench_command import TOGETHER, _nested, _step_rows
 from tilewright.ir.runner import Job, RunResult
+from tilewright.runners.host import HostRunner
 
 pytestmark = pytest.mark.usefixtures("on_cluster")
 COUNTS = {"instructions": 640, "instructions.load": 40, "stack_bytes": 96, "code_bytes": 1234}
@@ -71,6 +72,16 @@ def test_a_runner_that_counts_nothing_is_refused(monkeypatch: pytest.MonkeyPatch
     counting(monkeypatch, {}, "none")
     said = run("bench", model, "-t", "cluster-test")
     assert said.code == 4 and "error[TW7011]" in said.err and "tilewright doctor" in said.err
+
+
+def test_a_runner_that_says_so_is_refused_before_anything_is_built(
+    monkeypatch: pytest.MonkeyPatch, run: Any, on_cluster: None, model: Path
+) -> None:
+    monkeypatch.setattr("tilewright.verification.runner_choice.ready_runner", lambda *_: HostRunner())
+    monkeypatch.setattr("tilewright.deployment.Deployment.compile", lambda _: pytest.fail("it was compiled"))
+    said = run("bench", model, "-t", "cluster-test")
+    assert said.code == 4
+    assert "error[TW7011]: runner 'host' counts nothing" in said.err
 
 
 @pytest.mark.parametrize("flag", ["--json", "--trace"])

@@ -15,7 +15,7 @@ from tilewright.cli.memory_flags import io_flag
 from tilewright.cli.option import option
 from tilewright.cli.output import demand_writable_files, progress, say, send_json, show_diagnostics
 from tilewright.cli.running import trace_flag, write_trace
-from tilewright.errors import typed, unsupported_error
+from tilewright.errors import TilewrightError, typed, unsupported_error
 from tilewright.report.table import Table
 from tilewright.report.time import milliseconds, time_text
 from tilewright.words import files_read, options_from
@@ -53,11 +53,14 @@ def command(runner_name: str, trace_file: Path | None, json_target: str | None, 
     """
     from tilewright.cli.waiting import PLANNING, RUNNING, working
     from tilewright.deployment import Deployment
+    from tilewright.ir.runner import counts_nothing
     from tilewright.verification.runner_choice import ready_runner
 
     demand_writable_files(json_target, trace_file, read=files_read(flags))
     deployment = Deployment(flags["model"], flags["target"], options_from(flags))
     runner = ready_runner(deployment, runner_name)
+    if counts_nothing(runner):
+        raise _uncounted(runner)
     with working(PLANNING):
         deployment.compile()
     show_diagnostics(deployment.diagnostics, flags["strict"])
@@ -65,11 +68,7 @@ def command(runner_name: str, trace_file: Path | None, json_target: str | None, 
     with working(RUNNING):
         result = measure(deployment, runner, timeline=trace_file is not None)
     if result.kind == "none":
-        raise unsupported_error(
-            "TW7011",
-            f"runner '{runner.name}' counts nothing",
-            fix=(typed("tilewright", "doctor", gives="lists the runners; choose one that counts with --on"),),
-        )
+        raise _uncounted(runner)
     bench = as_json(deployment, runner.name, result)
     if trace_file:
         write_trace(deployment, result, trace_file)
@@ -77,6 +76,11 @@ def command(runner_name: str, trace_file: Path | None, json_target: str | None, 
         send_json(bench, json_target)
     if json_target != "-":
         _show(bench)
+
+
+def _uncounted(runner: Runner) -> TilewrightError:
+    fix = typed("tilewright", "doctor", gives="lists the runners; choose one that counts with --on")
+    return unsupported_error("TW7011", f"runner '{runner.name}' counts nothing", fix=(fix,))
 
 
 def measure(deployment: Deployment, runner: Runner, *, timeline: bool = False) -> RunResult:

@@ -89,3 +89,16 @@ class Runner(Protocol):
     def run(self, job: Job, folder: Path) -> RunResult:
         """Build in `folder`, execute, return. TilewrightError (exit 7) with the tool's own words when it fails."""
         ...
+
+
+@runtime_checkable
+class OnlyRuns(Protocol):
+    """A runner that says beforehand whether it counts nothing, so that nobody builds a program to be counted by it."""
+
+    @property
+    def counts_nothing(self) -> bool: ...
+
+
+def counts_nothing(runner: Runner) -> bool:
+    """Whether a runner says so. One that does not may still answer with a `RunResult` of kind "none"."""
+    return isinstance(runner, OnlyRuns) and runner.counts_nothing
