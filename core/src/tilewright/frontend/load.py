@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tilewright.errors import Diagnostic, unsupported_error
+from tilewright.errors import Diagnostic, TilewrightError, unsupported_error
 from tilewright.frontend import (
     composed,
     composed_einsum,
@@ -111,9 +111,9 @@ def _imported(
     options = replace(options, dims={**dims_of_weights(model.graph), **options.dims})
     batch = assumed_batch(_fed(model.graph), options.dims)
     if batch is None:
-        return _with_dims(model, folder, options, operators)
+        return _with_dims(model, file, options, operators)
     try:
-        found = _with_dims(model, folder, replace(options, dims={**options.dims, batch.symbol: 1}), operators)
+        found = _with_dims(model, file, replace(options, dims={**options.dims, batch.symbol: 1}), operators)
     except TilewrightError as error:
         raise batch.named_in(error) from error.__cause__
     return replace(found, diagnostics=(batch.note, *found.diagnostics))
@@ -126,7 +126,7 @@ def _fed(graph: FileGraph) -> list[FileValue]:
 
 
 def _with_dims(
-    model: FileModel, folder: Path | None, options: ImportOptions, operators: Mapping[str, Operator]
+    model: FileModel, file: Path | None, options: ImportOptions, operators: Mapping[str, Operator]
 ) -> Imported:
     """Every dimension of the inputs that has a number to be had is in `options`."""
     graph = model.graph
