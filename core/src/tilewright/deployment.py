@@ -194,7 +194,7 @@ class Deployment:
     def artifact(self) -> Artifact:
         """The generated files."""
         from tilewright.emit import EmitOptions, emit
-        from tilewright.validate.comparison import half_share
+        from tilewright.validate.outputs import half_share
 
         asked, share = self.options, half_share(self.graph)
         vectors = self._vectors if asked.selftest else ()

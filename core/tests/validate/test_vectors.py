@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,56 @@ def test_sets_are_read_in_order_and_given_their_shape(tmp_path: Path) -> None:
     assert second.inputs["x:0"].tolist() == [[1, 1, 1, 1]]
     assert list(first.outputs) == []
     assert second.outputs["y"].tolist() == [1.0, 1.0]
+
+
+IMAGE = Tensor(name="x", dtype=DType.F32, shape=(1, 2, 6, 7))
+PIXELS = np.arange(84, dtype=np.float32)
+
+
+def _read(folder: Path, array: np.ndarray, tensor: Tensor = IMAGE) -> np.ndarray:
+    np.savez(folder / "v.npz", **{"set0/in/x": array})
+    (found,) = read_vectors(folder / "v.npz", {"x": tensor}, {}, {})
+    return found.inputs["x"]
+
+
+@pytest.mark.parametrize("shape", [(1, 2, 6, 7), (2, 6, 7), (1, 1, 2, 6, 7)])
+def test_shapes_agree_but_for_ones_in_front(tmp_path: Path, shape: tuple[int, ...]) -> None:
+    assert np.array_equal(_read(tmp_path, PIXELS.reshape(shape)), PIXELS.reshape(IMAGE.shape))
+
+
+@pytest.mark.parametrize("shape", [(84,), (1, 84), (1, 2, 7, 6), (2, 1, 6, 7), (1, 2, 42), (1, 2, 6, 7, 1)])
+def test_as_many_elements_in_another_shape_are_refused(tmp_path: Path, shape: tuple[int, ...]) -> None:
+    with pytest.raises(TilewrightError, match="does not fit") as caught:
+        _read(tmp_path, PIXELS.reshape(shape))
+    assert caught.value.code == "TW6001"
+    assert "channels" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted", "says"),
+    [
+        ((1, 6, 7, 2), (1, 2, 6, 7), "channels last (NHWC), where the model has its channels first"),
+        ((6, 7, 2), (1, 2, 6, 7), "channels last (NHWC), where the model has its channels first"),
+        ((1, 2, 6, 7), (1, 6, 7, 2), "channels first (NCHW), where the model has its channels last"),
+        ((2, 6, 7), (1, 6, 7, 2), "channels first (NCHW), where the model has its channels last"),
+    ],
+)
+def test_channels_in_another_place_are_told_with_the_transpose_that_helps(
+    tmp_path: Path, given: tuple[int, ...], wanted: tuple[int, ...], says: str
+) -> None:
+    tensor = Tensor(name="x", dtype=DType.F32, shape=wanted)
+    with pytest.raises(TilewrightError, match="does not fit") as caught:
+        _read(tmp_path, PIXELS.reshape(given), tensor)
+    assert says in str(caught.value)
+    (order,) = re.findall(r"array\.transpose\(([\d, ]+)\)", " ".join(caught.value.fix))
+    moved = PIXELS.reshape(given).transpose([int(axis) for axis in order.split(",")])
+    assert np.array_equal(_read(tmp_path, moved, tensor), moved.reshape(wanted))
+
+
+def test_expected_values_have_their_shape_too(tmp_path: Path) -> None:
+    np.savez(tmp_path / "v.npz", **{"set0/in/x:0": np.zeros(4, np.int8), "set0/out/y": np.zeros((2, 1), np.float32)})
+    with pytest.raises(TilewrightError, match="set0/out/y"):
+        read_vectors(tmp_path / "v.npz", {"x:0": X}, {"y": Y}, {})
 
 
 def test_a_pickle_is_not_opened(tmp_path: Path) -> None:

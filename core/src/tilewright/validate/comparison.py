@@ -1,5 +1,5 @@
-"""Knows how what a runner returned is judged: every step against its reference on the same inputs, every output
-against what is expected. Does not know how anything was run.
+"""Knows how what a runner returned is judged: every step against its reference on the inputs that the program itself
+had. Does not know how anything was run, nor what is expected of outputs.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from tilewright.ir.dataclass import dataclass
-from tilewright.ir.evaluation import allowed, results
+from tilewright.ir.evaluation import results
 from tilewright.ir.graph import Graph, Site
 from tilewright.ir.operator import Operator
+from tilewright.validate.carried import carried, own_limits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 LARGEST = sys.float_info.max  # JSON has no infinity
 _DRAWS = 8  # of the signs of errors that cannot be seen
 _SIGNS = MappingProxyType({0: (1.0,), 1: (-1.0,)})  # of the first two, for all elements alike
-FLOAT_TOLERANCE = 1e-4  # of final outputs against given vectors, relative to the largest expected value (or 1)
-HALF_ROUNDINGS = 16  # the same where a graph has floats of 16 bits: how many roundings may fall otherwise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,15 +41,21 @@ class StepVerdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputVerdict:
-    """One graph output over all sets, against the expected values."""
+    """One graph output over all sets. Against the reference, steps are what is judged: an output is right where it is
+    what its step wrote. Against values from outside, each element has its tolerance.
+    """
 
     name: str
     elements: int
     different: int
     max_difference: float
     argmax_equal: bool
-    within: bool  # the largest difference is allowed
-    allowed: float = 1.0  # one step for integers, FLOAT_TOLERANCE of the largest expected value for floats
+    within: bool  # what its step wrote and, where expected values are given, inside the tolerance of each element
+    allowed: float | None = None  # the tolerance of the element that is nearest to it; None beside the reference
+    bound: float | None = None  # how far right steps may take it from the reference, where that can be worked out
+    given: bool = False  # the expected values come from outside
+    is_float: bool = False
+    as_written: bool = True  # what is handed out is what its step wrote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +69,9 @@ class Drift:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The whole validation. Passes when every step is exact, every output is within its tolerance, and graph passes
-    have changed no output by more than roundings may.
+    """The whole validation. Passes when every step is inside its own error model, every output is what its step wrote
+    (and within the tolerance of expected values, where there are any), and graph passes have changed no output by more
+    than roundings may.
     """
 
     steps: tuple[StepVerdict, ...]
@@ -80,6 +86,14 @@ class Verdict:
         return all(step.exact for step in self.steps) and all(outputs)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedRun:
+    """The verdicts of a run's steps, and of each set what the graph's outputs are by what the steps wrote."""
+
+    steps: tuple[StepVerdict, ...]
+    outputs: tuple[Mapping[str, Array], ...]
+
+
 def judge_steps(
     graph: Graph,
     executed: Sequence[str],
@@ -87,6 +101,17 @@ def judge_steps(
     inputs: Sequence[Mapping[str, Array]],
     written: Sequence[Mapping[str, Array]],
 ) -> tuple[StepVerdict, ...]:
+    """Only the verdicts of `judge_run`."""
+    return judge_run(graph, executed, operators, inputs, written).steps
+
+
+def judge_run(
+    graph: Graph,
+    executed: Sequence[str],
+    operators: Mapping[str, Operator],
+    inputs: Sequence[Mapping[str, Array]],
+    written: Sequence[Mapping[str, Array]],
+) -> JudgedRun:
     """Feed every step's reference with the very values that the run computed, and compare what it wrote.
 
     A value that never exists whole, in tiles of a group, is what the reference says; what its own error may do to the
@@ -94,6 +119,7 @@ def judge_steps(
     reads, which are not computed (masked).
     """
     worst: dict[str, StepVerdict] = {}
+    outputs: list[Mapping[str, Array]] = []
     for given, values in zip(inputs, written, strict=True):
         known: dict[str, Array] = {**graph.constants, **given}
         unseen: dict[str, npt.NDArray[np.float64]] = {}  # value -> how far it may be from what is known of it
@@ -101,21 +127,19 @@ def judge_steps(
             arrays = [known[name] if name else None for name in site.node.inputs]
             operator = operators[site.node.op]
             references = results(operator, site, arrays)
-            if site.node.name not in executed:
-                known.update(zip(site.node.outputs, references, strict=True))
+            named = dict(zip(site.node.outputs, references, strict=True))
+            known |= named
+            runs = site.node.name in executed
+            if not runs and unseen.keys().isdisjoint(site.node.inputs):
                 continue
-            limits = _allowed(site, operator, arrays, references, unseen)
-            if any(name not in values for name in site.node.outputs):
-                known.update(zip(site.node.outputs, references, strict=True))
-                unseen |= {name: one for name, one in zip(site.node.outputs, limits, strict=True) if one.any()}
-                continue
-            got = {
-                name: _completed(values[name], reference)
-                for name, reference in zip(site.node.outputs, references, strict=True)
-            }
-            worst[site.node.name] = _worse(worst.get(site.node.name), _judge_step(site, limits, references, got))
-            known.update(got)
-    return tuple(worst.values())
+            limits = dict(zip(named, _allowed(site, operator, arrays, references, unseen), strict=True))
+            got = {name: _completed(values[name], one) for name, one in named.items() if runs and name in values}
+            unseen |= {name: one for name, one in limits.items() if name not in got and one.any()}
+            known |= got
+            if got:
+                worst[site.node.name] = _worse(worst.get(site.node.name), _judge_step(site, limits, named, got))
+        outputs.append({name: known[name] for name in graph.outputs})
+    return JudgedRun(steps=tuple(worst.values()), outputs=tuple(outputs))
 
 
 def _completed(computed: Array, reference: Array) -> Array:
@@ -128,30 +152,6 @@ def _completed(computed: Array, reference: Array) -> Array:
     return filled
 
 
-def judge_outputs(
-    graph: Graph, got: Sequence[Mapping[str, Array]], expected: Sequence[Mapping[str, Array]]
-) -> tuple[OutputVerdict, ...]:
-    """Compare final outputs with expected ones; those without expectation, or kept as state, are left out."""
-    return judge_values(graph, graph.outputs, got, expected)
-
-
-def judge_values(
-    graph: Graph, among: Sequence[str], got: Sequence[Mapping[str, Array]], expected: Sequence[Mapping[str, Array]]
-) -> tuple[OutputVerdict, ...]:
-    """The same for any values of the graph."""
-    names = [name for name in among if all(name in values for values in (*got, *expected))]
-    share = max(FLOAT_TOLERANCE, half_share(graph))
-    return tuple(
-        _judge_output(name, got, expected, share if graph.tensors[name].dtype.is_float else None) for name in names
-    )
-
-
-def half_share(graph: Graph) -> float:
-    """How far outputs may be off where a graph has floats of 16 bits: a share of the largest; 0 where it has none."""
-    coarsest = max((each.dtype.unit for each in graph.tensors.values() if each.dtype.is_half), default=0.0)
-    return HALF_ROUNDINGS * coarsest
-
-
 def _allowed(
     site: Site,
     operator: Operator,
@@ -161,43 +161,48 @@ def _allowed(
 ) -> list[npt.NDArray[np.float64]]:
     """How far each output may be from its reference: the operator's error model, and errors of inputs carried on.
 
-    Where a sum of many terms goes cannot be said without their signs: they are drawn, and twice the largest effect of
-    some drawings counts. All errors upwards and all downwards are among them: a value that lies between two steps of a
-    quantisation may go either way.
+    Where nothing can be proved of the operator, signs of errors are drawn, and twice the largest effect of some
+    drawings counts. All errors upwards and all downwards are among them.
     """
     import numpy as np
 
-    model = allowed(operator, site, arrays)
-    own = [np.zeros(()) if one is None else np.asarray(one, np.float64) for one in model]
+    own = own_limits(operator, site, arrays)
+    errors = {at: unseen[name] for at, name in enumerate(site.node.inputs) if name in unseen}
+    if not errors:
+        return own
+    proved = carried(operator, site, arrays, references, errors)
+    if proved is not None:
+        return proved
     limits = list(own)
-    if unseen.keys().isdisjoint(site.node.inputs):
-        return limits
     numbers = np.random.default_rng(0)
     for number in range(_DRAWS):
         moved = list(arrays)
-        for position, name in enumerate(site.node.inputs):
-            array = arrays[position]
-            if name in unseen and array is not None:
-                signs = numbers.choice(_SIGNS.get(number, (-1.0, 1.0)), array.shape)
-                moved[position] = np.add(array, signs * unseen[name]).astype(array.dtype)
+        for position, far in errors.items():
+            array = np.asarray(arrays[position])
+            signs = numbers.choice(_SIGNS.get(number, (-1.0, 1.0)), array.shape)
+            moved[position] = np.add(array, signs * far).astype(array.dtype)
         for at, result in enumerate(results(operator, site, moved)):
-            limits[at] = np.maximum(limits[at], own[at] + 2 * _difference(result, references[at]))
+            limits[at] = np.maximum(limits[at], own[at] + 2 * difference(result, references[at]))
     return limits
 
 
 def _judge_step(
-    site: Site, allowed: Sequence[npt.NDArray[np.float64]], references: Sequence[Array], got: Mapping[str, Array]
+    site: Site,
+    limits: Mapping[str, npt.NDArray[np.float64]],
+    references: Mapping[str, Array],
+    got: Mapping[str, Array],
 ) -> StepVerdict:
     import numpy as np
 
     different, largest, share = 0, 0.0, 0.0
-    for name, reference, limit in zip(site.node.outputs, references, allowed, strict=True):
-        difference = _difference(got[name], reference)
-        inside = (difference > 0) & (difference <= limit)  # limits of NaN are NaN
-        different += int(np.count_nonzero((difference > 0) & ~inside))
-        largest = max(largest, float(np.max(difference, initial=0.0)))
+    for name, array in got.items():
+        limit = limits[name]
+        apart = difference(array, references[name])
+        inside = (apart > 0) & (apart <= limit)  # limits of NaN are NaN
+        different += int(np.count_nonzero((apart > 0) & ~inside))
+        largest = max(largest, float(np.max(apart, initial=0.0)))
         share = max(
-            share, float(np.max(np.divide(difference, limit, where=inside, out=np.zeros(inside.shape)), initial=0.0))
+            share, float(np.max(np.divide(apart, limit, where=inside, out=np.zeros(inside.shape)), initial=0.0))
         )
     return StepVerdict(
         name=site.node.name,
@@ -210,7 +215,7 @@ def _judge_step(
     )
 
 
-def _difference(one: Array, other: Array) -> npt.NDArray[np.float64]:
+def difference(one: Array, other: Array) -> npt.NDArray[np.float64]:
     """|one - other|: 0 where both are the same NaN or infinity, the largest double where only one of them is."""
     import numpy as np
 
@@ -231,29 +236,4 @@ def _worse(before: StepVerdict | None, now: StepVerdict) -> StepVerdict:
         max_difference=max(before.max_difference, now.max_difference),
         bit_equal=before.bit_equal and now.bit_equal,
         of_allowed=max(before.of_allowed, now.of_allowed),
-    )
-
-
-def _judge_output(
-    name: str, got: Sequence[Mapping[str, Array]], expected: Sequence[Mapping[str, Array]], share: float | None
-) -> OutputVerdict:
-    """`share` of the largest expected value is allowed; None for integers, one step."""
-    import numpy as np
-
-    differences = [_difference(one[name], other[name]) for one, other in zip(got, expected, strict=True)]
-    scale = max([1.0, *(float(np.max(np.abs(other[name]), initial=0.0)) for other in expected)])
-    largest = max([0.0, *(float(np.max(item, initial=0.0)) for item in differences)])
-    allowed = 1.0 if share is None else share * scale
-    return OutputVerdict(
-        name=name,
-        elements=sum(item.size for item in differences),
-        different=sum(int(np.count_nonzero(item)) for item in differences),
-        max_difference=largest,
-        argmax_equal=all(
-            bool(np.argmax(one[name]) == np.argmax(other[name]))
-            for one, other in zip(got, expected, strict=True)
-            if one[name].size
-        ),
-        within=largest <= allowed,
-        allowed=allowed,
     )

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
+from itertools import dropwhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tilewright.errors import usage_error
+from tilewright.errors import TilewrightError, usage_error
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph, Tensor
@@ -132,16 +133,45 @@ def _fitting(
     array = arrays[key]
     if tensor.dtype is DType.BF16 and array.dtype == "V2":  # what numpy saves of them
         array = array.view(tensor.dtype.numpy)
-    if array.size == tensor.elements and stores_real(tensor, array):
-        return quantised(tensor, array.reshape(tensor.shape), operators)
-    if array.size != tensor.elements or array.dtype != tensor.dtype.numpy:
-        raise usage_error(
-            "TW6001",
-            f"'{key}' does not fit the model",
-            where=str(file),
-            details=(
-                f"it is {array.dtype}{list(array.shape)}, '{tensor.name}' is {tensor.dtype.numpy}{list(tensor.shape)}",
-            ),
-            fix=(f"save it as {tensor.dtype.numpy}{list(tensor.shape)}, or check --dim",),
-        )
-    return array.reshape(tensor.shape)
+    real = stores_real(tensor, array)
+    if not _same_shape(array.shape, tensor.shape) or not (real or array.dtype == tensor.dtype.numpy):
+        raise _unfit(key, array, tensor, file)
+    array = array.reshape(tensor.shape)
+    return quantised(tensor, array, operators) if real else array
+
+
+def _same_shape(one: Sequence[int], other: Sequence[int]) -> bool:
+    """Whether two shapes are the same, but for extents of 1 in front."""
+    return _without_ones(one) == _without_ones(other)
+
+
+def _without_ones(shape: Sequence[int]) -> tuple[int, ...]:
+    return tuple(dropwhile(lambda extent: extent == 1, shape))
+
+
+def _unfit(key: str, array: Array, tensor: Tensor, file: Path) -> TilewrightError:
+    wanted = f"{tensor.dtype.numpy}{list(tensor.shape)}"
+    details = [f"it is {array.dtype}{list(array.shape)}, '{tensor.name}' is {wanted}"]
+    fix = f"save it as {wanted}, or check --dim"
+    for here, there, order in _orders_of_channels(array.ndim) if array.ndim <= len(tensor.shape) else ():
+        if _same_shape([array.shape[axis] for axis in order], tensor.shape):
+            details.append(f"it seems to have its {here}, where the model has its {there}: nothing is moved for you")
+            fix = f"save it transposed: array.transpose{order}"
+            break
+    return usage_error("TW6001", f"'{key}' does not fit the model", where=str(file), details=tuple(details), fix=(fix,))
+
+
+def _orders_of_channels(rank: int) -> tuple[tuple[str, str, tuple[int, ...]], ...]:
+    """What an array may have its channels as, what the model has then, and the permutation from one to the other: with
+    a batch in front and without.
+    """
+    last, first = "channels last (NHWC)", "channels first (NCHW)"
+    batched, whole = range(1, rank), range(rank)
+    if rank < 3:
+        return ()
+    return (
+        (last, first, (0, batched[-1], *batched[:-1])),
+        (first, last, (0, *batched[1:], batched[0])),
+        (last, first, (whole[-1], *whole[:-1])),
+        (first, last, (*whole[1:], whole[0])),
+    )

@@ -4,6 +4,7 @@ Does not know who asks, or how the verdict is told.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
 from tilewright.ir.dataclass import dataclass
 from tilewright.ir.journal import INFO, timed, told
-from tilewright.validate.comparison import OutputVerdict, StepVerdict, Verdict
+from tilewright.validate.comparison import Drift, OutputVerdict, StepVerdict, Verdict
 from tilewright.validate.vectors import VectorSet
 from tilewright.verification.wording import mismatch, verdict_text
 
@@ -38,7 +39,7 @@ class Validation:
 
     @property
     def passed(self) -> bool:
-        """Every step is exact, every output within its tolerance, and graph passes moved nothing too far."""
+        """Every step is inside its error model, every output right, and graph passes moved nothing too far."""
         return self.verdict.passed
 
     @property
@@ -112,28 +113,47 @@ def _judge(deployment: Deployment, given: tuple[VectorSet, ...], result: RunResu
     graph that is compiled is judged against the graph as imported, before any graph pass.
     """
     from tilewright.config.recurrent_state import run_stream
-    from tilewright.validate.comparison import judge_outputs, judge_steps
-    from tilewright.validate.drift import drifts
+    from tilewright.validate.bounds import bounds
+    from tilewright.validate.comparison import judge_run
+    from tilewright.validate.outputs import judge_outputs
     from tilewright.validate.reference import run
-    from tilewright.validate.rounding import judged_with_roundings
 
     graph, operators = deployment.scheduled.bound.graph, deployment.registry.operators
     frames, known = run_stream(
         [item.inputs for item in given], deployment.states, lambda values: run(graph, values, operators)
     )
+    limits = {} if deployment.states else bounds(graph, known, operators)
     for frame, before in zip(frames[1:], result.values, strict=False):
         frame.update({one.input: before[one.output] for one in deployment.states if one.output in before})
-    expected = [item.outputs or values for item, values in zip(given, known, strict=True)]
     executed = [step.name for step in deployment.scheduled.steps]
-    steps = judge_steps(graph, executed, operators, frames, result.values)
-    judged = {step.name for step in steps}
-    verdict = Verdict(
-        steps=steps,
-        outputs=judge_outputs(graph, result.outputs, expected),
-        inner=tuple(name for name in executed if name not in judged),
-        drift=drifts(deployment.imported.graph, _computed(deployment, given, deployment.imported.graph), known),
+    seen = [{**outputs, **values} for outputs, values in zip(result.outputs, result.values, strict=True)]
+    judged = judge_run(graph, executed, operators, frames, seen)
+    alone = {step.name for step in judged.steps}
+    return Verdict(
+        steps=judged.steps,
+        outputs=judge_outputs(
+            graph,
+            result.outputs,
+            judged.outputs,
+            known,
+            right=all(step.exact for step in judged.steps),
+            given=[item.outputs for item in given],
+            bounds=limits,
+        ),
+        inner=tuple(name for name in executed if name not in alone),
+        drift=_drifts(deployment, given, graph, known),
     )
-    return judged_with_roundings(verdict, graph, frames, operators)
+
+
+def _drifts(
+    deployment: Deployment, given: tuple[VectorSet, ...], graph: Graph, values: Sequence[Mapping[str, Array]]
+) -> tuple[Drift, ...]:
+    """How far `graph`, which has these values, is from the graph as it was imported."""
+    from tilewright.validate.drift import drifts, excused
+
+    imported, operators = deployment.imported.graph, deployment.registry.operators
+    before = _computed(deployment, given, imported)
+    return excused(drifts(imported, before, values), imported, graph, before, operators)
 
 
 def _computed(deployment: Deployment, given: tuple[VectorSet, ...], graph: Graph) -> list[dict[str, Array]]:
@@ -151,10 +171,10 @@ def _guilty(deployment: Deployment, given: tuple[VectorSet, ...]) -> str:
     """The graph pass that takes an output too far from what the model computes."""
     from tilewright.validate.drift import guilty_pass
 
-    imported = deployment.imported.graph
-    trail = [(record.name, record.graph) for record in deployment.rewritten.trail]
-    before = _computed(deployment, given, imported)
-    return guilty_pass(imported, trail, before, lambda graph: _computed(deployment, given, graph))
+    def right(graph: Graph) -> bool:
+        return all(one.within for one in _drifts(deployment, given, graph, _computed(deployment, given, graph)))
+
+    return guilty_pass([(record.name, record.graph) for record in deployment.rewritten.trail], right)
 
 
 def _run(

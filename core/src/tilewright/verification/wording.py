@@ -4,35 +4,84 @@ Does not know how it was found.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from tilewright.errors import Exit, TilewrightError
 from tilewright.report.table import Part, Table, plain
-from tilewright.validate.comparison import Drift, Verdict
+from tilewright.validate.comparison import LARGEST, Drift, OutputVerdict, Verdict
+
+_FLOATS = "a share of its size, of the usual size in the output, or of 1, whichever is largest"
+_INTEGERS = "one step of up to 16 bits, none of wider integers and booleans"
 
 
 def verdict_text(verdict: Verdict) -> str:
-    """Every output, how many steps are exact, what graph passes moved, and `PASS` or `FAIL`."""
+    """Every output, how many steps are right, how close outputs are, what graph passes moved, and `PASS` or `FAIL`."""
     return plain(verdict_parts(verdict))
 
 
 def verdict_parts(verdict: Verdict) -> tuple[Part, ...]:
     """The same, where the table of outputs is still one."""
-    return (_outputs(verdict), *_steps(verdict), *_drifted(verdict), "PASS" if verdict.passed else "FAIL")
+    return (
+        _outputs(verdict),
+        *_steps(verdict),
+        *_compared(verdict),
+        *_drifted(verdict),
+        "PASS" if verdict.passed else "FAIL",
+    )
 
 
 def _outputs(verdict: Verdict) -> Table:
-    rows = [("output", "elements", "different", "largest difference", "allowed", "argmax")]
+    given = any(item.given for item in verdict.outputs)
+    rows = [("output", "elements", "different", "largest difference", "allowed" if given else "bound", "argmax")]
     for item in verdict.outputs:
         argmax = "same" if item.argmax_equal else "differs"
-        numbers = (f"{item.elements:,}", f"{item.different:,}", f"{item.max_difference:g}", f"{item.allowed:g}")
-        rows.append((item.name, *numbers, argmax))
+        limit = item.allowed if given else item.bound
+        most = "-" if limit is None else f"{limit:.3g}"
+        rows.append((item.name, f"{item.elements:,}", f"{item.different:,}", _far(item), most, argmax))
     return Table(rows=rows, right=(1, 2, 3, 4))
 
 
 def _steps(verdict: Verdict) -> Iterator[str]:
-    exact = sum(step.bit_equal for step in verdict.steps)
-    yield f"{exact} of {len(verdict.steps)} steps are exact{_nearly(verdict)}{_inside(len(verdict.inner))}"
+    """How many steps are right: bit-equal or inside the error model of floats, and how far they are from its edge."""
+    right = [step for step in verdict.steps if step.exact]
+    near = [step for step in right if not step.bit_equal]
+    text = f"{len(right)} of {len(verdict.steps)} steps are {'right' if near else 'exact'}"
+    if near:
+        most = 100 * max(step.of_allowed for step in near)
+        inside = f"{len(near)} inside the error model of floats (at most {most:.0f} % of what it allows)"
+        text += f": {len(right) - len(near)} exact, {inside}"
+    yield f"{text}{_inside(len(verdict.inner))}"
+
+
+def _compared(verdict: Verdict) -> Iterator[str]:
+    """What outputs are, integers and floats, beside the reference and beside expected values that were given."""
+    found = []
+    for given, whom in ((False, "the reference"), (True, "the expected values")):
+        for is_float, kind in ((False, "integer"), (True, "float")):
+            group = [one for one in verdict.outputs if (one.given, one.is_float) == (given, is_float)]
+            if group:
+                found.append(f"{kind} outputs {_closeness(group, whom)}")
+    if found:
+        yield "; ".join(found)
+
+
+def _closeness(outputs: Sequence[OutputVerdict], whom: str) -> str:
+    if not any(one.different for one in outputs):
+        return f"identical to {whom}"
+    worst = max(outputs, key=lambda one: one.max_difference)
+    if worst.max_difference == LARGEST:
+        return f"have infinities or NaN where {whom} {'have' if worst.given else 'has'} none, or the other way round"
+    return f"within {worst.max_difference:g} of {whom}"
+
+
+def _by(output: OutputVerdict) -> str:
+    if output.max_difference == LARGEST:
+        return ", infinities or NaN stand in other places"
+    return f", by {output.max_difference:g} at most"
+
+
+def _far(output: OutputVerdict) -> str:
+    return "inf or NaN" if output.max_difference == LARGEST else f"{output.max_difference:g}"
 
 
 def _drifted(verdict: Verdict) -> Iterator[str]:
@@ -45,41 +94,49 @@ def _drifted(verdict: Verdict) -> Iterator[str]:
             )
 
 
-def _nearly(verdict: Verdict) -> str:
-    """What is said of steps on floats that are right and not bit-equal, and how far they are from being wrong."""
-    near = [step for step in verdict.steps if step.exact and not step.bit_equal]
-    if not near:
-        return ""
-    most = 100 * max(step.of_allowed for step in near)
-    return f", {len(near)} inside the error model of floats (at most {most:.0f} % of what it allows)"
-
-
 def _inside(count: int) -> str:
     """What is said of steps that nobody can see alone."""
     return f", and by them {count} more inside groups, whose values never exist whole" if count else ""
 
 
 def mismatch(verdict: Verdict, guilty: Callable[[], str]) -> TilewrightError:
-    """TW6002 (exit 6): the first step that is wrong, or else the first output; TW6003 where only graph passes are."""
+    """TW6003 (exit 6) where graph passes are wrong. Else TW6002: the first step that is outside its error model, or the
+    first output that is not what its step wrote, or else the first that is too far from expected values.
+    """
     wrong = [step for step in verdict.steps if not step.exact]
-    if not wrong and (far := [one for one in verdict.drift if not one.within]):
-        return _too_far(far[0], guilty())
     if wrong:
-        where = f"step '{wrong[0].name}' ({wrong[0].op})"
-        reason = f"{wrong[0].different:,} elements differ, by {wrong[0].max_difference:g} at most"
-        fix = "report it, with the model: every step must equal its reference"
-    else:
-        output = next(item for item in verdict.outputs if not item.within)
-        where = f"output '{output.name}'"
-        reason = f"{output.different:,} of {output.elements:,} elements differ, by {output.max_difference:g} at most"
-        fix = "compare the vectors: every step equals its reference, so these come from another model or runtime"
+        return _failed(
+            f"{len(wrong)} of {len(verdict.steps)} steps differ from the reference",
+            f"step '{wrong[0].name}' ({wrong[0].op})",
+            f"{wrong[0].different:,} elements differ, by {wrong[0].max_difference:g} at most",
+            fix=("report it, with the model: every step must equal its reference",),
+        )
+    if lost := [one for one in verdict.outputs if not one.as_written]:
+        return _failed(
+            "the program hands out something else than it computed",
+            f"output '{lost[0].name}'",
+            "every step is right, and this is not what the last one wrote",
+            fix=("report it, with the model and the target",),
+        )
+    if far := [one for one in verdict.drift if not one.within]:
+        return _too_far(far[0], guilty())
+    output = next(item for item in verdict.outputs if not item.within)
+    return _failed(
+        "the expected values that were given are others",
+        f"output '{output.name}'",
+        f"{output.different:,} of {output.elements:,} elements differ{_by(output)}; where one is furthest out, "
+        f"{output.allowed:g} is allowed: {_FLOATS if output.is_float else _INTEGERS}",
+        "every step is right: the program computes what the file says, on these inputs",
+        fix=(
+            "see that they come from this very file and these inputs: no other version, preprocessing or order of axes",
+            "leave them out and ask another runtime, node by node: --against onnxruntime",
+        ),
+    )
+
+
+def _failed(what: str, where: str, *details: str, fix: Sequence[str]) -> TilewrightError:
     return TilewrightError(
-        "TW6002",
-        f"validation failed: {len(wrong)} of {len(verdict.steps)} steps differ from the reference",
-        where=where,
-        details=(reason,),
-        fix=(fix,),
-        exit_code=Exit.MISMATCH,
+        "TW6002", f"validation failed: {what}", where=where, details=details, fix=tuple(fix), exit_code=Exit.MISMATCH
     )
 
 
