@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 
-from tilewright.cli.against import demand_agreement, lines
+from tilewright.cli.against import _demand_same_forms, demand_agreement, lines
 from tilewright.errors import Exit, TilewrightError
 from tilewright.validate.agreement import NodeAgreement
 from tilewright.validate.comparison import Drift, OutputVerdict
@@ -18,6 +20,15 @@ def test_an_output_that_is_far_away_fails_and_names_the_first_node() -> None:
     assert (caught.value.code, caught.value.exit_code) == ("TW6004", Exit.MISMATCH)
     assert caught.value.where == "node 'conv' (Op)"
     assert "the first suspicious node is 'conv' (Op)" in list(lines([near, far], "onnxruntime"))
+
+
+@pytest.mark.parametrize("other", [np.zeros((4,), np.float32), np.zeros((1, 4), np.float64)], ids=["shape", "type"])
+def test_an_output_in_another_form_is_not_left_out_in_silence(other: npt.NDArray[np.generic]) -> None:
+    ours = [{"y": np.zeros((1, 4), np.float32), "inner": np.zeros(2, np.float32)}]
+    _demand_same_forms(["y"], ours, [{"y": ours[0]["y"], "inner": np.zeros(3, np.float32)}], "onnxruntime")
+    with pytest.raises(TilewrightError, match=r"float32\[1, 4\] here") as caught:
+        _demand_same_forms(["y"], ours, [{"y": other}], "onnxruntime")
+    assert (caught.value.code, caught.value.where) == ("TW6004", "output 'y'")
 
 
 def _agreement(node: str, *, within: bool, output: bool = False) -> NodeAgreement:

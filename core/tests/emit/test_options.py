@@ -34,6 +34,16 @@ def test_tolerances_are_those_of_the_selftest(toy: Any) -> None:
     assert "0.125f" in text and "0.0625f" in text
 
 
+@pytest.mark.parametrize("last", [4.0, 1e30, np.inf, np.nan])
+def test_one_huge_value_gives_no_room_to_the_others(toy: Any, last: float) -> None:
+    """Where 16 bits round otherwise, by a share of the usual size: the median of 1, 2, 4, 4 and what is last."""
+    vector = Vector(inputs={"x": np.ones(5, np.float32)}, outputs={"y": np.array([1, 2, 4, 4, last], np.float32)})
+    options = EmitOptions(vectors=(vector,), half_share=0.03125)
+    text = toy.artifact(toy.program(toy.float_graph()), options).files["toy_selftest.c"].decode()
+    usual = 4 if last in (4.0, 1e30) else 2
+    assert f"{0.03125 * usual!r}f" in text and "e+2" not in text
+
+
 def test_options_are_values() -> None:
     options = EmitOptions(layout="split")
     assert options == EmitOptions(layout="split") and options != replace(options, layout="single")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import math
+import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
 
-from tilewright.quantize.accuracy import accuracy, largest_losses
+from tilewright.quantize.accuracy import _compare, accuracy, largest_losses
 from tilewright.quantize.samples import Samples, read_samples
 from tilewright.quantize.static import Recipe, inputs_of, prepare, quantise, session
 
@@ -39,6 +42,24 @@ def test_what_is_counted_is_what_numpy_counts(network: Path, samples: Path, tmp_
     assert output.largest_difference == pytest.approx(np.max(np.abs(runs[0] - runs[1])))
     assert output.sqnr_db == pytest.approx(10 * math.log10(np.sum(runs[0].astype(np.float64) ** 2) / noise), abs=0.1)
     assert output.same_argmax == np.sum(runs[0].argmax(-1) == runs[1].argmax(-1))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "largest", "ratio"),
+    [
+        ([math.inf, math.nan, 1.0], [math.inf, math.nan, 1.0], 0.0, None),
+        ([math.inf, 1.0, 1.0], [math.inf, 1.0, 0.5], 0.5, 9.0),
+        ([math.inf, 1.0, 1.0], [9.0, 1.0, 1.0], sys.float_info.max, -3079.5),
+        ([math.nan, 1.0, 1.0], [0.0, 1.0, 1.0], sys.float_info.max, -3079.5),
+        ([0.0, 0.0, 0.0], [0.0, 1.0, 0.0], 1.0, -3076.5),
+    ],
+)
+def test_infinities_and_networks_of_zeros_are_counted_and_no_error(
+    before: list[float], after: list[float], largest: float, ratio: float | None
+) -> None:
+    found = _compare("y", [np.array(before, np.float32)], [np.array(after, np.float32)])
+    assert (found.largest_difference, found.sqnr_db) == (largest, ratio)
+    json.dumps(asdict(found), allow_nan=False)
 
 
 def test_labels_are_compared_with_the_argmax(network: Path, samples: Path) -> None:

@@ -4,7 +4,7 @@ Does not know how runtimes are asked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -68,8 +68,27 @@ def compared(
     reading = ImportOptions(allow_external=asked.allow_external, limits=limits_with(asked.limits))
     whole = embedded(deployment.model, reading)  # and no other file is read
     theirs = values_from(runtime, whole, names, _frames(deployment, given, ours))
+    _demand_same_forms(deployment.outputs, ours, theirs, runtime)
     rounds = any(node.op in _ROUNDING for node in deployment.imported.graph.nodes)
     return agreements(deployment.scheduled.bound.graph, ours, theirs, rounds=rounds)
+
+
+def _demand_same_forms(
+    outputs: Collection[str], ours: Sequence[Mapping[str, Array]], theirs: Sequence[Mapping[str, Array]], runtime: str
+) -> None:
+    """TW6004 (exit 6) where an output of the model has another type or shape there: nothing would be compared."""
+    for one, other in zip(ours, theirs, strict=True):
+        for name in outputs:
+            forms = [f"{values[name].dtype}{list(values[name].shape)}" for values in (one, other) if name in values]
+            if len(set(forms)) > 1:
+                raise TilewrightError(
+                    "TW6004",
+                    f"{runtime} computes something else",
+                    where=f"output '{name}'",
+                    details=(f"it is {forms[0]} here, and {forms[1]} there",),
+                    fix=("report it, with the model: one of the two is wrong",),
+                    exit_code=Exit.MISMATCH,
+                )
 
 
 def _whole(values: Mapping[str, Array]) -> dict[str, Array]:

@@ -136,10 +136,13 @@ def _scratch(model: Path) -> Iterator[Path]:
 
 
 def _lines(found: Accuracy, losses: tuple[ValueLoss, ...]) -> Iterator[Part]:
+    from tilewright.quantize.accuracy import LARGEST
+
     rows = [("output", "samples", "same argmax", "signal to noise", "largest difference")]
     for one in found.outputs:
         ratio = "exact" if one.sqnr_db is None else f"{one.sqnr_db:.1f} dB"
-        rows.append((one.name, str(one.samples), str(one.same_argmax), ratio, f"{one.largest_difference:g}"))
+        largest = "inf or NaN" if one.largest_difference == LARGEST else f"{one.largest_difference:g}"
+        rows.append((one.name, str(one.samples), str(one.same_argmax), ratio, largest))
     yield Table(rows=rows, right=(1, 2, 3, 4))
     if found.labelled:
         shares = [100 * right / found.labelled for right in (found.right_float, found.right_quantised)]

@@ -35,5 +35,5 @@ class EmitOptions:
     vectors: tuple[Vector, ...] = ()
     absolute_tolerance: float = 1e-5  # of float outputs in the self-test: |got - expected| <= absolute
     relative_tolerance: float = 1e-3  # ... + relative * |expected|. Integers must be equal
-    half_share: float = 0.0  # of the largest value expected, what else is allowed: floats of 16 bits round otherwise
+    half_share: float = 0.0  # of a value and of the usual size, what else is allowed: floats of 16 bits round otherwise
     generator: str = f"tilewright {__version__}"

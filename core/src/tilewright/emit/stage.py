@@ -281,13 +281,16 @@ def _selftest_names(options: EmitOptions, outputs: tuple[PortText, ...]) -> Name
     }
 
 
-def _largest(dtype: DType, options: EmitOptions) -> float:
-    """Of the values of a type that are expected, but those that are infinite or no numbers; 1 at least."""
+def _usual(dtype: DType, options: EmitOptions) -> float:
+    """The median size of the values of a type that are expected, but those that are 0, infinite or no numbers; 1 at
+    least. One huge value among them changes nothing.
+    """
     import numpy as np
 
     arrays = [array for each in options.vectors for array in each.outputs.values() if array.dtype == dtype.numpy]
-    sizes = [np.abs(array.astype(np.float64)) for array in arrays]
-    return max([1.0, *(float(np.max(size, initial=0.0, where=np.isfinite(size))) for size in sizes)])
+    sizes = np.concatenate([np.zeros(0), *(np.abs(array.astype(np.float64)).ravel() for array in arrays)])
+    ordered = np.sort(sizes[np.isfinite(sizes) & (sizes > 0)])
+    return max(1.0, float(ordered[(len(ordered) - 1) // 2])) if len(ordered) else 1.0
 
 
 def _comparison(dtype: DType, options: EmitOptions) -> Names:
@@ -301,8 +304,8 @@ def _comparison(dtype: DType, options: EmitOptions) -> Names:
         "load": elements.load,
         "functions": text.replace("TW_KERNEL", "static"),
         "size": f"fabs{letter}",
-        "absolute": f"{max(options.absolute_tolerance, options.half_share * _largest(dtype, options))!r}{letter}",
-        "relative": f"{max(options.relative_tolerance, 4 * dtype.unit)!r}{letter}",
+        "absolute": f"{max(options.absolute_tolerance, options.half_share * _usual(dtype, options))!r}{letter}",
+        "relative": f"{max(options.relative_tolerance, 4 * dtype.unit, options.half_share)!r}{letter}",
     }
 
 

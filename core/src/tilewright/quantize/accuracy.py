@@ -5,6 +5,7 @@ Does not know how it was quantised.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
+LARGEST, SMALLEST = sys.float_info.max, sys.float_info.min  # JSON has no infinity
+_ROOT = math.sqrt(LARGEST)  # what can be squared
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputAccuracy:
@@ -29,7 +33,7 @@ class OutputAccuracy:
     name: str
     samples: int
     same_argmax: int  # samples whose largest element is the same
-    sqnr_db: float | None  # signal to quantisation noise, decibels; None: no noise
+    sqnr_db: float | None  # signal to quantisation noise, decibels; None: no noise at all
     largest_difference: float
 
 
@@ -94,14 +98,22 @@ def _run(model: Path, samples: Sequence[Mapping[str, Array]]) -> tuple[list[str]
 
 def _compare(name: str, before: Sequence[Array], after: Sequence[Array]) -> OutputAccuracy:
     one, other = (np.stack(run).astype(np.float64) for run in (before, after))
-    noise = float(np.sum((one - other) ** 2))
-    signal = float(np.sum(one**2))
+    apart = _apart(one, other)
+    noise = min(float(np.sum(np.minimum(apart, _ROOT) ** 2)), LARGEST)
+    signal = float(np.sum(np.square(one, where=np.abs(one) < _ROOT, out=np.zeros_like(one))))
     return OutputAccuracy(
         name=name,
         samples=len(before),
         same_argmax=sum(
             bool(np.argmax(left) == np.argmax(right)) for left, right in zip(before, after, strict=True) if left.size
         ),
-        sqnr_db=round(10 * math.log10(signal / noise), 1) if noise and signal else None,
-        largest_difference=float(np.max(np.abs(one - other), initial=0.0)),
+        sqnr_db=round(10 * (math.log10(max(signal, SMALLEST)) - math.log10(noise)), 1) if noise else None,
+        largest_difference=float(np.max(apart, initial=0.0)),
     )
+
+
+def _apart(one: npt.NDArray[np.float64], other: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """|one - other|: 0 where both are the same NaN or infinity, the largest double where only one of them is."""
+    same = (one == other) | (np.isnan(one) & np.isnan(other))
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.where(same, 0.0, np.nan_to_num(np.abs(one - other), nan=LARGEST, posinf=LARGEST))
