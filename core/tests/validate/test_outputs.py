@@ -121,6 +121,17 @@ def test_what_is_handed_out_is_what_was_written_with_expected_values_too() -> No
     assert (found.within, found.as_written) == (False, False)
 
 
+@pytest.mark.parametrize(("rounding", "within"), [(False, False), (True, True)])
+def test_where_a_model_quantises_given_values_may_have_been_rounded_otherwise(rounding: bool, within: bool) -> None:
+    net, got = graph(DType.F32, 4), values(DType.F32, 1, 2, 3, 4)
+    (near,) = judge_outputs(net, got, got, got, given=values(DType.F32, 1, 2, 3.0625, 4), rounding=rounding)
+    assert (near.within, 0.02 < near.share < 0.05) == (within, True)
+    huge = [values(DType.F32, 1, 2, third, 1e30) for third in (3, 4)]
+    assert not judge_outputs(net, huge[0], huge[0], huge[0], given=huge[1], rounding=rounding)[0].within
+    for far in ((1, 2, 3.5, 4), (1, 2, INF, 4), (1, 2, NAN, 4)):
+        assert not judge_outputs(net, got, got, got, given=values(DType.F32, *far), rounding=rounding)[0].within
+
+
 def test_sets_without_expected_values_are_not_counted_with_those_that_have_some() -> None:
     net, one, two = graph(DType.F32), values(DType.F32, 1, 2, 3), values(DType.F32, 1, 2, 4)
     (found,) = judge_outputs(net, [*one, *two], [*one, *two], [*one, *two], given=[{}, *two])

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 _SHOWN = 12  # nodes that differ
-_ROUNDING = ("QuantizeLinear", "Round")
 
 
 def against_flag(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -61,6 +60,7 @@ def compared(
     from tilewright.frontend.options import ImportOptions, limits_with
     from tilewright.validate.agreement import agreements
     from tilewright.validate.other_runtime import values_from
+    from tilewright.validate.outputs import rounds
 
     ours = [{**_whole(values), **outputs} for values, outputs in zip(ran.values, ran.outputs, strict=True)]
     names = {name for values in ours for name in values}
@@ -69,8 +69,7 @@ def compared(
     whole = embedded(deployment.model, reading)  # and no other file is read
     theirs = values_from(runtime, whole, names, _frames(deployment, given, ours))
     _demand_same_forms(deployment.outputs, ours, theirs, runtime)
-    rounds = any(node.op in _ROUNDING for node in deployment.imported.graph.nodes)
-    return agreements(deployment.scheduled.bound.graph, ours, theirs, rounds=rounds)
+    return agreements(deployment.scheduled.bound.graph, ours, theirs, rounds=rounds(deployment.imported.graph))
 
 
 def _demand_same_forms(

@@ -54,6 +54,7 @@ class OutputVerdict:
     allowed: float | None = None  # the tolerance of the element that is nearest to it; None beside the reference
     bound: float | None = None  # how far right steps may take it from the reference, where that can be worked out
     given: bool = False  # the expected values come from outside
+    share: float = 0.0  # given: root of the mean square difference over the standard deviation of what is expected
     is_float: bool = False
     as_written: bool = True  # what is handed out is what its step wrote
 

@@ -11,8 +11,16 @@ from typing import TYPE_CHECKING
 from tilewright.ir.evaluation import allowed
 from tilewright.ir.graph import Graph
 from tilewright.ir.operator import Operator
-from tilewright.validate.comparison import LARGEST, Drift, OutputVerdict, difference
-from tilewright.validate.outputs import FLOAT_TOLERANCE, half_share, judge_values, tolerances
+from tilewright.validate.comparison import Drift, OutputVerdict, difference
+from tilewright.validate.outputs import (
+    FLOAT_TOLERANCE,
+    ROUNDED_SHARE,
+    half_share,
+    judge_values,
+    rounds,
+    share_of_spread,
+    tolerances,
+)
 from tilewright.validate.reference import run_site
 
 if TYPE_CHECKING:
@@ -22,14 +30,11 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 Values = Sequence[Mapping[str, "Array"]]  # of each set of inputs, by name
-ROUNDED_SHARE = 0.05  # of an output's spread: what roundings that fall otherwise may do, carried through a network
-_ROUNDING = frozenset(("QuantizeLinear", "Round"))
 
 
 def drifts(imported: Graph, before: Values, after: Values) -> tuple[Drift, ...]:
     """The drift of every output of `imported`. Sums in another order, folded or fused, may round otherwise."""
-    rounds = any(node.op in _ROUNDING for node in imported.nodes)
-    return drifts_of(imported, imported.outputs, before, after, rounds=rounds)
+    return drifts_of(imported, imported.outputs, before, after, rounds=rounds(imported))
 
 
 def drifts_of(graph: Graph, names: Sequence[str], before: Values, after: Values, *, rounds: bool) -> tuple[Drift, ...]:
@@ -90,18 +95,6 @@ def _piece_by_piece(
     return True
 
 
-def _drift(verdict: OutputVerdict, rounds: bool, before: Values, after: Values) -> Drift:
-    import numpy as np
-
-    apart = np.concatenate([difference(*pair).ravel() for pair in _pairs(verdict.name, after, before)])
-    expected = np.concatenate([np.asarray(values[verdict.name], np.float64).ravel() for values in before])
-    share = 0.0
-    if verdict.different:
-        with np.errstate(all="ignore"):
-            share = float(np.sqrt(np.mean(np.square(apart))) / np.std(expected[np.isfinite(expected)]))
-        share = share if share < LARGEST else LARGEST
-    return Drift(verdict=verdict, share=share, within=verdict.within or (rounds and share <= ROUNDED_SHARE))
-
-
-def _pairs(name: str, one: Values, other: Values) -> list[tuple[Array, Array]]:
-    return [(left[name], right[name]) for left, right in zip(one, other, strict=True)]
+def _drift(verdict: OutputVerdict, may_round: bool, before: Values, after: Values) -> Drift:
+    share = share_of_spread(verdict.name, after, before)
+    return Drift(verdict=verdict, share=share, within=verdict.within or (may_round and share <= ROUNDED_SHARE))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph
-from tilewright.validate.comparison import OutputVerdict, difference
+from tilewright.validate.comparison import LARGEST, OutputVerdict, difference
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 Values = Sequence[Mapping[str, "Array"]]  # of each set of inputs, by name
 FLOAT_TOLERANCE = 1e-4  # of an element against a value from elsewhere: relative to its size, see `tolerances`
+ROUNDED_SHARE = 0.05  # of an output's spread: what roundings that fall otherwise may do, carried through a network
+_OUTLYING = 1000  # times the usual size: no part of a spread
+_ROUNDING = frozenset(("QuantizeLinear", "Round"))
 HALF_ROUNDINGS = 16  # the same where a graph has floats of 16 bits: how many roundings may fall otherwise
 
 
@@ -31,18 +34,20 @@ def judge_outputs(
     *,
     right: bool = True,
     given: Values = (),
+    rounding: bool = False,
     bounds: Mapping[str, float] | None = None,
 ) -> tuple[OutputVerdict, ...]:
     """Every output that was handed out, of all sets: against the values that are given for it, or else against those
     that are `known` of the reference, where it must be what its step has `written`. `right`: all steps are, so that a
-    difference from the reference is theirs to make. `bounds`: of outputs, how far such steps may take them from the
+    difference from the reference is theirs to make. `rounding`: the model quantises, so that given values may differ by
+    `ROUNDED_SHARE`, too. `bounds`: of outputs, how far such steps may take them from the
     reference; outputs without one have none that is known.
     """
     names = [name for name in graph.outputs if all(name in values for values in got)]
     found = []
     for name in names:
         as_written = all(not difference(one[name], own[name]).any() for one, own in zip(got, written, strict=True))
-        verdict = _compared_with_given(graph, name, got, given)
+        verdict = _compared_with_given(graph, name, got, given, rounding)
         if verdict is None:
             plain = _compared(graph, name, got, known)
             verdict = replace(plain, within=right or not plain.different, allowed=None)
@@ -57,6 +62,29 @@ def judge_values(graph: Graph, among: Sequence[str], got: Values, expected: Valu
     """
     names = [name for name in among if all(name in values for values in (*got, *expected))]
     return tuple(_compared(graph, name, got, expected) for name in names)
+
+
+def rounds(graph: Graph) -> bool:
+    """Whether a value between two steps may fall either way elsewhere, which other layers carry on."""
+    return any(node.op in _ROUNDING for node in graph.nodes)
+
+
+def share_of_spread(name: str, got: Values, expected: Values) -> float:
+    """Root of the mean square difference over the standard deviation of what is expected, of all sets together; values
+    out of all proportion are no part of the latter.
+    """
+    import numpy as np
+
+    pairs = [(one[name], np.asarray(other[name], np.float64)) for one, other in zip(got, expected, strict=True)]
+    apart = np.concatenate([difference(*pair).ravel() for pair in pairs])
+    if not apart.any():
+        return 0.0
+    known = np.concatenate([other.ravel() for _, other in pairs])
+    with np.errstate(all="ignore"):
+        share = float(
+            np.sqrt(np.mean(np.square(apart))) / np.std(known[np.abs(known) <= _OUTLYING * _usual(np.abs(known))])
+        )
+    return share if share < LARGEST else LARGEST
 
 
 def half_share(graph: Graph) -> float:
@@ -78,19 +106,25 @@ def tolerances(dtype: DType, expected: Array, share: float) -> npt.NDArray[np.fl
     if not dtype.is_float:
         return np.full(expected.shape, float(dtype.size_bytes <= 2 and dtype is not DType.BOOL))
     size = np.abs(np.asarray(expected, np.float64))
-    finite = np.isfinite(size)
-    ordered = np.sort(size[finite & (size > 0)], axis=None)
-    usual = float(ordered[(len(ordered) - 1) // 2]) if len(ordered) else 0.0
-    return np.where(finite, share * np.maximum(max(1.0, usual), size), 0.0)
+    return np.where(np.isfinite(size), share * np.maximum(max(1.0, _usual(size)), size), 0.0)
 
 
-def _compared_with_given(graph: Graph, name: str, got: Values, given: Values) -> OutputVerdict | None:
+def _usual(sizes: npt.NDArray[np.float64]) -> float:
+    """The median of sizes that are finite and not 0; 0 where there are none."""
+    import numpy as np
+
+    ordered = np.sort(sizes[np.isfinite(sizes) & (sizes > 0)], axis=None)
+    return float(ordered[(len(ordered) - 1) // 2]) if len(ordered) else 0.0
+
+
+def _compared_with_given(graph: Graph, name: str, got: Values, given: Values, rounding: bool) -> OutputVerdict | None:
     """Over the sets that have an expected value; None where none has."""
     sets = [number for number, values in enumerate(given) if name in values]
     if not sets:
         return None
-    verdict = _compared(graph, name, [got[number] for number in sets], [given[number] for number in sets])
-    return replace(verdict, given=True)
+    values = [got[number] for number in sets], [given[number] for number in sets]
+    verdict, share = _compared(graph, name, *values), share_of_spread(name, *values)
+    return replace(verdict, given=True, share=share, within=verdict.within or (rounding and share <= ROUNDED_SHARE))
 
 
 def _compared(graph: Graph, name: str, got: Values, expected: Values) -> OutputVerdict:

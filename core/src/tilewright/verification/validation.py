@@ -115,7 +115,7 @@ def _judge(deployment: Deployment, given: tuple[VectorSet, ...], result: RunResu
     from tilewright.config.recurrent_state import run_stream
     from tilewright.validate.bounds import bounds
     from tilewright.validate.comparison import judge_run
-    from tilewright.validate.outputs import judge_outputs
+    from tilewright.validate.outputs import judge_outputs, rounds
     from tilewright.validate.reference import run
 
     graph, operators = deployment.scheduled.bound.graph, deployment.registry.operators
@@ -138,6 +138,7 @@ def _judge(deployment: Deployment, given: tuple[VectorSet, ...], result: RunResu
             known,
             right=all(step.exact for step in judged.steps),
             given=[item.outputs for item in given],
+            rounding=rounds(deployment.imported.graph),
             bounds=limits,
         ),
         inner=tuple(name for name in executed if name not in alone),

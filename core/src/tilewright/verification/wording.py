@@ -77,7 +77,7 @@ def _closeness(outputs: Sequence[OutputVerdict], whom: str) -> str:
 def _by(output: OutputVerdict) -> str:
     if output.max_difference == LARGEST:
         return ", infinities or NaN stand in other places"
-    return f", by {output.max_difference:g} at most"
+    return f", by {output.max_difference:g} at most and {100 * output.share:.2g} % of the spread"
 
 
 def _far(output: OutputVerdict) -> str:
