@@ -57,6 +57,13 @@ def test_outputs_are_told_by_kind_beside_whom_they_were_compared_with() -> None:
     assert "float outputs within 2.5e-07 of the expected values" in lines[4]
 
 
+def test_what_is_right_as_a_share_of_the_spread_says_so() -> None:
+    near = replace(OUTPUT, is_float=True, given=True, different=1, max_difference=0.5, allowed=1e-4, share=0.0125)
+    text = verdict_text(Verdict(steps=(STEP,), outputs=(near,)))
+    assert "within 0.5 of the expected values (1.2 % of the spread; up to 5 % is right where a model rounds)" in text
+    assert "spread" not in verdict_text(Verdict(steps=(STEP,), outputs=(replace(near, max_difference=5e-5),)))
+
+
 def test_infinities_in_other_places_are_told_as_that() -> None:
     far = replace(
         OUTPUT, is_float=True, given=True, different=1, within=False, allowed=0.5, max_difference=sys.float_info.max
@@ -70,6 +77,7 @@ def test_infinities_in_other_places_are_told_as_that() -> None:
 def test_expected_values_that_are_not_reached_are_not_called_a_wrong_step() -> None:
     far = replace(OUTPUT, within=False, different=1, max_difference=3, given=True, allowed=1.0)
     error = mismatch(Verdict(steps=(STEP,), outputs=(far,)), nobody)
+    assert "integer outputs as far as 3 from the expected values" in verdict_text(Verdict(steps=(), outputs=(far,)))
     assert (error.code, error.where) == ("TW6002", "output 'y'")
     assert "expected values that were given" in error.message
     assert (

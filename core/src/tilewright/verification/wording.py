@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from tilewright.errors import Exit, TilewrightError
 from tilewright.report.table import Part, Table, plain
 from tilewright.validate.comparison import LARGEST, Drift, OutputVerdict, Verdict
+from tilewright.validate.outputs import ROUNDED_SHARE
 
 _FLOATS = "a share of its size, of the usual size in the output, or of 1, whichever is largest"
 _INTEGERS = "one step of up to 16 bits, none of wider integers and booleans"
@@ -71,7 +72,12 @@ def _closeness(outputs: Sequence[OutputVerdict], whom: str) -> str:
     worst = max(outputs, key=lambda one: one.max_difference)
     if worst.max_difference == LARGEST:
         return f"have infinities or NaN where {whom} {'have' if worst.given else 'has'} none, or the other way round"
-    return f"within {worst.max_difference:g} of {whom}"
+    if not all(one.within for one in outputs):
+        return f"as far as {worst.max_difference:g} from {whom}"
+    spread = ""
+    if most := max(one.share for one in outputs):
+        spread = f" ({100 * most:.2g} % of the spread; up to {100 * ROUNDED_SHARE:g} % is right where a model rounds)"
+    return f"within {worst.max_difference:g} of {whom}{spread if worst.max_difference > (worst.allowed or 0) else ''}"
 
 
 def _by(output: OutputVerdict) -> str:
