@@ -81,7 +81,7 @@ def test_expected_values_that_are_not_reached_are_not_called_a_wrong_step() -> N
     assert (error.code, error.where) == ("TW6002", "output 'y'")
     assert "expected values that were given" in error.message
     assert (
-        "1 of 1,000 elements differ, by 3 at most and 0 % of the spread; where one is furthest out, 1 is allowed"
+        "1 of 1,000 elements differ, by 3 at most and 0 % of the spread; where furthest out, 1 is allowed"
         in error.details[0]
     )
 

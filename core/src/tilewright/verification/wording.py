@@ -82,8 +82,11 @@ def _closeness(outputs: Sequence[OutputVerdict], whom: str) -> str:
 
 def _by(output: OutputVerdict) -> str:
     if output.max_difference == LARGEST:
-        return ", infinities or NaN stand in other places"
-    return f", by {output.max_difference:g} at most and {100 * output.share:.2g} % of the spread"
+        return "and infinities or NaN stand in other places"
+    return (
+        f"by {output.max_difference:g} at most and {100 * output.share:.2g} % of the spread; where furthest out, "
+        f"{output.allowed:g} is allowed: {_FLOATS if output.is_float else _INTEGERS}"
+    )
 
 
 def _far(output: OutputVerdict) -> str:
@@ -130,8 +133,7 @@ def mismatch(verdict: Verdict, guilty: Callable[[], str]) -> TilewrightError:
     return _failed(
         "the expected values that were given are others",
         f"output '{output.name}'",
-        f"{output.different:,} of {output.elements:,} elements differ{_by(output)}; where one is furthest out, "
-        f"{output.allowed:g} is allowed: {_FLOATS if output.is_float else _INTEGERS}",
+        f"{output.different:,} of {output.elements:,} elements differ, {_by(output)}",
         "every step is right: the program computes what the file says, on these inputs",
         fix=(
             "see that they come from this very file and these inputs: no other version, preprocessing or order of axes",
