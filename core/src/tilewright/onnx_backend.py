@@ -9,6 +9,7 @@ Does not know how; `Deployment` and the runners do.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from onnx.backend.base import Backend, BackendRep
@@ -17,7 +18,6 @@ from onnx.backend.test.runner import BackendIsNotSupposedToImplementIt
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.runner import Job, Runner
 from tilewright.plugins import load_named
 from tilewright.snapshot.atomic_folder import temporary_folder

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -10,7 +10,6 @@ import pytest
 from tilewright.allocate.auto import Auto, chosen, cost
 from tilewright.allocate.best_fit import BestFit
 from tilewright.ir.allocation import Budget, Place, Pool, Problem, Solution
-from tilewright.ir.dataclass import dataclass
 from tilewright.testing.allocation_problems import block, ram
 
 PROBLEM = ram(block("a", 8, 0, 1), block("b", 8, 1, 2))

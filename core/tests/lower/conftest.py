@@ -6,7 +6,7 @@ Functions are carried out on one core, as numbers: what they move, compute and w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from operator import eq, floordiv, ge, gt, lt, mod
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +15,6 @@ import pytest
 
 from tilewright.allocate.best_fit import BestFit
 from tilewright.emit.ctree import print_body
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.expressions import (

@@ -5,7 +5,7 @@ Does not know stages. Proves optimality only by meeting the lower bound or by ha
 from __future__ import annotations
 
 import random
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tilewright.allocate.bound import pool_bound
 from tilewright.allocate.conflicts import MOST_MEETINGS, count_of_meetings
@@ -25,7 +25,6 @@ from tilewright.allocate.parts import independent_parts
 from tilewright.allocate.stacking import stack
 from tilewright.allocate.verdict import unaligned, verdict
 from tilewright.ir.allocation import Budget, Place, Problem, Solution
-from tilewright.ir.dataclass import dataclass
 
 _EXHAUSTIVE_SHARE = 4  # a quarter of the budget may go into the exhaustive search
 _MOST_IDLE_ATTEMPTS = 600  # in a row without improvement

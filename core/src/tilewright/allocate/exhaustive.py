@@ -9,9 +9,9 @@ the last: packings in which a block could sink further are never better.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tilewright.allocate.packing import Yard, lowest_offset
-from tilewright.ir.dataclass import dataclass
 
 MOST_BLOCKS = 16
 

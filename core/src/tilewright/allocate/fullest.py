@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-
-from tilewright.ir.dataclass import dataclass
+from dataclasses import dataclass
 
 _MOST_CELLS = 1 << 28  # loads times sums that are looked at
 _MOST_STATES = 1 << 12  # choices among loads that rounding makes larger

@@ -5,11 +5,11 @@ Does not look back: what is placed stays.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from tilewright.allocate.packing import Yard, pack, prepare
 from tilewright.allocate.verdict import unaligned, verdict
 from tilewright.ir.allocation import Budget, Problem, Solution
-from tilewright.ir.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

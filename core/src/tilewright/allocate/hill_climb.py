@@ -6,12 +6,12 @@ Does not know when to stop but for the lower bound and the number of attempts.
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
 
 from tilewright.allocate.greedy import by_size
 from tilewright.allocate.packing import Packing, Yard, pack, prepare
 from tilewright.allocate.verdict import unaligned, verdict
 from tilewright.ir.allocation import Budget, Problem, Solution
-from tilewright.ir.dataclass import dataclass
 
 _ATTEMPTS = 500
 

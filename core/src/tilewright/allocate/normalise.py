@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tilewright.ir.allocation import Block, Place, Pool, Problem, Solution
 from tilewright.ir.block_columns import columns_of
-from tilewright.ir.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,9 +5,9 @@ Does not know what to change; the planner tries changes and adds what helped.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from tilewright.errors import TilewrightError, memory_error
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Node
 from tilewright.ir.short_names import short_names
 from tilewright.ir.stages import Buffer, Tiled

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from math import gcd
@@ -18,7 +18,6 @@ from operator import itemgetter
 from tilewright.allocate.conflicts import neighbours
 from tilewright.allocate.orders import varied
 from tilewright.ir.allocation import Problem
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.rounding import align_up
 
 _MOST_PLACED = 40_000  # blocks, by one search

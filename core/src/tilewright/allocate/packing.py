@@ -5,13 +5,12 @@ Does not know which order is good.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from tilewright.allocate.bound import pool_bound
 from tilewright.allocate.conflicts import neighbours
 from tilewright.ir.allocation import Place, Problem
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.rounding import align_up
 
 Gap = Literal["first", "best"]

@@ -5,13 +5,12 @@ the pool of their memory. Does not know how the rest of a memory is planned.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Literal
 
 from tilewright.allocate.in_order import pack_in_order
 from tilewright.ir.allocation import Block, Place, Pool, Problem
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.platform import Memory, Platform
 from tilewright.ir.rounding import align_up
 

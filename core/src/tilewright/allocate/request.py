@@ -5,13 +5,12 @@ Does not know how it is solved.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tilewright.allocate.overlays import chosen, overlaid_buffers, with_overlays
 from tilewright.allocate.regions import LASTING, BlockArray
 from tilewright.errors import usage_error
 from tilewright.ir.allocation import Block, Pool, Problem
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.platform import Memory, Platform
 from tilewright.ir.stages import CONSTANTS_HEADER_BYTES, Buffer, Tiled

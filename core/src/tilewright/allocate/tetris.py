@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tilewright.allocate.packing import Packing, Yard, lowest_offset, pack_where, prepare
 from tilewright.allocate.verdict import unaligned, verdict
 from tilewright.ir.allocation import Budget, Problem, Solution
-from tilewright.ir.dataclass import dataclass
 
 _ATTEMPTS = 32
 

@@ -4,10 +4,10 @@ Does not know where weights are stored, nor what becomes of the accumulator.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tilewright.errors import unsupported_error
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.requant import Requant
 

@@ -15,9 +15,9 @@ without a search. Halving S halves the interval's ends (rounded inwards), so one
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.requant import Requant
 from tilewright.ir.rounding import ceil_div
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -13,7 +14,6 @@ from typing import TYPE_CHECKING
 from tilewright.arithmetic.bounds import AccumulatorBounds
 from tilewright.arithmetic.proof import prove
 from tilewright.errors import model_error
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.requant import Requant
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ same; where 32-bit multipliers give the same result for every one of the 65,536 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING
 
 from tilewright.errors import unsupported_error
-from tilewright.ir.dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,11 +5,11 @@ Does not know layouts or memory; which candidate is used is a decision made else
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
 
 from tilewright.bind.work import operations
 from tilewright.errors import Refusal
 from tilewright.ir.answers import demand_cost
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Site
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.layer import Layer, Layers

@@ -5,9 +5,8 @@ Does not know why the layouts differ.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Graph, Node, Site
 from tilewright.ir.layer import Layer
 from tilewright.ir.layout import Layout, row_major, same_bytes

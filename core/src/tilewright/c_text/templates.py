@@ -14,14 +14,13 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from importlib.util import MAGIC_NUMBER, cache_from_source
 from pathlib import Path
 from types import CodeType
 from typing import Any
-
-from tilewright.ir.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ and which buffers are alive at a step. Does not know what the bytes hold, nor wh
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.stages import Allocated, Buffer, Placement
 
 PERSISTENT = ("constant", "state", "resident")  # kinds of buffers

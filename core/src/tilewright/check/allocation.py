@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from tilewright.check.many_blocks import is_surely_right
 from tilewright.ir.allocation import Block, Place, Pool, Problem, Solution
-from tilewright.ir.dataclass import dataclass
 
 
 def violations(problem: Problem, solution: Solution) -> tuple[str, ...]:

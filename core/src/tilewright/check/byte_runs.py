@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from tilewright.check.address_ranges import ByteSpan
-from tilewright.ir.dataclass import dataclass
 
 Run = tuple[int, int]  # bytes, number of the first of them; 0: nothing of use in any of them
 Runs = tuple[Run, ...]

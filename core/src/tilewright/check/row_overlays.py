@@ -5,10 +5,10 @@ Does not know how far apart the two have to be, nor where they are: it is told a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from tilewright.check.tiling_calls import CheckedStep
 from tilewright.check.tiling_operands import BackingOperand, CheckedPlan
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.layout import strides
 from tilewright.ir.regions import HeldValue, Region
 

@@ -9,7 +9,7 @@ come before the call that reads them: then all calls are made once more, with ev
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from math import prod
 
 from tilewright.check.row_overlays import OverlayReplay, overlay_replay
@@ -18,7 +18,6 @@ from tilewright.check.row_views import rows_through
 from tilewright.check.tiling_calls import CheckedStep
 from tilewright.check.tiling_operands import BackingOperand, CheckedPlan
 from tilewright.ir.access import Loop, MapAccess
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.index import bare_loop, mentions
 from tilewright.ir.kernel import TileShape
 from tilewright.ir.regions import HeldValue, Region, Rows, SplitReduction

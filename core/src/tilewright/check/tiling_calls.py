@@ -8,7 +8,7 @@ along the cuts that do not move them: what is worked out of an axis is worked ou
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, reduce
 from typing import NamedTuple
 
@@ -17,7 +17,6 @@ import numpy.typing as npt
 
 from tilewright.check.tiling_operands import BackingOperand
 from tilewright.ir.access import Access, MapAccess
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.index import Axis, Index, Term, bare_loop, mentions
 from tilewright.ir.kernel import Kernel, Matched
 from tilewright.ir.regions import Cut, Region

@@ -5,6 +5,7 @@ Does not know what is computed, nor when backing buffers are read and written (`
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
@@ -14,7 +15,6 @@ import numpy as np
 from tilewright.check.core_scratch import core_scratch
 from tilewright.check.tiling_calls import Calls, Ends, Windows, everything, once_faults, rolled
 from tilewright.check.tiling_operands import BackingOperand, CheckedPlan, copy_path_of, transfer_fault
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.kernel import TileShape
 from tilewright.ir.layout import strides
 from tilewright.ir.platform import CopyPath

@@ -5,12 +5,12 @@ Does not go through tiles: what it finds is cheap to find, and the rest of the c
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 
 from tilewright.check.tiling_calls import CheckedStep
 from tilewright.check.tiling_operands import BackingOperand, CheckedPlan
 from tilewright.ir.access import MapAccess
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.regions import Copy, Cut, HeldValue, Hop, Region, key_of
 
 

@@ -5,10 +5,10 @@ Does not know tiles.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 
 from tilewright.check.view_readers import ViewReaders
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Node, Site
 from tilewright.ir.layout import Layout, row_major, strides
 from tilewright.ir.operator import Operator

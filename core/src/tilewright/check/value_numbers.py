@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from tilewright.check.byte_runs import Run, Runs, joined
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Graph, Node, Tensor
 from tilewright.ir.layout import Layout
 from tilewright.ir.operator import Operator

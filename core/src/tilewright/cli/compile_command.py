@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,7 +17,6 @@ from tilewright.cli.memory_flags import io_flag
 from tilewright.cli.option import names_option, option
 from tilewright.cli.output import demand_apart, demand_writable_files, hand_over, progress, send_json, show_diagnostics
 from tilewright.errors import usage_error
-from tilewright.ir.dataclass import dataclass
 from tilewright.words import exporters_from, files_read, options_from
 
 if TYPE_CHECKING:

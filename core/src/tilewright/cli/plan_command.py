@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,6 @@ from tilewright.cli.output import complain, demand_writable_files, progress, sen
 from tilewright.cli.verbose import verbose_flag
 from tilewright.config.memory_pools import parse_bytes
 from tilewright.errors import Exit, TilewrightError, memory_error, typed, usage_error
-from tilewright.ir.dataclass import dataclass
 from tilewright.report.table import Part, Table
 from tilewright.words import names_from
 

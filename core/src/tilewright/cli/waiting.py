@@ -9,14 +9,13 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import cycle
 from threading import Event, Thread
 
 import click
 
 from tilewright.cli.output import columns_of, moves_on
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.journal import BEGINNING, LOG
 
 PLANNING = "planning: choosing kernels, cutting layers into tiles, placing buffers"

@@ -6,14 +6,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from tilewright.config.clock import parse_clock
 from tilewright.config.memory_pools import overlap
 from tilewright.errors import TilewrightError, typed, usage_error
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.platform import Memory, Platform
 
 UNITS = {"": 1, "K": 1 << 10, "KIB": 1 << 10, "M": 1 << 20, "MIB": 1 << 20}

@@ -5,13 +5,13 @@ Does not know where anything is placed, nor the code that copies.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal, cast
 
 from tilewright.config.name_patterns import KnownNames
 from tilewright.config.pins import NAMES, demand_meaning, demand_memory
 from tilewright.errors import usage_error
 from tilewright.ir.constant_copies import refusal
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import Staging
 from tilewright.ir.platform import Memory, Platform
 

@@ -6,12 +6,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal, cast
 
 from tilewright.errors import TilewrightError, typed, usage_error
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.platform import Memory, Platform
 
 Access = Literal["rw", "ro", "none"]

@@ -8,10 +8,9 @@ kernel wants it. So a name stands for the layer that took it in: for what that l
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Graph, Node
 from tilewright.ir.stages import Bound
 

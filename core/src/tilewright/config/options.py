@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from tilewright.config.boards import Board
 from tilewright.config.copied_constants import CopyRule
 from tilewright.config.memory_pools import PoolSpec
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import Decisions, Whose
 
 

@@ -5,14 +5,13 @@ Does not know where they are kept.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilewright.errors import TilewrightError, usage_error
 from tilewright.errors.suggestions import did_you_mean
 from tilewright.ir.constant_copies import initial_name
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Graph
 from tilewright.ir.stages import Allocated
 

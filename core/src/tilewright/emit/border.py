@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tilewright.c_text.identifiers import comment_text
 from tilewright.ir.addressable import reachable
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.expressions import Cast, Field, Name
 from tilewright.ir.graph import Tensor

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from tilewright import __version__
-from tilewright.ir.dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

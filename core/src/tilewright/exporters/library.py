@@ -6,11 +6,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tilewright import __version__
-from tilewright.ir.dataclass import dataclass
 
 if TYPE_CHECKING:
     from tilewright.ir.stages import Artifact

@@ -6,13 +6,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tilewright.errors import Diagnostic, Exit, TilewrightError, typed
 from tilewright.frontend.dims import declared_text, symbol_of
 from tilewright.frontend.file_model import FileValue
 from tilewright.frontend.names import show
-from tilewright.ir.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.importing import Conversion, Import, OnnxNode, need_few_operands
 
 _ELLIPSIS = "..."

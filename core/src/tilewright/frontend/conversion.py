@@ -5,6 +5,7 @@ Does not know graphs around it (`walk`), nor any operator.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,6 @@ from tilewright.frontend.signatures import Given, check_signature
 from tilewright.frontend.sorting import label
 from tilewright.frontend.values import is_four_bits, is_known, to_array
 from tilewright.frontend.widening import convert_wide, needs_width
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.element_types import type_name
 from tilewright.ir.graph import Attribute, Node, Tensor
 from tilewright.ir.importing import Import, OnnxNode

@@ -14,14 +14,13 @@ import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from io import BufferedReader
 from pathlib import Path
 
 from tilewright.errors import TilewrightError, model_error, typed
 from tilewright.frontend.names import show
 from tilewright.frontend.options import Limits, raised
-from tilewright.ir.dataclass import dataclass
 
 Entries = tuple[tuple[str, str], ...]  # keys and values, as the model has them
 

@@ -4,9 +4,8 @@ Does not know protobuf (`reader`), nor what any of it means."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from tilewright.ir.dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

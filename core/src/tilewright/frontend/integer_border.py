@@ -6,12 +6,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from tilewright.errors import TilewrightError, usage_error
 from tilewright.frontend.border import STORED, quantization_of
 from tilewright.frontend.names import show
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph, Node, Quantization, Tensor
 

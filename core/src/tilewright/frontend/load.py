@@ -7,7 +7,7 @@ Does not know targets; nothing here depends on where the network will run.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,7 +45,6 @@ from tilewright.frontend.sorting import check_unique
 from tilewright.frontend.values import not_finite
 from tilewright.frontend.walk import ModelWalk
 from tilewright.frontend.widening import widened
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Graph, Tensor
 from tilewright.ir.journal import INFO, timed
 from tilewright.ir.operator import Operator

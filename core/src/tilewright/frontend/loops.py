@@ -5,6 +5,7 @@ Does not know how a body is imported (`walk`), nor its nodes.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,6 @@ from tilewright.frontend.reader import too_many_nodes
 from tilewright.frontend.refusals import InvalidNode, RefusedNode
 from tilewright.frontend.scope import Scope
 from tilewright.frontend.scoped_nodes import emit_in
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Attribute
 
 if TYPE_CHECKING:

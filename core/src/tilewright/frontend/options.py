@@ -4,12 +4,11 @@ Does not know how a model is read."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from tilewright.errors import typed, usage_error
 from tilewright.errors.suggestions import did_you_mean
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.rounding import ceil_div
 
 _MIB = 1 << 20

@@ -4,10 +4,10 @@ Does not know why; reasons come from import functions."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from tilewright.errors import TilewrightError, model_error, typed, unsupported_error
 from tilewright.frontend.names import show, show_all
-from tilewright.ir.dataclass import dataclass
 
 _GROUPS = 12  # shown; with head and tail they fill a screen
 _REASON = 160  # characters

@@ -17,10 +17,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-
-from tilewright.ir.dataclass import dataclass
 
 _WINDOW = (
     "X rank >= 3, auto_pad in NOTSET SAME_UPPER SAME_LOWER VALID, kernel_shape >= 1, strides >= 1, dilations >= 1, "

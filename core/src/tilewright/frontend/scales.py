@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
@@ -17,7 +18,6 @@ import numpy.typing as npt
 from tilewright.errors import TilewrightError, model_error
 from tilewright.frontend.names import show
 from tilewright.frontend.refusals import RefusedNode
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Tensor
 from tilewright.ir.importing import OnnxNode

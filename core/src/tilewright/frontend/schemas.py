@@ -4,9 +4,8 @@ Does not know what its texts say besides; `signatures` does.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
-
-from tilewright.ir.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

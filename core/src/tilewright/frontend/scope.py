@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from tilewright.frontend.names import show
 from tilewright.frontend.refusals import InvalidNode
-from tilewright.ir.dataclass import dataclass
 
 
 @dataclass(slots=True, kw_only=True)

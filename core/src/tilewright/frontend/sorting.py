@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from tilewright.errors import TilewrightError, model_error
 from tilewright.frontend.file_model import FileNode, reads
 from tilewright.frontend.names import show, show_all
-from tilewright.ir.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,11 +4,10 @@ Does not know limits. A few bytes of a file may stand for much: an empty message
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-
-from tilewright.ir.dataclass import dataclass
 
 _MESSAGE_PARTS = 4  # a message takes as much as so many numbers and texts
 _OBJECT_BYTES = 40  # of a number outside a tensor: they are read into tuples

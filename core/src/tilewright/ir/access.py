@@ -18,10 +18,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Literal, Protocol
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.index import Axis, Box, Index, Span, bare_loop, mentions, simplified
 from tilewright.ir.index_notation import constant, expression, parse_index, split_indices
 

@@ -7,10 +7,8 @@ share a byte of a pool. `docs/allocation.md` has the definition of validity, V1 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
-
-from tilewright.ir.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,12 +5,12 @@ Does not know pools, pairs or places.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from tilewright.ir.allocation import Block
-from tilewright.ir.dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

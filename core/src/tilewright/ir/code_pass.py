@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.program import Program
 
 

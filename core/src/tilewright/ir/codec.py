@@ -11,12 +11,10 @@ import math
 import sys
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, field, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from enum import Enum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
-
-from tilewright.ir.dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,10 +5,9 @@ Does not know how anything is chosen: the planner proposes, users and files pin.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Literal
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.layout import Layout
 from tilewright.ir.regions import Region
 

@@ -18,9 +18,8 @@ Numbers are int32_t. Equal is what is built alike. `str` writes C, with parenthe
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from operator import eq, ge, gt, lt
-
-from tilewright.ir.dataclass import dataclass
 
 
 class Expression:

@@ -11,11 +11,10 @@ Normal form (what every later stage may rely on):
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.requant import Requant
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from tilewright.errors import Diagnostic
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Graph
 from tilewright.ir.operator import Operator
 

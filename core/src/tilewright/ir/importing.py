@@ -5,10 +5,9 @@ Does not know any operator, nor how a file is read.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Attribute, Tensor
 
 if TYPE_CHECKING:

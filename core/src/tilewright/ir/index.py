@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal
-
-from tilewright.ir.dataclass import dataclass
 
 Box = Mapping[str, tuple[int, int]]  # loop -> half-open range of its trips
 

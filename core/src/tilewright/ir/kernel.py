@@ -5,11 +5,10 @@ Does not know which kernel is chosen (`bind`) or how a call is surrounded by loo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tilewright.ir.access import Access, Box
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Site
 from tilewright.ir.layout import Layout

@@ -4,7 +4,8 @@ Does not know which kernel packs what (`layer`), nor where any of them is stored
 
 from __future__ import annotations
 
-from tilewright.ir.dataclass import dataclass
+from dataclasses import dataclass
+
 from tilewright.ir.graph import Site
 from tilewright.ir.operator import Operator
 

@@ -5,10 +5,10 @@ Does not know any particular operator (`operators`), nor any kernel.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tilewright.ir.access import Access
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Site, Tensor
 from tilewright.ir.layout import Layout
 

@@ -5,13 +5,12 @@ Does not know any target.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from tilewright.errors import typed, usage_error
 from tilewright.ir.answers import demand_type
 from tilewright.ir.codec import DERIVED
-from tilewright.ir.dataclass import dataclass
 
 if TYPE_CHECKING:
     from tilewright.ir.graph import Site

@@ -5,9 +5,8 @@ Does not know how it was lowered from a plan, nor how it is printed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.expressions import Expression, Field, Name, Number, Reference
 from tilewright.ir.graph import Tensor
 from tilewright.ir.sections import Section

@@ -8,10 +8,9 @@ held of the values that pass between its steps. What is copied, held or resident
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 
 Form = Literal["whole", "recomputed", "rolling"]

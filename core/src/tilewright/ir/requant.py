@@ -3,9 +3,8 @@ Does not know cheaper forms; `proof` finds those and shows that they are equal."
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from tilewright.ir.dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.stages import Allocated, Artifact
 
 if TYPE_CHECKING:

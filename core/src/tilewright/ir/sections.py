@@ -6,11 +6,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from tilewright.errors import TilewrightError, plugin_error, typed
-from tilewright.ir.dataclass import dataclass
 
 # What C defines at the beginning of a line: functions, the names behind struct, union and enum, types, macros.
 _DEFINITIONS = (

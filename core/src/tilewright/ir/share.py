@@ -5,11 +5,11 @@ Does not know memories or copies.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from math import lcm
 
 from tilewright.ir.access import Access, MapAccess
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.rounding import ceil_div
 

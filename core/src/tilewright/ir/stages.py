@@ -7,13 +7,12 @@ Does not know how any of them is made. Each refers to the one before it and can 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, Literal
 
 from tilewright.errors import Diagnostic, Refusal
 from tilewright.ir.codec import DERIVED
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.graph import Graph, Node
 from tilewright.ir.kernel import Kernel, Matched

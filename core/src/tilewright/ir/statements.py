@@ -7,10 +7,9 @@ C in a statement is an expression; text is only what others wrote: a kernel's ca
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.expressions import Expression
 
 Phase = Literal["begin", "end"]

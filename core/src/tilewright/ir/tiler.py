@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.operator import Operator
 from tilewright.ir.stages import Group, Scheduled

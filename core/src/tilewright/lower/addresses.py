@@ -5,11 +5,11 @@ Does not know kernels or steps.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from tilewright.c_text.identifiers import unique_identifiers
 from tilewright.errors import memory_error, typed
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.expressions import Cast, Expression, Field, Name, Number
 from tilewright.ir.graph import Graph
 from tilewright.ir.program import Parameter, Port, ProgramPool

@@ -8,10 +8,10 @@ expressions otherwise. Windows follow from the same `Index` values that `Access.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from tilewright.ir.access import Access, MapAccess
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.expressions import Expression, Field, FunctionCall, Name, Number, Struct, quotient
 from tilewright.ir.index import Axis, Box, Index, Span, Term
 

@@ -5,11 +5,10 @@ Does not know how operands get there (`parts`), nor when it is called (`pipeline
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from tilewright.bind.work import operations
 from tilewright.c_text.rendering import render_call, render_source, render_wait
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.expressions import FunctionCall, Number, multiplied
 from tilewright.ir.kernel import Call, Operand

@@ -5,10 +5,10 @@ Does not know operands or buffers.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tilewright.ir.access import MapAccess
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.expressions import Expression, FunctionCall, Name, Number, all_of, equal, less
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.platform import Engine, Platform

@@ -8,11 +8,11 @@ The program's box is a struct with a member for each loop that any level cuts.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 
 from tilewright.c_text.identifiers import unique_identifiers
 from tilewright.ir.access import Access
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.expressions import Expression, Field, FunctionCall, Name, Number, multiplied, quotient, remainder
 from tilewright.ir.index import Box
 from tilewright.ir.regions import Hop

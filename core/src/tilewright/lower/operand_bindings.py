@@ -5,10 +5,10 @@ Does not know calls, tiles or the other steps.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from tilewright.ir.constant_copies import read_as
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.expressions import Cast, Expression
 from tilewright.ir.graph import Site

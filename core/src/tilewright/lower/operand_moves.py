@@ -4,7 +4,8 @@ Does not know the other operands, nor the order in which things happen.
 
 from __future__ import annotations
 
-from tilewright.ir.dataclass import dataclass
+from dataclasses import dataclass
+
 from tilewright.ir.expressions import (
     ALWAYS,
     NEVER,

@@ -14,9 +14,8 @@ core passed when it had finished with what was in it, and, if it was stored, aft
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.expressions import (
     NEVER,
     Expression,

@@ -9,13 +9,12 @@ new. What a tile of an outer level needs is what all tiles inside it need togeth
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tilewright.c_text.identifiers import unique_identifiers
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.expressions import Choice, Expression, Field, FunctionCall, Name, Number, Struct, folded, operation
 from tilewright.ir.program import Parameter, Part
 from tilewright.ir.regions import Region

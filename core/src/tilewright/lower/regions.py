@@ -7,11 +7,10 @@ All code of a region with hops is its last step's; the others have a comment, an
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tilewright.c_text.identifiers import safe_identifier, unique_identifiers
 from tilewright.c_text.section_files import section_file
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.layout import strides
 from tilewright.ir.operator import Operator
 from tilewright.ir.platform import Platform

@@ -5,9 +5,9 @@ Does not know when windows are brought, nor what computes on them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.expressions import Choice, Expression, FunctionCall, Name, Number, Struct
 from tilewright.ir.layout import Layout
 from tilewright.ir.statements import Declare, Statement

@@ -5,13 +5,12 @@ Does not know when it is called (`row_programs`), nor how the order was found.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from math import prod
 
 from tilewright.c_text.identifiers import unique_identifiers
 from tilewright.c_text.rendering import render_call, render_source
 from tilewright.ir.access import Access
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.expressions import (
     Element,

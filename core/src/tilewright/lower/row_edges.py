@@ -5,8 +5,8 @@ Does not know which columns these are: a table has them (`row_stripes`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.expressions import Expression, FunctionCall, Number
 from tilewright.ir.layout import strides
 from tilewright.ir.statements import ByteRange, KernelCall, Statement

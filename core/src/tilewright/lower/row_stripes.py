@@ -5,8 +5,8 @@ Does not know what is computed in a stripe, nor why it has these columns.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.expressions import Element, Expression, Name, Number
 from tilewright.ir.program import Parameter
 from tilewright.ir.regions import Stripes

@@ -5,11 +5,11 @@ Does not know tiles (`tiles`), the other steps, nor the border of the program.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from tilewright.c_text.identifiers import safe_identifier
 from tilewright.c_text.rendering import render_call, render_source, render_wait
 from tilewright.ir.access import Access, Window, touched
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Node
 from tilewright.ir.kernel import Call, Kernel, Matched, Operand

@@ -5,13 +5,12 @@ Does not know transfers, kernels or the order in which things happen.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 
 from tilewright.c_text.identifiers import unique_identifiers
 from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.access import MapAccess
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.expressions import Expression, equal, remainder
 from tilewright.ir.index import Axis, Box, mentions

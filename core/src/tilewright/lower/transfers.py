@@ -5,9 +5,8 @@ Does not know when it is copied, nor into which of several buffers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.expressions import ALWAYS, Expression, FunctionCall, Name, Number, all_of, operation
 from tilewright.ir.platform import CopyPath
 from tilewright.ir.rounding import align_down, ceil_div

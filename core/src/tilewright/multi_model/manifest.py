@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -17,7 +17,6 @@ from tilewright.config.copied_constants import CopyRule, parse_copy
 from tilewright.config.options import Options
 from tilewright.emit.stage import text
 from tilewright.errors import TilewrightError, typed, usage_error
-from tilewright.ir.dataclass import dataclass
 from tilewright.multi_model.shared_pools import SharedPool, share_pools
 
 if TYPE_CHECKING:

@@ -9,14 +9,13 @@ it: the maximum where everything is exclusive, the sum where everything is concu
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import combinations
 
 from tilewright.allocate.best_fit import BestFit
 from tilewright.check.allocation import violations
 from tilewright.errors import Diagnostic, TilewrightError, memory_error
 from tilewright.ir.allocation import Block, Budget, Pool, Problem
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.platform import Memory
 from tilewright.ir.stages import Allocated
 

@@ -5,8 +5,8 @@ Does not know what is computed.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.sections import Section
 from tilewright.operators.c_source import c_section

@@ -4,8 +4,8 @@ Does not know which element goes where; each operator says so in steps."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.operators.c_source import ELEMENTWISE
 from tilewright.operators.walk import Walk, walk

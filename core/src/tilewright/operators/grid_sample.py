@@ -10,6 +10,7 @@ far before the first element.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from types import MappingProxyType
 
@@ -17,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.ir.access import Access, parse_map
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Site, Tensor
 from tilewright.ir.importing import Conversion, Import, OnnxNode

@@ -9,6 +9,7 @@ that element. Source: ONNX Resize-11 to 19; the coordinate rules are `_rule`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import lcm
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.ir.access import Access, parse_map
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Site, Tensor
 from tilewright.ir.kernel import Call, Kernel

@@ -5,8 +5,8 @@ Does not know what is inside them.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.operators.walk import Walk
 
 # Mako for the outer loops: `for` headers, one per line, before the statement that they repeat.

@@ -5,12 +5,12 @@ Does not know what any of them computes; `bits`, `modulo` and `power` say so.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from tilewright.ir.access import Access, parse_map
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Site, Tensor
 from tilewright.ir.importing import Import
 from tilewright.ir.kernel import Call, Kernel

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,6 @@ import numpy.typing as npt
 from tilewright.arithmetic.bounds import AccumulatorBounds, accumulator_bits, dot_bounds
 from tilewright.arithmetic.requant_form import RequantForm, requant_form
 from tilewright.ir.access import Access, parse_map
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Site, Tensor
 from tilewright.ir.kernel import Call, Kernel, Matched, PartialSums

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from zlib import crc32
@@ -23,7 +24,6 @@ import numpy.typing as npt
 
 from tilewright.c_text.literals import c_float
 from tilewright.ir.access import Access, parse_map
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Node, Site, Tensor
 from tilewright.ir.kernel import Call, Kernel, Sections, TileShape

@@ -5,13 +5,13 @@ Does not know cells. Source: ONNX LSTM-22, whose names and default parameters th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
 
 from tilewright.c_text.literals import c_float
-from tilewright.ir.dataclass import dataclass
 from tilewright.operators.float_error import TINY, UNIT
 
 Doubles = npt.NDArray[np.float64]

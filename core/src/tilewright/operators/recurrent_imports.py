@@ -9,12 +9,12 @@ state: so onnxruntime has it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 
 import numpy as np
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute
 from tilewright.ir.importing import Conversion, Import, OnnxNode

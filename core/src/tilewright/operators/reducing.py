@@ -5,10 +5,10 @@ Does not know which operators reduce; `reduce` and the pools whose windows are w
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.kernel import Call, Sections
 from tilewright.operators.c_source import c_section, c_template

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
-
-from tilewright.ir.dataclass import dataclass
 
 Doubles = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]

@@ -10,6 +10,7 @@ largest is that of the neighbours' weighted values, as ONNX has it. An I that na
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -17,7 +18,6 @@ import numpy.typing as npt
 
 from tilewright.c_text.literals import c_float
 from tilewright.ir.access import Access, parse_map
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Site, Tensor
 from tilewright.ir.importing import Conversion, Import, OnnxNode

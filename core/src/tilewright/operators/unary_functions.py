@@ -6,14 +6,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
 
 from tilewright.c_text.literals import c_float
-from tilewright.ir.dataclass import dataclass
 from tilewright.operators.float_error import TINY, UNIT
 
 Doubles = npt.NDArray[np.float64]

@@ -8,10 +8,10 @@ ordered so that the output is written forwards, and joined where no operand has 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.operators.c_elements import Elements, conversions
 
 if TYPE_CHECKING:

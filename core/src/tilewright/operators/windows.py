@@ -9,10 +9,10 @@ from the last one back.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, TypeVar
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Attribute, Node, Site
 from tilewright.ir.importing import Conversion, OnnxNode
 from tilewright.ir.kernel import Operand

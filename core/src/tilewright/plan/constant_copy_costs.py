@@ -8,10 +8,10 @@ takes B / bytes_per_cycle, and a copy the latency of both memories besides.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from tilewright.allocate.limits import memory_bytes
 from tilewright.ir.constant_copies import refusal
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import Staging
 from tilewright.ir.operator import Operator
 from tilewright.ir.platform import Memory

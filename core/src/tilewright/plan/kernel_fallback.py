@@ -7,11 +7,10 @@ One loop: bind, plan, take back why it does not fit, refuse the kernels that are
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from tilewright.allocate.overflow import MIGHT_FIT
 from tilewright.errors import TilewrightError, typed
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import BY_ROWS, Whose
 from tilewright.ir.graph import Graph
 from tilewright.ir.journal import INFO, timed

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Binding, Bound
 

@@ -5,11 +5,10 @@ Does not know any setting, nor how anything is planned.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from tilewright.bind.candidates import engine_of
 from tilewright.errors import Diagnostic, TilewrightError
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Binding, Bound
 from tilewright.plan.planner import merit

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from tilewright.allocate import allocate
@@ -21,7 +21,6 @@ from tilewright.bind.recompute import recomputed
 from tilewright.check.stages import verify_allocated, verify_bound, verify_scheduled, verify_tiled
 from tilewright.errors import Diagnostic, Exit, TilewrightError, memory_error
 from tilewright.ir.allocation import Allocator, Budget
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.graph import Graph
 from tilewright.ir.journal import DEBUG, INFO, timed, told

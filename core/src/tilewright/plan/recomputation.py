@@ -9,10 +9,10 @@ most; then the same again. Known as rematerialisation.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from tilewright.bind.recompute import computed_again, first_name
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import Recomputation
 from tilewright.ir.graph import Node
 from tilewright.ir.operator import Operator

@@ -5,11 +5,10 @@ Does not know how planning works.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from tilewright.allocate.limits import memory_bytes
 from tilewright.errors import TilewrightError, typed
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import Whose
 from tilewright.ir.journal import begins
 from tilewright.ir.platform import Platform

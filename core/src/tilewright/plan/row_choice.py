@@ -10,9 +10,8 @@ row by row, where that is free.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.layer import Layers
 from tilewright.ir.platform import Platform

@@ -5,9 +5,8 @@ Does not know how steps are computed row by row (`row_choice`), nor how the fron
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Bound
 from tilewright.plan.planner import Planner, ram_bytes

@@ -4,9 +4,8 @@ Does not know how it is found.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import Decisions
 from tilewright.tile.row_programs import Division, RowPrograms
 

@@ -5,6 +5,7 @@ Does not know how plans are found, nor how kernels are bound.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import accumulate
 from math import inf
 
@@ -12,7 +13,6 @@ from tilewright.allocate.overflow import Overflow
 from tilewright.allocate.regions import LASTING
 from tilewright.bind.candidates import engine_of
 from tilewright.errors import TilewrightError
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.graph import Site
 from tilewright.ir.kernel import Kernel

@@ -5,11 +5,10 @@ Does not know tiles or offsets; the planner compares what really comes out.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from tilewright.bind.candidates import engine_of
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import OUTSIDE, Decisions
 from tilewright.ir.operator import Operator
 from tilewright.ir.stages import Bound

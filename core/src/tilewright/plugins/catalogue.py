@@ -7,7 +7,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 import importlib_metadata
@@ -15,7 +15,6 @@ import importlib_metadata
 from tilewright import __version__
 from tilewright.errors import Diagnostic, TilewrightError, plugin_error, typed
 from tilewright.errors.suggestions import did_you_mean
-from tilewright.ir.dataclass import dataclass
 from tilewright.plugins.faults import Fault, clash_fault
 from tilewright.plugins.kinds import CORE, GROUP, KIND_NAMES, OBSERVER, PACKS, kind_named
 from tilewright.plugins.known import PACKAGE_OF, known_names, target_of_chip

@@ -5,10 +5,10 @@ Does not know how a fault is found.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from tilewright.errors import Diagnostic, TilewrightError, plugin_error, typed
-from tilewright.ir.dataclass import dataclass
 from tilewright.plugins.kinds import CORE
 
 Status = Literal["ok", "blocked", "incompatible", "failed", "clash"]

@@ -7,13 +7,13 @@ from __future__ import annotations
 import inspect
 import traceback
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import importlib_metadata
 import pluggy
 
 from tilewright.errors.suggestions import did_you_mean
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.hook import PROJECT
 from tilewright.ir.machine_faults import machine_fault
 from tilewright.ir.platform import MemoryHierarchy, Platform

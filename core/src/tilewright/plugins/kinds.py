@@ -4,10 +4,9 @@ Does not know any plugin, and imports a kind's type only when asked for it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
-
-from tilewright.ir.dataclass import dataclass
 
 GROUP = "tilewright.v1"  # the major version of the contract between the core and its plugins
 CORE = "tilewright"  # the distribution that plugins are beside

@@ -5,9 +5,8 @@ Does not know how one plugin is imported; that is `host`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.journal import DEBUG, LOG, told
 from tilewright.plugins.catalogue import Catalogue, Offer, Package, discover
 from tilewright.plugins.faults import Fault

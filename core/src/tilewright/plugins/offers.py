@@ -5,9 +5,8 @@ Does not know who offers or receives them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from tilewright.ir.dataclass import dataclass
 
 if TYPE_CHECKING:
     import click

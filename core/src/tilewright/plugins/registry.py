@@ -5,11 +5,11 @@ Does not know how plugins are found, loaded or chosen.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tilewright.errors import Diagnostic
-from tilewright.ir.dataclass import dataclass
 from tilewright.plugins.faults import Fault, clash_fault, one_line
 from tilewright.plugins.kinds import KINDS
 from tilewright.plugins.offers import Command, Exporter, StageEvent

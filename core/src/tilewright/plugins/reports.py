@@ -5,9 +5,8 @@ Does not know how they are printed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.plugins.catalogue import Catalogue, Package, discover
 from tilewright.plugins.faults import Fault, Status
 from tilewright.plugins.host import Loaded, load

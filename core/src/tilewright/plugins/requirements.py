@@ -8,8 +8,7 @@ the import of onnx to be imported.
 from __future__ import annotations
 
 import re
-
-from tilewright.ir.dataclass import dataclass
+from dataclasses import dataclass
 
 _LEAST, _BELOW = (rf"{sign}[0-9]+(?:\.[0-9]+)*" for sign in (">=", "<"))
 _BOUNDS = rf"(?:{_LEAST}(?:,{_BELOW})?|{_BELOW}(?:,{_LEAST})?)?"

@@ -7,12 +7,12 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.journal import INFO, timed
 from tilewright.quantize.samples import Samples
 from tilewright.quantize.static import Reader, session

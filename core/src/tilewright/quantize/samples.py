@@ -7,14 +7,13 @@ from __future__ import annotations
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tilewright.errors import TilewrightError, usage_error
-from tilewright.ir.dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy.typing as npt

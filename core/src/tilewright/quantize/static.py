@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from tilewright.errors import TilewrightError, model_error, toolchain_error
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.journal import INFO, timed
 from tilewright.quantize.samples import NetworkInput
 

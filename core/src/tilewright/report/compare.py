@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from tilewright.errors import usage_error
-from tilewright.ir.dataclass import dataclass
 from tilewright.report.text import LASTING
 
 

@@ -5,9 +5,8 @@ Does not know colours, coordinates or files.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
-
-from tilewright.ir.dataclass import dataclass
 
 Plain = tuple[Mapping[str, Any] | None, tuple[str, ...], tuple[str, ...]]  # a step, what it reads, what it writes
 

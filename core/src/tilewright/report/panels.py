@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.short_names import short_names
 from tilewright.report.covered import covered_bytes
 from tilewright.report.names import shown_names

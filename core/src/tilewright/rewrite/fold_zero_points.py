@@ -5,13 +5,12 @@ Does not touch `pad_value`: padding still reads the stored value that means zero
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph, Node
 from tilewright.ir.graph_pass import GraphPass, PassContext, PassResult

@@ -5,10 +5,10 @@ Does not know any pass.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from tilewright.errors import Diagnostic, Exit, TilewrightError
 from tilewright.ir.answers import demand_type
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Graph, Node
 from tilewright.ir.graph_pass import GraphPass, PassContext, PassResult
 from tilewright.ir.journal import DEBUG, INFO, timed, told

@@ -10,12 +10,11 @@ is: the sum rounds once more, so that results near ties would differ. Source: ex
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph, Node
 from tilewright.ir.graph_pass import GraphPass, PassContext, PassResult

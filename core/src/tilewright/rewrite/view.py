@@ -5,8 +5,8 @@ Does not know how to change anything; `edit` does.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Graph, Node
 
 

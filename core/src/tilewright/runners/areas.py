@@ -5,10 +5,10 @@ Does not know how it is guarded, or who fills it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from tilewright.ir.addressable import caller_memory
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.program import Port
 from tilewright.ir.runner import Job
 

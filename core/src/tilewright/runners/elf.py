@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-
-from tilewright.ir.dataclass import dataclass
+from dataclasses import dataclass
 
 EXECUTABLE = 0x4
 SYMBOL_TABLE = 2

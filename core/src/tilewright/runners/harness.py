@@ -5,13 +5,13 @@ Does not know how it is compiled or executed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from tilewright.c_text.templates import template
 from tilewright.errors import toolchain_error, usage_error
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Tensor
 from tilewright.ir.layout import Layout, row_major
 from tilewright.ir.program import Port

@@ -5,11 +5,11 @@ Does not know what the answers should be.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilewright.errors import TilewrightError, toolchain_error, typed
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.runner import Job, RunResult
 from tilewright.runners.harness import Harness, decode_outputs, decode_trace, make_harness
 from tilewright.runners.toolchain import INSTALL_HINT, Compiler, execute, find_compiler, missing_compiler

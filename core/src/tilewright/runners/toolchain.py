@@ -12,11 +12,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 from tilewright.errors import toolchain_error, usage_error
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.journal import DEBUG, told
 
 ON_PATH = ("cc", "gcc", "clang")

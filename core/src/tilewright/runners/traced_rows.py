@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from math import prod
@@ -16,7 +17,6 @@ from typing import TYPE_CHECKING
 
 from tilewright.c_text.templates import template
 from tilewright.ir.access import MapAccess
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Tensor
 from tilewright.ir.index import bare_loop
 from tilewright.ir.layout import Layout

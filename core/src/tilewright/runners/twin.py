@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
@@ -16,7 +16,6 @@ from typing import Any, NoReturn
 
 from tilewright.emit.stage import text as emitted_text
 from tilewright.errors import TilewrightError, toolchain_error
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.platform import Platform
 from tilewright.ir.runner import Job, Level, RunResult, Timeline, TimeSpan
 from tilewright.runners.harness import Harness, decode_outputs, decode_trace, make_harness

@@ -5,9 +5,9 @@ Does not know how anything is executed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from tilewright.c_text.identifiers import comment_text
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.platform import CopyPath, Platform
 from tilewright.ir.rounding import align_up
 from tilewright.ir.runner import Job

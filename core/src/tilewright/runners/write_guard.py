@@ -9,6 +9,7 @@ scratch and writes 64 is found, though the other 48 may be nobody's at that mome
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -16,7 +17,6 @@ from typing import TYPE_CHECKING
 
 from tilewright.c_text.templates import template
 from tilewright.errors import TilewrightError, toolchain_error
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.runner import Job
 from tilewright.ir.stages import Buffer, Tiled
 from tilewright.runners.areas import STATE, Area

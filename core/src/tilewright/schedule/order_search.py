@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.schedule.order_bound import least_peak
 from tilewright.schedule.order_sections import joined, sections
 from tilewright.schedule.order_states import State, Walk

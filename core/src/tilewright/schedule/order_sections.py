@@ -5,9 +5,8 @@ Does not know how a section is ordered.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.schedule.order_task import OrderTask, members
 
 

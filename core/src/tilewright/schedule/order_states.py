@@ -5,8 +5,8 @@ Does not know which state is worth going on from.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.schedule.order_task import OrderTask, members
 
 

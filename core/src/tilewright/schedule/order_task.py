@@ -5,10 +5,9 @@ Does not know how a good order is found, nor offsets: the cost of an order is th
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Graph, Node
 from tilewright.ir.operator import Operator
 from tilewright.ir.stages import Bound

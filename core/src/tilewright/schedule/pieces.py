@@ -5,9 +5,9 @@ Does not know any order, nor when a piece is alive.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Graph, Node
 from tilewright.ir.operands import input_names
 from tilewright.ir.operator import Operator

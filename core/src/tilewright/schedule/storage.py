@@ -5,10 +5,9 @@ Does not know addresses. Everything here is relative to a root value, which give
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tilewright.ir.access import Access, MapAccess
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Graph, Node
 from tilewright.ir.layout import same_bytes
 from tilewright.ir.operands import input_names

@@ -7,10 +7,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from tilewright.errors import Diagnostic, usage_error
-from tilewright.ir.dataclass import dataclass
 from tilewright.snapshot.atomic_folder import write_folder
 
 MANIFEST = "tilewright-manifest.json"

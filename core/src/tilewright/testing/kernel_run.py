@@ -9,14 +9,13 @@ import os
 import shlex
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilewright.c_text.rendering import render_call, render_source
 from tilewright.errors import TilewrightError
 from tilewright.ir.access import Window
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Site
 from tilewright.ir.kernel import Call, Kernel, Operand
 from tilewright.ir.layer import Layer, layer_of

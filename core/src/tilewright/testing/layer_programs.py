@@ -8,14 +8,13 @@ pinned in a program of all layers whose scratchpad is large enough for any of th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilewright.allocate.best_fit import BestFit
 from tilewright.emit import EmitOptions, emit
 from tilewright.ir.allocation import Budget
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.graph import Graph
 from tilewright.ir.platform import Memory, Platform

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Attribute
 
 if TYPE_CHECKING:

@@ -6,10 +6,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from importlib import import_module
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Graph, Node, Site, Tensor
 from tilewright.ir.kernel import Kernel

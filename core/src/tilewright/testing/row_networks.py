@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING
 
 from tilewright.bind import bind
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Graph

@@ -5,13 +5,12 @@ Does not know any operator, nor any target.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Graph, Node, Site, Tensor
 from tilewright.ir.runner import Job, Runner, RunResult
 from tilewright.plugins import Registry

@@ -5,10 +5,9 @@ Does not know ONNX files, nor what the graph is for.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Graph, Node, Tensor
 from tilewright.ir.operator import Operator

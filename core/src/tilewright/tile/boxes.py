@@ -8,13 +8,12 @@ difference. The last tile of a loop may have fewer tiles of the next hop inside:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from tilewright.ir.access import MapAccess
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.index import Axis, Index, Term
 from tilewright.ir.regions import Form, Hop
 from tilewright.ir.rounding import ceil_div

@@ -5,9 +5,8 @@ Does not know how tilings are found, nor how anybody chooses.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.regions import Hop
 from tilewright.ir.stages import Buffer, Group
 from tilewright.ir.tiler import Buffering, TilingRequest

@@ -5,13 +5,12 @@ Does not know which tiling is best, nor what a kernel or a transfer takes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.regions import Region
 from tilewright.tile.boxes import Boxes, boxes_of
 from tilewright.tile.footprint import scratchpad_bytes

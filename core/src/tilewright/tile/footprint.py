@@ -5,10 +5,10 @@ Does not know lifetimes, nor how the tiling was found.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.regions import HeldValue, SplitReduction
 from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import BufferKind

@@ -6,11 +6,10 @@ Does not know tiles (`boxes`), costs, or which regions are chosen.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from tilewright.ir.access import Access, MapAccess
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Node
 from tilewright.ir.index import Index, bare_loop
 from tilewright.ir.kernel import PartialSums

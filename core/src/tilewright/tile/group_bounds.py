@@ -5,10 +5,10 @@ Does not know any tiling of them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import ceil, inf, prod
 
 from tilewright.ir.access import Box, MapAccess, Window
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.index import Index, mentions
 from tilewright.ir.rounding import align_up
 from tilewright.tile.fusion import InnerReader, RegionAnalysis, RegionStep

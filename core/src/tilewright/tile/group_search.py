@@ -9,11 +9,10 @@ deal smaller than the one before.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import permutations, product
 from types import MappingProxyType
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.regions import Copy, Cut, Form, HeldValue, Hop, Region, SplitReduction, key_of
 from tilewright.ir.rounding import align_up
 from tilewright.ir.tiler import Buffering

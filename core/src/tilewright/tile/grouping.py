@@ -9,10 +9,9 @@ is copied, there is nothing to gain, and it is not tried.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.journal import begins
 from tilewright.ir.regions import Region
 from tilewright.ir.rounding import align_up

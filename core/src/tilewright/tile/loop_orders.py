@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass
 from functools import reduce
 from itertools import chain, product
 from math import prod
@@ -14,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.index import mentions
 from tilewright.ir.regions import Copy, Cut, Hop, key_of
 from tilewright.tile.grid import trip_counts

@@ -4,11 +4,11 @@ Does not know what they really cost.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.platform import CopyPath
 from tilewright.tile.grid import tile_counts, trip_counts
 from tilewright.tile.kernel_costs import least_cycles

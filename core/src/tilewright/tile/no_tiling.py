@@ -5,14 +5,13 @@ Does not know how tiles are searched; it asks with other limits.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tilewright.errors import TilewrightError, memory_error, typed
 from tilewright.ir.access import MapAccess
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.stages import Step
 from tilewright.tile.search import TilingSearch
 from tilewright.tile.size_strategies import at_least, smallest_bytes

@@ -8,10 +8,9 @@ for each such set is kept: an exact search as long as there are not too many of 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, combinations
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.regions import Region
 from tilewright.ir.stages import Buffer

@@ -5,10 +5,9 @@ Does not know in which order steps are called, nor what moving rows takes.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from tilewright.bind.work import operations
-from tilewright.ir.dataclass import dataclass
 from tilewright.tile.alike_spaces import decisive_of_calls
 from tilewright.tile.kernel_costs import kernel_cycles, scratch_bytes
 from tilewright.tile.row_step import RowStep

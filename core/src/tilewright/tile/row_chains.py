@@ -8,8 +8,8 @@ chain of outputs that all begin before the other wanders through memory, and tak
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.rounding import align_down
 
 _MOST_STATES = 32  # of a chain that are looked at together

@@ -9,10 +9,9 @@ before it, in all steps.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.layout import Layout
 from tilewright.tile.row_step import Columns, RowRead, RowStep
 from tilewright.tile.row_steps import RowSteps

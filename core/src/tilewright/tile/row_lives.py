@@ -6,12 +6,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import OUTSIDE
 from tilewright.ir.layout import strides
 from tilewright.ir.rounding import align_up

@@ -10,9 +10,8 @@ that end with it.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.regions import Repeated
 from tilewright.tile.row_step import RowRead, RowStep
 

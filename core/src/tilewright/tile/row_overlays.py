@@ -8,10 +8,9 @@ place, every row of the output is stored behind what is still read.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from operator import itemgetter
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Buffer
 from tilewright.tile.row_lives import RowLives

@@ -9,11 +9,10 @@ bytes, for fewer and fewer bytes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import NamedTuple
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.regions import HeldValue, Region, Rows
 from tilewright.tile.alike_rows import AlikeRows, Ends
 from tilewright.tile.row_bridges import with_bridges

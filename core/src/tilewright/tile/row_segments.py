@@ -8,10 +8,9 @@ the calls of the others.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.rounding import align_up, ceil_div
 from tilewright.tile.alike_rows import AlikeRows, Ends
 from tilewright.tile.row_call_costs import CALL_CYCLES

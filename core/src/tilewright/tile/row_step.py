@@ -4,9 +4,9 @@ Does not know how a step comes to be so (`row_steps`), nor what its calls take (
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.regions import SplitReduction
 from tilewright.ir.rounding import align_up, ceil_div
 from tilewright.ir.stages import Step

@@ -5,7 +5,7 @@ Does not know how tiles are chosen.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from types import MappingProxyType
@@ -13,7 +13,6 @@ from types import MappingProxyType
 from tilewright.bind.work import operations
 from tilewright.ir.access import Access, Loop, MapAccess, touched
 from tilewright.ir.addressable import reachable
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Node

@@ -5,10 +5,9 @@ Does not know which values stay in a scratchpad; it is told, step by step. Nor w
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.journal import begins
 from tilewright.ir.regions import Copy, Hop, Region
 from tilewright.ir.tiler import Buffering, TilingRequest

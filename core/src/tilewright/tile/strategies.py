@@ -5,11 +5,10 @@ Does not know how spaces are built or searched.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from tilewright.errors import TilewrightError
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.stages import Group
 from tilewright.ir.tiler import Buffering, TilingRequest
 from tilewright.tile.whole import WholeTiler

@@ -5,14 +5,13 @@ Does not know what a tile costs, nor which one is chosen.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tilewright.ir.access import Access, Box, Loop, MapAccess, touched
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.index import Axis, bare_loop, mentions
 from tilewright.ir.kernel import Kernel, Matched, PartialSums
 from tilewright.ir.layout import Layout

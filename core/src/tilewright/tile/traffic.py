@@ -5,14 +5,13 @@ Does not know when transfers begin or who waits for them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tilewright.ir.access import touched
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.regions import Copy, key_of
 from tilewright.tile.boxes import Boxes, RollingAxis, most, new_rows, roll_along
 from tilewright.tile.fusion import RegionStep

@@ -5,9 +5,9 @@ Does not know which windows there are, nor when they are copied.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tilewright.ir.access import Window
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.layout import Layout, merge_loops, strides
 from tilewright.ir.platform import CopyPath, Platform
 from tilewright.ir.rounding import ceil_div

@@ -4,9 +4,9 @@ constants may live in, and where what lives beside the way comes in. Does not kn
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.platform import CopyPath, Platform
 from tilewright.tile.transfers import path_between, route
 

@@ -5,7 +5,8 @@ Does not know memories; a model whose buffers do not fit is for another tiler, o
 
 from __future__ import annotations
 
-from tilewright.ir.dataclass import dataclass
+from dataclasses import dataclass
+
 from tilewright.ir.regions import Region
 from tilewright.ir.stages import Group, Step
 from tilewright.ir.tiler import TilingRequest

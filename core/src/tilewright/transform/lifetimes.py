@@ -7,10 +7,9 @@ only the mover runs them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tilewright.ir.code_pass import CodePass, CodePassContext
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.expressions import Expression, FunctionCall
 from tilewright.ir.program import Program, StepCode
 from tilewright.ir.stages import comes_and_goes

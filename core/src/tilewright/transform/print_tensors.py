@@ -9,14 +9,13 @@ buffer is printed whole, when its window has arrived or is complete: a smaller w
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from importlib.resources import files
 
 from tilewright.c_text.identifiers import comment_text
 from tilewright.errors import typed, usage_error
 from tilewright.ir.code_pass import CodePass, CodePassContext
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.expressions import Cast, Element, Expression, Field, FunctionCall, Name, Number, Reference, equal
 from tilewright.ir.program import Program, StepCode

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.evaluation import results
 from tilewright.ir.graph import Graph, Site
 from tilewright.ir.operator import Operator

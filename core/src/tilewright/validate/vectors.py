@@ -7,13 +7,12 @@ from __future__ import annotations
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import dropwhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilewright.errors import TilewrightError, usage_error
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph, Tensor
 from tilewright.ir.operator import Operator

@@ -5,13 +5,12 @@ Does not know who asks, or how the verdict is told.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.journal import INFO, timed, told
 from tilewright.validate.comparison import Drift, OutputVerdict, StepVerdict, Verdict
 from tilewright.validate.vectors import VectorSet

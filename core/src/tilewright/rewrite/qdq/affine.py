@@ -5,12 +5,12 @@ Does not know which operator they surround.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph, Node
 

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Attribute, Node
 from tilewright.ir.requant import Requant
 from tilewright.ir.rounding import ceil_div

@@ -5,8 +5,8 @@ Does not know which operators have an integer form.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Graph, Node
 from tilewright.ir.requant import Requant

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Node
 from tilewright.operators.unary import UNARY
 from tilewright.rewrite.edit import origins

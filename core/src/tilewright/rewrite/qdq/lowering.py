@@ -5,10 +5,10 @@ Does not know any family's arithmetic.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from tilewright.errors import Diagnostic
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph, Node
 from tilewright.rewrite.edit import Draft

@@ -9,11 +9,10 @@ Two exact moves bring every such operator to the integer side, whatever the expo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Graph, Node
 from tilewright.rewrite.edit import Draft, origins, with_attributes

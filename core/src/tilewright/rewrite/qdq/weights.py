@@ -8,12 +8,12 @@ Rounding that moves a result by more than `LARGEST_MOVE` of an output step is re
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph, Node
 from tilewright.rewrite.edit import Draft

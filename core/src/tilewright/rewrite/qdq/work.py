@@ -4,10 +4,9 @@ Does not know any operator.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from tilewright.errors import Diagnostic
-from tilewright.ir.dataclass import dataclass
 from tilewright.ir.graph import Node
 from tilewright.rewrite.edit import Draft
 from tilewright.rewrite.qdq.weights import Bias
