@@ -10,8 +10,8 @@ Every number is user + system time of one process and its children, the smallest
 disturbed one. Seconds are this machine's; the ratios in brackets, to the import of onnx, travel better. Instructions
 are those that valgrind counts in one run of the process, in millions: the same within a thousandth on a busy machine.
 
-Bytecode is there, as it is behind every installation and after the first run of an editable one: it is kept in a folder
-of the benchmark's own, whatever PYTHONDONTWRITEBYTECODE says. The first run of a command makes it: with `--runs 1` the
+Bytecode and templates are there, as they are after the first run of an installation: they are kept in a folder of the
+benchmark's own, whatever PYTHONDONTWRITEBYTECODE says. The first run of a command makes it: with `--runs 1` the
 table of networks shows what a first run takes.
 """
 
@@ -81,8 +81,8 @@ def main() -> int:
     parser.add_argument("--instructions", action="store_true", help="instead of seconds; needs valgrind")
     parser.add_argument("models", nargs="*", type=Path)
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as bytecode:
-        os.environ["PYTHONPYCACHEPREFIX"] = bytecode
+    with tempfile.TemporaryDirectory() as kept:
+        os.environ["PYTHONPYCACHEPREFIX"] = os.environ["XDG_CACHE_HOME"] = kept
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         return tables(arguments)
 
