@@ -3,6 +3,10 @@ Does not know files, stages or plugins; what is not plain data is handed to a `R
 
 Every dataclass is an object with its fields; inside a union it also says its `$type`. Tuples are lists, floats that
 JSON has no number for are `{"float": "inf"}`. Decoding checks every type and says where one is wrong.
+
+No library's: cattrs takes "12", 1.7 and True for integers and "abc" for a tuple of texts, and has no way for unions
+like that of an attribute, nor for hints of names that are imported while types are checked only. With hooks for all of
+these, its share would be the 15 lines that go through the fields of a class.
 """
 
 from __future__ import annotations
