@@ -58,12 +58,10 @@ def tilewright_tilers() -> Iterable[Tiler]:
 def tilewright_allocators() -> Iterable[Allocator]:
     """The heuristics, and the one that chooses among allocators."""
     from tilewright.allocate.auto import Auto
+    from tilewright.allocate.baselines import GreedyBySize, HillClimb
     from tilewright.allocate.best_fit import BestFit
-    from tilewright.allocate.greedy import GreedyByConflicts, GreedyBySize
-    from tilewright.allocate.hill_climb import HillClimb
-    from tilewright.allocate.tetris import TetrisRandom
 
-    return (Auto(), BestFit(), GreedyByConflicts(), GreedyBySize(), HillClimb(), TetrisRandom())
+    return (Auto(), BestFit(), GreedyBySize(), HillClimb())
 
 
 @hookimpl

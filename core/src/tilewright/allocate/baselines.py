@@ -1,6 +1,5 @@
-"""Knows hill climbing over orders, the third allocator of TVM's Unified Static Memory Planner, from its description:
-swap what is in the way of the block at the peak, keep what is better, and now and then what is worse.
-Does not know when to stop but for the lower bound and the number of attempts.
+"""Knows two allocators of TVM's Unified Static Memory Planner (RFC 0009), as baselines: one order into the first gaps,
+and hill climbing over orders. Does not know gaps or pools itself.
 """
 
 from __future__ import annotations
@@ -8,7 +7,6 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from tilewright.allocate.greedy import by_size
 from tilewright.allocate.packing import Packing, Yard, pack, prepare
 from tilewright.allocate.verdict import unaligned, verdict
 from tilewright.ir.allocation import Budget, Problem, Solution
@@ -17,8 +15,26 @@ _ATTEMPTS = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GreedyBySize:
+    """Largest block first, into the lowest gap of the first candidate pool that has room. Source: RFC 0009."""
+
+    name: str = "greedy-by-size"
+    summary: str = "largest first, into the lowest gap (TVM's default)"
+
+    def solve(self, problem: Problem, budget: Budget) -> Solution:
+        """See `Allocator.solve`. One unit of work is one block placed; the budget is not needed."""
+        if (refused := unaligned(problem)) is not None:
+            return refused
+        yard = prepare(problem)
+        order = _by_size(yard)
+        return verdict(problem, yard, pack(yard, order, "first"), False, len(order))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HillClimb:
-    """At most 500 orders, the first one by size. One unit of work is one block placed."""
+    """At most 500 orders, the first one by size: swap what is in the way of the block at the peak, keep what is better,
+    and now and then what is worse. One unit of work is one block placed.
+    """
 
     name: str = "hill-climb"
     summary: str = "swaps blocks around the peak, 500 times (TVM)"
@@ -28,7 +44,7 @@ class HillClimb:
         if (refused := unaligned(problem)) is not None:
             return refused
         yard = prepare(problem)
-        order = by_size(yard)
+        order = _by_size(yard)
         best = now = pack(yard, order, "first")
         work, chance = len(order), random.Random(budget.seed)
         attempts = min(_ATTEMPTS, budget.work // max(len(order), 1)) if len(order) > 1 else 0
@@ -43,6 +59,12 @@ class HillClimb:
             if packing.cost <= now.cost or chance.randrange(attempts) > attempts // 2 + attempt:
                 order, now = changed, packing
         return verdict(problem, yard, best, False, work)
+
+
+def _by_size(yard: Yard) -> list[int]:
+    """Movable blocks, largest first; of equals the one with more conflicts, then by name."""
+    blocks = yard.problem.blocks
+    return sorted(yard.movable, key=lambda i: (-blocks[i].size_bytes, -len(yard.conflicts[i]), blocks[i].name))
 
 
 def _swapped(yard: Yard, packing: Packing, order: list[int], chance: random.Random) -> list[int]:
