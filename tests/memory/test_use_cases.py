@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.config.memory_pools import parse_names, parse_pool, with_details, with_pools
+from tilewright.config.memory_pools import parse_pool, with_pools
 from tilewright.validate.reference import run
 
 DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits"
@@ -110,16 +110,10 @@ def test_buffers_and_constants_in_different_memories(
         assert found[".sram_bss"] >= used["sram"]
 
 
-def test_the_flags_of_the_rfc(bench: Any) -> None:
-    """--usmp-workspace-pools=dtcm,sram --usmp-workspace-pool-dtcm="target=c;size=300" and so on."""
-    named = (*parse_names("dtcm,sram", "ram"), *parse_names("itcm,flash", "const"))
-    details = [
-        ("dtcm", "target=c;size=300"),
-        ("sram", "target=c"),
-        ("itcm", "target=c;size=400"),
-        ("flash", "target=c"),
-    ]
-    deployment = bench.deployment(pools=with_details(named, details))
+def test_the_pools_of_the_rfc(bench: Any) -> None:
+    """`--usmp-workspace-pools=dtcm,sram --usmp-workspace-pool-dtcm="target=c;size=300"` and so on, as pools."""
+    pools = tuple(map(parse_pool, ("dtcm:300", "sram", "itcm:400,ro", "flash,ro")))
+    deployment = bench.deployment(pools=pools)
     assert [memory.name for memory in deployment.platform.memories] == ["dtcm", "sram", "itcm", "flash"]
     assert deployment.worst_case_buffer_size["dtcm"] <= 300
     assert deployment.worst_case_buffer_size["sram"] > 0

@@ -12,7 +12,7 @@ from tilewright.config.boards import Board, read_board
 from tilewright.config.clock import parse_clock
 from tilewright.config.copied_constants import AUTO, CopyRule, parse_copy
 from tilewright.config.io_types import FLOAT, TYPES
-from tilewright.config.memory_pools import PoolSpec, parse_bytes, parse_names, parse_pool, with_details
+from tilewright.config.memory_pools import PoolSpec, parse_bytes, parse_pool
 from tilewright.config.options import Options
 from tilewright.errors import typed, usage_error
 from tilewright.ir.decisions import Decisions, Whose
@@ -64,13 +64,8 @@ def _clock(typed_clock: str, board: Board | None) -> int | None:
 
 
 def pools_from(flags: Mapping[str, Any]) -> tuple[PoolSpec, ...]:
-    """The pools of all flags, those of `--pool` first. TilewrightError TW1101 (exit 2) for what cannot be read."""
-    named = [
-        *(parse_names(flags["workspace_pools"], "ram") if flags["workspace_pools"] else ()),
-        *(parse_names(flags["parameter_pools"], "const") if flags["parameter_pools"] else ()),
-    ]
-    details = [pair_of("--workspace-pool-NAME", text) for text in flags["pool_details"]]
-    return (*(parse_pool(text) for text in flags["pools"]), *with_details(named, details))
+    """The pools of all flags `--pool`. TilewrightError TW1101 (exit 2) for what cannot be read."""
+    return tuple(parse_pool(text) for text in flags["pools"])
 
 
 def limits_from(texts: Sequence[str]) -> dict[str, int]:
@@ -177,7 +172,7 @@ def is_file(text: str) -> bool:
 
 def pair_of(flag: str, text: str) -> tuple[str, str]:
     """`NAME=VALUE`, split at the last equals sign of a name that may have several. TW1101 (exit 2)."""
-    name, equals, value = text.partition("=") if flag.startswith("--workspace") else text.rpartition("=")
+    name, equals, value = text.rpartition("=")
     if not name or not equals or not value:
         raise usage_error("TW1101", f"'{flag} {text}' cannot be read", fix=(f"write it as {flag} NAME=VALUE",))
     return name, value

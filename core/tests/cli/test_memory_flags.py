@@ -23,8 +23,7 @@ def given(*typed: str) -> Mapping[str, Any]:
 def test_without_flags_everything_is_empty() -> None:
     found = given()
     assert set(found) == {
-        *("board", "memory", "pools", "workspace_pools", "parameter_pools", "pool_details"),
-        *("pins", "stages", "states", "io"),
+        *("board", "memory", "pools", "pins", "stages", "states", "io"),
     }
     assert not any(found.values())
 
@@ -34,7 +33,6 @@ def test_without_flags_everything_is_empty() -> None:
     [
         ("--memory", "memory"),
         ("--pool", "pools"),
-        ("--pool-detail", "pool_details"),
         ("--pin", "pins"),
         ("--stage", "stages"),
         ("--state", "states"),
@@ -46,15 +44,8 @@ def test_what_is_said_several_times_is_kept_in_order(flag: str, name: str) -> No
     assert given(flag, "b=1", flag, "a=2", flag, "b=3")[name] == ("b=1", "a=2", "b=3")
 
 
-@pytest.mark.parametrize("kind", ["workspace", "parameter"])
-def test_words_of_tvm_are_the_same_flags(kind: str) -> None:
-    ours = given(f"--{kind}-pools", "sram,dtcm")
-    assert ours == given(f"--usmp-{kind}-pools", "sram,dtcm")
-    assert ours[f"{kind}_pools"] == "sram,dtcm"
-
-
-def test_help_has_every_flag_but_the_one_that_only_a_rewriting_makes() -> None:
+def test_help_has_every_flag() -> None:
     command = click.command("one")(memory_flags(lambda **_: None))
     shown = command.get_help(click.Context(command))
     flags = {option for one in command.params for option in one.opts}
-    assert {flag for flag in flags if flag not in shown} == {"--pool-detail"}
+    assert {flag for flag in flags if flag not in shown} == set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tilewright.config.memory_pools import PoolSpec, parse_names, parse_pool, with_details, with_pools
+from tilewright.config.memory_pools import PoolSpec, parse_pool, with_pools
 from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.platform import CopyPath, Engine, Memory, Platform
 
@@ -62,25 +62,6 @@ def test_engines_have_the_access_that_is_said() -> None:
     assert not memory.lets("npu", "ro")
     assert FLASH.lets("cpu", "ro")
     assert not FLASH.lets("cpu", "rw")
-
-
-def test_the_words_of_tvm() -> None:
-    pools = with_details(
-        parse_names("dtcm,sram:8K", "ram"), [("dtcm", "target=c;size=1000"), ("sram", "target=c:rw,npu:ro")]
-    )
-    made = with_pools(TWO, (*pools, *parse_names("itcm,flash", "const")))
-    assert [(memory.name, memory.size_bytes, memory.kind) for memory in made.memories] == [
-        ("dtcm", 1000, "ram"),
-        ("sram", 8192, "ram"),
-        ("itcm", None, "const"),
-        ("flash", None, "const"),
-    ]
-    assert made.memory("dtcm").access_by("npu") == "none"  # only those that are named, and c is the first engine
-    assert made.memory("dtcm").access_by("cpu") == "rw"
-    assert made.memory("sram").access_by("npu") == "ro"
-    for details in ([("ghost", "size=1")], [("dtcm", "speed=1")], [("dtcm", "target=c:yes")]):
-        with pytest.raises(TilewrightError, match="TW1101"):
-            with_details(pools, details)
 
 
 COPYING = Platform(

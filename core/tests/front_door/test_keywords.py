@@ -14,10 +14,9 @@ from tilewright.errors import Exit, TilewrightError
 from tilewright.front_door.keywords import Keywords, options_of
 from tilewright.words import options_from
 
-OF_THE_COMMAND = {  # where files go and what is said; several networks; what a Compiled has; how TVM calls pools
+OF_THE_COMMAND = {  # where files go and what is said; several networks; what a Compiled has
     *("output", "json", "quiet", "verbose", "group", "target", "help"),
     *("dump-after", "export-state"),
-    *("workspace-pools", "parameter-pools", "pool-detail"),
 }
 
 

@@ -15,7 +15,6 @@ import click
 from tilewright import __version__
 from tilewright.cli.examples import examples
 from tilewright.cli.option import option
-from tilewright.cli.tvm_words import spelled_out
 from tilewright.errors import Exit, TilewrightError, typed, usage_error
 
 # Objects made between two looks for cycles, of which values have none. Looks at every 700 took a tenth of it all, at
@@ -48,9 +47,8 @@ class LazyGroup(click.Group):
     """Commands by name, imported only when called: `tilewright.cli.NAME_command`, or whatever a plugin loads."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        words = spelled_out(args)
-        ctx.meta[_TYPED] = tuple(words)
-        return super().parse_args(ctx, words)
+        ctx.meta[_TYPED] = tuple(args)
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*COMMANDS, *_plugin_commands()]

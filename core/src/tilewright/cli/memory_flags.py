@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from tilewright.cli.option import names_option, option
+from tilewright.cli.option import option
 
 _MEMORIES = (
     option(
@@ -28,27 +28,6 @@ _MEMORIES = (
         metavar="NAME:SIZE[,...]",
         help="A memory instead of the target's; the first is preferred. Further: ro (constants), soft (may be "
         "exceeded, with a warning), section=.NAME, base=0x..., ENGINE=rw|ro|none.",
-    ),
-    names_option(
-        "--workspace-pools",
-        "--usmp-workspace-pools",
-        default="",
-        metavar="A,B",
-        help="--pool A --pool B, as in TVM.",
-    ),
-    names_option(
-        "--parameter-pools",
-        "--usmp-parameter-pools",
-        default="",
-        metavar="A,B",
-        help="--pool A,ro --pool B,ro, as in TVM.",
-    ),
-    option(
-        "--pool-detail",
-        "pool_details",
-        multiple=True,
-        hidden=True,
-        help="What --workspace-pool-NAME says, as in TVM.",
     ),
 )
 _CONTENTS = (

@@ -1,4 +1,4 @@
-"""Knows pools that a user names one by one, `--pool dtcm:96K`, and the lists of names that TVM's users are used to.
+"""Knows pools that a user names one by one, `--pool dtcm:96K`.
 Does not know any target. The order in which pools are named is the order of preference.
 """
 
@@ -19,7 +19,6 @@ UNITS = {"": 1, "B": 1} | {
 }
 FORM = "--pool NAME:SIZE[,ro][,soft][,section=.NAME][,base=0x...][,align=N][,ENGINE=rw|ro|none]"
 SECTION = re.compile(r"[A-Za-z0-9_.$]+")
-RAM_OF_TVM = "c"  # what TVM calls the machine's own processor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +33,6 @@ class PoolSpec:
     base: int | None = None
     align: int | None = None
     access: Mapping[str, Access] = field(default_factory=dict)  # by engine
-    only: bool = False  # engines that are not named have no access, as in TVM
 
     def on(self, platform: Platform) -> Memory:
         """The memory that it makes of the target's. TilewrightError TW1103 (exit 2) for engines there are none of."""
@@ -51,19 +49,16 @@ class PoolSpec:
             access={**memory.access, **self._access(platform)},
         )
 
-    def _access(self, platform: Platform) -> dict[str, Access]:
+    def _access(self, platform: Platform) -> Mapping[str, Access]:
         engines = [engine.name for engine in platform.engines]
-        named = dict(self.access)
-        if RAM_OF_TVM in named and RAM_OF_TVM not in engines:
-            named[engines[0]] = named.pop(RAM_OF_TVM)
-        for name in named:
+        for name in self.access:
             if name not in engines:
                 raise usage_error(
                     "TW1103",
                     f"pool '{self.name}' names engine '{name}'; target '{platform.name}' has {', '.join(engines)}",
                     fix=(f"write it as {FORM}",),
                 )
-        return {**dict.fromkeys(engines, "none"), **named} if self.only else named
+        return self.access
 
 
 def with_pools(platform: Platform, pools: Sequence[PoolSpec]) -> Platform:
@@ -104,35 +99,16 @@ def _crooked(memories: Iterable[Memory]) -> str:
     return ""
 
 
-def parse_pool(text: str, *, kind: Literal["ram", "const", ""] = "") -> PoolSpec:
+def parse_pool(text: str) -> PoolSpec:
     """`dtcm:96K,section=.dtcm`. TilewrightError TW1101 (exit 2) for anything that cannot be read."""
     head, *rest = text.split(",")
     name, _, size = head.partition(":")
     if not (name.isascii() and name.isidentifier()):
         raise _unreadable(text, f"'{name}' is no name that C can use")
-    spec = PoolSpec(name=name, size_bytes=parse_bytes(size) if size else None, kind=kind)
+    spec = PoolSpec(name=name, size_bytes=parse_bytes(size) if size else None)
     for item in rest:
         spec = _with_item(spec, item, text)
     return spec
-
-
-def parse_names(text: str, kind: Literal["ram", "const"]) -> tuple[PoolSpec, ...]:
-    """`dtcm,sram` of `--workspace-pools` and `--parameter-pools`; a name may have a size, `dtcm:64K`."""
-    return tuple(parse_pool(item.strip(), kind=kind) for item in text.split(","))
-
-
-def with_details(pools: Iterable[PoolSpec], details: Iterable[tuple[str, str]]) -> tuple[PoolSpec, ...]:
-    """The pools with what `--workspace-pool-NAME "target=c:rw,accel:ro;size=1000"` says of them.
-
-    Raises TilewrightError TW1101 (exit 2) for a pool that was not named, or a detail that cannot be read.
-    """
-    found = {pool.name: pool for pool in pools}
-    for name, text in details:
-        if name not in found:
-            raise _unreadable(f"{name}={text}", f"there is no pool '{name}' in --workspace-pools or --parameter-pools")
-        for item in filter(None, (part.strip() for part in text.split(";"))):
-            found[name] = _with_detail(found[name], item)
-    return tuple(found.values())
 
 
 def parse_bytes(text: str) -> int:
@@ -176,18 +152,6 @@ def _with_item(spec: PoolSpec, item: str, text: str) -> PoolSpec:
     if value in ("rw", "ro", "none"):
         return replace(spec, access={**spec.access, key: cast(Access, value)})
     raise _unreadable(text, f"'{item}' says nothing about a pool")
-
-
-def _with_detail(spec: PoolSpec, item: str) -> PoolSpec:
-    key, _, value = item.partition("=")
-    if key.strip() == "size":
-        return replace(spec, size_bytes=parse_bytes(value))
-    if key.strip() == "target":
-        pairs = (part.strip().partition(":") for part in value.split(","))
-        access = {name: access or "rw" for name, _, access in pairs}
-        if all(one in ("rw", "ro", "none") for one in access.values()):
-            return replace(spec, access=cast(Mapping[str, Access], access), only=True)
-    raise _unreadable(item, 'a detail is "target=c:rw,accel:ro" or "size=1000"')
 
 
 def _number(value: str, text: str) -> int:

@@ -79,7 +79,6 @@ _SINGLE = (  # keyword and flag alike
 _OF_FILES = ("const_format", "layout", "selftest")
 _COUNTS = ("groups", "effort", "recompute")  # 1 or more
 _PATHS = ("board", "import_state")
-_OF_TVM = MappingProxyType({"workspace_pools": "", "parameter_pools": "", "pool_details": ()})  # spelled `pool` here
 
 
 def options_of(keywords: Mapping[str, Any]) -> Options:
@@ -90,7 +89,7 @@ def options_of(keywords: Mapping[str, Any]) -> Options:
     texts = {flag: _texts(keywords.get(word, ())) for word, flag in _SEVERAL.items()}
     single = {word: keywords.get(word, getattr(default, word)) for word in _SINGLE}
     board = Path(keywords["board"]) if "board" in keywords else None
-    options = options_from({**_OF_TVM, **texts, **single, "board": board, "clock": str(keywords.get("clock", ""))})
+    options = options_from({**texts, **single, "board": board, "clock": str(keywords.get("clock", ""))})
     emit = exporters_from(",".join(_texts(keywords["emit"]))) if "emit" in keywords else default.emit
     return replace(options, emit=emit, **{word: keywords[word] for word in _OF_FILES if word in keywords})
 
