@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from onnx import TensorProto, helper
 
+from row_networks import ONE_MEMORY
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
 from tilewright.ir.decisions import Decisions
 from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.registry import registry_for
-from tilewright.testing.row_networks import ONE_MEMORY
 
 SCRATCHPAD_BYTES = 2048
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from objections import objections
 
+from layer_programs import Case, network
 from tilewright.allocate.best_fit import BestFit
 from tilewright.emit import EmitOptions, emit
 from tilewright.ir.decisions import Decisions
@@ -21,7 +22,6 @@ from tilewright.ir.dtypes import DType
 from tilewright.lower import lower
 from tilewright.plan.planner import Planner
 from tilewright.plugins import Registry, load_for
-from tilewright.testing.layer_programs import Case, network
 from tilewright.testing.operator_layers import Sample, every_layer
 from tilewright.transform import HOOKS, LIFETIMES, transform
 

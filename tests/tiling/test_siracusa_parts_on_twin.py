@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from layer_programs import Case, network
 from networks import network_file, vectors_file
 from tilewright.allocate.best_fit import BestFit
 from tilewright.config.options import Options
@@ -25,7 +26,6 @@ from tilewright.lower import lower
 from tilewright.plan.planner import Planner
 from tilewright.plugins import load_for
 from tilewright.runners.twin import RACE, TwinRunner
-from tilewright.testing.layer_programs import Case, network
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.operator_layers import Sample
 from tilewright.tile.strategies import StepTiler

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from portable_plans import portable_planner
+from row_networks import ONE_MEMORY, row_network
 from tilewright.allocate.best_fit import BestFit
 from tilewright.allocate.overlay_bodies import with_bodies
 from tilewright.allocate.overlays import OverlaidBuffers, as_proved, chosen, overlaid_buffers, with_overlays
@@ -14,8 +16,6 @@ from tilewright.errors import TilewrightError
 from tilewright.ir.allocation import Block, Budget, Place, Pool, Problem, Solution
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.portable_plans import portable_planner
-from tilewright.testing.row_networks import ONE_MEMORY, row_network
 
 POOL = Pool(name="ram", capacity_bytes=None)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from layer_programs import two_hops
 from tilewright.bind import bind
 from tilewright.check.tiling import check_tiles
 from tilewright.ir.decisions import Decisions
@@ -17,7 +18,6 @@ from tilewright.ir.regions import Copy, Cut, HeldValue, Hop, Region
 from tilewright.ir.stages import Group, Scheduled, Tiled
 from tilewright.schedule import schedule
 from tilewright.testing.cluster import cluster
-from tilewright.testing.layer_programs import two_hops
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.stage import listed

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from portable_plans import portable_planner
 from tilewright.allocate import allocate
 from tilewright.allocate.best_fit import BestFit
 from tilewright.bind import bind
@@ -25,7 +26,6 @@ from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Allocated, Buffer, Placement, Scheduled, Storage
 from tilewright.schedule import schedule
 from tilewright.testing.one_step import vocabulary, with_kernel
-from tilewright.testing.portable_plans import portable_planner
 from tilewright.testing.random_graphs import random_graph, small_world
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.stage import tile

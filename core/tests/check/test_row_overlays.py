@@ -7,6 +7,7 @@ from functools import cache
 
 import pytest
 
+from row_networks import on_one_memory, row_network
 from tilewright.allocate import allocate
 from tilewright.allocate.best_fit import BestFit
 from tilewright.allocate.overlays import overlaid_buffers
@@ -17,7 +18,6 @@ from tilewright.ir.regions import HeldValue, Region
 from tilewright.ir.stages import Tiled
 from tilewright.schedule import schedule
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.tile.alike_rows import AlikeRows
 from tilewright.tile.row_chains import Distance
 from tilewright.tile.row_lives import RowLives

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from portable_plans import portable_planner
+from row_networks import ONE_MEMORY, row_network
 from tilewright.check.row_ports import row_port_faults
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.stages import Allocated, Placement
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.rewrite.row_ports import with_arrival
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.portable_plans import portable_planner
-from tilewright.testing.row_networks import ONE_MEMORY, row_network
 
 
 @pytest.fixture(name="plan", scope="module")

@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from row_networks import ONE_MEMORY, on_one_memory, row_network
 from tilewright.bind import bind
 from tilewright.check.tiling import check_tiles
 from tilewright.ir.decisions import Decisions, Whose
@@ -19,7 +20,6 @@ from tilewright.ir.stages import Tiled
 from tilewright.rewrite.row_ports import with_row_ports
 from tilewright.schedule import schedule
 from tilewright.testing.one_step import portable_kernels, vocabulary
-from tilewright.testing.row_networks import ONE_MEMORY, on_one_memory, row_network
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.row_programs import overlaid_steps, row_programs
 from tilewright.tile.stage import tile

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from row_networks import on_one_memory, row_network
 from tilewright.check.tiling import check_tiles
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.regions import HeldValue, Region, Stripes
 from tilewright.ir.stages import Tiled
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.tile.alike_rows import AlikeRows
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_programs import region_of

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from row_networks import on_one_memory
 from tilewright.check.tiling import check_tiles
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
@@ -15,7 +16,6 @@ from tilewright.ir.graph import Attribute, Graph
 from tilewright.ir.regions import Region, Repeated, SplitReduction
 from tilewright.ir.stages import Tiled
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.row_networks import on_one_memory
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.row_programs import row_programs
 from tilewright.tile.stage import tile

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from random_layers import schedule_on
 from tilewright.check.tiling import check_tiles
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
@@ -16,7 +17,6 @@ from tilewright.ir.regions import Copy, Cut, Hop, SplitReduction, key_of
 from tilewright.ir.stages import Tiled
 from tilewright.testing.cluster import cluster
 from tilewright.testing.one_step import vocabulary, with_kernel
-from tilewright.testing.random_layers import schedule_on
 from tilewright.tile.stage import tile
 from tilewright.tile.strategies import StepTiler
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from row_networks import on_one_memory
 from tilewright.check.view_readers import ViewReaders
 from tilewright.ir.dtypes import DType
 from tilewright.ir.stages import Scheduled
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.row_networks import on_one_memory
 from tilewright.testing.sketch import Sketch
 
 

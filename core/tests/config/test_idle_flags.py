@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from portable_plans import portable_planner
+from row_networks import ONE_MEMORY, row_network
 from tilewright.config.idle_flags import CUTTING, idle_flags
 from tilewright.config.options import Options
 from tilewright.ir.decisions import Decisions
@@ -14,8 +16,6 @@ from tilewright.ir.stages import Allocated
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.portable_plans import portable_planner
-from tilewright.testing.row_networks import ONE_MEMORY, row_network
 from tilewright.tile.strategies import TILERS, StepTiler
 
 

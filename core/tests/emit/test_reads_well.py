@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from objections import objections
 
+from layer_programs import Case, least_room, tiles_of
+from portable_plans import portable_planner
 from tilewright.emit import EmitOptions, emit
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.stages import Allocated
 from tilewright.lower import lower
 from tilewright.testing.cluster import cluster
-from tilewright.testing.layer_programs import Case, least_room, tiles_of
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.operator_layers import Sample, every_layer
-from tilewright.testing.portable_plans import portable_planner
 from tilewright.testing.random_networks import KINDS, random_network
 from tilewright.transform import HOOKS, transform
 

@@ -11,6 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from portable_plans import portable_planner
+from reference_runs import demand_reference, hooked_program
+from row_networks import ONE_MEMORY, RowNetwork, row_network
 from tilewright.emit import EmitOptions, emit
 from tilewright.ir.decisions import Decisions, Whose
 from tilewright.ir.dtypes import DType
@@ -24,9 +27,6 @@ from tilewright.rewrite.row_ports import with_row_ports
 from tilewright.runners.host import SANITIZE, STRICT, HostRunner
 from tilewright.runners.toolchain import find_compiler
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.portable_plans import portable_planner
-from tilewright.testing.reference_runs import demand_reference, hooked_program
-from tilewright.testing.row_networks import ONE_MEMORY, RowNetwork, row_network
 from tilewright.testing.sketch import Sketch
 
 SEEDS = [*range(4), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 14))]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from layer_programs import two_hops
 from tilewright.ir.regions import Copy, Cut
-from tilewright.testing.layer_programs import two_hops
 
 FETCH, STORE, KEEP = "net_0_maxpool_fetch_x_0", "net_2_maxpool_store_y_2", "net_0_maxpool_keep"
 COMPUTES = ("net_0_maxpool_compute", "net_1_clip_compute", "net_2_maxpool_compute")

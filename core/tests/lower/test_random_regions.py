@@ -17,6 +17,7 @@ import numpy.typing as npt
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from team_run import run_team
 from tilewright.allocate.best_fit import BestFit
 from tilewright.builtin import tilewright_kernels, tilewright_operators
 from tilewright.emit import EmitOptions, emit
@@ -35,7 +36,6 @@ from tilewright.lower import lower
 from tilewright.plan.planner import Planner
 from tilewright.testing.cluster import cluster, copy_path
 from tilewright.testing.sketch import Sketch
-from tilewright.testing.team_run import run_team
 from tilewright.tile.boxes import Boxes, boxes_of, roll_along
 from tilewright.tile.fusion import RegionAnalysis, RegionStep, StepAnalyses, region_analysis
 from tilewright.tile.step_spaces import ScheduledMachine

@@ -7,14 +7,14 @@ import re
 import numpy as np
 import pytest
 
+from portable_plans import portable_planner
+from row_networks import ONE_MEMORY
 from tilewright.emit import EmitOptions, emit
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Graph
 from tilewright.lower import lower
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.portable_plans import portable_planner
-from tilewright.testing.row_networks import ONE_MEMORY
 from tilewright.testing.sketch import Sketch
 
 

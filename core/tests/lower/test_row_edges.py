@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from portable_plans import portable_planner
+from reference_runs import demand_reference
+from row_networks import on_one_memory, row_network
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.expressions import Name
 from tilewright.ir.program import StepCode
@@ -17,9 +20,6 @@ from tilewright.lower import lower
 from tilewright.lower.row_stripes import StripeTable
 from tilewright.plan.row_costs import times_computed
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.portable_plans import portable_planner
-from tilewright.testing.reference_runs import demand_reference
-from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.tile.alike_rows import AlikeRows
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_programs import region_of

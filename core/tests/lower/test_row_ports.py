@@ -15,6 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from portable_plans import portable_planner
+from row_networks import ONE_MEMORY, RowNetwork, row_network
 from tilewright.emit import EmitOptions, emit
 from tilewright.ir.decisions import Decisions, Whose
 from tilewright.ir.graph import Graph
@@ -28,8 +30,6 @@ from tilewright.rewrite.row_ports import with_arrival
 from tilewright.runners.host import SANITIZE, STRICT, HostRunner
 from tilewright.runners.toolchain import find_compiler
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.portable_plans import portable_planner
-from tilewright.testing.row_networks import ONE_MEMORY, RowNetwork, row_network
 from tilewright.transform import HOOKS, transform
 from tilewright.validate.reference import run
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from portable_plans import portable_planner
+from row_networks import ONE_MEMORY, RowNetwork, on_one_memory, row_network
 from tilewright.allocate import allocate
 from tilewright.allocate.best_fit import BestFit
 from tilewright.emit import EmitOptions, emit
@@ -24,8 +26,6 @@ from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Optimize, ram_bytes
 from tilewright.runners.host import HostRunner
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.portable_plans import portable_planner
-from tilewright.testing.row_networks import ONE_MEMORY, RowNetwork, on_one_memory, row_network
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.row_programs import overlaid_steps
 from tilewright.tile.stage import tile

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from portable_plans import portable_planner
+from reference_runs import demand_reference
+from row_networks import ONE_MEMORY, row_network
 from tilewright.ir.expressions import Name
 from tilewright.ir.regions import Region, Stripes
 from tilewright.ir.stages import Allocated
@@ -14,9 +17,6 @@ from tilewright.lower.row_stripes import StripeTable
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.row_costs import times_computed
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.portable_plans import portable_planner
-from tilewright.testing.reference_runs import demand_reference
-from tilewright.testing.row_networks import ONE_MEMORY, row_network
 
 SEEDS = (1, 4, 9, 14, 31, 37)
 OFTEN = (1, 9, 31)  # the others in the nightly run

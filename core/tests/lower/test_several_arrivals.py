@@ -17,6 +17,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from portable_plans import portable_planner
+from reference_runs import demand_reference, hooked_program
+from row_networks import ONE_MEMORY, row_network
 from tilewright.emit import EmitOptions, emit
 from tilewright.ir.decisions import Decisions, Whose
 from tilewright.ir.dtypes import DType
@@ -29,9 +32,6 @@ from tilewright.rewrite.row_ports import with_row_ports
 from tilewright.runners.host import SANITIZE, STRICT
 from tilewright.runners.toolchain import find_compiler
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.portable_plans import portable_planner
-from tilewright.testing.reference_runs import demand_reference, hooked_program
-from tilewright.testing.row_networks import ONE_MEMORY, row_network
 from tilewright.testing.sketch import Sketch
 from tilewright.validate.reference import run
 

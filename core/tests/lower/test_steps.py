@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from row_networks import on_one_memory
 from tilewright.allocate import allocate
 from tilewright.allocate.best_fit import BestFit
 from tilewright.emit.ctree import print_body
@@ -19,7 +20,6 @@ from tilewright.lower import lower
 from tilewright.lower.addresses import address_book, members_of
 from tilewright.lower.steps import Lowered, lower_step
 from tilewright.testing.one_step import vocabulary, with_kernel
-from tilewright.testing.row_networks import on_one_memory
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.stage import tile
 from tilewright.tile.whole import WholeTiler

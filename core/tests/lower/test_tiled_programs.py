@@ -15,6 +15,7 @@ import numpy.typing as npt
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from team_run import run_team
 from tilewright.allocate.best_fit import BestFit
 from tilewright.builtin import tilewright_kernels, tilewright_operators
 from tilewright.emit import EmitOptions, emit
@@ -32,7 +33,6 @@ from tilewright.lower import lower
 from tilewright.plan.planner import Planner
 from tilewright.testing.cluster import cluster, copy_path
 from tilewright.testing.sketch import Sketch
-from tilewright.testing.team_run import run_team
 from tilewright.tile.tiling_space import cuttable
 from tilewright.transform import HOOKS, LIFETIMES, transform
 from tilewright.validate.reference import run

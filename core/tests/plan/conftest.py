@@ -8,13 +8,13 @@ from functools import cache
 
 import pytest
 
+from portable_plans import portable_planner
+from row_networks import ONE_MEMORY, row_network
 from tilewright.ir.stages import Allocated
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Optimize, Planner
 from tilewright.plan.remedies import with_memories
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.portable_plans import portable_planner
-from tilewright.testing.row_networks import ONE_MEMORY, row_network
 
 Planned = Callable[..., Allocated]
 SEED = 0  # layers 4,860 B or so, by rows much less

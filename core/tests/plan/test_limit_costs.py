@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from row_networks import ONE_MEMORY, row_network
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.stages import Allocated, Bound
 from tilewright.plan.kernel_fallback import Fitting
@@ -17,7 +18,6 @@ from tilewright.plan.planner import Planner
 from tilewright.plan.remedies import Asked, Change, Trials, with_memories
 from tilewright.plan.work import WorkDone
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.row_networks import ONE_MEMORY, row_network
 
 Planned = Callable[..., Allocated]
 LIMIT = 4_000  # of some 4,860 B layer by layer

@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from row_networks import ONE_MEMORY
 from tilewright.bind import bind
 from tilewright.bind.recompute import recomputed
 from tilewright.check.stages import verify_bound
@@ -19,7 +20,6 @@ from tilewright.plan.recomputation import recomputations
 from tilewright.plan.step_orders import StepOrders
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.random_graphs import random_graph, small_world
-from tilewright.testing.row_networks import ONE_MEMORY
 from tilewright.testing.sketch import Sketch
 
 SMALL, LARGE = (4,), (64, 4)

@@ -8,6 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from portable_plans import portable_planner
+from reference_runs import demand_reference
+from row_networks import ONE_MEMORY
 from tilewright.ir.decisions import Decisions, Recomputation, Whose
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph
@@ -18,9 +21,6 @@ from tilewright.plan.recompute_choice import recomputation_notes
 from tilewright.plan.remedies import with_memories
 from tilewright.plan.row_costs import plan_cycles
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.portable_plans import portable_planner
-from tilewright.testing.reference_runs import demand_reference
-from tilewright.testing.row_networks import ONE_MEMORY
 from tilewright.testing.sketch import Sketch
 
 SIDE = 96

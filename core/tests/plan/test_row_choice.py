@@ -8,6 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from portable_plans import portable_planner
+from row_networks import ONE_MEMORY, row_network
 from tilewright.errors import TilewrightError
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute
@@ -20,8 +22,6 @@ from tilewright.plan.row_choice import BALANCED, faster_by_rows, planned_way, pl
 from tilewright.plan.row_costs import row_notes
 from tilewright.plan.row_ways import row_ways
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.portable_plans import portable_planner
-from tilewright.testing.row_networks import ONE_MEMORY, row_network
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.whole import WholeTiler
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from row_networks import ONE_MEMORY
 from tilewright.allocate.best_fit import BestFit
 from tilewright.ir.access import Access, whole
 from tilewright.ir.dtypes import DType
@@ -19,7 +20,6 @@ from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Planner, ram_bytes
 from tilewright.plan.row_costs import row_notes, times_computed
 from tilewright.testing.one_step import portable_kernels, vocabulary
-from tilewright.testing.row_networks import ONE_MEMORY
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.strategies import StepTiler
 

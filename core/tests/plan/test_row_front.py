@@ -8,14 +8,14 @@ from itertools import pairwise
 
 import pytest
 
+from portable_plans import portable_planner
+from row_networks import ONE_MEMORY, row_network
 from tilewright.ir.platform import Memory, Platform
 from tilewright.ir.stages import Allocated
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Optimize, ram_bytes
 from tilewright.plan.row_front import FrontPoint, row_front
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.portable_plans import portable_planner
-from tilewright.testing.row_networks import ONE_MEMORY, row_network
 
 SEEDS = range(6)
 PLANNER = portable_planner()

@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from portable_plans import portable_planner
+from row_networks import ONE_MEMORY, row_network
 from tilewright.bind import bind
 from tilewright.ir.access import Access, parse_map, whole
 from tilewright.ir.decisions import Decisions
@@ -19,8 +21,6 @@ from tilewright.plan.planner import Planner, ram_bytes
 from tilewright.plan.row_costs import plan_cycles
 from tilewright.plan.row_kernels import kernels_by_rows, kernels_of_calls
 from tilewright.testing.one_step import portable_kernels, vocabulary
-from tilewright.testing.portable_plans import portable_planner
-from tilewright.testing.row_networks import ONE_MEMORY, row_network
 from tilewright.testing.sketch import Sketch
 
 

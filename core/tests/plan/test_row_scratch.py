@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from portable_plans import portable_planner
+from row_networks import ONE_MEMORY, row_network
 from tilewright.ir.access import Access, whole
 from tilewright.ir.kernel import Kernel, Matched, TileShape
 from tilewright.ir.stages import Allocated, Bound
@@ -18,8 +20,6 @@ from tilewright.plan.row_scratch import kernels_within
 from tilewright.plan.row_ways import RowPlan, row_ways
 from tilewright.plan.shortage import choice_of
 from tilewright.testing.one_step import portable_kernels, vocabulary
-from tilewright.testing.portable_plans import portable_planner
-from tilewright.testing.row_networks import ONE_MEMORY, row_network
 from tilewright.tile.row_segments import Segment, Way
 
 PLAIN, LEAN, FAST = "portable.conv_f32", "acme.conv_lean", "acme.conv"

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from row_networks import ONE_MEMORY
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.ir.stages import Allocated, Buffer, Placement
 from tilewright.report.build import build_report, live_bytes
 from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.registry import registry_for
-from tilewright.testing.row_networks import ONE_MEMORY
 
 
 @cache

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from portable_plans import portable_planner
+from row_networks import ONE_MEMORY, row_network
 from tilewright.ir.stages import Allocated
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.report.held_rows import held_rows
 from tilewright.report.panels import panels_of_report
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.portable_plans import portable_planner
-from tilewright.testing.row_networks import ONE_MEMORY, row_network
 
 
 @pytest.fixture(name="plan", scope="module")

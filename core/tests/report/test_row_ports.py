@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from portable_plans import portable_planner
+from row_networks import ONE_MEMORY
 from tilewright.ir.decisions import BY_ROWS, Decisions, Whose
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph
@@ -17,8 +19,6 @@ from tilewright.report.row_ports import row_ports
 from tilewright.report.text import passing, summary_parts
 from tilewright.rewrite.row_ports import with_row_ports
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.portable_plans import portable_planner
-from tilewright.testing.row_networks import ONE_MEMORY
 from tilewright.testing.sketch import Sketch
 
 

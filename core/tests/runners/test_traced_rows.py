@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from portable_plans import portable_planner
+from row_networks import ONE_MEMORY, row_network
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Tensor
 from tilewright.ir.stages import Allocated
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.runners.traced_rows import TracedRows, decode_rows, see_rows, traced_rows
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.portable_plans import portable_planner
-from tilewright.testing.row_networks import ONE_MEMORY, row_network
 
 VALUE = TracedRows(
     step=3, value="v", tensor=Tensor(name="v", dtype=DType.I8, shape=(1, 2, 4, 3)), layout=(0, 1, 2, 3), axis=2, trips=4

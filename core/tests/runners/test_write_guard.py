@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
+from row_networks import ONE_MEMORY
 from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.runner import Runner
@@ -17,7 +18,6 @@ from tilewright.runners.twin import TwinRunner
 from tilewright.runners.write_guard import Writable, _merged
 from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.registry import registry_for
-from tilewright.testing.row_networks import ONE_MEMORY
 from tilewright.verification.validation import validate, vectors_of
 
 PLATFORMS = {platform.name: platform for platform in (ONE_MEMORY, CLUSTER)}

@@ -23,7 +23,6 @@ def test_files_are_found_below_a_package_in_order() -> None:
     found = c_files(CORE)
     assert "prelude.h" in found and list(found) == sorted(found)
     assert {Path(name).suffix for name in found} <= {".c", ".h"}
-    assert "tw_rt_threads.c" in c_files("tilewright.testing")
 
 
 def test_a_file_that_is_c_has_nothing_said_about_it(tmp_path: Path) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from row_networks import on_one_memory, row_network
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.alike_rows import AlikeRows
 from tilewright.tile.row_lives import RowLives

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from row_networks import on_one_memory
 from tilewright.ir.decisions import Decisions, Staging
 from tilewright.ir.dtypes import DType
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.row_networks import on_one_memory
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.copies import constant_copies
 from tilewright.tile.step_spaces import ScheduledMachine

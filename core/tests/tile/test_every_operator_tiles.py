@@ -13,12 +13,12 @@ from typing import Literal
 import numpy as np
 import pytest
 
+from layer_programs import Case, layer_space, least_room, run_on_twin, tiles_of, two_hops
 from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.regions import key_of
 from tilewright.ir.tiler import Buffering
 from tilewright.runners.twin import TwinRunner
 from tilewright.testing.cluster import cluster
-from tilewright.testing.layer_programs import Case, layer_space, least_room, run_on_twin, tiles_of, two_hops
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.operator_layers import Sample, every_layer
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from row_networks import on_one_memory
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute
 from tilewright.ir.regions import SplitReduction
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.row_networks import on_one_memory
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.row_step import RowStep
 from tilewright.tile.row_steps import RowSteps

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from layer_programs import layer_space
 from tilewright.testing.cluster import cluster
-from tilewright.testing.layer_programs import layer_space
 from tilewright.testing.operator_layers import every_layer
 from tilewright.tile.grid import grid, orders, tile_counts, trip_counts
 

@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from row_networks import row_network
 from tilewright.bind import bind
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
@@ -17,7 +18,6 @@ from tilewright.ir.tiler import TilingRequest
 from tilewright.schedule import schedule
 from tilewright.testing.cluster import cluster
 from tilewright.testing.one_step import portable_kernels, vocabulary
-from tilewright.testing.row_networks import row_network
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.fusion import RegionAnalysis, StepAnalyses, region_analysis
 from tilewright.tile.group_bounds import least_bytes, least_cost

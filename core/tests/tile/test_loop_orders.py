@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from random_layers import layers, schedule_on
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.regions import Copy, Cut, key_of
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster, copy_cycles
 from tilewright.testing.one_step import one_step, vocabulary
-from tilewright.testing.random_layers import layers, schedule_on
 from tilewright.tile.kernel_costs import tile_cycles
 from tilewright.tile.loop_orders import EstimatedTiling, LoopOrders, total_of
 from tilewright.tile.lower_bounds import TRAFFIC

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from row_networks import on_one_memory, row_network
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.tile.alike_rows import AlikeRows
 from tilewright.tile.row_bridges import _ends, _least_bytes, with_bridges
 from tilewright.tile.row_lives import RowLives

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from row_networks import on_one_memory, row_network
 from tilewright.ir.platform import Engine
 from tilewright.ir.regions import Region
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.tile.row_buffers import row_buffers, row_steps_of
 from tilewright.tile.row_programs import RowPrograms, row_programs
 from tilewright.tile.row_steps import RowSteps

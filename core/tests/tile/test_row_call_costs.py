@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tilewright.testing.row_networks import ONE_TAP, POOL, image, on_one_memory
+from row_networks import ONE_TAP, POOL, image, on_one_memory
 from tilewright.tile.row_steps import RowSteps
 
 

@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import pytest
 
+from row_networks import on_one_memory, row_network
 from tilewright.ir.access import MapAccess
 from tilewright.ir.dtypes import DType
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.testing.sketch import Sketch
 from tilewright.tile import row_edges
 from tilewright.tile.row_edges import blocks_around, with_edges

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from row_networks import on_one_memory, row_network
 from tilewright.ir.dtypes import DType
 from tilewright.ir.regions import Repeated
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.testing.sketch import Sketch
 from tilewright.tile import row_order
 from tilewright.tile.row_lives import RowLives

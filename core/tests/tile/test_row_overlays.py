@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from row_networks import on_one_memory, row_network
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.regions import HeldValue, Region
 from tilewright.schedule import schedule
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_overlays import lag_backward

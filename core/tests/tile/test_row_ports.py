@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from row_networks import ONE_MEMORY, row_network
 from tilewright.bind import bind
 from tilewright.ir.decisions import Decisions
 from tilewright.rewrite.row_ports import with_arrival
 from tilewright.schedule import schedule
 from tilewright.testing.one_step import portable_kernels, vocabulary
-from tilewright.testing.row_networks import ONE_MEMORY, row_network
 from tilewright.tile.row_ports import arrivals, departures
 from tilewright.tile.row_programs import row_programs
 from tilewright.tile.step_spaces import ScheduledMachine

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from row_networks import on_one_memory, row_network
 from tilewright.allocate import allocate
 from tilewright.allocate.best_fit import BestFit
 from tilewright.allocate.overlays import overlaid_buffers
@@ -12,7 +13,6 @@ from tilewright.ir.decisions import Decisions
 from tilewright.ir.stages import Tiled
 from tilewright.plan.planner import ram_bytes
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.tile.alike_rows import AlikeRows
 from tilewright.tile.row_buffers import row_cycles
 from tilewright.tile.row_lives import KnownCalls

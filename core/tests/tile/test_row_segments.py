@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from row_networks import on_one_memory, row_network
 from tilewright.ir.dtypes import DType
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.testing.sketch import Sketch
 from tilewright.tile import row_segments
 from tilewright.tile.alike_rows import AlikeRows

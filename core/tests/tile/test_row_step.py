@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
-from tilewright.testing.row_networks import POOL, image, last_by_rows
+from row_networks import POOL, image, last_by_rows
 from tilewright.tile.row_step import MOST_TRIPS, Columns
 
 

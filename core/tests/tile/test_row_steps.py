@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from row_networks import POOL, image, last_by_rows
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.row_networks import POOL, image, last_by_rows
 from tilewright.testing.sketch import Sketch
 
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from row_networks import on_one_memory, row_network
 from tilewright.ir.access import MapAccess, Span
 from tilewright.ir.index import Axis, Box
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.tile.alike_rows import AlikeRows
 from tilewright.tile.row_lives import RowLives
 from tilewright.tile.row_programs import region_of

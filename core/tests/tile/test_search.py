@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from random_layers import layers, schedule_on
+from space_costs import space_cost
 from tilewright.ir.access import MapAccess
 from tilewright.ir.decisions import Decisions
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.random_layers import layers, schedule_on
-from tilewright.testing.space_costs import space_cost
 from tilewright.tile.loop_orders import EstimatedTiling
 from tilewright.tile.lower_bounds import MOST_TRAFFIC, TRAFFIC
 from tilewright.tile.search import TilingSearch

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from random_layers import schedule_on
+from space_costs import space_chain, space_cost, space_region
 from tilewright.check.stages import verify_tiled
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.regions import Copy, Cut, Hop, key_of
@@ -17,8 +19,6 @@ from tilewright.ir.stages import Tiled
 from tilewright.ir.tiler import TilingRequest
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.random_layers import schedule_on
-from tilewright.testing.space_costs import space_chain, space_cost, space_region
 from tilewright.tile import footprint
 from tilewright.tile.boxes import boxes_of
 from tilewright.tile.choices import TileChoices

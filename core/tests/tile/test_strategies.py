@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from random_layers import layers, schedule_on
+from space_costs import space_cost
 from tilewright.check.stages import verify_tiled
 from tilewright.check.tiling import check_tiles
 from tilewright.errors import Exit, TilewrightError
@@ -20,8 +22,6 @@ from tilewright.ir.stages import Tiled
 from tilewright.ir.tiler import Buffering
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.random_layers import layers, schedule_on
-from tilewright.testing.space_costs import space_cost
 from tilewright.tile.search import TilingSearch
 from tilewright.tile.stage import tile
 from tilewright.tile.step_spaces import ScheduledMachine

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from random_layers import layers, schedule_on
+from space_costs import space_cost
 from tilewright.ir.access import Access, MapAccess, parse_map
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.regions import key_of
@@ -17,8 +19,6 @@ from tilewright.ir.rounding import ceil_div
 from tilewright.testing.cluster import cluster
 from tilewright.testing.kernel_tiles import tile_boxes
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.random_layers import layers, schedule_on
-from tilewright.testing.space_costs import space_cost
 from tilewright.tile.grid import orders
 from tilewright.tile.search import TilingSearch
 from tilewright.tile.spans import nested_ranges, spans

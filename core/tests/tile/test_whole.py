@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from row_networks import on_one_memory
 from tilewright.errors import TilewrightError
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.regions import Region, Repeated, Rows
 from tilewright.ir.tiler import TilingRequest
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.row_networks import on_one_memory
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.whole import WholeTiler
 

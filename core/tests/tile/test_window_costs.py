@@ -9,11 +9,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from random_layers import layers, schedule_on
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.platform import CopyPath
 from tilewright.testing.cluster import cluster
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.random_layers import layers, schedule_on
 from tilewright.tile.grid import grid
 from tilewright.tile.step_spaces import ScheduledMachine
 from tilewright.tile.tiling_space import CopiedOperand, TilingSpace, WindowTable

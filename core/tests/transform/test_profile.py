@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from team_run import build_team
 from tilewright.allocate.best_fit import BestFit
 from tilewright.builtin import tilewright_kernels, tilewright_operators, tilewright_tilers
 from tilewright.emit import EmitOptions, emit
@@ -22,7 +23,6 @@ from tilewright.lower import lower
 from tilewright.plan.planner import Planner
 from tilewright.testing.cluster import cluster
 from tilewright.testing.sketch import Sketch
-from tilewright.testing.team_run import build_team
 from tilewright.transform import HOOKS, LIFETIMES, PRINT_TENSORS, PROFILE, transform
 
 OPERATORS = {operator.name: operator for operator in tilewright_operators()}

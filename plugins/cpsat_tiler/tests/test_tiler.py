@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from random_layers import layers, schedule_on
 from tilewright.allocate import allocate
 from tilewright.allocate.best_fit import BestFit
 from tilewright.api.testing import CLUSTER, RUNTIME_BYTES, cluster, copy_path, portable_kernels, vocabulary
@@ -29,7 +30,6 @@ from tilewright.ir.stages import Scheduled, Tiled
 from tilewright.ir.tiler import Buffering
 from tilewright.runners.twin import TwinRunner
 from tilewright.schedule import schedule
-from tilewright.testing.random_layers import layers, schedule_on
 from tilewright.testing.registry import registry_for
 from tilewright.tile.stage import tile
 from tilewright.tile.strategies import TILERS

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from row_networks import on_one_memory, row_network
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.row_networks import on_one_memory, row_network
 from tilewright.validate.reference import run
 
 

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+import reference_runs
+from portable_plans import portable_planner
+from reference_runs import demand_reference, hooked_program
+from row_networks import ONE_MEMORY
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph
 from tilewright.ir.stages import Allocated
-from tilewright.testing import reference_runs
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.portable_plans import portable_planner
-from tilewright.testing.reference_runs import demand_reference, hooked_program
-from tilewright.testing.row_networks import ONE_MEMORY
 from tilewright.testing.sketch import Sketch
 
 FEEDS = {"x": np.arange(6, dtype=np.float32)}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tilewright.testing.portable_plans import portable_planner
-from tilewright.testing.row_networks import ONE_MEMORY, row_network
+from portable_plans import portable_planner
+from row_networks import ONE_MEMORY, row_network
 
 
 def test_what_is_asked_for_replaces_what_the_core_brings() -> None:

@@ -8,7 +8,6 @@ import os
 import shlex
 import subprocess
 from collections.abc import Mapping, Sequence
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,8 +71,8 @@ def build_team(
         str(folder / "team"),
         *map(str, kept),
     ]
-    with as_file(files("tilewright.testing") / "tw_rt_threads.c") as backend:
-        subprocess.run([*command, str(backend), "-lm", "-lpthread"], check=True, cwd=folder)
+    backend = Path(__file__).with_name("tw_rt_threads.c")
+    subprocess.run([*command, str(backend), "-lm", "-lpthread"], check=True, cwd=folder)
     return folder / "team"
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import find, given, settings
 
+from random_layers import layers, schedule_on
 from tilewright.testing.cluster import CLUSTER
-from tilewright.testing.random_layers import layers, schedule_on
 
 KINDS = ("Conv", "MaxPool", "Gemm", "MatMul", "Add", "Softmax", "Slice", "ReduceSum", "Concat")
 

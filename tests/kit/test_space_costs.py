@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from layer_programs import layer_space
+from space_costs import space_chain, space_cost, space_region
 from tilewright.ir.regions import Copy, Cut, Hop
 from tilewright.testing.cluster import CLUSTER
-from tilewright.testing.layer_programs import layer_space
 from tilewright.testing.layer_sample import Sample
-from tilewright.testing.space_costs import space_chain, space_cost, space_region
 
 LAYER = Sample(op="MatMul", inputs=(np.ones((16, 40), np.float32), np.ones((40, 12), np.float32)))
 SPACE = layer_space(LAYER, CLUSTER, split=True)

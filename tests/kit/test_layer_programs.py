@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from layer_programs import Case, layer_space, least_room, network, run_on_twin, tiles_of, two_hops
 from tilewright.errors import TilewrightError
 from tilewright.ir.runner import RunResult
 from tilewright.testing.cluster import CLUSTER, RUNTIME_BYTES
-from tilewright.testing.layer_programs import Case, layer_space, least_room, network, run_on_twin, tiles_of, two_hops
 from tilewright.testing.layer_sample import Sample
 
 LAYER = Sample(op="Neg", inputs=(np.arange(600, dtype=np.float32).reshape(20, 30),))
