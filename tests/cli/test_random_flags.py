@@ -1,6 +1,6 @@
 """Flags that nobody has thought of together: right numbers, or a refusal with a next step that is true.
 
-More of them: `benchmarks/random_flags.py`.
+More of them: `benchmarks/fuzz.py --what flags`.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ def test_flags_are_obeyed_or_refused(
 ) -> None:
     tool("gcc")
     file = tmp_path / "graph.onnx"
-    if not benchmark_script("random_float_tiles").written(seed, file):
+    if not benchmark_script("fuzzing.float_tiles").written(seed, file):
         pytest.skip("nothing was drawn")
-    script = benchmark_script("random_flags")
+    script = benchmark_script("fuzzing.flags")
     words = script.command(file, load_for(target=target).platforms[target], random.Random(seed))
     assert script.ended(words)[1] == "", words
 
@@ -32,7 +32,7 @@ def test_flags_are_obeyed_or_refused(
 def test_what_is_said_to_fit_is_tried(benchmark_script: Callable[[str], Any], tool: Callable[[str], str]) -> None:
     tool("gcc")
     digits = str(Path(__file__).parents[2] / "examples" / "digits" / "digits_int8.onnx")
-    script = benchmark_script("random_flags")
+    script = benchmark_script("fuzzing.flags")
     words = ["validate", digits, "--target", "generic", "--memory", "ram=100", "--on", "host"]
     assert script.ended(words) == ("does_not_fit, TW5001", "")
     assert script.changed(words, ["--memory", "ram=9K", "--io", "user"]) == [

@@ -1,6 +1,6 @@
 """States of plans that nobody has seen: saved after any stage and continued, they give the program of one compilation.
 
-More of them: `benchmarks/random_states.py`.
+More of them: `benchmarks/fuzz.py --what states`.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ SEEDS = (4, 18)  # on machines with one memory both are computed row by row
 def test_states_are_continued(
     benchmark_script: Callable[[str], Any], seed: int, half: bool, target: str, tmp_path: Path
 ) -> None:
-    file, graphs = tmp_path / "graph.onnx", benchmark_script("random_float_tiles")
+    file, graphs = tmp_path / "graph.onnx", benchmark_script("fuzzing.float_tiles")
     if not graphs.written(seed, file) or (half and not graphs.halved(file)):
         pytest.skip("nothing was drawn, or nothing that can be of float16")
-    script = benchmark_script("random_states")
-    found = list(script.outcomes(file, target, MACHINES[target], tmp_path / "states"))
+    script = benchmark_script("fuzzing.states")
+    found = list(script.continued(file, target, MACHINES[target], tmp_path / "states"))
     assert len(found) == len(script.STAGES)
     assert {what for what, _ in found} <= {"same", "same but for rows"}, found
     assert seed not in SEEDS or [what for what, _ in found].count("same but for rows") == (target == "generic")

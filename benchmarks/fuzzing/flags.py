@@ -1,12 +1,8 @@
 """Flags drawn by a seed: whichever they are, the generated program gives the right numbers, or there is a refusal that
 has a code and a next step; and what it says would fit does.
 
-    python benchmarks/random_flags.py [--target siracusa] [--on RUNNER] [--seeds 0:100] [MODEL ...]
-
 Each seed is one command line `tilewright validate ...` with one to five flags, whose values are names of the network
-and of the target, sizes, and now and then nonsense; the network is one of the models, or a graph of
-`random_float_tiles.py`. A line for each command that ends otherwise, to be typed again, and how many ended how; the
-exit code is the number of failures.
+and of the target, sizes, and now and then nonsense; the network is one of the models, or a graph of `float_tiles.py`.
 """
 
 from __future__ import annotations
@@ -15,10 +11,6 @@ import argparse
 import random
 import re
 import shlex
-import sys
-import tempfile
-import warnings
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -26,8 +18,9 @@ from pathlib import Path
 
 import onnx
 from click.testing import CliRunner
-from random_float_tiles import written
 
+from fuzzing.float_tiles import written
+from fuzzing.frame import Fuzz, Outcome
 from tilewright.api.platform import Platform
 from tilewright.cli.main import tilewright
 from tilewright.errors import Exit, TilewrightError
@@ -183,33 +176,25 @@ def promised(error: TilewrightError) -> Iterator[list[str]]:
             yield shlex.split(found[1])
 
 
-def main() -> int:
-    """How many commands ended as none should."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def flags(parser: argparse.ArgumentParser) -> None:
+    """Where programs run, and of which networks."""
     parser.add_argument("models", nargs="*", metavar="MODEL")
     parser.add_argument("--target", default="siracusa")
     parser.add_argument("--on", help="where the programs run; default: the twin of several cores, or this machine")
-    parser.add_argument("--seeds", default="0:100", help="FIRST:END")
-    asked = parser.parse_args()
-    warnings.simplefilter("ignore")
+
+
+def outcomes(seeds: Sequence[int], asked: argparse.Namespace, folder: Path) -> Iterator[Outcome]:
+    """How the command lines ended."""
     platform = load_for(target=asked.target).platforms[asked.target]
-    found: Counter[str] = Counter()
-    first, end = map(int, asked.seeds.split(":"))
-    with tempfile.TemporaryDirectory() as folder:
-        for seed in range(first, end):
-            numbers, file = random.Random(seed), Path(folder) / f"graph{seed}.onnx"
-            if asked.models:
-                file = Path(numbers.choice(asked.models))
-            elif not written(seed, file):
-                continue
-            words = command(file, platform, numbers, asked.on)
-            what, why = ended(words)
-            found[what] += 1
-            if why:
-                print(f"seed {seed}: {shlex.join(words)}: {why}", flush=True)
-    print(dict(found.most_common()))
-    return found["failed"]
+    for seed in seeds:
+        numbers, file = random.Random(seed), folder / f"graph{seed}.onnx"
+        if asked.models:
+            file = Path(numbers.choice(asked.models))
+        elif not written(seed, file):
+            continue
+        words = command(file, platform, numbers, asked.on)
+        what, why = ended(words)
+        yield Outcome(f"seed {seed}: {shlex.join(words)}", what, why)
 
 
-if __name__ == "__main__":
-    sys.exit(min(main(), 100))
+FUZZ = Fuzz(about=__doc__ or "", outcomes=outcomes, flags=flags)

@@ -1,17 +1,14 @@
 """Networks that nobody has tuned for: drawn by a seed, quantised by onnxruntime, compiled, run, compared step by step.
 
-    python benchmarks/random_networks.py [--target T] [--on RUNNER] [--seeds 0:10] [--memory l1=16K] [--set NAME=VALUE]
-
 Each seed is one network in five forms: float, and int8 or uint8, per channel or per tensor, as QDQ or as quantised
 operators. A line a form: steps, how many differ from the numpy reference (must be none), the largest difference of an
-output from onnxruntime's in steps of its scale, memories. Needs onnxruntime; the exit code is the number of failures.
+output from onnxruntime's in steps of its scale, memories. Needs onnxruntime.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,6 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+
+from fuzzing.frame import Fuzz, Outcome, machine_flags, machine_options
 
 Array = np.ndarray
 CALIBRATION_SETS = 6
@@ -307,40 +306,22 @@ def judged(file: Path, target: str, runner_name: str, options: Any) -> tuple[str
     return text, not run.wrong and run.judged > 0
 
 
-def machine_options(parser: argparse.ArgumentParser) -> tuple[argparse.Namespace, Any]:
-    """What was typed, sizes of memories and settings among it, and these as Options."""
-    from tilewright.config.memory_pools import parse_bytes
-    from tilewright.config.options import Options
-
-    parser.add_argument("--memory", action="append", default=[], metavar="NAME=SIZE")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="settings")
-    asked = parser.parse_args()
-    sizes = {name: parse_bytes(size) for name, size in (text.split("=", 1) for text in asked.memory)}
-    return asked, Options(memory=sizes, settings=dict(text.split("=", 1) for text in asked.settings))
+def flags(parser: argparse.ArgumentParser) -> None:
+    """Where programs run."""
+    machine_flags(parser, "generic")
+    parser.add_argument("--on", default="host")
 
 
-def main() -> int:
-    """How many forms failed."""
+def outcomes(seeds: Sequence[int], asked: argparse.Namespace, folder: Path) -> Iterator[Outcome]:
+    """What became of the networks in all their forms."""
     from tilewright.errors import TilewrightError
 
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--target", default="generic")
-    parser.add_argument("--on", default="host")
-    parser.add_argument("--seeds", default="0:10", help="FIRST:END")
-    asked, options = machine_options(parser)
-    first, end = map(int, asked.seeds.split(":"))
-    failures = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for seed in range(first, end):
-            for file in write_networks(seed, Path(folder)):
-                try:
-                    text, good = judged(file, asked.target, asked.on, options)
-                except TilewrightError as error:
-                    text, good = str(error), False
-                failures += not good
-                print(f"{file.stem}: {'' if good else 'FAILED '}{text}", flush=True)
-    return failures
+    for file in (file for seed in seeds for file in write_networks(seed, folder)):
+        try:
+            text, good = judged(file, asked.target, asked.on, machine_options(asked))
+        except TilewrightError as error:
+            text, good = str(error), False
+        yield Outcome(file.stem, "right" if good else "failed", "" if good else text, note=text if good else "")
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+FUZZ = Fuzz(about=__doc__ or "", outcomes=outcomes, flags=flags)

@@ -1,41 +1,20 @@
-"""Random float graphs as C, beside onnxruntime and onnx's own reference.
-
-    python benchmarks/random_float_graphs.py [--seeds 0:1000] [--keep FOLDER]
-
-A seed picks a version of the operators from 7 to 22, inputs of 0 to 4 axes (some without elements) and one to five
-nodes of some 80 operators. Each graph is compiled to C, built with warnings as errors and run; its results are held
-against both references, where these can compute it. A difference counts where they agree with each other: what they
-do not agree on is left open. Refusals are counted by reason. The exit code is the number of failures.
+"""Draws float graphs: a version of the operators from 7 to 22, inputs of 0 to 4 axes (some without elements) and one to
+five nodes of some 80 operators, with the values that onnx's own reference computes on the way.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
-import tempfile
-import warnings
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import onnx
-import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
-
-from conformance.batch import PASS, REFUSED, run_batch  # found only now
-from conformance.cases import Case
-
 Array = npt.NDArray[np.generic]
-RELATIVE, ABSOLUTE, LARGE = 1e-3, 1e-4, 1e5
-BATCH = 25  # graphs in one program
 FIRST, LAST = 7, 22  # operator sets
 EXTENTS = (1, 2, 3, 5)
 
@@ -60,6 +39,7 @@ class Drawing:
 
     random: np.random.Generator
     opset: int
+    extents: Sequence[int]
     nodes: list[onnx.NodeProto] = field(default_factory=list)
     constants: dict[str, Array] = field(default_factory=dict)
     inputs: dict[str, Array] = field(default_factory=dict)
@@ -72,7 +52,7 @@ class Drawing:
     def shape(self, rank: int | None = None) -> tuple[int, ...]:
         rank = int(self.random.integers(0, 5)) if rank is None else rank
         empty = self.random.random() < 0.06
-        extents = [self.choice(EXTENTS) for _ in range(rank)]
+        extents = [self.choice(self.extents) for _ in range(rank)]
         if empty and rank:
             extents[int(self.random.integers(rank))] = 0
         return tuple(extents)
@@ -486,21 +466,13 @@ DRAWS: Mapping[str, Draw] = {
     "InstanceNormalization": _instance_norm, "LayerNormalization": _layer_norm, "LRN": _lrn,
     "LpNormalization": _lp_normalization, "Trilu": _trilu,
 }  # fmt: skip
-# Where onnx's reference is no witness alone: op_type -> the version from which it does what the text says.
-DOUBTFUL = {
-    "Softmax": 13,
-    "LogSoftmax": 13,
-    "BatchNormalization": 14,
-    "LpNormalization": LAST + 1,
-    "GlobalMaxPool": LAST + 1,  # takes two axes for those of the image, however many there are
-}
 MOVES = {"Transpose", "Reshape", "Flatten", "Unsqueeze", "Squeeze", "Slice", "Concat", "Split", "Gather", "Tile"}
 
 
-def drawn(seed: int) -> Drawing:
+def drawn(seed: int, extents: Sequence[int] = EXTENTS) -> Drawing:
     """The graph of a seed. Shapes are those of onnx's own inference, or of its reference where that knows none."""
     random = np.random.default_rng(seed)
-    d = Drawing(random=random, opset=int(random.integers(FIRST, LAST + 1)))
+    d = Drawing(random=random, opset=int(random.integers(FIRST, LAST + 1)), extents=extents)
     for name in ("x", "z")[: 1 + int(random.random() < 0.4)]:
         shape = d.shape(int(random.integers(3, 5)) if random.random() < 0.5 else None)
         d.inputs[name] = d.floats(shape)
@@ -550,96 +522,3 @@ def ends_of(d: Drawing) -> list[str]:
     """What no node reads."""
     read = {name for node in d.nodes for name in node.input}
     return [name for node in d.nodes for name in node.output if name not in read and name in d.shapes]
-
-
-def case_of(seed: int) -> tuple[Case, bool] | None:
-    """The graph as a case whose outputs both references agree on, and whether there are two; None where they differ."""
-    d = drawn(seed)
-    if not d.nodes:
-        return None
-    ends = ends_of(d)
-    made = model(d, ends)
-    if not ends:
-        return None
-    values = computed(d)
-    expected = [values[name] for name in ends]
-    theirs = by_onnxruntime(made, d.inputs)
-    if theirs is None and any(d.opset < DOUBTFUL.get(node.op_type, 0) for node in d.nodes):
-        return None
-    if any(np.abs(array[np.isfinite(array)]).max(initial=0) > LARGE for array in expected):
-        return None
-    if theirs is not None and not all(map(near, expected, theirs)):
-        return None
-    case = Case(
-        name=f"seed {seed}: {' '.join(node.op_type for node in d.nodes)} ({d.opset})",
-        operator="",
-        tier=0,
-        opset=d.opset,
-        expanded=False,
-        baked=False,
-        model=made.SerializeToString(),
-        inputs=d.inputs,
-        outputs=tuple(expected),
-        relative=RELATIVE,
-        absolute=ABSOLUTE * max(1.0, *(float(np.abs(a[np.isfinite(a)]).max(initial=0)) for a in expected)),
-    )
-    return case, theirs is not None
-
-
-def by_onnxruntime(made: onnx.ModelProto, inputs: Mapping[str, Array]) -> list[Array] | None:
-    """None where it cannot."""
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    try:
-        session = onnxruntime.InferenceSession(made.SerializeToString(), options, providers=["CPUExecutionProvider"])
-        given = {name: np.asarray(array) for name, array in inputs.items()}
-        return [np.asarray(array) for array in session.run(None, given)]
-    except Exception:  # each of its errors has a type of its own
-        return None
-
-
-def near(one: Array, other: Array) -> bool:
-    """Whether two references agree."""
-    if one.shape != other.shape or one.dtype != other.dtype:
-        return False
-    size = float(np.abs(one[np.isfinite(one)]).max(initial=1))
-    return bool(np.allclose(one, other, rtol=RELATIVE, atol=ABSOLUTE * size, equal_nan=True))
-
-
-def main() -> int:
-    """Try the seeds; return the number of failures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", default="0:1000")
-    parser.add_argument("--keep", type=Path)
-    arguments = parser.parse_args()
-    warnings.simplefilter("ignore")
-    first, last = map(int, arguments.seeds.split(":"))
-    counted: Counter[str] = Counter()
-    reasons: Counter[str] = Counter()
-    for start in range(first, last, BATCH):
-        found = [case_of(seed) for seed in range(start, min(start + BATCH, last))]
-        counted["left open"] += found.count(None)
-        cases = [each[0] for each in found if each]
-        counted["by two references"] += sum(each[1] for each in found if each)
-        with tempfile.TemporaryDirectory() as folder:
-            outcomes = run_batch(cases, Path(folder))
-        for case in cases:
-            outcome = outcomes[case.name]
-            counted[outcome.status] += 1
-            if outcome.status == REFUSED:
-                reasons[outcome.reason.splitlines()[-3 if "TW2101" in outcome.reason else 0].strip()[:110]] += 1
-            elif outcome.status != PASS:
-                print(f"{case.name}: {outcome.status}: {outcome.reason[-400:]}", flush=True)
-                if arguments.keep:
-                    arguments.keep.mkdir(parents=True, exist_ok=True)
-                    (arguments.keep / f"float_{case.name.split(':')[0].split()[1]}.onnx").write_bytes(case.model)
-    for reason, count in reasons.most_common():
-        print(f"refused {count}: {reason}")
-    print(dict(counted))
-    return sum(
-        count for status, count in counted.items() if status not in (PASS, REFUSED, "left open", "by two references")
-    )
-
-
-if __name__ == "__main__":
-    sys.exit(min(main(), 100))

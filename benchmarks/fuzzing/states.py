@@ -1,25 +1,20 @@
 """States of random graphs' plans: saved after any stage and continued, they must give the program that a compilation
 without a stop gives.
 
-    python benchmarks/random_states.py [--target siracusa] [--seeds 0:100] [--set NAME=VALUE] [--memory NAME=SIZE]
-                                       [--optimize ram] [--half]
-
-The graphs, and on machines with a scratchpad its sizes, are those of `random_float_tiles.py`. Ways by rows are found
-together with the order, so that a state saved after `scheduled` has none, and where the plan has some, the program is
-another. A line for each graph that gives another program, and how many there were of what;
-the exit code is the number of failures.
+The graphs, and on machines with a scratchpad its sizes, are those of `float_tiles.py`. Ways by rows are found together
+with the order, so that a state saved after `scheduled` has none, and where the plan has some, the program is another.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from random_float_tiles import counted
-
+from fuzzing.float_tiles import Graph, each_graph
+from fuzzing.float_tiles import flags as graph_flags
+from fuzzing.frame import Fuzz, Outcome, optimize_flag
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
@@ -27,7 +22,7 @@ from tilewright.errors import TilewrightError
 STAGES = ("rewritten", "bound", "scheduled", "tiled", "allocated")
 
 
-def outcomes(file: Path, target: str, options: Options, folder: Path) -> Iterator[tuple[str, str]]:
+def continued(file: Path, target: str, options: Options, folder: Path) -> Iterator[tuple[str, str]]:
     """What became of the states of a graph's plan, stage by stage, and what is wrong with that."""
     first = Deployment(file, target, options)
     try:
@@ -49,16 +44,20 @@ def outcomes(file: Path, target: str, options: Options, folder: Path) -> Iterato
             yield ("same", "") if same else ("failed", f"after {stage}: another program")
 
 
-def main() -> int:
-    """How many states give another program."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--optimize", default=Options().optimize, choices=("speed", "balanced", "ram"))
-
-    def tried(file: Path, asked: argparse.Namespace, options: Options, _: str) -> Iterator[tuple[str, str]]:
-        return outcomes(file, asked.target, replace(options, optimize=asked.optimize), file.with_suffix(".states"))
-
-    return counted(parser, tried)["failed"]
+def flags(parser: argparse.ArgumentParser) -> None:
+    """Those of the graphs, and what plans are to be good at."""
+    graph_flags(parser)
+    optimize_flag(parser)
 
 
-if __name__ == "__main__":
-    sys.exit(min(main(), 100))
+def outcomes(seeds: Sequence[int], asked: argparse.Namespace, folder: Path) -> Iterator[Outcome]:
+    """What became of the states of the graphs' plans."""
+
+    def judge(graph: Graph, asked: argparse.Namespace) -> Iterator[tuple[str, str]]:
+        options = replace(graph.options, optimize=asked.optimize)
+        return continued(graph.file, graph.target, options, graph.file.with_suffix(".states"))
+
+    return each_graph(judge, seeds, asked, folder)
+
+
+FUZZ = Fuzz(about=__doc__ or "", outcomes=outcomes, flags=flags)

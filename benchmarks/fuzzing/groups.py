@@ -1,11 +1,9 @@
 """Random networks in one program: what shares memory, and what may run at the same time, gives what each gives alone.
 
-    python benchmarks/random_groups.py [--seeds 0:100] [--keep FOLDER] [FLAG ...]
-
-A seed picks two to four of the graphs of `random_float_graphs.py`, which of them are concurrent, and inputs or outputs
-that stay with the caller. The group is compiled with the flags, built with sanitizers and run: each network alone and,
-at the same time in threads, those that are concurrent, in several orders. Outputs are held against the references that
-the graphs come with. A line for each group that is not right; the exit code is the number of failures.
+A seed picks two to four of the graphs of `float_graphs.py`, which of them are concurrent, and inputs or outputs that
+stay with the caller. The group is compiled with the flags, built with sanitizers and run: each network alone and, at
+the same time in threads, those that are concurrent, in several orders. Outputs are held against the references that the
+graphs come with. Flags of `compile` stand behind a `--`.
 """
 
 from __future__ import annotations
@@ -13,20 +11,17 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import shutil
 import subprocess
-import sys
-import tempfile
-import warnings
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import onnx
-import random_float_graphs
-from random_float_graphs import Array, near
+
+from fuzzing.drawing import Array
+from fuzzing.float_graphs import case_of, near
+from fuzzing.frame import Fuzz, Outcome
 
 TYPES = {
     "float32": "float",
@@ -78,7 +73,7 @@ def drawn(seed: int) -> Drawn | None:
     numbers, networks = random.Random(seed), list[Network]()
     count = numbers.randint(2, 4)
     for number in range(5 * count):
-        found = random_float_graphs.case_of(100_000 + 20 * seed + number) if len(networks) < count else None
+        found = case_of(100_000 + 20 * seed + number) if len(networks) < count else None
         if found is None:
             continue
         inputs, outputs = tuple(found[0].inputs.values()), found[0].outputs
@@ -228,29 +223,17 @@ def _run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
-def main() -> int:
-    """How many are not right."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", default="0:100")
-    parser.add_argument("--keep", type=Path)
-    asked, flags = parser.parse_known_args()
-    warnings.simplefilter("ignore")
-    counted = Counter[str]()
-    for seed in range(*map(int, asked.seeds.split(":"))):
+def flags(parser: argparse.ArgumentParser) -> None:
+    """Those of `compile`."""
+    parser.add_argument("words", nargs="*", metavar="-- FLAG")
+
+
+def outcomes(seeds: Sequence[int], asked: argparse.Namespace, folder: Path) -> Iterator[Outcome]:
+    """What became of the groups."""
+    for seed in seeds:
         group = drawn(seed)
-        if group is None:
-            counted["left open"] += 1
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            what, why = outcome(group, seed, Path(folder), flags)
-            if why and asked.keep:
-                shutil.copytree(folder, asked.keep / f"group{seed}")
-        counted[what] += 1
-        if why:
-            print(f"seed {seed}: {why[-400:]}", flush=True)
-    print(dict(counted))
-    return counted["failed"]
+        what, why = outcome(group, seed, folder, asked.words) if group else ("left open", "")
+        yield Outcome(f"seed {seed}", what, why[-400:])
 
 
-if __name__ == "__main__":
-    sys.exit(min(main(), 100))
+FUZZ = Fuzz(about=__doc__ or "", outcomes=outcomes, flags=flags)

@@ -1,11 +1,7 @@
 """Decisions of random graphs' plans: all of them, saved and pinned, must give the program again; parts of them must
 be kept or refused with a next step.
 
-    python benchmarks/random_pins.py [--target siracusa] [--seeds 0:100] [--set NAME=VALUE] [--memory NAME=SIZE]
-                                     [--optimize ram]
-
-The graphs, and on machines with a scratchpad its sizes, are those of `random_float_tiles.py`. A line for each graph of
-which something is not as it should be, and how many there were of what; the exit code is the number of failures.
+The graphs, and on machines with a scratchpad its sizes, are those of `float_tiles.py`.
 """
 
 from __future__ import annotations
@@ -13,14 +9,14 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from random_float_tiles import counted
-
+from fuzzing.float_tiles import Graph, each_graph
+from fuzzing.float_tiles import flags as graph_flags
+from fuzzing.frame import Fuzz, Outcome, optimize_flag
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError
@@ -49,7 +45,7 @@ def part_of(decisions: Mapping[str, Any], numbers: random.Random) -> dict[str, A
     return found
 
 
-def outcomes(file: Path, target: str, options: Options, folder: Path, seed: int) -> Iterator[tuple[str, str]]:
+def kept(file: Path, target: str, options: Options, folder: Path, seed: int) -> Iterator[tuple[str, str]]:
     """What became of all decisions of a plan and of parts of them, and what is wrong with that."""
 
     def pinned(decisions: Mapping[str, Any]) -> Deployment:
@@ -74,17 +70,20 @@ def outcomes(file: Path, target: str, options: Options, folder: Path, seed: int)
             yield f"part refused, {error.code}" if proper else "failed", "" if proper else f"{error} {json.dumps(part)}"
 
 
-def main() -> int:
-    """How many are not as they should be."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--optimize", default=Options().optimize, choices=("speed", "balanced", "ram"))
-
-    def tried(file: Path, asked: argparse.Namespace, options: Options, _: str) -> Iterator[tuple[str, str]]:
-        options = replace(options, optimize=asked.optimize)
-        return outcomes(file, asked.target, options, file.with_suffix(".state"), int(file.stem.removeprefix("graph")))
-
-    return counted(parser, tried)["failed"]
+def flags(parser: argparse.ArgumentParser) -> None:
+    """Those of the graphs, and what plans are to be good at."""
+    graph_flags(parser)
+    optimize_flag(parser)
 
 
-if __name__ == "__main__":
-    sys.exit(min(main(), 100))
+def outcomes(seeds: Sequence[int], asked: argparse.Namespace, folder: Path) -> Iterator[Outcome]:
+    """What became of the decisions of the graphs' plans."""
+
+    def judge(graph: Graph, asked: argparse.Namespace) -> Iterator[tuple[str, str]]:
+        options = replace(graph.options, optimize=asked.optimize)
+        return kept(graph.file, graph.target, options, graph.file.with_suffix(".state"), graph.seed)
+
+    return each_graph(judge, seeds, asked, folder)
+
+
+FUZZ = Fuzz(about=__doc__ or "", outcomes=outcomes, flags=flags)

@@ -1,25 +1,25 @@
-"""Computes networks that nobody has seen row by row, and compares what is written with references.
-Usage: python benchmarks/random_rows.py [--target generic] [--kinds cnn,branched] [--seeds 0:60] [--optimize ram]
-       [--recompute 1.0] [--io pool] [--outputs pool] [--share 1.0]
+"""Networks that nobody has seen, computed row by row; what is written is compared with references.
 
 The networks are those of `tilewright.testing.random_networks`, in QDQ form, for every kind and seed; on this machine
 they run under sanitizers, on Cortex-M under QEMU. Inputs live in the plan, are the caller's (`--io user`) or arrive in
 rows (`--io push`); outputs may be taken in rows (`--outputs pull`). With `--share` the limit is such a share of what
-rows take, where it can be kept: then steps have kernels of less scratch. A line for each kind: networks, how many have
-steps by rows, and such of which columns pass from stripe to stripe, bytes of memory layer by layer and by rows, summed.
-Exit status 1 when something that is written is not what its reference says, a plan takes more memory than layer by
-layer, or a bound is over what its plan takes; what is wrong is listed.
+rows take, where it can be kept: then steps have kernels of less scratch. A line of the table for each kind: networks,
+how many have steps by rows, and such of which columns pass from stripe to stripe, bytes of memory layer by layer and by
+rows, summed. It is wrong that something that is written is not what its reference says, that a plan takes more memory
+than layer by layer, and that a bound is over what its plan takes.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 import tempfile
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
+from fuzzing.frame import Fuzz, Outcome, optimize_flag
 from tilewright.config.io_rows import passing
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
@@ -34,7 +34,7 @@ from tilewright.testing.side_by_side import SideBySide
 KINDS = ("cnn", "mobile", "sequence", "branched", "bottleneck")
 
 
-class Outcome(NamedTuple):
+class Judged(NamedTuple):
     """Of one network."""
 
     steps_by_rows: int
@@ -44,39 +44,36 @@ class Outcome(NamedTuple):
     steps_with_edges: int  # of which columns pass from one stripe to the next
 
 
-def main() -> int:
-    """Everything that was asked for; a Markdown table on stdout."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def flags(parser: argparse.ArgumentParser) -> None:
+    """Which networks, where, and what is asked of their plans."""
     parser.add_argument("--target", default="generic")
     parser.add_argument("--kinds", default=",".join(KINDS))
-    parser.add_argument("--seeds", default="0:75", help="first and one behind the last")
-    parser.add_argument("--optimize", default="ram", choices=("ram", "balanced", "speed"))
+    optimize_flag(parser, "ram")
     parser.add_argument("--recompute", type=float, default=1.0, help="times the products, at most")
     parser.add_argument("--io", default="pool", choices=("pool", "user", "push"), help="where inputs live")
     parser.add_argument("--outputs", default="pool", choices=("pool", "user", "pull"), help="where outputs live")
     parser.add_argument("--share", type=float, default=1.0, help="of what rows take, as a limit")
-    asked = parser.parse_args()
+
+
+def outcomes(seeds: Sequence[int], asked: argparse.Namespace, _: Path) -> Iterator[Outcome]:
+    """What became of the networks of every kind."""
     ends = {"io_inputs": asked.io, "io_outputs": asked.outputs}
     options = Options(optimize=asked.optimize, recompute=asked.recompute, **ends)
-    registry, faults = load_for(target=asked.target), list[str]()
-    sys.stdout.write("| kind | target | networks | with rows | with kept edges | layers, B | rows, B |\n")
-    sys.stdout.write("|---|---|" + "---:|" * 5 + "\n")
-    for kind in asked.kinds.split(","):
-        found = [
-            judged(kind, seed, asked.target, options, registry, asked.share)
-            for seed in range(*map(int, asked.seeds.split(":")))
-        ]
-        faults.extend(fault for one in found for fault in one.faults)
-        sums = f"{sum(one.layers_bytes for one in found):,} | {sum(one.rows_bytes for one in found):,}"
-        some = sum(one.steps_by_rows > 0 for one in found)
-        kept = sum(one.steps_with_edges > 0 for one in found)
-        sys.stdout.write(f"| {kind} | {asked.target} | {len(found)} | {some} | {kept} | {sums} |\n")
-        sys.stdout.flush()
-    sys.stdout.write("".join(f"{fault}\n" for fault in faults))
-    return 1 if faults else 0
+    registry = load_for(target=asked.target)
+    for kind, seed in product(asked.kinds.split(","), seeds):
+        found = judged(kind, seed, asked.target, options, registry, asked.share)
+        sums = {
+            "with rows": found.steps_by_rows > 0,
+            "with kept edges": found.steps_with_edges > 0,
+            "layers, B": found.layers_bytes,
+            "rows, B": found.rows_bytes,
+        }
+        wrong = "; ".join(found.faults)
+        case, ended = f"{kind} {seed} {asked.target}", "failed" if wrong else "right"
+        yield Outcome(case, ended, wrong, row=f"{kind}, {asked.target}", sums=sums)
 
 
-def judged(kind: str, seed: int, target: str, options: Options, registry: Registry, share: float = 1.0) -> Outcome:
+def judged(kind: str, seed: int, target: str, options: Options, registry: Registry, share: float = 1.0) -> Judged:
     """One network: planned both ways, run by rows, and everything that is wrong with that."""
     network = random_network(kind, seed, registry.operators)
     lowered = rewrite(network.graph, registry.operators, tuple(registry.graph_passes.values())).graph
@@ -95,12 +92,12 @@ def judged(kind: str, seed: int, target: str, options: Options, registry: Regist
     over = [pool for one in (layers, rows) for pool in one.allocated.pools if pool.lower_bound_bytes > pool.used_bytes]
     faults.extend(f"a bound of {pool.lower_bound_bytes} B over {pool.used_bytes} B" for pool in over)
     orders = [region.rows for region in rows.allocated.tiled.regions if region.rows]
-    return Outcome(
+    return Judged(
         steps_by_rows=sum(len(order.loops) for order in orders),
         steps_with_edges=sum(edge > 0 for order in orders if order.stripes for edge in order.stripes.edges),
         layers_bytes=sizes[0],
         rows_bytes=sizes[1],
-        faults=tuple(f"{kind} {seed} {target}: {fault}" for fault in faults),
+        faults=tuple(faults),
     )
 
 
@@ -116,5 +113,4 @@ def limited(alone: SideBySide, rows: Deployment, options: Options, share: float)
         return rows
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+FUZZ = Fuzz(about=__doc__ or "", outcomes=outcomes, flags=flags)
