@@ -71,9 +71,9 @@ def test_the_surface_is_the_golden_one(module: str) -> None:
     golden = GOLDEN / f"{module.removeprefix('tilewright.')}.txt"
     layer = import_module(module)
     surface = "\n".join(line for name in names_of(module) for line in _described(name, getattr(layer, name))) + "\n"
-    if os.environ.get("TILEWRIGHT_UPDATE_GOLDEN"):
+    if os.environ.get("UPDATE_GOLDEN"):
         golden.write_text(surface, encoding="utf-8")
-    message = f"{module} has changed; TILEWRIGHT_UPDATE_GOLDEN=1 rewrites the golden file, the commit says why"
+    message = f"{module} has changed; python tools/regenerate.py golden writes it anew, the commit says why"
     assert surface == golden.read_text(encoding="utf-8"), message
 
 

@@ -1,6 +1,6 @@
 """What commands write where nobody looks: a pipe, a file, a log. Scripts read it, so it is held to the byte.
 
-`TILEWRIGHT_UPDATE_GOLDEN=1` writes the text anew.
+`python tools/regenerate.py golden` writes the text anew.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def everything(typed: Callable[[str], Any], desk: Path, folder: Path) -> str:
 
 def test_a_pipe_gets_plain_text(typed: Callable[[str], Any], desk: Path, tmp_path: Path) -> None:
     found = everything(typed, desk, tmp_path)
-    if os.environ.get("TILEWRIGHT_UPDATE_GOLDEN"):
+    if os.environ.get("UPDATE_GOLDEN"):
         GOLDEN.write_text(found, encoding="utf-8")
         pytest.skip("written anew")
     assert "\x1b" not in found

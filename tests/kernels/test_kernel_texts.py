@@ -1,6 +1,6 @@
 """The C of one layer for each family of kernels, as it is generated: kernels and step, read like code written by hand.
 
-UPDATE_GOLDEN=1 writes the files of `golden/TARGET` anew: review the difference.
+`python tools/regenerate.py golden` writes the files of `golden/TARGET` anew: review the difference.
 """
 
 from __future__ import annotations

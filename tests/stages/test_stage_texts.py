@@ -1,8 +1,8 @@
 """What every stage makes of three tiny graphs and of kws, on two targets: read a pass by what it changes here.
 
-UPDATE_GOLDEN=1 writes the files anew: review the difference. `golden/GRAPH/TARGET/STAGE.txt` is what
-`tilewright compile --dump-after STAGE` prints; the program is shown as its tree, without the C in it. Of kws only what
-is short is here: the steps, their tiles, the memory map.
+`python tools/regenerate.py golden` writes the files anew: review the difference. `golden/GRAPH/TARGET/STAGE.txt` is
+what `tilewright compile --dump-after STAGE` prints; the program is shown as its tree, without the C in it. Of kws only
+what is short is here: the steps, their tiles, the memory map.
 """
 
 from __future__ import annotations

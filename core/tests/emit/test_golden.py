@@ -1,4 +1,4 @@
-"""The generated files, read and reviewed by a person. UPDATE_GOLDEN=1 writes them anew: review the difference."""
+"""The generated files, read and reviewed by a person; `python tools/regenerate.py golden` writes them anew."""
 
 from __future__ import annotations
 

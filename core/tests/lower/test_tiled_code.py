@@ -1,6 +1,6 @@
 """One tiny tiled convolution, as the generator writes it: reviewed like code that somebody wrote by hand.
 
-UPDATE_GOLDEN=1 writes the file anew: review the difference.
+`python tools/regenerate.py golden` writes it anew: review the difference.
 """
 
 from __future__ import annotations
