@@ -1,5 +1,6 @@
-"""Writes anew what is made from the sources: the API, reference pages, figures, the path of one Conv, and the
-golden files of tests. Usage: python tools/regenerate.py [PART...], all of them unless named.
+"""Writes anew what is made from the sources: the API, reference pages, figures, the path of one Conv, the
+tables of benchmarks as they are kept, and the golden files of tests. Usage: python tools/regenerate.py [PART...], all
+of them unless named.
 
 Review the difference with git: golden files change only with a reason in the commit. Figures need
 a C compiler. The parts, in the order in which they are written:
@@ -22,6 +23,7 @@ SCRIPTS: Mapping[str, tuple[str, ...]] = {
     "reference": ("tools/build_reference.py",),
     "figures": ("tools/draw_figures.py",),
     "path": ("tools/trace_compile.py", "--page"),
+    "tables": ("tools/benchmark_tables.py",),
 }
 GOLDEN = "golden"
 PARTS = (*SCRIPTS, GOLDEN)

@@ -134,7 +134,7 @@ def short_form(functions: Sequence[Executed]) -> Iterator[str]:
 def with_trace(page: str, lines: Sequence[str]) -> str:
     """`page` with these lines between its marks."""
     before, rest = page.split(BEGIN)
-    return before + BEGIN + "\n".join(lines) + "\n" + END + rest.split(END, 1)[1]
+    return before + BEGIN + "\n" + "\n".join(lines) + "\n\n" + END + rest.split(END, 1)[1]
 
 
 def convolution_lines() -> tuple[str, ...]:
