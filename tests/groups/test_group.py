@@ -48,6 +48,9 @@ int main(int argc, char **argv)
     const two_outputs o2 = {scores + 10};
     const three_outputs o3 = {scores + 20};
 
+    if (app_one_pools(NULL).ram != NULL || app_two_pools(&(app_pools){0}).ram != NULL) {
+        return 4;
+    }
     if (file == NULL || fread(image, sizeof image, 1, file) != 1) {
         return 1;
     }

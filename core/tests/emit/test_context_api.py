@@ -80,6 +80,8 @@ POOL = """
         toy_mapped_inputs mapped = toy_map_inputs(&pools);
         toy_outputs there = toy_map_outputs(&pools);
         toy_inputs same = {mapped.mfcc_0};
+        EXPECT(toy_map_inputs(NULL).mfcc_0 == NULL && toy_map_inputs(&none).mfcc_0 == NULL);
+        EXPECT(toy_map_outputs(NULL).scores == NULL && toy_map_outputs(&none).scores == NULL);
         EXPECT((uint8_t *)mapped.mfcc_0 >= ram && (uint8_t *)mapped.mfcc_0 + 10 <= ram + TOY_POOL_RAM_SIZE);
         memcpy(mapped.mfcc_0, x, 10);
         EXPECT(toy_run(&ctx, NULL, NULL) == TW_OK);

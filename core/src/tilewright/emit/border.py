@@ -34,8 +34,9 @@ class PortText:
     zero_point: int
     limits: tuple[int, int]  # the least and the largest that is stored
     placed: bool
+    pool: str  # base of the pool that it is placed in
     address: str  # inside kws_run; "" where the tensor stays with the caller
-    mapped: str  # inside the map functions
+    mapped: str  # inside the map functions; "" where `placed` is False
     copied_from: str
     far: bool  # placed where no core can read or write: a copy brings it there
     sentence: str
@@ -70,8 +71,9 @@ def _text(program: Program, port: Port, direction: str) -> PortText:
         zero_point=zero_point,
         limits=(0, 0) if tensor.dtype.is_float else tensor.dtype.limits,
         placed=placed,
+        pool=port.pool,
         address=str(Name(port.pool) + port.offset) if placed else "",
-        mapped=_mapped(kind, port) if placed else "NULL",
+        mapped=_mapped(kind, port) if placed else "",
         copied_from=port.copied_from,
         far=port.pool in far_bases(program),
         sentence=_sentence(program, port, direction),

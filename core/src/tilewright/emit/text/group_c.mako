@@ -11,6 +11,14 @@
 static ${APP}_POOL_${pool.memory.upper()}_ATTR TW_ALIGNED(${pool.align}) uint8_t ${app}_${pool.memory}[${APP}_POOL_${pool.memory.upper()}_SIZE];
 
 % endfor
+% if pools:
+/* Bytes inside of a memory; NULL where that is NULL. */
+static void *tw_part(void *memory, uint32_t offset)
+{
+    return memory == NULL ? NULL : (uint8_t *)memory + offset;
+}
+
+% endif
 ${app}_pools ${app}_static_pools(void)
 {
     ${app}_pools pools;
@@ -26,12 +34,15 @@ ${prefix}_pools ${app}_${prefix}_pools(const ${app}_pools *pools)
 {
     ${prefix}_pools part = {0};
 
+    if (pools == NULL) {
+        return part;
+    }
 % for pool in pools:
 % if prefix in pool.offsets:
-    part.${pool.memory} = (uint8_t *)pools->${pool.memory} + ${pool.offsets[prefix]}u;
+    part.${pool.memory} = tw_part(pools->${pool.memory}, ${pool.offsets[prefix]}u);
 % endif
 % if prefix in pool.copies:
-    part.${pool.memory}_copies = (uint8_t *)pools->${pool.memory} + ${pool.copies[prefix]}u;
+    part.${pool.memory}_copies = tw_part(pools->${pool.memory}, ${pool.copies[prefix]}u);
 % endif
 % endfor
     return part;
@@ -41,6 +52,6 @@ ${prefix}_pools ${app}_${prefix}_pools(const ${app}_pools *pools)
 
 void *${app}_${prefix}_state(const ${app}_pools *pools)
 {
-    return (uint8_t *)pools->${memory} + ${offset}u;
+    return pools == NULL ? NULL : tw_part(pools->${memory}, ${offset}u);
 }
 % endfor

@@ -41,7 +41,7 @@ typedef struct {
 /* Memory of the program's own for all of them, in the sections that their macros name. */
 ${app}_pools ${app}_static_pools(void);
 
-/* Each network's part: what its NAME_init is given. */
+/* Each network's part: what its NAME_init is given. Without `pools` every member is NULL. */
 % for prefix in members:
 ${prefix}_pools ${app}_${prefix}_pools(const ${app}_pools *pools);
 % endfor

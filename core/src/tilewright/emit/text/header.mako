@@ -222,7 +222,8 @@ ${signature(f"tw_status {p}_run({p}_ctx *ctx, const {p}_inputs *inputs, const {p
 tw_status ${p}_reset_state(${p}_ctx *ctx);
 % if mapped:
 
-/* Addresses of inputs and outputs inside the pools (NULL for those that stay with the caller). */
+/* Addresses of inputs and outputs inside the pools: NULL for those that stay with the caller, and where the pools or
+ * the member that is needed are NULL. */
 ${p}_mapped_inputs ${p}_map_inputs(const ${p}_pools *pools);
 ${p}_outputs ${p}_map_outputs(const ${p}_pools *pools);
 % endif

@@ -303,7 +303,12 @@ ${p}_mapped_inputs ${p}_map_inputs(const ${p}_pools *pools)
     (void)pools;
 % endif
 % for port in inputs:
-    ${wrapped(f"mapped.{port.member} = {port.mapped};", 1)}
+    mapped.${port.member} = NULL;
+% if port.placed:
+    if (pools != NULL && pools->${port.pool} != NULL) {
+        ${wrapped(f"mapped.{port.member} = {port.mapped};", 2)}
+    }
+% endif
 % endfor
 % if not inputs:
     mapped.none = NULL;
@@ -318,7 +323,12 @@ ${p}_outputs ${p}_map_outputs(const ${p}_pools *pools)
     (void)pools;
 % endif
 % for port in outputs:
-    ${wrapped(f"mapped.{port.member} = {port.mapped};", 1)}
+    mapped.${port.member} = NULL;
+% if port.placed:
+    if (pools != NULL && pools->${port.pool} != NULL) {
+        ${wrapped(f"mapped.{port.member} = {port.mapped};", 2)}
+    }
+% endif
 % endfor
 % if not outputs:
     mapped.none = NULL;

@@ -274,13 +274,19 @@ tw_status toy_reset_state(toy_ctx *ctx)
 toy_mapped_inputs toy_map_inputs(const toy_pools *pools)
 {
     toy_mapped_inputs mapped;
-    mapped.mfcc_0 = (int8_t *)pools->ram;
+    mapped.mfcc_0 = NULL;
+    if (pools != NULL && pools->ram != NULL) {
+        mapped.mfcc_0 = (int8_t *)pools->ram;
+    }
     return mapped;
 }
 
 toy_outputs toy_map_outputs(const toy_pools *pools)
 {
     toy_outputs mapped;
-    mapped.scores = (int8_t *)((uint8_t *)pools->ram + AT_3_Y);
+    mapped.scores = NULL;
+    if (pools != NULL && pools->ram != NULL) {
+        mapped.scores = (int8_t *)((uint8_t *)pools->ram + AT_3_Y);
+    }
     return mapped;
 }

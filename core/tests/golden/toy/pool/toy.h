@@ -97,7 +97,8 @@ tw_status toy_run(toy_ctx *ctx, const toy_inputs *inputs, const toy_outputs *out
 /* Put the state to its beginning; needed once before the first run if TOY_STATE_SIZE is not 0. */
 tw_status toy_reset_state(toy_ctx *ctx);
 
-/* Addresses of inputs and outputs inside the pools (NULL for those that stay with the caller). */
+/* Addresses of inputs and outputs inside the pools: NULL for those that stay with the caller, and where the pools or
+ * the member that is needed are NULL. */
 toy_mapped_inputs toy_map_inputs(const toy_pools *pools);
 toy_outputs toy_map_outputs(const toy_pools *pools);
 
