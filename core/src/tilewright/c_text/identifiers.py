@@ -16,7 +16,7 @@ MAX_COMMENT_WORD = 64
 MAX_COMMENT_NAME = 1000  # characters: longer lines than C promises to read would not be far
 
 _NOT_IDENTIFIER = re.compile(r"[^A-Za-z0-9]+")
-_NOT_COMMENT = re.compile(r"[^A-Za-z0-9_./:,()\[\]=+<> -]+")
+_NOT_COMMENT = re.compile(r"[^A-Za-z0-9_./:;,()\[\]=+<> -]+")
 
 
 def safe_identifier(text: str, fallback: str = "t") -> str:

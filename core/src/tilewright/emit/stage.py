@@ -19,6 +19,7 @@ from tilewright.emit.border import PortText, far_bases, port_texts
 from tilewright.emit.ctree import INDENT, WIDTH, print_body, print_step, signature, wrap_call
 from tilewright.emit.kernels import kernel_sections
 from tilewright.emit.memory_map import memory_map
+from tilewright.emit.name_table import name_table
 from tilewright.emit.options import EmitOptions
 from tilewright.emit.run import print_run
 from tilewright.emit.weights import blob, byte_array, initialiser
@@ -130,6 +131,7 @@ def _names(program: Program, options: EmitOptions, form: str, blobs: Mapping[str
         "wrapped": _wrapped,
         "signature": lambda text: "\n".join(signature(text)),
         "memory_map": tuple(memory_map(program)),
+        "names_table": name_table(program.names),
         "selftest": selftest,
         **_constant_names(prefix, form, blobs, simple=simple),
         **_port_names(program, inputs, outputs),

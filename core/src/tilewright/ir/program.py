@@ -136,6 +136,14 @@ class KernelLicence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NamesInFull:
+    """Names of the model, safe in a comment, and what comments say instead of them."""
+
+    of: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StateInitialiser:
     """Bytes of the state that `NAME_reset_state` copies from a constant; all others become zero."""
 
@@ -166,6 +174,7 @@ class Program:
     before_inputs: tuple[Statement, ...] = ()  # the same, before inputs are copied into the plan
     after_outputs: tuple[Statement, ...] = ()  # and after outputs are copied out of it
     licences: tuple[KernelLicence, ...] = ()
+    names: tuple[NamesInFull, ...] = ()  # those that comments shorten or leave out
     team: bool = False  # several cores or memories: every core calls the run function, `tw_rt.h` is needed
     passes: tuple[str, ...] = field(default=())  # code passes applied, in order
 

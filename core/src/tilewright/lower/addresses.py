@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from tilewright.c_text.identifiers import unique_identifiers
+from tilewright.c_text.identifiers import comment_text, unique_identifiers
 from tilewright.errors import memory_error, typed
 from tilewright.ir.expressions import Cast, Expression, Field, Name, Number
 from tilewright.ir.graph import Graph
@@ -72,6 +72,11 @@ class AddressBook:
     owners: Mapping[str, str]
     offsets: Mapping[str, str]  # by buffer in a memory: the name of the byte where it begins
     bases: tuple[Parameter, ...]  # everything that a step may be given
+    short: Mapping[str, str]  # by name of the model: what comments call it
+
+    def shown(self, name: str) -> str:
+        """What comments call a node, value or constant."""
+        return self.short.get(name) or comment_text(name)
 
     def of_buffer(self, name: str, offset_bytes: int = 0) -> Address:
         """The place `offset_bytes` into a buffer."""
@@ -116,9 +121,14 @@ def members_of(graph: Graph, prefix: str) -> dict[str, str]:
 
 
 def address_book(
-    allocated: Allocated, members: Mapping[str, str], offsets: Mapping[str, str] = NO_NAMES
+    allocated: Allocated,
+    members: Mapping[str, str],
+    offsets: Mapping[str, str] = NO_NAMES,
+    short: Mapping[str, str] = NO_NAMES,
 ) -> AddressBook:
-    """Name every base. `members` is what `members_of` returns, `offsets` what `offset_names` does, for who writes C."""
+    """Name every base. `members` is what `members_of` returns; for who writes C, `offsets` is what `offset_names` does
+    and `short` what `shown_names` does.
+    """
     buffers = {buffer.name: buffer for buffer in allocated.tiled.buffers}
     pools, constants = _pools(allocated, buffers)
     alone = {name: pool for pool in pools for name in pool.holds}
@@ -140,6 +150,7 @@ def address_book(
         owners=owners,
         offsets=offsets,
         bases=(*bases, *callers.values(), *state),
+        short=short,
     )
 
 

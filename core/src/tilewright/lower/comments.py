@@ -4,9 +4,10 @@ Does not know the code below it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from textwrap import wrap
 
-from tilewright.c_text.identifiers import comment_name, comment_text
+from tilewright.c_text.identifiers import comment_text
 from tilewright.ir.graph import Site
 from tilewright.ir.layout import Layout, row_major, same_bytes
 from tilewright.ir.stages import Binding, Step
@@ -31,9 +32,10 @@ def step_comment(
     tiles: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """`buffers` are rows about tile buffers, `tiles` lines about the tiles themselves."""
-    first, *others = [comment_name(name) for name in site.node.origin or (site.node.name,)]
+    first, *others = site.node.origin or (site.node.name,)
+    nodes = f"{book.shown(first)} (+{len(others)})" if others else book.shown(first)
     rows = [
-        _row(binding.operand, _type(binding), binding.place, binding.region.size_bytes, binding.what)
+        _row(binding.operand, _type(binding), binding.place, binding.region.size_bytes, book.shown(binding.what))
         for binding in bindings
     ]
     if scratch_name(step) in book.buffers:
@@ -41,22 +43,22 @@ def step_comment(
         rows.append(_row("scratch", f"u8[{size}]", book.of_buffer(scratch_name(step)), size, ""))
     rows.extend(buffers)
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
-    lines = [line for row in rows for line in _lines(row, widths)]
     return (
         f"Step {index} of {total}: {comment_text(site.node.op)}",
-        f"  nodes    {first}",
-        *(f"           {name}" for name in others),
-        f"  kernel   {comment_text(node_binding.kernel.name)}",
-        *(f"  tiles    {line}" for line in tiles),
-        *(f"  {line}" for line in lines),
+        *_filled((f"  nodes    {nodes}", f"  kernel   {comment_text(node_binding.kernel.name)}")),
+        *_filled(f"  tiles    {line}" for line in tiles),
+        *_filled(f"  {_line(row, widths)}" for row in rows),
     )
 
 
-def _lines(row: Row, widths: Sequence[int]) -> tuple[str, ...]:
-    """An operand, and what it is in a line of its own where both are too long for one."""
-    text = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False))
-    both = f"{text}  {row[3]}".rstrip()
-    return (both,) if len(both) <= MOST else (text.rstrip(), f"         {row[3]}")
+def _line(row: Row, widths: Sequence[int]) -> str:
+    return "  ".join((*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3])).rstrip()
+
+
+def _filled(lines: Iterable[str]) -> Iterable[str]:
+    """What is too long goes on below what the line is about."""
+    for line in lines:
+        yield from wrap(line, MOST, subsequent_indent=" " * 11, break_on_hyphens=False) if len(line) > MOST else (line,)
 
 
 def type_text(name: str, shape: Sequence[int], layout: Layout) -> str:
@@ -72,4 +74,4 @@ def _type(binding: OperandBinding) -> str:
 def _row(operand: str, kind: str, place: Address, size_bytes: int, what: str) -> Row:
     memory = place.parameter.name if place.where == "caller" else comment_text(place.where)
     where = f"{memory} [{place.offset_bytes}, {place.offset_bytes + size_bytes})"
-    return operand.ljust(7), kind, where, comment_name(what)
+    return operand.ljust(7), kind, where, what

@@ -20,6 +20,7 @@ from tilewright.lower.offsets import offset_names
 from tilewright.lower.persistent import state_initialisers, state_updates
 from tilewright.lower.regions import Lowering, is_team, keeps_rows, lower_region, lowering, rows_section
 from tilewright.lower.row_ports import with_rows
+from tilewright.lower.shown_names import names_in_full, shown_names
 from tilewright.lower.steps import Lowered, lower_step
 
 MOST_TRANSFERS = 16  # that one hop has in flight at once; further ones wait for the oldest
@@ -39,7 +40,8 @@ def lower(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) 
     scheduled = allocated.tiled.scheduled
     graph = scheduled.bound.graph
     members = members_of(graph, prefix)
-    book = address_book(allocated, members, offset_names(allocated, operators))
+    short = shown_names(allocated)
+    book = address_book(allocated, members, offset_names(allocated, operators), short)
     total = len(scheduled.steps)
     given = lowering(book, operators, prefix)
     lowered, helpers = _steps(given, operators, prefix)
@@ -61,6 +63,7 @@ def lower(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) 
         steps=tuple(one.code for one in lowered),
         body=(*(StepCall(step=index) for index in range(total)), *state_updates(allocated, book, team=team)),
         licences=_licences(lowered),
+        names=names_in_full(allocated, short),
         team=team,
     ).verify()
 

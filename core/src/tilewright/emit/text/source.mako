@@ -336,3 +336,7 @@ ${p}_outputs ${p}_map_outputs(const ${p}_pools *pools)
     return mapped;
 }
 % endif
+% if names_table:
+
+${names_table}
+% endif

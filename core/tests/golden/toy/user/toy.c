@@ -97,8 +97,7 @@ TW_KERNEL void tw_toy_reverse(int32_t count, const int8_t *x, int8_t *y, uint8_t
 /* ---- steps ---- */
 
 /* Step 0 of 4: ToyBias
- *   nodes    /bias/Add
- *            /bias/_/evil
+ *   nodes    Add (+1)
  *   kernel   portable.toy_bias
  *   X        i8[1,10]  mfcc_0 [0, 10)  mfcc:0
  *   B        i8[1,10]  flash [16, 26)  /bias.B
@@ -113,7 +112,7 @@ TW_STEP void toy_0_toybias(const uint8_t *flash, const uint8_t *mfcc_0, uint8_t 
 }
 
 /* Step 1 of 4: ToyReverse
- *   nodes    /turn
+ *   nodes    turn
  *   kernel   acme.toy_reverse
  *   X        i8[1,10]  ram [8, 18)   biased
  *   Y        i8[1,10]  ram [20, 30)  turned
@@ -128,7 +127,7 @@ TW_STEP void toy_1_toyreverse(uint8_t *ram)
 }
 
 /* Step 2 of 4: ToyBias
- *   nodes    /bias2
+ *   nodes    bias2
  *   kernel   portable.toy_bias
  *   X        i8[1,10]  ram [20, 30)    turned
  *   B        i8[1,10]  flash [16, 26)  /bias.B
@@ -143,7 +142,7 @@ TW_STEP void toy_2_toybias(const uint8_t *flash, uint8_t *ram)
 }
 
 /* Step 3 of 4: ToyReverse
- *   nodes    /turn2
+ *   nodes    turn2
  *   kernel   acme.toy_reverse
  *   X        i8[1,10]  ram [0, 10)     again
  *   Y        i8[1,10]  scores [0, 10)  scores
@@ -297,3 +296,12 @@ tw_status toy_reset_state(toy_ctx *ctx)
     }
     return TW_OK;
 }
+
+/* Names of the model in full, below what comments say instead. A name that only adds to another one, as conv.W
+ * does to conv, adds the same to its short form.
+ *
+ * Add
+ *     /bias/Add
+ * step 0, beside Add
+ *     /bias/_/evil
+ */
