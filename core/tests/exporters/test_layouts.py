@@ -17,7 +17,6 @@ import pytest
 from tilewright.emit import EmitOptions, Vector
 from tilewright.exporters.export import export
 from tilewright.exporters.layouts import EXPORTERS
-from tilewright.exporters.library import library_of
 from tilewright.runners.host import STRICT
 
 BY_NAME = {exporter.name: exporter for exporter in EXPORTERS}
@@ -68,7 +67,7 @@ def properties(text: bytes) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", sorted(BY_NAME))
 def test_every_layout_has_the_header_of_the_kernels(toy: Any, name: str) -> None:
-    library = library_of(toy.artifact(toy.program(toy.graph()), EmitOptions(const_format="incbin", layout="split")))
+    library = toy.artifact(toy.program(toy.graph()), EmitOptions(const_format="incbin", layout="split"))
     assert library.headers == ("toy.h", "toy_kernels.h", "toy_quantize.h", "tw_runtime.h")
     assert library.sources == ("toy.c", "toy_simple.c", "toy_weights.S")
     files = made(toy, name, layout="split")

@@ -15,6 +15,7 @@ from tilewright.c_text.identifiers import comment_text
 from tilewright.c_text.line_width import fitted
 from tilewright.c_text.literals import needs_math
 from tilewright.c_text.templates import template
+from tilewright.emit.artifact import artifact_of, parameters_of
 from tilewright.emit.border import PortText, far_bases, port_texts
 from tilewright.emit.ctree import INDENT, WIDTH, print_body, print_step, signature, wrap_call
 from tilewright.emit.kernels import kernel_sections
@@ -71,7 +72,8 @@ def emit(program: Program, options: EmitOptions) -> Artifact:
     written = {name: _laid_out(name, content).encode("ascii") for name, content in texts.items()}
     if form in ("incbin", "bin"):
         written |= {f"{prefix}_{base}.bin": content for base, content in blobs.items()}
-    return Artifact(files=dict(sorted(written.items())))
+    parameters = parameters_of(program) if names["simple"] else None
+    return artifact_of(prefix, written, maths=bool(names["maths"]), parameters=parameters)
 
 
 @cache

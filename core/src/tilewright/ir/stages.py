@@ -227,7 +227,29 @@ class Allocated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TensorParameter:
+    """One tensor of the simple API, as declared: `const float image[KWS_IN_IMAGE_ELEMENTS]`."""
+
+    name: str
+    type: str
+    elements: str  # a macro
+    is_input: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Artifact:
-    """What is written: relative path -> bytes."""
+    """What is written: relative path -> bytes; and what each of these files is to a build system."""
 
     files: Mapping[str, bytes]
+    prefix: str = ""
+    sources: tuple[str, ...] = ()  # what the static library is built from, the self-test excluded
+    headers: tuple[str, ...] = ()
+    blobs: tuple[str, ...] = ()  # what a `.S` among the sources includes, or what the application loads
+    selftest: str = ""  # the source with a `main`
+    maths: bool = False  # <math.h> is used
+    parameters: tuple[TensorParameter, ...] | None = None  # of the simple API; None: there is no simple API
+
+    @property
+    def assembled(self) -> tuple[str, ...]:
+        """The sources in assembler."""
+        return tuple(name for name in self.sources if name.endswith(".S"))

@@ -92,9 +92,8 @@ def bare_folder(machine: BareMachine, plan: Allocated, artifact: Artifact) -> Ma
     TilewrightError TW8041 (exit 2) where the plan is for another target.
     """
     platform = demand_target(plan, machine.target, machine.target)
-    prefix, home = _prefix(artifact), machine.target
-    selftest = f"{prefix}_selftest.c" in artifact.files
-    main = _selftest(prefix) if selftest else _first_program(plan, artifact, prefix)
+    prefix, home = artifact.prefix, machine.target
+    main = _selftest(prefix) if artifact.selftest else _first_program(plan, artifact, prefix)
     names = {
         "prefix": prefix,
         "target": machine.target,
@@ -129,13 +128,6 @@ def demand_target(plan: Allocated, target: str, exporter: str) -> Platform:
 def far_memories(platform: Platform) -> list[str]:
     """The memories that no core can read."""
     return [memory.name for memory in platform.memories if "none" in memory.access.values()]
-
-
-def _prefix(artifact: Artifact) -> str:
-    """The network's C has a header of the same name; others, such as PREFIX_quantize.h, have no C of their own."""
-    headers = (name.removesuffix(".h") for name in artifact.files if name.endswith(".h"))
-    (found,) = (name for name in headers if f"{name}.c" in artifact.files)
-    return found
 
 
 def _selftest(prefix: str) -> str:
