@@ -223,7 +223,7 @@ class Generated:
     def done_by(self, function: str, **given: Any) -> list[tuple[str, Any]]:
         """What a function does: (function or kernel that it calls, arguments), in order. Pools begin at byte 0."""
         places = {name: place.offset_bytes for name, place in self.plan.placements.items()}
-        offsets = {name: places[buffer] for buffer, name in offset_names(self.plan, vocabulary()).items()}
+        offsets = {name: places[buffer] for buffer, name in offset_names(self.plan, vocabulary(), "net").items()}
         codes = {one.function: one for step in self.program.steps for one in (step, *step.parts)}
         run = Run(codes=codes, offsets=offsets)
         run.call(function, [given.get(one.name, 0) for one in codes[function].parameters])

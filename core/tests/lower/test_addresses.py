@@ -16,15 +16,15 @@ from tilewright.lower.offsets import offset_names
 
 def book_of(toy: Any, plan: Allocated, *, named: bool = True) -> AddressBook:
     graph = plan.tiled.scheduled.bound.graph
-    return address_book(plan, members_of(graph, "toy"), offset_names(plan, toy.operators) if named else {})
+    return address_book(plan, members_of(graph, "toy"), offset_names(plan, toy.operators, "toy") if named else {})
 
 
 def test_a_buffer_in_a_pool_has_a_name_and_an_offset(toy: Any) -> None:
     plan = toy.plan(toy.graph())
     turned = book_of(toy, plan).of_value("turned")
-    assert (str(turned.address), turned.where) == ("ram + AT_1_Y", "ram")
+    assert (str(turned.address), turned.where) == ("ram + TOYREVERSE_1_OUT", "ram")
     assert turned.offset_bytes == plan.placements["turned"].offset_bytes
-    assert str(book_of(toy, plan).of_buffer("turned", 3).address) == "ram + AT_1_Y + 3"
+    assert str(book_of(toy, plan).of_buffer("turned", 3).address) == "ram + TOYREVERSE_1_OUT + 3"
     assert str(book_of(toy, plan, named=False).of_buffer("turned", 3).address) == "ram + 3"
 
 
@@ -34,7 +34,7 @@ def test_a_value_inside_a_buffer_begins_further_on(toy: Any) -> None:
     storage = {**scheduled.storage, "turned": Storage(buffer="biased", offset_bytes=4)}
     moved = replace(plan, tiled=replace(plan.tiled, scheduled=replace(scheduled, storage=storage)))
     found = book_of(toy, moved).of_value("turned")
-    assert str(found.address) == "ram + AT_0_Y + 4"
+    assert str(found.address) == "ram + TOYBIAS_0_OUT + 4"
     assert found.offset_bytes == plan.placements["biased"].offset_bytes + 4
 
 
@@ -108,7 +108,7 @@ def test_ports_say_where_they_are_and_whether_they_are_alone(toy: Any) -> None:
     book, members = book_of(toy, plan), members_of(toy.graph(), "toy")
     (x,), (y,) = (ports_of(plan, book, members, struct) for struct in ("inputs", "outputs"))
     assert (x.value, x.member, x.pool, x.offset_bytes, str(x.offset)) == (
-        "mfcc:0", "mfcc_0", "ram", plan.placements["mfcc:0"].offset_bytes, "AT_IN_MFCC_0"
+        "mfcc:0", "mfcc_0", "ram", plan.placements["mfcc:0"].offset_bytes, "IN_MFCC_0"
     )  # fmt: skip
     assert (x.private, y.private) == (False, False), "the output takes bytes of the input"
     apart = {**plan.placements, "scores": Placement(memory="ram", offset_bytes=100)}

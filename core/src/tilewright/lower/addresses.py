@@ -137,7 +137,7 @@ def address_book(
     owners = _owners(allocated, buffers)
     bases = [*memories.values(), *dict.fromkeys(map(_parameter, alone.values()))]
     graph = allocated.tiled.scheduled.bound.graph
-    callers = _callers(owners, graph, members, [parameter.name for parameter in bases])
+    callers = _callers(owners, graph, members, [*(parameter.name for parameter in bases), *offsets.values()])
     state = [STATE] if any(buffer.kind == "state" for buffer in buffers.values()) else []
     return AddressBook(
         allocated=allocated,
@@ -159,12 +159,12 @@ def _parameter(pool: ProgramPool) -> Parameter:
 
 
 def _callers(
-    owners: Mapping[str, str], graph: Graph, members: Mapping[str, str], bases: Sequence[str]
+    owners: Mapping[str, str], graph: Graph, members: Mapping[str, str], taken: Sequence[str]
 ) -> dict[str, Parameter]:
     """By buffer: the parameter that carries the caller's tensor into a step."""
     structs = {value: "inputs" if value in graph.inputs else "outputs" for value in owners.values()}
     fields = {value: members[f"{struct}.{value}"] for value, struct in structs.items()}
-    names = unique_identifiers(fields.values(), taken=(*bases, *RUN_LOCALS))
+    names = unique_identifiers(fields.values(), taken=(*taken, *RUN_LOCALS))
     parameters = {}
     for buffer, value in owners.items():
         kind = "const uint8_t *" if value in graph.inputs else "uint8_t *"

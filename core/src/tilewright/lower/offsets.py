@@ -1,4 +1,4 @@
-"""Knows what the beginning of every buffer is called in C: `AT_02_Y` is where operand Y of step 2 begins.
+"""Knows what the beginning of every buffer is called in C: `QCONV_02_OUT` is where step 2, a QConv, writes.
 Does not know which memory that is in, nor who reads it.
 """
 
@@ -18,17 +18,23 @@ from tilewright.tile.footprint import SUMS, tile_buffer_name
 from tilewright.tile.row_buffers import COUNTERS, EDGES
 
 
-def offset_names(allocated: Allocated, operators: Mapping[str, Operator]) -> dict[str, str]:
-    """Buffer in a memory -> enumerator. A buffer is called after the first step that writes, or else reads it."""
+def offset_names(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) -> dict[str, str]:
+    """Buffer in a memory -> enumerator. A buffer is called after the first step that writes, or else reads it.
+
+    No name begins like the macros of the header, which `prefix` begins.
+    """
     found: dict[str, str] = {}
     placed = {name for name, place in allocated.placements.items() if not _apart(allocated, place)}
     for buffer, text in (*_border(allocated), *_of_steps(allocated, operators), *_others(allocated)):
         if buffer in placed:
             found.setdefault(buffer, text)
-    texts = {buffer: f"at {text}" for buffer, text in found.items()}
+    texts = dict(found)
     if len(set(texts.values())) < len(texts):  # a buffer has the name of another one's role
-        texts = {buffer: f"at {text} {buffer}" for buffer, text in found.items()}
+        texts = {buffer: f"{text} {buffer}" for buffer, text in found.items()}
     names = unique_identifiers(texts.values())
+    if any(name.lower().startswith(f"{prefix.lower()}_") for name in names.values()):
+        texts = {buffer: f"at {text}" for buffer, text in texts.items()}
+        names = unique_identifiers(texts.values())
     return {buffer: names[text].upper() for buffer, text in texts.items()}
 
 
@@ -50,19 +56,20 @@ def _of_steps(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterat
     nodes = {node.name: node for node in bound.graph.nodes}
     near = {name: _memories(region) for region in allocated.tiled.regions for name in region.steps}
     for index, step in enumerate(scheduled.steps):
-        node, number = nodes[step.name], f"{index:0{digits}d}"
+        node = nodes[step.name]
+        layer = f"{node.op} {index:0{digits}d}"
         operator, constants = operators[node.op], bound.bindings[step.name].constants
-        for operand, value in zip(operator.outputs, node.outputs, strict=False):
+        for at, (operand, value) in enumerate(zip(operator.outputs, node.outputs, strict=False)):
             if value in scheduled.storage:
-                yield scheduled.storage[value].buffer, f"{number} {operand}"
+                yield scheduled.storage[value].buffer, f"{layer} out {operand if at else ''}".strip()
         for operand, constant in constants.items():
-            yield constant, f"{number} {operand}"
-            yield read_as(constant, allocated.decisions, step.name), f"{number} {operand} copy"
-        yield scratch_name(step), f"{number} scratch"
+            yield constant, f"{layer} {operand}"
+            yield read_as(constant, allocated.decisions, step.name), f"{layer} {operand} copy"
+        yield scratch_name(step), f"{layer} scratch"
         operands = (*input_names(operator, bound.site(node)), *constants, *operator.outputs, SUMS, COUNTERS, EDGES)
         for memory in near[step.name]:
             for operand in dict.fromkeys(operands):
-                yield from _tiles(allocated, step.name, operand, memory, number)
+                yield from _tiles(allocated, step.name, operand, memory, layer)
 
 
 def _memories(region: Region) -> tuple[str, ...]:
@@ -70,11 +77,11 @@ def _memories(region: Region) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*(hop.near for hop in region.hops), *(held.memory for held in region.held.values()))))
 
 
-def _tiles(allocated: Allocated, step: str, operand: str, near: str, number: str) -> Iterator[tuple[str, str]]:
+def _tiles(allocated: Allocated, step: str, operand: str, near: str, layer: str) -> Iterator[tuple[str, str]]:
     names = (tile_buffer_name(step, operand, near, one) for one in count())
     for at, name in enumerate(takewhile(allocated.placements.__contains__, names)):
-        yield name, f"{number} {operand} {near} {at}"
+        yield name, f"{layer} {operand} {near} {at}"
 
 
 def _others(allocated: Allocated) -> Iterator[tuple[str, str]]:
-    return ((name, name) for name in allocated.placements)
+    return ((name, f"buffer {name}") for name in allocated.placements)

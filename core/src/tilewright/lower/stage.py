@@ -41,7 +41,7 @@ def lower(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) 
     graph = scheduled.bound.graph
     members = members_of(graph, prefix)
     short = shown_names(allocated)
-    book = address_book(allocated, members, offset_names(allocated, operators), short)
+    book = address_book(allocated, members, offset_names(allocated, operators, prefix), short)
     total = len(scheduled.steps)
     given = lowering(book, operators, prefix)
     lowered, helpers = _steps(given, operators, prefix)

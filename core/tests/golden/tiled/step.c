@@ -27,7 +27,7 @@ static void net_0_conv_fetch_x(int32_t t, uint8_t *l2, tw_slot *slot)
 {
     const net_0_conv_box box = net_0_conv_tile(t);
     const tw_span x_axis_2 = tw_span_clipped(box.h.low - 1, box.h.high + 1, 8);
-    const uint8_t *const far = l2 + AT_IN_X + 24 * x_axis_2.low;
+    const uint8_t *const far = l2 + IN_X + 24 * x_axis_2.low;
     tw_transfer(slot, slot->bytes, far, 24 * x_axis_2.extent, 2, 120, 192);
 }
 
@@ -36,7 +36,7 @@ static void net_0_conv_fetch_w(int32_t t, const uint8_t *flash, tw_slot *slot)
 {
     const net_0_conv_box box = net_0_conv_tile(t);
     const tw_span w_axis_0 = tw_span_inside(box.o.low, box.o.high);
-    const uint8_t *const far = flash + AT_0_W + 72 * w_axis_0.low;
+    const uint8_t *const far = flash + CONV_0_W + 72 * w_axis_0.low;
     tw_transfer(slot, slot->bytes, far, 288, 1, 0, 0);
 }
 
@@ -46,7 +46,7 @@ static void net_0_conv_store_y(int32_t t, uint8_t *l2, tw_slot *slot)
     const net_0_conv_box box = net_0_conv_tile(t);
     const tw_span y_axis_1 = tw_span_inside(box.o.low, box.o.high);
     const tw_span y_axis_2 = tw_span_inside(box.h.low, box.h.high);
-    uint8_t *const far = l2 + AT_0_Y + 192 * y_axis_1.low + 24 * y_axis_2.low;
+    uint8_t *const far = l2 + CONV_0_OUT + 192 * y_axis_1.low + 24 * y_axis_2.low;
     tw_transfer(slot, far, slot->bytes, 24 * y_axis_2.extent, 4, 192, 72);
 }
 
@@ -64,7 +64,7 @@ static void net_0_conv_compute(int32_t t, const uint8_t *x, const uint8_t *w, co
         const tw_span y_axis_3 = tw_span_inside(mine.low, mine.high);
         const float *const my_x = (const float *)(x + 4 * x_axis_3.low);
         const float *const my_w = (const float *)w;
-        const float *const my_b = (const float *)(flash + AT_0_B + 4 * b_axis_0.low);
+        const float *const my_b = (const float *)(flash + CONV_0_B + 4 * b_axis_0.low);
         float *const my_y = (float *)(y + 4 * y_axis_3.low);
         tw_conv_f32((tw_conv){
             .batches = 1,
@@ -93,9 +93,9 @@ static void net_0_conv_compute(int32_t t, const uint8_t *x, const uint8_t *w, co
 TW_STEP void net_0_conv(const uint8_t *flash, uint8_t *l1, uint8_t *l2)
 {
     tw_queue copies = {.started = 0};
-    tw_slot x[2] = {{.bytes = l1 + AT_0_X_L1_0, .queue = &copies}, {.bytes = l1 + AT_0_X_L1_1, .queue = &copies}};
-    tw_slot w[1] = {{.bytes = l1 + AT_0_W_L1_0, .queue = &copies}};
-    tw_slot y[2] = {{.bytes = l1 + AT_0_Y_L1_0, .queue = &copies}, {.bytes = l1 + AT_0_Y_L1_1, .queue = &copies}};
+    tw_slot x[2] = {{.bytes = l1 + CONV_0_X_L1_0, .queue = &copies}, {.bytes = l1 + CONV_0_X_L1_1, .queue = &copies}};
+    tw_slot w[1] = {{.bytes = l1 + CONV_0_W_L1_0, .queue = &copies}};
+    tw_slot y[2] = {{.bytes = l1 + CONV_0_Y_L1_0, .queue = &copies}, {.bytes = l1 + CONV_0_Y_L1_1, .queue = &copies}};
     if (tw_rt_is_mover()) {
         net_0_conv_fetch_x(0, l2, &x[0]);
         net_0_conv_fetch_w(0, flash, &w[0]);

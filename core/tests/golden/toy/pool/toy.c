@@ -45,15 +45,15 @@ _Static_assert(TOY_OUT_SCORES_SIZE == TOY_OUT_SCORES_ELEMENTS * sizeof(int8_t), 
 
 enum {
     /* ram */
-    AT_1_SCRATCH = 0, /* 8 bytes, step 1 */
-    AT_3_SCRATCH = 0, /* 8 bytes, step 3 */
-    AT_IN_MFCC_0 = 0, /* 10 bytes, step 0 */
-    AT_1_Y = 8, /* 10 bytes, steps 1 to 2 */
-    AT_3_Y = 8, /* 10 bytes, step 3 */
-    AT_0_Y = 20, /* 10 bytes, steps 0 to 1 */
-    AT_2_Y = 20, /* 10 bytes, steps 2 to 3 */
+    IN_MFCC_0 = 0, /* 10 bytes, step 0 */
+    TOYREVERSE_1_SCRATCH = 0, /* 8 bytes, step 1 */
+    TOYREVERSE_3_SCRATCH = 0, /* 8 bytes, step 3 */
+    TOYREVERSE_1_OUT = 8, /* 10 bytes, steps 1 to 2 */
+    TOYREVERSE_3_OUT = 8, /* 10 bytes, step 3 */
+    TOYBIAS_0_OUT = 20, /* 10 bytes, steps 0 to 1 */
+    TOYBIAS_2_OUT = 20, /* 10 bytes, steps 2 to 3 */
     /* flash */
-    AT_0_B = 16, /* 10 bytes */
+    TOYBIAS_0_B = 16, /* 10 bytes */
 };
 
 /* ---- kernels ---- */
@@ -98,9 +98,9 @@ TW_KERNEL void tw_toy_reverse(int32_t count, const int8_t *x, int8_t *y, uint8_t
  */
 TW_STEP void toy_0_toybias(const uint8_t *flash, uint8_t *ram)
 {
-    const int8_t *const x = (const int8_t *)(ram + AT_IN_MFCC_0);
-    const int8_t *const b = (const int8_t *)(flash + AT_0_B);
-    int8_t *const y = (int8_t *)(ram + AT_0_Y);
+    const int8_t *const x = (const int8_t *)(ram + IN_MFCC_0);
+    const int8_t *const b = (const int8_t *)(flash + TOYBIAS_0_B);
+    int8_t *const y = (int8_t *)(ram + TOYBIAS_0_OUT);
     tw_toy_bias(10, x, b, y);
 }
 
@@ -113,9 +113,9 @@ TW_STEP void toy_0_toybias(const uint8_t *flash, uint8_t *ram)
  */
 TW_STEP void toy_1_toyreverse(uint8_t *ram)
 {
-    const int8_t *const x = (const int8_t *)(ram + AT_0_Y);
-    int8_t *const y = (int8_t *)(ram + AT_1_Y);
-    uint8_t *const scratch = ram + AT_1_SCRATCH;
+    const int8_t *const x = (const int8_t *)(ram + TOYBIAS_0_OUT);
+    int8_t *const y = (int8_t *)(ram + TOYREVERSE_1_OUT);
+    uint8_t *const scratch = ram + TOYREVERSE_1_SCRATCH;
     tw_toy_reverse(10, x, y, scratch);
 }
 
@@ -128,9 +128,9 @@ TW_STEP void toy_1_toyreverse(uint8_t *ram)
  */
 TW_STEP void toy_2_toybias(const uint8_t *flash, uint8_t *ram)
 {
-    const int8_t *const x = (const int8_t *)(ram + AT_1_Y);
-    const int8_t *const b = (const int8_t *)(flash + AT_0_B);
-    int8_t *const y = (int8_t *)(ram + AT_2_Y);
+    const int8_t *const x = (const int8_t *)(ram + TOYREVERSE_1_OUT);
+    const int8_t *const b = (const int8_t *)(flash + TOYBIAS_0_B);
+    int8_t *const y = (int8_t *)(ram + TOYBIAS_2_OUT);
     tw_toy_bias(10, x, b, y);
 }
 
@@ -143,9 +143,9 @@ TW_STEP void toy_2_toybias(const uint8_t *flash, uint8_t *ram)
  */
 TW_STEP void toy_3_toyreverse(uint8_t *ram)
 {
-    const int8_t *const x = (const int8_t *)(ram + AT_2_Y);
-    int8_t *const y = (int8_t *)(ram + AT_3_Y);
-    uint8_t *const scratch = ram + AT_3_SCRATCH;
+    const int8_t *const x = (const int8_t *)(ram + TOYBIAS_2_OUT);
+    int8_t *const y = (int8_t *)(ram + TOYREVERSE_3_OUT);
+    uint8_t *const scratch = ram + TOYREVERSE_3_SCRATCH;
     tw_toy_reverse(10, x, y, scratch);
 }
 
@@ -234,7 +234,7 @@ tw_status toy_run(toy_ctx *ctx, const toy_inputs *inputs, const toy_outputs *out
     const uint8_t *const flash = (const uint8_t *)ctx->constants.flash;
 
     if (inputs != NULL) {
-        tw_copy_tensor(ram + AT_IN_MFCC_0, inputs->mfcc_0, TOY_IN_MFCC_0_SIZE);
+        tw_copy_tensor(ram + IN_MFCC_0, inputs->mfcc_0, TOY_IN_MFCC_0_SIZE);
     }
 
     for (uint32_t step = 0; step < TOY_STEP_COUNT; ++step) {
@@ -254,7 +254,7 @@ tw_status toy_run(toy_ctx *ctx, const toy_inputs *inputs, const toy_outputs *out
     }
 
     if (outputs != NULL) {
-        tw_copy_tensor(outputs->scores, ram + AT_3_Y, TOY_OUT_SCORES_SIZE);
+        tw_copy_tensor(outputs->scores, ram + TOYREVERSE_3_OUT, TOY_OUT_SCORES_SIZE);
     }
     return TW_OK;
 }
@@ -285,7 +285,7 @@ toy_outputs toy_map_outputs(const toy_pools *pools)
     toy_outputs mapped;
     mapped.scores = NULL;
     if (pools != NULL && pools->ram != NULL) {
-        mapped.scores = (int8_t *)((uint8_t *)pools->ram + AT_3_Y);
+        mapped.scores = (int8_t *)((uint8_t *)pools->ram + TOYREVERSE_3_OUT);
     }
     return mapped;
 }

@@ -54,13 +54,13 @@ _Static_assert(TOY_OUT_SCORES_SIZE == TOY_OUT_SCORES_ELEMENTS * sizeof(int8_t), 
 
 enum {
     /* ram */
-    AT_1_SCRATCH = 0, /* 8 bytes, step 1 */
-    AT_2_Y = 0, /* 10 bytes, steps 2 to 3 */
-    AT_0_Y = 8, /* 10 bytes, steps 0 to 1 */
-    AT_3_SCRATCH = 16, /* 8 bytes, step 3 */
-    AT_1_Y = 20, /* 10 bytes, steps 1 to 2 */
+    TOYBIAS_2_OUT = 0, /* 10 bytes, steps 2 to 3 */
+    TOYREVERSE_1_SCRATCH = 0, /* 8 bytes, step 1 */
+    TOYBIAS_0_OUT = 8, /* 10 bytes, steps 0 to 1 */
+    TOYREVERSE_3_SCRATCH = 16, /* 8 bytes, step 3 */
+    TOYREVERSE_1_OUT = 20, /* 10 bytes, steps 1 to 2 */
     /* flash */
-    AT_0_B = 16, /* 10 bytes */
+    TOYBIAS_0_B = 16, /* 10 bytes */
 };
 
 /* ---- kernels ---- */
@@ -106,8 +106,8 @@ TW_KERNEL void tw_toy_reverse(int32_t count, const int8_t *x, int8_t *y, uint8_t
 TW_STEP void toy_0_toybias(const uint8_t *flash, const uint8_t *mfcc_0, uint8_t *ram)
 {
     const int8_t *const x = (const int8_t *)mfcc_0;
-    const int8_t *const b = (const int8_t *)(flash + AT_0_B);
-    int8_t *const y = (int8_t *)(ram + AT_0_Y);
+    const int8_t *const b = (const int8_t *)(flash + TOYBIAS_0_B);
+    int8_t *const y = (int8_t *)(ram + TOYBIAS_0_OUT);
     tw_toy_bias(10, x, b, y);
 }
 
@@ -120,9 +120,9 @@ TW_STEP void toy_0_toybias(const uint8_t *flash, const uint8_t *mfcc_0, uint8_t 
  */
 TW_STEP void toy_1_toyreverse(uint8_t *ram)
 {
-    const int8_t *const x = (const int8_t *)(ram + AT_0_Y);
-    int8_t *const y = (int8_t *)(ram + AT_1_Y);
-    uint8_t *const scratch = ram + AT_1_SCRATCH;
+    const int8_t *const x = (const int8_t *)(ram + TOYBIAS_0_OUT);
+    int8_t *const y = (int8_t *)(ram + TOYREVERSE_1_OUT);
+    uint8_t *const scratch = ram + TOYREVERSE_1_SCRATCH;
     tw_toy_reverse(10, x, y, scratch);
 }
 
@@ -135,9 +135,9 @@ TW_STEP void toy_1_toyreverse(uint8_t *ram)
  */
 TW_STEP void toy_2_toybias(const uint8_t *flash, uint8_t *ram)
 {
-    const int8_t *const x = (const int8_t *)(ram + AT_1_Y);
-    const int8_t *const b = (const int8_t *)(flash + AT_0_B);
-    int8_t *const y = (int8_t *)(ram + AT_2_Y);
+    const int8_t *const x = (const int8_t *)(ram + TOYREVERSE_1_OUT);
+    const int8_t *const b = (const int8_t *)(flash + TOYBIAS_0_B);
+    int8_t *const y = (int8_t *)(ram + TOYBIAS_2_OUT);
     tw_toy_bias(10, x, b, y);
 }
 
@@ -150,9 +150,9 @@ TW_STEP void toy_2_toybias(const uint8_t *flash, uint8_t *ram)
  */
 TW_STEP void toy_3_toyreverse(uint8_t *ram, uint8_t *scores)
 {
-    const int8_t *const x = (const int8_t *)(ram + AT_2_Y);
+    const int8_t *const x = (const int8_t *)(ram + TOYBIAS_2_OUT);
     int8_t *const y = (int8_t *)scores;
-    uint8_t *const scratch = ram + AT_3_SCRATCH;
+    uint8_t *const scratch = ram + TOYREVERSE_3_SCRATCH;
     tw_toy_reverse(10, x, y, scratch);
 }
 
@@ -245,7 +245,7 @@ tw_status toy_run(toy_ctx *ctx, const toy_inputs *inputs, const toy_outputs *out
     uint8_t *const ram = (uint8_t *)ctx->pools.ram;
     const uint8_t *const flash = (const uint8_t *)ctx->constants.flash;
 
-    TW_LIVE(ram + AT_0_Y, 10u);
+    TW_LIVE(ram + TOYBIAS_0_OUT, 10u);
     if (tw_on_step(ctx, 0u, TW_STEP_BEGIN) != 0) {
         return TW_ERR_ABORTED;
     }
@@ -253,8 +253,8 @@ tw_status toy_run(toy_ctx *ctx, const toy_inputs *inputs, const toy_outputs *out
     if (tw_on_step(ctx, 0u, TW_STEP_END) != 0) {
         return TW_ERR_ABORTED;
     }
-    TW_LIVE(ram + AT_1_Y, 10u);
-    TW_LIVE(ram + AT_1_SCRATCH, 8u);
+    TW_LIVE(ram + TOYREVERSE_1_OUT, 10u);
+    TW_LIVE(ram + TOYREVERSE_1_SCRATCH, 8u);
     if (tw_on_step(ctx, 1u, TW_STEP_BEGIN) != 0) {
         return TW_ERR_ABORTED;
     }
@@ -262,9 +262,9 @@ tw_status toy_run(toy_ctx *ctx, const toy_inputs *inputs, const toy_outputs *out
     if (tw_on_step(ctx, 1u, TW_STEP_END) != 0) {
         return TW_ERR_ABORTED;
     }
-    TW_DEAD(ram + AT_0_Y, 10u);
-    TW_DEAD(ram + AT_1_SCRATCH, 8u);
-    TW_LIVE(ram + AT_2_Y, 10u);
+    TW_DEAD(ram + TOYBIAS_0_OUT, 10u);
+    TW_DEAD(ram + TOYREVERSE_1_SCRATCH, 8u);
+    TW_LIVE(ram + TOYBIAS_2_OUT, 10u);
     if (tw_on_step(ctx, 2u, TW_STEP_BEGIN) != 0) {
         return TW_ERR_ABORTED;
     }
@@ -272,8 +272,8 @@ tw_status toy_run(toy_ctx *ctx, const toy_inputs *inputs, const toy_outputs *out
     if (tw_on_step(ctx, 2u, TW_STEP_END) != 0) {
         return TW_ERR_ABORTED;
     }
-    TW_DEAD(ram + AT_1_Y, 10u);
-    TW_LIVE(ram + AT_3_SCRATCH, 8u);
+    TW_DEAD(ram + TOYREVERSE_1_OUT, 10u);
+    TW_LIVE(ram + TOYREVERSE_3_SCRATCH, 8u);
     if (tw_on_step(ctx, 3u, TW_STEP_BEGIN) != 0) {
         return TW_ERR_ABORTED;
     }
@@ -281,8 +281,8 @@ tw_status toy_run(toy_ctx *ctx, const toy_inputs *inputs, const toy_outputs *out
     if (tw_on_step(ctx, 3u, TW_STEP_END) != 0) {
         return TW_ERR_ABORTED;
     }
-    TW_DEAD(ram + AT_2_Y, 10u);
-    TW_DEAD(ram + AT_3_SCRATCH, 8u);
+    TW_DEAD(ram + TOYBIAS_2_OUT, 10u);
+    TW_DEAD(ram + TOYREVERSE_3_SCRATCH, 8u);
     return TW_OK;
 }
 
