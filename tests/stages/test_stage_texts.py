@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -42,8 +43,12 @@ GOLDEN = Path(__file__).with_name("golden")
 STAGES = ("imported", "rewritten", "bound", "scheduled", "tiled", "allocated", "program")
 JOINED = re.compile(r"([\w/]+)(?:;[\w/]+?)+((?:_prequant)?)(?![\w/]|;\w)")  # names of kws: of many, the first
 COMPACT = ("scheduled", "tiled", "allocated")
-TARGETS = {"generic": Options(), "siracusa": Options(memory={"l1": 3 << 10})}  # so little that tiny steps have tiles
-KWS_OPTIONS = {"generic": Options(), "siracusa": Options(memory={"l1": 16 << 10})}  # so little that steps are grouped
+PLAIN = Options(allocator="best-fit")  # of the core: `auto` would ask another where a package brings one
+TARGETS = {"generic": PLAIN, "siracusa": replace(PLAIN, memory={"l1": 3 << 10})}  # so little that tiny steps have tiles
+KWS_OPTIONS = {
+    "generic": PLAIN,
+    "siracusa": replace(PLAIN, memory={"l1": 16 << 10}),
+}  # so little that steps are grouped
 
 
 class Draft:
