@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
-from collections.abc import Callable
 
-import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-pytest_plugins = ("browser", "benchmark_script")  # of tests/kit
+pytest_plugins = ("browser", "benchmark_script", "c_compiler")  # of tests/kit
 
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "same")
 settings.register_profile("same", derandomize=True, deadline=None)  # the same examples in every run
@@ -21,18 +18,3 @@ settings.register_profile(  # of properties whose examples are built, each as a 
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=(HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture),
 )
-
-
-@pytest.fixture(scope="session", name="tool")
-def _tool() -> Callable[[str], str]:
-    """`tool("clang")` is its path. Where it is missing the test is skipped, or fails when CI is set."""
-
-    def find(name: str) -> str:
-        path = shutil.which(name)
-        if path is None and os.environ.get("CI"):
-            pytest.fail(f"{name} is not on PATH, and CI is set")
-        if path is None:
-            pytest.skip(f"{name} is not on PATH")
-        return str(path)
-
-    return find

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 import pytest
+from c_compiler import able
 from onnx.reference import ReferenceEvaluator
 
 from tilewright.allocate import allocate
@@ -33,6 +34,7 @@ from tilewright.ir.stages import Allocated, Artifact
 from tilewright.lower import lower
 from tilewright.operators.families import FAMILIES
 from tilewright.runners.host import STRICT
+from tilewright.runners.toolchain import Compiler, find_compiler
 from tilewright.schedule import schedule
 from tilewright.tile.stage import tile
 from tilewright.tile.whole import WholeTiler
@@ -190,12 +192,20 @@ def toy_files(artifact: Artifact, folder: Path) -> Path:
 
 
 def toy_build(
-    folders: Sequence[Path], main: Path, flags: Sequence[str] = (), *, compiler: str = "cc", output: str = "program"
+    folders: Sequence[Path], main: Path, flags: Sequence[str] = (), *, compiler: Compiler | None = None
 ) -> Path:
     """Compile everything but self-tests together with `main`, warnings being errors. CalledProcessError if it fails."""
     sources = [path for folder in folders for path in sorted(folder.glob("*.[cS]")) if "_selftest" not in path.name]
-    program = main.parent / output
-    command = [compiler, *STRICT, *flags, *(f"-I{folder}" for folder in folders), "-o", str(program), str(main)]
+    program = main.parent / "program"
+    command = [
+        *able(compiler or find_compiler(), flags),
+        *STRICT,
+        *flags,
+        *(f"-I{folder}" for folder in folders),
+        "-o",
+        str(program),
+        str(main),
+    ]
     subprocess.run([*command, *map(str, sources), "-lm"], check=True, cwd=main.parent)
     return program
 

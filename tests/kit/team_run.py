@@ -4,7 +4,6 @@ Does not know devices: no addresses, no clock. The runner `twin` has those.
 
 from __future__ import annotations
 
-import os
 import shlex
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -17,6 +16,7 @@ from tilewright.c_text.templates import template
 from tilewright.ir.program import Program
 from tilewright.ir.stages import Artifact
 from tilewright.runners.host import STRICT
+from tilewright.runners.toolchain import find_compiler
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -61,7 +61,7 @@ def build_team(
     (folder / "team_main.c").write_text(_main(program), encoding="utf-8")
     kept = [path for path in sorted(folder.glob("*.[cS]")) if not path.stem.endswith(("_selftest", "_simple"))]
     command = [
-        *shlex.split(compiler or os.environ.get("CC", "cc")),
+        *(shlex.split(compiler) or find_compiler().command),
         *STRICT,
         *flags,
         f"-DTW_TEST_CORES={cores}",

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shlex
 import subprocess
 
 import pytest
 
 from tilewright.c_text.identifiers import safe_identifier
 from tilewright.c_text.reserved_words import RESERVED
+from tilewright.runners.toolchain import find_compiler
 
 # C11, 6.4.1, without what begins with an underscore, as no identifier does
 KEYWORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long
@@ -21,7 +20,7 @@ OBJECT_MACRO = re.compile(r"^#define (\w+)(?: |$)", re.MULTILINE)  # others need
 def macros(standard: str, *headers: str) -> set[str]:
     """The macros without parameters that a compiler knows after these headers."""
     text = "".join(f"#include <{header}.h>\n" for header in headers)
-    command = [*shlex.split(os.environ.get("CC", "cc")), f"-std={standard}", "-E", "-dM", "-x", "c", "-"]
+    command = [*find_compiler().command, f"-std={standard}", "-E", "-dM", "-x", "c", "-"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
     return set(OBJECT_MACRO.findall(done.stdout))
 

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from c_compiler import missing
 from onnx import TensorProto, helper, numpy_helper
 
 from tilewright.cli.main import _run as run_words
@@ -50,10 +51,16 @@ class Said:
 
 @pytest.fixture(name="at_terminal")
 def _at_terminal() -> Callable[..., Screen]:
-    """`at_terminal("explain", TERM="xterm", columns=80, program=...)`: stdout and stderr are one terminal."""
+    """`at_terminal("explain", TERM="xterm", columns=80, program=...)`: stdout and stderr are one terminal.
+
+    Skipped on a machine without pseudo-terminals, as a chroot without /dev/pts is.
+    """
 
     def run(*words: str, columns: int = 100, program: str = MAIN, **variables: str) -> Screen:
-        ours, theirs = pty.openpty()
+        try:
+            ours, theirs = pty.openpty()
+        except OSError as error:
+            missing(f"no pseudo-terminals: {error}")
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
         kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "COLORTERM")}
         command = [sys.executable, "-c", program, *words]

@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from c_compiler import each_compiler
 
 from tilewright.emit import EmitOptions, Vector
+from tilewright.runners.toolchain import Compiler
 
-COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
+COMPILERS = pytest.mark.parametrize("compiler", each_compiler(), ids=lambda compiler: compiler.name)
 PICKY = ("-Wcast-align", "-Wcast-qual", "-Wstrict-prototypes", "-Wmissing-prototypes", "-Wundef", "-Wvla")
 
 
@@ -34,12 +36,12 @@ def sources(folder: Path) -> Sequence[Path]:
     return sorted(folder.glob("*.c"))
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
+@COMPILERS
 @pytest.mark.parametrize("form", ["c", "incbin"])
 @pytest.mark.parametrize("io", ["pool", "user"])
 @pytest.mark.parametrize("level", ["-O0", "-O3"])
 def test_no_warning_and_the_selftest_passes(
-    toy: Any, tmp_path: Path, compiler: str, form: Any, io: str, level: str
+    toy: Any, tmp_path: Path, compiler: Compiler, form: Any, io: str, level: str
 ) -> None:
     graph = toy.graph()
     x = np.arange(10, dtype=np.int8)[None]
@@ -74,8 +76,10 @@ def test_the_selftest_of_a_float_network(toy: Any, tmp_path: Path, bad: bool) ->
 
 
 @pytest.mark.parametrize("options", [("-x", "c", "-std=c90"), ("-x", "c", "-std=c99"), ("-x", "c++", "-std=c++11")])
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_the_header_in_other_languages(folder: Path, tmp_path: Path, options: Sequence[str], compiler: str) -> None:
+@COMPILERS
+def test_the_header_in_other_languages(
+    folder: Path, tmp_path: Path, options: Sequence[str], compiler: Compiler
+) -> None:
     user = tmp_path / "user.txt"
     user.write_text(
         '#include "toy.h"\n#include "toy.h"\n'
@@ -91,62 +95,66 @@ def test_the_header_in_other_languages(folder: Path, tmp_path: Path, options: Se
         "}\n"
     )
     flags = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror", f"-I{folder}")
-    run(compiler, *options, *flags, "-c", user, "-o", tmp_path / "user.o")
+    run(*compiler.command, *options, *flags, "-c", user, "-o", tmp_path / "user.o")
 
 
-def test_cpp_calls_c(toy: Any, folder: Path, tmp_path: Path) -> None:
+def test_cpp_calls_c(cc: Any, cxx: Any, folder: Path, tmp_path: Path) -> None:
     main = tmp_path / "main.cc"
     main.write_text('#include "toy.h"\nint main() { int8_t x[10] = {}, y[10]; return toy(x, y); }\n')
     for source in sources(folder):
         if "selftest" not in source.name:
-            run("cc", "-std=c11", "-c", source, "-o", tmp_path / f"{source.stem}.o")
+            run(*cc(), "-std=c11", "-c", source, "-o", tmp_path / f"{source.stem}.o")
     objects: list[object] = [str(path) for path in sorted(tmp_path.glob("*.o"))]
-    run("c++", "-std=c++11", f"-I{folder}", main, *objects, "-o", tmp_path / "program")
+    run(*cxx("-std=c++11", f"-I{folder}"), main, *objects, "-o", tmp_path / "program")
     run(tmp_path / "program")
 
 
-def test_an_older_runtime_header_is_refused(folder: Path, tmp_path: Path) -> None:
+def test_an_older_runtime_header_is_refused(cc: Any, folder: Path, tmp_path: Path) -> None:
     runtime = folder / "tw_runtime.h"
     runtime.write_text(runtime.read_text().replace("#define TW_API_LEVEL 3", "#define TW_API_LEVEL 0"))
     done = subprocess.run(
-        ["cc", "-c", folder / "toy.c", "-o", tmp_path / "o"], capture_output=True, text=True, check=False
+        [*cc(), "-c", folder / "toy.c", "-o", tmp_path / "o"], capture_output=True, text=True, check=False
     )
     assert done.returncode
     assert "API level" in done.stderr
 
 
-def test_fast_math_is_refused(folder: Path, tmp_path: Path) -> None:
-    command = ["cc", "-ffast-math", "-c", str(folder / "toy.c"), "-o", str(tmp_path / "o")]
+def test_fast_math_is_refused(cc: Any, folder: Path, tmp_path: Path) -> None:
+    command = [*cc(), "-ffast-math", "-c", str(folder / "toy.c"), "-o", str(tmp_path / "o")]
     assert subprocess.run(command, capture_output=True, check=False).returncode
 
 
-def test_external_names_and_writable_bytes(folder: Path, tmp_path: Path) -> None:
+def test_external_names_and_writable_bytes(cc: Any, tool: Any, folder: Path, tmp_path: Path) -> None:
     for source in sources(folder):
-        run("cc", "-std=c11", "-O2", "-c", source, "-o", tmp_path / f"{source.stem}.o")
-    defined = {line.split()[-1] for line in run("nm", "-g", "--defined-only", tmp_path / "toy.o").splitlines() if line}
+        run(*cc(), "-std=c11", "-O2", "-c", source, "-o", tmp_path / f"{source.stem}.o")
+    defined = {
+        line.split()[-1] for line in run(tool("nm"), "-g", "--defined-only", tmp_path / "toy.o").splitlines() if line
+    }
     assert defined == {"toy_init", "toy_run", "toy_reset_state", "toy_map_inputs", "toy_map_outputs"}
-    needed = {line.split()[-1] for line in run("nm", "-u", tmp_path / "toy.o").splitlines() if line}
+    needed = {line.split()[-1] for line in run(tool("nm"), "-u", tmp_path / "toy.o").splitlines() if line}
     assert needed <= {"toy_const_flash", "memcpy", "memset", "_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail"}
     for name, bss in (("toy", 0), ("toy_weights", 0), ("toy_simple", 30)):
-        _, data, found = run("size", tmp_path / f"{name}.o").splitlines()[1].split()[:3]
+        _, data, found = run(tool("size"), tmp_path / f"{name}.o").splitlines()[1].split()[:3]
         assert (int(data), int(found)) == (0, bss), name
-    assert ".bss.tw.ram" in run("objdump", "-h", tmp_path / "toy_simple.o")
-    assert ".rodata.tw.toy.flash" in run("objdump", "-h", tmp_path / "toy_weights.o")
+    assert ".bss.tw.ram" in run(tool("objdump"), "-h", tmp_path / "toy_simple.o")
+    assert ".rodata.tw.toy.flash" in run(tool("objdump"), "-h", tmp_path / "toy_weights.o")
 
 
-def test_sections_can_be_overridden(folder: Path, tmp_path: Path) -> None:
+def test_sections_can_be_overridden(cc: Any, tool: Any, folder: Path, tmp_path: Path) -> None:
     pool = '-DTOY_POOL_RAM_ATTR=__attribute__((section(".bss.mine")))'
-    run("cc", "-std=c11", pool, "-c", folder / "toy_simple.c", "-o", tmp_path / "s.o")
-    headers = run("objdump", "-h", tmp_path / "s.o")
+    run(*cc(), "-std=c11", pool, "-c", folder / "toy_simple.c", "-o", tmp_path / "s.o")
+    headers = run(tool("objdump"), "-h", tmp_path / "s.o")
     assert ".bss.mine" in headers
     assert ".bss.tw" not in headers
 
 
-def test_hooks_are_compiled_out(folder: Path, tmp_path: Path) -> None:
+def test_hooks_are_compiled_out(cc: Any, tool: Any, folder: Path, tmp_path: Path) -> None:
     """With TW_NO_HOOKS nothing calls through a pointer any more."""
-    run("gcc", "-std=c11", "-O2", "-DTW_NO_HOOKS", "-c", folder / "toy.c", "-o", tmp_path / "without.o")
-    run("gcc", "-std=c11", "-O2", "-c", folder / "toy.c", "-o", tmp_path / "with.o")
-    texts = {name: int(run("size", tmp_path / f"{name}.o").splitlines()[1].split()[0]) for name in ("with", "without")}
+    run(*cc(), "-std=c11", "-O2", "-DTW_NO_HOOKS", "-c", folder / "toy.c", "-o", tmp_path / "without.o")
+    run(*cc(), "-std=c11", "-O2", "-c", folder / "toy.c", "-o", tmp_path / "with.o")
+    texts = {
+        name: int(run(tool("size"), tmp_path / f"{name}.o").splitlines()[1].split()[0]) for name in ("with", "without")
+    }
     assert texts["without"] < texts["with"]
 
 
@@ -191,14 +199,14 @@ def test_one_context_for_each_thread(toy: Any, tmp_path: Path) -> None:
     run(toy.build([files], tmp_path / "main.c", ("-pthread", "-fsanitize=thread", "-g")))
 
 
-def test_incbin_is_found_from_any_folder(toy: Any, tmp_path: Path) -> None:
+def test_incbin_is_found_from_any_folder(toy: Any, cc: Any, tool: Any, tmp_path: Path) -> None:
     files = toy.write(
         toy.artifact(toy.program(toy.graph()), EmitOptions(const_format="incbin")), tmp_path / "a b" / "toy"
     )
     elsewhere = tmp_path / "build" / "deep"
     elsewhere.mkdir(parents=True)
-    run("cc", f"-I{files}", "-c", files / "toy_weights.S", "-o", "w.o", cwd=elsewhere)
-    assert "toy_const_flash" in run("nm", elsewhere / "w.o")
+    run(*cc(), f"-I{files}", "-c", files / "toy_weights.S", "-o", "w.o", cwd=elsewhere)
+    assert "toy_const_flash" in run(tool("nm"), elsewhere / "w.o")
 
 
 def test_same_bytes_twice(toy: Any) -> None:
@@ -206,13 +214,13 @@ def test_same_bytes_twice(toy: Any) -> None:
     assert first.files == second.files
 
 
-def test_constants_in_a_file_leave_the_program(toy: Any, tmp_path: Path) -> None:
+def test_constants_in_a_file_leave_the_program(toy: Any, cc: Any, tool: Any, tmp_path: Path) -> None:
     artifact = toy.artifact(toy.program(toy.graph()), EmitOptions(const_format="bin"))
     assert "toy_flash.bin" in artifact.files
     assert "toy_simple.c" not in artifact.files
     files = toy.write(artifact, tmp_path)
-    run("cc", "-std=c11", "-c", files / "toy.c", "-o", tmp_path / "toy.o")
-    assert "toy_const_flash" not in run("nm", tmp_path / "toy.o")
+    run(*cc(), "-std=c11", "-c", files / "toy.c", "-o", tmp_path / "toy.o")
+    assert "toy_const_flash" not in run(tool("nm"), tmp_path / "toy.o")
 
 
 def test_the_blob_starts_with_the_plan(toy: Any) -> None:

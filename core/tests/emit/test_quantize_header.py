@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -53,24 +52,24 @@ def values(scale: float) -> np.ndarray[Any, np.dtype[np.float32]]:
     return np.concatenate([halves, np.nextafter(halves, np.float32(1e9)), np.nextafter(halves, np.float32(-1e9)), odd])
 
 
-@pytest.mark.parametrize("compiler", ["cc", "c++"])
+@pytest.mark.parametrize("language", ["c", "c++"])
 @pytest.mark.parametrize(
     ("dtype", "scale", "zero"),
     [(DType.I8, 0.1, -3), (DType.U8, 1 / 3, 255), (DType.I16, 1e-4, 0), (DType.U16, 2.5, 65_535)],
 )
 def test_it_stores_what_the_reference_stores(
-    toy: Any, tool: Callable[[str], str], tmp_path: Path, compiler: str, dtype: DType, scale: float, zero: int
+    toy: Any, cc: Any, cxx: Any, tmp_path: Path, language: str, dtype: DType, scale: float, zero: int
 ) -> None:
     real = values(scale)
     meaning = Quantization(scale=(float(np.float32(scale)),), zero_point=(zero,))
     tensor = Tensor(name="x", dtype=dtype, shape=(1, real.size), quantization=meaning)
     files = toy.write(toy.artifact(toy.program(quantised_graph(toy, tensor))), tmp_path / "toy")
-    source = tmp_path / ("main.c" if compiler == "cc" else "main.cpp")
+    source = tmp_path / ("main.c" if language == "c" else "main.cpp")
     source.write_text(MAIN % {"type": dtype.c_type})
-    standard = "-std=c11" if compiler == "cc" else "-std=c++11"
+    compiler, standard = (cc, "-std=c11") if language == "c" else (cxx, "-std=c++11")
     program = tmp_path / "program"
     flags = (standard, *STRICT, "-fsanitize=undefined", "-fno-sanitize-recover=all", f"-I{files}")
-    subprocess.run([tool(compiler), *flags, "-o", str(program), str(source)], check=True)
+    subprocess.run([*compiler(*flags), "-o", str(program), str(source)], check=True)
     said = subprocess.run([str(program)], input=real.tobytes(), capture_output=True, check=True).stdout
     operators: dict[str, Operator] = {"QuantizeLinear": QUANTIZE}
     expected = quantised(tensor, real[None], operators)[0]

@@ -45,10 +45,10 @@ def test_a_program_without_kernels_has_no_header(toy: Any) -> None:
     assert "toy_kernels.h" not in toy.artifact(program, EmitOptions(layout="split")).files
 
 
-def test_the_header_compiles_alone(toy: Any, tmp_path: Path) -> None:
+def test_the_header_compiles_alone(toy: Any, cc: Any, tmp_path: Path) -> None:
     folder = toy.write(toy.artifact(toy.program(toy.graph()), options(toy, "split")), tmp_path / "toy")
     (tmp_path / "alone.c").write_text('#include "toy_kernels.h"\n#include "toy_kernels.h"\ntypedef int something;\n')
-    command = ["cc", *STRICT, "-fsyntax-only", "-I", str(folder), str(tmp_path / "alone.c")]
+    command = [*cc(*STRICT, "-I", str(folder)), "-c", "-o", str(tmp_path / "o"), str(tmp_path / "alone.c")]
     assert subprocess.run(command, capture_output=True, text=True, check=False).stderr == ""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
@@ -79,19 +80,25 @@ def test_every_layout_has_the_header_of_the_kernels(toy: Any, name: str) -> None
 # make
 
 
+@pytest.fixture
+def make(cc: Any, tool: Any) -> tuple[str, ...]:
+    """GNU make, with the C compiler that the product finds."""
+    return (tool("make"), f"CC={shlex.join(cc())}", f"AR={tool('ar')}")
+
+
 @pytest.mark.parametrize(("form", "layout"), [("c", "single"), ("incbin", "single"), ("incbin", "split")])
-def test_make_builds_and_runs_the_selftest(toy: Any, tmp_path: Path, tool: Any, form: Any, layout: Any) -> None:
+def test_make_builds_and_runs_the_selftest(toy: Any, tmp_path: Path, make: Any, form: Any, layout: Any) -> None:
     folder = written(made(toy, "make", form=form, selftest=True, layout=layout), tmp_path)
-    run(tool("make"), "-C", folder, "check")
+    run(*make, "-C", folder, "check")
     assert (folder / "build" / "libtoy.a").exists()
-    run(tool("make"), "-C", folder, "clean")
+    run(*make, "-C", folder, "clean")
     assert not list((folder / "build").iterdir())
 
 
-def test_make_honours_what_the_user_sets(toy: Any, tmp_path: Path, tool: Any) -> None:
+def test_make_honours_what_the_user_sets(toy: Any, tmp_path: Path, cc: Any, tool: Any) -> None:
     folder = written(made(toy, "make"), tmp_path / "toy")
-    for name in ("cc", "ar"):
-        (tmp_path / name).write_text(f'#!/bin/sh\necho "{name} $*" >>"{tmp_path}/log"\nexec {tool(name)} "$@"\n')
+    for name, real in (("cc", shlex.join(cc())), ("ar", tool("ar"))):
+        (tmp_path / name).write_text(f'#!/bin/sh\necho "{name} $*" >>"{tmp_path}/log"\nexec {real} "$@"\n')
         (tmp_path / name).chmod(0o755)
     chosen = (f"CC={tmp_path}/cc", f"AR={tmp_path}/ar", "CFLAGS=-Os -DMINE=1", f"BUILD={tmp_path}/out")
     run(tool("make"), "-f", folder / "Makefile", *chosen)
@@ -104,25 +111,25 @@ def test_make_honours_what_the_user_sets(toy: Any, tmp_path: Path, tool: Any) ->
     assert (tmp_path / "out" / "libtoy.a").exists()
 
 
-def test_make_builds_again_what_changed(toy: Any, tmp_path: Path, tool: Any) -> None:
+def test_make_builds_again_what_changed(toy: Any, tmp_path: Path, make: Any) -> None:
     folder = written(made(toy, "make"), tmp_path)
-    make = (tool("make"), "-C", folder)
-    run(*make)
-    run(*make, "-q")
+    again = (*make, "-C", folder)
+    run(*again)
+    run(*again, "-q")
     blob = folder / "toy_flash.bin"
     later = (folder / "build" / "libtoy.a").stat().st_mtime_ns + 10**9
     blob.write_bytes(blob.read_bytes())
     os.utime(blob, ns=(later, later))
-    again = run(*make)
-    assert "toy_weights.S" in again
-    assert "toy_simple.c" not in again
+    said = run(*again)
+    assert "toy_weights.S" in said
+    assert "toy_simple.c" not in said
 
 
 # Arduino
 
 
 @pytest.mark.parametrize("form", ["c", "incbin"])
-def test_arduino_is_a_library_by_the_specification(toy: Any, tmp_path: Path, tool: Any, form: Any) -> None:
+def test_arduino_is_a_library_by_the_specification(toy: Any, tmp_path: Path, cc: Any, form: Any) -> None:
     files = made(toy, "arduino", form=form)
     assert sorted(name for name in files if name.startswith("arduino/")) == [
         "arduino/toy/examples/toy_run/toy_run.ino",
@@ -143,22 +150,22 @@ def test_arduino_is_a_library_by_the_specification(toy: Any, tmp_path: Path, too
     assert (keys["category"], keys["architectures"], keys["includes"]) == ("Data Processing", "*", "toy.h")
     source = written(files, tmp_path) / "arduino" / "toy" / "src"
     for file in sorted(source.glob("*.c")):
-        run(tool("gcc"), *STRICT, "-std=c11", "-c", file, "-o", tmp_path / f"{file.stem}.o")
+        run(*cc(*STRICT), "-c", file, "-o", tmp_path / f"{file.stem}.o")
 
 
-def test_arduino_sketch_is_right_cpp(toy: Any, tmp_path: Path, tool: Any) -> None:
+def test_arduino_sketch_is_right_cpp(toy: Any, tmp_path: Path, cxx: Any) -> None:
     root = written(made(toy, "arduino"), tmp_path) / "arduino" / "toy"
     (tmp_path / "Arduino.h").write_text(ARDUINO)
     sketch = root / "examples" / "toy_run" / "toy_run.ino"
-    flags = ("-std=gnu++11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c++")
-    run(tool("g++"), *flags, "-include", tmp_path / "Arduino.h", "-I", root / "src", sketch)
+    flags = ("-std=gnu++11", "-Wall", "-Wextra", "-Werror", "-x", "c++")
+    run(*cxx(*flags), "-include", tmp_path / "Arduino.h", "-I", root / "src", "-c", "-o", tmp_path / "o", sketch)
 
 
-def test_arduino_constants_are_those_of_the_blob(toy: Any, tmp_path: Path, tool: Any) -> None:
+def test_arduino_constants_are_those_of_the_blob(toy: Any, tmp_path: Path, cc: Any) -> None:
     files = made(toy, "arduino", form="incbin", selftest=True)
     folder = written(files, tmp_path)
     source = sorted((folder / "arduino" / "toy" / "src").glob("*.c"))
-    run(tool("gcc"), "-I", folder, *source, folder / "toy_selftest.c", "-o", tmp_path / "selftest")
+    run(*cc("-I", folder), *source, folder / "toy_selftest.c", "-o", tmp_path / "selftest")
     run(tmp_path / "selftest")
 
 
@@ -215,7 +222,7 @@ def test_zephyr_asks_for_a_libc_with_mathematics(toy: Any) -> None:
 
 
 @pytest.mark.parametrize("layout", ["single", "split"])
-def test_zephyr_cmake_builds_with_stand_ins_for_its_commands(toy: Any, tmp_path: Path, tool: Any, layout: Any) -> None:
+def test_zephyr_cmake_builds_with_stand_ins_for_its_commands(toy: Any, tmp_path: Path, cmake: Any, layout: Any) -> None:
     """The three commands do here what Zephyr's documentation says of them."""
     written(made(toy, "zephyr", layout=layout), tmp_path / "toy")
     (tmp_path / "main.c").write_text(
@@ -242,8 +249,7 @@ add_executable(app main.c)
 target_include_directories(app PRIVATE toy)
 target_link_libraries(app PRIVATE tilewright_toy)
 """)
-    run(tool("cmake"), "-S", tmp_path, "-B", tmp_path / "build")
-    run(tool("cmake"), "--build", tmp_path / "build")
+    cmake(tmp_path, tmp_path / "build")
     run(tmp_path / "build" / "app")
 
 
@@ -285,12 +291,11 @@ target_link_libraries(selftest __idf_toy m)
 
 
 @pytest.mark.parametrize("form", ["c", "incbin"])
-def test_esp_idf_component_builds_the_sources_where_they_are(toy: Any, tmp_path: Path, tool: Any, form: Any) -> None:
+def test_esp_idf_component_builds_the_sources_where_they_are(toy: Any, tmp_path: Path, cmake: Any, form: Any) -> None:
     """With a function that registers a component as ESP-IDF's does: a library, and its name in COMPONENT_LIB."""
     folder = written(made(toy, "esp-idf", form=form, selftest=True), tmp_path)
     (folder / "CMakeLists.txt").write_text(IDF)
-    run(tool("cmake"), "-S", folder, "-B", folder / "build", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
-    run(tool("cmake"), "--build", folder / "build")
+    cmake(folder, folder / "build", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
     run(folder / "build" / "selftest")
     commands = json.loads((folder / "build" / "compile_commands.json").read_text())
     ours = [one["command"] for one in commands if "__idf_toy" in one["command"]]

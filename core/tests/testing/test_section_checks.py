@@ -43,7 +43,7 @@ def test_sections_together_are_compiled_strictly(tmp_path: Path, text: str, said
 
 
 def test_a_section_sees_the_prelude_and_stands_once(tmp_path: Path) -> None:
-    one = section("one", "static type_of_prelude one;")
+    one = section("one", "static type_of_prelude one(void)\n{\n    return 1;\n}")
     assert compile_together([one, one], "typedef int type_of_prelude;", tmp_path) == ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from c_compiler import each_compiler
 
 from team_run import build_team
 from tilewright.allocate.best_fit import BestFit
@@ -21,6 +23,7 @@ from tilewright.ir.platform import Platform
 from tilewright.ir.program import Program
 from tilewright.lower import lower
 from tilewright.plan.planner import Planner
+from tilewright.runners.toolchain import Compiler
 from tilewright.testing.cluster import cluster
 from tilewright.testing.sketch import Sketch
 from tilewright.transform import HOOKS, LIFETIMES, PRINT_TENSORS, PROFILE, transform
@@ -68,10 +71,11 @@ def said(program: Program, folder: Path, **how: Any) -> str:
     return subprocess.run([str(team)], input=x, check=True, capture_output=True).stderr.decode()
 
 
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
-def test_a_profile_adds_up(tmp_path: Path, compiler: str, tool: Any) -> None:
+@pytest.mark.parametrize("compiler", each_compiler(), ids=lambda compiler: compiler.name)
+def test_a_profile_adds_up(tmp_path: Path, compiler: Compiler) -> None:
     program = made(cluster(2048), ["profile"])
-    lines = [tuple(map(int, line.split())) for line in said(program, tmp_path, compiler=tool(compiler)).splitlines()]
+    printed = said(program, tmp_path, compiler=shlex.join(compiler.command))
+    lines = [tuple(map(int, line.split())) for line in printed.splitlines()]
     tiles = {tile for _, tile, _, _ in lines if tile >= 0}
     assert len(tiles) > 1
     for activity in range(4):

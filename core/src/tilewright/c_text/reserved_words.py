@@ -37,6 +37,7 @@ null overflow underflow pascal cdecl stdcall fastcall unix vax win32 windows min
 small big rand_max signgam assert ndebug true false
 decimal_dig exit_failure exit_success filename_max flt_eval_method flt_radix flt_rounds fopen_max fp_fast_fma
 fp_fast_fmaf fp_fast_fmal fp_ilogb0 fp_ilogbnan fp_infinite fp_nan fp_normal fp_subnormal fp_zero huge_valf huge_vall
+flt_snan dbl_snan ldbl_snan
 l_ctermid l_tmpnam m_1_pi m_2_pi m_2_sqrtpi m_e m_ln10 m_ln2 m_log10e m_log2e m_pi_2 m_pi_4 m_sqrt1_2 m_sqrt2
 math_errexcept math_errhandling math_errno mb_cur_max mb_len_max seek_cur seek_end seek_set tmp_max
 """

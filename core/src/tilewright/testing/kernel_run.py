@@ -5,8 +5,6 @@ Does not know the pipeline: no graph, no plan, no generated API.
 from __future__ import annotations
 
 import ctypes
-import os
-import shlex
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +21,7 @@ from tilewright.ir.layout import Layout, row_major, strides
 from tilewright.ir.operator import Operator
 from tilewright.ir.sections import ordered
 from tilewright.operators.c_source import c_section
+from tilewright.runners.toolchain import find_compiler
 from tilewright.testing.guarded_call import guarded_call
 
 if TYPE_CHECKING:
@@ -218,7 +217,7 @@ def _function(trial: Trial, name: str) -> str:
 
 
 def _library(text: str, folder: Path, flags: Sequence[str]) -> ctypes.CDLL:
-    compiler = [*shlex.split(os.environ.get("CC", "cc")), *flags]
+    compiler = [*find_compiler().command, *flags]
     source, library = folder / "kernel.c", folder / f"kernel_{abs(hash((text, *compiler)))}.so"
     if not library.exists():  # else an earlier call has had the same kernel, site and layouts
         source.write_text(text, encoding="utf-8")

@@ -4,8 +4,6 @@ Does not know what any of it computes.
 
 from __future__ import annotations
 
-import os
-import shlex
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import as_file, files
@@ -18,12 +16,13 @@ from tilewright.ir.layer import layer_of
 from tilewright.ir.operator import Operator
 from tilewright.ir.sections import Section, ordered
 from tilewright.operators.c_source import c_section
+from tilewright.runners.toolchain import find_compiler
 from tilewright.testing.kernel_run import STRICT, whole_call
 from tilewright.testing.layer_sample import Sample
 from tilewright.testing.operator_sites import refusal, site_of
 
 # A file, or all sections together, have static functions that nobody calls there.
-ALONE = (*STRICT, "-Wno-unused-function", "-fsyntax-only")
+ALONE = (*STRICT, "-Wno-unused-function")
 
 
 def c_files(package: str) -> tuple[str, ...]:
@@ -71,5 +70,5 @@ def _sections(kernel: Kernel, operator: Operator, layer: Sample) -> tuple[Sectio
 def _complaints(text: str, folder: Path, flags: Sequence[str]) -> str:
     source = folder / "sections.c"
     source.write_text(text, encoding="ascii")
-    command = [*shlex.split(os.environ.get("CC", "cc")), *flags, str(source)]
+    command = [*find_compiler().command, *flags, "-c", "-o", str(folder / "sections.o"), str(source)]
     return subprocess.run(command, capture_output=True, text=True, check=False).stderr
