@@ -1,6 +1,8 @@
-"""Tries `.ci/run` as a stranger would: on a Debian that has Python, venv and git, and nothing else, in a chroot.
-Usage: python tools/bare_machine.py FOLDER [--suite NAME] [--most-skips N] [-- ARGUMENT of .ci/run...]. Needs root,
-debootstrap and the network; FOLDER gets the machine (some GB) and is kept, so that a second try begins with it.
+"""Tries what a stranger does first on a Debian that has Python, venv and git, and nothing else, in chroots: the
+demonstration, `.ci/quick` and `.ci/run`, in this order, or those that `--only` names. Needs root, debootstrap, network.
+Usage: python tools/bare_machine.py FOLDER [--only demo|quick|run ...] [--suite NAME] [--most-skips N] [-- ARGUMENT...].
+ARGUMENTs are those of `.ci/quick` and `.ci/run`. FOLDER gets the machine, and a copy of it for each (some GB), which
+are kept: `.ci/run` begins a second time with what it has installed, the others with nothing.
 """
 
 from __future__ import annotations
@@ -14,6 +16,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+TRIED = {
+    "demo": ("sh", "/checkout/examples/digits/demo.sh"),
+    "quick": ("bash", "/checkout/.ci/quick"),
+    "run": ("bash", "/checkout/.ci/run"),
+}
 PACKAGES = "ca-certificates,git,python3,python3-venv"
 MOST_SKIPS = 20
 SKIPPED = re.compile(r"^SKIPPED \[(\d+)\] (.+)$", re.MULTILINE)
@@ -23,12 +30,13 @@ HELD = ("proc", "dev", "sys")  # of this machine, that programs expect
 
 
 def main() -> int:
-    """0 when `.ci/run` is green and little was skipped."""
+    """0 when all that is tried is green, and little was skipped in each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--only", action="append", choices=TRIED, help="of what is tried; may be given several times")
     parser.add_argument("--suite", default="bookworm", help="of Debian")
     parser.add_argument("--most-skips", type=int, default=MOST_SKIPS)
-    parser.add_argument("arguments", nargs="*", help="of .ci/run")
+    parser.add_argument("arguments", nargs="*", help="of .ci/quick and .ci/run")
     asked = parser.parse_args()
     if shutil.which("debootstrap") is None:
         sys.stderr.write("debootstrap is not here: apt-get install debootstrap\n")
@@ -37,11 +45,21 @@ def main() -> int:
     if not (machine / "etc" / "debian_version").exists():
         machine.mkdir(parents=True, exist_ok=True)
         _run("debootstrap", "--variant=minbase", f"--include={PACKAGES}", asked.suite, str(machine))
-    _checkout(machine)
-    code, said = _inside(machine, "/checkout/.ci/run", *asked.arguments)
-    skips = list(SKIPPED.findall(said))
-    total = sum(int(count) for count, _ in skips)
-    sys.stdout.write(f"exit code {code}, {total} tests were skipped (at most {asked.most_skips})\n")
+    codes = [_tried(name, machine, asked) for name in TRIED if name in (asked.only or TRIED)]
+    return max(codes, key=abs)
+
+
+def _tried(name: str, machine: Path, asked: argparse.Namespace) -> int:
+    """What one of them ends with on a copy of the machine; 1 where it is green and skips too much."""
+    copy = machine.with_name(f"{machine.name}-{name}")
+    if name != "run":  # which installs compilers that take long to get
+        _run("rm", "-rf", "--one-file-system", str(copy))  # never what is mounted in one that was not left in order
+    if not copy.exists():
+        _run("cp", "-a", str(machine), str(copy))
+    _checkout(copy)
+    code, said = _inside(copy, *TRIED[name], *(() if name == "demo" else asked.arguments))
+    total = sum(int(count) for count, _ in SKIPPED.findall(said))
+    sys.stdout.write(f"{name}: exit code {code}, {total} tests were skipped (at most {asked.most_skips})\n")
     return code or int(total > asked.most_skips)
 
 

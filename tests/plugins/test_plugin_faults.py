@@ -70,6 +70,7 @@ FAULTS: Mapping[str, tuple[str, str, tuple[str, ...], str]] = {
     "is-blocked": (OFFER + "def tilewright_platforms(): return ()", "", ("TW8002", "TILEWRIGHT_BLOCK"), "blocked"),
 }
 HARMLESS = ("empty-promise", "unannounced")  # what is wrong concerns targets only, which nobody asks them for
+USABLE = ("unannounced",)  # without the one target that has no entry point
 REQUIRES = {"needs-newer-core": ("tilewright>=99",), "bad-requirement": ("tilewright>>=1",)}
 BLOCK = {"TILEWRIGHT_BLOCK": "Is_Blocked"}
 
@@ -103,13 +104,21 @@ def test_not_needed_is_one_warning_line(answers: dict[str, Any], name: str) -> N
     assert all(word in lines[0] for word in words), lines[0]
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", [name for name in FAULTS if name not in USABLE])
 def test_needed_is_an_error_with_package_version_and_cause(answers: dict[str, Any], name: str) -> None:
     answer = answers[name]
     assert answer["exit"] == 8
     assert f"target '{name}' needs plugin {name} 1.2.3" in answer["error"]
     assert all(word in answer["error"] for word in FAULTS[name][2]), answer["error"]
     assert "try:" in answer["error"]
+
+
+@pytest.mark.parametrize("name", USABLE)
+def test_what_has_no_entry_point_is_left_out_alone(answers: dict[str, Any], name: str) -> None:
+    answer = answers[name]["answer"]
+    assert answer["platforms"] == [name]
+    (line,) = (line for line in answer["warnings"] if f"plugin {name} 1.2.3" in line)
+    assert line.startswith(f"warning[TW8008]: plugin {name} 1.2.3 is used without 'platform.secret': ")
 
 
 def test_the_healthy_plugin_works_among_them(answers: dict[str, Any]) -> None:

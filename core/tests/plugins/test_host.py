@@ -101,27 +101,3 @@ def test_the_place_of_what_was_raised(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_references(reference: str, code: str, cause: str, monkeypatch: pytest.MonkeyPatch) -> None:
     fault = loaded(monkeypatch, "", reference=reference)
     assert isinstance(fault, Fault) and fault.code == code and cause in fault.cause
-
-
-NO_ALLOCATOR = """
-@hookimpl
-def tilewright_allocators():
-    return []
-"""
-
-
-def test_what_is_announced_is_offered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of this reference only: another object of the package answers for what it announces."""
-    fault = loaded(monkeypatch, NO_ALLOCATOR, "allocator.best")
-    assert isinstance(fault, Fault) and fault.code == "TW8008"
-    assert fault.cause == "entry point 'allocator.best' is announced, but 'tilewright_allocators' returns no 'best'"
-    module(monkeypatch, "acme", NO_ALLOCATOR)
-    assert isinstance(load(package("acme", "allocator.best", reference="acme.other"), "acme"), Loaded)
-
-
-def test_what_is_offered_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
-    source = "from tilewright.api.allocator import Solution\nclass Own:\n    name = 'own'\n    summary = 's'\n"
-    source += "    def solve(self, problem, budget): ...\n@hookimpl\ndef tilewright_allocators():\n    return [Own()]\n"
-    fault = loaded(monkeypatch, source)
-    assert isinstance(fault, Fault) and fault.code == "TW8008"
-    assert "returns 'own', but there is no entry point 'allocator.own'" in fault.cause

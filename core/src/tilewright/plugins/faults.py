@@ -26,6 +26,7 @@ class Fault:
     at: str = ""
     fix: tuple[str, ...] = ()
     others: tuple[str, ...] = ()  # of a clash: the packages that offer the same
+    part: str = ""  # KIND.NAME of the one thing that cannot be used; "" when nothing of the plugin can
 
     @property
     def packages(self) -> frozenset[str]:
@@ -34,7 +35,8 @@ class Fault:
 
     def warning(self) -> Diagnostic:
         """For somebody who does not need it: exactly one line."""
-        who = "" if self.status == "clash" else f"plugin {self.package} {self.version} is not used: "
+        how = f"is used without '{self.part}'" if self.part else "is not used"
+        who = "" if self.status == "clash" else f"plugin {self.package} {self.version} {how}: "
         return Diagnostic(severity="warning", code=self.code, message=f"{who}{self.cause}")
 
     def error(self, needed: str) -> TilewrightError:

@@ -20,8 +20,9 @@ from tilewright.ir.platform import MemoryHierarchy, Platform
 from tilewright.plugins import hookspecs
 from tilewright.plugins.catalogue import Package
 from tilewright.plugins.faults import Fault, one_line
-from tilewright.plugins.kinds import GROUP, KIND_NAMES, KINDS, OBSERVER, PACKS, Kind
+from tilewright.plugins.kinds import GROUP, KIND_NAMES, KINDS, OBSERVER, Kind
 from tilewright.plugins.offers import StageEvent
+from tilewright.plugins.promises import announced, broken_promises
 
 OBSERVE = "tilewright_stage_finished"
 HOOKS = (*(kind.hook for kind in KINDS), OBSERVE)
@@ -29,12 +30,16 @@ HOOKS = (*(kind.hook for kind in KINDS), OBSERVE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """One plugin object, registered and asked. `values` has kind -> what it offers, in the plugin's order."""
+    """One plugin object, registered and asked. `values` has kind -> what it offers, in the plugin's order.
+
+    `faults` are of single things that are not among the values, or that are announced and not there.
+    """
 
     package: Package
     hooks: tuple[str, ...]
     values: Mapping[str, tuple[Any, ...]]
     observe: Callable[[StageEvent], object] | None
+    faults: tuple[Fault, ...] = ()
 
 
 @dataclass(slots=True)
@@ -52,7 +57,6 @@ def load(package: Package, reference: str, kinds: Collection[str] = (*KIND_NAMES
         plugin = _imported(reference)
         manager = _registered(plugin, package.name)
         values = {kind.name: _asked(manager, kind) for kind in KINDS if kind.name in kinds}
-        _promises_kept(package, reference, values)
     except _BrokenError as broken:
         return Fault(
             status="failed",
@@ -66,8 +70,9 @@ def load(package: Package, reference: str, kinds: Collection[str] = (*KIND_NAMES
     return Loaded(
         package=package,
         hooks=hooks,
-        values=values,
+        values=announced(package, reference, values),
         observe=_observe(manager) if OBSERVER in kinds and OBSERVE in hooks else None,
+        faults=tuple(broken_promises(package, reference, values)),
     )
 
 
@@ -158,23 +163,6 @@ def _begins(caller: pluggy.HookCaller) -> str:
     """File and line where the plugin's function for a hook begins."""
     code = next((getattr(hook.function, "__code__", None) for hook in caller.get_hookimpls()), None)
     return _file_and_line(code.co_filename, code.co_firstlineno) if code else ""
-
-
-def _promises_kept(package: Package, reference: str, values: Mapping[str, tuple[Any, ...]]) -> None:
-    """What metadata announces and what the hooks return must be the same names: listings are made of the former."""
-    for kind in KINDS:
-        if kind.name not in values or kind.name in PACKS:
-            continue
-        announced = {o.name for o in package.offers if o.kind == kind.name and o.reference == reference}
-        offered = {value.name for value in values[kind.name]}
-        for name in sorted(announced - offered):
-            raise _BrokenError(
-                "TW8008", f"entry point '{kind.name}.{name}' is announced, but '{kind.hook}' returns no '{name}'"
-            )
-        for name in sorted(offered - announced):
-            raise _BrokenError(
-                "TW8008", f"'{kind.hook}' returns '{name}', but there is no entry point '{kind.name}.{name}'"
-            )
 
 
 def _observe(manager: pluggy.PluginManager) -> Callable[[StageEvent], object]:

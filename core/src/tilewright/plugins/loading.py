@@ -28,6 +28,7 @@ class _Wish:
     package: Package
     kinds: frozenset[str]  # the hooks to call: an allocator's package does not rewrite graphs by the way
     needed_for: str  # "" when the job goes on without it
+    parts: frozenset[str] = frozenset()  # entry points that the job does not go on without
 
 
 def load_named(
@@ -109,11 +110,12 @@ def _wish(
         package=package,
         kinds=frozenset((offer.kind, *more, *(before.kinds if before else ()))),
         needed_for=(before.needed_for if before else "") or needed_for,
+        parts=frozenset((*([offer.title] if needed_for else []), *(before.parts if before else ()))),
     )
 
 
 def _load(catalogue: Catalogue, wishes: Mapping[_Object, _Wish]) -> Registry:
-    """Needed or not, a plugin is broken alone: what it offers beside the broken part is not used either."""
+    """A plugin that is broken is left out whole, one that announces other names than it has without those."""
     left_out: dict[str, Fault] = {}
     loaded: list[Loaded] = []
     for key, wish in sorted(wishes.items()):
@@ -121,6 +123,9 @@ def _load(catalogue: Catalogue, wishes: Mapping[_Object, _Wish]) -> Registry:
             outcome = load(wish.package, key.reference, wish.kinds)
         if isinstance(outcome, Loaded):
             loaded.append(outcome)
+            for fault in outcome.faults:
+                if fault.part in wish.parts:
+                    raise fault.error(_in_words(fault.part))
         elif wish.needed_for:
             raise outcome.error(wish.needed_for)
         else:
@@ -133,5 +138,12 @@ def _load(catalogue: Catalogue, wishes: Mapping[_Object, _Wish]) -> Registry:
         for name in optional:
             left_out.setdefault(name, fault)
     used = [plugin for plugin in loaded if plugin.package.name not in left_out]
-    warned = dict.fromkeys((*catalogue.warnings(), *(fault.warning() for _, fault in sorted(left_out.items()))))
+    faults = (*(fault for _, fault in sorted(left_out.items())), *(fault for plugin in used for fault in plugin.faults))
+    warned = dict.fromkeys((*catalogue.warnings(), *(fault.warning() for fault in faults)))
     return registry_of(used, tuple(warned))
+
+
+def _in_words(title: str) -> str:
+    """What a user calls the thing of an entry point."""
+    kind, _, name = title.partition(".")
+    return f"{kind_named(kind).word} '{name}'"

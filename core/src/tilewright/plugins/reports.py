@@ -58,7 +58,9 @@ def _outcomes(package: Package) -> tuple[Loaded | Fault, ...]:
 
 def _report(package: Package, clashing: Sequence[Fault], outcomes: Sequence[Loaded | Fault] = ()) -> PluginReport:
     loaded = [outcome for outcome in outcomes if isinstance(outcome, Loaded)]
-    found = sorted((outcome for outcome in outcomes if isinstance(outcome, Fault)), key=lambda fault: fault.code)
+    parts = (fault for plugin in loaded for fault in plugin.faults)
+    whole = (outcome for outcome in outcomes if isinstance(outcome, Fault))
+    found = sorted((*whole, *parts), key=lambda fault: fault.code)
     own = [package.fault, *found]  # what cannot be imported first: a promise that is not kept may follow from it
     faults = [fault for fault in (*own, *(fault for fault in clashing if package.name in fault.packages)) if fault]
     report = PluginReport(
