@@ -29,13 +29,13 @@ from onnx import TensorProto, helper, numpy_helper
 
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.ir.decisions import Whose
+from tilewright.ir.decisions import IoOwner
 from tilewright.plan.planner import ram_bytes
 from tilewright.plan.row_costs import times_computed
 
 SEPARABLE = 0  # expansion of a block that has no pointwise convolution before the depthwise one
 RECOMPUTE = (1.05, 1.1, 1.2, 1.4, 1.8)  # times the products, at most
-INPUTS: tuple[tuple[Whose, str], ...] = (("pool", "in the plan"), ("user", "the caller's"), ("push", "in rows"))
+INPUTS: tuple[tuple[IoOwner, str], ...] = (("pool", "in the plan"), ("user", "the caller's"), ("push", "in rows"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +177,7 @@ class Measured:
 
     network: Network
     layers: int
-    rows: dict[Whose, int]
+    rows: dict[IoOwner, int]
     again: tuple[tuple[float, int], ...]
 
 
@@ -186,7 +186,7 @@ def measured(network: Network, file: Path, target: str, *, validated: bool) -> M
     plan = Deployment(file, target, Options(tiler="whole"))
     if plan.number_of_ops != network.macs:
         raise SystemExit(f"{network.name}: {plan.number_of_ops:,} multiply-accumulates, not {network.macs:,}")
-    found: dict[Whose, int] = {}
+    found: dict[IoOwner, int] = {}
     for whose, _ in INPUTS:
         rows = Deployment(file, target, Options(optimize="ram", io_of={"image": whose}))
         found[whose] = ram_bytes(rows.allocated)

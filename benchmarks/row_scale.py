@@ -70,7 +70,7 @@ def line(shape: str, layers: int, target: str, options: Options) -> str:
     start = time.process_time()
     allocated = plan.allocated
     spent = time.process_time() - start
-    by_rows = sum(len(region.steps) for region in allocated.tiled.regions if region.rows)
+    by_rows = sum(len(region.steps) for region in allocated.tiled.regions if region.line_buffers)
     steps, taken = len(plan.scheduled.steps), ram_bytes(allocated)
     return f"| {shape} | {steps} | {by_rows} | {before:,} | {taken:,} | {spent:.1f} |\n"
 

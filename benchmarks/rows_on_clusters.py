@@ -32,8 +32,8 @@ from tilewright.ir.index import mentions
 from tilewright.ir.rounding import align_up, ceil_div
 from tilewright.ir.stages import Group
 from tilewright.tile.kernel_costs import kernel_cycles, scratch_bytes
-from tilewright.tile.row_step import RowStep
-from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.row_step import BufferedStep
+from tilewright.tile.row_steps import LineBufferAnalysis
 from tilewright.tile.step_spaces import ScheduledMachine
 
 MODELS = Path(__file__).resolve().parents[2] / "shared" / "models"
@@ -56,14 +56,14 @@ def main() -> int:
 
 def line(model: Path, target: str, size: int) -> str:
     """The figures of one plan, or why there is none."""
-    near = Deployment(model, target).platform.near
+    near = Deployment(model, target).platform.inner
     deployment = Deployment(model, target, Options(memory={near: 1024 * size}))
     try:
         plan = deployment.allocated
     except TilewrightError as error:
         return f"{error.code} | | | "
     platform = plan.tiled.scheduled.bound.platform
-    steps = RowSteps(ScheduledMachine(plan.tiled.scheduled, deployment.registry.operators, plan.decisions))
+    steps = LineBufferAnalysis(ScheduledMachine(plan.tiled.scheduled, deployment.registry.operators, plan.decisions))
     found = [fits(steps, pair, 1024 * size - platform.runtime_bytes.get(near, 0)) for pair in pairs_of(steps)]
     least: dict[str, float] = {}
     for each in found:
@@ -74,7 +74,7 @@ def line(model: Path, target: str, size: int) -> str:
     return f"{stay} of {len(found)} | {estimate:,.0f} | {rows:,.0f} | {1 - rows / estimate:.1%}"
 
 
-def pairs_of(steps: RowSteps) -> Iterator[tuple[RowStep, RowStep]]:
+def pairs_of(steps: LineBufferAnalysis) -> Iterator[tuple[BufferedStep, BufferedStep]]:
     """Steps with rows, the second of which reads rows of the first."""
     every = map(steps.at, range(len(steps.machine.scheduled.steps)))
     able = [step for step in every if can_have_rows(steps, step)]
@@ -83,7 +83,7 @@ def pairs_of(steps: RowSteps) -> Iterator[tuple[RowStep, RowStep]]:
             yield one, other
 
 
-def can_have_rows(steps: RowSteps, one: RowStep) -> bool:
+def can_have_rows(steps: LineBufferAnalysis, one: BufferedStep) -> bool:
     """Whether a step has rows, wherever its kernel wants its operands: everything is in the scratchpad here."""
     kernel = steps.machine.bound.bindings[one.step.name].kernel
     return bool(one.loop) and (not one.cannot or (bool(kernel.memories) and not kernel.wait))
@@ -97,7 +97,7 @@ class Pair:
     stay: bool
 
 
-def fits(steps: RowSteps, pair: tuple[RowStep, RowStep], room: int) -> Pair:
+def fits(steps: LineBufferAnalysis, pair: tuple[BufferedStep, BufferedStep], room: int) -> Pair:
     """Two steps in so many bytes."""
     cycles = {}
     for step, other in (pair, pair[::-1]):
@@ -108,13 +108,13 @@ def fits(steps: RowSteps, pair: tuple[RowStep, RowStep], room: int) -> Pair:
     return Pair({} if inf in cycles.values() else cycles, whole <= room)
 
 
-def weights_bytes(steps: RowSteps, one: RowStep) -> int:
+def weights_bytes(steps: LineBufferAnalysis, one: BufferedStep) -> int:
     """All constants of a step."""
     own = (operand for operand in steps.operands[one.index] if operand.constant)
     return sum(prod(operand.shape) * operand.item_bytes for operand in own)
 
 
-def windows_bytes(steps: RowSteps, one: RowStep, trips: int) -> int:
+def windows_bytes(steps: LineBufferAnalysis, one: BufferedStep, trips: int) -> int:
     """Of each value that a step reads the most rows that any call of so many trips reads."""
     operands = {operand.name: operand for operand in steps.operands[one.index]}
     held = 0
@@ -125,7 +125,7 @@ def windows_bytes(steps: RowSteps, one: RowStep, trips: int) -> int:
     return held
 
 
-def cuts_of(steps: RowSteps, one: RowStep) -> Iterator[dict[str, int]]:
+def cuts_of(steps: LineBufferAnalysis, one: BufferedStep) -> Iterator[dict[str, int]]:
     """Trips of the loops that weights are cut along, the rows aside, as the kernel takes them."""
     access, kernel = steps.machine.access(one.step), steps.machine.bound.bindings[one.step.name].kernel
     form = steps.machine.bound.layers[one.step.name].sums
@@ -150,7 +150,7 @@ def moves_with(access: Access, operand: str, loop: str) -> bool:
     return isinstance(access, MapAccess) and any(mentions(axis.index, loop) for axis in access.axes[operand])
 
 
-def part_bytes(steps: RowSteps, one: RowStep, cut: Mapping[str, int]) -> float:
+def part_bytes(steps: LineBufferAnalysis, one: BufferedStep, cut: Mapping[str, int]) -> float:
     """Of the weights that a part reads."""
     access, total = steps.machine.access(one.step), 0.0
     for operand in steps.operands[one.index]:
@@ -161,12 +161,14 @@ def part_bytes(steps: RowSteps, one: RowStep, cut: Mapping[str, int]) -> float:
     return total
 
 
-def least_part(steps: RowSteps, one: RowStep) -> float:
+def least_part(steps: LineBufferAnalysis, one: BufferedStep) -> float:
     """Bytes of the smallest part of the weights."""
     return min(part_bytes(steps, one, cut) for cut in cuts_of(steps, one))
 
 
-def ways_of(steps: RowSteps, one: RowStep, room: int, least: float, *, own_output: bool) -> Iterator[float]:
+def ways_of(
+    steps: LineBufferAnalysis, one: BufferedStep, room: int, least: float, *, own_output: bool
+) -> Iterator[float]:
     """Cycles of all calls of a step, each way that fits beside `least` bytes where its weights stay."""
     machine, kernel = steps.machine, steps.machine.bound.bindings[one.step.name].kernel
     site, access = machine.site(one.step), machine.access(one.step)
@@ -187,7 +189,9 @@ def ways_of(steps: RowSteps, one: RowStep, room: int, least: float, *, own_outpu
             yield computed
 
 
-def calls_of(steps: RowSteps, one: RowStep, cut: Mapping[str, int]) -> Iterator[tuple[int, dict[str, int]]]:
+def calls_of(
+    steps: LineBufferAnalysis, one: BufferedStep, cut: Mapping[str, int]
+) -> Iterator[tuple[int, dict[str, int]]]:
     """How many calls have so many trips of each loop that is cut; those at its end have what is left."""
     extents = {loop.name: loop.extent for loop in steps.machine.access(one.step).loops} | {one.loop: one.extent}
     ends = []
@@ -198,13 +202,13 @@ def calls_of(steps: RowSteps, one: RowStep, cut: Mapping[str, int]) -> Iterator[
         yield prod(count for count, _, _ in some), {name: trips for _, name, trips in some}
 
 
-def extents_of(steps: RowSteps, one: RowStep, call: Mapping[str, int]) -> dict[str, int]:
+def extents_of(steps: LineBufferAnalysis, one: BufferedStep, call: Mapping[str, int]) -> dict[str, int]:
     """Trips of every loop in a call; those of the rows as the kernel counts them."""
     extents = {loop.name: call.get(loop.name, loop.extent) for loop in steps.machine.access(one.step).loops}
     return extents | {one.loop: call[one.loop] * (one.sums.length if one.sums else 1)}
 
 
-def computed_cycles(steps: RowSteps, one: RowStep, call: Mapping[str, int]) -> float:
+def computed_cycles(steps: LineBufferAnalysis, one: BufferedStep, call: Mapping[str, int]) -> float:
     """Of a call."""
     machine, binding = steps.machine, steps.machine.bound.bindings[one.step.name]
     site, engine = machine.site(one.step), machine.engine(binding.engine)
@@ -214,15 +218,15 @@ def computed_cycles(steps: RowSteps, one: RowStep, call: Mapping[str, int]) -> f
     return runs * kernel_cycles(binding.kernel, site, machine.access(one.step), work, extents, engine)
 
 
-def copy_cycles(steps: RowSteps, one: RowStep, size_bytes: float) -> float:
+def copy_cycles(steps: LineBufferAnalysis, one: BufferedStep, size_bytes: float) -> float:
     """Of so many bytes of weights, in one piece."""
     hop, kernel = steps.machine.hops[-1], steps.machine.bound.bindings[one.step.name].kernel
     weights = (operand for operand in steps.operands[one.index] if operand.constant)
-    paths = [path for path in (steps.machine.path(each, kernel, hop.near) for each in weights) if path]
+    paths = [path for path in (steps.machine.path(each, kernel, hop.inner) for each in weights) if path]
     return min((path.cycles(round(size_bytes), 1) for path in paths), default=0.0)
 
 
-def least_cycles(steps: RowSteps, group: Group, least: Mapping[str, float]) -> float:
+def least_cycles(steps: LineBufferAnalysis, group: Group, least: Mapping[str, float]) -> float:
     """What steps that the plan tiles together take at least, by rows or as they are."""
     if least.keys().isdisjoint(group.steps):
         return group.cycles
@@ -233,7 +237,7 @@ def least_cycles(steps: RowSteps, group: Group, least: Mapping[str, float]) -> f
     return min(group.cycles, begun + known + sum(calls_cycles(steps, one) for one in alone))
 
 
-def begin_cycles(steps: RowSteps, one: RowStep) -> float:
+def begin_cycles(steps: LineBufferAnalysis, one: BufferedStep) -> float:
     """What a step takes once, whatever its order: its code comes into caches, that of one copy at least."""
     binding = steps.machine.bound.bindings[one.step.name]
     engine, kernel = steps.machine.engine(binding.engine), binding.kernel
@@ -241,7 +245,7 @@ def begin_cycles(steps: RowSteps, one: RowStep) -> float:
     return engine.step_cycles + kernel.step_cycles + code
 
 
-def calls_cycles(steps: RowSteps, one: RowStep) -> float:
+def calls_cycles(steps: LineBufferAnalysis, one: BufferedStep) -> float:
     """All calls of a step with the best number of rows in each, and all channels."""
     ways = (calls_of(steps, one, {one.loop: trips}) for trips in parts_of(one.extent))
     return min(sum(count * computed_cycles(steps, one, call) for count, call in way) for way in ways)

@@ -139,7 +139,7 @@ def command(file: Path, platform: Platform, numbers: random.Random, on: str | No
         platform.name,
         *words,
         "--on",
-        on or ("twin" if platform.near else "host"),
+        on or ("twin" if platform.inner else "host"),
     ]
 
 

@@ -103,7 +103,7 @@ def flags(parser: argparse.ArgumentParser) -> None:
 
 def each_graph(judge: Judge, seeds: Sequence[int], asked: argparse.Namespace, folder: Path) -> Iterator[Outcome]:
     """What a judge says of the graphs of some seeds."""
-    options, near = machine_options(asked), load_for(target=asked.target).platforms[asked.target].near
+    options, near = machine_options(asked), load_for(target=asked.target).platforms[asked.target].inner
     for seed in seeds:
         file, size = folder / f"graph{seed}.onnx", random.Random(seed).choice(SIZES)
         operators = written(seed, file)

@@ -20,14 +20,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fuzzing.frame import Fuzz, Outcome, optimize_flag
-from tilewright.config.io_rows import passing
+from tilewright.config.io_rows import streamed_io
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError
 from tilewright.plan.planner import ram_bytes
 from tilewright.plugins import Registry, load_for, load_named
 from tilewright.rewrite import rewrite
-from tilewright.rewrite.row_ports import with_row_ports
+from tilewright.rewrite.row_ports import with_streamed_io
 from tilewright.testing.random_networks import random_network
 from tilewright.testing.side_by_side import SideBySide
 
@@ -77,7 +77,7 @@ def judged(kind: str, seed: int, target: str, options: Options, registry: Regist
     """One network: planned both ways, run by rows, and everything that is wrong with that."""
     network = random_network(kind, seed, registry.operators)
     lowered = rewrite(network.graph, registry.operators, tuple(registry.graph_passes.values())).graph
-    alone = SideBySide(graph=with_row_ports(lowered, passing(options, lowered)), feeds=network.feeds)
+    alone = SideBySide(graph=with_streamed_io(lowered, streamed_io(options, lowered)), feeds=network.feeds)
     whole = replace(options, tiler="whole", optimize="speed", recompute=1.0)
     layers = alone.deployment(target, whole, registry=registry)
     rows = alone.deployment(target, options, registry=registry)
@@ -91,7 +91,7 @@ def judged(kind: str, seed: int, target: str, options: Options, registry: Regist
     faults.extend([f"{sizes[1]} B by rows, {sizes[0]} B layer by layer"] if sizes[1] > sizes[0] else [])
     over = [pool for one in (layers, rows) for pool in one.allocated.pools if pool.lower_bound_bytes > pool.used_bytes]
     faults.extend(f"a bound of {pool.lower_bound_bytes} B over {pool.used_bytes} B" for pool in over)
-    orders = [region.rows for region in rows.allocated.tiled.regions if region.rows]
+    orders = [region.line_buffers for region in rows.allocated.tiled.regions if region.line_buffers]
     return Judged(
         steps_by_rows=sum(len(order.loops) for order in orders),
         steps_with_edges=sum(edge > 0 for order in orders if order.stripes for edge in order.stripes.edges),

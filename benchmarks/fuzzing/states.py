@@ -38,7 +38,11 @@ def continued(file: Path, target: str, options: Options, folder: Path) -> Iterat
         except TilewrightError as error:
             yield "failed", f"after {stage}: {error}"
             continue
-        if not same and stage == "scheduled" and any(group.region.rows for group in first.allocated.tiled.groups):
+        if (
+            not same
+            and stage == "scheduled"
+            and any(group.region.line_buffers for group in first.allocated.tiled.groups)
+        ):
             yield "same but for rows", ""
         else:
             yield ("same", "") if same else ("failed", f"after {stage}: another program")

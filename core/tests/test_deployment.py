@@ -98,7 +98,7 @@ def test_rows_are_kept_by_a_state_that_has_tiles_and_found_by_none_that_has_an_o
     first = Deployment(pools, ONE_MEMORY.name, Options(optimize="ram"), registry_for(ONE_MEMORY))
     first.export_state(tmp_path, stage)
     second = first.import_state(tmp_path)
-    assert [any(region.rows for region in plan.tiled.regions) for plan in (first, second)] == [True, kept]
+    assert [any(region.line_buffers for region in plan.tiled.regions) for plan in (first, second)] == [True, kept]
     assert any(note.code == "TW1227" for note in second.diagnostics)
 
 

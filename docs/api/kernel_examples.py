@@ -6,15 +6,15 @@ from tilewright.api.kernel import (
     AccumulatorBounds,
     Call,
     ChannelRange,
+    CodeFragment,
+    CodeFragments,
+    FragmentTemplate,
     Kernel,
     Matched,
     Nest,
     Operand,
     PartialSums,
     RequantForm,
-    Section,
-    Sections,
-    SectionTemplate,
     SumForm,
     TileShape,
     Walk,
@@ -24,10 +24,10 @@ from tilewright.api.kernel import (
     c_functions,
     centred_weights,
     elementwise_walk,
+    fragment_file,
     nest,
     refused_softmax,
     scaled_sum_form,
-    section_file,
     softmax_table,
     sum_bounds,
     sum_requant,
@@ -136,23 +136,23 @@ assert "tw_expf(" in exponential.text
 assert c_element(0.1, DType.F32) == "0x1.99999a0000000p-4f"
 assert c_element(-128, DType.I8) == "-128"
 
-# %% Section, SectionTemplate, Sections
+# %% Section, FragmentTemplate, Sections
 # C that several kernels share: a program has each text once, and what it needs before it. A template sees
 # `values(call)`; its name says what each text defines.
-clamp = Section(name="acme_clamp", text="TW_KERNEL float acme_clamp(float x) { return x < 0.0f ? 0.0f : x; }")
-row = SectionTemplate(
+clamp = CodeFragment(name="acme_clamp", text="TW_KERNEL float acme_clamp(float x) { return x < 0.0f ? 0.0f : x; }")
+row = FragmentTemplate(
     name="acme_row_${width}",
     text="TW_KERNEL void acme_row_${width}(float *y) { for (int i = 0; i < ${width}; ++i) y[i] = acme_clamp(y[i]); }",
     needs=(clamp,),
 )
-source: Sections = (row,)
+source: CodeFragments = (row,)
 shared = Kernel(name="acme.rows", op="Clip", source=source, call="acme_row_${width}(${Y});")
 assert shared.source == (row,)
 
-# %% section_file, template_file
+# %% fragment_file, template_file
 # The same from files of a package, which editors understand and a compiler checks alone. `#include "x.h"` in them is a
 # need.
-window = section_file("tilewright.operators", "window.h")
+window = fragment_file("tilewright.operators", "window.h")
 assert window.name and window.owner == "tilewright"
 cast = template_file("tilewright.operators", "cast.c.mako", "cast")
 assert cast.owner == "tilewright"

@@ -43,8 +43,8 @@ acme = Platform(
     memories=(dram, pad, rom),
     engines=(vectors,),
     copies=copies,
-    home="dram",
-    near="pad",
+    backing="dram",
+    inner="pad",
     runtime_bytes={"pad": 1024},  # four stacks
     runners=("twin",),
     options=(speed,),
@@ -52,7 +52,7 @@ acme = Platform(
 )
 assert acme.plan_bytes("pad") == 31 << 10
 assert acme.with_limits({"pad": 16 << 10}).plan_bytes("pad") == 15 << 10
-assert acme.configure({"speed": "fast"}).home_memory().bytes_per_cycle == 8.0
+assert acme.configure({"speed": "fast"}).backing_memory().bytes_per_cycle == 8.0
 
 # What nobody chose may be a question of time: each of these is planned with, and the fastest plan is taken.
 asking = replace(acme, rivals=lambda platform: ({"speed": "slow"}, {"speed": "fast"}))

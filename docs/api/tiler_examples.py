@@ -79,7 +79,7 @@ by_rows = Hop(
 )
 assert Region(steps=("add",), hops=(by_rows,)).name == "add"
 
-# %% HeldValue
+# %% InternalValue
 # How a value between two steps is held: here tiles of it exist in the scratchpad only, and are computed once.
 together = Region(steps=("conv", "add"), hops=(by_rows,), held={"conv_out": HeldValue(memory="l1", form="rolling")})
 assert together.inner == ("conv_out",)

@@ -24,7 +24,7 @@ from networks import network_file
 from tilewright.allocate.solving import wrong_answer
 from tilewright.errors import TilewrightError
 from tilewright.ir.platform import Memory, MemoryHierarchy, Platform
-from tilewright.ir.sections import Section, ordered
+from tilewright.ir.sections import CodeFragment, ordered
 from tilewright.snapshot.saved_stage import _not_installed
 
 ROOT = Path(__file__).parents[2]
@@ -62,7 +62,10 @@ def other_board() -> TilewrightError:
 
 
 def clashing() -> TilewrightError:
-    sections = (Section(name="a", text="int tw_f(void) { return 1; }"), Section(name="a", text="int tw_f(void);"))
+    sections = (
+        CodeFragment(name="a", text="int tw_f(void) { return 1; }"),
+        CodeFragment(name="a", text="int tw_f(void);"),
+    )
     return raised(lambda: ordered(sections))
 
 

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.ir.decisions import Whose
+from tilewright.ir.decisions import IoOwner
 from tilewright.runners.host import SANITIZE, STRICT
 from tilewright.runners.toolchain import find_compiler
 from tilewright.snapshot.atomic_folder import write_folder
@@ -109,7 +109,7 @@ def test_the_loops_are_found() -> None:
 @pytest.mark.parametrize(("page", "number", "text"), LOOPS, ids=[f"{page}-{number}" for page, number, _ in LOOPS])
 def test_a_loop_hands_over_everything(page: str, number: int, text: str, tmp_path: Path) -> None:
     two = "net_push_left" in text
-    output: Whose = "user" if two else "pull"
+    output: IoOwner = "user" if two else "pull"
     options = Options(optimize="ram", io_inputs="push", io_outputs=output, const_format="c")
     made = Deployment(network(tmp_path, ("left", "right") if two else ("x",)), "generic", options)
     write_folder(tmp_path / "net", made.files)

@@ -13,11 +13,11 @@ import pytest
 
 from tilewright.c_text.line_width import fitted
 from tilewright.config.options import Options
-from tilewright.ir.sections import Section, definitions, ordered
+from tilewright.ir.sections import CodeFragment, definitions, ordered
 from tilewright.plugins.loading import load_for
 from tilewright.testing.operator_layers import Sample, every_layer
 from tilewright.testing.operator_sites import site_of
-from tilewright.testing.section_checks import compile_together, sections_of
+from tilewright.testing.section_checks import compile_together, fragments_of
 from tilewright.testing.side_by_side import side_by_side
 
 # Both are matrix products of two activations: the core has the kernel of one, a plugin that of the other.
@@ -51,12 +51,12 @@ def layers() -> tuple[Sample, ...]:
 
 
 @cache
-def of_kernels(target: str) -> Mapping[str, tuple[Section, ...]]:
+def of_kernels(target: str) -> Mapping[str, tuple[CodeFragment, ...]]:
     """What every kernel that runs there has at file scope."""
     found = load_for(target=target)
     platform = found.platforms[target]
     kernels = [kernel for kernel in found.kernels.values() if platform.runs(kernel.target) and not kernel.pattern]
-    return {kernel.name: tuple(sections_of((kernel,), found.operators, layers())) for kernel in kernels}
+    return {kernel.name: tuple(fragments_of((kernel,), found.operators, layers())) for kernel in kernels}
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -67,7 +67,7 @@ def two_hops(scratchpad_bytes: int, middle_bytes: int) -> Platform:
         base,
         memories=(Memory(name="l3", size_bytes=None, bytes_per_cycle=1.0, latency_cycles=60.0), *memories),
         copies=(*base.copies, copy_path("l3", "l2"), copy_path("l2", "l3")),
-        home="l3",
+        backing="l3",
     )
 
 
@@ -135,7 +135,7 @@ def layer_space(layer: Sample, platform: Platform, *, split: bool) -> TilingSpac
     scheduled = planned((case,), large, _apart((case,)), "single").tiled.scheduled
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
     way = machine.hops[-1]
-    return machine.space(0, scheduled.steps[0], way.near, split=split)
+    return machine.space(0, scheduled.steps[0], way.inner, split=split)
 
 
 def run_on_twin(cases: Sequence[Case], platform: Platform, folder: Path, runner: TwinRunner) -> list[str]:
@@ -155,8 +155,8 @@ def run_on_twin(cases: Sequence[Case], platform: Platform, folder: Path, runner:
 
 
 def _with_near(platform: Platform, room_bytes: int) -> Platform:
-    size = room_bytes + platform.runtime_bytes.get(platform.near, 0)
-    memories = (replace(one, size_bytes=size) if one.name == platform.near else one for one in platform.memories)
+    size = room_bytes + platform.runtime_bytes.get(platform.inner, 0)
+    memories = (replace(one, size_bytes=size) if one.name == platform.inner else one for one in platform.memories)
     return replace(platform, memories=tuple(memories))
 
 

@@ -22,8 +22,8 @@ from tilewright.ir.platform import Memory, Platform
 from tilewright.schedule import schedule
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.row_step import RowStep
-from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.row_step import BufferedStep
+from tilewright.tile.row_steps import LineBufferAnalysis
 from tilewright.tile.step_spaces import ScheduledMachine
 
 if TYPE_CHECKING:
@@ -68,10 +68,10 @@ def image(shape: tuple[int, ...] = (1, 2, 9, 6)) -> tuple[Sketch, str]:
     return sketch, sketch.node("Conv", (x, weights), ONE_TAP)
 
 
-def last_by_rows(sketch: Sketch, *outputs: str) -> RowStep:
+def last_by_rows(sketch: Sketch, *outputs: str) -> BufferedStep:
     """The last step of what was sketched."""
     machine = on_one_memory(sketch.finish(*outputs))
-    return RowSteps(machine).at(len(machine.scheduled.steps) - 1)
+    return LineBufferAnalysis(machine).at(len(machine.scheduled.steps) - 1)
 
 
 def row_network(seed: int, operators: Mapping[str, Operator]) -> RowNetwork:

@@ -8,7 +8,7 @@ from tilewright.ir.index import mentions
 from tilewright.ir.regions import Hop, Region, SplitReduction
 from tilewright.ir.stages import Step
 from tilewright.tile.cost import HopCost, region_costs
-from tilewright.tile.fusion import CallCosts, RegionAnalysis, RegionStep
+from tilewright.tile.fusion import RegionAnalysis, RegionStep, StepCallCache
 from tilewright.tile.split_reductions import cut_reductions
 from tilewright.tile.step_spaces import StepOperand
 from tilewright.tile.tiling_space import TilingSpace
@@ -26,7 +26,7 @@ def space_region(space: TilingSpace, hop: Hop) -> Region:
     sums = {}
     if split and space.sums is not None:
         sums = {name: SplitReduction(loops=split, dtype=space.sums.dtype, in_output=space.sums_in_output)}
-    return Region(steps=(name,), hops=(hop,), order="tiles", sums=sums)
+    return Region(steps=(name,), hops=(hop,), schedule="tiles", sums=sums)
 
 
 def space_chain(space: TilingSpace, hop: Hop) -> RegionAnalysis:
@@ -39,7 +39,7 @@ def space_chain(space: TilingSpace, hop: Hop) -> RegionAnalysis:
             shape=item.shape,
             layout=item.layout,
             item_bytes=item.item_bytes,
-            memory=hop.near if item.written else hop.far,
+            memory=hop.inner if item.written else hop.outer,
             offset_bytes=0,
             written=item.written,
             constant=False,
@@ -57,13 +57,13 @@ def space_chain(space: TilingSpace, hop: Hop) -> RegionAnalysis:
         output=next(item for item in operands if item.written),
         inside={},
         readers=(),
-        leaves=True,
+        live_out=True,
         loops=(),
         moves={
             operand: tuple(tuple(loop for loop in loops if mentions(axis.index, loop)) for axis in axes)
             for operand, axes in space.index_map.axes.items()
         },
-        calls=CallCosts(),
+        calls=StepCallCache(),
     )
-    way = HopMemories(far=hop.far, near=hop.near)
-    return RegionAnalysis(members=(member,), hops=(way,), rooms=(space.room_bytes,), grains=(space.grain,))
+    way = HopMemories(outer=hop.outer, inner=hop.inner)
+    return RegionAnalysis(members=(member,), hops=(way,), rooms=(space.available_bytes,), grains=(space.grain,))

@@ -34,7 +34,7 @@ def test_the_same_layer_twice_has_other_names() -> None:
 def test_the_least_room_is_enough_and_less_is_not(layer: Sample) -> None:
     room = least_room(layer, CLUSTER)
     plan = tiles_of(case(layer, room), CLUSTER)
-    (pool,) = (pool for pool in plan.pools if pool.memory == CLUSTER.near)
+    (pool,) = (pool for pool in plan.pools if pool.memory == CLUSTER.inner)
     assert pool.used_bytes <= room == pool.limit_bytes
     with pytest.raises(TilewrightError):
         tiles_of(case(layer, max(room // 2, 8)), CLUSTER)
@@ -47,9 +47,9 @@ def test_tiles_are_smaller_where_there_is_less_room() -> None:
 
 def test_a_memory_further_out_makes_two_hops() -> None:
     platform = two_hops(4096, 65536)
-    assert platform.home == "l3" and platform.memory("l1").size_bytes == 4096
+    assert platform.backing == "l3" and platform.memory("l1").size_bytes == 4096
     hops = tiles_of(case(room=4096 - RUNTIME_BYTES), platform).tiled.groups[0].region.hops
-    assert [(hop.far, hop.near) for hop in hops] == [("l3", "l2"), ("l2", "l1")]
+    assert [(hop.outer, hop.inner) for hop in hops] == [("l3", "l2"), ("l2", "l1")]
 
 
 def test_reductions_are_cut_where_that_is_asked_for() -> None:

@@ -22,7 +22,7 @@ def hop(**sizes: int) -> Hop:
     """Its loops cut into these sizes, every operand copied for every tile into one buffer."""
     nest = tuple(Cut(loop=loop, size=size) for loop, size in sizes.items())
     copies = {f"{SPACE.site.node.name}.{item.name}": Copy(level=len(nest)) for item in SPACE.copied}
-    return Hop(far="l2", near="l1", nest=nest, copies=copies)
+    return Hop(outer="l2", inner="l1", nest=nest, copies=copies)
 
 
 def test_operands_of_the_chain_are_those_that_are_copied() -> None:

@@ -273,7 +273,7 @@ def _keywords(limit: int | None, **options: Any) -> Deployment:
 def test_a_limit_alone_is_met_by_rows_beside_copies_that_stay(least: Allocated) -> None:
     """The bytes of the copies are not there for rows; no byte less does, in whatever order the two arrays lie."""
     needed = memory_bytes(least, "ram")
-    assert any(region.rows for region in least.tiled.regions)
+    assert any(region.line_buffers for region in least.tiled.regions)
     assert any(pool.kind == "resident" for pool in least.pools)
     assert memory_bytes(_keywords(needed).allocated, "ram") <= needed
     with pytest.raises(TilewrightError, match="does not fit") as caught:

@@ -94,7 +94,7 @@ def test_the_signal_that_is_flattened_exists_nowhere_whole(form: str, tmp_path: 
 @pytest.mark.parametrize(("form", "most"), [("float", 14_400), ("QDQ", 3_700)])
 def test_an_image_in_stripes_takes_less_than_parts_of_its_product(form: str, most: int, tmp_path: Path) -> None:
     plan = judged(form, "generic", tmp_path, IMAGE).allocated
-    assert any(region.rows.stripes for region in plan.tiled.regions if region.rows)
+    assert any(region.line_buffers.stripes for region in plan.tiled.regions if region.line_buffers)
     assert ram_bytes(plan) <= most  # in parts 18,620 and 4,798
 
 
@@ -119,5 +119,5 @@ def test_an_image_in_stripes_is_exact_on_cortex_m(
     for one in ("arm-none-eabi-gcc", "qemu-system-arm"):
         tool(one)
     plan = judged("QDQ", target, tmp_path, IMAGE).allocated
-    assert any(region.rows.stripes for region in plan.tiled.regions if region.rows)
+    assert any(region.line_buffers.stripes for region in plan.tiled.regions if region.line_buffers)
     assert ram_bytes(plan) <= most  # in parts of the product 6,536 and 5,384, with the image whole 7,664 and 6,512

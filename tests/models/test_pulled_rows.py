@@ -15,13 +15,13 @@ from onnx import TensorProto, helper, numpy_helper
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
-from tilewright.ir.decisions import Whose
+from tilewright.ir.decisions import IoOwner
 from tilewright.plan.planner import ram_bytes
 from tilewright.plugins import load_named
 from tilewright.verification.validation import validate, vectors_of
 
 ROWS, COLUMNS, CHANNELS = 24, 16, 4
-ENDS: tuple[tuple[Whose, str], ...] = (
+ENDS: tuple[tuple[IoOwner, str], ...] = (
     ("push", "generic"), ("user", "generic"), ("push", "cortex-m4"), ("user", "cortex-m55"),
 )  # fmt: skip
 
@@ -68,7 +68,7 @@ def denoiser(folder: Path, *, quantised: bool) -> Path:
 @pytest.mark.parametrize(("whose", "target"), ENDS)
 @pytest.mark.parametrize("quantised", [False, True], ids=["float", "int8"])
 def test_every_step_of_what_is_nowhere_whole_is_seen(
-    whose: Whose, target: str, quantised: bool, tmp_path: Path, tool: Callable[[str], str]
+    whose: IoOwner, target: str, quantised: bool, tmp_path: Path, tool: Callable[[str], str]
 ) -> None:
     for one in ("arm-none-eabi-gcc", "qemu-system-arm") if target != "generic" else ():
         tool(one)

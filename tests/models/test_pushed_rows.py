@@ -14,7 +14,7 @@ from onnx import helper, numpy_helper
 from networks import network_file, vectors_file
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.ir.decisions import Whose
+from tilewright.ir.decisions import IoOwner
 from tilewright.ir.runner import Job
 from tilewright.plan.planner import ram_bytes
 from tilewright.plugins import load_named
@@ -22,7 +22,7 @@ from tilewright.runners.host import HostRunner
 from tilewright.validate.reference import run
 from tilewright.verification.validation import validate, vectors_of
 
-BYTES: tuple[tuple[str, str, Whose, int], ...] = (  # network, target, where the input is, at most so many
+BYTES: tuple[tuple[str, str, IoOwner, int], ...] = (  # network, target, where the input is, at most so many
     ("resnet8_int8", "generic", "push", 13_000),
     ("kws_int8", "generic", "push", 5_950),
     ("vww_int8", "generic", "push", 15_150),
@@ -37,10 +37,10 @@ RUNS = (("resnet8_int8", "generic"), ("kws_int8", "generic"), ("resnet8_int8", "
 
 
 @cache
-def deployment(name: str, target: str, whose: Whose) -> Deployment:
+def deployment(name: str, target: str, whose: IoOwner) -> Deployment:
     end = network_file(name)
     ends = Deployment(end, target).imported.graph
-    io_of: dict[str, Whose] = {ends.inputs[0]: whose, ends.outputs[0]: "user"}
+    io_of: dict[str, IoOwner] = {ends.inputs[0]: whose, ends.outputs[0]: "user"}
     return Deployment(end, target, Options(optimize="ram", io_of=io_of))
 
 
@@ -54,7 +54,7 @@ def vectors(name: str, direction: str) -> tuple[dict[str, npt.NDArray[np.generic
 
 
 @pytest.mark.parametrize(("name", "target", "whose", "most"), BYTES)
-def test_what_is_left_in_the_plan(name: str, target: str, whose: Whose, most: int) -> None:
+def test_what_is_left_in_the_plan(name: str, target: str, whose: IoOwner, most: int) -> None:
     assert ram_bytes(deployment(name, target, whose).allocated) <= most
 
 

@@ -112,7 +112,7 @@ def test_a_kernel_that_is_wrong_is_named_by_its_step(sick: int) -> None:
     """Its value is nowhere whole: rows are seen as they are made."""
     made = Deployment(network_file("kws_int8"), "generic", Options(optimize="ram"))
     name = made.scheduled.steps[sick].name
-    assert any(region.rows and name in region.steps[:-1] for region in made.tiled.regions)
+    assert any(region.line_buffers and name in region.steps[:-1] for region in made.tiled.regions)
     made.__dict__["artifact"] = emit(_broken(made.program, f"_{sick:02}_"), EmitOptions())
     shown = validate(made, HostRunner(), vectors_of(made, None, 1))
     assert [step.name for step in shown.steps if not step.exact] == [name]

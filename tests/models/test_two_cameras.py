@@ -12,15 +12,15 @@ from onnx import TensorProto, helper, numpy_helper
 
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.ir.decisions import Whose
+from tilewright.ir.decisions import IoOwner
 from tilewright.plan.planner import ram_bytes
 from tilewright.plugins import load_named
-from tilewright.report.row_ports import row_ports
+from tilewright.report.row_ports import streamed_io
 from tilewright.verification.validation import validate, vectors_of
 
 ROWS, COLUMNS = 24, 16
-IN_ROWS: Mapping[str, Whose] = {"left": "push", "right": "push", "depth": "pull"}
-WAYS: tuple[tuple[Mapping[str, Whose], str, str], ...] = (  # ends, target, optimize
+IN_ROWS: Mapping[str, IoOwner] = {"left": "push", "right": "push", "depth": "pull"}
+WAYS: tuple[tuple[Mapping[str, IoOwner], str, str], ...] = (  # ends, target, optimize
     (IN_ROWS, "generic", "ram"),
     (IN_ROWS, "generic", "speed"),
     ({**IN_ROWS, "right": "user"}, "generic", "ram"),
@@ -63,7 +63,7 @@ def stereo(folder: Path) -> Path:
 
 @pytest.mark.parametrize(("ends", "target", "optimize"), WAYS)
 def test_every_step_is_exact(
-    ends: Mapping[str, Whose], target: str, optimize: str, tmp_path: Path, tool: Callable[[str], str]
+    ends: Mapping[str, IoOwner], target: str, optimize: str, tmp_path: Path, tool: Callable[[str], str]
 ) -> None:
     for one in ("arm-none-eabi-gcc", "qemu-system-arm") if target != "generic" else ():
         tool(one)
@@ -74,7 +74,7 @@ def test_every_step_is_exact(
         made, load_named(("runner", runner)).runners[runner], vectors_of(made, None, 2), sanitize=runner == "host"
     )
     assert ran.fault is None and all(step.exact for step in ran.steps)
-    assert row_ports(made.allocated).keys() == {name for name, whose in ends.items() if whose in ("push", "pull")}
+    assert streamed_io(made.allocated).keys() == {name for name, whose in ends.items() if whose in ("push", "pull")}
 
 
 def test_a_note_says_which_image_comes_first(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_a_note_says_which_image_comes_first(tmp_path: Path) -> None:
     for optimize, often in (("speed", 1), ("ram", 0)):
         options = Options(optimize=optimize, io_of=IN_ROWS, io_type="int8")  # type: ignore[arg-type]  # of these two
         made = Deployment(model, "generic", options)
-        rows = row_ports(made.allocated)
+        rows = streamed_io(made.allocated)
         (note,) = (one for one in made.diagnostics if one.code == "TW5036")
         first = min(("left", "right"), key=lambda name: (rows[name]["turn"], name))
         assert [said in detail and f": '{first}', then" in detail for detail in note.details[:1]] == [True] * often
@@ -92,7 +92,7 @@ def test_a_note_says_which_image_comes_first(tmp_path: Path) -> None:
 def test_what_memory_has_of_two_images(tmp_path: Path) -> None:
     """Three rows of each, in turns; layer by layer both images, 16 channels of them and the result would be there."""
     made = Deployment(stereo(tmp_path), "generic", Options(optimize="ram", io_of=IN_ROWS, io_type="int8")).allocated
-    found = row_ports(made)
+    found = streamed_io(made)
     assert {found[name]["turn"] for name in ("left", "right")} == {1}
     assert all(found[name]["held"] == 3 for name in ("left", "right")) and found["depth"]["held"] == 1
     assert ram_bytes(made) < 5 * 16 * COLUMNS

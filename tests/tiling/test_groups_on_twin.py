@@ -84,7 +84,7 @@ def test_forced_groups_are_exact(name: str, near_kib: int, tmp_path: Path) -> No
     assert plan.worst_case_buffer_size["l1"] + CLUSTER.runtime_bytes["l1"] <= near_kib << 10
     job = job_of(name, plan)
     result = TwinRunner(seeds=(0, 2), modes=("lazy",)).run(job, tmp_path)
-    hidden = {value for group in groups for value in group.region.held}
+    hidden = {value for group in groups for value in group.region.internal_values}
     graph = plan.scheduled.bound.graph
     executed = [step.name for step in plan.scheduled.steps]
     verdicts = judge_steps(graph, executed, plan.registry.operators, job.input_sets, result.values)
@@ -98,7 +98,7 @@ def test_forced_groups_over_two_hops_are_exact(tmp_path: Path) -> None:
     plan = joined("kws_int8", 16 << 10, FARTHER)
     groups = [group for group in plan.tiled.groups if len(group.steps) > 1]
     assert sum(len(group.steps) for group in groups) >= 6
-    assert all([hop.near for hop in group.region.hops] == ["l2", "l1"] for group in groups)
+    assert all([hop.inner for hop in group.region.hops] == ["l2", "l1"] for group in groups)
     job = job_of("kws_int8", plan)
     result = TwinRunner(seeds=(0, 2), modes=("lazy", "eager")).run(job, tmp_path)
     executed = [step.name for step in plan.scheduled.steps]

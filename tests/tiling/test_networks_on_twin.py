@@ -67,7 +67,7 @@ def demand_exact(plan: Deployment, job: Job, result: RunResult) -> None:
     graph = plan.scheduled.bound.graph
     verdicts = judge_steps(graph, executed, plan.registry.operators, job.input_sets, result.values)
     assert [verdict.name for verdict in verdicts if not verdict.exact] == []
-    inside = {value for group in plan.tiled.groups for value in group.region.held}  # never whole anywhere
+    inside = {value for group in plan.tiled.groups for value in group.region.internal_values}  # never whole anywhere
     outputs = {node.name: node.outputs for node in graph.nodes}
     assert len(verdicts) == sum(not inside.issuperset(outputs[name]) for name in executed)
 
@@ -236,4 +236,4 @@ def test_trace_of_a_tiled_network(tmp_path: Path) -> None:
 def test_data_moved_by_one_more_core(tmp_path: Path) -> None:
     plan = deployment("ad_int8", 16 << 10, "double", 1)
     job = job_of("ad_int8", plan)
-    demand_exact(plan, job, TwinRunner(extra_mover=True).run(job, tmp_path))
+    demand_exact(plan, job, TwinRunner(dma_core=True).run(job, tmp_path))

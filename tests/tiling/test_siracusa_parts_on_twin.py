@@ -50,8 +50,8 @@ class Pinned:
         nest = tuple(Cut(*cut) for cut in self.nest)
         split = tuple(cut.loop for cut in nest if cut.loop in REDUCTIONS)
         sums = SplitReduction(loops=split, dtype=DType.I32 if self.layer.op.startswith("Q") else DType.F32)
-        hop = Hop(far="l2", near="l1", nest=nest, copies=copies)
-        return Region(steps=(step,), hops=(hop,), order="tiles", sums={step: sums})
+        hop = Hop(outer="l2", inner="l1", nest=nest, copies=copies)
+        return Region(steps=(step,), hops=(hop,), schedule="tiles", sums={step: sums})
 
 
 def windows(kernel: tuple[int, int], pads: tuple[int, ...], stride: int = 1, dilation: int = 1) -> dict[str, Attribute]:

@@ -18,7 +18,7 @@ from tilewright.config.bound_inputs import bound_inputs
 from tilewright.config.continued import bound_of, decided_already, demand_same, demand_same_border
 from tilewright.config.decided import decided, decides, demand_borders
 from tilewright.config.idle_flags import idle_flags
-from tilewright.config.io_rows import demand_one_memory, ends_of, passing
+from tilewright.config.io_rows import demand_one_memory, io_owners, streamed_io
 from tilewright.config.io_types import border_types
 from tilewright.config.machine import board_notes, machine
 from tilewright.config.options import Options
@@ -133,7 +133,7 @@ class Deployment:
             tiler=self.registry.tilers[self.options.tiler],
             allocator=chosen(self.registry.allocators, self.options.allocator),
             pins=self._pins,
-            named_ends=tuple(self.options.io_of),
+            named_io=tuple(self.options.io_of),
             buffering=self.options.buffering,
             longest=self.options.groups,
             budget=Budget(work=self.options.effort, seed=self.options.seed),
@@ -160,11 +160,11 @@ class Deployment:
         except TilewrightError as error:
             if error.exit_code is not Exit.DOES_NOT_FIT or self._given:
                 raise
-            from tilewright.plan.remedies import settings_that_fit, with_remedies
+            from tilewright.plan.remedies import settings_that_fit, with_suggestions
 
             work = self.planner.work
             more = settings_that_fit(self.platform.roomier, lambda some: self.planned_with(some, None, work), work)
-            raise with_remedies(error, *more) from error.__cause__
+            raise with_suggestions(error, *more) from error.__cause__
         planned = plan.tiled.scheduled.bound
         if is_other(planned, self.bound):
             self._finished("bind", planned)  # again, with other kernels, or nodes that compute a value again
@@ -175,10 +175,10 @@ class Deployment:
     @cached_property
     def front(self) -> tuple[FrontPoint, ...]:
         """Bytes against cycles: this plan, and others that flags lead to. Of a state that was imported, this one."""
-        from tilewright.plan.row_front import row_front
+        from tilewright.plan.row_front import memory_front
 
         planner, rebind = replace(self.planner, pins=self._decided), None if self._given else self._bound_with
-        return row_front(planner, self.allocated, self.bound, rebind)
+        return memory_front(planner, self.allocated, self.bound, rebind)
 
     @cached_property
     def program(self) -> Program:
@@ -213,12 +213,12 @@ class Deployment:
         """The graph that is compiled: imported, rewritten, and with what passes its border in rows."""
         if isinstance(given := self._given.get(Graph), Graph):
             return given
-        from tilewright.rewrite.row_ports import with_row_ports
+        from tilewright.rewrite.row_ports import with_streamed_io
 
-        ends = passing(self.options, self.rewritten.graph)
+        ends = streamed_io(self.options, self.rewritten.graph)
         for whose in ends.values():
             demand_one_memory(self.platform, whose)
-        return with_row_ports(self.rewritten.graph, ends)
+        return with_streamed_io(self.rewritten.graph, ends)
 
     @property
     def tiled(self) -> Tiled:
@@ -337,7 +337,9 @@ class Deployment:
         """What was asked for before the graph is bound."""
         state = {state.input: state.output for state in self.states}
         demand_borders(self.options, (*self.inputs, *self.outputs), state)
-        return Decisions(io=ends_of(self.options, self.inputs, self.outputs), state=state).pinned_by(self.options.pins)
+        return Decisions(io=io_owners(self.options, self.inputs, self.outputs), state=state).pinned_by(
+            self.options.pins
+        )
 
     def _configured(self, settings: Mapping[str, str]) -> Platform:
         """The target with what was asked for, and with these settings."""

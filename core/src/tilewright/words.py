@@ -15,7 +15,7 @@ from tilewright.config.io_types import FLOAT, TYPES
 from tilewright.config.memory_pools import PoolSpec, parse_bytes, parse_pool
 from tilewright.config.options import Options
 from tilewright.errors import typed, usage_error
-from tilewright.ir.decisions import Decisions, Whose
+from tilewright.ir.decisions import Decisions, IoOwner
 
 
 def options_from(flags: Mapping[str, Any]) -> Options:
@@ -87,16 +87,16 @@ def names_from(flag: str, text: str, example: str) -> tuple[str, ...]:
     return names
 
 
-def io_from(texts: Sequence[str]) -> tuple[Whose, Whose, dict[str, Whose]]:
+def io_from(texts: Sequence[str]) -> tuple[IoOwner, IoOwner, dict[str, IoOwner]]:
     """What holds for all inputs, for all outputs, and for those that were named. The last word of each counts:
     `push` is about inputs, `pull` about outputs, the others are about both.
     """
-    inputs: Whose = "pool"
-    outputs: Whose = "pool"
-    named: dict[str, Whose] = {}
+    inputs: IoOwner = "pool"
+    outputs: IoOwner = "pool"
+    named: dict[str, IoOwner] = {}
     for text in texts:
         name, equals, whose = text.rpartition("=")
-        if whose not in get_args(Whose) or (equals and not name):
+        if whose not in get_args(IoOwner) or (equals and not name):
             raise usage_error(
                 "TW1101",
                 f"'--io {text}' cannot be read",
@@ -106,10 +106,10 @@ def io_from(texts: Sequence[str]) -> tuple[Whose, Whose, dict[str, Whose]]:
                 ),
             )
         if name:
-            named[name] = cast(Whose, whose)
+            named[name] = cast(IoOwner, whose)
             continue
-        inputs = cast(Whose, whose) if whose != "pull" else inputs
-        outputs = cast(Whose, whose) if whose != "push" else outputs
+        inputs = cast(IoOwner, whose) if whose != "pull" else inputs
+        outputs = cast(IoOwner, whose) if whose != "push" else outputs
     return inputs, outputs, named
 
 

@@ -11,7 +11,7 @@ import pytest
 from tilewright.c_text.rendering import render_call, render_source, render_wait, rendered
 from tilewright.errors import TilewrightError
 from tilewright.ir.kernel import Kernel
-from tilewright.ir.sections import Section, SectionTemplate
+from tilewright.ir.sections import CodeFragment, FragmentTemplate
 
 KERNEL = Kernel(name="k", op="Op", values=lambda call: {"count": 7}, call="run(${count}, ${X});", wait="")
 CALL: Any = SimpleNamespace(operands={"X": "my_x"}, extents={"i": "n"})
@@ -28,7 +28,7 @@ def test_what_is_not_defined_is_an_error() -> None:
     assert (caught.value.code, caught.value.details) == ("TW8062", ("it is given: X, added, count, loops, times",))
 
 
-@pytest.mark.parametrize("source", ["int ${nothing};", (SectionTemplate(name="${nothing}", text="int a;"),)])
+@pytest.mark.parametrize("source", ["int ${nothing};", (FragmentTemplate(name="${nothing}", text="int a;"),)])
 def test_nor_may_a_source_have_another_name(source: Any) -> None:
     with pytest.raises(TilewrightError, match=r"TW8062.*`source` has a name that it is not given"):
         render_source(replace(KERNEL, source=source), CALL)
@@ -66,9 +66,9 @@ def test_source_is_one_section_or_those_that_it_names() -> None:
 
 
 def test_sections_are_rendered_with_what_they_need_and_what_they_are_given() -> None:
-    plain = Section(name="plain", text="int plain;", owner="k")
-    inner = SectionTemplate(name="inner_${size}", text="int inner[${count}];", given=(("size", 4),), owner="k")
-    outer = SectionTemplate(
+    plain = CodeFragment(name="plain", text="int plain;", owner="k")
+    inner = FragmentTemplate(name="inner_${size}", text="int inner[${count}];", given=(("size", 4),), owner="k")
+    outer = FragmentTemplate(
         name="outer", text="int outer[${size}];", given=(("size", 9),), needs=(inner, plain), owner="k"
     )
     (found,) = render_source(replace(KERNEL, source=(outer,)), CALL)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tilewright.c_text.section_files import section_file, template_file
+from tilewright.c_text.section_files import fragment_file, template_file
 from tilewright.ir.sections import ordered
 
 FILES = {
@@ -32,7 +32,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 def test_includes_are_needs_and_leave_the_text(package: str) -> None:
-    found = section_file(package, "sum.c")
+    found = fragment_file(package, "sum.c")
     assert (found.name, found.owner, found.includes) == ("acme_sections/sum.c", "acme_sections", ("<string.h>",))
     assert found.text == "#define ACME_LONG(x) \\\n    (x)\nTW_KERNEL void acme_sum(void)\n{\n}"
     assert [one.name for one in ordered([found])] == [
@@ -51,4 +51,4 @@ def test_templates_need_what_they_include(package: str) -> None:
 
 def test_files_that_are_nowhere(package: str) -> None:
     with pytest.raises(FileNotFoundError):
-        section_file(package, "missing.h")
+        fragment_file(package, "missing.h")

@@ -14,7 +14,7 @@ from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.layout import row_major
 from tilewright.ir.platform import Platform
-from tilewright.ir.regions import Copy, Cut, HeldValue, Hop, Region
+from tilewright.ir.regions import Copy, Cut, Hop, InternalValue, Region
 from tilewright.ir.stages import Group, Scheduled, Tiled
 from tilewright.schedule import schedule
 from tilewright.testing.cluster import cluster
@@ -23,7 +23,7 @@ from tilewright.testing.sketch import Sketch
 from tilewright.tile.stage import listed
 
 POOL = {"kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "ceil_mode": 0}
-HELD = HeldValue(memory="l1", form="recomputed")
+HELD = InternalValue(memory="l1", form="recomputed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class Checked:
     def behind(self, **copies: Copy) -> Checked:
         """The same inside one tile of a hop before it, over which everything crosses whole."""
         named = {key.replace("_", "."): copy for key, copy in copies.items()}
-        return self.with_region(hops=(Hop(far="l3", near="l2", copies=named), *self.region.hops))
+        return self.with_region(hops=(Hop(outer="l3", inner="l2", copies=named), *self.region.hops))
 
     def with_copies(self, **copies: Copy) -> Checked:
         """`a_X` is the operand X of step a."""
@@ -74,10 +74,10 @@ def chain(*ops: str, platform: Platform | None = None) -> Checked:
     rows = Decisions(layouts=dict.fromkeys(("a:0", "b:0"), row_major(4)))
     bound = bind(sketch.finish(value), platform or cluster(), vocabulary(), portable_kernels(), rows)
     cut = Cut("h" if ops[-1] == "MaxPool" else "_lead1", 3)
-    hop = Hop(far="l2", near="l1", nest=(cut,), copies={"a.X": Copy(level=1), "c.Y": Copy(level=1)})
+    hop = Hop(outer="l2", inner="l1", nest=(cut,), copies={"a.X": Copy(level=1), "c.Y": Copy(level=1)})
     return Checked(
         scheduled=schedule(bound, vocabulary(), Decisions(in_place={f"{name}:0": "" for name in "abc"})),
-        region=Region(steps=("a", "b", "c"), hops=(hop,), order="tiles", held={"a:0": HELD, "b:0": HELD}),
+        region=Region(steps=("a", "b", "c"), hops=(hop,), schedule="tiles", internal_values={"a:0": HELD, "b:0": HELD}),
     )
 
 

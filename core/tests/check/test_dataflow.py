@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tilewright.check.dataflow import Replay
-from tilewright.ir.regions import HeldValue, Region, Repeated, Rows
+from tilewright.ir.regions import InternalValue, LineBuffers, Region, RepeatedCalls
 from tilewright.ir.stages import Allocated, Group, Placement, Storage
 from tilewright.testing.one_step import with_kernel
 
@@ -89,15 +89,15 @@ def test_steps_that_are_tiled_together_run_where_the_last_one_stands(toy: Any, p
 
 def rows(plan: Allocated, lag_bytes: int, *, backward: bool = False) -> Allocated:
     """The first step row by row, its output over its input."""
-    order = Rows(loops=("i",), trips=(1,), word=(Repeated((0,), 10),), backward=backward)
-    held = HeldValue(memory="ram", form="rolling", over="mfcc:0", rows=1, lag_bytes=lag_bytes)
-    group = Group(region=Region(steps=("/bias",), order=order, held={"biased": held}))
+    order = LineBuffers(loops=("i",), extents=(1,), call_schedule=(RepeatedCalls((0,), 10),), backward=backward)
+    held = InternalValue(memory="ram", form="rolling", aliases="mfcc:0", rows=1, distance_bytes=lag_bytes)
+    group = Group(region=Region(steps=("/bias",), schedule=order, internal_values={"biased": held}))
     return replace(plan, tiled=replace(plan.tiled, groups=(group, *plan.tiled.groups[1:])))
 
 
 @pytest.mark.parametrize(("biased", "lag_bytes", "sound"), [(0, 4, True), (0, 5, False), (4, 0, True), (5, 0, False)])
 def test_rows_may_follow_what_they_replace(toy: Any, plan: Allocated, biased: int, lag_bytes: int, sound: bool) -> None:
-    """The input at byte 4: the output begins `lag_bytes` before it."""
+    """The input at byte 4: the output begins `distance_bytes` before it."""
     assert (faults(toy, moved(rows(plan, lag_bytes), **{"mfcc:0": 4, "biased": biased})) == []) is sound
 
 

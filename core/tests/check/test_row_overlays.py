@@ -14,17 +14,17 @@ from tilewright.allocate.overlays import overlaid_buffers
 from tilewright.check.plan import plan_faults
 from tilewright.check.tiling import check_tiles
 from tilewright.ir.decisions import Decisions
-from tilewright.ir.regions import HeldValue, Region
+from tilewright.ir.regions import InternalValue, Region
 from tilewright.ir.stages import Tiled
 from tilewright.schedule import schedule
 from tilewright.testing.one_step import vocabulary
-from tilewright.tile.alike_rows import AlikeRows
+from tilewright.tile.alike_rows import StepSignatures
 from tilewright.tile.row_chains import Distance
-from tilewright.tile.row_lives import RowLives
-from tilewright.tile.row_overlays import lag_backward, overlay_of
-from tilewright.tile.row_programs import overlaid_steps, region_of, row_programs
-from tilewright.tile.row_segments import Way, alone, calls_of, overlaid
-from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.row_lives import Lifetimes
+from tilewright.tile.row_overlays import distance_backward, overlay_of
+from tilewright.tile.row_programs import line_buffer_search, overlaid_steps, region_of
+from tilewright.tile.row_segments import RowSchedule, calls_of, overlaid_step, whole_step
+from tilewright.tile.row_steps import LineBufferAnalysis
 from tilewright.tile.stage import tile
 from tilewright.tile.step_spaces import ScheduledMachine
 from tilewright.tile.strategies import StepTiler
@@ -38,12 +38,12 @@ def cases() -> tuple[tuple[Tiled, Region, str], ...]:
     found = []
     for seed in SEEDS:
         machine = on_one_memory(row_network(seed, vocabulary()).graph)
-        programs = row_programs(machine)
+        programs = line_buffer_search(machine)
         for division in programs.front():
             decisions = Decisions(tiles=programs.regions(division))
             tiled = tile(machine.scheduled, vocabulary(), StepTiler(name="auto", summary=""), decisions)
             for region in tiled.regions:
-                found.extend((tiled, region, value) for value, held in region.held.items() if held.over)
+                found.extend((tiled, region, value) for value, held in region.internal_values.items() if held.aliases)
     return tuple(found)
 
 
@@ -53,14 +53,14 @@ def steps_alone() -> tuple[tuple[Tiled, Region, str], ...]:
     found = []
     for seed in SEEDS:
         machine = on_one_memory(row_network(seed, vocabulary()).graph)
-        lives = RowLives(RowSteps(machine))
+        lives = Lifetimes(LineBufferAnalysis(machine))
         for step in range(lives.beyond):
-            for segment in overlaid(AlikeRows(lives), step):
+            for segment in overlaid_step(StepSignatures(lives), step):
                 calls = calls_of(lives, segment)
                 overlay, value = overlay_of(lives, calls), lives.steps.at(step).output.value
                 assert overlay is not None
-                sizes = [lives.buffer_of(name).size_bytes for name in (overlay.over, value)]
-                behind = sizes[0] - sizes[1] + lag_backward(lives, calls, overlay.over)
+                sizes = [lives.buffer_of(name).size_bytes for name in (overlay.aliases, value)]
+                behind = sizes[0] - sizes[1] + distance_backward(lives, calls, overlay.aliases)
                 for distance in (None, Distance(size_bytes=behind, backward=True)):
                     region = region_of(lives, segment, distance)
                     decisions = Decisions(tiles={region.name: region})
@@ -69,9 +69,9 @@ def steps_alone() -> tuple[tuple[Tiled, Region, str], ...]:
     return tuple(found)
 
 
-def with_held(tiled: Tiled, region: Region, value: str, held: HeldValue) -> Tiled:
+def with_held(tiled: Tiled, region: Region, value: str, held: InternalValue) -> Tiled:
     """The same plan, the value held so."""
-    other = replace(region, held={**region.held, value: held})
+    other = replace(region, internal_values={**region.internal_values, value: held})
     return replace(
         tiled, groups=tuple(replace(one, region=other) if one.name == region.name else one for one in tiled.groups)
     )
@@ -80,20 +80,20 @@ def with_held(tiled: Tiled, region: Region, value: str, held: HeldValue) -> Tile
 def grain(tiled: Tiled, region: Region, value: str) -> int:
     """What distances are multiples of."""
     storage, buffers = tiled.scheduled.storage, {one.name: one for one in tiled.buffers}
-    return max(buffers[storage[name].buffer].align for name in (value, region.held[value].over))
+    return max(buffers[storage[name].buffer].align for name in (value, region.internal_values[value].aliases))
 
 
 def test_there_are_distances_to_try() -> None:
-    lags = [region.held[value].lag_bytes for _, region, value in cases()]
+    lags = [region.internal_values[value].distance_bytes for _, region, value in cases()]
     assert len(lags) > 20
     assert {0} < set(lags)
 
 
 def test_a_shorter_distance_is_found() -> None:
     for tiled, region, value in cases():
-        held = region.held[value]
-        if held.lag_bytes:
-            less = replace(held, lag_bytes=held.lag_bytes - grain(tiled, region, value))
+        held = region.internal_values[value]
+        if held.distance_bytes:
+            less = replace(held, distance_bytes=held.distance_bytes - grain(tiled, region, value))
             faults = check_tiles(with_held(tiled, region, value, less), vocabulary())
             assert any("has taken" in fault for fault in faults), (region.name, held)
 
@@ -103,10 +103,14 @@ def test_steps_alone_go_forward_and_backward_and_a_row_nearer_is_found() -> None
     found: dict[bool, list[bool]] = {True: [], False: []}
     for tiled, region, value in steps_alone():
         assert check_tiles(tiled, vocabulary()) == ()
-        held, rows, tensor = region.held[value], region.rows, tiled.scheduled.bound.graph.tensors[value]
-        less = held.lag_bytes - max(tensor.size_bytes // tensor.shape[2], grain(tiled, region, value))
+        held, rows, tensor = (
+            region.internal_values[value],
+            region.line_buffers,
+            tiled.scheduled.bound.graph.tensors[value],
+        )
+        less = held.distance_bytes - max(tensor.size_bytes // tensor.shape[2], grain(tiled, region, value))
         if less >= 0 and rows is not None:
-            faults = check_tiles(with_held(tiled, region, value, replace(held, lag_bytes=less)), vocabulary())
+            faults = check_tiles(with_held(tiled, region, value, replace(held, distance_bytes=less)), vocabulary())
             found[rows.backward].append(any("has taken" in fault for fault in faults))
     assert len(found[False]) > 10 and all(found[False])
     assert len(found[True]) > 10 and sum(found[True]) > 0.9 * len(found[True])
@@ -122,9 +126,12 @@ def test_a_plan_with_rows_that_go_backward_is_as_far_apart_as_they_say() -> None
         plan = allocate(tiled, decisions, BestFit())
         assert plan_faults(plan, vocabulary()) == ()
         for region in tiled.regions:
-            if region.rows is not None and region.rows.backward:
-                (value,) = region.held
-                more = replace(region.held[value], lag_bytes=region.held[value].lag_bytes + grain(tiled, region, value))
+            if region.line_buffers is not None and region.line_buffers.backward:
+                (value,) = region.internal_values
+                more = replace(
+                    region.internal_values[value],
+                    distance_bytes=region.internal_values[value].distance_bytes + grain(tiled, region, value),
+                )
                 other = replace(plan, tiled=with_held(tiled, region, value, more))
                 assert any("while it is read" in fault for fault in plan_faults(other, vocabulary()))
                 tried += 1
@@ -133,8 +140,8 @@ def test_a_plan_with_rows_that_go_backward_is_as_far_apart_as_they_say() -> None
 
 def test_only_a_step_that_is_alone_goes_backward() -> None:
     for tiled, region, _ in cases()[:3]:
-        assert region.rows is not None and len(region.steps) > 1
-        backward = replace(region, order=replace(region.rows, backward=True))
+        assert region.line_buffers is not None and len(region.steps) > 1
+        backward = replace(region, schedule=replace(region.line_buffers, backward=True))
         groups = tuple(replace(one, region=backward) if one.name == region.name else one for one in tiled.groups)
         faults = check_tiles(replace(tiled, groups=groups), vocabulary())
         assert any("only a step that is alone" in fault for fault in faults)
@@ -144,12 +151,12 @@ def test_rows_never_take_bytes_as_one_call_may() -> None:
     """A kernel that may overwrite what it reads has read all of that when it is done, not row by row."""
     for seed in SEEDS:
         machine = on_one_memory(row_network(seed, vocabulary()).graph)
-        lives = RowLives(RowSteps(machine))
+        lives = Lifetimes(LineBufferAnalysis(machine))
         for value in machine.scheduled.in_place:
             (at,) = (at for at in range(lives.beyond) if lives.steps.at(at).output.value == value)
             if lives.steps.at(at).cannot:
                 continue
-            region = region_of(lives, replace(alone(lives, at), way=Way()))
+            region = region_of(lives, replace(whole_step(lives, at), row_schedule=RowSchedule()))
             decisions = Decisions(tiles={region.name: region})
             tiled = tile(machine.scheduled, vocabulary(), StepTiler(name="auto", summary=""), decisions)
             faults = plan_faults(allocate(tiled, decisions, BestFit()), vocabulary())
@@ -166,9 +173,9 @@ def test_an_output_in_place_is_over_nothing() -> None:
         other = ScheduledMachine(schedule(machine.bound, vocabulary(), apart), vocabulary(), apart)
         programs, divisions = overlaid_steps(other, float("inf"))
         for region in (region for one in divisions for region in programs.regions(one).values()):
-            (value,) = region.held
+            (value,) = region.internal_values
             storage = machine.scheduled.storage
-            if storage[value].buffer == storage[region.held[value].over].buffer:
+            if storage[value].buffer == storage[region.internal_values[value].aliases].buffer:
                 tiler = StepTiler(name="auto", summary="")
                 tiled = tile(machine.scheduled, vocabulary(), tiler, Decisions(tiles={region.name: region}))
                 assert any("cannot be over" in fault for fault in check_tiles(tiled, vocabulary()))
@@ -178,12 +185,12 @@ def test_an_output_in_place_is_over_nothing() -> None:
 
 def test_what_cannot_be_is_said() -> None:
     tiled, region, value = cases()[0]
-    held = region.held[value]
-    inner = next(iter(region.inner))
-    for wrong in (replace(held, over=inner), replace(held, over="nothing"), replace(held, lag_bytes=-4)):
+    held = region.internal_values[value]
+    inner = next(iter(region.unmaterialised))
+    for wrong in (replace(held, aliases=inner), replace(held, aliases="nothing"), replace(held, distance_bytes=-4)):
         faults = check_tiles(with_held(tiled, region, value, wrong), vocabulary())
         assert any("cannot be over" in fault for fault in faults)
-    for wrong in (replace(held, over=""), replace(held, form="rolling")):
+    for wrong in (replace(held, aliases=""), replace(held, form="rolling")):
         faults = check_tiles(with_held(tiled, region, value, wrong), vocabulary())
         assert any("as no region by rows" in fault for fault in faults)
 
@@ -191,15 +198,15 @@ def test_what_cannot_be_is_said() -> None:
 def test_an_output_is_over_no_value_in_its_own_buffer() -> None:
     for tiled, region, value in cases():
         storage = tiled.scheduled.storage
-        shared = replace(tiled.scheduled, storage={**storage, value: storage[region.held[value].over]})
+        shared = replace(tiled.scheduled, storage={**storage, value: storage[region.internal_values[value].aliases]})
         faults = check_tiles(replace(tiled, scheduled=shared), vocabulary())
         assert any("which is in its own buffer" in fault for fault in faults), region.name
 
 
 @pytest.mark.parametrize("number", range(6))
 def test_a_plan_keeps_the_distance_and_another_one_is_found(number: int) -> None:
-    tiled, region, value = [case for case in cases() if case[1].held[case[2]].lag_bytes][number]
-    plan = allocate(tiled, Decisions(tiles={one.name: one for one in tiled.regions if one.rows}), BestFit())
+    tiled, region, value = [case for case in cases() if case[1].internal_values[case[2]].distance_bytes][number]
+    plan = allocate(tiled, Decisions(tiles={one.name: one for one in tiled.regions if one.line_buffers}), BestFit())
     assert plan_faults(plan, vocabulary()) == ()
     taker = tiled.scheduled.storage[value].buffer
     (one,) = [one for one in overlaid_buffers(tiled) if one.taker == taker]

@@ -8,7 +8,7 @@ import pytest
 
 from portable_plans import portable_planner
 from row_networks import ONE_MEMORY, row_network
-from tilewright.check.row_ports import row_port_faults
+from tilewright.check.row_ports import streamed_io_faults
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.stages import Allocated, Placement
 from tilewright.plan.kernel_fallback import Fitting
@@ -24,12 +24,12 @@ def _plan() -> Allocated:
 
 
 def test_a_plan_is_sound(plan: Allocated) -> None:
-    assert list(row_port_faults(plan)) == []
+    assert list(streamed_io_faults(plan)) == []
 
 
 def test_a_place_is_a_fault(plan: Allocated) -> None:
     placed = replace(plan, placements={**plan.placements, "x": Placement(memory="ram", offset_bytes=0)})
-    assert "has a place" in " ".join(row_port_faults(placed))
+    assert "has a place" in " ".join(streamed_io_faults(placed))
 
 
 def test_another_reader_is_a_fault(plan: Allocated) -> None:
@@ -41,7 +41,7 @@ def test_another_reader_is_a_fault(plan: Allocated) -> None:
     )
     bound = replace(scheduled.bound, graph=replace(graph, nodes=nodes))
     wrong = replace(plan, tiled=replace(plan.tiled, scheduled=replace(scheduled, bound=bound)))
-    assert "is read by" in " ".join(row_port_faults(wrong))
+    assert "is read by" in " ".join(streamed_io_faults(wrong))
 
 
 def test_another_layout_is_a_fault(plan: Allocated) -> None:
@@ -50,4 +50,4 @@ def test_another_layout_is_a_fault(plan: Allocated) -> None:
     layouts = {**scheduled.bound.layouts, "x:arrived": tuple(reversed(range(rank)))}
     bound = replace(scheduled.bound, layouts=layouts)
     wrong = replace(plan, tiled=replace(plan.tiled, scheduled=replace(scheduled, bound=bound)))
-    assert "otherwise than" in " ".join(row_port_faults(wrong))
+    assert "otherwise than" in " ".join(streamed_io_faults(wrong))

@@ -12,16 +12,16 @@ import pytest
 from row_networks import ONE_MEMORY, on_one_memory, row_network
 from tilewright.bind import bind
 from tilewright.check.tiling import check_tiles
-from tilewright.ir.decisions import Decisions, Whose
+from tilewright.ir.decisions import Decisions, IoOwner
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph, Node
-from tilewright.ir.regions import Region, Repeated, Rows
+from tilewright.ir.regions import LineBuffers, Region, RepeatedCalls
 from tilewright.ir.stages import Tiled
-from tilewright.rewrite.row_ports import with_row_ports
+from tilewright.rewrite.row_ports import with_streamed_io
 from tilewright.schedule import schedule
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.row_programs import overlaid_steps, row_programs
+from tilewright.tile.row_programs import line_buffer_search, overlaid_steps
 from tilewright.tile.stage import tile
 from tilewright.tile.step_spaces import ScheduledMachine
 from tilewright.tile.strategies import StepTiler
@@ -33,7 +33,7 @@ def cases() -> Iterator[tuple[Tiled, Region]]:
     """Plans of random networks in the least memory, and each of their regions by rows."""
     for seed in SEEDS:
         machine = on_one_memory(row_network(seed, vocabulary()).graph)
-        programs = row_programs(machine)
+        programs = line_buffer_search(machine)
         regions = programs.regions(programs.front()[-1])
         decisions = Decisions(tiles=regions)
         tiled = tile(machine.scheduled, vocabulary(), StepTiler(name="auto", summary=""), decisions)
@@ -51,14 +51,14 @@ def faults(tiled: Tiled, region: Region) -> tuple[str, ...]:
 
 def with_calls(region: Region, calls: tuple[int, ...]) -> Region:
     """The same in another order."""
-    assert region.rows is not None
-    return replace(region, order=replace(region.rows, word=(Repeated(calls),)))
+    assert region.line_buffers is not None
+    return replace(region, schedule=replace(region.line_buffers, call_schedule=(RepeatedCalls(calls),)))
 
 
-def rows_of(region: Region) -> Rows:
+def rows_of(region: Region) -> LineBuffers:
     """Its order."""
-    assert region.rows is not None
-    return region.rows
+    assert region.line_buffers is not None
+    return region.line_buffers
 
 
 @pytest.mark.parametrize("case", range(len(CASES)))
@@ -78,7 +78,7 @@ def test_who_reads_a_value_is_found_once_for_all_regions(monkeypatch: pytest.Mon
     programs, found = overlaid_steps(machine, float("inf"))
     decisions = Decisions(tiles=programs.regions(found[-1]))
     tiled = tile(machine.scheduled, vocabulary(), StepTiler(name="auto", summary=""), decisions)
-    assert sum(region.rows is not None for region in tiled.regions) > 1
+    assert sum(region.line_buffers is not None for region in tiled.regions) > 1
     monkeypatch.setattr(Graph, "consumers", counted)
     assert check_tiles(tiled, vocabulary()) == ()
     assert len(asked) == 1
@@ -104,9 +104,9 @@ def test_a_reader_before_its_maker_is_found(case: int) -> None:
 @pytest.mark.parametrize("case", range(len(CASES)))
 def test_a_row_too_few_is_found(case: int) -> None:
     tiled, region = CASES[case]
-    for value, held in region.held.items():
-        if not held.leaves:
-            less = replace(region, held={**region.held, value: replace(held, rows=held.rows - 1)})
+    for value, held in region.internal_values.items():
+        if not held.live_out:
+            less = replace(region, internal_values={**region.internal_values, value: replace(held, rows=held.rows - 1)})
             assert faults(tiled, less), value
 
 
@@ -124,13 +124,14 @@ def test_what_makes_no_sense_is_said() -> None:
     tiled, region = CASES[0]
     order = rows_of(region)
     wrong = {
-        "does not name a loop": replace(region, order=replace(order, loops=order.loops[:-1])),
-        "has no loop": replace(region, order=replace(order, loops=("nothing", *order.loops[1:]))),
-        "trips of loop": replace(region, order=replace(order, trips=(0, *order.trips[1:]))),
+        "does not name a loop": replace(region, schedule=replace(order, loops=order.loops[:-1])),
+        "has no loop": replace(region, schedule=replace(order, loops=("nothing", *order.loops[1:]))),
+        "trips of loop": replace(region, schedule=replace(order, extents=(0, *order.extents[1:]))),
         "there is no step": with_calls(region, (*order.calls, 200)),
-        "is not what its steps": replace(region, held={}),
+        "is not what its steps": replace(region, internal_values={}),
         "as no region by rows": replace(
-            region, held={value: replace(held, form="recomputed") for value, held in region.held.items()}
+            region,
+            internal_values={value: replace(held, form="recomputed") for value, held in region.internal_values.items()},
         ),
     }
     for text, other in wrong.items():
@@ -141,8 +142,14 @@ def test_what_is_read_outside_or_an_output_of_the_network_has_to_leave() -> None
     kinds = set()
     for tiled, region in CASES:
         graph = tiled.scheduled.bound.graph
-        for value in (value for value, held in region.held.items() if held.leaves):
-            kept = replace(region, held={**region.held, value: replace(region.held[value], leaves=False)})
+        for value in (value for value, held in region.internal_values.items() if held.live_out):
+            kept = replace(
+                region,
+                internal_values={
+                    **region.internal_values,
+                    value: replace(region.internal_values[value], live_out=False),
+                },
+            )
             assert any(f"'{value}' is needed outside" in fault for fault in faults(tiled, kept))
             read = any(value in node.inputs for node in graph.nodes if node.name not in region.steps)
             kinds.add((read, value in graph.outputs))
@@ -156,11 +163,11 @@ def test_rows_of_several_inputs_come_as_early_as_there_is_room() -> None:
     a, b = (sketch.input(name, DType.F32, (1, 1, 9, 4)) for name in "ab")
     windows = {"kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "group": 1}
     total = sketch.node("Add", (sketch.node("Conv", (a, weights), windows), b))
-    io: dict[str, Whose] = {"a": "push", "b": "push"}
+    io: dict[str, IoOwner] = {"a": "push", "b": "push"}
     decisions = Decisions(io=io)
-    bound = bind(with_row_ports(sketch.finish(total), io), ONE_MEMORY, vocabulary(), portable_kernels(), decisions)
+    bound = bind(with_streamed_io(sketch.finish(total), io), ONE_MEMORY, vocabulary(), portable_kernels(), decisions)
     machine = ScheduledMachine(schedule(bound, vocabulary(), decisions), vocabulary(), decisions)
-    programs = row_programs(machine)
+    programs = line_buffer_search(machine)
     (region,) = programs.regions(programs.front()[-1]).values()
     tiled = tile(
         machine.scheduled,
@@ -169,7 +176,9 @@ def test_rows_of_several_inputs_come_as_early_as_there_is_room() -> None:
         replace(decisions, tiles={region.name: region}),
     )
     assert faults(tiled, region) == ()
-    held = region.held["a:arrived"]
-    smaller = replace(region, held={**region.held, "a:arrived": replace(held, rows=held.rows - 1)})
+    held = region.internal_values["a:arrived"]
+    smaller = replace(
+        region, internal_values={**region.internal_values, "a:arrived": replace(held, rows=held.rows - 1)}
+    )
     found = " ".join(faults(tiled, smaller))
     assert "has room for 2 rows" in found and "there is no room for the rows that 'a:arrived' waits for" in found

@@ -10,14 +10,14 @@ import pytest
 from row_networks import on_one_memory, row_network
 from tilewright.check.tiling import check_tiles
 from tilewright.ir.decisions import Decisions
-from tilewright.ir.regions import HeldValue, Region, Stripes
+from tilewright.ir.regions import InternalValue, Region, Stripes
 from tilewright.ir.stages import Tiled
 from tilewright.testing.one_step import vocabulary
-from tilewright.tile.alike_rows import AlikeRows
-from tilewright.tile.row_lives import RowLives
+from tilewright.tile.alike_rows import StepSignatures
+from tilewright.tile.row_lives import Lifetimes
 from tilewright.tile.row_programs import region_of
-from tilewright.tile.row_segments import Segment, passing_segments, segments
-from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.row_segments import Segment, segments, segments_with_edges
+from tilewright.tile.row_steps import LineBufferAnalysis
 from tilewright.tile.stage import tile
 from tilewright.tile.strategies import StepTiler
 
@@ -28,10 +28,11 @@ MORE = (4, 9, 14, 18, 31)
 def cases(kept: bool) -> Iterator[tuple[Tiled, Region]]:
     """Of random networks the longest segments in stripes, with edges that are `kept` or computed again."""
     for seed in MORE if kept else SEEDS:
-        lives = RowLives(RowSteps(on_one_memory(row_network(seed, vocabulary()).graph)))
+        lives = Lifetimes(LineBufferAnalysis(on_one_memory(row_network(seed, vocabulary()).graph)))
         every = [one for last in range(lives.beyond) for one in _segments(lives, last, kept)]
         longest = sorted(
-            (one for one in every if one.way and one.way.stripes > 1), key=lambda one: one.first - one.last
+            (one for one in every if one.row_schedule and one.row_schedule.stripes > 1),
+            key=lambda one: one.first - one.last,
         )
         for segment in longest[:1]:
             region = region_of(lives, segment)
@@ -40,9 +41,11 @@ def cases(kept: bool) -> Iterator[tuple[Tiled, Region]]:
             yield tile(lives.machine.scheduled, vocabulary(), tiler, decisions), region
 
 
-def _segments(lives: RowLives, last: int, kept: bool) -> Iterator[Segment]:
+def _segments(lives: Lifetimes, last: int, kept: bool) -> Iterator[Segment]:
     yield from (
-        passing_segments(AlikeRows(lives), last, 1 << 30) if kept else segments(AlikeRows(lives), last, 1 << 30, 1e9)
+        segments_with_edges(StepSignatures(lives), last, 1 << 30)
+        if kept
+        else segments(StepSignatures(lives), last, 1 << 30, 1e9)
     )
 
 
@@ -51,8 +54,8 @@ CASES = [*cases(kept=False), *cases(kept=True)]
 
 def stripes_in(region: Region) -> Stripes:
     """Its stripes."""
-    assert region.rows is not None and region.rows.stripes is not None
-    return region.rows.stripes
+    assert region.line_buffers is not None and region.line_buffers.stripes is not None
+    return region.line_buffers.stripes
 
 
 KEPT = [number for number, (_, region) in enumerate(CASES) if max(stripes_in(region).edges, default=0) > 1]
@@ -66,8 +69,8 @@ def faults(tiled: Tiled, region: Region) -> tuple[str, ...]:
 
 def with_stripes(region: Region, stripes: Stripes) -> Region:
     """The same with others."""
-    assert region.rows is not None
-    return replace(region, order=replace(region.rows, stripes=stripes))
+    assert region.line_buffers is not None
+    return replace(region, schedule=replace(region.line_buffers, stripes=stripes))
 
 
 def moved(stripes: Stripes, stripe: int, step: int, ends: tuple[int, int]) -> Stripes:
@@ -138,12 +141,12 @@ def test_edges_that_make_no_sense_are_said(case: int) -> None:
 
 def test_what_makes_no_sense_is_said() -> None:
     tiled, region = CASES[0]
-    stripes, rows = stripes_in(region), region.rows
+    stripes, rows = stripes_in(region), region.line_buffers
     assert rows is not None
     extent = stripes.bounds[-1][-1][1]
     last = region.steps[-1]
     read = tiled.scheduled.bound.graph.inputs[0]
-    over = HeldValue(memory="ram", form="whole", leaves=True, over=read)
+    over = InternalValue(memory="ram", form="whole", live_out=True, aliases=read)
     output = next(node.outputs[0] for node in tiled.scheduled.bound.graph.nodes if node.name == last)
     wrong = {
         "do not name a loop": with_stripes(region, replace(stripes, loops=stripes.loops[:-1])),
@@ -153,7 +156,7 @@ def test_what_makes_no_sense_is_said() -> None:
         "has no columns along": with_stripes(region, replace(stripes, loops=rows.loops)),
         "cannot have columns": with_stripes(region, moved(stripes, -1, -1, (0, extent + 1))),
         "every column": with_stripes(region, replace(stripes, bounds=stripes.bounds[:-1])),
-        "needed outside or over others": replace(region, held={**region.held, output: over}),
+        "needed outside or over others": replace(region, internal_values={**region.internal_values, output: over}),
     }
     for text, other in wrong.items():
         assert any(text in fault for fault in faults(tiled, other)), text

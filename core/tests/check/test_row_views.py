@@ -13,11 +13,11 @@ from tilewright.check.tiling import check_tiles
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Graph
-from tilewright.ir.regions import Region, Repeated, SplitReduction
+from tilewright.ir.regions import Region, RepeatedCalls, SplitReduction
 from tilewright.ir.stages import Tiled
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.row_programs import row_programs
+from tilewright.tile.row_programs import line_buffer_search
 from tilewright.tile.stage import tile
 from tilewright.tile.strategies import StepTiler
 
@@ -41,7 +41,7 @@ def network(last: bool, *, seen: bool = False) -> Graph:
 def case(last: bool) -> tuple[Tiled, Region]:
     """The plan in the least memory, and its region by rows."""
     machine = on_one_memory(network(last))
-    programs = row_programs(machine)
+    programs = line_buffer_search(machine)
     regions = programs.regions(programs.front()[-1])
     tiled = tile(machine.scheduled, vocabulary(), StepTiler(name="auto", summary=""), Decisions(tiles=regions))
     (region,) = regions.values()
@@ -66,23 +66,23 @@ def other_sums(region: Region, **changed: int) -> Region:
 def lies(region: Region) -> Iterator[Region]:
     """Parts of the reduction that are no rows, and orders in which rows come too late."""
     (sums,) = region.sums.values()
-    assert isinstance(sums, SplitReduction) and region.rows is not None
+    assert isinstance(sums, SplitReduction) and region.line_buffers is not None
     yield other_sums(region, length=sums.length * 2)
     yield other_sums(region, length=1)
     yield other_sums(region, runs=sums.runs * 2)
     yield other_sums(region, runs=7)
-    calls, product = region.rows.calls, len(region.steps) - 1
+    calls, product = region.line_buffers.calls, len(region.steps) - 1
     late = (product, *(call for at, call in enumerate(calls) if at != calls.index(product)))
-    yield replace(region, order=replace(region.rows, word=(Repeated(late),)))
-    yield replace(region, order=replace(region.rows, word=(Repeated(calls[:-1]),)))
-    for value, held in ((value, held) for value, held in region.held.items() if not held.leaves):
-        yield replace(region, held={**region.held, value: replace(held, rows=held.rows - 1)})
+    yield replace(region, schedule=replace(region.line_buffers, call_schedule=(RepeatedCalls(late),)))
+    yield replace(region, schedule=replace(region.line_buffers, call_schedule=(RepeatedCalls(calls[:-1]),)))
+    for value, held in ((value, held) for value, held in region.internal_values.items() if not held.live_out):
+        yield replace(region, internal_values={**region.internal_values, value: replace(held, rows=held.rows - 1)})
 
 
 @pytest.mark.parametrize(("tiled", "region"), CASES)
 def test_the_whole_network_is_one_region_of_which_a_row_of_the_image_is_held(tiled: Tiled, region: Region) -> None:
     assert len(region.steps) == 3
-    assert [held.rows for held in region.held.values() if not held.leaves] == [3, 1]
+    assert [held.rows for held in region.internal_values.values() if not held.live_out] == [3, 1]
     assert faults(tiled, region) == ()
 
 

@@ -68,7 +68,7 @@ FAULTS: dict[str, tuple[str, Callable[[Hop], Hop]]] = {
     "no buffer": ("into 0 buffers", lambda hop: copy(hop, "X", buffers=0)),
     "missing buffer": ("'node.X@l1#2' is not there", lambda hop: copy(hop, "X", buffers=3)),
     "unknown operand": ("no operand 'Q'", lambda hop: replace(hop, copies={**hop.copies, "Q": Copy(level=0)})),
-    "unknown path": ("nothing copies", lambda hop: replace(hop, near="flash")),
+    "unknown path": ("nothing copies", lambda hop: replace(hop, inner="flash")),
 }
 
 

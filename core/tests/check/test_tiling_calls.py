@@ -12,14 +12,14 @@ import numpy.typing as npt
 import pytest
 
 from tilewright.bind import bind
-from tilewright.check.tiling_calls import Calls, CheckedStep, Ends, calls_of, run_faults
+from tilewright.check.tiling_calls import Bounds, Calls, CheckedStep, calls_of, run_faults
 from tilewright.check.tiling_operands import CheckedPlan, operands_of
 from tilewright.check.view_readers import ViewReaders
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph
 from tilewright.ir.index import mentions
-from tilewright.ir.regions import Cut, HeldValue, Hop, Region
+from tilewright.ir.regions import Cut, Hop, InternalValue, Region
 from tilewright.ir.rounding import ceil_div
 from tilewright.schedule import schedule
 from tilewright.testing.cluster import cluster
@@ -86,12 +86,12 @@ def drawn(draw: random.Random, steps: tuple[CheckedStep, ...]) -> Region:
         names = draw.sample(sorted(loops), draw.randint(0, 2))
         nest = tuple(Cut(name, draw.randint(1, loops[name])) for name in names)
         loops |= dict(nest)
-        hops.append(Hop(far=far, near=near, nest=nest))
+        hops.append(Hop(outer=far, inner=near, nest=nest))
     held = {
-        step.outputs[0].value: HeldValue(memory="l1", form=draw.choice(["rolling", "rolling", "recomputed", "whole"]))
+        step.outputs[0].value: InternalValue(memory="l1", form=draw.choice(["rolling", "rolling", "recomputed", "whole"]))
         for step in steps[:-1]
     }  # fmt: skip
-    return Region(steps=STEPS, hops=tuple(hops), order="tiles", held=held)
+    return Region(steps=STEPS, hops=tuple(hops), schedule="tiles", internal_values=held)
 
 
 @dataclass
@@ -123,7 +123,7 @@ class Player:
     def _again(self, step: CheckedStep, at: tuple[int, ...], moving: list[set[int]]) -> None:
         """The counters have moved a step: what it runs now, and what it has still."""
         value, shape = step.outputs[0].value, step.outputs[0].shape
-        form, inmost = self.region.held[value].form, len(self.region.hops[0].nest)
+        form, inmost = self.region.internal_values[value].form, len(self.region.hops[0].nest)
         need = [(0, extent) for extent in shape] if form == "whole" else self._need(value, shape)
         run = {loop.name: (0, loop.extent) for loop in step.access.loops}
         run |= dict(zip(step.loops, need, strict=True))
@@ -154,7 +154,7 @@ class Player:
         step = self.steps[number]
         if number == len(self.steps) - 1:
             return {at for at in self._cuts() if self._cuts()[at] == step.loops[axis]}
-        if self.region.held[step.outputs[0].value].form == "whole":
+        if self.region.internal_values[step.outputs[0].value].form == "whole":
             return set()
         found: set[int] = set()
         for reader, name in readers(self.steps, step.outputs[0].value):
@@ -200,7 +200,7 @@ def tiles(sink: CheckedStep, flat: list[Cut]) -> Iterator[tuple[tuple[int, ...],
             yield at, ranges
 
 
-def at_tile(ends: Ends, at: tuple[int, ...]) -> tuple[int, int]:
+def at_tile(ends: Bounds, at: tuple[int, ...]) -> tuple[int, int]:
     low, high = np.broadcast_arrays(*ends)
     point = tuple(min(trip, extent - 1) for trip, extent in zip(at, low.shape, strict=True)) if low.ndim else ()
     return int(low[point]), int(high[point])
@@ -225,9 +225,9 @@ def layered(seed: int = 2) -> tuple[Region, tuple[CheckedStep, ...], tuple[Calls
     """Every value held whole, and rows of the last step cut: sound."""
     steps = parts_of(network(random.Random(seed)))
     rows = steps[-1].loops[2]
-    held = {step.outputs[0].value: HeldValue(memory="l1", form="whole") for step in steps[:-1]}
-    hops = (Hop(far="l3", near="l2"), Hop(far="l2", near="l1", nest=(Cut(rows, 2),)))
-    region = Region(steps=STEPS, hops=hops, order="tiles", held=held)
+    held = {step.outputs[0].value: InternalValue(memory="l1", form="whole") for step in steps[:-1]}
+    hops = (Hop(outer="l3", inner="l2"), Hop(outer="l2", inner="l1", nest=(Cut(rows, 2),)))
+    region = Region(steps=STEPS, hops=hops, schedule="tiles", internal_values=held)
     calls = calls_of(region, steps)
     assert tuple(run_faults(region, calls)) == ()
     return region, steps, calls
@@ -236,7 +236,7 @@ def layered(seed: int = 2) -> tuple[Region, tuple[CheckedStep, ...], tuple[Calls
 def with_run(calls: Sequence[Calls], at: int, loop: str, low: int, high: int) -> tuple[Calls, ...]:
     """The same, one loop of a step run from `low` to `high` in every tile, and what it writes there as believed."""
     one, axis = calls[at], calls[at].step.loops.index(loop)
-    ends = Ends(np.array(low).reshape((1,) * 6), np.array(high).reshape((1,) * 6))
+    ends = Bounds(np.array(low).reshape((1,) * 6), np.array(high).reshape((1,) * 6))
     need = tuple(ends if number == axis else there for number, there in enumerate(one.need))
     changed = Calls(step=one.step, runs={**one.runs, loop: ends}, need=need)
     return (*calls[:at], changed, *calls[at + 1 :])
@@ -289,6 +289,6 @@ def test_an_element_that_is_computed_twice_or_never_is_found() -> None:
 
 def test_an_axis_is_whole_only_in_the_only_tile() -> None:
     one, many = np.zeros((1, 1)), np.zeros((3, 1))
-    assert Ends(one, one + 5).everything(5) and Ends(one - 1, one + 6).everything(5)
-    assert not Ends(one + 1, one + 5).everything(5) and not Ends(one, one + 4).everything(5)
-    assert not Ends(many, many + 5).everything(5)
+    assert Bounds(one, one + 5).everything(5) and Bounds(one - 1, one + 6).everything(5)
+    assert not Bounds(one + 1, one + 5).everything(5) and not Bounds(one, one + 4).everything(5)
+    assert not Bounds(many, many + 5).everything(5)

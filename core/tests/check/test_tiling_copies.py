@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tilewright.ir.regions import Copy, Cut, HeldValue
+from tilewright.ir.regions import Copy, Cut, InternalValue
 from tilewright.ir.stages import Tiled
 
 
@@ -57,10 +57,10 @@ def test_values_are_alive_where_the_region_runs(pools: Any) -> None:
 
 
 def test_a_value_over_another_needs_no_buffer_of_its_own(pools: Any) -> None:
-    over = {**pools.region.held, "b:0": HeldValue(memory="l1", form="recomputed", over="a:0")}
+    over = {**pools.region.internal_values, "b:0": InternalValue(memory="l1", form="recomputed", aliases="a:0")}
     buffers = tuple(one for one in pools.tiled.buffers if one.name != "b.Y@l1#0")
     without = replace(pools.tiled, buffers=buffers)
-    assert pools.with_region(held=over).faults(without) == ()
+    assert pools.with_region(internal_values=over).faults(without) == ()
     assert any("'b.Y@l1#0' is not there" in fault for fault in pools.faults(without))
 
 

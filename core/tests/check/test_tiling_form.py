@@ -15,7 +15,7 @@ from tilewright.check.tiling import check_tiles
 from tilewright.ir.access import Footprint
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
-from tilewright.ir.regions import Copy, Cut, HeldValue, Hop, Region, SplitReduction
+from tilewright.ir.regions import Copy, Cut, Hop, InternalValue, Region, SplitReduction
 from tilewright.ir.stages import Group, Tiled
 from tilewright.schedule import schedule
 from tilewright.testing.cluster import cluster
@@ -24,13 +24,13 @@ from tilewright.testing.sketch import Sketch
 from tilewright.tile.stage import listed, tile
 from tilewright.tile.whole import WholeTiler
 
-HELD = HeldValue(memory="l1", form="recomputed")
+HELD = InternalValue(memory="l1", form="recomputed")
 COPIES = {"a.X": Copy(level=1), "c.Y": Copy(level=1)}
 CLIPS = Region(
     steps=("a", "b", "c"),
-    hops=(Hop(far="l2", near="l1", nest=(Cut("_lead1", 3),), copies=COPIES),),
-    order="tiles",
-    held={"a:0": HELD, "b:0": HELD},
+    hops=(Hop(outer="l2", inner="l1", nest=(Cut("_lead1", 3),), copies=COPIES),),
+    schedule="tiles",
+    internal_values={"a:0": HELD, "b:0": HELD},
 )
 
 
@@ -64,7 +64,7 @@ def with_copies(**copies: Copy) -> Region:
 
 
 def with_held(value: str, **changes: Any) -> Region:
-    return replace(CLIPS, held={**CLIPS.held, value: replace(HELD, **changes)})
+    return replace(CLIPS, internal_values={**CLIPS.internal_values, value: replace(HELD, **changes)})
 
 
 def test_what_is_sound_has_no_faults() -> None:
@@ -76,13 +76,13 @@ WRONG: Mapping[str, Region] = {
     "its steps do not follow one another in the schedule": replace(CLIPS, steps=("b", "a", "c")),
     "it does not write 'x', which is to stay in memory 'l1'": replace(CLIPS, resident={"x": "l1"}),
     "'c:0' is to stay in memory 'l1', and may be placed elsewhere": replace(CLIPS, resident={"c:0": "l1"}),
-    "its calls are in the order 'once', over 1 hops": replace(CLIPS, order="once"),
-    "its calls are in the order 'tiles', over 0 hops": replace(CLIPS, hops=(), held={}),
-    "it goes over no hop, and holds 'a:0'": replace(CLIPS, hops=(), order="once"),
+    "its calls are in the order 'once', over 1 hops": replace(CLIPS, schedule="once"),
+    "its calls are in the order 'tiles', over 0 hops": replace(CLIPS, hops=(), internal_values={}),
+    "it goes over no hop, and holds 'a:0'": replace(CLIPS, hops=(), schedule="once"),
     "it goes over no hop, and splits a reduction of 'a'": replace(
-        CLIPS, hops=(), order="once", held={}, sums={"a": SplitReduction(loops=(), dtype=DType.F32)}
+        CLIPS, hops=(), schedule="once", internal_values={}, sums={"a": SplitReduction(loops=(), dtype=DType.F32)}
     ),
-    "its inner values are not those that its steps, the last excepted, write": replace(CLIPS, held={"a:0": HELD}),
+    "its inner values are not those that its steps, the last excepted, write": replace(CLIPS, internal_values={"a:0": HELD}),
     "there is no memory 'l9' to hold 'a:0' in": with_held("a:0", memory="l9"),
     "'cluster' cannot use 'a:0' in memory 'flash'": with_held("a:0", memory="flash"),
     "'b:0' takes the bytes of 'c:0', which it does not hold": with_held("b:0", over="c:0"),
@@ -103,7 +103,7 @@ WRONG: Mapping[str, Region] = {
     "'a:0' leaves from 2 buffers, or is computed again": with_copies(aY=Copy(level=1, buffers=2)),
     "'a:0' leaves from 1 buffers, or is computed again": with_copies(aY=Copy(level=1)),
     "it goes to 'l2', and on from 'flash'": replace(
-        CLIPS, hops=(Hop(far="l1", near="l2", copies={}), replace(CLIPS.hops[0], far="flash"))
+        CLIPS, hops=(Hop(outer="l1", inner="l2", copies={}), replace(CLIPS.hops[0], outer="flash"))
     ),
 }  # fmt: skip
 
@@ -116,7 +116,9 @@ def test_a_region_that_means_nothing_is_named(fault: str) -> None:
 
 def test_a_value_that_is_needed_outside_has_to_leave() -> None:
     assert "group 'c': 'a:0' is needed outside" in faults(CLIPS, clips(("a:0",)))
-    leaving = replace(with_copies(aY=Copy(level=1)), held={**CLIPS.held, "a:0": replace(HELD, form="rolling")})
+    leaving = replace(
+        with_copies(aY=Copy(level=1)), internal_values={**CLIPS.internal_values, "a:0": replace(HELD, form="rolling")}
+    )
     assert not any("needed outside" in fault for fault in faults(leaving, clips(("a:0",))))
 
 
@@ -134,13 +136,13 @@ GEMM = Region(
     steps=("node",),
     hops=(
         Hop(
-            far="l2",
-            near="l1",
+            outer="l2",
+            inner="l1",
             nest=(Cut("m0", 3), Cut("k", 20)),
             copies={"node.A": Copy(level=2), "node.B": Copy(level=2), "node.Y": Copy(level=1)},
         ),
     ),
-    order="tiles",
+    schedule="tiles",
     sums={"node": SplitReduction(loops=("k",), dtype=DType.F32)},
 )
 

@@ -61,8 +61,8 @@ def over(checked: Any, form: str) -> tuple[str, ...]:
     """The faults where the second step's output is in the bytes of the first one's, as its kernel may."""
     bound = with_kernel(checked.scheduled.bound, "b", in_place=lambda site: (("X", "Y"),))
     allowed = replace(checked, scheduled=replace(checked.scheduled, bound=bound))
-    held = {value: replace(one, form=form) for value, one in checked.region.held.items()}
-    taken = allowed.with_region(held={**held, "b:0": replace(held["b:0"], over="a:0")})
+    held = {value: replace(one, form=form) for value, one in checked.region.internal_values.items()}
+    taken = allowed.with_region(internal_values={**held, "b:0": replace(held["b:0"], aliases="a:0")})
     found: tuple[str, ...] = taken.faults(allowed.tiled)
     return found
 

@@ -12,12 +12,12 @@ import pytest
 
 from tilewright.bind import bind
 from tilewright.check.tiling import check_tiles
-from tilewright.check.tiling_calls import Ends, rolled
+from tilewright.check.tiling_calls import Bounds, rolled
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph
 from tilewright.ir.platform import Memory, Platform
-from tilewright.ir.regions import Copy, Cut, HeldValue, Hop, Region, SplitReduction
+from tilewright.ir.regions import Copy, Cut, Hop, InternalValue, Region, SplitReduction
 from tilewright.ir.stages import Buffer, Group, Tiled
 from tilewright.schedule import schedule
 from tilewright.testing.cluster import cluster, copy_path
@@ -34,7 +34,7 @@ def machine() -> Platform:
     """A cluster with a memory behind its backing memory; constants are beside the nearest two."""
     near = cluster(1 << 16)
     copies = (*near.copies, copy_path("l3", "l2"), copy_path("l2", "l3"), copy_path("flash", "l2"))
-    return replace(near, memories=(Memory(name="l3", size_bytes=None), *near.memories), copies=copies, home="l3")
+    return replace(near, memories=(Memory(name="l3", size_bytes=None), *near.memories), copies=copies, backing="l3")
 
 
 def weights(*shape: int) -> Any:
@@ -69,7 +69,9 @@ class Made:
     around: Tiled
 
     def tiled(self) -> Tiled:
-        inner = {buffer for value in self.region.held for buffer in [self.around.scheduled.storage[value].buffer]}
+        inner = {
+            buffer for value in self.region.internal_values for buffer in [self.around.scheduled.storage[value].buffer]
+        }
         graph = self.around.scheduled.bound.graph
         kept = [one for one in self.around.buffers if one.name not in inner or set(one.values) & set(graph.outputs)]
         at = next(n for n, step in enumerate(self.around.scheduled.steps) if step.name == self.region.name)
@@ -105,18 +107,18 @@ class Made:
         return self.with_hop(at, copies={**copies, key: replace(copies.get(key, Copy(level=0)), **changes)})
 
     def with_held(self, value: str, **changes: Any) -> Made:
-        held = self.region.held
-        return self.with_region(held={**held, value: replace(held[value], **changes)})
+        held = self.region.internal_values
+        return self.with_region(internal_values={**held, value: replace(held[value], **changes)})
 
 
 def hop(nest: tuple[tuple[str, int], ...], ends: tuple[str, str] = ("l2", "l1"), **copies: Copy) -> Hop:
     """`a_X` is operand X of step a."""
     named = {key.replace("_", "."): copy for key, copy in copies.items()}
-    return Hop(far=ends[0], near=ends[1], nest=tuple(Cut(*one) for one in nest), copies=named)
+    return Hop(outer=ends[0], inner=ends[1], nest=tuple(Cut(*one) for one in nest), copies=named)
 
 
-def held(form: Any, *values: str) -> dict[str, HeldValue]:
-    return {f"{value}:0": HeldValue(memory="l1", form=form) for value in values}
+def held(form: Any, *values: str) -> dict[str, InternalValue]:
+    return {f"{value}:0": InternalValue(memory="l1", form=form) for value in values}
 
 
 def two_cut_hops() -> Made:
@@ -124,7 +126,7 @@ def two_cut_hops() -> Made:
     far = hop((("h", 8),), ("l3", "l2"), a_X=Copy(level=1), b_Y=Copy(level=1, buffers=2))
     near = hop((("h", 2),), a_X=Copy(level=1, buffers=2), a_W=Copy(level=0), b_W=Copy(level=0), b_Y=Copy(level=1))
     return Made(
-        region=Region(steps=("a", "r", "b"), hops=(far, near), order="tiles", held=held("recomputed", "a", "r")),
+        region=Region(steps=("a", "r", "b"), hops=(far, near), schedule="tiles", internal_values=held("recomputed", "a", "r")),
         sizes={
             "a.X@l2#0": 10 * ROW, "b.Y@l2#0": 8 * ROW, "b.Y@l2#1": 8 * ROW,
             "a.X@l1#0": 6 * ROW, "a.X@l1#1": 6 * ROW, "a.Y@l1#0": 4 * ROW, "r.Y@l1#0": 4 * ROW, "b.Y@l1#0": 2 * ROW,
@@ -146,7 +148,7 @@ def rolling() -> Made:
         (("h", 2),), a_X=Copy(level=1, window="rolling"), a_W=Copy(level=0), b_W=Copy(level=0), b_Y=Copy(level=1)
     )
     return Made(
-        region=Region(steps=("a", "r", "b"), hops=(near,), order="tiles", held=held("rolling", "a", "r")),
+        region=Region(steps=("a", "r", "b"), hops=(near,), schedule="tiles", internal_values=held("rolling", "a", "r")),
         sizes={
             "a.X@l1#0": 4 * ROW, "a.Y@l1#0": 3 * ROW, "r.Y@l1#0": 4 * ROW, "b.Y@l1#0": 2 * ROW,
             "a.W@l1#0": 576, "b.W@l1#0": 576,
@@ -164,7 +166,7 @@ def strided() -> Made:
     bound = bind(sketch.finish(a), cluster(1 << 16), vocabulary(), portable_kernels(), Decisions())
     near = hop((("h", 2),), a_X=Copy(level=1), a_W=Copy(level=0), a_Y=Copy(level=1))
     return Made(
-        region=Region(steps=("a",), hops=(near,), order="tiles"),
+        region=Region(steps=("a",), hops=(near,), schedule="tiles"),
         sizes={"a.X@l1#0": 3 * 15 * 16, "a.W@l1#0": 64, "a.Y@l1#0": 2 * 8 * 16},
         around=tile(schedule(bound, vocabulary(), Decisions()), vocabulary(), WholeTiler(), Decisions()),
     )
@@ -178,7 +180,7 @@ def split(in_output: bool = False) -> Made:
     }  # fmt: skip
     made = Made(
         region=Region(
-            steps=("r", "b"), hops=(near,), order="tiles", held=held("recomputed", "r"),
+            steps=("r", "b"), hops=(near,), schedule="tiles", internal_values=held("recomputed", "r"),
             sums={"b": SplitReduction(loops=("c",), dtype=DType.F32, in_output=in_output)},
         ),
         sizes=sizes,
@@ -191,7 +193,7 @@ def leaving() -> Made:
     """A clip whose value others need, too, and the convolution that reads it."""
     near = hop((("h", 2),), r_X=Copy(level=1), r_Y=Copy(level=1), b_W=Copy(level=0), b_Y=Copy(level=1))
     return Made(
-        region=Region(steps=("r", "b"), hops=(near,), order="tiles", held=held("rolling", "r")),
+        region=Region(steps=("r", "b"), hops=(near,), schedule="tiles", internal_values=held("rolling", "r")),
         sizes={"r.X@l1#0": 3 * ROW, "r.Y@l1#0": 4 * ROW, "b.W@l1#0": 576, "b.Y@l1#0": 2 * ROW},
         around=plan(out=("r:0",)),
     )
@@ -206,7 +208,7 @@ def in_groups() -> Made:
     cuts = (("o", 1), ("h", 2))
     near = hop(cuts, r_X=Copy(level=2), r_Y=Copy(level=2), b_W=Copy(level=1), b_Y=Copy(level=2))
     return Made(
-        region=Region(steps=("r", "b"), hops=(near,), order="tiles", held=held("rolling", "r")),
+        region=Region(steps=("r", "b"), hops=(near,), schedule="tiles", internal_values=held("rolling", "r")),
         sizes={"r.X@l1#0": 3 * ROW // 2, "r.Y@l1#0": 4 * ROW // 2, "b.W@l1#0": 72, "b.Y@l1#0": 2 * ROW // 4},
         around=tile(schedule(bound, vocabulary(), Decisions()), vocabulary(), WholeTiler(), Decisions()),
     )
@@ -220,7 +222,7 @@ def product() -> Made:
     bound = bind(sketch.finish(r, b), cluster(1 << 16), vocabulary(), portable_kernels(), Decisions())
     near = hop((("m", 4),), r_X=Copy(level=1), r_Y=Copy(level=1), b_B=Copy(level=0), b_Y=Copy(level=1))
     return Made(
-        region=Region(steps=("r", "b"), hops=(near,), order="tiles", held=held("rolling", "r")),
+        region=Region(steps=("r", "b"), hops=(near,), schedule="tiles", internal_values=held("rolling", "r")),
         sizes={"r.X@l1#0": 128, "r.Y@l1#0": 128, "b.B@l1#0": 256, "b.Y@l1#0": 128},
         around=tile(schedule(bound, vocabulary(), Decisions()), vocabulary(), WholeTiler(), Decisions()),
     )
@@ -238,7 +240,7 @@ def shared() -> Made:
     far = hop((), ("l3", "l2"), a_X=Copy(level=0), d_Y=Copy(level=0))
     near = hop((("_lead1", 4),), a_X=Copy(level=1), a_W=Copy(level=0), d_B=Copy(level=1), d_Y=Copy(level=1))
     return Made(
-        region=Region(steps=("a", "d"), hops=(far, near), order="tiles", held=held("recomputed", "a")),
+        region=Region(steps=("a", "d"), hops=(far, near), schedule="tiles", internal_values=held("recomputed", "a")),
         sizes={
             "a.X@l2#0": 16 * ROW, "d.Y@l2#0": 16 * ROW, "a.X@l1#0": 6 * ROW, "a.W@l1#0": 576, "a.Y@l1#0": 4 * ROW,
             "d.B@l1#0": 4 * ROW, "d.Y@l1#0": 4 * ROW,
@@ -249,7 +251,7 @@ def shared() -> Made:
 
 def over(form: str = "rolling") -> Made:
     """The clip in the bytes of what it reads."""
-    made = rolling() if form == "rolling" else rolling().with_region(held=held(form, "a", "r"))
+    made = rolling() if form == "rolling" else rolling().with_region(internal_values=held(form, "a", "r"))
     made = made.with_held("r:0", over="a:0").without("r.Y@l1#0").with_copy(0, "a.X", window="box")
     rows = {"rolling": (4, 4), "recomputed": (4, 6), "whole": (16, 16)}[form]
     return replace(made, sizes={**made.sizes, "a.Y@l1#0": rows[0] * ROW, "a.X@l1#0": rows[1] * ROW})
@@ -308,7 +310,7 @@ def kept_home(made: Made, value: str, memories: tuple[str, ...]) -> Made:
 
 
 WRONG: Mapping[str, tuple[str, Callable[[], Made]]] = {
-    "an outer hop without a way": ("and on from 'l2'", lambda: two_cut_hops().with_hop(0, near="l1")),
+    "an outer hop without a way": ("and on from 'l2'", lambda: two_cut_hops().with_hop(0, inner="l1")),
     "an outer window fetched too seldom": ("'a.X@l2#0' has", lambda: two_cut_hops().with_copy(0, "a.X", level=0)),
     "an inner window fetched too seldom": ("'a.X@l1#0' has", lambda: two_cut_hops().with_copy(1, "a.X", level=0)),
     "an input that does not come near": ("nothing copies X", lambda: two_cut_hops().with_hop(0, copies={})),
@@ -377,7 +379,7 @@ WRONG: Mapping[str, tuple[str, Callable[[], Made]]] = {
     "over itself": ("which it does not hold", lambda: over().with_held("r:0", over="r:0")),
     "over what its kernel still reads": ("does not allow", lambda: strict(over(), in_place=lambda site: ())),
     "what is held without hops": (
-        "holds 'a:0'", lambda: Made(region=Region(steps=("a", "r", "b"), held=held("whole", "a")), sizes={},
+        "holds 'a:0'", lambda: Made(region=Region(steps=("a", "r", "b"), internal_values=held("whole", "a")), sizes={},
                                     around=plan()),
     ),
     "a resident that it does not write": (
@@ -423,13 +425,15 @@ def test_an_output_over_the_input_needs_rows_that_stay() -> None:
         return replace(made, around=replace(made.around, scheduled=replace(scheduled, storage=storage)))
 
     assert over_input(rolling()).faults() == ()
-    again = over_input(rolling().with_copy(0, "a.X", window="box").with_region(held=held("recomputed", "a", "r")))
+    again = over_input(
+        rolling().with_copy(0, "a.X", window="box").with_region(internal_values=held("recomputed", "a", "r"))
+    )
     assert any("X is read where Y has been stored" in fault for fault in again.faults())
 
 
 def test_rows_stay_where_one_axis_moves_and_never_falls() -> None:
-    still, rising = Ends(np.array(0), np.array(4)), np.arange(0, 6, 2)
-    moving, falling = Ends(rising, rising + 3), Ends(rising[::-1], rising[::-1] + 3)
+    still, rising = Bounds(np.array(0), np.array(4)), np.arange(0, 6, 2)
+    moving, falling = Bounds(rising, rising + 3), Bounds(rising[::-1], rising[::-1] + 3)
     assert rolled((still, moving), 0) == (1, "")
     assert moving.later(0).low.tolist() == [0, 3, 5]
     assert "begins before" in rolled((still, falling), 0)[1]

@@ -7,16 +7,16 @@ import pytest
 from click.testing import CliRunner
 
 from tilewright.cli.verbose import verbose_flag
-from tilewright.ir.journal import DEBUG, INFO, LOG, begins, told
+from tilewright.ir.journal import DEBUG, INFO, LOG, log_begin, log_span
 
 
 @click.command()
 @verbose_flag
 def work() -> None:
     """Something in two parts."""
-    with told(INFO, "outer"):
-        begins("nobody sees this")
-        with told(DEBUG, "inner %s", "part"):
+    with log_span(INFO, "outer"):
+        log_begin("nobody sees this")
+        with log_span(DEBUG, "inner %s", "part"):
             pass
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from tilewright.cli import waiting
 from tilewright.cli.waiting import working
-from tilewright.ir.journal import LOG, begins
+from tilewright.ir.journal import LOG, log_begin
 
 WAITS = """
 import sys, time
@@ -74,7 +74,7 @@ def test_a_log_that_is_shown_says_more(monkeypatch: pytest.MonkeyPatch, capsys: 
     LOG.addHandler(handler)
     try:
         with working("planning"):
-            begins("something")
+            log_begin("something")
             time.sleep(0.1)
     finally:
         LOG.removeHandler(handler)

@@ -64,8 +64,8 @@ def test_on_a_cluster() -> None:
 
 def test_a_pin_of_a_value_that_passes_between_steps_that_run_as_one() -> None:
     plan = planned(CLUSTER)
-    region = next(region for region in plan.tiled.regions if region.inner)
-    value = region.inner[0]
+    region = next(region for region in plan.tiled.regions if region.unmaterialised)
+    value = region.unmaterialised[0]
     (note,) = idle_flags(plan, Options(), {value: "l2"})
     (line,) = note.details
     assert line.startswith(f"--pin {value}=l2: it is only in 'l1', tile by tile: steps {region.steps[0]}")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tilewright.config.io_rows import demand_one_memory, ends_of, passing
+from tilewright.config.io_rows import demand_one_memory, io_owners, streamed_io
 from tilewright.config.options import Options
 from tilewright.errors import TilewrightError
 from tilewright.ir.dtypes import DType
@@ -46,7 +46,7 @@ STATE = ("next:h",)
     ],
 )
 def test_what_passes_in_rows(options: dict[str, Any], ends: dict[str, str]) -> None:
-    assert passing(Options(**options), GRAPH) == ends
+    assert streamed_io(Options(**options), GRAPH) == ends
 
 
 @pytest.mark.parametrize(
@@ -60,34 +60,34 @@ def test_what_passes_in_rows(options: dict[str, Any], ends: dict[str, str]) -> N
 )
 def test_what_cannot_pass(options: dict[str, Any], reason: str) -> None:
     with pytest.raises(TilewrightError, match=reason) as caught:
-        passing(Options(**options), GRAPH)
+        streamed_io(Options(**options), GRAPH)
     assert caught.value.code == "TW1122" and caught.value.fix
 
 
 def test_a_name_that_is_not_there_is_an_error() -> None:
     with pytest.raises(TilewrightError, match="no input or output") as caught:
-        passing(Options(io_of={"z": "push"}), GRAPH)
+        streamed_io(Options(io_of={"z": "push"}), GRAPH)
     assert caught.value.code == "TW1113"
 
 
 def test_an_input_that_nothing_computes_with_cannot_arrive() -> None:
     idle = replace(GRAPH, nodes=(), outputs=("x",))
     with pytest.raises(TilewrightError, match="nothing reads it"):
-        passing(Options(io_of={"x": "push"}), idle)
+        streamed_io(Options(io_of={"x": "push"}), idle)
 
 
 @pytest.mark.parametrize(("name", "whose"), [("x", "push"), ("y", "pull")])
 def test_what_has_no_elements_cannot_pass(name: str, whose: str) -> None:
     empty = replace(GRAPH, tensors={**GRAPH.tensors, name: Tensor(name=name, dtype=DType.F32, shape=(4, 0))})
     with pytest.raises(TilewrightError, match=f"'{name}' has no elements") as caught:
-        passing(Options(io_of={name: whose}), empty)
+        streamed_io(Options(io_of={name: whose}), empty)
     assert caught.value.code == "TW1122" and caught.value.fix == (f"--io {name}=pool",)
 
 
 def test_an_output_that_nothing_computes_cannot_be_taken() -> None:
     idle = replace(GRAPH, nodes=(), outputs=("x",))
     with pytest.raises(TilewrightError, match="nothing computes it"):
-        passing(Options(io_of={"x": "pull"}), idle)
+        streamed_io(Options(io_of={"x": "pull"}), idle)
 
 
 def test_rows_are_computed_on_one_memory_by_one_core() -> None:
@@ -98,9 +98,9 @@ def test_rows_are_computed_on_one_memory_by_one_core() -> None:
 
 
 def test_outputs_stay_in_the_plan() -> None:
-    ends = ends_of(Options(io_inputs="push", io_of={"next": "user"}), ("x",), ("y", "next"))
+    ends = io_owners(Options(io_inputs="push", io_of={"next": "user"}), ("x",), ("y", "next"))
     assert ends == {"x": "push", "y": "pool", "next": "user"}
 
 
 def test_inputs_stay_in_the_plan_where_outputs_are_taken() -> None:
-    assert ends_of(Options(io_outputs="pull"), ("x",), ("y",)) == {"x": "pool", "y": "pull"}
+    assert io_owners(Options(io_outputs="pull"), ("x",), ("y",)) == {"x": "pool", "y": "pull"}

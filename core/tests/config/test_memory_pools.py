@@ -68,8 +68,8 @@ COPYING = Platform(
     name="near",
     memories=(RAM, Memory(name="l1", size_bytes=100), FLASH),
     copies=(CopyPath(source="ram", target="l1", start=""),),
-    home="ram",
-    near="l1",
+    backing="ram",
+    inner="l1",
 )
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tilewright.bind import bind
 from tilewright.config.name_patterns import KnownNames, names_of
-from tilewright.config.pins import demand_ends, pinned_memories
+from tilewright.config.pins import demand_io, pinned_memories
 from tilewright.errors import TilewrightError
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
@@ -82,7 +82,7 @@ def test_a_tensor_a_layer_and_a_pattern() -> None:
 
 def test_scratch_stays_in_a_scratchpad() -> None:
     """Kernels have it where they compute, wherever values live."""
-    cluster = replace(MACHINE, near="dtcm", home="sram")
+    cluster = replace(MACHINE, inner="dtcm", backing="sram")
     names = names_of(_bound(), SOURCE)
     assert pinned_memories((("head/Add", "sram"),), names, cluster, {}) == {"y": "sram"}
     assert pinned_memories((("head/Add", "dtcm"),), names, cluster, {}) == {"y": "dtcm", "head/Add.scratch": "dtcm"}
@@ -130,8 +130,8 @@ def test_without_the_file_the_graph_has_names_too() -> None:
 
 
 def test_ends_have_names() -> None:
-    demand_ends(["x"], ("x", "y"))
+    demand_io(["x"], ("x", "y"))
     with pytest.raises(TilewrightError, match="'h' is state"):
-        demand_ends({"h": "user"}, ("x", "y"), kept=("h",))
+        demand_io({"h": "user"}, ("x", "y"), kept=("h",))
     with pytest.raises(TilewrightError, match="TW1113"):
-        demand_ends(["z"], ("x", "y"))
+        demand_io(["z"], ("x", "y"))

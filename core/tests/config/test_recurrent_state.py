@@ -15,8 +15,8 @@ from tilewright.config.recurrent_state import (
     demand_kept,
     following,
     initial_constants,
-    kept_ends,
     run_stream,
+    state_io,
     states_of,
     states_of_plan,
 )
@@ -39,7 +39,7 @@ def test_an_output_is_the_input_of_the_next_run_and_begins_with_zeros() -> None:
     (state,) = states_of(["new:0:h:0"], cell())
     assert (state.output, state.input) == ("new:0", "h:0")
     assert state.initial.tolist() == [[0, 0, 0]] and state.initial.dtype == np.float32
-    assert kept_ends(["new:0:h:0"], cell()) == {"new:0", "h:0"}
+    assert state_io(["new:0:h:0"], cell()) == {"new:0", "h:0"}
     assert initial_constants([state]) == {}
 
 

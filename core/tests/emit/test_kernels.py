@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from tilewright.emit.kernels import kernel_sections
+from tilewright.emit.kernels import kernel_fragments
 from tilewright.ir.program import Program
-from tilewright.ir.sections import Section
-from tilewright.operators.c_source import c_section
+from tilewright.ir.sections import CodeFragment
+from tilewright.operators.c_source import c_fragment
 
-LOW, HIGH = Section(name="low", text="int low;"), Section(name="high", text="int high;")
+LOW, HIGH = CodeFragment(name="low", text="int low;"), CodeFragment(name="high", text="int high;")
 SOURCES = (replace(HIGH, needs=(LOW,)), LOW)
 
 
-def program(toy: Any, prelude: str, sources: tuple[Section, ...]) -> Program:
+def program(toy: Any, prelude: str, sources: tuple[CodeFragment, ...]) -> Program:
     made: Program = toy.program(toy.graph())
     plan, scheduled = made.allocated, made.allocated.tiled.scheduled
     bound = replace(scheduled.bound, platform=replace(scheduled.bound.platform, prelude=prelude))
@@ -26,9 +26,9 @@ def program(toy: Any, prelude: str, sources: tuple[Section, ...]) -> Program:
 
 @pytest.mark.parametrize(("prelude", "own"), [("", []), ("\n#define FAST 1\n", ["#define FAST 1"]), ("\n\n", [])])
 def test_each_once_what_it_needs_before_it(prelude: str, own: list[str], toy: Any) -> None:
-    found = kernel_sections(program(toy, prelude, SOURCES))
-    assert [section.text for section in found] == [c_section("prelude.h").text, *own, "int low;", "int high;"]
+    found = kernel_fragments(program(toy, prelude, SOURCES))
+    assert [section.text for section in found] == [c_fragment("prelude.h").text, *own, "int low;", "int high;"]
 
 
 def test_no_kernel_needs_anything(toy: Any) -> None:
-    assert kernel_sections(program(toy, "#define FAST 1", ())) == ()
+    assert kernel_fragments(program(toy, "#define FAST 1", ())) == ()

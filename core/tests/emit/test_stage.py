@@ -11,7 +11,7 @@ from onnx import TensorProto, helper
 
 from tilewright.deployment import Deployment
 from tilewright.emit import EmitOptions, Vector
-from tilewright.emit.stage import INCBIN_FROM_BYTES, _largest, _sections, text
+from tilewright.emit.stage import INCBIN_FROM_BYTES, _sections, _usual, text
 from tilewright.errors import TilewrightError
 from tilewright.ir.dtypes import DType
 from tilewright.testing.cluster import CLUSTER
@@ -67,13 +67,13 @@ def test_a_section_that_is_named_replaces_the_one_that_follows_from_the_pool(toy
     assert _sections(replace(program, pools=(replace(pool, section=".mine"),)))["ram"] == ".mine"
 
 
-def test_the_largest_value_of_a_type_leaves_out_what_is_no_number() -> None:
+def test_the_usual_size_of_a_type_leaves_out_what_is_no_number() -> None:
     values = np.array([np.nan, np.inf, -7.5, 2], np.float32)
     options = EmitOptions(vectors=(Vector(inputs={}, outputs={"y": values, "z": np.array([99.0])}),))
-    assert _largest(DType.F32, options) == 7.5  # the 99 is a float64
-    assert _largest(DType.F64, options) == 99
-    assert _largest(DType.F16, options) == 1
-    assert _largest(DType.F32, EmitOptions()) == 1
+    assert _usual(DType.F32, options) == 2  # the lower of two; the 99 is a float64
+    assert _usual(DType.F64, options) == 99
+    assert _usual(DType.F16, options) == 1
+    assert _usual(DType.F32, EmitOptions()) == 1
 
 
 def test_the_texts_are_found_in_the_package() -> None:

@@ -11,7 +11,7 @@ def platform(**access: str) -> Platform:
     memories = tuple(
         Memory(name=name, size_bytes=None, access={"cpu": access.get(name, "rw")}) for name in ("far", "near")
     )
-    return Platform(name="p", memories=memories, engines=(Engine(name="cpu"), Engine(name="npu")), home="far")
+    return Platform(name="p", memories=memories, engines=(Engine(name="cpu"), Engine(name="npu")), backing="far")
 
 
 def test_a_memory_is_in_reach_unless_the_first_engine_has_no_access() -> None:

@@ -18,7 +18,17 @@ from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Node
 from tilewright.ir.kernel import Kernel
-from tilewright.ir.regions import Copy, Cut, HeldValue, Hop, Region, Repeated, Rows, SplitReduction, Stripes
+from tilewright.ir.regions import (
+    Copy,
+    Cut,
+    Hop,
+    InternalValue,
+    LineBuffers,
+    Region,
+    RepeatedCalls,
+    SplitReduction,
+    Stripes,
+)
 from tilewright.ir.requant import Requant
 
 
@@ -68,7 +78,7 @@ HOPS = st.builds(
     copies=st.dictionaries(st.text(), COPIES),
 )
 HELD = st.builds(
-    HeldValue, memory=st.text(), form=st.sampled_from(["whole", "recomputed", "rolling"]), over=st.text(max_size=2)
+    InternalValue, memory=st.text(), form=st.sampled_from(["whole", "recomputed", "rolling"]), over=st.text(max_size=2)
 )
 SUMS = st.builds(
     SplitReduction,
@@ -137,10 +147,10 @@ def test_every_kind_of_field_round_trips(value: _Everything) -> None:
 
 def test_a_region_in_stripes_round_trips() -> None:
     stripes = Stripes(loops=("w", "w"), bounds=(((0, 5), (0, 4)), ((3, 8), (4, 8))))
-    rows = Rows(loops=("h", "h"), trips=(1, 1), word=(Repeated((0, 1), 2),), stripes=stripes)
-    region = Region(steps=("a", "b"), order=rows)
+    rows = LineBuffers(loops=("h", "h"), extents=(1, 1), call_schedule=(RepeatedCalls((0, 1), 2),), stripes=stripes)
+    region = Region(steps=("a", "b"), schedule=rows)
     assert _round(region) == region
-    kept = replace(region, order=replace(rows, stripes=replace(stripes, edges=(2, 0))))
+    kept = replace(region, schedule=replace(rows, stripes=replace(stripes, edges=(2, 0))))
     assert _round(kept) == kept
 
 

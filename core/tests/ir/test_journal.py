@@ -6,10 +6,10 @@ import logging
 
 import pytest
 
-from tilewright.ir.journal import BEGINNING, DEBUG, INFO, LOG, begins, timed, told
+from tilewright.ir.journal import BEGINNING, DEBUG, INFO, LOG, log_begin, log_span, with_log_span
 
 
-@timed(INFO, "the answer")
+@with_log_span(INFO, "the answer")
 def answer(number: int, *, more: int = 0) -> int:
     """A number."""
     return number + more
@@ -17,8 +17,8 @@ def answer(number: int, *, more: int = 0) -> int:
 
 def test_what_begins_and_what_it_took_are_told_to_who_listens(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(BEGINNING, LOG.name):
-        with told(DEBUG, "part %d of %d", 1, 2):
-            begins("step %s", "a")
+        with log_span(DEBUG, "part %d of %d", 1, 2):
+            log_begin("step %s", "a")
         assert answer(1, more=2) == 3
     texts = [(one.levelno, one.getMessage()) for one in caplog.records]
     assert texts[:2] == [(BEGINNING, "part 1 of 2"), (BEGINNING, "step a")]
@@ -32,7 +32,7 @@ def test_nothing_is_told_by_default(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def test_what_fails_is_told_by_its_error_alone(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO, LOG.name), pytest.raises(ZeroDivisionError), told(INFO, "breaks"):
+    with caplog.at_level(logging.INFO, LOG.name), pytest.raises(ZeroDivisionError), log_span(INFO, "breaks"):
         raise ZeroDivisionError
     assert caplog.records == []
 

@@ -42,8 +42,8 @@ def test_access_is_as_said_or_as_the_kind_has_it() -> None:
 
 
 def test_values_live_at_home() -> None:
-    assert CLUSTER.home_memory().name == "l2"
-    assert PLAIN.home_memory() == RAM
+    assert CLUSTER.backing_memory().name == "l2"
+    assert PLAIN.backing_memory() == RAM
     assert PLAIN.of_kind("const") == (ROM,)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilewright.ir.regions import HeldValue, Region, key_of
+from tilewright.ir.regions import InternalValue, Region, key_of
 
 
 def test_a_region_is_named_after_its_sink() -> None:
@@ -11,7 +11,10 @@ def test_a_region_is_named_after_its_sink() -> None:
 
 
 def test_values_that_leave_are_not_inner() -> None:
-    held = {"x": HeldValue(memory="l1", form="rolling"), "y": HeldValue(memory="l1", form="whole", leaves=True)}
-    region = Region(steps=("a", "b", "c"), held=held)
-    assert region.inner == ("x",)
+    held = {
+        "x": InternalValue(memory="l1", form="rolling"),
+        "y": InternalValue(memory="l1", form="whole", live_out=True),
+    }
+    region = Region(steps=("a", "b", "c"), internal_values=held)
+    assert region.unmaterialised == ("x",)
     assert region.forms == {"x": "rolling", "y": "whole"}

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.sections import Section, definitions, ordered
+from tilewright.ir.sections import CodeFragment, definitions, ordered
 
 
-def section(name: str, text: str = "", *needs: Section, owner: str = "core") -> Section:
-    return Section(name=name, text=text or f"/* {name} */", needs=needs, owner=owner)
+def section(name: str, text: str = "", *needs: CodeFragment, owner: str = "core") -> CodeFragment:
+    return CodeFragment(name=name, text=text or f"/* {name} */", needs=needs, owner=owner)
 
 
-def names(*sections: Section) -> list[str]:
+def names(*sections: CodeFragment) -> list[str]:
     return [one.name for one in ordered(sections)]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tilewright.ir.access import MapAccess
 from tilewright.ir.kernel import Kernel
-from tilewright.ir.share import ALONE, ANY, Share, blocked_trips, parallel_loops, share
+from tilewright.ir.share import ALONE, ANY, Share, blocked_extent, parallel_loops, share
 from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.one_step import one_step
 
@@ -54,9 +54,9 @@ def test_the_share(first: int, second: int, cores: int, grain: int, chosen: tupl
     extents = {one: first, other: second, **dict.fromkeys(rest, 1)}
     names = {"first": one, "second": other, "": ""}
     found = share(kernel, access, extents, cores)
-    assert (found.loop, found.trips) == (names[chosen[0]], chosen[1])
+    assert (found.loop, found.extent) == (names[chosen[0]], chosen[1])
     assert found == ALONE or found.grain == grain
-    assert found == ALONE or found.trips * cores >= extents[found.loop]
+    assert found == ALONE or found.extent * cores >= extents[found.loop]
 
 
 @pytest.mark.parametrize(
@@ -74,9 +74,9 @@ def test_cores_share_whole_blocks_where_that_is_faster(first: int, second: int, 
     one, other, *rest = (loop.name for loop in access.loops if loop.kind == "parallel")
     extents = {one: first, other: second, **dict.fromkeys(rest, 1)}
     found = share(replace(kernel, blocks={one: 4}), access, extents, 8)
-    assert found == Share(loop={"first": one, "second": other}[chosen[0]], trips=chosen[1], grain=chosen[2])
+    assert found == Share(loop={"first": one, "second": other}[chosen[0]], extent=chosen[1], grain=chosen[2])
 
 
 def test_what_is_left_of_a_block_counts_as_more_trips() -> None:
-    assert [blocked_trips(extent, 4) for extent in (4, 5, 8)] == pytest.approx([4, 5.45, 8])
-    assert blocked_trips(5, 1) == 5
+    assert [blocked_extent(extent, 4) for extent in (4, 5, 8)] == pytest.approx([4, 5.45, 8])
+    assert blocked_extent(5, 1) == 5

@@ -37,7 +37,7 @@ from tilewright.ir.kernel import Kernel
 from tilewright.ir.layout import row_major
 from tilewright.ir.platform import Platform
 from tilewright.ir.program import Part, Program, StepCode
-from tilewright.ir.regions import Copy, Cut, HeldValue, Hop, Region
+from tilewright.ir.regions import Copy, Cut, Hop, InternalValue, Region
 from tilewright.ir.stages import Allocated, Group
 from tilewright.ir.statements import (
     Barrier,
@@ -65,14 +65,17 @@ POOLS = Region(
     steps=("a", "b", "c"),
     hops=(
         Hop(
-            far="l2",
-            near="l1",
+            outer="l2",
+            inner="l1",
             nest=(Cut("h", 3),),
             copies={"a.X": Copy(level=1), "c.Y": Copy(level=1, buffers=2)},
         ),
     ),
-    order="tiles",
-    held={"a:0": HeldValue(memory="l1", form="rolling"), "b:0": HeldValue(memory="l1", form="recomputed")},
+    schedule="tiles",
+    internal_values={
+        "a:0": InternalValue(memory="l1", form="rolling"),
+        "b:0": InternalValue(memory="l1", form="recomputed"),
+    },
 )
 
 

@@ -20,9 +20,9 @@ def _product(generate: Any, request: Any) -> Any:
     weights = sketch.constant(np.ones((24, 16), np.float32))
     graph = sketch.finish(sketch.node("Gemm", (sketch.input("x", DType.F32, (8, 24)), weights), name="fc"))
     copies = {"fc.A": Copy(level=2), "fc.B": Copy(level=2), "fc.Y": Copy(level=1)}
-    hop = Hop(far="l2", near="l1", nest=(Cut("m0", 4), Cut("k", 10)), copies=copies)
+    hop = Hop(outer="l2", inner="l1", nest=(Cut("m0", 4), Cut("k", 10)), copies=copies)
     sums = {"fc": SplitReduction(loops=("k",), dtype=DType.F32, in_output=request.param)}
-    return request.param, generate(graph, Region(steps=("fc",), hops=(hop,), order="tiles", sums=sums))
+    return request.param, generate(graph, Region(steps=("fc",), hops=(hop,), schedule="tiles", sums=sums))
 
 
 def test_the_kernel_is_told_the_first_and_the_last_part(product: Any) -> None:

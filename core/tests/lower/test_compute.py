@@ -56,8 +56,8 @@ def product(generate: Any, *nest: Cut, **copies: Copy) -> Any:
     graph = sketch.finish(sketch.node("Gemm", (x, weights), name="fc"))
     level = len(nest)
     chosen = {f"fc.{name}": copies.get(name, Copy(level=level)) for name in "ABY"}
-    hop = Hop(far="l2", near="l1", nest=nest, copies=chosen)
-    return generate(graph, Region(steps=("fc",), hops=(hop,), order="tiles"))
+    hop = Hop(outer="l2", inner="l1", nest=nest, copies=chosen)
+    return generate(graph, Region(steps=("fc",), hops=(hop,), schedule="tiles"))
 
 
 def test_a_tile_is_computed_from_tile_buffers(generate: Any) -> None:

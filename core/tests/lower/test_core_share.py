@@ -22,14 +22,14 @@ KERNEL = replace(portable_kernels()["portable.clip"], parallel=("o", "h"), multi
 
 def step(*nest: Cut, **changes: Any) -> Any:
     """What is asked of a step that is tiled so."""
-    levels = nest_of(MAP, [Hop(far="l2", near="l1", nest=nest)], "box_t")
+    levels = nest_of(MAP, [Hop(outer="l2", inner="l1", nest=nest)], "box_t")
     return SimpleNamespace(nest=levels, kernel=replace(KERNEL, **changes), platform=CLUSTER)
 
 
 def test_cores_share_the_first_loop_that_is_long_enough() -> None:
     """Four of `o` are too few for eight cores, twenty rows are not."""
     found = core_share(step())
-    assert (found.loop, found.trips, found.cores) == ("h", 3, 8)
+    assert (found.loop, found.extent, found.cores) == ("h", 3, 8)
     assert [str(end) for end in found.box["h"]] == ["mine.low", "mine.high"]
     assert [str(one.value) for one in found.declared] == ["tw_share((tw_range){0, 20}, 1)"]
     assert str(found.condition) == "mine.low < mine.high"
@@ -37,7 +37,7 @@ def test_cores_share_the_first_loop_that_is_long_enough() -> None:
 
 def test_shares_are_multiples_that_the_kernel_takes() -> None:
     found = core_share(step(multiples={"h": 4}))
-    assert found.trips == 4
+    assert found.extent == 4
     assert str(found.declared[0].value) == "tw_share((tw_range){0, 20}, 4)"
 
 
@@ -48,7 +48,7 @@ def test_of_a_tile_its_own_rows_are_shared() -> None:
 
 def test_without_a_loop_to_share_the_first_core_computes_all() -> None:
     found = core_share(step(parallel=()))
-    assert (found.loop, found.trips, found.declared) == ("", 0, ())
+    assert (found.loop, found.extent, found.declared) == ("", 0, ())
     assert str(found.condition) == "tw_rt_core() == 0u"
     assert found.comment.format(tile=" of tile t") == "Computes all of tile t."
 

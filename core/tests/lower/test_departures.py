@@ -15,7 +15,7 @@ from portable_plans import portable_planner
 from reference_runs import demand_reference, hooked_program
 from row_networks import ONE_MEMORY, RowNetwork, row_network
 from tilewright.emit import EmitOptions, emit
-from tilewright.ir.decisions import Decisions, Whose
+from tilewright.ir.decisions import Decisions, IoOwner
 from tilewright.ir.dtypes import DType
 from tilewright.ir.program import PortRows
 from tilewright.ir.runner import Job
@@ -23,22 +23,22 @@ from tilewright.ir.stages import Allocated
 from tilewright.lower import lower
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Optimize, ram_bytes
-from tilewright.rewrite.row_ports import with_row_ports
+from tilewright.rewrite.row_ports import with_streamed_io
 from tilewright.runners.host import SANITIZE, STRICT, HostRunner
 from tilewright.runners.toolchain import find_compiler
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.sketch import Sketch
 
 SEEDS = [*range(4), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 14))]
-WAYS: tuple[tuple[Whose, Optimize], ...] = (("push", "ram"), ("pool", "ram"), ("user", "speed"), ("push", "speed"))
+WAYS: tuple[tuple[IoOwner, Optimize], ...] = (("push", "ram"), ("pool", "ram"), ("user", "speed"), ("push", "speed"))
 
 
-def planned(network: RowNetwork, of_input: Whose, optimize: Optimize, of_output: Whose = "pull") -> Allocated:
+def planned(network: RowNetwork, of_input: IoOwner, optimize: Optimize, of_output: IoOwner = "pull") -> Allocated:
     """Input `x`, and the first output; others are in the plan."""
-    ends: dict[str, Whose] = {"x": of_input, network.graph.outputs[0]: of_output}
+    ends: dict[str, IoOwner] = {"x": of_input, network.graph.outputs[0]: of_output}
     planner = portable_planner(pins=Decisions(io=ends), optimize=optimize)
     passing = {name: whose for name, whose in ends.items() if whose in ("push", "pull")}
-    return Fitting(planner=planner).plan(planner.bind(with_row_ports(network.graph, passing), ONE_MEMORY))
+    return Fitting(planner=planner).plan(planner.bind(with_streamed_io(network.graph, passing), ONE_MEMORY))
 
 
 @cache
@@ -69,7 +69,7 @@ def test_networks_give_the_references_outputs(seed: int, tmp_path: Path) -> None
 @pytest.mark.parametrize("way", WAYS, ids="-".join)
 @pytest.mark.parametrize("spatial", [(16, 5), (40,)], ids=str)
 def test_an_output_beside_one_that_is_whole(
-    way: tuple[Whose, Optimize], spatial: tuple[int, ...], tmp_path: Path
+    way: tuple[IoOwner, Optimize], spatial: tuple[int, ...], tmp_path: Path
 ) -> None:
     network = image_network(2, spatial)
     demand_reference(planned(network, *way), network.feeds, tmp_path)

@@ -15,7 +15,7 @@ MAP = parse_map("o h c : X[c,h] W[o,c] -> Y[o,h]").bind({"X": (5, 7), "W": (4, 5
 
 
 def hop(*nest: Cut, near: str = "l1") -> Hop:
-    return Hop(far="l2", near=near, nest=nest)
+    return Hop(outer="l2", inner=near, nest=nest)
 
 
 def ranges(values: Any, value_of: Any, **names: Any) -> dict[str, tuple[int, int]]:

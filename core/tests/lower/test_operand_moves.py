@@ -22,7 +22,7 @@ TILE = Name("t")
 
 def move(level: int, buffers: int = 2, *, keep: bool = False, borrowed: bool = False) -> OperandMove:
     """X in four rows of four tiles: a copy at level 1 is renewed with every row, at level 2 with every tile."""
-    nest = nest_of(MAP, [Hop(far="l2", near="l1", nest=(Cut("h", 4), Cut("o", 1)))], "box_t")
+    nest = nest_of(MAP, [Hop(outer="l2", inner="l1", nest=(Cut("h", 4), Cut("o", 1)))], "box_t")
     binding: Any = SimpleNamespace(
         operand="X", shape=(16,), layout=(0,), dtype=SimpleNamespace(size_bytes=4), written=False
     )
@@ -33,7 +33,7 @@ def move(level: int, buffers: int = 2, *, keep: bool = False, borrowed: bool = F
         copy=Copy(level=level, buffers=buffers),
         name="x",
         buffers=tuple(f"x#{number}" for number in range(buffers)),
-        room=(4,),
+        capacity=(4,),
         borrowed=borrowed,
     )
     return OperandMove(slot=slot, part=part, level=nest.levels[0], keep=part if keep else None)

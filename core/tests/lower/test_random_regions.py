@@ -29,7 +29,7 @@ from tilewright.ir.graph import Graph
 from tilewright.ir.kernel import PartialSums
 from tilewright.ir.platform import Memory, Platform
 from tilewright.ir.program import Program
-from tilewright.ir.regions import Copy, Cut, Form, HeldValue, Hop, Region, SplitReduction, key_of
+from tilewright.ir.regions import Copy, Cut, Form, Hop, InternalValue, Region, SplitReduction, key_of
 from tilewright.ir.stages import Artifact, Group
 from tilewright.ir.tiler import TilingRequest
 from tilewright.lower import lower
@@ -104,13 +104,15 @@ class Drawn:
         if boxes.faults:
             return None
         hops = tuple(replace(hop, copies=self.copies(boxes, at)) for at, hop in enumerate(hops))
-        near, name = self.analysis.hops[-1].near, self.sink.step.name
+        near, name = self.analysis.hops[-1].inner, self.sink.step.name
         region = Region(
             steps=tuple(member.step.name for member in self.analysis.members),
             hops=hops,
-            order="tiles",
-            held={
-                member.output.value: HeldValue(memory=near, form=forms[member.output.value], leaves=member.leaves)
+            schedule="tiles",
+            internal_values={
+                member.output.value: InternalValue(
+                    memory=near, form=forms[member.output.value], live_out=member.live_out
+                )
                 for member in self.analysis.members[:-1]
             },
             sums={name: self.split(form, hops[-1])} if form and self.sums else {},
@@ -134,13 +136,13 @@ class Drawn:
                 extents = {one.name: one.extent for one in access.loops}
                 self.sums = tuple(cut for cut in cuts if cut.size < extents[cut.loop])
                 nest += self.sums
-            hops.append(Hop(far=way.far, near=way.near, nest=tuple(nest)))
+            hops.append(Hop(outer=way.outer, inner=way.inner, nest=tuple(nest)))
         return tuple(hops)
 
     def forms(self) -> Mapping[str, Form]:
         anyhow: Sequence[Form] = ("recomputed", "rolling", "rolling", "whole")
         return {
-            member.output.value: self.draw.choice(anyhow[1:] if member.leaves else anyhow)
+            member.output.value: self.draw.choice(anyhow[1:] if member.live_out else anyhow)
             for member in self.analysis.members[:-1]
         }
 
@@ -224,7 +226,7 @@ def nested() -> Platform:
     behind = Memory(name="l3", size_bytes=None, access={near.engines[0].name: "none"})
     copies = (copy_path("l3", "l2"), copy_path("l2", "l3"), copy_path("l2", "l1"), copy_path("l1", "l2"))
     return replace(
-        near, memories=(behind, *near.memories), copies=(*copies, copy_path("flash", "l2")), home="l3"
+        near, memories=(behind, *near.memories), copies=(*copies, copy_path("flash", "l2")), backing="l3"
     )  # fmt: skip
 
 

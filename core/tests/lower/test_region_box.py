@@ -80,7 +80,7 @@ def test_a_level_of_one_tile_has_no_box(generate: Any, pools: Any) -> None:
     whole = replace(
         region,
         hops=(replace(hop, nest=()),),
-        held={value: replace(held, form="whole") for value, held in region.held.items()},
+        internal_values={value: replace(held, form="whole") for value, held in region.internal_values.items()},
     )
     graph = pools.plan.tiled.scheduled.bound.graph
     copies = {name: replace(copy, level=0, buffers=1) for name, copy in hop.copies.items()}

@@ -49,7 +49,7 @@ def test_what_leaves_from_where_it_is_held_has_no_tile_buffer(generate: Any, poo
     (hop,) = region.hops
     graph = pools.plan.tiled.scheduled.bound.graph
     leaving = replace(hop, copies={**hop.copies, "a.Y": Copy(level=1)})
-    held = {**region.held, "a:0": replace(region.held["a:0"], leaves=True)}
+    held = {**region.internal_values, "a:0": replace(region.internal_values["a:0"], live_out=True)}
     made = generate(replace(graph, outputs=("a:0", *graph.outputs)), replace(region, hops=(leaving,), held=held))
     backing, near = lines(made, "a", "Y")
     assert backing.startswith("Y f32[1,2,8,4] l2 [") and backing.endswith("a:0")
@@ -61,7 +61,7 @@ def test_loops_of_one_tile_are_not_named(generate: Any, pools: Any) -> None:
     (hop,) = region.hops
     copies = {name: replace(copy, level=2) for name, copy in hop.copies.items()}
     nest = (Cut("c", 2), Cut("h", 3))
-    held = {value: replace(one, form="recomputed") for value, one in region.held.items()}
+    held = {value: replace(one, form="recomputed") for value, one in region.internal_values.items()}
     made = generate(
         pools.plan.tiled.scheduled.bound.graph,
         replace(region, hops=(replace(hop, nest=nest, copies=copies),), held=held),

@@ -13,7 +13,7 @@ from tilewright.errors import TilewrightError
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph
-from tilewright.ir.regions import Copy, Cut, HeldValue, Hop, Region
+from tilewright.ir.regions import Copy, Cut, Hop, InternalValue, Region
 from tilewright.ir.stages import Allocated, Group
 from tilewright.ir.tiler import TilingRequest
 from tilewright.lower import lower
@@ -62,13 +62,13 @@ def clips() -> Graph:
 
 
 def test_a_value_over_another_is_sound_and_has_no_code_yet() -> None:
-    hop = Hop(far="l2", near="l1", copies={"a.X": Copy(level=0), "c.Y": Copy(level=0)})
+    hop = Hop(outer="l2", inner="l1", copies={"a.X": Copy(level=0), "c.Y": Copy(level=0)})
     held = {
-        "a:0": HeldValue(memory="l1", form="recomputed"),
-        "b:0": HeldValue(memory="l1", form="recomputed", over="a:0"),
+        "a:0": InternalValue(memory="l1", form="recomputed"),
+        "b:0": InternalValue(memory="l1", form="recomputed", aliases="a:0"),
     }
     with pytest.raises(TilewrightError) as caught:
-        generated(clips(), Region(steps=("a", "b", "c"), hops=(hop,), order="tiles", held=held))
+        generated(clips(), Region(steps=("a", "b", "c"), hops=(hop,), schedule="tiles", internal_values=held))
     assert caught.value.code == "TW4041"
 
 
@@ -78,8 +78,8 @@ def test_only_new_rows_of_a_rolling_window_are_brought() -> None:
     weights = sketch.constant(np.ones((4, 2, 3, 3), np.float32))
     graph = sketch.finish(sketch.node("Conv", (x, weights), {**WINDOW, "group": 1}, name="conv"))
     copies = {"conv.X": Copy(level=1, window="rolling"), "conv.W": Copy(level=0), "conv.Y": Copy(level=1, buffers=2)}
-    hop = Hop(far="l2", near="l1", nest=(Cut("h", 2),), copies=copies)
-    text = generated(graph, Region(steps=("conv",), hops=(hop,), order="tiles"))
+    hop = Hop(outer="l2", inner="l1", nest=(Cut("h", 2),), copies=copies)
+    text = generated(graph, Region(steps=("conv",), hops=(hop,), schedule="tiles"))
     assert "/* Brings what is new of X of tile t from l2. */" in text
     assert "tw_keep(x, " in text and "new rows, for each h" in text
 
@@ -95,8 +95,11 @@ def test_values_of_a_region_are_there_after_its_last_step() -> None:
     graph = clips()
     graph = replace(graph, outputs=(*graph.outputs, "a:0"))
     copies = {"a.X": Copy(level=0), "a.Y": Copy(level=0), "c.Y": Copy(level=0)}
-    held = {"a:0": HeldValue(memory="l1", form="rolling", leaves=True), "b:0": HeldValue(memory="l1", form="rolling")}
-    hop = Hop(far="l2", near="l1", copies=copies)
-    together = planned(graph, Region(steps=("a", "b", "c"), hops=(hop,), order="tiles", held=held))
+    held = {
+        "a:0": InternalValue(memory="l1", form="rolling", live_out=True),
+        "b:0": InternalValue(memory="l1", form="rolling"),
+    }
+    hop = Hop(outer="l2", inner="l1", copies=copies)
+    together = planned(graph, Region(steps=("a", "b", "c"), hops=(hop,), schedule="tiles", internal_values=held))
     assert together.tiled.executed == {"a": 2, "b": 2, "c": 2}
     assert planned(graph, Region(steps=("a", "b", "c"))).tiled.executed == {"a": 0, "b": 1, "c": 2}

@@ -20,11 +20,11 @@ from tilewright.lower import lower
 from tilewright.lower.row_stripes import StripeTable
 from tilewright.plan.row_costs import times_computed
 from tilewright.testing.one_step import vocabulary
-from tilewright.tile.alike_rows import AlikeRows
-from tilewright.tile.row_lives import RowLives
+from tilewright.tile.alike_rows import StepSignatures
+from tilewright.tile.row_lives import Lifetimes
 from tilewright.tile.row_programs import region_of
-from tilewright.tile.row_segments import passing_segments
-from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.row_segments import segments_with_edges
+from tilewright.tile.row_steps import LineBufferAnalysis
 
 SEEDS = (1, 4, 9, 15, 18, 31, 37)
 OFTEN = (1, 9, 31)  # the others in the nightly run
@@ -34,12 +34,12 @@ STRIPES = Stripes(loops=("w", "w"), bounds=(((0, 5), (0, 3)), ((3, 8), (3, 6))),
 @cache
 def planned(seed: int) -> Allocated:
     """A network whose longest segments are in stripes; as many as there is room for beside one another."""
-    lives = RowLives(RowSteps(on_one_memory(row_network(seed, vocabulary()).graph)))
+    lives = Lifetimes(LineBufferAnalysis(on_one_memory(row_network(seed, vocabulary()).graph)))
     regions, end = dict[str, Region](), lives.beyond
     for last in reversed(range(lives.beyond)):
-        found = [one for one in passing_segments(AlikeRows(lives), last, 1 << 30) if one.last < end]
+        found = [one for one in segments_with_edges(StepSignatures(lives), last, 1 << 30) if one.last < end]
         if found:
-            longest = min(found, key=lambda one: (one.first, -one.way.stripes if one.way else 0))
+            longest = min(found, key=lambda one: (one.first, -one.row_schedule.stripes if one.row_schedule else 0))
             region = region_of(lives, longest)
             regions[region.name], end = region, longest.first
     planner = portable_planner()
@@ -50,8 +50,12 @@ def planned(seed: int) -> Allocated:
 
 def with_edges(plan: Allocated) -> list[Region]:
     """Regions of which columns pass from stripe to stripe."""
-    found = [region for region in plan.tiled.regions if region.rows and region.rows.stripes]
-    return [region for region in found if region.rows and region.rows.stripes and any(region.rows.stripes.edges)]
+    found = [region for region in plan.tiled.regions if region.line_buffers and region.line_buffers.stripes]
+    return [
+        region
+        for region in found
+        if region.line_buffers and region.line_buffers.stripes and any(region.line_buffers.stripes.edges)
+    ]
 
 
 def test_of_most_networks_columns_pass_and_nothing_is_computed_twice() -> None:
@@ -79,9 +83,9 @@ def test_columns_come_and_go_for_every_step_that_has_an_edge(seed: int) -> None:
     program = lower(plan, vocabulary(), "net")
     codes = {code.step: code for code in program.steps}
     for region in with_edges(plan):
-        assert region.rows is not None and region.rows.stripes is not None
+        assert region.line_buffers is not None and region.line_buffers.stripes is not None
         calls = passing(codes[region.name])
-        assert len(calls) == 2 * sum(edge > 0 for edge in region.rows.stripes.edges)
+        assert len(calls) == 2 * sum(edge > 0 for edge in region.line_buffers.stripes.edges)
         assert all(len(call.reads) == len(call.writes) == 2 for call in calls)
 
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from portable_plans import portable_planner
 from row_networks import ONE_MEMORY, RowNetwork, row_network
 from tilewright.emit import EmitOptions, emit
-from tilewright.ir.decisions import Decisions, Whose
+from tilewright.ir.decisions import Decisions, IoOwner
 from tilewright.ir.graph import Graph
 from tilewright.ir.program import Port, PortRows, Program
 from tilewright.ir.runner import Job
@@ -113,7 +113,7 @@ class Compiled:
         return np.ascontiguousarray(stored.transpose(1, 0, 2)).tobytes()
 
 
-def planned(graph: Graph, whose: Whose = "push", optimize: Optimize = "ram") -> Allocated:
+def planned(graph: Graph, whose: IoOwner = "push", optimize: Optimize = "ram") -> Allocated:
     planner = portable_planner(pins=Decisions(io={"x": whose}), optimize=optimize)
     return Fitting(planner=planner).plan(planner.bind(graph, ONE_MEMORY))
 
@@ -236,5 +236,5 @@ def test_an_input_that_nobody_reads_by_rows_is_collected() -> None:
     y = sketch.node("Softmax", (x,), {"axis": 1})
     plan = planned(with_arrival(sketch.finish(y), "x"))
     assert lower(plan, vocabulary(), "net").inputs[0].rows == PortRows(count=12, blocks=1, piece_bytes=4, step=0)
-    assert [region.steps for region in plan.tiled.regions if region.rows] == [("x:arrival",)]
+    assert [region.steps for region in plan.tiled.regions if region.line_buffers] == [("x:arrival",)]
     assert ram_bytes(plan) >= 48

@@ -16,12 +16,12 @@ from tilewright.emit import EmitOptions, emit
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.program import Program
-from tilewright.ir.regions import Region, Repeated
+from tilewright.ir.regions import Region, RepeatedCalls
 from tilewright.ir.runner import Job
 from tilewright.ir.stages import Allocated
 from tilewright.ir.statements import For
 from tilewright.lower import lower
-from tilewright.lower.row_programs import order_table
+from tilewright.lower.row_programs import call_schedule_table
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Optimize, ram_bytes
 from tilewright.runners.host import HostRunner
@@ -48,7 +48,7 @@ class Compiled:
     @property
     def regions(self) -> list[Region]:
         """By rows."""
-        return [region for region in self.plan.tiled.regions if region.rows is not None]
+        return [region for region in self.plan.tiled.regions if region.line_buffers is not None]
 
 
 def planned(network: RowNetwork, optimize: Optimize) -> Allocated:
@@ -118,7 +118,7 @@ def test_a_single_number_is_held_between_steps(tmp_path: Path) -> None:
     feeds = {"x": np.random.default_rng(0).integers(-3, 4, (1, 1, 12, 6)).astype(np.float32)}
     network = RowNetwork(graph=sketch.finish(total), feeds=feeds)
     plan = planned(network, "ram")
-    held = {value for region in plan.tiled.regions if region.rows for value in region.inner}
+    held = {value for region in plan.tiled.regions if region.line_buffers for value in region.unmaterialised}
     assert most in held and ran(plan, network, tmp_path)
 
 
@@ -140,9 +140,9 @@ def test_outputs_a_row_too_near_are_wrong(tmp_path: Path) -> None:
     plan = overlaid_network(network)
     assert ran(plan, network, tmp_path / "right")
     seen = set()
-    for region in (region for region in plan.tiled.regions if region.rows is not None):
-        backward = region.rows is not None and region.rows.backward
-        taker = plan.tiled.scheduled.storage[next(iter(region.held))].buffer
+    for region in (region for region in plan.tiled.regions if region.line_buffers is not None):
+        backward = region.line_buffers is not None and region.line_buffers.backward
+        taker = plan.tiled.scheduled.storage[next(iter(region.internal_values))].buffer
         place = plan.placements[taker]
         nearer = replace(place, offset_bytes=place.offset_bytes + (-16 if backward else 16))
         moved = replace(plan, placements={**plan.placements, taker: nearer})
@@ -176,9 +176,9 @@ def test_a_step_alone_is_called_in_one_loop_and_several_by_a_table() -> None:
         for plan in (overlaid_network(network), compiled(seed).plan):
             code = {step.step: step for step in lower(plan, vocabulary(), "net").steps}
             for region in plan.tiled.regions:
-                if region.rows is None or region.rows.stripes is not None:
+                if region.line_buffers is None or region.line_buffers.stripes is not None:
                     continue
-                one, calls = code[region.name], len(region.rows.calls)
+                one, calls = code[region.name], len(region.line_buffers.calls)
                 alone = len(region.steps) == 1
                 met.add(alone)
                 assert any("_order[" in text for text in one.declarations) is not alone
@@ -190,10 +190,10 @@ def test_a_step_alone_is_called_in_one_loop_and_several_by_a_table() -> None:
 
 
 def test_table_has_parts_with_their_turns_and_lengths() -> None:
-    assert list(order_table((Repeated((0, 1), 3), Repeated((2,))))) == [3, 2, 0, 1, 1, 1, 2]
+    assert list(call_schedule_table((RepeatedCalls((0, 1), 3), RepeatedCalls((2,))))) == [3, 2, 0, 1, 1, 1, 2]
 
 
 def test_table_cuts_what_is_too_long_for_a_byte() -> None:
-    assert list(order_table((Repeated((7,), 300),))) == [255, 1, 7, 45, 1, 7]
-    long = list(order_table((Repeated((1,) * 300, 1),)))
+    assert list(call_schedule_table((RepeatedCalls((7,), 300),))) == [255, 1, 7, 45, 1, 7]
+    long = list(call_schedule_table((RepeatedCalls((1,) * 300, 1),)))
     assert (long[:2], long[257:259], len(long)) == ([1, 255], [1, 45], 304)

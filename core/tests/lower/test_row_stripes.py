@@ -32,7 +32,7 @@ def planned(seed: int) -> Allocated:
 
 def striped(plan: Allocated) -> list[Region]:
     """Regions in stripes."""
-    return [region for region in plan.tiled.regions if region.rows and region.rows.stripes]
+    return [region for region in plan.tiled.regions if region.line_buffers and region.line_buffers.stripes]
 
 
 def test_most_of_these_networks_have_stripes_and_compute_columns_again() -> None:

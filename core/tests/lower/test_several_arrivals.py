@@ -21,14 +21,14 @@ from portable_plans import portable_planner
 from reference_runs import demand_reference, hooked_program
 from row_networks import ONE_MEMORY, row_network
 from tilewright.emit import EmitOptions, emit
-from tilewright.ir.decisions import Decisions, Whose
+from tilewright.ir.decisions import Decisions, IoOwner
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph, Node
 from tilewright.ir.program import Program
 from tilewright.ir.stages import Allocated
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Optimize, ram_bytes
-from tilewright.rewrite.row_ports import with_row_ports
+from tilewright.rewrite.row_ports import with_streamed_io
 from tilewright.runners.host import SANITIZE, STRICT
 from tilewright.runners.toolchain import find_compiler
 from tilewright.testing.one_step import vocabulary
@@ -36,7 +36,7 @@ from tilewright.testing.sketch import Sketch
 from tilewright.validate.reference import run
 
 SEEDS = [*range(4), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 16))]
-WAYS: tuple[tuple[Whose, Optimize], ...] = (("pool", "ram"), ("pull", "ram"), ("user", "speed"), ("pull", "speed"))
+WAYS: tuple[tuple[IoOwner, Optimize], ...] = (("pool", "ram"), ("pull", "ram"), ("user", "speed"), ("pull", "speed"))
 SAME = {"kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "group": 1}
 
 
@@ -77,16 +77,16 @@ def with_addition(graph: Graph, value: str, name: str) -> Graph:
     return replace(graph, inputs=(*graph.inputs, name), nodes=tuple(nodes), tensors={**graph.tensors, **made}).verify()
 
 
-def planned(network: Network, of_output: Whose = "pool", optimize: Optimize = "ram") -> Allocated:
+def planned(network: Network, of_output: IoOwner = "pool", optimize: Optimize = "ram") -> Allocated:
     """With the first output so, and the others in the plan."""
     return planned_with(network, {network.graph.outputs[0]: of_output}, optimize)
 
 
-def planned_with(network: Network, outputs: Mapping[str, Whose], optimize: Optimize = "ram") -> Allocated:
-    ends: dict[str, Whose] = {**dict.fromkeys(network.graph.inputs, "push"), **outputs}
+def planned_with(network: Network, outputs: Mapping[str, IoOwner], optimize: Optimize = "ram") -> Allocated:
+    ends: dict[str, IoOwner] = {**dict.fromkeys(network.graph.inputs, "push"), **outputs}
     planner = portable_planner(pins=Decisions(io=ends), optimize=optimize)
     passing = {name: whose for name, whose in ends.items() if whose in ("push", "pull")}
-    return Fitting(planner=planner).plan(planner.bind(with_row_ports(network.graph, passing), ONE_MEMORY))
+    return Fitting(planner=planner).plan(planner.bind(with_streamed_io(network.graph, passing), ONE_MEMORY))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -275,7 +275,7 @@ def test_rows_of_two_images_are_in_turns_where_they_are_computed_together() -> N
 def test_inputs_are_nowhere_whole() -> None:
     network = two_images()
     whole = sum(network.graph.tensors[name].size_bytes for name in network.graph.inputs)
-    kept = with_row_ports(network.graph, {})
+    kept = with_streamed_io(network.graph, {})
     assert kept.inputs == network.graph.inputs and ram_bytes(planned(network, "pull")) < whole
 
 

@@ -25,7 +25,7 @@ def binding(operand: str, shape: tuple[int, ...] = (16,)) -> Any:
 
 
 def nest(*cuts: Cut) -> Any:
-    return nest_of(MAP, [Hop(far="l2", near="l1", nest=cuts)], "box_t")
+    return nest_of(MAP, [Hop(outer="l2", inner="l1", nest=cuts)], "box_t")
 
 
 def slots(level: int, *cuts: Cut) -> TileBuffers:
@@ -36,7 +36,7 @@ def slots(level: int, *cuts: Cut) -> TileBuffers:
         copy=Copy(level=level, buffers=2),
         name="x",
         buffers=("one", "two"),
-        room=(7,),
+        capacity=(7,),
     )
 
 
@@ -88,8 +88,8 @@ def test_a_tiling_without_code_says_why() -> None:
 def test_a_step_computes_in_the_first_of_the_tiles_in_which_it_does_the_same(generate: Any, pools: Any) -> None:
     """All rows of `a` are there before the first of three tiles."""
     (region,) = pools.plan.tiled.regions
-    held = {**region.held, "a:0": replace(region.held["a:0"], form="whole")}
-    made = generate(pools.plan.tiled.scheduled.bound.graph, replace(region, held=held))
+    held = {**region.internal_values, "a:0": replace(region.internal_values["a:0"], form="whole")}
+    made = generate(pools.plan.tiled.scheduled.bound.graph, replace(region, internal_values=held))
     done = [(name, tile) for name, tile in made.done_by("net_2_maxpool") if name.endswith("_compute")]
     assert [tile for name, tile in done if name == "net_0_maxpool_compute"] == [0]
     assert [tile for name, tile in done if name == "net_1_clip_compute"] == [0, 1, 2]

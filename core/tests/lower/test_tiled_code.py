@@ -32,11 +32,11 @@ OPERATORS = {operator.name: operator for operator in tilewright_operators()}
 KERNELS = {kernel.name: kernel for kernel in tilewright_kernels()}
 TILE = Region(
     steps=("conv",),
-    order="tiles",
+    schedule="tiles",
     hops=(
         Hop(
-            far="l2",
-            near="l1",
+            outer="l2",
+            inner="l1",
             nest=(Cut("o", 4), Cut("h", 3)),
             copies={
                 "conv.X": Copy(level=2, buffers=2),

@@ -59,7 +59,7 @@ def three_levels() -> Platform:
         base,
         memories=(Memory(name="l3", size_bytes=None), *base.memories),
         copies=(*base.copies, copy_path("l3", "l2"), copy_path("l2", "l3"), copy_path("flash", "l2")),
-        home="l3",
+        backing="l3",
     )
 
 
@@ -101,8 +101,8 @@ class RandomTiler:
                 nest, copies = (*nest, *inside), {**copies, **inputs}
             there = set(copies) | constants
             keyed = {key_of(step, name): copy for name, copy in copies.items()}
-            hops.append(Hop(far=far, near=near, nest=nest, copies=keyed))
-        return Region(steps=(step,), hops=tuple(hops), order="tiles", sums=parts)
+            hops.append(Hop(outer=far, inner=near, nest=nest, copies=keyed))
+        return Region(steps=(step,), hops=tuple(hops), schedule="tiles", sums=parts)
 
     @staticmethod
     def _copy(loops: int, draw: random.Random) -> Copy:

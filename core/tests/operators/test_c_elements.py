@@ -15,7 +15,7 @@ from tilewright.ir.dtypes import DType
 from tilewright.ir.sections import ordered
 from tilewright.operators import binary, clip, conv, gemm, matmul, unary
 from tilewright.operators.c_elements import Elements, conversions, element_names
-from tilewright.operators.c_source import c_section
+from tilewright.operators.c_source import c_fragment
 from tilewright.testing.kernel_checks import kernel_errors
 from tilewright.testing.operator_sites import refusal, site_of
 
@@ -37,7 +37,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
         f"{{ for (int i = 0; i < n; ++i) {{ y[i] = tw_{name}_of_f32(x[i]); }} }}\n"
         for name in ("f16", "bf16")
     )
-    text = "\n".join(section.text for section in (c_section("prelude.h"), *sections))
+    text = "\n".join(section.text for section in (c_fragment("prelude.h"), *sections))
     (folder / "h.c").write_text(f"#include <stdint.h>\n{text}\n{calls}")
     subprocess.run(["cc", *STRICT, "h.c", "-o", "h.so"], cwd=folder, check=True)
     return ctypes.CDLL(str(folder / "h.so"))

@@ -8,15 +8,15 @@ import pytest
 from mako.template import Template
 
 import tilewright.operators
-from tilewright.ir.sections import SectionTemplate, definitions
-from tilewright.operators.c_source import ELEMENTWISE, REQUANT_INT, c_section, c_template
+from tilewright.ir.sections import FragmentTemplate, definitions
+from tilewright.operators.c_source import ELEMENTWISE, REQUANT_INT, c_fragment, c_template
 
 FOLDER = Path(tilewright.operators.__file__).parent
 C_FILES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*") if path.suffix in (".c", ".h", ".mako"))
 
 
 def test_a_file_and_what_it_needs() -> None:
-    section = c_section("functions/tw_expf.h")
+    section = c_fragment("functions/tw_expf.h")
     assert (section.name, section.owner) == ("tilewright/functions/tw_expf.h", "tilewright")
     assert "tw_expf" in definitions(section.text)
     assert [need.name for need in section.needs] == ["tilewright/functions/tw_exp2_int.h"]
@@ -24,11 +24,11 @@ def test_a_file_and_what_it_needs() -> None:
 
 @pytest.mark.parametrize("name", [name for name in C_FILES if name.startswith("functions/") and name.endswith(".h")])
 def test_a_function_is_in_the_file_of_its_name(name: str) -> None:
-    assert Path(name).stem in definitions(c_section(name).text)
+    assert Path(name).stem in definitions(c_fragment(name).text)
 
 
 def test_templates_bring_what_they_are_given() -> None:
-    need = c_section("functions/tw_expf.h")
+    need = c_fragment("functions/tw_expf.h")
     found = c_template("${function}", "elementwise.c.mako", need)
     assert found.needs[-1] is need and found.text == ELEMENTWISE.text
 
@@ -40,7 +40,7 @@ def test_templates_bring_what_they_are_given() -> None:
         "output": ("y", "float"), "scalars": [], "expression": "x",
     }),
 ], ids=["requant32", "requant64", "elementwise"])  # fmt: skip
-def test_a_template_defines_its_name(template: SectionTemplate, values: dict[str, object]) -> None:
+def test_a_template_defines_its_name(template: FragmentTemplate, values: dict[str, object]) -> None:
     name = Template(template.name).render(**values)
     text = Template(template.text, strict_undefined=True).render(**values)
     assert name in definitions(text.strip())

@@ -16,7 +16,7 @@ import pytest
 
 from tilewright.ir.sections import ordered
 from tilewright.operators.c_functions import c_functions
-from tilewright.operators.c_source import c_section
+from tilewright.operators.c_source import c_fragment
 from tilewright.testing.kernel_run import STRICT
 
 Vector = npt.NDArray[np.float32]
@@ -30,7 +30,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
         "void run(int32_t n, const float *x, float *y);\n"
         "void run(int32_t n, const float *x, float *y) { for (int32_t i = 0; i < n; ++i) y[i] = tw_expf(x[i]); }\n"
     )
-    sections = ordered((c_section("prelude.h"), *c_functions("tw_expf()")))
+    sections = ordered((c_fragment("prelude.h"), *c_functions("tw_expf()")))
     text = "\n".join(("#include <stdint.h>", "#include <math.h>", *(section.text for section in sections), loop))
     (folder / "f.c").write_text(text, encoding="utf-8")
     command = [*shlex.split(os.environ.get("CC", "cc")), *STRICT, "-shared", "-fPIC", "-o", "f.so", "f.c"]
@@ -82,6 +82,6 @@ def test_never_decreases(library: ctypes.CDLL) -> None:
 
 
 def test_the_c_holds_the_derived_coefficients() -> None:
-    source = c_section("functions/tw_expf.h").text
+    source = c_fragment("functions/tw_expf.h").text
     missing = {name: text for name, text in tool().literals().items() if text not in source}
     assert not missing

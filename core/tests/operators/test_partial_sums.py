@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.tests.operators.plain_calls import plain_call
 from tilewright.c_text.templates import template
 from tilewright.ir.dtypes import DType
-from tilewright.ir.sections import Section
+from tilewright.ir.sections import CodeFragment
 from tilewright.operators.partial_sums import (
     either,
     either_source,
@@ -16,7 +16,7 @@ from tilewright.operators.partial_sums import (
 Y = {"Y": (DType.F32, (1, 8, 5, 6))}
 WHOLE = plain_call(Y)
 PART = plain_call({**Y, "acc": (DType.F32, (1, 8, 5, 6))}, first="c == 0", last="c == 3")
-ONE, OTHER, FIRST = (Section(name=name, text=f"int {name};") for name in ("one", "other", "first"))
+ONE, OTHER, FIRST = (CodeFragment(name=name, text=f"int {name};") for name in ("one", "other", "first"))
 
 
 def test_either_call() -> None:

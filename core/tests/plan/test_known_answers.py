@@ -7,21 +7,21 @@ from dataclasses import replace
 
 from tilewright.ir.platform import Memory
 from tilewright.ir.stages import Allocated
-from tilewright.plan.known_answers import KnownAnswers, boundless
+from tilewright.plan.known_answers import PlanCache, boundless
 from tilewright.plan.remedies import with_memories
 
 Planned = Callable[..., Allocated]
 
 
 def test_the_same_question_has_the_same_answer_whatever_the_limits(planned: Planned) -> None:
-    bound, known = planned().tiled.scheduled.bound, KnownAnswers[list[int]]()
+    bound, known = planned().tiled.scheduled.bound, PlanCache[list[int]]()
     small = with_memories(bound, {"ram": 7})
     answer = known.keep([1], bound, "how", boundless(bound.platform))
     assert known.found(small, "how", boundless(small.platform)) is answer
 
 
 def test_another_question_or_binding_has_none(planned: Planned) -> None:
-    bound, known = planned().tiled.scheduled.bound, KnownAnswers[int]()
+    bound, known = planned().tiled.scheduled.bound, PlanCache[int]()
     platform = boundless(bound.platform)
     known.keep(1, bound, "how", platform)
     other = replace(platform, memories=(*platform.memories, Memory(name="more", size_bytes=None)))
@@ -32,7 +32,7 @@ def test_another_question_or_binding_has_none(planned: Planned) -> None:
 
 
 def test_the_newest_answers_are_kept(planned: Planned) -> None:
-    bound, known = planned().tiled.scheduled.bound, KnownAnswers[int]()
+    bound, known = planned().tiled.scheduled.bound, PlanCache[int]()
     for number in range(9):
         known.keep(number, bound, number)
     assert [known.found(bound, number) for number in range(9)] == [None, *range(1, 9)]

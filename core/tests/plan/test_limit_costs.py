@@ -15,13 +15,13 @@ from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.limit_costs import is_costly, limit_notes, with_limits_cost
 from tilewright.plan.plan_notes import plan_notes
 from tilewright.plan.planner import Planner
-from tilewright.plan.remedies import Asked, Change, Trials, with_memories
+from tilewright.plan.remedies import Change, Request, Trials, with_memories
 from tilewright.plan.work import WorkDone
 from tilewright.testing.one_step import vocabulary
 
 Planned = Callable[..., Allocated]
 LIMIT = 4_000  # of some 4,860 B layer by layer
-ASKED = Asked(placeable=False, effort=1)
+ASKED = Request(placeable=False, effort=1)
 
 
 def slower(plan: Allocated, times: float) -> Allocated:
@@ -41,7 +41,7 @@ class Counted:
         self.changes.append(change)
         return self.answer
 
-    def told(self, plan: Allocated, asked: Asked = ASKED) -> Allocated:
+    def told(self, plan: Allocated, asked: Request = ASKED) -> Allocated:
         return with_limits_cost(plan.tiled.scheduled.bound, plan, Trials(self.plan), asked)
 
 
@@ -80,7 +80,7 @@ def test_nothing_is_planned_where_nothing_costs_much_or_could_change(planned: Pl
     for one, asked in (
         (plan, ASKED),
         (slower(boundless, 3), ASKED),
-        (slower(plan, 3), replace(ASKED, ends_pinned=True)),
+        (slower(plan, 3), replace(ASKED, io_pinned=True)),
         (outside, ASKED),
     ):
         assert counted.told(one, asked) is one

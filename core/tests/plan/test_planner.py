@@ -19,7 +19,7 @@ from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Allocated, Bound, PoolUse
 from tilewright.plan.planner import Planner, least_useful, merit, ram_bytes
 from tilewright.plan.remedies import with_memories
-from tilewright.plan.shortage import Misfit
+from tilewright.plan.shortage import PlanFailure
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
@@ -77,25 +77,25 @@ def test_each_order_is_proposed_once_and_pins_overrule_it() -> None:
 def test_what_does_not_fit_is_an_answer_or_an_error() -> None:
     made, small = planner(), bound(256)
     reasons = made.best(small)
-    assert isinstance(reasons, tuple) and all(isinstance(one, Misfit) for one in reasons)
+    assert isinstance(reasons, tuple) and all(isinstance(one, PlanFailure) for one in reasons)
     with pytest.raises(TilewrightError) as caught:
         made.plan(small)
     assert caught.value.exit_code is Exit.DOES_NOT_FIT
     assert caught.value is reasons[0].error or caught.value.code == reasons[0].error.code
     answer = made.attempt(small, Decisions())
-    assert isinstance(answer, Misfit) and answer.overflow is not None
+    assert isinstance(answer, PlanFailure) and answer.overflow is not None
     with pytest.raises(TilewrightError):
         made.carry_out(small, Decisions())
 
 
-HOP = Hop(far="l2", near="l1", nest=(Cut("m", 1),), copies={f"wide1.{name}": Copy(level=1) for name in "ABY"})
+HOP = Hop(outer="l2", inner="l1", nest=(Cut("m", 1),), copies={f"wide1.{name}": Copy(level=1) for name in "ABY"})
 UNKNOWN = {
     "there is no step 'gone'": {"gone": Region(steps=("gone",))},
     "under 'wide1' are tiles of wide1, wide2": {"wide1": Region(steps=("wide1", "wide2"))},
     "under 'wide1' are tiles of no step": {"wide1": Region(steps=())},
     "step 'wide2' is tiled twice": {"wide1": Region(steps=("wide2", "wide2", "wide1"))},
     "step 'wide1' is tiled twice": {"wide1": Region(steps=("wide1",)), "wide2": Region(steps=("wide1", "wide2"))},
-    "no such loop": {"wide1": Region(steps=("wide1",), hops=(replace(HOP, near="l9"),), order="tiles")},
+    "no such loop": {"wide1": Region(steps=("wide1",), hops=(replace(HOP, inner="l9"),), schedule="tiles")},
 }
 
 

@@ -11,7 +11,7 @@ import pytest
 from portable_plans import portable_planner
 from reference_runs import demand_reference
 from row_networks import ONE_MEMORY
-from tilewright.ir.decisions import Decisions, Recomputation, Whose
+from tilewright.ir.decisions import Decisions, IoOwner, Recomputation
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph
 from tilewright.ir.stages import Allocated
@@ -24,7 +24,7 @@ from tilewright.testing.one_step import vocabulary
 from tilewright.testing.sketch import Sketch
 
 SIDE = 96
-THEIRS: dict[str, Whose] = {"x": "user", "square1:0": "user"}
+THEIRS: dict[str, IoOwner] = {"x": "user", "square1:0": "user"}
 MASK_AGAIN = Recomputation(value="mask:0", readers=("masked1",))
 
 

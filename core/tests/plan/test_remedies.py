@@ -26,15 +26,15 @@ from tilewright.plan import planner, work
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Planner
 from tilewright.plan.remedies import (
-    Asked,
     Change,
+    Request,
     Trials,
-    remedies,
     settings_that_fit,
+    suggestions,
     with_memories,
-    with_remedies,
+    with_suggestions,
 )
-from tilewright.plan.shortage import Misfit
+from tilewright.plan.shortage import PlanFailure
 from tilewright.plan.work import Work, WorkDone
 from tilewright.testing.random_graphs import random_graph, small_world
 from tilewright.tile.stage import tile
@@ -199,11 +199,11 @@ def test_when_the_work_ends_it_is_told_what_was_not_tried() -> None:
         return fits if change.users else None
 
     trials = Trials(plan)
-    lines = remedies(bound, trials, Asked(placeable=True, effort=1, pinned=True, staged=True))
+    lines = suggestions(bound, trials, Request(placeable=True, effort=1, pinned=True, staged=True))
     assert [line.split("     ")[0] for line in lines] == ["--io user"]
     assert trials.untried == ["without --pin", "without --stage", "--memory"]
     assert calls == [Change(effort=5), Change(users=True), Change(unpinned=True)]
-    told = with_remedies(memory_error("TW5001", "it does not fit"), lines, trials.untried)
+    told = with_suggestions(memory_error("TW5001", "it does not fit"), lines, trials.untried)
     assert told.details == ("planning takes long here: not tried: without --pin, without --stage, --memory",)
 
 
@@ -238,7 +238,7 @@ def test_more_limits_of_memories_are_no_reason_to_tile_again(monkeypatch: pytest
 
 
 def test_settings_that_there_is_no_work_left_for_are_named() -> None:
-    def planned(settings: Mapping[str, str]) -> tuple[Misfit, ...]:
+    def planned(settings: Mapping[str, str]) -> tuple[PlanFailure, ...]:
         if settings["home"] == "l3":
             raise WorkDone
         return ()

@@ -18,9 +18,9 @@ from tilewright.plan import row_choice
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Planner, ram_bytes
 from tilewright.plan.remedies import with_memories
-from tilewright.plan.row_choice import BALANCED, faster_by_rows, planned_way, planned_well, smallest_plan
-from tilewright.plan.row_costs import row_notes
-from tilewright.plan.row_ways import row_ways
+from tilewright.plan.row_choice import BALANCED, faster_line_buffered, planned_candidate, planned_well, smallest_plan
+from tilewright.plan.row_costs import line_buffer_notes
+from tilewright.plan.row_ways import line_buffer_candidates
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.whole import WholeTiler
@@ -31,12 +31,12 @@ WIDE = 6  # a network of which columns that are computed again take less
 
 def by_rows(plan: Allocated) -> bool:
     """Whether any steps are."""
-    return any(region.rows is not None for region in plan.tiled.regions)
+    return any(region.line_buffers is not None for region in plan.tiled.regions)
 
 
 def test_speed_computes_nothing_together_where_everything_fits(planned: Planned) -> None:
     assert not by_rows(planned())
-    assert list(row_notes(planned(), vocabulary())) == []
+    assert list(line_buffer_notes(planned(), vocabulary())) == []
 
 
 def convolved(taps: int, planner: Planner) -> Allocated:
@@ -63,7 +63,9 @@ def test_speed_lets_an_output_take_what_its_step_reads_where_calls_are_few_cycle
     plan = convolved(taps, fastest)
     assert by_rows(plan) == free
     assert all(len(region.steps) == 1 for region in plan.tiled.regions)
-    assert [note.message[:30] for note in row_notes(plan, vocabulary())] == ["1 step is computed row by row:"] * free
+    assert [note.message[:30] for note in line_buffer_notes(plan, vocabulary())] == [
+        "1 step is computed row by row:"
+    ] * free
 
 
 def test_the_tiler_for_whole_layers_leaves_them_in_one_piece(fastest: Planner) -> None:
@@ -76,10 +78,10 @@ def test_of_ways_that_take_the_same_the_fastest_is_planned(
     """The first may take less at best, and does not."""
     whole_, found = planned(), planned("ram")
     plans = {1.009: found, 1.001: replace(found)}
-    (one, *_) = row_ways(fastest, whole_.tiled.scheduled, None)
+    (one, *_) = line_buffer_candidates(fastest, whole_.tiled.scheduled, None)
     size = ram_bytes(found)
-    ways = [replace(one, size_bytes=size - 100, slowdown=1.009), replace(one, size_bytes=size, slowdown=1.001)]
-    monkeypatch.setattr(row_choice, "planned_way", lambda planner, way, platform: plans[way.slowdown])
+    ways = [replace(one, size_bytes=size - 100, cycle_ratio=1.009), replace(one, size_bytes=size, slowdown=1.001)]
+    monkeypatch.setattr(row_choice, "planned_candidate", lambda planner, way, platform: plans[way.cycle_ratio])
     assert smallest_plan(fastest, whole_, ways, 2) is plans[1.001]
 
 
@@ -89,9 +91,9 @@ def test_where_a_way_takes_more_than_its_least_a_roomier_one_is_tried(seed: int,
     plan = fastest.best(fastest.bind(row_network(seed, vocabulary()).graph, ONE_MEMORY))
     assert isinstance(plan, Allocated)
     smaller = 0
-    for way in row_ways(fastest, plan.tiled.scheduled, None):
+    for way in line_buffer_candidates(fastest, plan.tiled.scheduled, None):
         found = {one: planned_well(replace(fastest, optimize=one), way, ONE_MEMORY) for one in ("ram", "speed")}
-        only = planned_way(fastest, way, ONE_MEMORY)
+        only = planned_candidate(fastest, way, ONE_MEMORY)
         sizes = {one: ram_bytes(answer) for one, (_, answer) in found.items() if isinstance(answer, Allocated)}
         assert isinstance(only, Allocated) and found["speed"][0] is way
         assert sizes["ram"] <= sizes["speed"] == ram_bytes(only)
@@ -105,10 +107,12 @@ def test_balanced_takes_no_roomier_way_that_is_slower_than_it_may_be(
     monkeypatch: pytest.MonkeyPatch, fastest: Planner, planned: Planned
 ) -> None:
     whole_, small = planned(), planned("ram")
-    way = next(one for one in row_ways(fastest, whole_.tiled.scheduled, None) if one.roomier())
-    way = replace(way, size_bytes=0, slowdown=BALANCED)  # the roomier one is slower still
+    way = next(one for one in line_buffer_candidates(fastest, whole_.tiled.scheduled, None) if one.least_memory())
+    way = replace(way, size_bytes=0, cycle_ratio=BALANCED)  # the roomier one is slower still
     plans = {BALANCED: whole_}
-    monkeypatch.setattr(row_choice, "planned_way", lambda planner, one, platform: plans.get(one.slowdown, small))
+    monkeypatch.setattr(
+        row_choice, "planned_candidate", lambda planner, one, platform: plans.get(one.cycle_ratio, small)
+    )
     assert planned_well(replace(fastest, optimize="balanced"), way, ONE_MEMORY) == (way, whole_)
     assert planned_well(replace(fastest, optimize="ram"), way, ONE_MEMORY)[1] is small
 
@@ -141,7 +145,9 @@ def test_what_rows_cannot_do_either_does_not_fit(planned: Planned) -> None:
 
 def striped(plan: Allocated) -> bool:
     """Whether any columns are computed in stripes."""
-    return any(region.rows is not None and region.rows.stripes is not None for region in plan.tiled.regions)
+    return any(
+        region.line_buffers is not None and region.line_buffers.stripes is not None for region in plan.tiled.regions
+    )
 
 
 def test_computing_columns_again_takes_less_memory(planned: Planned) -> None:
@@ -168,7 +174,7 @@ def test_rows_are_taken_where_what_fits_in_one_piece_is_slower(fastest: Planner,
     bound = with_memories(plan.tiled.scheduled.bound, {"ram": ram_bytes(plan) - 1})
     misfits = fastest.best(bound)
     assert not isinstance(misfits, Allocated)
-    found = faster_by_rows(fastest, slow, misfits[0], None)
+    found = faster_line_buffered(fastest, slow, misfits[0], None)
     assert by_rows(found) == (times == 3)
     assert found is slow or ram_bytes(found) < ram_bytes(plan)
-    assert faster_by_rows(replace(fastest, tiler=WholeTiler()), slow, misfits[0], None) is slow
+    assert faster_line_buffered(replace(fastest, tiler=WholeTiler()), slow, misfits[0], None) is slow

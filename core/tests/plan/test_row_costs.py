@@ -18,7 +18,7 @@ from tilewright.ir.stages import Allocated
 from tilewright.plan import row_costs
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Planner, ram_bytes
-from tilewright.plan.row_costs import row_notes, times_computed
+from tilewright.plan.row_costs import line_buffer_notes, times_computed
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.strategies import StepTiler
@@ -29,20 +29,22 @@ WIDE = 6  # a network of which columns that are computed again take less
 
 def striped(plan: Allocated) -> bool:
     """Whether any columns are computed in stripes."""
-    return any(region.rows is not None and region.rows.stripes is not None for region in plan.tiled.regions)
+    return any(
+        region.line_buffers is not None and region.line_buffers.stripes is not None for region in plan.tiled.regions
+    )
 
 
 def test_ram_takes_less_and_says_what_it_costs(planned: Planned) -> None:
     plan = planned("ram")
     assert ram_bytes(plan) < ram_bytes(planned())
-    (note,) = row_notes(plan, vocabulary())
+    (note,) = line_buffer_notes(plan, vocabulary())
     assert note.code == "TW5036" and f"{ram_bytes(plan):,} B" in note.message
 
 
 def test_the_note_says_so_where_rows_take_no_longer(monkeypatch: pytest.MonkeyPatch, planned: Planned) -> None:
     plan = planned("ram")
     monkeypatch.setattr(row_costs, "slowdown", lambda plan: -0.01)
-    (note,) = row_notes(plan, vocabulary())
+    (note,) = line_buffer_notes(plan, vocabulary())
     assert "no more cycles than layer by layer" in note.message and "-" not in note.message
 
 
@@ -68,7 +70,7 @@ def test_the_note_says_why_rows_end() -> None:
         optimize="ram",
     )
     plan = Fitting(planner=planner).plan(planner.bind(sketch.finish(y), ONE_MEMORY))
-    (note,) = row_notes(plan, vocabulary())
+    (note,) = line_buffer_notes(plan, vocabulary())
     assert note.details == ("they end before 'scores': its windows are no index map",)
 
 
@@ -90,5 +92,5 @@ def test_columns_are_computed_again_as_often_as_allowed_and_the_note_says_so(
     often = times_computed(plan, vocabulary())
     assert often <= recompute
     assert ram_bytes(plan) <= ram_bytes(planned("ram", seed=WIDE))
-    (note,) = row_notes(plan, vocabulary())
+    (note,) = line_buffer_notes(plan, vocabulary())
     assert (f"{often:.2f} times the multiply-accumulates" in note.message) == striped(plan)

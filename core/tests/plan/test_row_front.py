@@ -14,7 +14,7 @@ from tilewright.ir.platform import Memory, Platform
 from tilewright.ir.stages import Allocated
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Optimize, ram_bytes
-from tilewright.plan.row_front import FrontPoint, row_front
+from tilewright.plan.row_front import FrontPoint, memory_front
 from tilewright.testing.one_step import vocabulary
 
 SEEDS = range(6)
@@ -33,7 +33,7 @@ def planned(seed: int, optimize: Optimize = "speed", size_bytes: int | None = No
 @cache
 def front(seed: int, optimize: Optimize = "speed") -> tuple[FrontPoint, ...]:
     plan = planned(seed, optimize)
-    return row_front(replace(PLANNER, optimize=optimize), plan, plan.tiled.scheduled.bound, None)
+    return memory_front(replace(PLANNER, optimize=optimize), plan, plan.tiled.scheduled.bound, None)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -41,7 +41,7 @@ def test_less_memory_costs_more_cycles(seed: int) -> None:
     points = front(seed)
     assert [one.chosen for one in points] == [True, *[False] * (len(points) - 1)]
     for one, other in pairwise(points):
-        assert one.ram_bytes > other.ram_bytes and one.slowdown <= other.slowdown
+        assert one.ram_bytes > other.ram_bytes and one.cycle_ratio <= other.cycle_ratio
 
 
 @pytest.mark.parametrize("seed", (*SEEDS, 13, 15))
@@ -77,7 +77,7 @@ def test_the_plan_of_least_memory_knows_the_fastest_one(seed: int) -> None:
 def test_where_rows_are_not_possible_there_is_one_point() -> None:
     plan = planned(0)
     pinned = replace(PLANNER, pins=replace(PLANNER.pins, groups=(("a",),)))
-    (one,) = row_front(pinned, plan, plan.tiled.scheduled.bound, None)
+    (one,) = memory_front(pinned, plan, plan.tiled.scheduled.bound, None)
     assert one.chosen and one.ram_bytes == ram_bytes(plan)
 
 
@@ -85,4 +85,4 @@ def test_where_cores_share_steps_there_is_none() -> None:
     plan = planned(0)
     bound = plan.tiled.scheduled.bound
     team = replace(bound.platform, engines=(replace(bound.platform.engines[0], cores=8),))
-    assert row_front(PLANNER, plan, replace(bound, platform=team), None) == ()
+    assert memory_front(PLANNER, plan, replace(bound, platform=team), None) == ()

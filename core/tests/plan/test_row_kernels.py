@@ -19,7 +19,7 @@ from tilewright.ir.stages import Allocated, Bound
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.planner import Planner, ram_bytes
 from tilewright.plan.row_costs import plan_cycles
-from tilewright.plan.row_kernels import kernels_by_rows, kernels_of_calls
+from tilewright.plan.row_kernels import kernels_of_calls, line_buffer_kernels
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
 
@@ -43,7 +43,7 @@ def chosen(access: Callable[[Matched], Access], cycles: Callable[[TileShape], fl
     kernels = {**portable_kernels(), theirs.name: theirs}
     bound = bind(graph, ONE_MEMORY, vocabulary(), kernels, Decisions())
     assert bound.bindings["clip"].kernel is theirs
-    return kernels_by_rows(bound, Layers(operators=vocabulary()))
+    return line_buffer_kernels(bound, Layers(operators=vocabulary()))
 
 
 def test_a_kernel_of_whole_images_is_exchanged() -> None:
@@ -107,7 +107,7 @@ def test_steps_in_stripes_get_the_kernels_that_are_fastest_for_their_calls() -> 
     before, after = planned_twice(planner)
     exchanged = kernels_of_calls(before, planner.operators, Layers(operators=planner.operators))
     assert exchanged and set(exchanged.values()) == {"portable.conv_f32"}
-    striped = [region for region in before.tiled.regions if region.rows and region.rows.stripes]
+    striped = [region for region in before.tiled.regions if region.line_buffers and region.line_buffers.stripes]
     assert set(exchanged) <= {name for region in striped for name in region.steps}
     assert kernels_of(before) == {THEIRS} and "portable.conv_f32" in kernels_of(after)
     assert ram_bytes(after) <= ram_bytes(before) and plan_cycles(after) < plan_cycles(before)

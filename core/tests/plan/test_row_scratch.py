@@ -17,10 +17,10 @@ from tilewright.plan.planner import Planner, ram_bytes
 from tilewright.plan.remedies import with_memories
 from tilewright.plan.row_costs import plan_cycles
 from tilewright.plan.row_scratch import kernels_within
-from tilewright.plan.row_ways import RowPlan, row_ways
+from tilewright.plan.row_ways import LineBufferedPlan, line_buffer_candidates
 from tilewright.plan.shortage import choice_of
 from tilewright.testing.one_step import portable_kernels, vocabulary
-from tilewright.tile.row_segments import Segment, Way
+from tilewright.tile.row_segments import RowSchedule, Segment
 
 PLAIN, LEAN, FAST = "portable.conv_f32", "acme.conv_lean", "acme.conv"
 CYCLES = {FAST: 1.0, LEAN: 1.5, PLAIN: 8.0}  # of an element of the result
@@ -74,10 +74,10 @@ def used(plan: Allocated) -> list[str]:
     return [one.kernel.name for one in bindings if one.kernel.name in CYCLES]
 
 
-def least_way(planner: Planner, seed: int) -> RowPlan:
+def least_way(planner: Planner, seed: int) -> LineBufferedPlan:
     """With the fastest kernels."""
     scheduled = fitted(planner, seed).tiled.scheduled
-    return min(row_ways(planner, scheduled, None), key=lambda way: way.size_bytes)
+    return min(line_buffer_candidates(planner, scheduled, None), key=lambda way: way.size_bytes)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -113,29 +113,31 @@ def _all(planner: Planner, seed: int, name: str) -> dict[str, str]:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_only_steps_of_segments_that_are_too_large_are_exchanged(planner: Planner, seed: int) -> None:
     way = least_way(planner, seed)
-    choice = choice_of(way.programs.machine.bound, planner.operators, planner.pins)
+    choice = choice_of(way.search.machine.bound, planner.operators, planner.pins)
     assert kernels_within(way, way.size_bytes, choice) == {}
-    names = [step.name for step in way.programs.machine.scheduled.steps]
+    names = [step.name for step in way.search.machine.scheduled.steps]
     found = kernels_within(way, way.size_bytes - 8, choice)
     assert found and set(found.values()) == {LEAN}
     assert set(found) <= set(_crowded(way, way.size_bytes - 8, names))
     assert all(choice.used(step) > choice.scratch(step, kernel(LEAN)) for step in found)
 
 
-def divided(way: RowPlan, *segments: tuple[int, int, bool], size_bytes: int = 10_000) -> RowPlan:
+def divided(way: LineBufferedPlan, *segments: tuple[int, int, bool], size_bytes: int = 10_000) -> LineBufferedPlan:
     """The way with such segments: first and last step, and whether it is by rows."""
     made = tuple(
-        Segment(first=first, last=last, way=Way() if by_rows else None, size_bytes=size_bytes, cycles=1.0)
+        Segment(
+            first=first, last=last, row_schedule=RowSchedule() if by_rows else None, size_bytes=size_bytes, cycles=1.0
+        )
         for first, last, by_rows in segments
     )
-    return replace(way, division=replace(way.division, segments=made))
+    return replace(way, partition=replace(way.partition, segments=made))
 
 
 def test_nothing_is_exchanged_where_scratch_cannot_give_so_much(planner: Planner) -> None:
     """In one of the segments, though it could in the other."""
     way = least_way(planner, SEEDS[0])
-    choice = choice_of(way.programs.machine.bound, planner.operators, planner.pins)
-    steps = [step.name for step in way.programs.machine.scheduled.steps]
+    choice = choice_of(way.search.machine.bound, planner.operators, planner.pins)
+    steps = [step.name for step in way.search.machine.scheduled.steps]
     convolution, other = (steps.index(next(n for n in steps if n.startswith(op))) for op in ("Conv", "Clip"))
     alone, both = ((convolution, convolution, False),), ((convolution, convolution, False), (other, other, False))
     assert kernels_within(divided(way, *alone), 9_999, choice) == {steps[convolution]: LEAN}
@@ -147,8 +149,8 @@ def test_what_computes_an_image_in_one_piece_is_for_steps_that_are_alone(planner
     """It is the fastest there. Beside other steps by rows there is room for it, and it takes none."""
     fast, way = replace(kernel(FAST), access=in_one_piece, scratch_bytes=lambda tile: 0), least_way(planner, SEEDS[0])
     other = replace(planner, kernels={**portable_kernels(), FAST: fast, PLAIN: kernel(PLAIN)})
-    choice = choice_of(other.bind(way.programs.machine.bound.graph, ONE_MEMORY), planner.operators, planner.pins)
-    steps = [step.name for step in way.programs.machine.scheduled.steps]
+    choice = choice_of(other.bind(way.search.machine.bound.graph, ONE_MEMORY), planner.operators, planner.pins)
+    steps = [step.name for step in way.search.machine.scheduled.steps]
     convolution = next(number for number, name in enumerate(steps) if name.startswith("Conv"))
     assert choice.bound.bindings[steps[convolution]].kernel is fast
     assert kernels_within(divided(way, (convolution, convolution, False)), 20_000, choice) == {}
@@ -162,7 +164,7 @@ def in_one_piece(site: Matched) -> Access:
     return whole(inputs, {"Y": site.output.shape})
 
 
-def _crowded(way: RowPlan, limit: int, names: list[str]) -> Iterator[str]:
-    for segment in way.division.segments:
+def _crowded(way: LineBufferedPlan, limit: int, names: list[str]) -> Iterator[str]:
+    for segment in way.partition.segments:
         if segment.size_bytes > limit:
             yield from names[segment.first : segment.last + 1]

@@ -161,7 +161,7 @@ def test_pinned_kernels_are_kept() -> None:
     free, pinned = _World(_chain(3)), _World(_chain(3), Decisions(kernels={"clip0": "fast.Clip"}))
     assert _slower(free.plan(sram=512)) == {"clip0": "portable.clip"}
     assert not _slower(pinned.plan(sram=512))  # row by row, the output over rows that are read no more
-    assert pinned.plan(sram=512).tiled.regions[0].rows
+    assert pinned.plan(sram=512).tiled.regions[0].line_buffers
     least = pinned.asked_for(sram=256)
     assert least >= 256 + SCRATCH["fast"][0]
     assert not _slower(pinned.plan(sram=least))

@@ -12,10 +12,10 @@ from tilewright.report.build import _front
 from tilewright.report.front import front_of, front_table, less_memory, what_to_ask
 from tilewright.report.table import plain
 
-PLAN = FrontPoint(ram_bytes=50_064, slowdown=0.0, chosen=True)
-LIMITED = FrontPoint(ram_bytes=27_456, slowdown=0.021, flags="--memory ram=27456")
-BALANCED = FrontPoint(ram_bytes=19_380, slowdown=0.073, flags="--optimize balanced")
-LEAST = FrontPoint(ram_bytes=17_400, slowdown=0.2, flags="--optimize ram")
+PLAN = FrontPoint(ram_bytes=50_064, cycle_ratio=0.0, chosen=True)
+LIMITED = FrontPoint(ram_bytes=27_456, cycle_ratio=0.021, flags="--memory ram=27456")
+BALANCED = FrontPoint(ram_bytes=19_380, cycle_ratio=0.073, flags="--optimize balanced")
+LEAST = FrontPoint(ram_bytes=17_400, cycle_ratio=0.2, flags="--optimize ram")
 FRONT = (PLAN, LIMITED, BALANCED, LEAST)
 
 
@@ -29,7 +29,7 @@ def test_a_check_says_what_less_memory_costs_and_what_to_type() -> None:
 
 
 def test_nothing_is_said_where_little_is_gained() -> None:
-    close = FrontPoint(ram_bytes=46_000, slowdown=0.1, flags="--optimize ram")
+    close = FrontPoint(ram_bytes=46_000, cycle_ratio=0.1, flags="--optimize ram")
     assert list(less_memory((PLAN, close), "net.onnx")) == []
     assert list(less_memory((PLAN,), "net.onnx")) == []
     assert list(less_memory((), "net.onnx")) == []

@@ -8,7 +8,7 @@ from portable_plans import portable_planner
 from row_networks import ONE_MEMORY, row_network
 from tilewright.ir.stages import Allocated
 from tilewright.plan.kernel_fallback import Fitting
-from tilewright.report.held_rows import held_rows
+from tilewright.report.held_rows import line_buffer_rows
 from tilewright.report.panels import panels_of_report
 from tilewright.testing.one_step import vocabulary
 
@@ -20,9 +20,9 @@ def _plan() -> Allocated:
 
 
 def test_rows_are_fewer_than_there_are(plan: Allocated) -> None:
-    found = held_rows(plan)
+    found = line_buffer_rows(plan)
     buffers = {buffer.name: buffer for buffer in plan.tiled.buffers}
-    inner = {value for region in plan.tiled.regions if region.rows for value in region.inner}
+    inner = {value for region in plan.tiled.regions if region.line_buffers for value in region.unmaterialised}
     assert found and found.keys() <= buffers.keys()
     assert {one["value"] for one in found.values()} <= inner
     assert all(0 < one["held"] <= one["of"] for one in found.values())

@@ -10,14 +10,14 @@ import pytest
 
 from portable_plans import portable_planner
 from row_networks import ONE_MEMORY
-from tilewright.ir.decisions import BY_ROWS, Decisions, Whose
+from tilewright.ir.decisions import STREAMED, Decisions, IoOwner
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.report.html import _ends
-from tilewright.report.row_ports import row_ports
-from tilewright.report.text import passing, summary_parts
-from tilewright.rewrite.row_ports import with_row_ports
+from tilewright.report.row_ports import streamed_io
+from tilewright.report.text import streaming_of, summary_parts
+from tilewright.rewrite.row_ports import with_streamed_io
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.sketch import Sketch
 
@@ -32,10 +32,10 @@ def graph() -> Graph:
     return sketch.finish(sketch.node("Add", (sketch.node("Conv", (a, weights), same), b)))
 
 
-def rows_of(ends: dict[str, Whose]) -> dict[str, dict[str, Any]]:
-    passing = {name: whose for name, whose in ends.items() if whose in BY_ROWS}
+def rows_of(ends: dict[str, IoOwner]) -> dict[str, dict[str, Any]]:
+    passing = {name: whose for name, whose in ends.items() if whose in STREAMED}
     planner = portable_planner(pins=Decisions(io=ends), optimize="ram")
-    return row_ports(Fitting(planner=planner).plan(planner.bind(with_row_ports(graph(), passing), ONE_MEMORY)))
+    return streamed_io(Fitting(planner=planner).plan(planner.bind(with_streamed_io(graph(), passing), ONE_MEMORY)))
 
 
 OUTPUT = graph().outputs[0]
@@ -72,7 +72,7 @@ def test_it_is_said_in_words(rows: dict[str, Any], said: str) -> None:
         "shape": [1, 2, 12, 5],
         "rows": {"count": 12, "row_bytes": 40, "at_once": 1, **rows},
     }
-    assert passing(item) == said and passing({"name": "a"}) == ""
+    assert streaming_of(item) == said and streaming_of({"name": "a"}) == ""
     assert _ends({"inputs": [item], "outputs": []})[0][3] == said
 
 

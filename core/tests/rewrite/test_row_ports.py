@@ -9,7 +9,7 @@ import pytest
 
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph
-from tilewright.rewrite.row_ports import with_arrival, with_departure, with_row_ports
+from tilewright.rewrite.row_ports import with_arrival, with_departure, with_streamed_io
 from tilewright.testing.sketch import Sketch
 
 
@@ -77,7 +77,7 @@ def test_others_read_what_departs(sketch: Callable[[], Sketch], bench: Any) -> N
     s = sketch()
     y = s.node("Clip", (s.input("x", DType.F32, (2, 3)),), {"min": 0.0})
     graph = s.finish(y, s.node("Add", (y, y)))
-    made = with_row_ports(graph, {"x": "push", y: "pull"})
+    made = with_streamed_io(graph, {"x": "push", y: "pull"})
     assert ops(made) == ["Arrival", "Clip", "Departure", "Add"]
     assert made.consumers()[y] == []
     assert bench.same_bits(graph, made)

@@ -18,7 +18,12 @@ from tilewright.runners.traced_rows import TracedRows, decode_rows, see_rows, tr
 from tilewright.testing.one_step import vocabulary
 
 VALUE = TracedRows(
-    step=3, value="v", tensor=Tensor(name="v", dtype=DType.I8, shape=(1, 2, 4, 3)), layout=(0, 1, 2, 3), axis=2, trips=4
+    step=3,
+    value="v",
+    tensor=Tensor(name="v", dtype=DType.I8, shape=(1, 2, 4, 3)),
+    layout=(0, 1, 2, 3),
+    axis=2,
+    extents=4,
 )
 
 
@@ -73,11 +78,11 @@ def test_rows_of_stripes_become_the_value(layout: tuple[int, ...]) -> None:
 
 
 def test_values_of_regions_by_rows_are_traced(plan: Allocated) -> None:
-    inner = {value for region in plan.tiled.regions if region.rows for value in region.inner}
+    inner = {value for region in plan.tiled.regions if region.line_buffers for value in region.unmaterialised}
     traced = {one.value: one for one in traced_rows(plan)}
     assert inner and traced.keys() == inner
     for one in traced.values():
-        assert one.axis is None or one.tensor.shape[one.axis] == one.trips
+        assert one.axis is None or one.tensor.shape[one.axis] == one.extents
 
 
 def test_a_main_hears_of_every_value_and_of_none_where_there_are_none() -> None:

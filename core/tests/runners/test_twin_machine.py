@@ -52,8 +52,8 @@ def test_others_make_room(base: int, toy: Any) -> None:
 
 
 def test_steps_and_cores_of_a_program_for_no_team(toy: Any) -> None:
-    machine = machine_of(job_of(toy), extra_mover=True)
-    assert (machine.cores, machine.extra_mover, machine.tiles) == (1, False, ())
+    machine = machine_of(job_of(toy), dma_core=True)
+    assert (machine.cores, machine.dma_core, machine.tiles) == (1, False, ())
     assert machine.steps == tuple(node.name for node in toy.graph().nodes)
 
 
@@ -65,7 +65,7 @@ def test_an_engine_belongs_to_the_end_near_the_cores() -> None:
     """Three levels: what comes from flash and what goes between RAM and scratchpad are copied at the same time."""
     paths = [("flash", "ram"), ("ram", "l1"), ("l1", "ram"), ("flash", "l1"), ("ram", "aside")]
     platform = Platform(
-        name="t", near="l1",
+        name="t", inner="l1",
         memories=tuple(Memory(name=name, size_bytes=None) for name in ("l1", "ram", "flash", "aside")),
         copies=tuple(CopyPath(source=source, target=target) for source, target in paths),
     )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilewright.schedule.order_sections import ancestors, joined, sections
+from tilewright.schedule.order_sections import ancestors, joined, subgraphs
 from tilewright.schedule.order_task import OrderTask
 
 
@@ -28,16 +28,16 @@ DIAMONDS = _task(((), (0,), (0,), (1, 2), (3,), (3,), (4, 5)), (4, 5, 6, 7, 8, 9
 
 
 def test_a_task_is_cut_where_every_node_needs_all_before() -> None:
-    assert [section.nodes for section in sections(DIAMONDS)] == [(0,), (1, 2), (3,), (4, 5), (6,)]
+    assert [section.nodes for section in subgraphs(DIAMONDS)] == [(0,), (1, 2), (3,), (4, 5), (6,)]
 
 
 def test_nodes_that_meet_without_a_bottleneck_node_are_cut_too() -> None:
     crossed = _task(((), (), (0, 1), (0, 1), (2, 3)), (1, 1, 1, 1, 1))
-    assert [section.nodes for section in sections(crossed)] == [(0, 1), (2, 3), (4,)]
+    assert [section.nodes for section in subgraphs(crossed)] == [(0, 1), (2, 3), (4,)]
 
 
 def test_the_peaks_of_the_sections_are_that_of_the_whole() -> None:
-    parts = sections(DIAMONDS)
+    parts = subgraphs(DIAMONDS)
     for swapped in (False, True):
         order = [0, 2, 1, 3, 5, 4, 6] if swapped else list(range(7))
         peaks = [part.task.peak(sorted(range(len(part.nodes)), reverse=swapped)) for part in parts]
@@ -46,12 +46,12 @@ def test_the_peaks_of_the_sections_are_that_of_the_whole() -> None:
 
 def test_what_is_only_carried_past_counts_in_between() -> None:
     skipping = _task(((), (0,), (1,), (0, 2)), (100, 1, 1, 1))
-    assert [section.task.alive_at_start for section in sections(skipping)] == [0, 100, 101, 101]
+    assert [section.task.alive_at_start for section in subgraphs(skipping)] == [0, 100, 101, 101]
 
 
 def test_nodes_that_touch_nothing_run_as_early_as_they_can() -> None:
     task = _task(((), (0,), (1,), (0,), (2, 3)), (4, 4, 4, 4, 4), views=(1,))
-    assert [section.nodes for section in sections(task)] == [(0,), (2, 3), (4,)]
+    assert [section.nodes for section in subgraphs(task)] == [(0,), (2, 3), (4,)]
     assert joined(task, (0, 3, 2, 4)) == (0, 1, 3, 2, 4)
 
 

@@ -136,7 +136,7 @@ def test_tiles_overwrite_only_what_they_alone_read() -> None:
     windows = {"kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "group": 1}
     graph = sketch.finish(sketch.node("Conv", [own, w], windows, "middle"))
     bound = with_kernel(bind(graph, PLATFORM, OPERATORS, KERNELS, Decisions()), "middle", in_place=lambda site: PAIR)
-    near = replace(bound, platform=replace(PLATFORM, memories=(*PLATFORM.memories, NEAR), near="tcm"))
+    near = replace(bound, platform=replace(PLATFORM, memories=(*PLATFORM.memories, NEAR), inner="tcm"))
     assert schedule(bound, OPERATORS, Decisions()).in_place == {"middle:0": "own:0"}
     assert schedule(near, OPERATORS, Decisions()).in_place == {}
 

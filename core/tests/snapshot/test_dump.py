@@ -18,7 +18,7 @@ from tilewright.errors import Refusal
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph, Node, Tensor
-from tilewright.ir.regions import Copy, Cut, HeldValue, Hop, Region, Repeated, Rows, Stripes
+from tilewright.ir.regions import Copy, Cut, Hop, InternalValue, LineBuffers, Region, RepeatedCalls, Stripes
 from tilewright.ir.requant import Requant
 from tilewright.ir.stages import Allocated, Group
 from tilewright.schedule import schedule
@@ -102,10 +102,12 @@ def test_a_schedule_shows_steps_views_and_lifetimes() -> None:
 
 def test_tiles_are_shown() -> None:
     copies = {"/clip.X": Copy(level=1, buffers=2, window="rolling")}
-    hop = Hop(far="l2", near="l1", nest=(Cut("h", 8),), copies=copies)
+    hop = Hop(outer="l2", inner="l1", nest=(Cut("h", 8),), copies=copies)
     tiled = _plan(_graph()).tiled
-    held = {"c": HeldValue(memory="l1", form="rolling")}
-    group = Group(region=Region(steps=("/clip",), hops=(hop,), order="tiles", held=held, resident={"t": "l1"}))
+    held = {"c": InternalValue(memory="l1", form="rolling")}
+    group = Group(
+        region=Region(steps=("/clip",), hops=(hop,), schedule="tiles", internal_values=held, resident={"t": "l1"})
+    )
     text = dump_text(replace(tiled, groups=(group,)))
     assert "l2 -> l1: h by 8" in text
     assert "/clip.X: level 1, 2 buffers, rolling" in text
@@ -115,8 +117,8 @@ def test_tiles_are_shown() -> None:
 
 def test_rows_and_stripes_are_shown() -> None:
     stripes = Stripes(loops=("w",), bounds=(((0, 2),), ((2, 3),)))
-    rows = Rows(loops=("h",), trips=(1,), word=(Repeated((0,), 2),), stripes=stripes)
-    text = dump_text(replace(_plan(_graph()).tiled, groups=(Group(region=Region(steps=("/clip",), order=rows)),)))
+    rows = LineBuffers(loops=("h",), extents=(1,), call_schedule=(RepeatedCalls((0,), 2),), stripes=stripes)
+    text = dump_text(replace(_plan(_graph()).tiled, groups=(Group(region=Region(steps=("/clip",), schedule=rows)),)))
     assert "/clip: rows of h by 1" in text
     assert "2 calls: 2x(0)" in text
     assert "/clip: columns of w in stripes: 0..2 2..3\n" in text
@@ -124,8 +126,8 @@ def test_rows_and_stripes_are_shown() -> None:
 
 def test_columns_that_are_kept_are_shown() -> None:
     stripes = Stripes(loops=("w",), bounds=(((0, 2),), ((1, 3),)), edges=(1,))
-    rows = Rows(loops=("h",), trips=(1,), word=(Repeated((0,), 2),), stripes=stripes)
-    text = dump_text(replace(_plan(_graph()).tiled, groups=(Group(region=Region(steps=("/clip",), order=rows)),)))
+    rows = LineBuffers(loops=("h",), extents=(1,), call_schedule=(RepeatedCalls((0,), 2),), stripes=stripes)
+    text = dump_text(replace(_plan(_graph()).tiled, groups=(Group(region=Region(steps=("/clip",), schedule=rows)),)))
     assert "/clip: columns of w in stripes: 0..2 1..3, 1 kept" in text
 
 

@@ -13,10 +13,10 @@ from tilewright.testing.cluster import CLUSTER, MAX_COPY_BYTES, RUNTIME_BYTES, c
 
 def test_values_live_in_one_memory_and_are_computed_in_another() -> None:
     names = [memory.name for memory in CLUSTER.memories]
-    assert {CLUSTER.home, CLUSTER.near} <= set(names) and CLUSTER.home != CLUSTER.near
+    assert {CLUSTER.backing, CLUSTER.inner} <= set(names) and CLUSTER.backing != CLUSTER.inner
     ways = {(path.source, path.target) for path in CLUSTER.copies}
-    assert {(CLUSTER.home, CLUSTER.near), (CLUSTER.near, CLUSTER.home), ("flash", CLUSTER.near)} == ways
-    assert CLUSTER.runtime_bytes == {CLUSTER.near: RUNTIME_BYTES}
+    assert {(CLUSTER.backing, CLUSTER.inner), (CLUSTER.inner, CLUSTER.backing), ("flash", CLUSTER.inner)} == ways
+    assert CLUSTER.runtime_bytes == {CLUSTER.inner: RUNTIME_BYTES}
 
 
 @given(size=st.integers(1, MAX_COPY_BYTES - 8), rows=st.integers(1, 500))
@@ -29,8 +29,8 @@ def test_a_copy_of_more_bytes_or_rows_is_not_faster(size: int, rows: int) -> Non
 @pytest.mark.parametrize("size", [1024, 1 << 20])
 def test_another_scratchpad_changes_nothing_else(size: int) -> None:
     other = cluster(size)
-    assert other.memory(CLUSTER.near).size_bytes == size
+    assert other.memory(CLUSTER.inner).size_bytes == size
     assert replace(other, memories=CLUSTER.memories) == CLUSTER
-    assert [memory for memory in other.memories if memory.name != CLUSTER.near] == [
-        memory for memory in CLUSTER.memories if memory.name != CLUSTER.near
+    assert [memory for memory in other.memories if memory.name != CLUSTER.inner] == [
+        memory for memory in CLUSTER.memories if memory.name != CLUSTER.inner
     ]

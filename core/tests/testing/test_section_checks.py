@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from tilewright.c_text.section_files import CORE
-from tilewright.ir.sections import Section
+from tilewright.ir.sections import CodeFragment
 from tilewright.testing.layer_sample import Sample
 from tilewright.testing.one_step import portable_kernels, vocabulary
-from tilewright.testing.section_checks import c_files, compile_alone, compile_together, sections_of
+from tilewright.testing.section_checks import c_files, compile_alone, compile_together, fragments_of
 
 
-def section(name: str, text: str) -> Section:
-    return Section(name=name, text=text)
+def section(name: str, text: str) -> CodeFragment:
+    return CodeFragment(name=name, text=text)
 
 
 def test_files_are_found_below_a_package_in_order() -> None:
@@ -50,8 +50,8 @@ def test_a_section_sees_the_prelude_and_stands_once(tmp_path: Path) -> None:
 def test_sections_are_those_of_layers_that_a_kernel_accepts() -> None:
     floats = Sample(op="Neg", inputs=(np.ones(3, np.float32),))
     kernel = portable_kernels()["portable.neg"]
-    found = list(sections_of([kernel], vocabulary(), [floats]))
-    assert found and all(isinstance(one, Section) for one in found)
-    assert list(sections_of([replace(kernel, match=lambda _: "never")], vocabulary(), [floats])) == []
-    assert list(sections_of([replace(kernel, pattern=("Abs", "Neg"))], vocabulary(), [floats])) == []
-    assert list(sections_of([portable_kernels()["portable.matmul_f32"]], vocabulary(), [floats])) == []
+    found = list(fragments_of([kernel], vocabulary(), [floats]))
+    assert found and all(isinstance(one, CodeFragment) for one in found)
+    assert list(fragments_of([replace(kernel, match=lambda _: "never")], vocabulary(), [floats])) == []
+    assert list(fragments_of([replace(kernel, pattern=("Abs", "Neg"))], vocabulary(), [floats])) == []
+    assert list(fragments_of([portable_kernels()["portable.matmul_f32"]], vocabulary(), [floats])) == []

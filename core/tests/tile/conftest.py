@@ -12,7 +12,7 @@ from tilewright.bind import bind
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.layout import row_major
-from tilewright.ir.regions import Copy, Cut, HeldValue, Hop, Region
+from tilewright.ir.regions import Copy, Cut, Hop, InternalValue, Region
 from tilewright.schedule import schedule
 from tilewright.testing.cluster import CLUSTER, RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import one_step, portable_kernels, vocabulary
@@ -53,11 +53,11 @@ def pools() -> Pools:
     rows = Decisions(layouts=dict.fromkeys(("a:0", "b:0"), row_major(4)))
     bound = bind(sketch.finish(c), CLUSTER, vocabulary(), portable_kernels(), rows)
     scheduled = schedule(bound, vocabulary(), Decisions(in_place={"b:0": ""}))
-    hop = Hop(far="l2", near="l1", nest=(Cut("h", 3),), copies={"a.X": Copy(level=1), "c.Y": Copy(level=1)})
-    held = {"a:0": HeldValue(memory="l1", form="rolling"), "b:0": HeldValue(memory="l1", form="recomputed")}
+    hop = Hop(outer="l2", inner="l1", nest=(Cut("h", 3),), copies={"a.X": Copy(level=1), "c.Y": Copy(level=1)})
+    held = {"a:0": InternalValue(memory="l1", form="rolling"), "b:0": InternalValue(memory="l1", form="recomputed")}
     return Pools(
         machine=ScheduledMachine(scheduled, vocabulary(), Decisions()),
-        region=Region(steps=("a", "b", "c"), hops=(hop,), order="tiles", held=held),
+        region=Region(steps=("a", "b", "c"), hops=(hop,), schedule="tiles", internal_values=held),
     )
 
 

@@ -10,11 +10,11 @@ from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.alike_rows import AlikeRows
-from tilewright.tile.row_lives import RowLives
-from tilewright.tile.row_programs import RowPrograms, overlaid_steps, row_programs
-from tilewright.tile.row_segments import Segment, overlaid, segments
-from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.alike_rows import StepSignatures
+from tilewright.tile.row_lives import Lifetimes
+from tilewright.tile.row_programs import LineBufferSearch, line_buffer_search, overlaid_steps
+from tilewright.tile.row_segments import Segment, overlaid_step, segments
+from tilewright.tile.row_steps import LineBufferAnalysis
 from tilewright.tile.step_spaces import ScheduledMachine
 
 SAME: dict[str, Attribute] = {"kernel_shape": (3, 3), "strides": (1, 1), "pads": (1, 1, 1, 1), "dilations": (1, 1)}
@@ -38,30 +38,30 @@ def machine_of(seed: int) -> ScheduledMachine:
     return on_one_memory(row_network(seed, vocabulary()).graph) if seed < 20 else chain(12, wide=seed - 20)
 
 
-def found(alike: AlikeRows, *, forget: bool) -> list[list[Segment]]:
+def found(alike: StepSignatures, *, forget: bool) -> list[list[Segment]]:
     """Every segment in little and in much memory; each for itself, if what was found before is forgotten."""
     every = list[list[Segment]]()
-    for last in range(alike.lives.beyond):
+    for last in range(alike.lifetimes.beyond):
         for most in (1500, 5000, 1 << 30):
-            every.append([*segments(alike, last, most), *overlaid(alike, last)])
+            every.append([*segments(alike, last, most), *overlaid_step(alike, last)])
             if forget:
-                alike.lives.known.found.clear()
+                alike.lifetimes.known.found.clear()
     return every
 
 
 @pytest.mark.parametrize("seed", range(24))
 def test_alike_steps_have_the_segments_that_each_of_them_has(seed: int) -> None:
     machine = machine_of(seed)
-    alike = AlikeRows(RowLives(RowSteps(machine)))
-    assert found(alike, forget=False) == found(AlikeRows(RowLives(RowSteps(machine))), forget=True)
+    alike = StepSignatures(Lifetimes(LineBufferAnalysis(machine)))
+    assert found(alike, forget=False) == found(StepSignatures(Lifetimes(LineBufferAnalysis(machine))), forget=True)
 
 
-def regions_of(programs: RowPrograms, *, forget: bool) -> list[object]:
+def regions_of(programs: LineBufferSearch, *, forget: bool) -> list[object]:
     """Of every division, with whose bytes they take."""
     every = list[object]()
     for division in programs.front():
         if forget:
-            programs.lives.known.found.clear()
+            programs.lifetimes.known.found.clear()
         every.append((programs.regions(division), programs.least_bytes(division)))
     return every
 
@@ -69,12 +69,12 @@ def regions_of(programs: RowPrograms, *, forget: bool) -> list[object]:
 @pytest.mark.parametrize("seed", range(24))
 def test_alike_segments_take_bytes_as_each_of_them_does(seed: int) -> None:
     machine = machine_of(seed)
-    first, second = row_programs(machine), row_programs(machine)
+    first, second = line_buffer_search(machine), line_buffer_search(machine)
     assert regions_of(first, forget=False) == regions_of(second, forget=True)
     alone, divisions = overlaid_steps(machine, float("inf"))
     apart, _ = overlaid_steps(machine, float("inf"))
     for division in divisions:
-        apart.lives.known.found.clear()
+        apart.lifetimes.known.found.clear()
         apart.links.clear()
         assert alone.regions(division) == apart.regions(division)
 
@@ -82,15 +82,15 @@ def test_alike_segments_take_bytes_as_each_of_them_does(seed: int) -> None:
 def test_of_a_long_chain_few_segments_are_looked_at() -> None:
     counts = []
     for layers in (40, 80):
-        alike = AlikeRows(RowLives(RowSteps(chain(layers))))
+        alike = StepSignatures(Lifetimes(LineBufferAnalysis(chain(layers))))
         found(alike, forget=False)
-        counts.append(len(alike.lives.known.found))
+        counts.append(len(alike.lifetimes.known.found))
     assert counts[1] < 1.2 * counts[0]
 
 
 def test_another_kernel_or_another_reader_is_not_alike() -> None:
-    plain, wide = (AlikeRows(RowLives(RowSteps(chain(12, wide=number)))) for number in (-1, 6))
+    plain, wide = (StepSignatures(Lifetimes(LineBufferAnalysis(chain(12, wide=number)))) for number in (-1, 6))
     middle = 9  # the seventh convolution
-    assert plain.together(middle, middle) == plain.together(middle - 6, middle - 6)
-    assert wide.together(middle, middle) != wide.together(middle - 6, middle - 6)
-    assert plain.together(middle, middle) != plain.together(middle + 1, middle + 1)
+    assert plain.range_signature(middle, middle) == plain.range_signature(middle - 6, middle - 6)
+    assert wide.range_signature(middle, middle) != wide.range_signature(middle - 6, middle - 6)
+    assert plain.range_signature(middle, middle) != plain.range_signature(middle + 1, middle + 1)

@@ -9,7 +9,7 @@ import numpy as np
 from tilewright.ir.decisions import Decisions
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import one_step, vocabulary
-from tilewright.tile.alike_spaces import StructuralKey
+from tilewright.tile.alike_spaces import SpaceSignature
 from tilewright.tile.step_spaces import ScheduledMachine
 from tilewright.tile.tiling_space import TilingSpace
 
@@ -23,14 +23,14 @@ def product(rows: int = 8, *, split: bool = False) -> TilingSpace:
 
 
 def test_equal_layers_have_one_key() -> None:
-    assert StructuralKey(product()) == StructuralKey(product())
-    assert hash(StructuralKey(product())) == hash(StructuralKey(product()))
-    assert StructuralKey(product()) != "another thing"
+    assert SpaceSignature(product()) == SpaceSignature(product())
+    assert hash(SpaceSignature(product())) == hash(SpaceSignature(product()))
+    assert SpaceSignature(product()) != "another thing"
 
 
 def test_room_is_asked_for_apart() -> None:
     one = product()
-    assert StructuralKey(replace(one, room_bytes=2048)) == StructuralKey(one)
+    assert SpaceSignature(replace(one, available_bytes=2048)) == SpaceSignature(one)
 
 
 def test_what_another_tiling_may_be_best_for_has_a_key_of_its_own() -> None:
@@ -42,4 +42,4 @@ def test_what_another_tiling_may_be_best_for_has_a_key_of_its_own() -> None:
         replace(one, spared_bytes=64),
         replace(one, operations=1.0),
     ]
-    assert len({StructuralKey(space) for space in (one, *others)}) == 1 + len(others)
+    assert len({SpaceSignature(space) for space in (one, *others)}) == 1 + len(others)

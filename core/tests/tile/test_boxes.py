@@ -30,7 +30,7 @@ def test_rows_that_the_last_step_computes_are_those_that_it_was_cut_into(pools: 
     boxes = pools.boxes
     assert rows(boxes.runs[2]["h"]) == [(0, 3), (3, 6), (6, 8)]
     assert rows(boxes.runs[2]["w"]) == [(0, 4)], "a loop that is not cut is the same in every tile"
-    assert (boxes.trips, boxes.tiles) == ((3,), 3)
+    assert (boxes.extents, boxes.tiles) == ((3,), 3)
 
 
 def test_a_step_computes_what_its_readers_need_inside_the_image(pools: Any) -> None:
@@ -90,7 +90,7 @@ def test_tiles_of_an_inner_hop_that_are_not_there_are_marked(pools: Any) -> None
     hop = pools.region.hops[0]
     boxes = boxes_of(pools.analysis, (replace(hop, nest=(Cut("h", 6),)), replace(hop, nest=(Cut("h", 2),))), {})
     assert boxes.exists.tolist() == [[True, True, True], [True, False, False]]
-    assert (boxes.tiles, boxes.starts, boxes.trips) == (4, (0, 1, 2), (2, 3))
+    assert (boxes.tiles, boxes.starts, boxes.extents) == (4, (0, 1, 2), (2, 3))
 
 
 def test_an_axis_that_is_read_whole_whatever_the_tile_is_the_same_in_all() -> None:
@@ -102,7 +102,7 @@ def test_an_axis_that_is_read_whole_whatever_the_tile_is_the_same_in_all() -> No
     plan = schedule(bound, vocabulary(), Decisions(in_place={"a:0": "", "b:0": ""}))
     analysis = region_analysis(ScheduledMachine(plan, vocabulary(), Decisions()), 0, plan.steps)
     assert isinstance(analysis, RegionAnalysis)
-    boxes = boxes_of(analysis, (Hop(far="l2", near="l1", nest=(Cut("_lead1", 3),)),), {})
+    boxes = boxes_of(analysis, (Hop(outer="l2", inner="l1", nest=(Cut("_lead1", 3),)),), {})
     assert [len(rows(need)) for need in boxes.needs[0]] == [1, 1, 3, 1]
     assert rows(boxes.needs[0][1]) == [(0, 1)]
 
@@ -114,7 +114,7 @@ def test_an_axis_that_is_read_whole_whatever_the_tile_is_the_same_in_all() -> No
 def test_what_leaves_is_computed_once(pools: Any, form: Any, faults: int) -> None:
     """Rows that are computed again by the next tile would be written again."""
     analysis = pools.analysis
-    members = tuple(replace(one, leaves=True) if one.step.name == "a" else one for one in analysis.members)
+    members = tuple(replace(one, live_out=True) if one.step.name == "a" else one for one in analysis.members)
     boxes = boxes_of(replace(analysis, members=members), pools.region.hops, {"a:0": form})
     assert len(boxes.faults) == faults
     assert all("'a:0'" in fault for fault in boxes.faults)

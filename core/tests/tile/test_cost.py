@@ -25,7 +25,7 @@ def played(pools: Any, computes: list[float], **copies: Copy) -> Any:
     (hop,) = pools.region.hops
     changed = {f"{key[0]}.{key[1]}": copy for key, copy in copies.items()}
     boxes = boxes_of(pools.analysis, (replace(hop, copies={**hop.copies, **changed}),), pools.region.forms)
-    region = replace(pools.region, held={})
+    region = replace(pools.region, internal_values={})
     (cost,) = hop_costs(boxes, traffic_of(boxes), region, np.array(computes), bounds_of(boxes.analysis))
     return cost
 
@@ -55,7 +55,7 @@ def test_what_is_executed_first_waits_for_copies_where_instructions_come_their_w
     (hop,) = pools.region.hops
     copies = {**hop.copies, "a.X": two, "c.Y": two}
     boxes = boxes_of(waiting, (replace(hop, copies=copies),), pools.region.forms)
-    computes, region = np.array([1000.0, 1000.0, 1000.0]), replace(pools.region, held={})
+    computes, region = np.array([1000.0, 1000.0, 1000.0]), replace(pools.region, internal_values={})
     (cost,) = hop_costs(boxes, traffic_of(boxes), region, computes, bounds_of(waiting))
     assert cost.total_cycles == IN[0] + IN[1] + 1000 + OUT[0] + IN[2] + 2000 + OUT[2]
 

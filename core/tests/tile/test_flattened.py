@@ -10,15 +10,15 @@ from tilewright.ir.graph import Attribute
 from tilewright.ir.regions import SplitReduction
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.row_step import RowStep
-from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.row_step import BufferedStep
+from tilewright.tile.row_steps import LineBufferAnalysis
 
 ONE_TAP: dict[str, Attribute] = {
     "kernel_shape": (1, 1), "strides": (1, 1), "dilations": (1, 1), "pads": (0, 0, 0, 0), "group": 1,
 }  # fmt: skip
 
 
-def product(shape: tuple[int, ...], *, last: bool = False) -> RowStep:
+def product(shape: tuple[int, ...], *, last: bool = False) -> BufferedStep:
     """Of a convolution's output, its channels `last` or not, flattened to [N, everything]."""
     sketch = Sketch(operators=vocabulary())
     batch, channels, *spatial = shape
@@ -32,10 +32,10 @@ def product(shape: tuple[int, ...], *, last: bool = False) -> RowStep:
     x = sketch.node("Reshape", (x,), {"shape": (batch, elements)})
     y = sketch.node("Gemm", (x, sketch.constant(np.ones((elements, 5), np.float32))), {})
     machine = on_one_memory(sketch.finish(y))
-    return RowSteps(machine).at(len(machine.scheduled.steps) - 1)
+    return LineBufferAnalysis(machine).at(len(machine.scheduled.steps) - 1)
 
 
-def parts(one: RowStep) -> tuple[int, int]:
+def parts(one: BufferedStep) -> tuple[int, int]:
     """Runs of a row, and trips in each."""
     assert isinstance(one.sums, SplitReduction)
     return one.sums.runs, one.sums.length

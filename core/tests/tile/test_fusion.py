@@ -73,7 +73,7 @@ def test_values_pass_from_step_to_step_and_are_not_copied() -> None:
     assert (a.inside, b.inside, c.inside) == ({}, {"X": 0}, {"B": 1})
     assert [[item.name for item in one.space.copied] for one in found.members] == [["X"], [], ["A", "Y"]]
     assert [one.space.spared_bytes for one in found.members] == [96, 192, 96]
-    assert [one.leaves for one in found.members] == [False, False, True]
+    assert [one.live_out for one in found.members] == [False, False, True]
 
 
 def test_a_value_that_two_steps_read_crosses_once() -> None:
@@ -83,17 +83,19 @@ def test_a_value_that_two_steps_read_crosses_once() -> None:
 
 def test_what_is_needed_outside_leaves() -> None:
     found = sound(machine(added, keep=("a:0",)))
-    assert [one.leaves for one in found.members] == [True, False, True]
+    assert [one.live_out for one in found.members] == [True, False, True]
     assert [item.name for item in found.members[0].space.copied] == ["X", "Y"]
     first = together(machine(added), count=2)
     assert isinstance(first, RegionAnalysis)
-    assert [one.leaves for one in first.members] == [False, True], "the last one's is read by the next step"
+    assert [one.live_out for one in first.members] == [False, True], "the last one's is read by the next step"
 
 
 def test_outer_hops_copy_everything_whole() -> None:
-    found = replace(sound(machine(added)), hops=(HopMemories(far="l3", near="l2"), HopMemories(far="l2", near="l1")))
+    found = replace(
+        sound(machine(added)), hops=(HopMemories(outer="l3", inner="l2"), HopMemories(outer="l2", inner="l1"))
+    )
     (outer,) = whole_hops(found)
-    assert (outer.far, outer.near, outer.nest) == ("l3", "l2", ())
+    assert (outer.outer, outer.inner, outer.nest) == ("l3", "l2", ())
     assert outer.copies == {"a.X": Copy(level=0), "c.Y": Copy(level=0)}
 
 
@@ -117,7 +119,7 @@ def test_why_steps_are_no_region(last: Last, reason: str) -> None:
 
 
 def test_one_memory_has_no_region_of_several() -> None:
-    one = replace(CLUSTER, near="", copies=())
+    one = replace(CLUSTER, inner="", copies=())
     assert "only where values can stay in a scratchpad" in str(together(machine(added, platform=one)))
 
 
@@ -156,7 +158,7 @@ def test_an_output_over_what_the_region_reads_or_writes_is_a_conflict() -> None:
 
 def test_room_is_that_of_all_steps_less_what_is_taken() -> None:
     limited = machine(added)
-    free = limited.room_bytes("l1", 0)
+    free = limited.available_bytes("l1", 0)
     assert free is not None and sound(limited).rooms == (free,)
     less = region_analysis(limited, 0, limited.scheduled.steps, taken={"l1": 100})
     assert isinstance(less, RegionAnalysis) and less.rooms == (free - 100,)
@@ -175,8 +177,8 @@ def test_a_step_alone_has_every_operand_outside() -> None:
     made = machine(added)
     space = made.space(1, made.scheduled.steps[1], "l1")
     found = single_step_analysis(made, 1, made.hops, [space])
-    assert (found.sink.step.name, found.inner, found.sink.leaves) == ("b", (), True)
-    assert found.rooms == (space.room_bytes,)
+    assert (found.sink.step.name, found.inner, found.sink.live_out) == ("b", (), True)
+    assert found.rooms == (space.available_bytes,)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from layer_programs import layer_space
 from tilewright.testing.cluster import cluster
 from tilewright.testing.operator_layers import every_layer
-from tilewright.tile.grid import grid, orders, tile_counts, trip_counts
+from tilewright.tile.grid import extents_to_try, grid, orders, tile_counts
 
 SPACES = {
     layer.name: layer_space(layer, cluster(), split=True)
@@ -32,7 +32,7 @@ def test_trips_cover_every_loop_without_an_empty_one(name: str) -> None:
     space = SPACES[name]
     points = grid(space)
     extents = np.array([space.extents[loop.name] for loop in space.cuts])
-    trips = trip_counts(space, points)
+    trips = extents_to_try(space, points)
     assert (trips * points >= extents).all() and ((trips - 1) * points < extents).all()
 
 

@@ -13,7 +13,7 @@ from tilewright.check.tiling import check_tiles
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute
-from tilewright.ir.regions import Copy, Cut, HeldValue, SplitReduction
+from tilewright.ir.regions import Copy, Cut, InternalValue, SplitReduction
 from tilewright.ir.stages import Scheduled
 from tilewright.schedule import schedule
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster
@@ -48,7 +48,7 @@ def test_cuts_and_forms_make_a_region(pools: Any) -> None:
     region = region_with(pools.analysis, (Cut("h", 3),), pools.region.forms)
     assert region == pools.region
     apart = region_with(pools.analysis, (Cut("c", 1),), dict.fromkeys(("a:0", "b:0"), "whole"))
-    assert apart.held == dict.fromkeys(("a:0", "b:0"), HeldValue(memory="l1", form="whole"))
+    assert apart.internal_values == dict.fromkeys(("a:0", "b:0"), InternalValue(memory="l1", form="whole"))
     assert apart.hops[0].copies == {"a.X": Copy(level=0), "c.Y": Copy(level=1)}, "all channels before the first tile"
 
 

@@ -11,7 +11,7 @@ from tilewright.ir.regions import Cut
 from tilewright.tile.cost import altogether, region_costs
 from tilewright.tile.fusion import RegionAnalysis, whole_hops
 from tilewright.tile.group_search import best_groups, hops_with
-from tilewright.tile.group_ways import ways_across
+from tilewright.tile.group_ways import outer_hops
 
 
 def over_two_hops(pools: Any, room_bytes: int) -> RegionAnalysis:
@@ -25,26 +25,26 @@ def test_with_room_on_the_way_hops_before_the_last_have_no_cuts(pools: Any) -> N
     two = over_two_hops(pools, 512)
     outer, inner = hops_with(two, (Cut("h", 3),))
     assert (outer.nest, inner.nest, inner.copies) == ((), (Cut("h", 3),), {})
-    assert (two.room(), two.room(0)) == (float("inf"), 512)
+    assert (two.available_bytes(), two.available_bytes(0)) == (float("inf"), 512)
     assert best_groups(two, "single")
 
 
 def test_whole_values_are_the_only_way_where_they_have_room(pools: Any) -> None:
     two = over_two_hops(pools, 512)
-    assert list(ways_across(two, "auto")) == [whole_hops(two)]
-    assert list(ways_across(pools.analysis, "auto")) == [()], "nothing is on the way"
+    assert list(outer_hops(two, "auto")) == [whole_hops(two)]
+    assert list(outer_hops(pools.analysis, "auto")) == [()], "nothing is on the way"
 
 
 @pytest.mark.parametrize("room_bytes", [511, 400, 300])
 def test_the_largest_tiles_that_fit_cross_in_two_buffers_and_in_one(pools: Any, room_bytes: int) -> None:
-    found = [hop for (hop,) in ways_across(over_two_hops(pools, room_bytes), "auto")]
+    found = [hop for (hop,) in outer_hops(over_two_hops(pools, room_bytes), "auto")]
     assert {cut.loop for hop in found for cut in hop.nest} <= {"c", "h", "w"}
     assert found
     for hop in found:
         (cut,) = hop.nest
         pair = [one for one in found if one.nest[0].loop == cut.loop]
         assert [max(copy.buffers for copy in one.copies.values()) for one in pair] in ([2, 1], [1])
-    single = [hop for (hop,) in ways_across(over_two_hops(pools, room_bytes), "single")]
+    single = [hop for (hop,) in outer_hops(over_two_hops(pools, room_bytes), "single")]
     assert single == [hop for hop in found if all(copy.buffers == 1 for copy in hop.copies.values())]
 
 

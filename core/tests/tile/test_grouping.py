@@ -17,7 +17,7 @@ from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph
 from tilewright.ir.platform import Memory, Platform
-from tilewright.ir.regions import Copy, Cut, Form, HeldValue, Hop, Region
+from tilewright.ir.regions import Copy, Cut, Form, Hop, InternalValue, Region
 from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Group, Scheduled, Tiled
 from tilewright.ir.tiler import Buffering, TilingRequest
@@ -75,7 +75,7 @@ def nested(scratchpad_bytes: int) -> Platform:
     behind = Memory(name="l3", size_bytes=None)
     middle = tuple(replace(one, size_bytes=1 << 20) if one.name == "l2" else one for one in near.memories)
     copies = (copy_path("l3", "l2"), copy_path("l2", "l3"), copy_path("l2", "l1"), copy_path("l1", "l2"))
-    return replace(near, memories=(behind, *middle), copies=(*copies, copy_path("flash", "l2")), home="l3")
+    return replace(near, memories=(behind, *middle), copies=(*copies, copy_path("flash", "l2")), backing="l3")
 
 
 @cache
@@ -123,7 +123,11 @@ def copied(key: str, **changes: Any) -> Callable[[Region], Region]:
 
 def held(**forms: Form) -> Callable[[Region], Region]:
     return lambda made: replace(
-        made, held={**made.held, **{f"{name}:0": HeldValue(memory="l1", form=form) for name, form in forms.items()}}
+        made,
+        internal_values={
+            **made.internal_values,
+            **{f"{name}:0": InternalValue(memory="l1", form=form) for name, form in forms.items()},
+        },
     )
 
 
@@ -153,17 +157,17 @@ def test_rows_that_are_kept_are_computed_once() -> None:
 def test_a_value_with_two_readers_is_needed_by_both() -> None:
     one = analysis(scheduled())
     boxes = boxes_of(one, hops_with(one, (Cut(rows_of(one), 4),)), dict.fromkeys(one.inner, "recomputed"))
-    assert boxes.held(0) == (1, 4, 9, 16)
-    assert boxes.held(1) == (1, 4, 4, 8)
+    assert boxes.internal_rows(0) == (1, 4, 9, 16)
+    assert boxes.internal_rows(1) == (1, 4, 4, 8)
 
 
 def test_reasons_are_values() -> None:
     machine = ScheduledMachine(scheduled(), vocabulary(), Decisions())
     steps = scheduled().steps
     pair = region_analysis(machine, 0, steps[:2])
-    assert isinstance(pair, RegionAnalysis) and pair.members[0].leaves
+    assert isinstance(pair, RegionAnalysis) and pair.members[0].live_out
     assert "no step of the group reads 'b:0'" in str(region_analysis(machine, 1, steps[1:3]))
-    far = replace(cluster(), near="")
+    far = replace(cluster(), inner="")
     bound = bind(residual(), far, vocabulary(), portable_kernels(), Decisions())
     alone = schedule(bound, vocabulary(), Decisions())
     assert "in a scratchpad" in str(region_analysis(ScheduledMachine(alone, vocabulary(), Decisions()), 0, alone.steps))
@@ -197,8 +201,11 @@ FAULTS: Mapping[str, tuple[str, Callable[[Region], Region]]] = {
     "input fetched once": ("its largest tile", copied("a.X", level=0)),
     "unknown operand": ("no operand 'Q'", hop(lambda one: replace(one, copies={**one.copies, "Q": Copy(level=0)}))),
     "unknown inner value": ("inner values are not", held(x="rolling")),
-    "inner value left out": ("inner values are not", lambda made: replace(made, held={"a:0": made.held["a:0"]})),
-    "unknown path": ("nothing copies", hop(lambda one: replace(one, near="flash"))),
+    "inner value left out": (
+        "inner values are not",
+        lambda made: replace(made, internal_values={"a:0": made.internal_values["a:0"]}),
+    ),
+    "unknown path": ("nothing copies", hop(lambda one: replace(one, inner="flash"))),
 }
 
 
@@ -243,7 +250,7 @@ FAR_FAULTS: Mapping[str, tuple[str, Callable[[Region], Region]]] = {
         "'a.X@l2#1' is not there",
         outer(lambda one: replace(one, copies={"a.X": Copy(level=0, buffers=2)})),
     ),
-    "other way": ("and on from 'l2'", outer(lambda one: replace(one, near="l1"))),
+    "other way": ("and on from 'l2'", outer(lambda one: replace(one, inner="l1"))),
     "left behind": ("nothing copies X", outer(lambda one: replace(one, copies={}))),
     "unknown": ("no operand 'Q'", outer(lambda one: replace(one, copies={**one.copies, "Q": Copy(level=0)}))),
 }
@@ -381,7 +388,7 @@ def test_a_pinned_group_is_kept_and_the_rest_chosen_around_it() -> None:
         )
     )
     assert [group.steps for group in groups] == [("a",), ("b",), ("c", "d")]
-    assert set(groups[-1].region.held) == {"c:0"}
+    assert set(groups[-1].region.internal_values) == {"c:0"}
 
 
 def test_what_the_first_step_reads_last_takes_room() -> None:

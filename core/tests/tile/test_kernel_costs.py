@@ -17,7 +17,7 @@ from tilewright.ir.share import share
 from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.one_step import one_step, vocabulary
 from tilewright.testing.operator_sites import site_of
-from tilewright.tile.kernel_costs import CallCosts, kernel_cycles, scratch_bytes, tile_cycles
+from tilewright.tile.kernel_costs import TileCallCosts, kernel_cycles, scratch_bytes, tile_cycles
 from tilewright.tile.tiling_space import TilingSpace
 
 X, W = np.ones((40, 6), np.float32), np.ones((6, 5), np.float32)
@@ -46,7 +46,7 @@ def test_what_is_left_of_a_block_may_take_longest(rows: int, slowest: float) -> 
 
     kernel = replace(layer.kernel, parallel=(row,), multiples={row: BLOCK}, cycles=cycles)
     extents = {loop.name: rows if loop.name == row else loop.extent for loop in access.loops}
-    assert share(kernel, access, extents, 8).trips in (0, BLOCK)
+    assert share(kernel, access, extents, 8).extent in (0, BLOCK)
     found = kernel_cycles(kernel, layer.site, access, 0.0, extents, engine)
     assert found == engine.call_cycles + slowest
     slower = replace(engine, slowdown=1.5)
@@ -83,7 +83,7 @@ def test_equal_shares_are_priced_once(sum_in: Callable[[int], TilingSpace]) -> N
     alone = [tile_cycles(space, tile) for tile in tiles]
     assert len(asked) > len(tiles)
     asked.clear()
-    costs = CallCosts(space)
+    costs = TileCallCosts(space)
     assert [costs.of(tile) for tile in tiles] == alone
     assert sorted(asked) == [(rows, columns) for rows in (1, 2) for columns in range(1, 9)]
     assert costs.of({"_lead0": 3}) == tile_cycles(space, {"_lead1": 6, "_lead0": 3})
@@ -129,7 +129,7 @@ def test_scratch_is_enough_for_smaller_tiles_that_more_cores_share(most: int, mu
 
     def shares(rows: int) -> int:
         split = share(kernel, access, {**whole, row: rows}, 8)
-        return -(-rows // split.trips) if split.loop else 1
+        return -(-rows // split.extent) if split.loop else 1
 
     one, exactly = scratch_bytes(kernel, layer.site, access, whole, 8)
     assert (one, exactly) == (64, 64 * shares(most))

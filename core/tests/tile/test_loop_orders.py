@@ -102,7 +102,7 @@ def test_sets_of_second_buffers_begin_with_none_and_take_more(sum_in: Any) -> No
 
 def test_an_estimate_becomes_a_hop(sum_in: Any) -> None:
     hop = best(sum_in(3 * TILE)).on("s", ("l2", "l1"))
-    assert (hop.far, hop.near, hop.nest) == ("l2", "l1", (Cut("_lead1", 3),))
+    assert (hop.outer, hop.inner, hop.nest) == ("l2", "l1", (Cut("_lead1", 3),))
     assert hop.copies == {key_of("s", name): Copy(level=1) for name in "ABY"}
 
 
@@ -118,7 +118,7 @@ def pooled(rows: int, *, rolls: bool) -> EstimatedTiling:
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
     space = machine.space(0, scheduled.steps[0], "l1")
     sizes = [{"c": 2, "h": rows, "w": 4}[loop.name] for loop in space.cuts]
-    room = replace(space, room_bytes=32 * (min(rows + 2, 8) + rows), rolls=rolling_loops(space) if rolls else {})
+    room = replace(space, available_bytes=32 * (min(rows + 2, 8) + rows), rolls=rolling_loops(space) if rolls else {})
     found = TilingSearch(room, "single").together(np.array([sizes])).best()
     assert found is not None
     return found
@@ -157,7 +157,7 @@ def test_no_size_is_better_than_its_floor_and_none_is_missed(
         return
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
     way = machine.hops[0]
-    space = machine.space(0, scheduled.steps[0], way.near, split=split)
+    space = machine.space(0, scheduled.steps[0], way.inner, split=split)
     search = TilingSearch(replace(space, rolls=rolling_loops(space)) if rolls else space, buffering)
     points = search.points[np.linspace(0, len(search.points) - 1, 40).astype(int)]
     floors = search.together(points).floors().min(axis=0)

@@ -21,7 +21,7 @@ def plan(pools: Any, *regions: Region) -> Tiled:
 
 def pool_alone(pools: Any, step: str, buffers: int = 1) -> Region:
     copies = {f"{step}.X": Copy(level=1), f"{step}.Y": Copy(level=1, buffers=buffers)}
-    return Region(steps=(step,), hops=(replace(pools.region.hops[0], copies=copies),), order="tiles")
+    return Region(steps=(step,), hops=(replace(pools.region.hops[0], copies=copies),), schedule="tiles")
 
 
 def test_all_of_a_region_stands_at_its_last_step(pools: Any) -> None:

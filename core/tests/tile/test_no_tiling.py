@@ -17,7 +17,7 @@ from tilewright.tile.step_spaces import ScheduledMachine
 from tilewright.tile.step_tilings import HopWithoutTiling
 from tilewright.tile.way import HopMemories
 
-ENDS = HopMemories(far="l2", near="l1")
+ENDS = HopMemories(outer="l2", inner="l1")
 
 
 def machine(room_bytes: int, op: str, *shapes: tuple[int, ...], **attributes: Any) -> ScheduledMachine:
@@ -27,7 +27,7 @@ def machine(room_bytes: int, op: str, *shapes: tuple[int, ...], **attributes: An
 
 
 def blocked(made: ScheduledMachine) -> HopWithoutTiling:
-    space = made.space(0, made.scheduled.steps[0], ENDS.near, split=True)
+    space = made.space(0, made.scheduled.steps[0], ENDS.inner, split=True)
     return HopWithoutTiling(ENDS, space)
 
 
@@ -35,7 +35,7 @@ def test_a_softmax_needs_a_whole_row_of_both_operands() -> None:
     """Rows of 100 floats."""
     needs = needs_of(blocked(machine(500, "Softmax", (5, 100), axis=1)))
     assert needs is not None
-    assert (needs.memory, needs.room_bytes) == ("l1", 500)
+    assert (needs.memory, needs.available_bytes) == ("l1", 500)
     assert needs.smallest == ({"X": 400, "Y": 400, "scratch": 0},)
     assert needs.windows == {"X": (1, 100), "Y": (1, 100)}
 

@@ -43,7 +43,7 @@ def platform(scratchpad_bytes: int, *, nested: bool = False) -> Platform:
             *(replace(one, size_bytes=700) if one.name == "l2" else one for one in base.memories),
         ),
         copies=(*base.copies, copy_path("l3", "l2"), copy_path("l2", "l3"), copy_path("flash", "l2")),
-        home="l3",
+        backing="l3",
     )
 
 

@@ -55,7 +55,7 @@ def test_it_is_in_no_group_that_would_hold_parts_of_it() -> None:
     )
     groups = grouping.partition((), search=True).groups
     assert groups[0].region.resident == {"a:0": "l1"}
-    assert all("a:0" not in group.region.held for group in groups)
+    assert all("a:0" not in group.region.internal_values for group in groups)
 
 
 @pytest.mark.parametrize("names", ["ab", "abc"])
@@ -63,7 +63,7 @@ def test_a_pinned_group_comes_first(names: str) -> None:
     """Nothing that it holds is resident for others."""
     made = tile(scheduled(), vocabulary(), COST, Decisions(groups=(tuple(names),)))
     (group,) = (one for one in made.groups if one.steps == tuple(names))
-    assert group.region.held["a:0"].leaves
+    assert group.region.internal_values["a:0"].live_out
     assert check_tiles(made, vocabulary()) == ()
 
 
@@ -77,7 +77,7 @@ def test_every_plan_is_sound(room: int) -> None:
 def test_what_is_pinned_to_the_scratchpad_is_whole_there() -> None:
     pins = Decisions(memories={"a:0": "l1"})
     made = tile(scheduled(), vocabulary(), COST, pins)
-    assert all("a:0" not in group.region.held for group in made.groups)
+    assert all("a:0" not in group.region.internal_values for group in made.groups)
     assert check_tiles(made, vocabulary()) == ()
     with pytest.raises(TilewrightError, match="'a:0' is to be whole in 'l1'"):
         tile(scheduled(), vocabulary(), COST, replace(pins, groups=(("a", "b"),)))

@@ -6,30 +6,30 @@ import pytest
 
 from row_networks import on_one_memory, row_network
 from tilewright.testing.one_step import vocabulary
-from tilewright.tile.alike_rows import AlikeRows
-from tilewright.tile.row_bridges import _ends, _least_bytes, with_bridges
-from tilewright.tile.row_lives import RowLives
-from tilewright.tile.row_segments import Segment, Way, alone, passing_segments, segments
-from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.alike_rows import StepSignatures
+from tilewright.tile.row_bridges import _ends, _least_bytes, with_striped_segments
+from tilewright.tile.row_lives import Lifetimes
+from tilewright.tile.row_segments import RowSchedule, Segment, segments, segments_with_edges, whole_step
+from tilewright.tile.row_steps import LineBufferAnalysis
 
 SEEDS = range(20)
 
 
-def lives_of(seed: int) -> RowLives:
+def lives_of(seed: int) -> Lifetimes:
     """Of a random network."""
-    return RowLives(RowSteps(on_one_memory(row_network(seed, vocabulary()).graph)))
+    return Lifetimes(LineBufferAnalysis(on_one_memory(row_network(seed, vocabulary()).graph)))
 
 
-def by_rows(lives: RowLives) -> list[tuple[Segment, ...]]:
+def by_rows(lives: Lifetimes) -> list[tuple[Segment, ...]]:
     """By last step all segments without stripes."""
-    whole = [alone(lives, step) for step in range(lives.beyond)]
+    whole = [whole_step(lives, step) for step in range(lives.beyond)]
     largest = max(one.size_bytes for one in whole)
-    return [(one, *segments(AlikeRows(lives), step, largest)) for step, one in enumerate(whole)]
+    return [(one, *segments(StepSignatures(lives), step, largest)) for step, one in enumerate(whole)]
 
 
 def segment(first: int, last: int, size_bytes: int) -> Segment:
     """Of so many bytes."""
-    return Segment(first=first, last=last, way=Way(), size_bytes=size_bytes, cycles=0.0)
+    return Segment(first=first, last=last, row_schedule=RowSchedule(), size_bytes=size_bytes, cycles=0.0)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -37,8 +37,8 @@ def test_no_smaller_division_is_missed(seed: int) -> None:
     lives = lives_of(seed)
     found = by_rows(lives)
     most = _least_bytes(found) - 1
-    every = [(*ending, *passing_segments(AlikeRows(lives), step, most)) for step, ending in enumerate(found)]
-    assert _least_bytes(with_bridges(AlikeRows(lives), found)) == _least_bytes(every) <= most + 1
+    every = [(*ending, *segments_with_edges(StepSignatures(lives), step, most)) for step, ending in enumerate(found)]
+    assert _least_bytes(with_striped_segments(StepSignatures(lives), found)) == _least_bytes(every) <= most + 1
 
 
 def test_stripes_lead_to_less_memory_somewhere() -> None:
@@ -47,7 +47,7 @@ def test_stripes_lead_to_less_memory_somewhere() -> None:
         lives = lives_of(seed)
         found = by_rows(lives)
         before.append(_least_bytes(found))
-        after.append(_least_bytes(with_bridges(AlikeRows(lives), found)))
+        after.append(_least_bytes(with_striped_segments(StepSignatures(lives), found)))
     assert sum(one < other for one, other in zip(after, before, strict=True)) >= 2
 
 

@@ -13,32 +13,32 @@ from tilewright.testing.one_step import vocabulary
 from tilewright.testing.sketch import Sketch
 from tilewright.tile import row_edges
 from tilewright.tile.row_edges import blocks_around, with_edges
-from tilewright.tile.row_step import Columns, RowStep
-from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.row_step import BufferedStep, Columns
+from tilewright.tile.row_steps import LineBufferAnalysis
 from tilewright.tile.row_stripes import stripes_of, with_stripes
 
 SEEDS = (1, 4, 6, 15, 18, 37, 38)
 
 
-def steps_of(seed: int) -> RowSteps:
+def steps_of(seed: int) -> LineBufferAnalysis:
     """Of a random network."""
-    return RowSteps(on_one_memory(row_network(seed, vocabulary()).graph))
+    return LineBufferAnalysis(on_one_memory(row_network(seed, vocabulary()).graph))
 
 
-def every_tail(steps: RowSteps, count: int) -> list[tuple[RowStep, ...]]:
+def every_tail(steps: LineBufferAnalysis, count: int) -> list[tuple[BufferedStep, ...]]:
     """Ending with each step, what can be computed in so many stripes at most."""
     total = len(steps.machine.scheduled.steps)
     tails = (with_edges(steps, [steps.at(at) for at in range(last + 1)], count) for last in range(total))
     return [tail for tail in tails if tail]
 
 
-def columns_of(one: RowStep) -> Columns:
+def columns_of(one: BufferedStep) -> Columns:
     """Its columns."""
     assert one.columns is not None
     return one.columns
 
 
-def chain(*taps: int, width: int = 12, stride: int = 1) -> RowSteps:
+def chain(*taps: int, width: int = 12, stride: int = 1) -> LineBufferAnalysis:
     """Windows one after the other, which keep the extents where they have no stride."""
     sketch = Sketch(operators=vocabulary())
     value = sketch.input("x", DType.F32, (1, 2, 24, width))
@@ -46,7 +46,7 @@ def chain(*taps: int, width: int = 12, stride: int = 1) -> RowSteps:
         half = size // 2
         windows = {"kernel_shape": (size, size), "strides": (stride, stride), "dilations": (1, 1)}
         value = sketch.node("MaxPool", (value,), {**windows, "pads": (half,) * 4, "ceil_mode": 0})
-    return RowSteps(on_one_memory(sketch.finish(value)))
+    return LineBufferAnalysis(on_one_memory(sketch.finish(value)))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -126,9 +126,9 @@ def test_columns_around_which_are_too_many_axes_do_not_pass() -> None:
 
 def test_a_step_is_joined_a_few_times_however_many_steps_are_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every further step leaves fewer stripes here: that was so many joins as the square of the steps."""
-    steps, joined, original = chain(*[3] * 40, width=60), list[RowStep](), row_edges._joined
+    steps, joined, original = chain(*[3] * 40, width=60), list[BufferedStep](), row_edges._joined
 
-    def counted(one: RowStep, parts: list[tuple[int, int]]) -> RowStep:
+    def counted(one: BufferedStep, parts: list[tuple[int, int]]) -> BufferedStep:
         joined.append(one)
         return original(one, parts)
 
@@ -153,7 +153,7 @@ def test_a_step_that_was_joined_early_is_not_joined_again(count: int) -> None:
     coarse = sketch.node("MaxPool", (sketch.node("MaxPool", (fine,), half),), same)
     twice = {"sizes": (24, 24), "slopes": (11, 11), "offsets": (0, 0), "divisors": (23, 23)}
     both = sketch.node("Add", (fine, sketch.node("ResizeLinear", (coarse,), twice)))
-    steps = RowSteps(on_one_memory(sketch.finish(sketch.node("MaxPool", (both,), same))))
+    steps = LineBufferAnalysis(on_one_memory(sketch.finish(sketch.node("MaxPool", (both,), same))))
     tail = with_edges(steps, [steps.at(at) for at in range(6)], count)
     for one in tail:
         columns = columns_of(one)

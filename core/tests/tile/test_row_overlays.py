@@ -11,15 +11,15 @@ import pytest
 from row_networks import on_one_memory, row_network
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
-from tilewright.ir.regions import HeldValue, Region
+from tilewright.ir.regions import InternalValue, Region
 from tilewright.schedule import schedule
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.row_lives import RowLives
-from tilewright.tile.row_overlays import lag_backward
-from tilewright.tile.row_programs import region_of, row_programs
-from tilewright.tile.row_segments import Segment, Way, played
-from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.row_lives import Lifetimes
+from tilewright.tile.row_overlays import distance_backward
+from tilewright.tile.row_programs import line_buffer_search, region_of
+from tilewright.tile.row_segments import RowSchedule, Segment, simulated
+from tilewright.tile.row_steps import LineBufferAnalysis
 from tilewright.tile.step_spaces import ScheduledMachine
 
 SEEDS = range(30)
@@ -27,14 +27,14 @@ SEEDS = range(30)
 
 def regions(machine: ScheduledMachine) -> Iterator[Region]:
     """Of every division in the front."""
-    programs = row_programs(machine)
+    programs = line_buffer_search(machine)
     for division in programs.front():
         yield from programs.regions(division).values()
 
 
-def overlays(region: Region) -> list[HeldValue]:
+def overlays(region: Region) -> list[InternalValue]:
     """What is over something else."""
-    return [held for held in region.held.values() if held.over]
+    return [held for held in region.internal_values.values() if held.aliases]
 
 
 def two_convolutions(taps: int, wider: int) -> ScheduledMachine:
@@ -50,11 +50,11 @@ def two_convolutions(taps: int, wider: int) -> ScheduledMachine:
 
 @pytest.mark.parametrize(("taps", "wider"), [(1, 0), (3, 0), (1, 1), (3, 1), (5, 2)])
 def test_lag_is_what_rows_that_are_longer_would_overtake(taps: int, wider: int) -> None:
-    both = Segment(first=0, last=1, way=Way(), size_bytes=0, cycles=0.0)
-    (held,) = overlays(region_of(RowLives(RowSteps(two_convolutions(taps, wider))), both))
+    both = Segment(first=0, last=1, row_schedule=RowSchedule(), size_bytes=0, cycles=0.0)
+    (held,) = overlays(region_of(Lifetimes(LineBufferAnalysis(two_convolutions(taps, wider))), both))
     # when row r is stored the first step reads from row r + 1 on, and has come to its end with row 11 - reach
     lag = (11 - taps // 2) * 4 * wider * 4
-    assert (held.over, held.lag_bytes) == ("x", lag)
+    assert (held.aliases, held.distance_bytes) == ("x", lag)
 
 
 def test_most_networks_have_an_output_over_what_is_read() -> None:
@@ -67,12 +67,12 @@ def test_who_takes_is_born_with_the_last_step_and_who_gives_dies_with_it(seed: i
     machine = on_one_memory(row_network(seed, vocabulary()).graph)
     buffers, storage = {one.name: one for one in machine.scheduled.buffers}, machine.scheduled.storage
     for region in regions(machine):
-        for value, held in region.held.items():
-            if held.over:
-                taker, giver = buffers[storage[value].buffer], buffers[storage[held.over].buffer]
+        for value, held in region.internal_values.items():
+            if held.aliases:
+                taker, giver = buffers[storage[value].buffer], buffers[storage[held.aliases].buffer]
                 assert giver.last <= machine.numbers[region.name] == taker.first
-                assert held.lag_bytes < taker.size_bytes
-                assert held.lag_bytes % max(taker.align, giver.align) == 0
+                assert held.distance_bytes < taker.size_bytes
+                assert held.distance_bytes % max(taker.align, giver.align) == 0
 
 
 @pytest.mark.parametrize("decisions", [Decisions(memories={"x": "ram"}), Decisions(io={"x": "user"})])
@@ -98,7 +98,7 @@ def test_an_output_of_the_network_is_never_overwritten() -> None:
         attributes = {"kernel_shape": (3, 1), "strides": (1, 1), "dilations": (1, 1), "group": 1, "pads": (1, 0, 1, 0)}
         y = sketch.node("Conv", (y, w), attributes)
     machine = on_one_memory(sketch.finish(y, out))
-    assert out not in [held.over for region in regions(machine) for held in overlays(region)]
+    assert out not in [held.aliases for region in regions(machine) for held in overlays(region)]
 
 
 @pytest.mark.parametrize("taps", [1, 3, 5])
@@ -106,12 +106,12 @@ def test_an_output_of_the_network_is_never_overwritten() -> None:
 @pytest.mark.parametrize("rows", [1, 4])
 def test_backward_every_row_that_is_read_is_before_what_is_stored(taps: int, wider: int, rows: int) -> None:
     """The first convolution alone, its last rows first: rows of 16 bytes become rows of 16 or 24."""
-    lives = RowLives(RowSteps(two_convolutions(taps, wider)))
+    lives = Lifetimes(LineBufferAnalysis(two_convolutions(taps, wider)))
     (output, given) = (lives.buffer_of(lives.steps.at(0).output.value), lives.buffer_of("x"))
     row_bytes = output.size_bytes // 12
     needed = [
         16 * min(end + taps // 2, 12) - given.size_bytes + output.size_bytes - row_bytes * max(end - rows, 0)
         for end in range(12, 0, -rows)
     ]
-    found = lag_backward(lives, played(lives, 0, 0, Way(rows=rows)), "x")
+    found = distance_backward(lives, simulated(lives, 0, 0, RowSchedule(rows=rows)), "x")
     assert found == max(given.size_bytes - given.size_bytes, *needed, output.size_bytes - given.size_bytes)

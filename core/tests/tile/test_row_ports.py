@@ -13,7 +13,7 @@ from tilewright.rewrite.row_ports import with_arrival
 from tilewright.schedule import schedule
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.tile.row_ports import arrivals, departures
-from tilewright.tile.row_programs import row_programs
+from tilewright.tile.row_programs import line_buffer_search
 from tilewright.tile.step_spaces import ScheduledMachine
 
 PUSHED = Decisions(io={"x": "push"})
@@ -34,14 +34,14 @@ def test_it_is_the_one_that_reads_the_input(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_it_is_computed_with_those_that_follow(seed: int) -> None:
-    programs = row_programs(machine(seed))
+    programs = line_buffer_search(machine(seed))
     number = programs.machine.numbers["x:arrival"]
     for division in programs.front():
         (one,) = [segment for segment in division.segments if segment.first <= number <= segment.last]
-        assert one.way and one.last > number
+        assert one.row_schedule and one.last > number
 
 
 def test_without_an_input_that_arrives_everything_can_be_in_one_piece() -> None:
     made = machine(0)
     plain = ScheduledMachine(made.scheduled, vocabulary(), replace(PUSHED, io={"x": "user"}))
-    assert not any(segment.way for segment in row_programs(plain).front()[0].segments)
+    assert not any(segment.row_schedule for segment in line_buffer_search(plain).front()[0].segments)

@@ -13,12 +13,12 @@ from tilewright.ir.decisions import Decisions
 from tilewright.ir.stages import Tiled
 from tilewright.plan.planner import ram_bytes
 from tilewright.testing.one_step import vocabulary
-from tilewright.tile.alike_rows import AlikeRows
-from tilewright.tile.row_buffers import row_cycles
-from tilewright.tile.row_lives import KnownCalls
-from tilewright.tile.row_programs import overlaid_steps, row_programs
-from tilewright.tile.row_segments import Segment, overlaid
-from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.alike_rows import StepSignatures
+from tilewright.tile.row_buffers import line_buffered_cycles
+from tilewright.tile.row_lives import CallCache
+from tilewright.tile.row_programs import line_buffer_search, overlaid_steps
+from tilewright.tile.row_segments import Segment, overlaid_step
+from tilewright.tile.row_steps import LineBufferAnalysis
 from tilewright.tile.stage import tile
 from tilewright.tile.step_spaces import ScheduledMachine
 from tilewright.tile.strategies import StepTiler
@@ -39,27 +39,27 @@ def shared_bytes(tiled: Tiled, step: int) -> int:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_front_falls_in_bytes_and_begins_with_layers(seed: int) -> None:
-    front = row_programs(on_one_memory(row_network(seed, vocabulary()).graph)).front()
+    front = line_buffer_search(on_one_memory(row_network(seed, vocabulary()).graph)).front()
     sizes = [one.size_bytes for one in front]
     assert sizes == sorted(set(sizes), reverse=True)
-    assert all(one.way is None or one.way.stripes > 1 for one in front[0].segments)  # unread columns
+    assert all(one.row_schedule is None or one.row_schedule.stripes > 1 for one in front[0].segments)  # unread columns
     assert [one.cycles for one in front] == sorted(one.cycles for one in front)
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_what_is_known_of_calls_changes_nothing(seed: int) -> None:
-    machine, known = on_one_memory(row_network(seed, vocabulary()).graph), KnownCalls()
-    first = row_programs(machine, known=known)
+    machine, known = on_one_memory(row_network(seed, vocabulary()).graph), CallCache()
+    first = line_buffer_search(machine, known=known)
     assert known.costs.calls
     count = len(known.costs.calls)
-    assert row_programs(machine, known=known).front() == first.front() == row_programs(machine).front()
+    assert line_buffer_search(machine, known=known).front() == first.front() == line_buffer_search(machine).front()
     assert len(known.costs.calls) == count
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_every_division_is_sound_and_takes_what_it_says(seed: int) -> None:
     machine = on_one_memory(row_network(seed, vocabulary()).graph)
-    programs = row_programs(machine)
+    programs = line_buffer_search(machine)
     for division in programs.front():
         regions = programs.regions(division)
         tiler = StepTiler(name="auto", summary="")
@@ -72,21 +72,23 @@ def test_every_division_is_sound_and_takes_what_it_says(seed: int) -> None:
         ]
         assert max(live) <= division.size_bytes <= max(live) + 4 * len(tiled.buffers)
         for segment in division.segments:
-            if segment.way:
+            if segment.row_schedule:
                 region = regions[machine.scheduled.steps[segment.last].name]
-                assert region.rows is not None
-                assert row_cycles(RowSteps(machine), region, region.rows) == pytest.approx(segment.cycles)
+                assert region.line_buffers is not None
+                assert line_buffered_cycles(LineBufferAnalysis(machine), region, region.line_buffers) == pytest.approx(
+                    segment.cycles
+                )
 
 
 def test_a_value_that_is_pinned_to_a_memory_exists() -> None:
     machine = on_one_memory(row_network(0, vocabulary()).graph)
-    programs = row_programs(machine)
-    held = [value for region in programs.regions(programs.front()[-1]).values() for value in region.inner]
+    programs = line_buffer_search(machine)
+    held = [value for region in programs.regions(programs.front()[-1]).values() for value in region.unmaterialised]
     decisions = Decisions(memories=dict.fromkeys(held, "ram"))
-    pinned = row_programs(ScheduledMachine(machine.scheduled, vocabulary(), decisions))
+    pinned = line_buffer_search(ScheduledMachine(machine.scheduled, vocabulary(), decisions))
     for division in pinned.front():
         for region in pinned.regions(division).values():
-            assert set(held).isdisjoint(region.held)
+            assert set(held).isdisjoint(region.internal_values)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -118,7 +120,7 @@ def test_bytes_that_a_step_cannot_do_with_end_the_search(monkeypatch: pytest.Mon
     assert overlaid_steps(machine, float("inf"), least)[1] == every
     asked: list[int] = []
 
-    def nothing(alike: AlikeRows, step: int) -> tuple[Segment, ...]:
+    def nothing(alike: StepSignatures, step: int) -> tuple[Segment, ...]:
         asked.append(step)
         return ()
 
@@ -130,9 +132,9 @@ def test_bytes_that_a_step_cannot_do_with_end_the_search(monkeypatch: pytest.Mon
 def test_every_step_is_looked_at_once_for_outputs_over_what_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
-    def counted(alike: AlikeRows, step: int) -> tuple[Segment, ...]:
+    def counted(alike: StepSignatures, step: int) -> tuple[Segment, ...]:
         asked.append(step)
-        return overlaid(alike, step)
+        return overlaid_step(alike, step)
 
     monkeypatch.setattr("tilewright.tile.row_programs.overlaid", counted)
     rounds = 0

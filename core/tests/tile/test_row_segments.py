@@ -9,40 +9,40 @@ from tilewright.ir.dtypes import DType
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.sketch import Sketch
 from tilewright.tile import row_segments
-from tilewright.tile.alike_rows import AlikeRows
+from tilewright.tile.alike_rows import StepSignatures
 from tilewright.tile.row_call_costs import CALL_CYCLES
-from tilewright.tile.row_lives import RowLives
-from tilewright.tile.row_programs import row_programs
+from tilewright.tile.row_lives import Lifetimes
+from tilewright.tile.row_programs import line_buffer_search
 from tilewright.tile.row_segments import (
+    RowSchedule,
     Segment,
-    Way,
     _grown,
-    alone,
     calls_of,
-    overlaid,
-    passing_segments,
-    play_cycles,
-    played,
+    overlaid_step,
     segments,
+    segments_with_edges,
+    simulated,
+    simulated_cycles,
+    whole_step,
 )
-from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.row_steps import LineBufferAnalysis
 
 SEEDS = range(20)
 
 
-def lives_of(seed: int) -> RowLives:
+def lives_of(seed: int) -> Lifetimes:
     """Of a random network."""
-    return RowLives(RowSteps(on_one_memory(row_network(seed, vocabulary()).graph)))
+    return Lifetimes(LineBufferAnalysis(on_one_memory(row_network(seed, vocabulary()).graph)))
 
 
-def all_segments(lives: RowLives) -> list[Segment]:
+def all_segments(lives: Lifetimes) -> list[Segment]:
     """With every last step, as large as they like."""
-    return [one for last in range(lives.beyond) for one in segments(AlikeRows(lives), last, 1 << 30)]
+    return [one for last in range(lives.beyond) for one in segments(StepSignatures(lives), last, 1 << 30)]
 
 
-def kept_segments(lives: RowLives) -> list[Segment]:
+def kept_segments(lives: Lifetimes) -> list[Segment]:
     """The same in stripes whose edges are kept."""
-    return [one for last in range(lives.beyond) for one in passing_segments(AlikeRows(lives), last, 1 << 30)]
+    return [one for last in range(lives.beyond) for one in segments_with_edges(StepSignatures(lives), last, 1 << 30)]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -50,12 +50,12 @@ def test_a_segment_needs_what_it_needs_when_it_is_played_alone(seed: int) -> Non
     lives = lives_of(seed)
     for one in all_segments(lives):
         calls = calls_of(lives, one)
-        assert one.way is not None
-        (*_, last) = _grown(lives, calls, one.way, 1 << 30).segments
+        assert one.row_schedule is not None
+        (*_, last) = _grown(lives, calls, one.row_schedule, 1 << 30).segments
         assert last.first >= one.first
         if last.first == one.first:
             assert (last.size_bytes, last.cycles) == (one.size_bytes, pytest.approx(one.cycles))
-        assert play_cycles(lives.steps, calls) == pytest.approx(one.cycles)
+        assert simulated_cycles(lives.steps, calls) == pytest.approx(one.cycles)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -63,9 +63,9 @@ def test_stripes_with_edges_need_what_they_need_alone(seed: int) -> None:
     lives = lives_of(seed)
     for one in kept_segments(lives):
         calls = calls_of(lives, one)
-        assert one.way is not None
-        *_, last = _grown(lives, calls, one.way, 1 << 30).segments
-        assert last == one and one.again == 0
+        assert one.row_schedule is not None
+        *_, last = _grown(lives, calls, one.row_schedule, 1 << 30).segments
+        assert last == one and one.recomputed_macs == 0
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -82,7 +82,7 @@ def test_none_is_larger_than_asked_for(seed: int) -> None:
     lives = lives_of(seed)
     sizes = sorted(one.size_bytes for one in all_segments(lives))
     for limit in sizes[:: max(1, len(sizes) // 4)]:
-        found = [one for last in range(lives.beyond) for one in segments(AlikeRows(lives), last, limit)]
+        found = [one for last in range(lives.beyond) for one in segments(StepSignatures(lives), last, limit)]
         assert all(one.size_bytes <= limit for one in found)
 
 
@@ -92,8 +92,8 @@ def test_a_short_look_finds_what_a_long_one_does(seed: int, monkeypatch: pytest.
     limits, found = (64, 512, 4096, 1 << 30), []
 
     def looked() -> list[list[Segment]]:
-        alike = AlikeRows(lives_of(seed))
-        return [[*segments(alike, last, most, 2.0)] for last in range(alike.lives.beyond) for most in limits]
+        alike = StepSignatures(lives_of(seed))
+        return [[*segments(alike, last, most, 2.0)] for last in range(alike.lifetimes.beyond) for most in limits]
 
     for few in (2, 3, 8):
         monkeypatch.setattr(row_segments, "_FEW_STEPS", few)
@@ -109,22 +109,22 @@ def test_no_more_steps_are_played_than_fit_together(monkeypatch: pytest.MonkeyPa
     rows = {"kernel_shape": (3, 1), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 0, 1, 0), "ceil_mode": 0}
     for _ in range(20):
         value = sketch.node("MaxPool", (value,), rows)
-    lives, lengths = RowLives(RowSteps(on_one_memory(sketch.finish(value)))), []
+    lives, lengths = Lifetimes(LineBufferAnalysis(on_one_memory(sketch.finish(value)))), []
     monkeypatch.setattr(
         row_segments,
         "played",
-        lambda lives, first, last, way: lengths.append(last - first + 1) or played(lives, first, last, way),
+        lambda lives, first, last, way: lengths.append(last - first + 1) or simulated(lives, first, last, way),
     )
-    assert [*segments(AlikeRows(lives), 19, 800)]
+    assert [*segments(StepSignatures(lives), 19, 800)]
     assert max(lengths) == 8
 
 
 def test_a_step_alone_is_no_segment_of_several() -> None:
     lives = lives_of(3)
-    programs = row_programs(lives.machine)
+    programs = line_buffer_search(lives.machine)
     for step, ending in enumerate(programs.segments):
-        assert ending[0] == alone(lives, step)
-        assert all(one.way and one.first < one.last == step for one in ending[1:])
+        assert ending[0] == whole_step(lives, step)
+        assert all(one.row_schedule and one.first < one.last == step for one in ending[1:])
 
 
 def test_a_chain_has_segments_from_every_step_to_every_later_one() -> None:
@@ -134,11 +134,13 @@ def test_a_chain_has_segments_from_every_step_to_every_later_one() -> None:
     rows = {"kernel_shape": (3, 1), "strides": (1, 1), "dilations": (1, 1), "pads": (0, 0, 0, 0), "ceil_mode": 0}
     for _ in range(6):
         value = sketch.node("MaxPool", (value,), rows)
-    lives = RowLives(RowSteps(on_one_memory(sketch.finish(value))))
+    lives = Lifetimes(LineBufferAnalysis(on_one_memory(sketch.finish(value))))
     for last in range(6):
-        found = [one.first for one in segments(AlikeRows(lives), last, 1 << 30) if one.way == Way()]
+        found = [
+            one.first for one in segments(StepSignatures(lives), last, 1 << 30) if one.row_schedule == RowSchedule()
+        ]
         assert found == list(reversed(range(last))), last
-        assert all(one.last == last for one in segments(AlikeRows(lives), last, 1 << 30))
+        assert all(one.last == last for one in segments(StepSignatures(lives), last, 1 << 30))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -154,13 +156,13 @@ def test_what_is_read_from_outside_is_there_until_the_last_step(seed: int) -> No
 def test_the_last_call_costs_what_is_left_for_it() -> None:
     lives = lives_of(3)
     for at in range(lives.beyond):
-        for segment in overlaid(AlikeRows(lives), at):
+        for segment in overlaid_step(StepSignatures(lives), at):
             one, calls = lives.steps.at(at), calls_of(lives, segment)
             (member,) = calls.members
-            trips = [min(member.trips, one.extent - done) for done in range(0, one.extent, member.trips)]
+            trips = [min(member.extent, one.extent - done) for done in range(0, one.extent, member.extent)]
             cycles = sum(lives.steps.calls.cost(one, count)[0] + CALL_CYCLES for count in trips)
             assert len(trips) == member.calls
-            assert play_cycles(lives.steps, calls) == segment.cycles == pytest.approx(cycles)
+            assert simulated_cycles(lives.steps, calls) == segment.cycles == pytest.approx(cycles)
 
 
 def test_a_value_over_another_one_saves_the_bytes_that_they_share(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,10 +171,10 @@ def test_a_value_over_another_one_saves_the_bytes_that_they_share(monkeypatch: p
     for seed in range(6):
         lives = lives_of(seed)
         for one in all_segments(lives):
-            assert one.way is not None
+            assert one.row_schedule is not None
             with monkeypatch.context() as changed:
                 changed.setattr("tilewright.tile.row_overlays.Overlays.best", lambda _: None)
-                *_, plain = _grown(lives, calls_of(lives, one), one.way, 1 << 30).segments
+                *_, plain = _grown(lives, calls_of(lives, one), one.row_schedule, 1 << 30).segments
             if plain.first == one.first:
                 assert plain.size_bytes >= one.size_bytes
                 saved += plain.size_bytes - one.size_bytes

@@ -6,14 +6,14 @@ from dataclasses import replace
 from math import prod
 
 from row_networks import POOL, image, last_by_rows
-from tilewright.tile.row_step import MOST_TRIPS, Columns
+from tilewright.tile.row_step import LARGEST_EXTENT, Columns
 
 
 def test_trips_of_a_call_are_so_many_that_the_table_stays_short() -> None:
-    sketch, x = image((1, 1, 4 * MOST_TRIPS, 2))
+    sketch, x = image((1, 1, 4 * LARGEST_EXTENT, 2))
     one = last_by_rows(sketch, sketch.node("Clip", (x,), {"min": 0.0, "max": 3.0}))
-    assert (one.trips(1), one.trips(8)) == (4, 8)
-    assert replace(one, grain=3).trips(1) == 6
+    assert (one.extent_of(1), one.extent_of(8)) == (4, 8)
+    assert replace(one, grain=3).extent_of(1) == 6
 
 
 def test_of_stripes_the_widest_says_how_much_of_a_row_is_held() -> None:

@@ -10,33 +10,33 @@ from row_networks import on_one_memory, row_network
 from tilewright.ir.access import MapAccess, Span
 from tilewright.ir.index import Axis, Box
 from tilewright.testing.one_step import vocabulary
-from tilewright.tile.alike_rows import AlikeRows
-from tilewright.tile.row_lives import RowLives
+from tilewright.tile.alike_rows import StepSignatures
+from tilewright.tile.row_lives import Lifetimes
 from tilewright.tile.row_programs import region_of
 from tilewright.tile.row_segments import Segment, segments
-from tilewright.tile.row_step import RowStep
-from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.row_step import BufferedStep
+from tilewright.tile.row_steps import LineBufferAnalysis
 from tilewright.tile.row_stripes import in_stripes, stripes_of, with_stripes
 
 SEEDS = (1, 4, 6, 15, 18, 37, 38)
 
 
-def steps_of(seed: int) -> RowSteps:
+def steps_of(seed: int) -> LineBufferAnalysis:
     """Of a random network."""
-    return RowSteps(on_one_memory(row_network(seed, vocabulary()).graph))
+    return LineBufferAnalysis(on_one_memory(row_network(seed, vocabulary()).graph))
 
 
-def every_tail(steps: RowSteps, count: int) -> list[tuple[RowStep, ...]]:
+def every_tail(steps: LineBufferAnalysis, count: int) -> list[tuple[BufferedStep, ...]]:
     """Ending with each step, what can be computed in so many stripes."""
     total = len(steps.machine.scheduled.steps)
     tails = (in_stripes(steps, [steps.at(at) for at in range(last + 1)], count) for last in range(total))
     return [tail for tail in tails if tail]
 
 
-def striped_segments(lives: RowLives) -> list[Segment]:
+def striped_segments(lives: Lifetimes) -> list[Segment]:
     """With every last step, as large as they like."""
-    found = (one for last in range(lives.beyond) for one in segments(AlikeRows(lives), last, 1 << 30, 1e9))
-    return [one for one in found if one.way and one.way.stripes > 1]
+    found = (one for last in range(lives.beyond) for one in segments(StepSignatures(lives), last, 1 << 30, 1e9))
+    return [one for one in found if one.row_schedule and one.row_schedule.stripes > 1]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -75,14 +75,14 @@ def test_a_stripe_takes_less_of_a_row(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_region_says_what_its_steps_have(seed: int) -> None:
-    lives = RowLives(steps_of(seed))
+    lives = Lifetimes(steps_of(seed))
     for one in striped_segments(lives)[:20]:
         region = region_of(lives, one)
-        assert region.rows is not None and region.rows.stripes is not None
+        assert region.line_buffers is not None and region.line_buffers.stripes is not None
         plain = [lives.steps.at(index) for index in range(one.first, one.last + 1)]
-        again = with_stripes(lives.steps, plain, region.rows.stripes)
-        assert stripes_of(again) == region.rows.stripes
-        assert sum(map(lives.steps.calls.again, again)) == pytest.approx(one.again)
+        again = with_stripes(lives.steps, plain, region.line_buffers.stripes)
+        assert stripes_of(again) == region.line_buffers.stripes
+        assert sum(map(lives.steps.calls.again, again)) == pytest.approx(one.recomputed_macs)
 
 
 def test_without_stripes_steps_are_as_they_were() -> None:

@@ -37,7 +37,7 @@ def test_bytes_are_equal_and_cycles_too_where_tiles_are_alike(
         return
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
     step, way = scheduled.steps[0], machine.hops[0]
-    space = machine.space(0, step, way.near, split=split)
+    space = machine.space(0, step, way.inner, split=split)
     if not isinstance(space.access, MapAccess) or not any(item.written for item in space.copied):
         return
     if rolls:
@@ -45,7 +45,7 @@ def test_bytes_are_equal_and_cycles_too_where_tiles_are_alike(
     found = TilingSearch(space, buffering).best()
     if found is None:
         return
-    played = space_cost(space, found.on(step.name, (way.far, way.near)))
+    played = space_cost(space, found.on(step.name, (way.outer, way.inner)))
     assert round(found.moved_bytes, 6) == played.in_bytes + played.out_bytes  # sums of averages
     assert found.used_bytes == played.scratchpad_bytes
     believed = found.cycles + space.engine.step_cycles
@@ -79,7 +79,7 @@ def test_more_room_is_not_worse(layer: dict[str, Any], room_bytes: int, split: b
         if not scheduled.steps:
             return
         machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
-        space = machine.space(0, scheduled.steps[0], machine.hops[0].near, split=split)
+        space = machine.space(0, scheduled.steps[0], machine.hops[0].inner, split=split)
         search = TilingSearch(space, "auto")
         found = search.best()
         if before is not None:
@@ -98,14 +98,14 @@ def test_windows_that_keep_rows_move_what_was_believed() -> None:
     scheduled = schedule_on(layer, cluster(RUNTIME_BYTES + 3000))
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
     step, way = scheduled.steps[0], machine.hops[0]
-    space = machine.space(0, step, way.near)
+    space = machine.space(0, step, way.inner)
     search = TilingSearch(replace(space, rolls=rolling_loops(space)), "auto")
-    points = search.points[search.least_bytes() <= search.room]
+    points = search.points[search.least_bytes() <= search.available_bytes]
     best = [found for order in search.ordered(points) if (found := order.best()) is not None]
     rolling = [found for found in best if any(copy.window == "rolling" for copy in found.copies.values())]
     assert len(rolling) > 3  # the best of each size and order of loops
     for found in rolling:
-        played = space_cost(space, found.on(step.name, (way.far, way.near)))
+        played = space_cost(space, found.on(step.name, (way.outer, way.inner)))
         assert round(found.moved_bytes, 6) == played.in_bytes + played.out_bytes  # sums of averages
         assert found.used_bytes == played.scratchpad_bytes
         assert abs(found.cycles - played.total_cycles + space.engine.step_cycles) <= 0.02 * played.total_cycles
@@ -117,10 +117,10 @@ def test_what_a_kernel_takes_once_is_counted_once() -> None:
     scheduled = schedule_on({"op": "MatMul", "attributes": {}, "inputs": inputs}, cluster(RUNTIME_BYTES + 6000))
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
     step, way = scheduled.steps[0], machine.hops[0]
-    space = machine.space(0, step, way.near)
+    space = machine.space(0, step, way.inner)
     later = replace(space, kernel=replace(space.kernel, step_cycles=1000.0))
     found = TilingSearch(space, "auto").best()
     assert found is not None
-    played = [space_cost(one, found.on(step.name, (way.far, way.near))) for one in (space, later)]
+    played = [space_cost(one, found.on(step.name, (way.outer, way.inner))) for one in (space, later)]
     assert played[0].tiles > 1
     assert played[1].total_cycles - played[0].total_cycles == 1000

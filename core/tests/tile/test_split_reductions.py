@@ -99,7 +99,7 @@ def test_no_tiling_is_better_than_its_floor(layer: dict[str, Any]) -> None:
     for scratchpad_bytes in (1500, 6000):
         search = TilingSearch(space_of(layer, scratchpad_bytes, split=True), "auto")
         space = search.space
-        fits = np.flatnonzero(is_split(space, search.points) & (search.least_bytes() <= search.room))
+        fits = np.flatnonzero(is_split(space, search.points) & (search.least_bytes() <= search.available_bytes))
         points = search.points[fits]
         floor = score_bounds(space, points, least_copies(space, points, search.table))
         checked = 0
@@ -119,7 +119,7 @@ def test_sizes_of_sums_are_the_same_one_by_one_and_together() -> None:
     together = accumulator_bytes(space, search.points, search.table).tolist()
     for row, size in list(zip(search.points.tolist(), together, strict=True))[::29]:
         nest = tuple(Cut(name, trips) for name, trips in zip(names, row, strict=True))
-        hop = Hop(far="l2", near="l1", nest=nest)
+        hop = Hop(outer="l2", inner="l1", nest=nest)
         boxes = boxes_of(space_chain(whole, hop), (hop,))
         sums = space_region(space, hop).sums
         taken = footprint.scratchpad_bytes(boxes, ((),), sums, 0) - footprint.scratchpad_bytes(boxes, ((),), {}, 0)
@@ -152,7 +152,7 @@ def test_the_search_finds_what_trying_everything_finds() -> None:
                 copies = {n: Copy(level=d, buffers=b) for n, (d, b) in zip(names, choice, strict=True)}
                 if copies[written].level == 3 or any(one.level == 0 and one.buffers == 2 for one in copies.values()):
                     continue
-                hop = Hop(far="l2", near="l1", nest=nest, copies=copies)
+                hop = Hop(outer="l2", inner="l1", nest=nest, copies=copies)
                 if fits(space, hop):
                     best = min(best, space_cost(space, hop).total_cycles)
     assert mine <= best * 1.01
@@ -160,7 +160,7 @@ def test_the_search_finds_what_trying_everything_finds() -> None:
 
 def fits(space: TilingSpace, hop: Hop) -> bool:
     """Whether all buffers have room."""
-    return space_cost(space, hop).scratchpad_bytes <= (space.room_bytes or 0)
+    return space_cost(space, hop).scratchpad_bytes <= (space.available_bytes or 0)
 
 
 def test_the_smallest_tiles_are_smaller_with_reductions_cut() -> None:

@@ -37,7 +37,7 @@ def far_behind() -> Platform:
     base = cluster(1 << 14)
     ways = [copy_path("l3", "l2"), copy_path("l2", "l3")]
     return replace(
-        base, memories=(Memory(name="l3", size_bytes=None), *base.memories), copies=(*ways, *base.copies), home="l3"
+        base, memories=(Memory(name="l3", size_bytes=None), *base.memories), copies=(*ways, *base.copies), backing="l3"
     )
 
 

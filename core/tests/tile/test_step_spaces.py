@@ -34,7 +34,7 @@ def nested() -> Platform:
     more = (Memory(name="l3", size_bytes=None), Memory(name="side", size_bytes=None), Memory(name="off", size_bytes=99))
     ways = [("l3", "l2"), ("l2", "l3"), ("side", "l2"), ("l2", "side")]
     copies = (*near.copies, *(copy_path(*way) for way in ways))
-    return replace(near, memories=(*more, *near.memories), copies=copies, home="l3")
+    return replace(near, memories=(*more, *near.memories), copies=copies, backing="l3")
 
 
 def product(platform: Platform | None = None, **decided: Any) -> ScheduledMachine:
@@ -56,22 +56,22 @@ def copied(machine: ScheduledMachine, near: str = INNER, **more: Any) -> dict[st
 
 def test_everything_crosses_the_only_hop() -> None:
     machine = product()
-    assert machine.hops == (HopMemories(far="l2", near="l1"),)
+    assert machine.hops == (HopMemories(outer="l2", inner="l1"),)
     assert copied(machine) == {"A": "l2", "B": "flash", "Y": "l2"}
 
 
 def test_on_one_memory_nothing_does() -> None:
-    alone = replace(cluster(NEAR), near="", copies=())
+    alone = replace(cluster(NEAR), inner="", copies=())
     machine = product(alone)
-    assert (machine.hops, machine.way.homes, machine.way.constant_homes) == ((), ("l2", "l1"), ("flash",))
+    assert (machine.hops, machine.way.backing_memories, machine.way.constant_memories) == ((), ("l2", "l1"), ("flash",))
 
 
 def test_constants_enter_where_they_first_can() -> None:
     machine = product(nested())
-    assert machine.hops == (HopMemories(far="l3", near="l2"), HopMemories(far="l2", near="l1"))
+    assert machine.hops == (HopMemories(outer="l3", inner="l2"), HopMemories(outer="l2", inner="l1"))
     assert copied(machine, OUTER) == {"A": "l3", "Y": "l3"}
     assert copied(machine, INNER) == {"A": "l2", "B": "flash", "Y": "l2"}
-    assert machine.way.homes == ("l3", "side")
+    assert machine.way.backing_memories == ("l3", "side")
 
 
 @pytest.mark.parametrize(
@@ -115,13 +115,13 @@ def test_what_need_not_cross_is_spared() -> None:
 
 
 def test_room_is_the_size_less_the_runtime_and_what_is_pinned() -> None:
-    assert product().room_bytes("l1", 0) == NEAR
-    assert product().room_bytes("l2", 0) is None
+    assert product().available_bytes("l1", 0) == NEAR
+    assert product().available_bytes("l2", 0) is None
     pinned = product(memories={"out0": "l1"})
-    assert pinned.room_bytes("l1", 0) == NEAR - 8 * 16 * 4
+    assert pinned.available_bytes("l1", 0) == NEAR - 8 * 16 * 4
     assert [buffer.name for buffer in pinned.pinned["l1"]] == ["out0"]
-    assert pinned.room_bytes("l1", 1) == NEAR, "where it is dead"
-    assert space(pinned).room_bytes == NEAR - 8 * 16 * 4
+    assert pinned.available_bytes("l1", 1) == NEAR, "where it is dead"
+    assert space(pinned).available_bytes == NEAR - 8 * 16 * 4
 
 
 def test_buffers_take_whole_grains() -> None:
@@ -145,7 +145,7 @@ def test_reductions_are_cut_where_that_is_asked_for_and_the_kernel_can() -> None
 
 def test_inside_tiles_of_an_outer_hop_there_is_what_they_leave() -> None:
     machine = product(nested())
-    outer = Hop(far="l3", near="l2", nest=(Cut("m0", 3),), copies={"node.A": Copy(level=1), "node.Y": Copy(level=1)})
+    outer = Hop(outer="l3", inner="l2", nest=(Cut("m0", 3),), copies={"node.A": Copy(level=1), "node.Y": Copy(level=1)})
     inner = space(machine, INNER, outer=(outer,))
     assert (inner.extents["m0"], inner.extents["n"], inner.around) == (3, 16, (("m0", (3,)),))
     shapes = {item.name: item.shape for item in inner.copied}
@@ -173,10 +173,10 @@ def test_a_region_of_one_step_splits_what_its_nest_cuts() -> None:
     machine = product()
     (step,) = machine.scheduled.steps
     copies = {f"node.{name}": Copy(level=2) for name in "ABY"}
-    hop = Hop(far="l2", near="l1", nest=(Cut("m0", 4), Cut("k", 20)), copies=copies)
+    hop = Hop(outer="l2", inner="l1", nest=(Cut("m0", 4), Cut("k", 20)), copies=copies)
     region = machine.alone(step, (hop,))
     assert region.sums == {"node": SplitReduction(loops=("k",), dtype=DType.F32, in_output=True)}
-    assert (region.order, machine.alone(step, ()).order) == ("tiles", "once")
+    assert (region.schedule, machine.alone(step, ()).schedule) == ("tiles", "once")
     apart = replace(hop, copies={name: copy for name, copy in copies.items() if name != "node.Y"})
     assert machine.alone(step, (apart,)).sums["node"].in_output is False, "the output is not copied"
     assert machine.alone(step, (replace(hop, nest=(Cut("m0", 4), Cut("k", 200))),)).sums == {}, "in one part"

@@ -30,7 +30,7 @@ ROOM = 400  # bytes: of a sum of 6 x 8 floats, two rows of each of three operand
 def nested(room_bytes: int) -> Platform:
     near = cluster(RUNTIME_BYTES + room_bytes)
     copies = (*near.copies, copy_path("l3", "l2"), copy_path("l2", "l3"))
-    return replace(near, memories=(Memory(name="l3", size_bytes=None), *near.memories), copies=copies, home="l3")
+    return replace(near, memories=(Memory(name="l3", size_bytes=None), *near.memories), copies=copies, backing="l3")
 
 
 def sums(count: int, platform: Platform) -> ScheduledMachine:
@@ -52,7 +52,7 @@ class Counted:
         self.asked: list[Any] = []
 
     def __call__(self, space: Any, index: int, buffering: Any, tables: Any, beat: Any) -> Any:
-        self.asked.append((index, space.room_bytes, bool(beat)))
+        self.asked.append((index, space.available_bytes, bool(beat)))
         best = TilingSearch(space, buffering, tables).best(beat[0] if beat else None)
         return [best] if best else []
 
@@ -108,8 +108,8 @@ def test_results_are_kept_with_the_request() -> None:
 def test_a_pinned_tiling_is_the_only_one() -> None:
     machine = sums(1, cluster(RUNTIME_BYTES + ROOM))
     copies = {f"Add_0.{name}": Copy(level=1) for name in "ABY"}
-    hop = Hop(far="l2", near="l1", nest=(Cut("_lead1", 1),), copies=copies)
-    pins = Decisions(tiles={"Add_0": Region(steps=("Add_0",), hops=(hop,), order="tiles")})
+    hop = Hop(outer="l2", inner="l1", nest=(Cut("_lead1", 1),), copies=copies)
+    pins = Decisions(tiles={"Add_0": Region(steps=("Add_0",), hops=(hop,), schedule="tiles")})
     found = tilings(ScheduledMachine(machine.scheduled, vocabulary(), pins))
     assert [[one.hop for one in way] for way in found.candidates(0)] == [[hop]]
     best = found.tiling(0)
@@ -129,7 +129,7 @@ def test_over_two_hops_one_tiling_is_inside_the_other() -> None:
     found = tilings(sums(1, nested(ROOM)))
     best = found.tiling(0)
     assert best is not None
-    assert [(hop.far, hop.near) for hop in best.hops] == [("l3", "l2"), ("l2", "l1")]
+    assert [(hop.outer, hop.inner) for hop in best.hops] == [("l3", "l2"), ("l2", "l1")]
     assert best.moved_bytes == 2 * 3 * 192
 
 
@@ -138,14 +138,14 @@ def test_a_step_that_touches_only_the_scratchpad_has_no_hop() -> None:
     near = dict.fromkeys(("x", "z", "Add_0:0"), "l1")
     best = found.tiling(0, near)
     assert best is not None and best.moved_bytes == 0
-    one_memory = tilings(sums(1, replace(cluster(ROOM), near="", copies=()))).tiling(0)
+    one_memory = tilings(sums(1, replace(cluster(ROOM), inner="", copies=()))).tiling(0)
     assert one_memory is not None and one_memory.hops == () and one_memory.cycles > 0
 
 
 def test_what_blocks_a_step_is_the_hop_without_room() -> None:
     blocked = tilings(sums(1, cluster(RUNTIME_BYTES + 16))).blocked(0)
     assert blocked is not None
-    assert (blocked.memories.near, blocked.space.room_bytes) == ("l1", 16)
+    assert (blocked.memories.inner, blocked.space.available_bytes) == ("l1", 16)
     assert tilings(sums(1, cluster(RUNTIME_BYTES + ROOM))).blocked(0) is None
 
 
@@ -158,5 +158,5 @@ def test_reductions_are_cut_where_that_gains(depth: int, room_bytes: int, split:
 
 
 def test_copies_have_the_names_of_operands() -> None:
-    hop = Hop(far="l2", near="l1", copies={"block.1.conv.X": Copy(level=1)})
+    hop = Hop(outer="l2", inner="l1", copies={"block.1.conv.X": Copy(level=1)})
     assert copies_by_operand(hop) == (("X", Copy(level=1)),)

@@ -81,9 +81,9 @@ def test_the_search_finds_what_trying_everything_finds() -> None:
                 nest = tuple(Cut(name, dict(zip(("o", "h"), sizes, strict=True))[name]) for name in order)
                 for choice in product(product(range(3), (1, 2)), repeat=len(names)):
                     copies = {n: Copy(level=d, buffers=b) for n, (d, b) in zip(names, choice, strict=True)}
-                    hop = Hop(far="l2", near="l1", nest=nest, copies=copies)
+                    hop = Hop(outer="l2", inner="l1", nest=nest, copies=copies)
                     cost = space_cost(space, hop)
-                    if cost.scratchpad_bytes <= (space.room_bytes or 0):
+                    if cost.scratchpad_bytes <= (space.available_bytes or 0):
                         best = min(best, cost.total_cycles)
         assert mine <= best * 1.01
 

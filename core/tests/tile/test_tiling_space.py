@@ -32,7 +32,7 @@ def space_of(layer: dict[str, Any], scratchpad_bytes: int = 1 << 16) -> TilingSp
     if not scheduled.steps:
         return None
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
-    return machine.space(0, scheduled.steps[0], machine.hops[0].near)
+    return machine.space(0, scheduled.steps[0], machine.hops[0].inner)
 
 
 @settings(max_examples=80, deadline=None)
@@ -51,7 +51,7 @@ def test_windows_are_those_of_every_tile(layer: dict[str, Any], data: st.DataObj
         )
         windows = table.windows(operand, cuts)
         assert Counter(dict(windows.classes)) == seen
-        assert windows.room == tuple(max(extents[axis] for extents in seen) for axis in range(len(operand.shape)))
+        assert windows.capacity == tuple(max(extents[axis] for extents in seen) for axis in range(len(operand.shape)))
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_bytes_moved_are_those_of_every_transfer(layer: dict[str, Any], scratchp
             total += operand.item_bytes * int(np.prod(sizes_here))
     cost = space_cost(space, hop)
     assert cost.in_bytes + cost.out_bytes == total == pytest.approx(found.moved_bytes)
-    assert space.room_bytes is not None and cost.scratchpad_bytes <= space.room_bytes
+    assert space.available_bytes is not None and cost.scratchpad_bytes <= space.available_bytes
     assert cost.total_cycles >= max(cost.compute_cycles, cost.copy_cycles) - 1e-6
     assert cost.total_cycles <= cost.compute_cycles + cost.copy_cycles + 1e-6
 

@@ -27,7 +27,7 @@ def test_what_is_resident_is_copied_once(pools: Any) -> None:
     (hop,) = pools.region.hops
     whole = boxes_of(pools.analysis, (replace(hop, copies={"a.X": Copy(level=0)}),), pools.region.forms)
     ((x,),) = traffic_of(whole)
-    assert (x.sizes.tolist(), x.room) == (256, (1, 2, 8, 4))
+    assert (x.sizes.tolist(), x.capacity) == (256, (1, 2, 8, 4))
 
 
 def test_a_rolling_window_copies_new_rows_and_moves_the_others(pools: Any) -> None:
@@ -56,11 +56,11 @@ def test_a_value_that_is_held_leaves_from_where_it_is(pools: Any) -> None:
     """It has the room that the steps inside need, and no tile buffer for the transfer."""
     analysis = pools.analysis
     space = pools.machine.space(0, analysis.members[0].step, "l1")
-    leaving = replace(analysis.members[0], leaves=True, spaces=(space,))
+    leaving = replace(analysis.members[0], live_out=True, spaces=(space,))
     both = replace(analysis, members=(leaving, *analysis.members[1:]))
     hop = replace(pools.region.hops[0], copies={**pools.region.hops[0].copies, "a.Y": Copy(level=1)})
     ((_, y, _),) = traffic_of(boxes_of(both, (hop,), pools.region.forms))
-    assert (y.key, y.own, y.room) == ("a.Y", False, (1, 2, 5, 4))
+    assert (y.key, y.own, y.capacity) == ("a.Y", False, (1, 2, 5, 4))
     assert y.sizes.tolist() == [4 * 32, 3 * 32, 1 * 32], "what is computed in each tile"
 
 
@@ -74,4 +74,4 @@ def test_values_cross_an_outer_hop_whole_where_nothing_is_cut_on_it(pools: Any) 
     last = boxes_of(replace(analysis, members=members), (outer, replace(hop, nest=())), pools.region.forms)
     assert not crosses_whole(last, 1), "in the scratchpad everybody has what he needs of it"
     (x,), _ = traffic_of(boxes)
-    assert np.prod(x.room) * 4 == x.size_bytes == 256
+    assert np.prod(x.capacity) * 4 == x.size_bytes == 256

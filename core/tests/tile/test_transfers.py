@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tilewright.ir.index import Span
 from tilewright.ir.rounding import ceil_div
 from tilewright.testing.cluster import CLUSTER, copy_path
-from tilewright.tile.transfers import Transfers, lattice, path_between, route, transfers
+from tilewright.tile.transfers import Transfers, path_between, route, strided_copy, transfers
 
 PATH = copy_path("l2", "l1")
 
@@ -58,9 +58,9 @@ def test_runs_are_as_the_engine_takes_them() -> None:
 
 def test_only_long_rows_are_left_out() -> None:
     window = (Span(low=0, high=9, step=2), Span(low=0, high=9, step=2))
-    assert lattice(window, (9, 64), (0, 1), 1) == (2, 1)
-    assert lattice(window, (9, 63), (0, 1), 1) == (1, 1)
-    assert lattice(window, (64, 9), (1, 0), 1) == (1, 2)
+    assert strided_copy(window, (9, 64), (0, 1), 1) == (2, 1)
+    assert strided_copy(window, (9, 63), (0, 1), 1) == (1, 1)
+    assert strided_copy(window, (64, 9), (1, 0), 1) == (1, 2)
 
 
 def test_routes_are_the_shortest_and_may_not_exist() -> None:

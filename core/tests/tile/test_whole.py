@@ -10,7 +10,7 @@ from row_networks import on_one_memory
 from tilewright.errors import TilewrightError
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.dtypes import DType
-from tilewright.ir.regions import Region, Repeated, Rows
+from tilewright.ir.regions import LineBuffers, Region, RepeatedCalls
 from tilewright.ir.tiler import TilingRequest
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.sketch import Sketch
@@ -34,18 +34,18 @@ def test_every_step_is_a_group_with_its_kernels_cycles() -> None:
 
 
 def test_a_region_by_rows_that_is_decided_stands_at_its_last_step() -> None:
-    rows = Rows(loops=("_lead1", "_lead1"), trips=(1, 1), word=(Repeated((0, 1), 4),))
-    region = Region(steps=("one", "two"), order=rows)
+    rows = LineBuffers(loops=("_lead1", "_lead1"), extents=(1, 1), call_schedule=(RepeatedCalls((0, 1), 4),))
+    region = Region(steps=("one", "two"), schedule=rows)
     (group,) = WholeTiler().plan(request(tiles={"two": region}))
     assert group.region == region
     assert group.cycles > 0
 
 
 def test_steps_of_a_region_must_follow_one_another() -> None:
-    rows = Rows(loops=("_lead1", "_lead1"), trips=(1, 1), word=(Repeated((0, 1), 4),))
+    rows = LineBuffers(loops=("_lead1", "_lead1"), extents=(1, 1), call_schedule=(RepeatedCalls((0, 1), 4),))
     for steps in (("two", "one"), ("none", "one")):
         with pytest.raises(TilewrightError, match=f"{', '.join(steps)} are not successive steps") as caught:
-            WholeTiler().plan(request(tiles={steps[-1]: Region(steps=steps, order=rows)}))
+            WholeTiler().plan(request(tiles={steps[-1]: Region(steps=steps, schedule=rows)}))
         assert caught.value.code == "TW4042"
 
 

@@ -82,7 +82,7 @@ def test_sizes_asked_for_together_are_priced_as_one_by_one(layer: dict[str, Any]
     if not scheduled.steps:
         return
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
-    space = machine.space(0, scheduled.steps[0], machine.hops[0].near)
+    space = machine.space(0, scheduled.steps[0], machine.hops[0].inner)
     if outer < len(space.cuts):
         space = inside_one_trip(space, space.cuts[outer].name)
     points = grid(space)[::2]

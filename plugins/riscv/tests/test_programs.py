@@ -7,7 +7,7 @@ from dataclasses import replace
 from tilewright.api.testing import CLUSTER
 from tilewright.ir.stages import Artifact
 from tilewright_riscv.machine import BareMachine
-from tilewright_riscv.programs import far_memories, network_sources, runtime_files, runtime_sources, text
+from tilewright_riscv.programs import network_sources, outer_memories, runtime_files, runtime_sources, text
 
 ACME = BareMachine(
     target="acme", package="tilewright_riscv", sources=(), headers=(), gcc_isa="-march=rv32imc",
@@ -30,8 +30,8 @@ def test_memories_that_no_core_reads() -> None:
     engine = CLUSTER.engines[0].name
     hidden = replace(CLUSTER.memory("l2"), access={engine: "none"})
     others = tuple(memory for memory in CLUSTER.memories if memory.name != "l2")
-    assert far_memories(CLUSTER) == []
-    assert far_memories(replace(CLUSTER, memories=(hidden, *others))) == ["l2"]
+    assert outer_memories(CLUSTER) == []
+    assert outer_memories(replace(CLUSTER, memories=(hidden, *others))) == ["l2"]
 
 
 def test_texts_name_no_machine() -> None:

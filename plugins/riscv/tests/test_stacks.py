@@ -12,12 +12,12 @@ from tilewright.errors import TilewrightError
 from tilewright_riscv.stacks import Stacks
 
 STACKS = Stacks(
-    far="l2",
+    outer="l2",
     each_bytes=1024,
     small_bytes=32 << 10,
     call_cycles=100.0,
-    far_call_cycles=20.0,
-    far_slowdown=1.5,
+    outer_call_cycles=20.0,
+    outer_slowdown=1.5,
     movers=1,
 )
 
@@ -43,7 +43,7 @@ def test_where_they_are_and_what_they_take(l1: int, settings: dict[str, str], me
     assert platform.runtime_bytes == {"l1": taken}
     (engine,) = platform.engines
     assert (engine.call_cycles, engine.slowdown) == ((100.0, 1.0) if memory == "l1" else (120.0, 1.5))
-    near, far = STACKS.near_section(platform, 0x1000), STACKS.far_section(platform)
+    near, far = STACKS.inner_section(platform, 0x1000), STACKS.outer_section(platform)
     assert (near == "", far == "") == (memory != "l1", memory == "l1")
     assert f"{l1 + 0x1000 - taken:#x} (NOLOAD)" in near or not near
 

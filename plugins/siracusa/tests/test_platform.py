@@ -48,7 +48,7 @@ def test_every_memory_is_limited_and_what_is_in_l2_fits_there(settings: dict[str
 )
 def test_copies_lead_from_home_to_l1_and_back(settings: dict[str, str], hops: list[str], constants: list[str]) -> None:
     platform = configured(**settings)
-    assert platform.home_memory().name == hops[0]
+    assert platform.backing_memory().name == hops[0]
     for way in (hops, hops[::-1], constants):
         paths = route(platform, way[0], way[-1])
         assert paths is not None

@@ -17,8 +17,8 @@ DIGITS = Path(__file__).resolve().parents[3] / "examples" / "digits" / "digits_i
 
 def test_as_it_comes() -> None:
     (engine,) = SNITCH.engines
-    assert (engine.cores, engine.extra_mover) == (8, True)
-    assert (SNITCH.home, SNITCH.near) == ("l3", "tcdm")
+    assert (engine.cores, engine.dma_core) == (8, True)
+    assert (SNITCH.backing, SNITCH.inner) == ("l3", "tcdm")
     assert SNITCH.memory("tcdm").size_bytes == 128 << 10
     assert SNITCH.runtime_bytes == {"tcdm": 9 * 1280}
     assert {(path.source, path.target) for path in SNITCH.copies} == {

@@ -34,8 +34,8 @@ ACME_TILE = Platform(
     ),
     engines=(Engine(name="vectors", cores=4, operations_per_cycle=16.0, call_cycles=120.0),),
     copies=(path("dram", "pad"), path("pad", "dram"), path("rom", "pad")),
-    home="dram",
-    near="pad",
+    backing="dram",
+    inner="pad",
     runtime_bytes={"pad": 1024},  # four stacks
     runners=("twin",),
 )

@@ -37,34 +37,34 @@ def joined(loads: Sequence[Load]) -> Load:
     )
 
 
-def fullest(loads: Sequence[Load], room: int, held: Load = NOTHING) -> set[int]:
+def fullest(loads: Sequence[Load], capacity: int, held: Load = NOTHING) -> set[int]:
     """Numbers of the loads of most bytes that take no more than `room`, beside what is there (`held`) in any case.
 
     Exact for up to some 268 million loads times bytes; above that the largest go in first, and all count whole.
     """
-    if (exact := surely_fullest(loads, room, held)) is not None:
+    if (exact := surely_fullest(loads, capacity, held)) is not None:
         return exact
-    room += held.spare_bytes - held.whole_bytes
+    capacity += held.spare_bytes - held.whole_bytes
     whole = [Load(size_bytes=load.whole_bytes, whole_bytes=load.whole_bytes) for load in loads]
     waiting, chosen = sorted(range(len(loads)), key=lambda number: (-whole[number].size_bytes, number)), set[int]()
-    while (rest := surely_fullest([whole[number] for number in waiting], room)) is None:
+    while (rest := surely_fullest([whole[number] for number in waiting], capacity)) is None:
         batch = 1 + len(waiting) // _BATCH
         for number in waiting[:batch]:
-            if whole[number].size_bytes <= room:
+            if whole[number].size_bytes <= capacity:
                 chosen.add(number)
-                room -= whole[number].size_bytes
+                capacity -= whole[number].size_bytes
         waiting = waiting[batch:]
     return chosen | {waiting[place] for place in rest}
 
 
-def surely_fullest(loads: Sequence[Load], room: int, held: Load = NOTHING) -> set[int] | None:
+def surely_fullest(loads: Sequence[Load], capacity: int, held: Load = NOTHING) -> set[int] | None:
     """The same, or None where there is too much to look at to be sure."""
     even = [number for number, load in enumerate(loads) if load.whole_bytes == load.size_bytes]
-    states = _states(loads, room, held)
+    states = _states(loads, capacity, held)
     if not states:
         return None if states is None else set()
     unit = math.gcd(*(loads[number].size_bytes for number in even)) or 1
-    rooms = {state: (room - state[0] + state[1]) // unit for state in states}
+    rooms = {state: (capacity - state[0] + state[1]) // unit for state in states}
     if len(even) * max(rooms.values()) > _MOST_CELLS:
         return None
     rows = _sums([loads[number].size_bytes // unit for number in even], max(rooms.values()))

@@ -29,12 +29,12 @@ def overlaid_buffers(tiled: Tiled) -> Iterator[OverlaidBuffers]:
     """Of all regions by rows whose output is over something that they read."""
     storage, sizes = tiled.scheduled.storage, {buffer.name: buffer.size_bytes for buffer in tiled.buffers}
     for region in tiled.regions:
-        for value, held in region.held.items() if region.rows else ():
-            if held.over and held.leaves:
-                taker, giver = storage[value].buffer, storage[held.over].buffer
-                behind = sizes[taker] - sizes[giver] - held.lag_bytes
-                backward = region.rows is not None and region.rows.backward
-                lead = behind if backward else held.lag_bytes
+        for value, held in region.internal_values.items() if region.line_buffers else ():
+            if held.aliases and held.live_out:
+                taker, giver = storage[value].buffer, storage[held.aliases].buffer
+                behind = sizes[taker] - sizes[giver] - held.distance_bytes
+                backward = region.line_buffers is not None and region.line_buffers.backward
+                lead = behind if backward else held.distance_bytes
                 yield OverlaidBuffers(taker=taker, giver=giver, lead_bytes=lead, backward=backward)
 
 

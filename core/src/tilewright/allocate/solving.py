@@ -13,7 +13,7 @@ from tilewright.check.allocation import peaks, violations
 from tilewright.errors import TilewrightError, plugin_error, typed
 from tilewright.ir.allocation import Allocator, Budget, Problem, Solution
 from tilewright.ir.answers import demand_type
-from tilewright.ir.journal import DEBUG, told
+from tilewright.ir.journal import DEBUG, log_span
 from tilewright.ir.rounding import ceil_div
 
 
@@ -31,7 +31,7 @@ def solved(problem: Problem, allocator: Allocator, budget: Budget) -> Solution:
     reason = _too_small(problem, bounds)
     if reason:
         return Solution(status="infeasible", reason=reason, bounds=bounds, found_by=allocator.name)
-    with told(DEBUG, "allocator '%s' on %d blocks", allocator.name, len(normal.problem.blocks)):
+    with log_span(DEBUG, "allocator '%s' on %d blocks", allocator.name, len(normal.problem.blocks)):
         solved_as = allocator.solve(normal.problem, budget)
     demand_type(solved_as, Solution, f"allocator '{allocator.name}'", allocator.solve, "solve")
     answer = normal.restore(solved_as)

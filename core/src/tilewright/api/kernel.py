@@ -10,9 +10,9 @@ from tilewright.arithmetic.bounds import AccumulatorBounds
 from tilewright.arithmetic.requant_form import ChannelRange, RequantForm
 from tilewright.arithmetic.scaled_sum import SumForm
 from tilewright.c_text.literals import c_element
-from tilewright.c_text.section_files import section_file, template_file
-from tilewright.ir.kernel import Call, Kernel, Matched, Operand, PartialSums, Sections, TileShape
-from tilewright.ir.sections import Section, SectionTemplate
+from tilewright.c_text.section_files import fragment_file, template_file
+from tilewright.ir.kernel import Call, CodeFragments, Kernel, Matched, Operand, PartialSums, TileShape
+from tilewright.ir.sections import CodeFragment, FragmentTemplate
 from tilewright.operators.c_functions import c_functions
 from tilewright.operators.integer_layers import (
     centred_weights,
@@ -31,15 +31,15 @@ __all__ = [
     "AccumulatorBounds",
     "Call",
     "ChannelRange",
+    "CodeFragment",
+    "CodeFragments",
+    "FragmentTemplate",
     "Kernel",
     "Matched",
     "Nest",
     "Operand",
     "PartialSums",
     "RequantForm",
-    "Section",
-    "SectionTemplate",
-    "Sections",
     "SumForm",
     "TileShape",
     "Walk",
@@ -49,10 +49,10 @@ __all__ = [
     "c_functions",
     "centred_weights",
     "elementwise_walk",
+    "fragment_file",
     "nest",
     "refused_softmax",
     "scaled_sum_form",
-    "section_file",
     "softmax_table",
     "sum_bounds",
     "sum_requant",

@@ -5,7 +5,17 @@ How steps are cut into groups and tiles: the question, the answer, and a list of
 Made by tools/build_api.py: change tools/api.toml, not this file.
 """
 
-from tilewright.ir.regions import Copy, Cut, HeldValue, Hop, Region, Repeated, Rows, SplitReduction, Stripes
+from tilewright.ir.regions import (
+    Copy,
+    Cut,
+    Hop,
+    InternalValue,
+    LineBuffers,
+    Region,
+    RepeatedCalls,
+    SplitReduction,
+    Stripes,
+)
 from tilewright.ir.stages import Group
 from tilewright.ir.tiler import Tiler, TilingRequest
 from tilewright.tile.choices import TileChoices, Tiling
@@ -15,12 +25,12 @@ __all__ = [
     "Copy",
     "Cut",
     "Group",
-    "HeldValue",
     "Hop",
+    "InternalValue",
+    "LineBuffers",
     "Needs",
     "Region",
-    "Repeated",
-    "Rows",
+    "RepeatedCalls",
     "SplitReduction",
     "Stripes",
     "TileChoices",

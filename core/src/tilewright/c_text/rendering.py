@@ -11,7 +11,7 @@ from tilewright.c_text.terms import added, times
 from tilewright.errors import plugin_error
 from tilewright.ir.answers import demand_mapping
 from tilewright.ir.kernel import Call, Kernel
-from tilewright.ir.sections import Section, SectionTemplate
+from tilewright.ir.sections import CodeFragment, FragmentTemplate
 from tilewright.ir.statements import Foreign
 
 # Words of C that name something: not in comments, strings, numbers, nor after a `.` or `->`.
@@ -20,7 +20,7 @@ _WORDS = re.compile(r"""/\*.*?\*/|"(?:\\.|[^"\\])*"|\d[\w.]*|(?:\.|->)\s*[A-Za-z
 _TERMS = {"times": times, "added": added}  # what every text of a kernel may call
 
 
-def render_source(kernel: Kernel, call: Call) -> tuple[Section, ...]:
+def render_source(kernel: Kernel, call: Call) -> tuple[CodeFragment, ...]:
     """The C at file scope that `call` needs, with what that needs in turn. Programs have equal sections once."""
     if not kernel.source:
         return ()
@@ -28,17 +28,17 @@ def render_source(kernel: Kernel, call: Call) -> tuple[Section, ...]:
     if isinstance(kernel.source, str):
         with _all_given(kernel, "source", values):
             text = str(template(kernel.source).render(**values)).strip("\n")
-        return (Section(name="", text=text, owner=kernel.name),) if text else ()
+        return (CodeFragment(name="", text=text, owner=kernel.name),) if text else ()
     source = kernel.source(values) if callable(kernel.source) else kernel.source
     with _all_given(kernel, "source", values):
         return tuple(_rendered(one, values) for one in source)
 
 
-def _rendered(source: Section | SectionTemplate, values: Mapping[str, object]) -> Section:
-    if isinstance(source, Section):
+def _rendered(source: CodeFragment | FragmentTemplate, values: Mapping[str, object]) -> CodeFragment:
+    if isinstance(source, CodeFragment):
         return source
     names = {**values, **dict(source.given)}
-    return Section(
+    return CodeFragment(
         name=str(template(source.name).render(**names)),
         text=str(template(source.text).render(**names)).strip("\n"),
         needs=tuple(_rendered(need, names) for need in source.needs),

@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-from tilewright.ir.sections import Section, SectionTemplate
+from tilewright.ir.sections import CodeFragment, FragmentTemplate
 
 CORE = "tilewright.operators"  # whose C all packages may include
 PRELUDE = "prelude.h"
@@ -23,22 +23,22 @@ _DIRECTIVE = re.compile(r'^#(?:pragma once|include (?:"(?P<file>[^"]+)"|(?P<syst
 
 
 @cache
-def section_file(package: str, path: str) -> Section:
+def fragment_file(package: str, path: str) -> CodeFragment:
     """The section in a `.c` or `.h` file of `package`, word for word, without its directives."""
     text, needs, includes = _parts(package, path)
-    return Section(name=_name(package, path), text=text, needs=needs, includes=includes, owner=_owner(package))
+    return CodeFragment(name=_name(package, path), text=text, needs=needs, includes=includes, owner=_owner(package))
 
 
 @cache
 def template_file(
-    package: str, path: str, name: str, needs: tuple[Section | SectionTemplate, ...] = ()
-) -> SectionTemplate:
+    package: str, path: str, name: str, needs: tuple[CodeFragment | FragmentTemplate, ...] = ()
+) -> FragmentTemplate:
     """The sections that the Mako in a file of `package` makes. `name` is Mako, too: what each of them defines."""
     text, included, includes = _parts(package, path)
-    return SectionTemplate(name=name, text=text, needs=(*included, *needs), includes=includes, owner=_owner(package))
+    return FragmentTemplate(name=name, text=text, needs=(*included, *needs), includes=includes, owner=_owner(package))
 
 
-def _parts(package: str, path: str) -> tuple[str, tuple[Section, ...], tuple[str, ...]]:
+def _parts(package: str, path: str) -> tuple[str, tuple[CodeFragment, ...], tuple[str, ...]]:
     text = (_folder(package) / path).read_text(encoding="ascii")
     found = list(_DIRECTIVE.finditer(text))
     wanted = [match["file"] for match in found if match["file"] and posixpath.basename(match["file"]) != PRELUDE]
@@ -47,9 +47,9 @@ def _parts(package: str, path: str) -> tuple[str, tuple[Section, ...], tuple[str
     return _DIRECTIVE.sub("", text).strip("\n"), tuple(needs), tuple(includes)
 
 
-def _included(package: str, folder: str, name: str) -> Section:
+def _included(package: str, folder: str, name: str) -> CodeFragment:
     beside = posixpath.normpath(posixpath.join(folder, name))
-    return section_file(package, beside) if (_folder(package) / beside).is_file() else section_file(CORE, name)
+    return fragment_file(package, beside) if (_folder(package) / beside).is_file() else fragment_file(CORE, name)
 
 
 @cache

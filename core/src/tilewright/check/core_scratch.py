@@ -34,7 +34,7 @@ def core_scratch(
     most = {loop: largest.extent(loop) for loop in largest.box}
     cores = next(one.cores for one in platform.engines if one.name == engine)
     split = share(kernel, largest.access, most, cores)
-    box = {loop: (0, min(split.trips, extent) if loop == split.loop else extent) for loop, extent in most.items()}
+    box = {loop: (0, min(split.extent, extent) if loop == split.loop else extent) for loop, extent in most.items()}
     one = kernel.scratch_bytes(TileShape(site=largest.site, access=largest.access, box=box))
     if not one or not split.loop:
         return one

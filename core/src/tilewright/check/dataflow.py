@@ -31,8 +31,8 @@ class Replay:
         self.passing = alive(allocated.tiled.buffers, "scratch", "tile", "staged")
         self.readers = ViewReaders(self.scheduled)
         self.contents = Contents()
-        regions = [group.region for group in allocated.tiled.groups if group.region.rows is not None]
-        self.overlays = {value: one for one in regions for value, held in one.held.items() if held.over}
+        regions = [group.region for group in allocated.tiled.groups if group.region.line_buffers is not None]
+        self.overlays = {value: one for one in regions for value, held in one.internal_values.items() if held.aliases}
         self.by_rows = {name for one in regions for name in one.steps}
         self.numbers = ValueNumbers(self.graph, self.scheduled.bound.layouts)
 
@@ -111,11 +111,11 @@ class Replay:
     def _behind(self, read: str, written: str) -> bool:
         """Whether `written` takes the bytes of what its region has read by rows, as far away as its replay demands."""
         region, storage = self.overlays.get(written), self.scheduled.storage
-        if region is None or storage[region.held[written].over].buffer != storage[read].buffer:
+        if region is None or storage[region.internal_values[written].aliases].buffer != storage[read].buffer:
             return False
         taker, giver = (byte_span_of(self._buffer(name), self.allocated) for name in (written, read))
-        lag_bytes = region.held[written].lag_bytes
-        if region.rows is not None and region.rows.backward:
+        lag_bytes = region.internal_values[written].distance_bytes
+        if region.line_buffers is not None and region.line_buffers.backward:
             return giver.high + lag_bytes <= taker.high
         return taker.low + lag_bytes <= giver.low
 

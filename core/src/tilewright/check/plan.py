@@ -10,7 +10,7 @@ from tilewright.check.address_ranges import alive
 from tilewright.check.core_scratch import core_scratch
 from tilewright.check.dataflow import Replay
 from tilewright.check.placement import placement_faults
-from tilewright.check.row_ports import row_port_faults
+from tilewright.check.row_ports import streamed_io_faults
 from tilewright.ir.layout import same_bytes
 from tilewright.ir.operands import input_names
 from tilewright.ir.operator import Operator
@@ -27,7 +27,7 @@ def plan_faults(allocated: Allocated, operators: Mapping[str, Operator]) -> tupl
         *_scratch_faults(allocated),
         *_access_faults(allocated),
         *_copy_faults(allocated),
-        *row_port_faults(allocated),
+        *streamed_io_faults(allocated),
         *Replay(allocated, operators).faults(),
     )
 
@@ -96,7 +96,7 @@ def _access_faults(allocated: Allocated) -> Iterator[str]:
     tiled = allocated.tiled
     bound, platform, storage = tiled.scheduled.bound, tiled.scheduled.bound.platform, tiled.scheduled.storage
     nodes = {node.name: node for node in bound.graph.nodes}
-    near = {name: group.region.hops[-1].near for group in tiled.groups if group.region.hops for name in group.steps}
+    near = {name: group.region.hops[-1].inner for group in tiled.groups if group.region.hops for name in group.steps}
     for step in tiled.scheduled.steps:
         engine, node = bound.bindings[step.name].engine, nodes[step.name]
         if step.name in near:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from tilewright.check.tiling_calls import CheckedStep
 from tilewright.check.tiling_operands import BackingOperand, CheckedPlan
 from tilewright.ir.layout import strides
-from tilewright.ir.regions import HeldValue, Region
+from tilewright.ir.regions import InternalValue, Region
 
 Box = Mapping[str, tuple[int, int]]  # loop -> trips
 
@@ -58,18 +58,18 @@ class OverlayReplay:
 def overlay_replay(plan: CheckedPlan, region: Region, steps: Sequence[CheckedStep]) -> OverlayReplay | None:
     """Of the last step's output, at the beginning; None where it has bytes of its own."""
     output = steps[-1].outputs[0]
-    held = region.held.get(output.value)
-    over = next((one for step in steps for one in step.operands if held and _is(plan, one.value, held.over)), None)
+    held = region.internal_values.get(output.value)
+    over = next((one for step in steps for one in step.operands if held and _is(plan, one.value, held.aliases)), None)
     if held is None or over is None:
         return None
-    backward = region.rows is not None and region.rows.backward
+    backward = region.line_buffers is not None and region.line_buffers.backward
     return OverlayReplay(
         value=output.value,
         over=over.value,
-        apart_bytes=_apart(plan, held, output, over) if backward else held.lag_bytes,
+        apart_bytes=_apart(plan, held, output, over) if backward else held.distance_bytes,
         backward=backward,
         buffer=over.buffer,
-        inner=plan.tiled.scheduled.with_views(region.inner),
+        inner=plan.tiled.scheduled.with_views(region.unmaterialised),
     )
 
 
@@ -78,10 +78,10 @@ def _is(plan: CheckedPlan, read: str, over: str) -> bool:
     return over in (read, plan.views.get(read))
 
 
-def _apart(plan: CheckedPlan, held: HeldValue, output: BackingOperand, over: BackingOperand) -> int:
+def _apart(plan: CheckedPlan, held: InternalValue, output: BackingOperand, over: BackingOperand) -> int:
     """From the start of the output's buffer to that of the other, where it ends just behind the end of that one."""
     sizes = [plan.buffers[item.buffer].size_bytes for item in (output, over)]
-    return sizes[0] - held.lag_bytes - sizes[1]
+    return sizes[0] - held.distance_bytes - sizes[1]
 
 
 def _ends(step: CheckedStep, item: BackingOperand, box: Box) -> tuple[int, int]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tilewright.ir.decisions import BY_ROWS
+from tilewright.ir.decisions import STREAMED
 from tilewright.ir.graph import Node
 from tilewright.ir.layout import same_bytes
 from tilewright.ir.stages import Allocated
@@ -14,10 +14,10 @@ from tilewright.ir.stages import Allocated
 _PORTS = {"push": ("input", "Arrival", "read"), "pull": ("output", "Departure", "written")}
 
 
-def row_port_faults(allocated: Allocated) -> Iterator[str]:
+def streamed_io_faults(allocated: Allocated) -> Iterator[str]:
     """Of every such end: it has no place; an Arrival alone reads it, or a Departure writes it, as it is stored."""
     for name, whose in allocated.decisions.io.items():
-        if whose in BY_ROWS:
+        if whose in STREAMED:
             yield from _faults(allocated, name, *_PORTS[whose])
 
 

@@ -20,24 +20,24 @@ from tilewright.check.tiling_operands import BackingOperand, CheckedPlan
 from tilewright.ir.access import Loop, MapAccess
 from tilewright.ir.index import bare_loop, mentions
 from tilewright.ir.kernel import TileShape
-from tilewright.ir.regions import HeldValue, Region, Rows, SplitReduction
+from tilewright.ir.regions import InternalValue, LineBuffers, Region, SplitReduction
 
 _COUNTER_BYTES = 4
 _NOTHING = -1
 
 
 @dataclass(slots=True)
-class _Played:
+class _ReplayedStep:
     """A step, how far it has come, and the rows in its buffer; all of them where the value exists whole."""
 
     step: CheckedStep
     loop: Loop | None
-    trips: int
+    call_extent: int
     axis: int | None  # of the output, along which every trip is a row; None: there with the last trip
     backward: bool
     sums: SplitReduction | None
     slots: list[int] = field(default_factory=list)
-    readers: list[tuple[_Played, BackingOperand]] = field(default_factory=list)
+    readers: list[tuple[_ReplayedStep, BackingOperand]] = field(default_factory=list)
     early: bool = False  # its rows are there as soon as there is room for them
     made: int = 0
     first: int = 0
@@ -72,12 +72,12 @@ class _Played:
 
 
 @dataclass(frozen=True, slots=True)
-class RowReplay:
+class LineBufferReplay:
     """One region by rows. `steps` have passed the checks of form that all regions do."""
 
     plan: CheckedPlan
     region: Region
-    order: Rows
+    order: LineBuffers
     steps: tuple[CheckedStep, ...]
 
     def faults(self) -> Iterator[str]:
@@ -92,10 +92,10 @@ class RowReplay:
     # --- form
 
     def _form_faults(self) -> Iterator[str]:
-        if not len(self.order.loops) == len(self.order.trips) == len(self.steps):
+        if not len(self.order.loops) == len(self.order.extents) == len(self.steps):
             yield "its order does not name a loop, and trips, for each step"
             return
-        for step, loop, trips in zip(self.steps, self.order.loops, self.order.trips, strict=True):
+        for step, loop, trips in zip(self.steps, self.order.loops, self.order.extents, strict=True):
             yield from self._step_faults(step, loop, trips)
         yield from self._held_faults()
         yield from stripe_faults(self.region, self.order, self.steps)
@@ -136,24 +136,24 @@ class RowReplay:
 
     def _held_faults(self) -> Iterator[str]:
         inner, last = {step.outputs[0].value for step in self.steps[:-1]}, self.steps[-1].outputs[0].value
-        if inner != {value for value in self.region.held if value != last}:
+        if inner != {value for value in self.region.internal_values if value != last}:
             yield "what it holds is not what its steps, the last excepted, write"
             return
         read = {item.value for step in self.steps for item in step.operands if not item.written}
         outside = (read | {self.plan.views.get(value, value) for value in read}) - inner
         scheduled = self.plan.tiled.scheduled
         storage, readers = scheduled.storage, self.plan.readers
-        for value, held in self.region.held.items():
-            if not held.leaves and readers.needed_outside(value, self.region.steps):
+        for value, held in self.region.internal_values.items():
+            if not held.live_out and readers.needed_outside(value, self.region.steps):
                 yield f"'{value}' is needed outside"
-            if held.form != ("whole" if held.leaves else "rolling") or bool(held.over) != (value == last):
+            if held.form != ("whole" if held.live_out else "rolling") or bool(held.aliases) != (value == last):
                 yield f"'{value}' is held as no region by rows holds values"
-            if not held.over:
+            if not held.aliases:
                 continue
-            if held.over not in outside or held.lag_bytes < 0:
-                yield f"'{value}' cannot be over '{held.over}', {held.lag_bytes} B before it"
-            elif storage[held.over].buffer == storage[value].buffer:
-                yield f"'{value}' cannot be over '{held.over}', which is in its own buffer"
+            if held.aliases not in outside or held.distance_bytes < 0:
+                yield f"'{value}' cannot be over '{held.aliases}', {held.distance_bytes} B before it"
+            elif storage[held.aliases].buffer == storage[value].buffer:
+                yield f"'{value}' cannot be over '{held.aliases}', which is in its own buffer"
 
     # --- calls
 
@@ -171,7 +171,7 @@ class RowReplay:
         """Whether rows of inputs may come before they are read."""
         return sum(node.op == "Arrival" for node in self.plan.nodes.values()) > 1
 
-    def _calls_of(self, played: Sequence[_Played]) -> Iterator[str]:
+    def _calls_of(self, played: Sequence[_ReplayedStep]) -> Iterator[str]:
         overlay = overlay_replay(self.plan, self.region, self.steps)
         for number in self.order.calls:
             if not 0 <= number < len(played):
@@ -183,18 +183,20 @@ class RowReplay:
                 yield fault
                 return
         for one in played:
-            leaves = one.step is self.steps[-1] or self.region.held[one.output.value].leaves
+            leaves = one.step is self.steps[-1] or self.region.internal_values[one.output.value].live_out
             if leaves and one.made < one.extent:
                 yield f"step '{one.step.name}' makes {one.made} of {one.extent} rows"
 
-    def _begun(self) -> tuple[_Played, ...]:
+    def _begun(self) -> tuple[_ReplayedStep, ...]:
         played = tuple(
-            _Played(step, _loop(step, loop), trips, _axis(step, loop), self.order.backward, self._sums(step))
-            for step, loop, trips in zip(self.steps, self.order.loops, self.order.trips, strict=True)
+            _ReplayedStep(step, _loop(step, loop), trips, _axis(step, loop), self.order.backward, self._sums(step))
+            for step, loop, trips in zip(self.steps, self.order.loops, self.order.extents, strict=True)
         )
         for one in played:
-            held = self.region.held.get(one.output.value, HeldValue(memory="", form="whole", leaves=True))
-            one.slots = [_NOTHING] * (one.extent if held.leaves or one.axis is None else held.rows)
+            held = self.region.internal_values.get(
+                one.output.value, InternalValue(memory="", form="whole", live_out=True)
+            )
+            one.slots = [_NOTHING] * (one.extent if held.live_out or one.axis is None else held.rows)
             one.readers = [
                 (other, item) for other in played for item in other.step.operands
                 if self.plan.views.get(item.value, item.value) == one.output.value and not item.written
@@ -204,7 +206,7 @@ class RowReplay:
     def _sums(self, step: CheckedStep) -> SplitReduction | None:
         return self.region.sums.get(step.name)
 
-    def _take_early(self, played: Sequence[_Played]) -> None:
+    def _take_early(self, played: Sequence[_ReplayedStep]) -> None:
         """Rows that there is room for, before anybody asks for them."""
         for one in played:
             if not one.early:
@@ -215,11 +217,11 @@ class RowReplay:
             one.slots[one.made - one.first : end - one.first] = range(one.made, end)
             one.made = end
 
-    def _call(self, one: _Played, played: Sequence[_Played]) -> str:
+    def _call(self, one: _ReplayedStep, played: Sequence[_ReplayedStep]) -> str:
         if one.early:
-            one.due = min(one.due + one.trips, one.extent)
+            one.due = min(one.due + one.call_extent, one.extent)
             return "" if one.made >= one.due else f"there is no room for the rows that '{one.output.value}' waits for"
-        end = min(one.made + one.trips, one.extent)
+        end = min(one.made + one.call_extent, one.extent)
         if one.made == one.extent:
             return f"step '{one.step.name}' is called when it has made all its rows"
         for maker in played:
@@ -234,17 +236,17 @@ class RowReplay:
         one.made = end
         return ""
 
-    def _overlaid(self, one: _Played, overlay: OverlayReplay) -> str:
+    def _overlaid(self, one: _ReplayedStep, overlay: OverlayReplay) -> str:
         """Why a call would not find what the last step's output has taken the bytes of: nothing for what arrives."""
         if one.early:
             return ""
-        end = min(one.made + one.trips, one.extent)
+        end = min(one.made + one.call_extent, one.extent)
         boxes = list(one.boxes(one.made, end))
         if one.axis is not None or end == one.extent:
             overlay.store(one.step, boxes[-1])
         return next(filter(None, (overlay.fault(one.step, box) for box in boxes)), "")
 
-    def _read(self, maker: _Played, one: _Played, item: BackingOperand, end: int) -> str:
+    def _read(self, maker: _ReplayedStep, one: _ReplayedStep, item: BackingOperand, end: int) -> str:
         """Why not all that a call reads of a value is there."""
         if maker.axis is None:
             whole = maker.made == maker.extent
@@ -255,7 +257,7 @@ class RowReplay:
                 return f"step '{one.step.name}' reads row {row} of '{item.value}', which is not there"
         return ""
 
-    def _make_room(self, one: _Played) -> None:
+    def _make_room(self, one: _ReplayedStep) -> None:
         """Rows from the first that any reader would read next are moved to the beginning."""
         if one.axis is None:
             return
@@ -264,7 +266,7 @@ class RowReplay:
         one.slots[:] = [*kept, *[_NOTHING] * (len(one.slots) - len(kept))]
         one.first = first
 
-    def _rows_read(self, maker: _Played, one: _Played, item: BackingOperand, end: int) -> Sequence[int]:
+    def _rows_read(self, maker: _ReplayedStep, one: _ReplayedStep, item: BackingOperand, end: int) -> Sequence[int]:
         """The rows of what `maker` makes that a call up to `end` reads, through a view or not."""
         axis, boxes = maker.axis or 0, list(one.boxes(one.made, end))
         if item.value != maker.output.value:
@@ -272,7 +274,7 @@ class RowReplay:
         spans = [one.step.access.window(item.name, box)[axis] for box in boxes]
         return range(min(span.low for span in spans), max(span.high for span in spans))
 
-    def _first_row(self, maker: _Played, one: _Played, item: BackingOperand) -> int:
+    def _first_row(self, maker: _ReplayedStep, one: _ReplayedStep, item: BackingOperand) -> int:
         """The first row that a reader would read next."""
         if one.sums is not None and one.made == one.extent:
             return maker.made
@@ -283,11 +285,11 @@ class RowReplay:
 
     def _buffer_faults(self) -> Iterator[str]:
         sink = self.steps[-1]
-        home = self.plan.platform.home_memory().name
+        home = self.plan.platform.backing_memory().name
         for number, (step, loop) in enumerate(zip(self.steps, self.order.loops, strict=True)):
             output = step.outputs[0]
-            held, axis = self.region.held.get(output.value), _axis(step, loop)
-            if held is not None and not held.leaves:
+            held, axis = self.region.internal_values.get(output.value), _axis(step, loop)
+            if held is not None and not held.live_out:
                 room = [held.rows if at == axis else extent for at, extent in enumerate(self._widest(number))]
                 name = f"{step.name}.{output.name}@{held.memory}#0"
                 yield from self.plan.buffer_faults(name, held.memory, output.bytes_in(room), sink.number)
@@ -322,7 +324,7 @@ class RowReplay:
     def _scratch_faults(self, number: int) -> Iterator[str]:
         needed = 0
         for columns in computed_columns(self.order, len(self.steps)):
-            for step, name, trips, own in zip(self.steps, self.order.loops, self.order.trips, columns, strict=True):
+            for step, name, trips, own in zip(self.steps, self.order.loops, self.order.extents, columns, strict=True):
                 box = {loop.name: (0, loop.extent) for loop in step.access.loops} | dict(own)
                 length = self.region.sums[step.name].length if step.name in self.region.sums else 1
                 most = {name: (0, trips * length)} if name else {}

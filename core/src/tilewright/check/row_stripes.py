@@ -10,13 +10,13 @@ from itertools import pairwise
 from tilewright.check.tiling_calls import CheckedStep
 from tilewright.check.tiling_operands import BackingOperand
 from tilewright.ir.index import mentions
-from tilewright.ir.regions import Region, Rows, Stripes
+from tilewright.ir.regions import LineBuffers, Region, Stripes
 
-Ends = tuple[int, int]
-Columns = Mapping[str, Ends]  # loop -> the first column, and one after the last; nothing: all
+ColumnBounds = tuple[int, int]
+Columns = Mapping[str, ColumnBounds]  # loop -> the first column, and one after the last; nothing: all
 
 
-def stripe_faults(region: Region, order: Rows, steps: Sequence[CheckedStep]) -> Iterator[str]:
+def stripe_faults(region: Region, order: LineBuffers, steps: Sequence[CheckedStep]) -> Iterator[str]:
     """What makes no sense about the stripes of an order, where it has any."""
     stripes, rows = order.stripes, order.loops
     if stripes is None:
@@ -24,7 +24,7 @@ def stripe_faults(region: Region, order: Rows, steps: Sequence[CheckedStep]) -> 
     if len(stripes.loops) != len(steps) or not stripes.bounds or any(len(one) != len(steps) for one in stripes.bounds):
         yield "its stripes do not name a loop, and columns, for each step"
         return
-    if any(held.leaves or held.over for held in region.held.values()) or region.sums:
+    if any(held.live_out or held.aliases for held in region.internal_values.values()) or region.sums:
         yield "it is computed in stripes, and has sums, or values that are needed outside or over others"
     if len(stripes.edges) not in (0, len(steps)) or any(edge < 0 for edge in stripes.edges) or stripes.edge(-1):
         yield "it does not say how many columns are kept for each step, of the last one none"
@@ -39,7 +39,7 @@ def stripe_faults(region: Region, order: Rows, steps: Sequence[CheckedStep]) -> 
         yield f"its stripes do not have every column of step '{steps[-1].name}' once"
 
 
-def _step_faults(step: CheckedStep, loops: tuple[str, str], bounds: Sequence[Ends]) -> Iterator[str]:
+def _step_faults(step: CheckedStep, loops: tuple[str, str], bounds: Sequence[ColumnBounds]) -> Iterator[str]:
     """`loops` are that of its rows, and that of its columns."""
     rows, name = loops
     loop = next((loop for loop in step.access.loops if loop.name == name), None)
@@ -52,7 +52,7 @@ def _step_faults(step: CheckedStep, loops: tuple[str, str], bounds: Sequence[End
             yield f"step '{step.name}' cannot have columns {low} to {high} of {loop.extent}"
 
 
-def _edge_faults(step: CheckedStep, room: int, bounds: Sequence[Ends]) -> Iterator[str]:
+def _edge_faults(step: CheckedStep, room: int, bounds: Sequence[ColumnBounds]) -> Iterator[str]:
     """Each stripe has what the one before leaves it, and computes something."""
     for (first, end), (low, high) in pairwise(bounds) if room else ():
         if low < first or high <= end:
@@ -61,7 +61,7 @@ def _edge_faults(step: CheckedStep, room: int, bounds: Sequence[Ends]) -> Iterat
             yield f"{end - low} columns of step '{step.name}' pass to the next stripe, and there is room for {room}"
 
 
-def computed_columns(order: Rows, steps: int) -> Iterator[Sequence[Columns]]:
+def computed_columns(order: LineBuffers, steps: int) -> Iterator[Sequence[Columns]]:
     """By stripe and step the columns that are computed; of no stripes all of them."""
     stripes = order.stripes
     if stripes is None:
@@ -71,14 +71,14 @@ def computed_columns(order: Rows, steps: int) -> Iterator[Sequence[Columns]]:
         yield [{loop: _computed(stripes, number, step)} for step, loop in enumerate(stripes.loops)]
 
 
-def _computed(stripes: Stripes, number: int, step: int) -> Ends:
+def _computed(stripes: Stripes, number: int, step: int) -> ColumnBounds:
     """What a stripe has of a step, but for what the one before leaves it."""
     low, high = stripes.bounds[number][step]
     passed = number > 0 and stripes.edge(step) > 0
     return (max(low, stripes.bounds[number - 1][step][1]) if passed else low), high
 
 
-def column_faults(order: Rows, steps: Sequence[CheckedStep], views: Mapping[str, str]) -> Iterator[str]:
+def column_faults(order: LineBuffers, steps: Sequence[CheckedStep], views: Mapping[str, str]) -> Iterator[str]:
     """Why a step does not find all columns of a value in a stripe, whichever rows of it are read."""
     stripes, makers = order.stripes, {step.outputs[0].value: number for number, step in enumerate(steps[:-1])}
     if stripes is None:
@@ -99,7 +99,11 @@ def column_axis(step: CheckedStep, name: str) -> int | None:
 
 
 def _read_fault(
-    maker: CheckedStep, columns: tuple[str, Ends], reader: CheckedStep, item: BackingOperand, box: Mapping[str, Ends]
+    maker: CheckedStep,
+    columns: tuple[str, ColumnBounds],
+    reader: CheckedStep,
+    item: BackingOperand,
+    box: Mapping[str, ColumnBounds],
 ) -> Iterator[str]:
     """`columns` are those that its maker has of a value in the stripe."""
     name, (first, end) = columns

@@ -224,7 +224,7 @@ def _tiled_faults(tiled: Tiled) -> Iterator[str]:
         yield "the groups do not cover every step once, in order"
     yield from _twice((buffer.name for buffer in tiled.buffers), "buffer")
     buffers = {buffer.name: buffer for buffer in tiled.buffers}
-    inner = scheduled.with_views({value for group in tiled.groups for value in group.region.inner})
+    inner = scheduled.with_views({value for group in tiled.groups for value in group.region.unmaterialised})
     for before in scheduled.buffers:
         after = buffers.get(before.name)
         if after is None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from tilewright.check.row_replay import RowReplay
+from tilewright.check.row_replay import LineBufferReplay
 from tilewright.check.tiling_calls import CheckedStep, calls_of, run_faults
 from tilewright.check.tiling_copies import Copies
 from tilewright.check.tiling_form import CheckedRegion
@@ -42,8 +42,8 @@ def _region_faults(plan: CheckedPlan, region: Region) -> Iterator[str]:
     steps = tuple(_checked_step(plan, name) for name in region.steps)
     form = tuple(CheckedRegion(plan=plan, region=region, steps=steps).faults())
     yield from form
-    if region.rows is not None and not form:
-        yield from RowReplay(plan, region, region.rows, steps).faults()
+    if region.line_buffers is not None and not form:
+        yield from LineBufferReplay(plan, region, region.line_buffers, steps).faults()
     if form or not region.hops:
         return
     calls = calls_of(region, steps)
@@ -75,7 +75,7 @@ def _limit_faults(tiled: Tiled) -> Iterator[str]:
     On one memory, where rows are beside whole values, the allocator says what is too much.
     """
     platform = tiled.scheduled.bound.platform
-    for memory in platform.memories if platform.near else ():
+    for memory in platform.memories if platform.inner else ():
         if memory.size_bytes is None or memory.managed_by == "application" or memory.kind == "const":
             continue
         room = memory.size_bytes - platform.runtime_bytes.get(memory.name, 0)

@@ -25,7 +25,7 @@ from tilewright.ir.rounding import ceil_div
 Integers = npt.NDArray[np.int64]
 
 
-class Ends(NamedTuple):
+class Bounds(NamedTuple):
     """Half-open ranges, one for each tile. Where `high` is not above `low` there is nothing."""
 
     low: Integers
@@ -35,28 +35,28 @@ class Ends(NamedTuple):
         """The cuts that move them."""
         return {at for end in self for at, extent in enumerate(end.shape) if extent > 1}
 
-    def hull(self, copy_level: int) -> Ends:
+    def hull(self, copy_level: int) -> Bounds:
         """One range for all tiles that share their first `copy_level` trips."""
         if all(cut < copy_level for cut in self.moved_by()):
             return self
         inside = tuple(range(copy_level, self.low.ndim))
-        return Ends(self.low.min(axis=inside, keepdims=True), self.high.max(axis=inside, keepdims=True))
+        return Bounds(self.low.min(axis=inside, keepdims=True), self.high.max(axis=inside, keepdims=True))
 
-    def joined(self, other: Ends) -> Ends:
+    def joined(self, other: Bounds) -> Bounds:
         """From the lower of both begins to the higher end."""
-        return Ends(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
+        return Bounds(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
 
-    def clipped(self, extent: int) -> Ends:
+    def clipped(self, extent: int) -> Bounds:
         """The same inside an operand's axis."""
         high = np.minimum(np.maximum(self.high, 0), extent)
-        return Ends(np.minimum(np.maximum(self.low, 0), high), high)
+        return Bounds(np.minimum(np.maximum(self.low, 0), high), high)
 
-    def later(self, cut: int) -> Ends:
+    def later(self, cut: int) -> Bounds:
         """In the first trip of a cut all of it, in later ones only what the trip before did not reach."""
         low, high = np.broadcast_arrays(*self)
         done = np.roll(high, 1, axis=cut)
         np.moveaxis(done, cut, 0)[0] = low.min(initial=0)
-        return Ends(np.maximum(low, done), high)
+        return Bounds(np.maximum(low, done), high)
 
     def falls(self, cut: int) -> bool:
         """Whether a trip of the cut begins below the one before it."""
@@ -73,8 +73,8 @@ class Ends(NamedTuple):
         return not self.moved_by() and int(self.low.min()) <= 0 and int(self.high.max()) >= extent
 
 
-Runs = Mapping[str, Ends]  # loop -> its trips
-Windows = tuple[Ends, ...]  # by axis of an operand
+Runs = Mapping[str, Bounds]  # loop -> its trips
+Windows = tuple[Bounds, ...]  # by axis of an operand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +103,7 @@ class CheckedStep:
         """By axis of an operand its index; nothing where the access is no index map."""
         return self.access.axes[operand] if isinstance(self.access, MapAccess) else ()
 
-    def whole(self) -> dict[str, Ends]:
+    def whole(self) -> dict[str, Bounds]:
         """All trips of all loops, in every tile."""
         return {loop.name: everything(loop.extent) for loop in self.access.loops}
 
@@ -112,7 +112,7 @@ class CheckedStep:
         if isinstance(self.access, MapAccess):
             return tuple(_reached(axis, runs) for axis in self.axes(item.name))
         spans = self.access.window(item.name, {loop.name: (0, loop.extent) for loop in self.access.loops})
-        return tuple(Ends(np.array(span.low), np.array(span.high)) for span in spans)
+        return tuple(Bounds(np.array(span.low), np.array(span.high)) for span in spans)
 
 
 @dataclass(slots=False, kw_only=True)
@@ -120,7 +120,7 @@ class Calls:
     """All calls of one step. `need` is by axis of what it writes; of the sink it has none."""
 
     step: CheckedStep
-    runs: dict[str, Ends]
+    runs: dict[str, Bounds]
     need: Windows = ()
     faults: list[str] = field(default_factory=list)
     reached: dict[str, Windows] = field(default_factory=dict)  # by operand, once asked for
@@ -135,7 +135,7 @@ class Calls:
         found = list(self.step.windows(item, self.runs))
         for at, axis in enumerate(self.step.axes(item.name)):
             for none in (none for loop, none in self.idle.items() if mentions(axis.index, loop)):
-                found[at] = Ends(found[at].low, np.where(none, found[at].low, found[at].high))
+                found[at] = Bounds(found[at].low, np.where(none, found[at].low, found[at].high))
         return tuple(found)
 
     @cached_property
@@ -159,21 +159,21 @@ def calls_of(region: Region, steps: Sequence[CheckedStep]) -> tuple[Calls, ...]:
     return tuple(found)
 
 
-def _sink_runs(sink: CheckedStep, flat: Sequence[Cut]) -> dict[str, Ends]:
+def _sink_runs(sink: CheckedStep, flat: Sequence[Cut]) -> dict[str, Bounds]:
     runs, sizes = sink.whole(), {loop.name: loop.extent for loop in sink.access.loops}
     for at, (loop, asked) in enumerate(flat):
         around, most = runs[loop], sizes[loop]
         size = sizes[loop] = max(1, min(asked, most))
         trips = np.arange(max(1, ceil_div(most, size))).reshape([-1 if axis == at else 1 for axis in range(len(flat))])
         low = np.minimum(around.low + trips * size, around.high)
-        runs[loop] = Ends(low, np.minimum(low + size, around.high))
+        runs[loop] = Bounds(low, np.minimum(low + size, around.high))
     return runs
 
 
 def _calls(region: Region, step: CheckedStep, behind: Sequence[Calls], inmost: int) -> Calls:
     """The calls of a step whose output the steps behind it read."""
     output = step.outputs[0]
-    form = region.held[output.value].form
+    form = region.internal_values[output.value].form
     need = tuple(
         everything(extent) if form == "whole" or not loop else _need(output, axis, behind).clipped(extent)
         for axis, (loop, extent) in enumerate(zip(step.loops, output.shape, strict=True))
@@ -201,29 +201,29 @@ def rolled(windows: Windows, cut: int) -> tuple[int, str]:
     return axes[0], ""
 
 
-def _need(value: BackingOperand, axis: int, behind: Sequence[Calls]) -> Ends:
+def _need(value: BackingOperand, axis: int, behind: Sequence[Calls]) -> Bounds:
     """Hull of what the readers reach with their first trips, and with their last."""
     found = (
         _first_to_last(calls.step.axes(item.name)[axis], calls.runs)
         for calls in behind for item in calls.step.operands if item.value == value.value and not item.written
     )  # fmt: skip
-    return reduce(Ends.joined, found)
+    return reduce(Bounds.joined, found)
 
 
 @lru_cache(maxsize=256)
-def everything(extent: int) -> Ends:
+def everything(extent: int) -> Bounds:
     """All of an axis or a loop, in every tile."""
-    return Ends(np.array(0), np.array(extent))
+    return Bounds(np.array(0), np.array(extent))
 
 
 # --- indices
 
 
-def _first_to_last(axis: Axis, runs: Runs) -> Ends:
+def _first_to_last(axis: Axis, runs: Runs) -> Bounds:
     if axis.index is None:
         return everything(axis.extent)
     first = _at(axis.index, {loop: ends.low for loop, ends in runs.items()})
-    return Ends(first, _at(axis.index, {loop: ends.high - 1 for loop, ends in runs.items()}) + 1)
+    return Bounds(first, _at(axis.index, {loop: ends.high - 1 for loop, ends in runs.items()}) + 1)
 
 
 def _at(index: Index, trips: Mapping[str, Integers]) -> Integers:
@@ -235,7 +235,7 @@ def _at(index: Index, trips: Mapping[str, Integers]) -> Integers:
     return total
 
 
-def _reached(axis: Axis, runs: Runs) -> Ends:
+def _reached(axis: Axis, runs: Runs) -> Bounds:
     """Everything between the lowest and the highest value of an index."""
     if axis.index is None:
         return everything(axis.extent)
@@ -243,7 +243,7 @@ def _reached(axis: Axis, runs: Runs) -> Ends:
     if loop:
         return runs[loop]
     low, last = _range(axis.index, runs)
-    return Ends(low, last + 1)
+    return Bounds(low, last + 1)
 
 
 def _range(index: Index, runs: Runs) -> tuple[Integers, Integers]:

@@ -13,7 +13,7 @@ from math import prod
 import numpy as np
 
 from tilewright.check.core_scratch import core_scratch
-from tilewright.check.tiling_calls import Calls, Ends, Windows, everything, once_faults, rolled
+from tilewright.check.tiling_calls import Bounds, Calls, Windows, everything, once_faults, rolled
 from tilewright.check.tiling_operands import BackingOperand, CheckedPlan, copy_path_of, transfer_fault
 from tilewright.ir.kernel import TileShape
 from tilewright.ir.layout import strides
@@ -28,7 +28,7 @@ class HopSide:
     """Where an operand's bytes are at one end of a hop: an array of `room`, whose first element is at `low`."""
 
     memories: tuple[str, ...]
-    room: tuple[int, ...]
+    capacity: tuple[int, ...]
     window: Windows
     offset_bytes: int = 0
 
@@ -47,7 +47,7 @@ class Copies:
         return self.calls[-1].step.number
 
     @cached_property
-    def trips(self) -> tuple[int, ...]:
+    def extents(self) -> tuple[int, ...]:
         """Of every cut of the flat nest."""
         return np.broadcast_shapes(*(ends.low.shape for ends in self.calls[-1].runs.values()))
 
@@ -101,12 +101,12 @@ class Copies:
     def _crossed(self, hop: Hop, brought: tuple[Calls, BackingOperand], found: Windows) -> Windows:
         """What crosses: at least all that anyone reads of it, and the whole where there is room for that."""
         one, item = brought
-        buffer = self.plan.buffers.get(f"{key_of(one.step.name, item.name)}@{hop.near}#0")
+        buffer = self.plan.buffers.get(f"{key_of(one.step.name, item.name)}@{hop.inner}#0")
         if buffer is not None and buffer.size_bytes >= item.bytes_in(item.shape):
             return tuple(everything(extent) for extent in item.shape)
         copy_level = sum(len(outer.nest) for outer in self.region.hops[: self.region.hops.index(hop)])
         for other, same in () if item.written else self._users(item.value):
-            found = tuple(map(Ends.joined, found, _window(other, same, copy_level)))
+            found = tuple(map(Bounds.joined, found, _window(other, same, copy_level)))
         return found
 
     def rolling_cut(self, at: int, copy: Copy, windows: Windows) -> int | None:
@@ -141,7 +141,7 @@ class Copies:
     def _way(self, one: Calls, item: BackingOperand) -> Iterator[str]:
         """From the backing memory to the last buffer."""
         whole = tuple(everything(extent) for extent in item.shape)
-        side = HopSide(memories=item.memories, room=item.shape, window=whole, offset_bytes=item.offset_bytes)
+        side = HopSide(memories=item.memories, capacity=item.shape, window=whole, offset_bytes=item.offset_bytes)
         for at, hop in enumerate(self.region.hops):
             copy = hop.copies.get(key_of(one.step.name, item.name))
             shared = None if copy or item.written else self.crossing(hop, item.value)
@@ -154,7 +154,7 @@ class Copies:
                 yield from self._buffers(one, item, hop, near)
                 yield from self._transfers(item, hop, moved, (side, near))
                 if item.written:
-                    yield from once_faults(item, moved, self._times(one, item, at), f"stored from '{hop.near}'")
+                    yield from once_faults(item, moved, self._times(one, item, at), f"stored from '{hop.inner}'")
                 side = near
 
     def _times(self, one: Calls, item: BackingOperand, at: int) -> set[int]:
@@ -179,8 +179,8 @@ class Copies:
                 yield f"'{item.value}' leaves at level {hop.copies[key].level}, and loops inside move it"
             return
         for number in range(hop.copies[key].buffers):
-            name = f"{key}@{hop.near}#{number}"
-            yield from self.plan.buffer_faults(name, hop.near, item.bytes_in(near.room), self.number)
+            name = f"{key}@{hop.inner}#{number}"
+            yield from self.plan.buffer_faults(name, hop.inner, item.bytes_in(near.capacity), self.number)
 
     def _transfers(
         self, item: BackingOperand, hop: Hop, moved: Windows, sides: tuple[HopSide, HopSide]
@@ -188,11 +188,11 @@ class Copies:
         """Every transfer within the limits of its path, wherever the operand may be placed."""
         far, near = sides
         for memory in far.memories:
-            path = copy_path_of(self.plan.platform, memory, hop.near, item.written)
+            path = copy_path_of(self.plan.platform, memory, hop.inner, item.written)
             if path is None:
-                yield f"nothing copies {item.name} between '{memory}' and '{hop.near}'"
+                yield f"nothing copies {item.name} between '{memory}' and '{hop.inner}'"
                 continue
-            rooms = (far.room, near.room)
+            rooms = (far.capacity, near.capacity)
             for extents, starts in _kinds(item, moved, sides, path):
                 fault = transfer_fault(item, extents, starts, rooms, path)
                 if fault:
@@ -203,9 +203,9 @@ class Copies:
         """The buffers of values that are held: their own, or those whose bytes they take."""
         writers = {item.value: (one, item) for one in self.calls[:-1] for item in one.step.outputs}
         for one, item in writers.values():
-            held, value = self.region.held[item.value], item.value
-            while self.region.held[value].over:
-                value = self.region.held[value].over
+            held, value = self.region.internal_values[item.value], item.value
+            while self.region.internal_values[value].aliases:
+                value = self.region.internal_values[value].aliases
             root, first = writers[value]
             name = f"{key_of(root.step.name, first.name)}@{held.memory}#0"
             needed = item.bytes_in([ends.most for ends in one.need])
@@ -220,11 +220,11 @@ class Copies:
                 continue
             room = [ends.most for ends in sink.touched(sink.step.outputs[0])]
             needed = sums.dtype.size_bytes * prod(room)
-            yield from self.plan.buffer_faults(f"{step}.acc@{hop.near}#0", hop.near, needed, self.number)
+            yield from self.plan.buffer_faults(f"{step}.acc@{hop.inner}#0", hop.inner, needed, self.number)
 
     def _scratch_faults(self) -> Iterator[str]:
         """Scratch is where the region computes, and has room for that of every core in every tile."""
-        name, near = f"{self.region.name}.scratch", self.region.hops[-1].near
+        name, near = f"{self.region.name}.scratch", self.region.hops[-1].inner
         buffer = self.plan.buffers.get(name)
         if buffer is not None and (buffer.memories != (near,) or not buffer.first <= self.number <= buffer.last):
             yield f"'{name}' is not alive in memory '{near}' where the region runs"
@@ -248,7 +248,7 @@ def _window(one: Calls, item: BackingOperand, copy_level: int) -> Windows:
 
 
 def _side(hop: Hop, window: Windows) -> HopSide:
-    return HopSide(memories=(hop.near,), room=tuple(ends.most for ends in window), window=window)
+    return HopSide(memories=(hop.inner,), capacity=tuple(ends.most for ends in window), window=window)
 
 
 def _kinds(
@@ -258,7 +258,7 @@ def _kinds(
     if path.align == 1:
         yield [1] * len(moved), [0, 0]  # all alike
         return
-    steps = [[step * item.item_bytes for step in strides(side.room, item.layout)] for side in sides]
+    steps = [[step * item.item_bytes for step in strides(side.capacity, item.layout)] for side in sides]
     by_axis = []
     for axis, (low, high) in enumerate(moved):
         begins = [

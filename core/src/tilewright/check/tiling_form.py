@@ -11,7 +11,7 @@ from itertools import pairwise
 from tilewright.check.tiling_calls import CheckedStep
 from tilewright.check.tiling_operands import BackingOperand, CheckedPlan
 from tilewright.ir.access import MapAccess
-from tilewright.ir.regions import Copy, Cut, HeldValue, Hop, Region, key_of
+from tilewright.ir.regions import Copy, Cut, Hop, InternalValue, Region, key_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,12 +38,12 @@ class CheckedRegion:
         if numbers != list(range(numbers[0], numbers[0] + len(numbers))):
             yield "its steps do not follow one another in the schedule"
         yield from self._resident_faults()
-        if self.region.rows is not None and not self.region.hops:
+        if self.region.line_buffers is not None and not self.region.hops:
             return
-        if (self.region.order == "tiles") != bool(self.region.hops):
-            yield f"its calls are in the order '{self.region.order}', over {len(self.region.hops)} hops"
+        if (self.region.schedule == "tiles") != bool(self.region.hops):
+            yield f"its calls are in the order '{self.region.schedule}', over {len(self.region.hops)} hops"
         if not self.region.hops:
-            yield from (f"it goes over no hop, and holds '{value}'" for value in self.region.held)
+            yield from (f"it goes over no hop, and holds '{value}'" for value in self.region.internal_values)
             yield from (f"it goes over no hop, and splits a reduction of '{step}'" for step in self.region.sums)
             return
         yield from self._inner_faults()
@@ -70,7 +70,9 @@ class CheckedRegion:
 
     def _inner_faults(self) -> Iterator[str]:
         """They are exactly what the steps before the sink write; read inside, and by others only where they leave."""
-        if sorted(self.region.held) != sorted(item.value for step in self.steps[:-1] for item in step.outputs):
+        if sorted(self.region.internal_values) != sorted(
+            item.value for step in self.steps[:-1] for item in step.outputs
+        ):
             yield "its inner values are not those that its steps, the last excepted, write"
         if len(self.steps) > 1:
             for step in self.steps:
@@ -96,33 +98,35 @@ class CheckedRegion:
 
     def _held_faults(self) -> Iterator[str]:
         memories = {memory.name: memory for memory in self.plan.platform.memories}
-        for value, held in self.region.held.items():
+        for value, held in self.region.internal_values.items():
             using = [step for step in self.steps if any(item.value == value for item in step.operands)]
             if held.memory not in memories:
                 yield f"there is no memory '{held.memory}' to hold '{value}' in"
                 continue
             unable = [step for step in using if not memories[held.memory].lets(step.engine, "rw")]
             yield from (f"'{step.engine}' cannot use '{value}' in memory '{held.memory}'" for step in unable)
-            if held.over and value in self.inner:
+            if held.aliases and value in self.inner:
                 yield from self._over_faults(value, held)
 
-    def _over_faults(self, value: str, held: HeldValue) -> Iterator[str]:
+    def _over_faults(self, value: str, held: InternalValue) -> Iterator[str]:
         """A value takes another's bytes where that is the same to look at, and its own step the last to read it."""
-        other, writer = self.region.held.get(held.over), self.inner.get(held.over)
-        if other is None or writer is None or held.over == value:
-            yield f"'{value}' takes the bytes of '{held.over}', which it does not hold"
+        other, writer = self.region.internal_values.get(held.aliases), self.inner.get(held.aliases)
+        if other is None or writer is None or held.aliases == value:
+            yield f"'{value}' takes the bytes of '{held.aliases}', which it does not hold"
             return
         taker = self.inner[value]
         one, two = taker.outputs[0], writer.outputs[0]
         if (held.memory, held.form) != (other.memory, other.form) or _looks(one) != _looks(two):
-            yield f"'{value}' takes the bytes of '{held.over}', which is held otherwise"
+            yield f"'{value}' takes the bytes of '{held.aliases}', which is held otherwise"
         if key_of(writer.name, two.name) in self.region.hops[-1].copies:
-            yield f"'{value}' takes the bytes of '{held.over}', which leaves"
-        readings = [(step.name, item.name) for step in self.steps for item in _reads(step) if item.value == held.over]
+            yield f"'{value}' takes the bytes of '{held.aliases}', which leaves"
+        readings = [
+            (step.name, item.name) for step in self.steps for item in _reads(step) if item.value == held.aliases
+        ]
         if any(name != taker.name for name, _ in readings):
-            yield f"'{value}' takes the bytes of '{held.over}', which another step reads"
+            yield f"'{value}' takes the bytes of '{held.aliases}', which another step reads"
         elif len(readings) != 1 or (readings[0][1], one.name) not in taker.kernel.in_place(taker.site):
-            yield f"'{value}' takes the bytes of '{held.over}', which its kernel does not allow"
+            yield f"'{value}' takes the bytes of '{held.aliases}', which its kernel does not allow"
 
     # --- cuts
 
@@ -131,7 +135,7 @@ class CheckedRegion:
         for hop in self.region.hops:
             cut = [name for name, _ in hop.nest]
             if len(set(cut)) != len(cut):
-                yield f"a loop is cut twice on the hop to '{hop.near}'"
+                yield f"a loop is cut twice on the hop to '{hop.inner}'"
             for one in hop.nest:
                 if one.loop not in extents:
                     yield f"there is no loop '{one.loop}' to cut"
@@ -164,7 +168,7 @@ class CheckedRegion:
         if form is not None and form.dtype is not sums.dtype:
             yield f"partial results are {sums.dtype.value}, the kernel has {form.dtype.value}"
         if any(cut.loop in sums.loops for outer in self.region.hops[:-1] for cut in outer.nest):
-            yield f"a reduction is cut on another hop than that to '{hop.near}'"
+            yield f"a reduction is cut on another hop than that to '{hop.inner}'"
         output, inside = self.sink.outputs[0], [cut.loop in sums.loops for cut in hop.nest]
         if len(self.sink.outputs) != 1:
             yield "a reduction is cut, and there is more than one output"
@@ -193,20 +197,20 @@ class CheckedRegion:
         if copy.window == "rolling" and (item.written or copy.buffers != 1 or copy.level < 1):
             yield f"{key} keeps rows at level {copy.level} in {copy.buffers} buffers, or is written"
         if item.value in self.inner and hop is self.region.hops[-1]:
-            held = self.region.held.get(item.value)
+            held = self.region.internal_values.get(item.value)
             if copy.buffers != 1 or held is None or held.form == "recomputed":
                 yield f"'{item.value}' leaves from {copy.buffers} buffers, or is computed again"
 
     def _crossing_faults(self) -> Iterator[str]:
         values = {key_of(step.name, item.name): item.value for step in self.steps for item in step.operands}
         for before, after in pairwise(self.region.hops):
-            if before.near != after.far:
-                yield f"it goes to '{before.near}', and on from '{after.far}'"
+            if before.inner != after.outer:
+                yield f"it goes to '{before.inner}', and on from '{after.outer}'"
         for hop in self.region.hops:
             crossing = [values[key] for key in hop.copies if key in values and not hop.nest and len(self.steps) > 1]
             twice = sorted({value for value in crossing if crossing.count(value) > 1})
             if hop is not self.region.hops[-1]:
-                yield from (f"'{value}' goes to '{hop.near}' twice" for value in twice)
+                yield from (f"'{value}' goes to '{hop.inner}' twice" for value in twice)
 
 
 def _looks(item: BackingOperand) -> tuple[object, ...]:

@@ -10,7 +10,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.check.tiling_calls import Calls, Ends, Integers, beyond
+from tilewright.check.tiling_calls import Bounds, Calls, Integers, beyond
 from tilewright.check.tiling_copies import Copies
 from tilewright.check.tiling_operands import BackingOperand
 from tilewright.ir.layout import strides
@@ -31,10 +31,10 @@ def overwriting_faults(copies: Copies) -> Iterator[str]:
             ):
                 yield f"{item.name} is read where {output.name} has been stored"
     for other in copies.calls[:-1]:
-        held = copies.region.held[other.step.outputs[0].value]
-        before = next((one for one in copies.calls if held.over and one.step.outputs[0].value == held.over), None)
+        held = copies.region.internal_values[other.step.outputs[0].value]
+        before = next((one for one in copies.calls if held.aliases and one.step.outputs[0].value == held.aliases), None)
         if before is not None and _taken_early(before, other):
-            yield f"'{other.step.outputs[0].value}' takes bytes of '{held.over}' while they are needed"
+            yield f"'{other.step.outputs[0].value}' takes bytes of '{held.aliases}' while they are needed"
 
 
 def _overlap(one: BackingOperand, other: BackingOperand) -> bool:
@@ -59,7 +59,7 @@ def _visits(copies: Copies, one: Calls, item: BackingOperand) -> Iterator[tuple[
     A fetch is in the first tile that shares it, a store in the last. Where the same is fetched again, the last time
     counts; what is not copied is read in every tile.
     """
-    windows, copy_level = one.touched(item), len(copies.trips)
+    windows, copy_level = one.touched(item), len(copies.extents)
     for at, hop in enumerate(copies.region.hops):
         copy = hop.copies.get(key_of(one.step.name, item.name))
         if copy is not None:
@@ -68,16 +68,16 @@ def _visits(copies: Copies, one: Calls, item: BackingOperand) -> Iterator[tuple[
         if not item.written and copies.crossing(hop, item.value):
             return  # brought under another operand
     ends = [ends.clipped(extent) for ends, extent in zip(windows, item.shape, strict=True)]
-    tiles = _tiles(copies.trips, copy_level, ends, written=item.written)
+    tiles = _tiles(copies.extents, copy_level, ends, written=item.written)
     for numbers in np.stack([one.reshape(-1) for one in np.broadcast_arrays(tiles, *_flat(ends))], axis=1).tolist():
         yield numbers[0], _bytes_of(item, numbers[1::2], numbers[2::2])
 
 
-def _flat(ends: list[Ends]) -> Iterator[Integers]:
+def _flat(ends: list[Bounds]) -> Iterator[Integers]:
     yield from (side for one in ends for side in one)
 
 
-def _tiles(shape: tuple[int, ...], copy_level: int, windows: list[Ends], *, written: bool) -> Integers:
+def _tiles(shape: tuple[int, ...], copy_level: int, windows: list[Bounds], *, written: bool) -> Integers:
     """Numbers of tiles, in the order in which they run, over the cuts that move the windows."""
     moved = {cut for ends in windows for cut in ends.moved_by()}
     number = np.array(0)

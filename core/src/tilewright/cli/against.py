@@ -41,7 +41,7 @@ def against_flag(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def demand_same_ends(deployment: Deployment, runtime: str | None) -> None:
+def demand_same_io(deployment: Deployment, runtime: str | None) -> None:
     """TW1101 where inputs and outputs are handed over as other types than the model's, which nobody else knows."""
     options = deployment.options
     if runtime and (options.io_type != "float" or options.io_type_of):

@@ -86,7 +86,7 @@ def _uncounted(runner: Runner) -> TilewrightError:
 def measure(deployment: Deployment, runner: Runner, *, timeline: bool = False) -> RunResult:
     """One inference on the inputs that the seed gives."""
     from tilewright.ir.answers import demand_type
-    from tilewright.ir.journal import INFO, told
+    from tilewright.ir.journal import INFO, log_span
     from tilewright.ir.runner import Job, RunResult
     from tilewright.snapshot.atomic_folder import temporary_folder
     from tilewright.validate.vectors import random_vectors
@@ -99,7 +99,7 @@ def measure(deployment: Deployment, runner: Runner, *, timeline: bool = False) -
         input_sets=(drawn.inputs,),
         timeline=timeline,
     )
-    with temporary_folder() as folder, told(INFO, "run: runner '%s'", runner.name):
+    with temporary_folder() as folder, log_span(INFO, "run: runner '%s'", runner.name):
         return demand_type(runner.run(job, folder), RunResult, f"runner '{runner.name}'", runner.run, "run")
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar, get_args
 import click
 from click.core import ParameterSource
 
-from tilewright.cli.against import against_flag, as_json, compared, demand_agreement, demand_same_ends, lines
+from tilewright.cli.against import against_flag, as_json, compared, demand_agreement, demand_same_io, lines
 from tilewright.cli.completing import offered
 from tilewright.cli.examples import examples
 from tilewright.cli.flags import layout_flag, model_flags
@@ -21,7 +21,7 @@ from tilewright.cli.option import option
 from tilewright.cli.output import demand_writable_files, progress, send_result, show_diagnostics
 from tilewright.cli.running import trace_flag, write_trace
 from tilewright.errors import Diagnostic, TilewrightError, typed, usage_error
-from tilewright.ir.decisions import Whose
+from tilewright.ir.decisions import IoOwner
 from tilewright.words import files_read, options_from
 
 _IO = re.compile(r"(?<![\w-])--io ")
@@ -31,7 +31,7 @@ _Said = TypeVar("_Said", Diagnostic, TilewrightError)
 def _vectors_file(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
     """The file of --io. Raises TilewrightError TW6001 (exit 2) for a word that belongs to --place-io."""
     del context, parameter
-    if value is None or value.exists() or str(value).rpartition("=")[2] not in get_args(Whose):
+    if value is None or value.exists() or str(value).rpartition("=")[2] not in get_args(IoOwner):
         return value
     raise usage_error(
         "TW6001",
@@ -121,7 +121,7 @@ def command(
     _demand_files(vectors, files_read(flags), json_target, trace_file)
     with _place_io():
         deployment = Deployment(flags["model"], flags["target"], replace(options_from(flags), layout=layout))
-        demand_same_ends(deployment, against)
+        demand_same_io(deployment, against)
         runner = ready_runner(deployment, runner_name)
         given = vectors_of(deployment, vectors, sets)
         with working(PLANNING):

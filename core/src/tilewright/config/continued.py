@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tilewright.config.io_rows import ends_of
+from tilewright.config.io_rows import io_owners
 from tilewright.config.io_types import border_types
 from tilewright.config.options import Options
 from tilewright.config.recurrent_state import kept_pairs
@@ -65,7 +65,7 @@ def demand_same(value: Bound | Scheduled | Tiled | Allocated, bound: Bound, targ
     demand_same_pools(bound.platform, options)
     demand_same_border(bound.graph, options)
     if isinstance(value, Allocated):
-        demand_same_ends(value, options)
+        demand_same_io(value, options)
 
 
 def demand_same_target(saved: Platform, target: str, options: Options) -> None:
@@ -97,7 +97,7 @@ def demand_same_border(saved: Graph, options: Options) -> None:
         raise _contradicted("the saved state was made with other types of inputs and outputs", other)
 
 
-def demand_same_ends(saved: Allocated, options: Options) -> None:
+def demand_same_io(saved: Allocated, options: Options) -> None:
     """TilewrightError TW1223 (exit 2) where `--io` or `--state` ask for other ends than a saved plan has.
 
     What is not asked for is the plan's: without these flags there is nothing to contradict.
@@ -109,7 +109,7 @@ def demand_same_ends(saved: Allocated, options: Options) -> None:
     kept = {*decided.state.keys(), *decided.state.values()}
     other = [
         f"--io {name}={whose}: it has {decided.io.get(name, 'no such input or output')}"
-        for name, whose in ends_of(options, graph.inputs, graph.outputs).items()
+        for name, whose in io_owners(options, graph.inputs, graph.outputs).items()
         if name in named - kept and decided.io.get(name) != whose
     ]
     other += [

@@ -10,7 +10,7 @@ from tilewright.config.copied_constants import copied_constants, demand_copyable
 from tilewright.config.decided_names import demand_named
 from tilewright.config.name_patterns import names_of
 from tilewright.config.options import Options
-from tilewright.config.pins import demand_ends, pinned_memories
+from tilewright.config.pins import demand_io, pinned_memories
 from tilewright.config.recurrent_state import demand_kept
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.graph import Graph
@@ -27,7 +27,7 @@ def demand_borders(options: Options, ends: Sequence[str], state: Mapping[str, st
     `state` has, input -> output. TilewrightError (exit 2) TW1113 and TW1114.
     """
     demand_kept(options.pins.state, state)
-    demand_ends((*options.io_of, *options.pins.io), ends, {*state, *state.values()})
+    demand_io((*options.io_of, *options.pins.io), ends, {*state, *state.values()})
 
 
 def decided(pins: Decisions, options: Options, bound: Bound, source: Graph | None) -> Decisions:

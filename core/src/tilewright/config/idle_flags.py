@@ -40,10 +40,10 @@ def idle_flags(plan: Allocated, options: Options, pins: Mapping[str, str] = NOTH
 
 def _about_rows(plan: Allocated, options: Options) -> list[tuple[str, str]]:
     """Flags and reasons where no step is computed row by row."""
-    if any(region.rows for region in plan.tiled.regions) or plan.decisions.recomputed:
+    if any(region.line_buffers for region in plan.tiled.regions) or plan.decisions.recomputed:
         return []
     platform = plan.tiled.scheduled.bound.platform
-    alone = not platform.near and all(engine.cores == 1 for engine in platform.engines)
+    alone = not platform.inner and all(engine.cores == 1 for engine in platform.engines)
     smaller = "that is at most 10 % slower takes less memory" if options.optimize == "balanced" else "takes less memory"
     if not alone:
         why = f"target '{platform.name}' is no machine with one memory and one core"
@@ -60,7 +60,7 @@ def _about_rows(plan: Allocated, options: Options) -> list[tuple[str, str]]:
 
 def _about_tiles(platform: Platform, options: Options) -> list[tuple[str, str]]:
     """Flags and reasons where no tile is copied."""
-    if platform.near:
+    if platform.inner:
         return []
     reason = f"target '{platform.name}' has no scratchpad to which tiles are copied"
     asked = (
@@ -75,11 +75,11 @@ def _about_pins(plan: Allocated, pins: Mapping[str, str]) -> list[tuple[str, str
     return [
         (
             f"--pin {value}={pins[value]}",
-            f"it is only in '{region.held[value].memory}', tile by tile: {_as_one(region)}",
+            f"it is only in '{region.internal_values[value].memory}', tile by tile: {_as_one(region)}",
         )
         for region in plan.tiled.regions
-        for value in region.inner
-        if region.hops and pins.get(value, region.held[value].memory) != region.held[value].memory
+        for value in region.unmaterialised
+        if region.hops and pins.get(value, region.internal_values[value].memory) != region.internal_values[value].memory
     ]
 
 

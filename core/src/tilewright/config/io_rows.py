@@ -7,27 +7,27 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from tilewright.config.options import Options
-from tilewright.config.pins import demand_ends
-from tilewright.config.recurrent_state import kept_ends
+from tilewright.config.pins import demand_io
+from tilewright.config.recurrent_state import state_io
 from tilewright.errors import TilewrightError, typed, usage_error
-from tilewright.ir.decisions import BY_ROWS, Whose
+from tilewright.ir.decisions import STREAMED, IoOwner
 from tilewright.ir.graph import Graph
 from tilewright.ir.platform import Platform
 
-_ENDS: Mapping[Whose, str] = {"push": "input", "pull": "output"}
+_ENDS: Mapping[IoOwner, str] = {"push": "input", "pull": "output"}
 
 
-def passing(options: Options, graph: Graph) -> Mapping[str, Whose]:
+def streamed_io(options: Options, graph: Graph) -> Mapping[str, IoOwner]:
     """The inputs that arrive in rows ("push"), and the outputs that are taken so ("pull"), in the graph's order.
 
     TilewrightError (exit 2): TW1113 for a name that is no input or output; TW1122 for an output that is pushed or an
     input that is pulled, for state, and for what has no elements or nothing computes with.
     """
-    asked = {name: whose for name, whose in options.io_of.items() if whose in BY_ROWS}
+    asked = {name: whose for name, whose in options.io_of.items() if whose in STREAMED}
     if options.io_inputs != "push" and options.io_outputs != "pull" and not asked:
         return {}
-    demand_ends(options.io_of, (*graph.inputs, *graph.outputs))
-    kept = kept_ends(options.states, graph)
+    demand_io(options.io_of, (*graph.inputs, *graph.outputs))
+    kept = state_io(options.states, graph)
     for name, whose in asked.items():
         if name in kept:
             raise _cannot(whose, f"'{name}' is state, which the application never sees", "leave that --io out")
@@ -40,17 +40,17 @@ def passing(options: Options, graph: Graph) -> Mapping[str, Whose]:
     return found
 
 
-def _ends(graph: Graph, whose: Whose) -> tuple[str, ...]:
+def _ends(graph: Graph, whose: IoOwner) -> tuple[str, ...]:
     return graph.inputs if whose == "push" else graph.outputs
 
 
-def _asked(options: Options, graph: Graph) -> Iterator[tuple[str, Whose]]:
-    ends = ends_of(options, graph.inputs, graph.outputs)
-    for whose in BY_ROWS:
+def _asked(options: Options, graph: Graph) -> Iterator[tuple[str, IoOwner]]:
+    ends = io_owners(options, graph.inputs, graph.outputs)
+    for whose in STREAMED:
         yield from ((name, whose) for name in _ends(graph, whose) if ends[name] == whose)
 
 
-def _demand_computed(graph: Graph, name: str, whose: Whose) -> None:
+def _demand_computed(graph: Graph, name: str, whose: IoOwner) -> None:
     """Something reads what arrives, and something writes what is taken; and there is something of it."""
     plan = typed("--io", f"{name}=pool")
     if not graph.tensors[name].elements:
@@ -62,9 +62,9 @@ def _demand_computed(graph: Graph, name: str, whose: Whose) -> None:
         raise _cannot(whose, f"'{name}' is an input, too, or a constant, and nothing computes it", plan)
 
 
-def demand_one_memory(platform: Platform, whose: Whose) -> None:
+def demand_one_memory(platform: Platform, whose: IoOwner) -> None:
     """TilewrightError TW1122 (exit 2) where the target has several memories or cores."""
-    if platform.near or any(engine.cores > 1 for engine in platform.engines):
+    if platform.inner or any(engine.cores > 1 for engine in platform.engines):
         raise _cannot(
             whose,
             f"target '{platform.name}' has a scratchpad or several cores: rows pass on one memory and one core",
@@ -72,11 +72,11 @@ def demand_one_memory(platform: Platform, whose: Whose) -> None:
         )
 
 
-def ends_of(options: Options, inputs: Collection[str], outputs: Collection[str]) -> Mapping[str, Whose]:
+def io_owners(options: Options, inputs: Collection[str], outputs: Collection[str]) -> Mapping[str, IoOwner]:
     """Where each input and output is."""
     ends = {**dict.fromkeys(inputs, options.io_inputs), **dict.fromkeys(outputs, options.io_outputs)}
     return {**ends, **options.io_of}
 
 
-def _cannot(whose: Whose, reason: str, fix: str) -> TilewrightError:
+def _cannot(whose: IoOwner, reason: str, fix: str) -> TilewrightError:
     return usage_error("TW1122", f"--io {whose}: {reason}", fix=(fix,))

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from tilewright.config.options import Options
-from tilewright.config.pins import demand_ends
-from tilewright.config.recurrent_state import kept_ends
+from tilewright.config.pins import demand_io
+from tilewright.config.recurrent_state import state_io
 from tilewright.errors import usage_error
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Graph
@@ -29,8 +29,8 @@ def border_types(graph: Graph, options: Options) -> dict[str, DType]:
     if options.io_type == FLOAT and not options.io_type_of:
         return {}
     ends = (*graph.inputs, *graph.outputs)
-    demand_ends(options.io_type_of, ends)
-    states = kept_ends(options.states, graph)
+    demand_io(options.io_type_of, ends)
+    states = state_io(options.states, graph)
     kept = [name for name in options.io_type_of if name in states]
     if kept:
         raise usage_error(

@@ -10,7 +10,7 @@ from typing import Literal
 from tilewright.config.boards import Board
 from tilewright.config.copied_constants import CopyRule
 from tilewright.config.memory_pools import PoolSpec
-from tilewright.ir.decisions import Decisions, Whose
+from tilewright.ir.decisions import Decisions, IoOwner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,9 +27,9 @@ class Options:
     pools: tuple[PoolSpec, ...] = ()  # memories instead of the target's own of the same kind, best first
     memory: Mapping[str, int] = field(default_factory=dict)  # memory -> hard limit
     settings: Mapping[str, str] = field(default_factory=dict)  # target settings
-    io_inputs: Whose = "pool"  # where the graph's inputs live; "push": they arrive in rows
-    io_outputs: Whose = "pool"  # where its outputs live; "pull": they are taken in rows
-    io_of: Mapping[str, Whose] = field(default_factory=dict)  # the same for single ones
+    io_inputs: IoOwner = "pool"  # where the graph's inputs live; "push": they arrive in rows
+    io_outputs: IoOwner = "pool"  # where its outputs live; "pull": they are taken in rows
+    io_of: Mapping[str, IoOwner] = field(default_factory=dict)  # the same for single ones
     io_type: str = "float"  # of inputs and outputs that are quantised behind the border: an integer type, or as it is
     io_type_of: Mapping[str, str] = field(default_factory=dict)  # the same for single ones
     memory_pins: tuple[tuple[str, str], ...] = ()  # pattern of tensors, layers or weights -> memory; the last counts

@@ -31,7 +31,7 @@ def pinned_memories(
     for pattern, pool in rules:
         memory = demand_memory(pool, platform, f"--pin {pattern}={pool}")
         meaning = demand_meaning(pattern, names, f"--pin {pattern}={pool}")
-        chosen = _chosen(meaning, memory, platform.near)
+        chosen = _chosen(meaning, memory, platform.inner)
         if not chosen:
             raise _wrong_kind(pattern, memory)
         theirs = [name for name in chosen if io.get(name) in OUTSIDE]
@@ -45,7 +45,7 @@ def pinned_memories(
     return pins
 
 
-def demand_ends(named: Iterable[str], ends: Sequence[str], kept: Collection[str] = ()) -> None:
+def demand_io(named: Iterable[str], ends: Sequence[str], kept: Collection[str] = ()) -> None:
     """Every name is a graph input or output that is not `kept` as state. TilewrightError TW1113 (exit 2)."""
     for name in named:
         if name in kept:
@@ -111,7 +111,7 @@ def _wrong_kind(pattern: str, memory: Memory) -> TilewrightError:
 
 def demand_groups(longest: int | None, platform: Platform) -> None:
     """Steps are joined in a scratchpad. TilewrightError TW1117 (exit 2) where there is none to join them in."""
-    if (longest or 1) > 1 and not platform.near:
+    if (longest or 1) > 1 and not platform.inner:
         raise usage_error(
             "TW1117",
             f"--groups {longest}: target '{platform.name}' has no scratchpad in which steps are joined",

@@ -47,7 +47,7 @@ def states_of(texts: Iterable[str], graph: Graph, folder: Path = Path()) -> tupl
     return states
 
 
-def kept_ends(texts: Iterable[str], graph: Graph) -> frozenset[str]:
+def state_io(texts: Iterable[str], graph: Graph) -> frozenset[str]:
     """The inputs and outputs that these flags keep as state."""
     return frozenset(name for pair in kept_pairs(texts, graph) for name in pair)
 

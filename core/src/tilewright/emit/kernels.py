@@ -5,14 +5,14 @@ Does not know which file that becomes part of.
 from __future__ import annotations
 
 from tilewright.ir.program import Program
-from tilewright.ir.sections import Section, ordered
-from tilewright.operators.c_source import c_section
+from tilewright.ir.sections import CodeFragment, ordered
+from tilewright.operators.c_source import c_fragment
 
 
-def kernel_sections(program: Program) -> tuple[Section, ...]:
+def kernel_fragments(program: Program) -> tuple[CodeFragment, ...]:
     """The sections in their order; none where no kernel of the program has any."""
     if not program.sources:
         return ()
     platform = program.allocated.tiled.scheduled.bound.platform
-    own = Section(name="", text=platform.prelude.strip("\n"), owner=platform.name)
-    return ordered((c_section("prelude.h"), *([own] if own.text else []), *program.sources))
+    own = CodeFragment(name="", text=platform.prelude.strip("\n"), owner=platform.name)
+    return ordered((c_fragment("prelude.h"), *([own] if own.text else []), *program.sources))

@@ -18,7 +18,7 @@ from tilewright.c_text.templates import template
 from tilewright.emit.artifact import artifact_of, parameters_of
 from tilewright.emit.border import PortText, far_bases, port_texts
 from tilewright.emit.ctree import INDENT, WIDTH, print_body, print_step, signature, wrap_call
-from tilewright.emit.kernels import kernel_sections
+from tilewright.emit.kernels import kernel_fragments
 from tilewright.emit.memory_map import memory_map
 from tilewright.emit.name_table import name_table
 from tilewright.emit.options import EmitOptions
@@ -26,7 +26,7 @@ from tilewright.emit.run import print_run
 from tilewright.emit.weights import blob, byte_array, initialiser
 from tilewright.errors import TilewrightError, usage_error
 from tilewright.ir.dtypes import DType
-from tilewright.ir.journal import INFO, timed
+from tilewright.ir.journal import INFO, with_log_span
 from tilewright.ir.program import Program
 from tilewright.ir.rounding import align_down
 from tilewright.ir.sections import ordered
@@ -39,7 +39,7 @@ INCBIN_FROM_BYTES = 64 * 1024
 Names = dict[str, object]
 
 
-@timed(INFO, "emit: files")
+@with_log_span(INFO, "emit: files")
 def emit(program: Program, options: EmitOptions) -> Artifact:
     """The files, by name. The same program and options give the same bytes."""
     prefix = program.prefix
@@ -247,7 +247,7 @@ def _code_names(program: Program, ports: Sequence[PortText], *, split: bool) -> 
     body = "\n".join(print_run(program.body, program.steps, f"{program.prefix.upper()}_STEP_COUNT"))
     addresses = [address for port in ports for address in (port.address, port.copied_from) if address]
     steps = [print_step(step) for step in program.steps]
-    kernels = kernel_sections(program)
+    kernels = kernel_fragments(program)
     includes = {*program.includes, "<stddef.h>", *(["<float.h>"] if program.uses_float else [])}
     includes |= {name for section in kernels for name in section.includes}
     if any(needs_math(code) for code in (body, *steps)):  # a number that a kernel is called with

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tilewright.errors import TilewrightError, plugin_error
 from tilewright.ir.answers import demand_mapping
-from tilewright.ir.journal import INFO, timed
+from tilewright.ir.journal import INFO, with_log_span
 
 if TYPE_CHECKING:
     from tilewright.ir.stages import Allocated, Artifact
@@ -20,7 +20,7 @@ REPORTS = ("report.html", "report.json")  # written beside what is exported
 ASKED_FOR = "CMakeLists.txt"  # generated beside the sources, written only where an exporter returns it
 
 
-@timed(INFO, "export: the layouts of build systems")
+@with_log_span(INFO, "export: the layouts of build systems")
 def export(exporters: Iterable[Exporter], plan: Allocated, artifact: Artifact) -> dict[str, bytes]:
     """The sources and what every exporter makes of them, by path.
 

@@ -46,7 +46,7 @@ from tilewright.frontend.values import not_finite
 from tilewright.frontend.walk import ModelWalk
 from tilewright.frontend.widening import widened
 from tilewright.ir.graph import Graph, Tensor
-from tilewright.ir.journal import INFO, timed
+from tilewright.ir.journal import INFO, with_log_span
 from tilewright.ir.operator import Operator
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Imported:
     bound: Mapping[str, Array] = field(default_factory=dict)  # inputs of the file that are constants
 
 
-@timed(INFO, "frontend: what the model means")
+@with_log_span(INFO, "frontend: what the model means")
 def load(
     source: Path | bytes, options: ImportOptions | None = None, operators: Mapping[str, Operator] | None = None
 ) -> Imported:

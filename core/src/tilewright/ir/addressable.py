@@ -14,7 +14,7 @@ def reachable(platform: Platform, memory: str) -> bool:
 
 def caller_memory(platform: Platform) -> Memory:
     """Where the caller's tensors are that are not in the plan: the backing memory, or the first ram in reach."""
-    home = platform.home_memory()
+    home = platform.backing_memory()
     if reachable(platform, home.name):
         return home
     return next((memory for memory in platform.of_kind("ram") if reachable(platform, memory.name)), home)

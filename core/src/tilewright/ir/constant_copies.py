@@ -17,11 +17,11 @@ def refusal(platform: Platform, memory: Memory, when: str) -> str:
         return "it holds constants already; --pin puts them there"
     if memory.managed_by == "application":
         return "the application manages it"
-    if platform.near and when == "use":
+    if platform.inner and when == "use":
         return (
             f"steps on target '{platform.name}' bring constants by tiles when they use them; when=init copies them once"
         )
-    if memory.name == platform.near:
+    if memory.name == platform.inner:
         return "the scratchpad is for tiles"
     if copying(platform, memory.name) is None:
         return "neither the first engine nor a copy of the target can bring a constant there"
@@ -38,7 +38,7 @@ def copying(platform: Platform, memory: str) -> Literal["memcpy", "path"] | None
 
 def path_to(platform: Platform, source: str, target: str) -> CopyPath | None:
     """The copy from a memory to another that one core can start alone."""
-    if platform.near or any(engine.cores > 1 for engine in platform.engines):
+    if platform.inner or any(engine.cores > 1 for engine in platform.engines):
         return None
     ends = (source, target)
     return next((path for path in platform.copies if path.start and (path.source, path.target) == ends), None)

@@ -11,9 +11,9 @@ from typing import Literal
 from tilewright.ir.layout import Layout
 from tilewright.ir.regions import Region
 
-Whose = Literal["pool", "user", "push", "pull"]
-BY_ROWS: tuple[Whose, ...] = ("push", "pull")  # nowhere whole: inputs arrive in rows, outputs are taken in rows
-OUTSIDE: tuple[Whose, ...] = ("user", *BY_ROWS)  # not in the plan
+IoOwner = Literal["pool", "user", "push", "pull"]
+STREAMED: tuple[IoOwner, ...] = ("push", "pull")  # nowhere whole: inputs arrive in rows, outputs are taken in rows
+OUTSIDE: tuple[IoOwner, ...] = ("user", *STREAMED)  # not in the plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class Decisions:
     in_place: Mapping[str, str] = field(
         default_factory=dict
     )  # output value -> input value whose bytes it takes; "" forbids
-    io: Mapping[str, Whose] = field(default_factory=dict)  # graph input or output -> whose memory
+    io: Mapping[str, IoOwner] = field(default_factory=dict)  # graph input or output -> whose memory
     memories: Mapping[str, str] = field(default_factory=dict)  # value -> memory
     staged: Mapping[str, Staging] = field(default_factory=dict)  # constant -> where and when it is copied
     state: Mapping[str, str] = field(default_factory=dict)  # graph input -> graph output of the run before
@@ -55,9 +55,9 @@ class Decisions:
     tiler: str = ""
 
     @property
-    def by_rows(self) -> bool:
+    def streams_io(self) -> bool:
         """Whether any input or output passes in rows."""
-        return any(whose in BY_ROWS for whose in self.io.values())
+        return any(whose in STREAMED for whose in self.io.values())
 
     def pinned_by(self, pins: Decisions) -> Decisions:
         """The same decisions, overruled by whatever `pins` decides."""

@@ -14,7 +14,7 @@ from functools import wraps
 from logging import DEBUG, INFO
 from typing import ParamSpec, TypeVar
 
-__all__ = ["BEGINNING", "DEBUG", "INFO", "LOG", "begins", "cpu_seconds", "timed", "told"]
+__all__ = ["BEGINNING", "DEBUG", "INFO", "LOG", "cpu_seconds", "log_begin", "log_span", "with_log_span"]
 
 LOG = logging.getLogger("tilewright")
 BEGINNING = 5  # level of a record about what begins now: for a line that shows the newest only
@@ -29,30 +29,30 @@ def cpu_seconds() -> float:
     return time.process_time() + spent.children_user + spent.children_system
 
 
-def begins(what: str, *words: object) -> None:
+def log_begin(what: str, *words: object) -> None:
     """Tell that something begins, such as `begins("step %d", 3)`."""
     LOG.log(BEGINNING, what, *words)
 
 
 @contextmanager
-def told(level: int, what: str, *words: object) -> Iterator[None]:
+def log_span(level: int, what: str, *words: object) -> Iterator[None]:
     """Tell what begins, and at `level` the CPU seconds that it took. What fails is told by its error."""
     if not LOG.isEnabledFor(level):
         yield
         return
-    begins(what, *words)
+    log_begin(what, *words)
     started = cpu_seconds()
     yield
     LOG.log(level, f"%6.2f s  {what}", cpu_seconds() - started, *words)
 
 
-def timed(level: int, what: str) -> Callable[[Callable[Asked, Answer]], Callable[Asked, Answer]]:
+def with_log_span(level: int, what: str) -> Callable[[Callable[Asked, Answer]], Callable[Asked, Answer]]:
     """For a function whose every call is told."""
 
     def decorate(function: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
         @wraps(function)
         def call(*words: Asked.args, **keywords: Asked.kwargs) -> Answer:
-            with told(level, what):
+            with log_span(level, what):
                 return function(*words, **keywords)
 
         return call

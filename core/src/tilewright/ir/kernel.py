@@ -12,7 +12,7 @@ from tilewright.ir.access import Access, Box
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Site
 from tilewright.ir.layout import Layout
-from tilewright.ir.sections import Section, SectionTemplate
+from tilewright.ir.sections import CodeFragment, FragmentTemplate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
-Sections = tuple[Section | SectionTemplate, ...]
-Source = str | Sections | Callable[[Mapping[str, Any]], Sections]
+CodeFragments = tuple[CodeFragment | FragmentTemplate, ...]
+Source = str | CodeFragments | Callable[[Mapping[str, Any]], CodeFragments]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,7 +35,7 @@ def _of_target(target: Platform, names: set[str]) -> Iterator[str]:
     yield from _named_once("engines", target.engines)
     if not target.engines:
         yield "has no engine"
-    for field in ("home", "near"):
+    for field in ("backing", "inner"):
         yield from _known(f"has {field}='{getattr(target, field)}'", (getattr(target, field) or None,), names)
     yield from _known("has runtime_bytes of other memories", target.runtime_bytes, names)
     for option in target.options:

@@ -68,7 +68,7 @@ class Engine:
     )  # operator, a core's part of a tile
     slowdown: float = 1.0  # what kernels take over what they say, as with stacks in a slow memory
     code_waits: bool = False  # instructions come the way of copies: what a step's first tiles execute waits
-    extra_mover: bool = False  # one more core starts copies and waits for them, and computes nothing; otherwise core 0
+    dma_core: bool = False  # one more core starts copies and waits for them, and computes nothing; otherwise core 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,8 +109,8 @@ class Platform:
     memories: tuple[Memory, ...]  # in order of preference; far to near along `copies`
     engines: tuple[Engine, ...] = (Engine(name="cpu"),)
     copies: tuple[CopyPath, ...] = ()
-    home: str = ""  # backing memory, where values live; "" is the first ram memory
-    near: str = ""  # scratchpad, where kernels compute after copies; "" on a machine with one memory
+    backing: str = ""  # backing memory, where values live; "" is the first ram memory
+    inner: str = ""  # scratchpad, where kernels compute after copies; "" on a machine with one memory
     runtime_bytes: Mapping[str, int] = field(default_factory=dict)  # memory -> what the runtime takes: stacks, areas
     buffer_align: int = 4  # of every buffer's address
     runners: tuple[str, ...] = ("host",)  # runners that can execute what is generated, best first
@@ -156,9 +156,9 @@ class Platform:
         """What no plan may exceed: `plan_bytes`, or None where the limit is soft."""
         return None if self.memory(name).soft else self.plan_bytes(name)
 
-    def home_memory(self) -> Memory:
+    def backing_memory(self) -> Memory:
         """Where values live unless something moves them."""
-        return self.memory(self.home) if self.home else self.of_kind("ram")[0]
+        return self.memory(self.backing) if self.backing else self.of_kind("ram")[0]
 
     def configure(self, settings: Mapping[str, str]) -> Platform:
         """The same platform with `settings` applied. TilewrightError (exit 2) for one it does not have."""

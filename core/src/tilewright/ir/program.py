@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from tilewright.ir.expressions import Expression, Field, Name, Number, Reference
 from tilewright.ir.graph import Tensor
-from tilewright.ir.sections import Section
+from tilewright.ir.sections import CodeFragment
 from tilewright.ir.stages import CONSTANTS_HEADER_BYTES, Allocated, Buffer
 from tilewright.ir.statements import ByteRange, Role, Statement, StepCall, statements_in, touched
 
@@ -168,7 +168,7 @@ class Program:
     state_initialisers: tuple[StateInitialiser, ...] = ()  # of the state
     initial: tuple[Statement, ...] = ()  # of the init function: constants that are copied once
     includes: tuple[str, ...]  # "<stdint.h>"
-    sources: tuple[Section, ...]  # C at file scope, each once, in the order of first use
+    sources: tuple[CodeFragment, ...]  # C at file scope, each once, in the order of first use
     steps: tuple[StepCode, ...]
     body: tuple[Statement, ...]  # of the run function
     before_inputs: tuple[Statement, ...] = ()  # the same, before inputs are copied into the plan

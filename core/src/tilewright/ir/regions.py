@@ -16,7 +16,7 @@ from tilewright.ir.dtypes import DType
 Form = Literal["whole", "recomputed", "rolling"]
 
 
-class Repeated(NamedTuple):
+class RepeatedCalls(NamedTuple):
     """Calls one after the other, `times` times. A call is the number of a step, by its place in the region."""
 
     steps: tuple[int, ...]
@@ -43,7 +43,7 @@ class Stripes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rows:
+class LineBuffers:
     """The order of calls that each compute the next rows of a step, as they are needed. Without `stripes` nothing is
     computed twice.
 
@@ -55,18 +55,18 @@ class Rows:
     """
 
     loops: tuple[str, ...]  # by step
-    trips: tuple[int, ...]  # by step: of its loop in one call; the last call may have fewer
-    word: tuple[Repeated, ...]
+    extents: tuple[int, ...]  # by step: of its loop in one call; the last call may have fewer
+    call_schedule: tuple[RepeatedCalls, ...]
     backward: bool = False  # one step, along a parallel loop
     stripes: Stripes | None = None  # all columns at once
 
     @property
     def calls(self) -> tuple[int, ...]:
         """The word, unfolded."""
-        return tuple(step for part in self.word for _ in range(part.times) for step in part.steps)
+        return tuple(step for part in self.call_schedule for _ in range(part.times) for step in part.steps)
 
 
-Order = Literal["once", "tiles"] | Rows
+Order = Literal["once", "tiles"] | LineBuffers
 
 
 class Cut(NamedTuple):
@@ -93,14 +93,14 @@ class Copy:
 class Hop:
     """The copies of a region between two neighbouring memories: `far`, towards the backing memory, and `near`."""
 
-    far: str
-    near: str
+    outer: str
+    inner: str
     nest: tuple[Cut, ...] = ()  # outermost first; a loop left out is not cut; () crosses whole
     copies: Mapping[str, Copy] = field(default_factory=dict)  # STEP.OPERAND -> how it is copied
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeldValue:
+class InternalValue:
     """How a value that passes between the steps of a region is held in a memory.
 
     `whole` is computed before the first tile that reads it. Of the other forms a tile has what later steps need:
@@ -108,19 +108,19 @@ class HeldValue:
     `leaves`: steps outside need it, too, and it is copied out as it is computed. `over` is another value that the
     region holds, whose bytes this one takes while that one's are read for the last time; "" has bytes of its own.
 
-    In the order `Rows`, what leaves is `whole`, in its own bytes. Everything else is `rolling`, with room for `rows`:
+    In the order `LineBuffers`, what leaves is `whole`, in its own bytes. Everything else is `rolling`, with room for `rows`:
     where that is too little for rows that come, those that some step still reads are moved to the start of it first.
     The last step's output, too, is held where it is `over` something that the region reads from outside: its buffer
-    begins at least `lag_bytes` before the other one, so that its rows take only the bytes of what is read no more;
+    begins at least `distance_bytes` before the other one, so that its rows take only the bytes of what is read no more;
     where rows are computed backward, it ends at least so many bytes behind the end of the other one.
     """
 
     memory: str
     form: Form
-    leaves: bool = False
-    over: str = ""
-    rows: int = 0  # in the order `Rows`: trips of its step's loop, or all of the axis that they are
-    lag_bytes: int = 0  # in the order `Rows`, with `over`
+    live_out: bool = False
+    aliases: str = ""
+    rows: int = 0  # in the order `LineBuffers`: trips of its step's loop, or all of the axis that they are
+    distance_bytes: int = 0  # in the order `LineBuffers`, with `over`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +129,7 @@ class SplitReduction:
 
     They are in an accumulator of their own, or, where `in_output`, in the output's tile, whose type is theirs.
 
-    In the order `Rows` the loop may go through an image that is read flattened. Then a row of the image is `length`
+    In the order `LineBuffers` the loop may go through an image that is read flattened. Then a row of the image is `length`
     trips in each of `runs` equal parts of the loop: of [C, H, W] C runs of W, or one of W*C with channels stored last.
     """
 
@@ -148,14 +148,16 @@ class SplitReduction:
 class Region:
     """Steps that are tiled together. The last is the sink: the nests cut its loops.
 
-    No hops: operands are where they live, and every step is computed in one piece, or all of them row by row (`Rows`).
+    No hops: operands are where they live, and every step is computed in one piece, or all of them row by row (`LineBuffers`).
     Several hops: each cuts the tiles of the one before it.
     """
 
     steps: tuple[str, ...]
     hops: tuple[Hop, ...] = ()
-    order: Order = "once"  # of the calls: `tiles` goes through those of the innermost hop, all steps of each in turn
-    held: Mapping[str, HeldValue] = field(default_factory=dict)  # what passes between steps, or is over what they read
+    schedule: Order = "once"  # of the calls: `tiles` goes through those of the innermost hop, all steps of each in turn
+    internal_values: Mapping[str, InternalValue] = field(
+        default_factory=dict
+    )  # what passes between steps, or is over what they read
     sums: Mapping[str, SplitReduction] = field(default_factory=dict)  # step -> its split reduction
     resident: Mapping[str, str] = field(default_factory=dict)  # value written here -> scratchpad, beyond the region
 
@@ -165,24 +167,24 @@ class Region:
         return self.steps[-1]
 
     @property
-    def rows(self) -> Rows | None:
+    def line_buffers(self) -> LineBuffers | None:
         """The order, where steps are computed row by row."""
-        return self.order if isinstance(self.order, Rows) else None
+        return self.schedule if isinstance(self.schedule, LineBuffers) else None
 
     @property
     def together(self) -> bool:
         """Whether one function computes all of its steps, where the sink stands."""
-        return bool(self.hops) or self.rows is not None
+        return bool(self.hops) or self.line_buffers is not None
 
     @property
-    def inner(self) -> tuple[str, ...]:
+    def unmaterialised(self) -> tuple[str, ...]:
         """The values that never exist whole, nor anywhere but where the region holds them."""
-        return tuple(value for value, held in self.held.items() if not held.leaves)
+        return tuple(value for value, held in self.internal_values.items() if not held.live_out)
 
     @property
     def forms(self) -> dict[str, Form]:
         """How each value that passes between steps is held."""
-        return {value: held.form for value, held in self.held.items()}
+        return {value: held.form for value, held in self.internal_values.items()}
 
 
 def key_of(step: str, operand: str) -> str:

@@ -22,12 +22,12 @@ _IF_NOBODY_HAS = re.compile(r"^# *ifndef (\w+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class CodeFragment:
     """C at file scope that a program has once. Equal names must mean equal texts; "" is known by its text alone."""
 
     name: str  # of the file, or of the main thing that it defines
     text: str  # everything in it is static
-    needs: tuple[Section, ...] = ()  # come before it
+    needs: tuple[CodeFragment, ...] = ()  # come before it
     includes: tuple[str, ...] = ()  # "<string.h>"
     owner: str = field(default="", compare=False)  # package or kernel that brings it
 
@@ -38,30 +38,30 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SectionTemplate:
+class FragmentTemplate:
     """Mako for sections that depend on the use. Name and text see `Kernel.values(call)` and the names in `given`."""
 
     name: str
     text: str
-    needs: tuple[Section | SectionTemplate, ...] = ()  # templates among them see the same values
+    needs: tuple[CodeFragment | FragmentTemplate, ...] = ()  # templates among them see the same values
     includes: tuple[str, ...] = ()
     owner: str = ""
     given: tuple[tuple[str, object], ...] = ()
 
-    def of(self, **given: object) -> SectionTemplate:
+    def of(self, **given: object) -> FragmentTemplate:
         """The same for these names."""
         return replace(self, given=(*self.given, *given.items()))
 
 
-def ordered(sections: Iterable[Section]) -> tuple[Section, ...]:
+def ordered(fragments: Iterable[CodeFragment]) -> tuple[CodeFragment, ...]:
     """Every section once, in the order of first use, what it needs before it.
 
     Raises TilewrightError TW8060 (exit 8) where two sections of one name differ, or two define the same C name.
     """
-    found: dict[str, Section] = {}
-    for section in sections:
+    found: dict[str, CodeFragment] = {}
+    for section in fragments:
         _visit(section, found)
-    definers: dict[str, Section] = {}
+    definers: dict[str, CodeFragment] = {}
     for section in found.values():
         for name in sorted(definitions(section.text)):
             other = definers.setdefault(name, section)
@@ -70,7 +70,7 @@ def ordered(sections: Iterable[Section]) -> tuple[Section, ...]:
     return tuple(found.values())
 
 
-def _visit(section: Section, found: dict[str, Section]) -> None:
+def _visit(section: CodeFragment, found: dict[str, CodeFragment]) -> None:
     key = section.name or section.text
     known = found.get(key)
     if known is not None:
@@ -82,7 +82,7 @@ def _visit(section: Section, found: dict[str, Section]) -> None:
     found[key] = section
 
 
-def _clash(what: str, one: Section, other: Section) -> TilewrightError:
+def _clash(what: str, one: CodeFragment, other: CodeFragment) -> TilewrightError:
     return plugin_error(
         "TW8060",
         f"two kernels of the program define {what}, each with another text",

@@ -26,7 +26,7 @@ class Share:
     """
 
     loop: str = ""
-    trips: int = 0
+    extent: int = 0
     grain: int = 1
 
 
@@ -44,7 +44,7 @@ def parallel_loops(kernel: Kernel, access: Access) -> tuple[str, ...]:
     return tuple(found)
 
 
-def blocked_trips(extent: int, block: int) -> float:
+def blocked_extent(extent: int, block: int) -> float:
     """How many trips inside whole blocks take as long as `extent` trips of a loop."""
     rest = extent % block
     return extent - rest + _ALONE * rest
@@ -67,7 +67,7 @@ def share_along(kernel: Kernel, loops: Sequence[str], extents: Mapping[str, int]
         return ALONE
     most = min(way[0] for way in ways) * _ABOUT
     part, loop, trips, grain = next(way for way in ways if way[0] <= most)
-    return Share(loop=loop, trips=trips, grain=grain) if part < 1 else ALONE
+    return Share(loop=loop, extent=trips, grain=grain) if part < 1 else ALONE
 
 
 @lru_cache(maxsize=4096)
@@ -78,9 +78,9 @@ def _part(extent: int, cores: int, least: int, block: int) -> tuple[float, int, 
     trips = ceil_div(extent, cores * least) * least
     if block == 1:
         return min(trips, extent) / extent, trips, least
-    every = blocked_trips(extent, block)
+    every = blocked_extent(extent, block)
     ways = []
     for grain in (least, lcm(least, block)):
         trips = ceil_div(extent, cores * grain) * grain
-        ways.append((blocked_trips(min(trips, extent), block) / every, trips, grain))
+        ways.append((blocked_extent(min(trips, extent), block) / every, trips, grain))
     return min(ways, key=lambda way: way[0])

@@ -188,7 +188,7 @@ class Placement:
 def comes_and_goes(buffer: Buffer, place: Placement, platform: Platform) -> bool:
     """Whether a buffer shares bytes of the scratchpad, over time, with tiles; a tile buffer always does."""
     over_time = "activation", "scratch", "input", "output"
-    return buffer.kind == "tile" or (place.memory == platform.near and buffer.kind in over_time)
+    return buffer.kind == "tile" or (place.memory == platform.inner and buffer.kind in over_time)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

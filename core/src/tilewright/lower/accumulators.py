@@ -25,10 +25,10 @@ def accumulator_of(tiling: TiledStep, region: Region) -> Accumulator | None:
     nest, book = tiling.nest, tiling.book
     (output,) = [binding for binding in tiling.bindings if binding.written]
     if form.in_output:
-        held = tiling.held(output, len(nest.levels))
+        held = tiling.internal_value(output, len(nest.levels))
     else:
         room = tuple(most for _, most in extent_ranges(nest, output, nest.ranges))
-        near, item = region.hops[-1].near, form.dtype.size_bytes
+        near, item = region.hops[-1].inner, form.dtype.size_bytes
         name = tile_buffer_name(tiling.step.name, SUMS, near, 0)
         place = book.of_buffer(name)
         held = OperandLocation(
@@ -43,7 +43,7 @@ def accumulator_of(tiling: TiledStep, region: Region) -> Accumulator | None:
     return Accumulator(
         output=output.operand,
         dtype=form.dtype,
-        held=held,
+        carried=held,
         in_output=form.in_output,
         first=_all_at(nest, form.loops, dict.fromkeys(form.loops, 0), end=0),
         last=_all_at(nest, form.loops, extents, end=1),

@@ -13,7 +13,7 @@ from tilewright.ir.dtypes import DType
 from tilewright.ir.expressions import FunctionCall, Number, multiplied
 from tilewright.ir.kernel import Call, Operand
 from tilewright.ir.program import Parameter, Part
-from tilewright.ir.sections import Section
+from tilewright.ir.sections import CodeFragment
 from tilewright.ir.statements import ByteRange, Charge, Declare, If, KernelCall, KernelWait, Statement
 from tilewright.lower.boxes import CBox, CSpan, window
 from tilewright.lower.core_share import CoreShare, core_share
@@ -37,7 +37,7 @@ class _Operands:
     writes: list[ByteRange] = field(default_factory=list)
 
 
-def compute_part(tiling: TiledStep) -> tuple[Part, tuple[Section, ...]]:
+def compute_part(tiling: TiledStep) -> tuple[Part, tuple[CodeFragment, ...]]:
     """This core's share of the innermost tile, and the C at file scope that its kernel needs."""
     nest, kernel, sums = tiling.nest, tiling.kernel, tiling.sums
     level = nest.levels[-1] if nest.levels else None
@@ -78,14 +78,14 @@ def compute_part(tiling: TiledStep) -> tuple[Part, tuple[Section, ...]]:
 def _operands(tiling: TiledStep, share: CoreShare, spans: dict[str, tuple[CSpan, ...]]) -> _Operands:
     found, sums = _Operands(), tiling.sums
     for binding in tiling.bindings:
-        held = tiling.held(binding, len(tiling.nest.levels))
+        held = tiling.internal_value(binding, len(tiling.nest.levels))
         _add(found, tiling, binding, held, spans[binding.operand], share.box)
         (found.writes if binding.written else found.reads).extend(held.ranges)
     if sums is not None:
         like = next(binding for binding in tiling.bindings if binding.operand == sums.output)
-        _add(found, tiling, replace(like, operand=SUMS, dtype=sums.dtype), sums.held, spans[like.operand], share.box)
-        found.reads.extend(sums.held.ranges)
-        found.writes.extend(sums.held.ranges)
+        _add(found, tiling, replace(like, operand=SUMS, dtype=sums.dtype), sums.carried, spans[like.operand], share.box)
+        found.reads.extend(sums.carried.ranges)
+        found.writes.extend(sums.carried.ranges)
     _add_scratch(found, tiling, share)
     return found
 
@@ -142,6 +142,6 @@ def _charge(tiling: TiledStep, share: CoreShare) -> Charge:
         return Charge(code=FunctionCall("tw_rt_charge", (Number(cycles, unsigned=True),)))
     whole = 1
     for loop in varying:
-        whole *= min(extents[loop], share.trips) if loop == share.loop else extents[loop]
+        whole *= min(extents[loop], share.extent) if loop == share.loop else extents[loop]
     points = multiplied(varying.values())
     return Charge(code=FunctionCall("tw_charge", (Number(cycles, unsigned=True), points, Number(whole))))

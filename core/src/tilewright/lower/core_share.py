@@ -30,7 +30,7 @@ class CoreShare:
 
     engine: Engine
     loop: str
-    trips: int
+    extent: int
     box: CBox
     declared: tuple[Statement, ...]
     condition: Expression
@@ -53,7 +53,7 @@ def core_share(tiling: TiledStep) -> CoreShare:
         return CoreShare(
             engine=engine,
             loop="",
-            trips=0,
+            extent=0,
             box=nest.box,
             declared=(),
             condition=all_of(FIRST_CORE, *_not_empty(nest)),
@@ -64,7 +64,7 @@ def core_share(tiling: TiledStep) -> CoreShare:
     return CoreShare(
         engine=engine,
         loop=split.loop,
-        trips=split.trips,
+        extent=split.extent,
         box={**nest.box, split.loop: (low, high)},
         declared=(Declare(type="const tw_range", name=MINE.text, value=mine),),
         condition=all_of(less(low, high), *_not_empty(nest, split.loop)),

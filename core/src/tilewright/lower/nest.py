@@ -31,7 +31,7 @@ class CutLoop:
     loop: str
     member: str  # of the box
     size: int
-    trips: Expression
+    extent: Expression
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class HopLevel:
     @property
     def moving(self) -> bool:
         """Whether there can be more than one tile."""
-        return any(cut.trips.number != 1 for cut in self.cuts)
+        return any(cut.extent.number != 1 for cut in self.cuts)
 
     def around(self, copy_level: int) -> CBox:
         """The box of everything that `copy_level` loops of the nest hold still."""
@@ -70,7 +70,7 @@ class HopLevel:
 
     def period(self, copy_level: int) -> Expression:
         """Tiles from one transfer to the next of an operand of this depth."""
-        return multiplied(cut.trips for cut in self.cuts[copy_level:])
+        return multiplied(cut.extent for cut in self.cuts[copy_level:])
 
     @property
     def total(self) -> Expression:
@@ -111,7 +111,7 @@ def nest_of(access: Access, hops: Sequence[Hop], struct: str) -> TileNest:
     members = unique_identifiers(cut, fallback="loop")
     levels: list[HopLevel] = []
     for number, hop in enumerate(hops):
-        name = "box" if len(hops) == 1 else f"{hop.near}_box"
+        name = "box" if len(hops) == 1 else f"{hop.inner}_box"
         level = _level(hop, members, outer, outer_ranges, (COUNTERS[number], name))
         outer, outer_ranges = level.box, level.ranges
         levels.append(level)
@@ -124,11 +124,11 @@ def _level(hop: Hop, members: Mapping[str, str], outer: CBox, outer_ranges: Rang
     for loop, size in hop.nest:
         trips = {ceil_div(high - low, size) for low, high in outer_ranges[loop]}
         count = Number(trips.pop()) if len(trips) == 1 else Name(f"{members[loop]}_tiles")
-        cuts.append(CutLoop(loop=loop, member=members.get(loop, ""), size=size, trips=count))
+        cuts.append(CutLoop(loop=loop, member=members.get(loop, ""), size=size, extent=count))
         if count.number != 1:
             box[loop] = ends_of(Field(Name(name), members[loop]))
             ranges[loop] = _cut_ranges(outer_ranges[loop], size)
-    moving = any(cut.trips.number != 1 for cut in cuts)
+    moving = any(cut.extent.number != 1 for cut in cuts)
     for loop, (low, _) in outer.items():  # what only an outer level cuts is handed on
         if moving and low.number is None and box[loop] == outer[loop]:
             box[loop] = ends_of(Field(Name(name), members[loop]))
@@ -147,16 +147,16 @@ def _level(hop: Hop, members: Mapping[str, str], outer: CBox, outer_ranges: Rang
 def tile_counts(level: HopLevel) -> dict[str, Expression]:
     """By variable, how many tiles there are along each loop that has more of them in some boxes than in others."""
     return {
-        cut.trips.text: FunctionCall("tw_tiles", (range_of(level.outer[cut.loop]), Number(cut.size)))
+        cut.extent.text: FunctionCall("tw_tiles", (range_of(level.outer[cut.loop]), Number(cut.size)))
         for cut in level.cuts
-        if isinstance(cut.trips, Name)
+        if isinstance(cut.extent, Name)
     }
 
 
 def box_value(nest: TileNest, level: HopLevel) -> dict[str, Expression]:
     """The members of the box of tile `counter`."""
     values: dict[str, Expression] = {}
-    position = {cut.loop: number for number, cut in enumerate(level.cuts) if cut.trips.number != 1}
+    position = {cut.loop: number for number, cut in enumerate(level.cuts) if cut.extent.number != 1}
     for loop, member in nest.members.items():
         around = range_of(level.outer[loop])
         if loop in position:
@@ -180,8 +180,8 @@ def boxes(ranges: Ranges, loops: Sequence[str]) -> list[Box]:
 def _trip(level: HopLevel, position: int) -> Expression:
     """The number of the tile along one loop."""
     trip = quotient(level.tile, level.period(position + 1))
-    outermost = all(cut.trips.number == 1 for cut in level.cuts[:position])
-    return trip if outermost else remainder(trip, level.cuts[position].trips)
+    outermost = all(cut.extent.number == 1 for cut in level.cuts[:position])
+    return trip if outermost else remainder(trip, level.cuts[position].extent)
 
 
 def _is_cut(loop: str, whole: Box, hops: Sequence[Hop]) -> bool:

@@ -74,7 +74,9 @@ def _of_steps(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterat
 
 def _memories(region: Region) -> tuple[str, ...]:
     """Those in which a region has buffers of its own."""
-    return tuple(dict.fromkeys((*(hop.near for hop in region.hops), *(held.memory for held in region.held.values()))))
+    return tuple(
+        dict.fromkeys((*(hop.inner for hop in region.hops), *(held.memory for held in region.internal_values.values())))
+    )
 
 
 def _tiles(allocated: Allocated, step: str, operand: str, near: str, layer: str) -> Iterator[tuple[str, str]]:

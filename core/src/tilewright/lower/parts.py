@@ -20,7 +20,7 @@ from tilewright.lower.tile_buffers import OperandLocation, TileBuffers, TiledSte
 from tilewright.lower.transfers import CopyEnd, window_copy
 from tilewright.lower.transfers import extents_of as copy_extents
 from tilewright.tile.boxes import new_rows
-from tilewright.tile.transfers import lattice
+from tilewright.tile.transfers import strided_copy
 
 SLOT = Parameter(type="tw_slot *", name="slot")
 
@@ -35,7 +35,7 @@ def move_part(tiling: TiledStep, at: int, slot: TileBuffers) -> Part:
     """Starts the transfers of one operand's window, or of what is new of it."""
     level, binding = tiling.nest.levels[at], slot.binding
     box = level.around(slot.copy.level)
-    far, near = tiling.held(binding, at), tiling.held(binding, at + 1)
+    far, near = tiling.internal_value(binding, at), tiling.internal_value(binding, at + 1)
     spans = (
         whole_spans(binding.shape)
         if slot.whole
@@ -75,7 +75,7 @@ def whole_spans(shape: Sequence[int]) -> tuple[CSpan, ...]:
 
 def path_of(tiling: TiledStep, slot: TileBuffers, far: OperandLocation) -> CopyPath:
     """The copy path that the operand takes. TilewrightError TW4041 where there is none."""
-    ends = (far.memory, slot.level.hop.near)
+    ends = (far.memory, slot.level.hop.inner)
     ends = ends[::-1] if slot.binding.written else ends
     for path in tiling.platform.copies:
         if (path.source, path.target) == ends:
@@ -97,7 +97,7 @@ def _counter(level: HopLevel) -> Parameter:
 
 def named(tiling: TiledStep, what: str, level: HopLevel | None) -> str:
     single = level is None or len(tiling.nest.levels) == 1
-    return f"{tiling.function}_{what}" if single or level is None else f"{tiling.function}_{what}_{level.hop.near}"
+    return f"{tiling.function}_{what}" if single or level is None else f"{tiling.function}_{what}_{level.hop.inner}"
 
 
 def boxes_declared(
@@ -124,7 +124,7 @@ def _copy(
     here = CopyEnd(pointer=pointer, strides=near.strides, regions=near.ranges)
     there = CopyEnd(pointer=Name("far"), strides=far.strides, regions=far.ranges)
     whole = touched(tiling.nest.access, binding.operand)
-    steps = (1,) * len(binding.shape) if slot.whole else lattice(whole, binding.shape, binding.layout, item)
+    steps = (1,) * len(binding.shape) if slot.whole else strided_copy(whole, binding.shape, binding.layout, item)
     here, there = here.every(steps), there.every(steps)
     sides = (here, there) if binding.written else (there, here)
     path = path_of(tiling, slot, far)

@@ -29,7 +29,7 @@ from tilewright.ir.expressions import (
 )
 from tilewright.ir.program import Parameter, Part
 from tilewright.ir.regions import Region
-from tilewright.ir.sections import Section
+from tilewright.ir.sections import CodeFragment
 from tilewright.ir.statements import Barrier, Declare, For, If, Mark, PartCall, Statement
 from tilewright.ir.subexpressions import replaced
 from tilewright.lower.addresses import AddressBook
@@ -37,11 +37,11 @@ from tilewright.lower.compute import compute_part
 from tilewright.lower.nest import HopLevel, tile_counts
 from tilewright.lower.operand_moves import FIRST, OperandMove, when
 from tilewright.lower.parts import call_part, move_part
-from tilewright.lower.row_moves import held_rows_part, window_rows_part
+from tilewright.lower.row_moves import internal_rows_part, window_rows_part
 from tilewright.lower.scope import declared, names_of, used
 from tilewright.lower.tile_buffers import OperandLocation, TileBuffers, TiledStep
 
-MOVER = FunctionCall("tw_rt_is_mover")
+DMA_CORE = FunctionCall("tw_rt_is_mover")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,11 +50,11 @@ class Pipeline:
 
     body: tuple[Statement, ...] = ()
     parts: tuple[Part, ...] = ()
-    sources: tuple[tuple[Section, ...], ...] = ()  # of each step
+    sources: tuple[tuple[CodeFragment, ...], ...] = ()  # of each step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExtraMoverWork:
+class DmaCoreWork:
     """What the mover does besides: before all tiles, before and after each, after all."""
 
     before: tuple[Statement, ...] = ()
@@ -91,7 +91,7 @@ def _move_of(tiling: TiledStep, at: int, slot: TileBuffers) -> OperandMove:
 def _computed(tilings: Sequence[TiledStep], region: Region) -> Pipeline:
     """Every step in one tile: rows that stay are moved, then each computes its part of it, a barrier after each."""
     made = [compute_part(tiling) for tiling in tilings]
-    keeps = [part for tiling in tilings if tiling.nest.levels for part in held_rows_part(tiling)]
+    keeps = [part for tiling in tilings if tiling.nest.levels for part in internal_rows_part(tiling)]
     steps: list[Statement] = [call_part(part, {}) for part in keeps]
     if keeps:
         steps.append(Barrier())
@@ -103,24 +103,27 @@ def _computed(tilings: Sequence[TiledStep], region: Region) -> Pipeline:
     return Pipeline(body=tuple(steps), parts=parts, sources=tuple(sections for _, sections in made))
 
 
-def _lasting(tilings: Sequence[TiledStep], region: Region) -> ExtraMoverWork:
+def _lasting(tilings: Sequence[TiledStep], region: Region) -> DmaCoreWork:
     """Where sums, and what passes from step to step, begin and end to hold data: with every tile, or for all tiles."""
     lasting: list[tuple[Statement, Statement]] = []
     fresh: list[Statement] = []
     gone: list[Statement] = []
     sums = tilings[-1].sums
     if sums is not None and not sums.in_output:
-        lasting.append((held_mark("live", sums.held), held_mark("dead", sums.held)))
+        lasting.append((internal_value_mark("live", sums.carried), internal_value_mark("dead", sums.carried)))
     for tiling in tilings[:-1]:
         (binding,) = [binding for binding in tiling.bindings if binding.written]
-        held = region.held[binding.what]
-        marks = held_mark("live", tiling.inner[binding.operand]), held_mark("dead", tiling.inner[binding.operand])
+        held = region.internal_values[binding.what]
+        marks = (
+            internal_value_mark("live", tiling.inner[binding.operand]),
+            internal_value_mark("dead", tiling.inner[binding.operand]),
+        )
         if held.form == "recomputed" and tiling.nest.levels[-1].moving:
             fresh.extend(when(tiling.first(), marks[:1]))
             gone.extend(when(tiling.last(), marks[1:]))
         else:
             lasting.append(marks)
-    return ExtraMoverWork(
+    return DmaCoreWork(
         before=tuple(live for live, _ in lasting),
         arriving=tuple(fresh),
         leaving=tuple(gone),
@@ -128,7 +131,7 @@ def _lasting(tilings: Sequence[TiledStep], region: Region) -> ExtraMoverWork:
     )
 
 
-def held_mark(event: str, held: OperandLocation) -> Statement:
+def internal_value_mark(event: str, held: OperandLocation) -> Statement:
     """Where bytes begin or end to hold data."""
     (region,) = held.ranges
     return Mark(
@@ -151,11 +154,11 @@ def _as_part(tilings: Sequence[TiledStep], at: int, inner: Pipeline) -> tuple[tu
     level, struct = sink.nest.levels[at], sink.nest.struct
     below = sink.nest.levels[at + 1]
     outer = [Parameter(type=struct, name=one.variable) for one in sink.nest.levels[: at + 1]]
-    held = [tiling.held(binding, at + 1).parameter for tiling in tilings for binding in tiling.bindings]
+    held = [tiling.internal_value(binding, at + 1).parameter for tiling in tilings for binding in tiling.bindings]
     part = Part(
         role="pipeline",
-        function=f"{sink.function}_{below.hop.near}",
-        comment=(f"A tile in {level.hop.near}, cut again.",),
+        function=f"{sink.function}_{below.hop.inner}",
+        comment=(f"A tile in {level.hop.inner}, cut again.",),
         parameters=used([*outer, *held, *sink.book.bases], inner.body),
         body=inner.body,
     )
@@ -194,22 +197,22 @@ def tile_loop(
     called: tuple[Statement, ...],
     *,
     box: tuple[Statement, ...] = (),
-    also: ExtraMoverWork | None = None,
+    also: DmaCoreWork | None = None,
 ) -> tuple[Statement, ...]:
     """All tiles of a level: `called` for each, once what it needs has arrived. `box` is declared for each tile."""
-    more = also or ExtraMoverWork()
+    more = also or DmaCoreWork()
     body = (
         *box,
-        *_by_mover((*_arriving(moves, level), *more.arriving)),
+        *_by_dma_core((*_arriving(moves, level), *more.arriving)),
         Barrier(),
         *called,
         Barrier(),
         *_keeping(moves, level),
-        *_by_mover((*_leaving(moves, level), *more.leaving)),
+        *_by_dma_core((*_leaving(moves, level), *more.leaving)),
     )
     if level.moving:
         body = (For(variable=level.counter, start=FIRST, stop=level.total, step=Number(1), body=body),)
-    return (*_by_mover((*_before(moves), *more.before)), *body, *_by_mover((*_after(moves), *more.after)))
+    return (*_by_dma_core((*_before(moves), *more.before)), *body, *_by_dma_core((*_after(moves), *more.after)))
 
 
 def _keeping(moves: Sequence[OperandMove], level: HopLevel) -> tuple[Statement, ...]:
@@ -288,7 +291,7 @@ def _needs_box(level: HopLevel, called: tuple[Statement, ...]) -> bool:
     return level.variable in names_of(called)
 
 
-def _by_mover(statements: Iterable[Statement]) -> tuple[Statement, ...]:
+def _by_dma_core(statements: Iterable[Statement]) -> tuple[Statement, ...]:
     """`statements` on the mover only; neighbours under one condition share it."""
     merged: list[Statement] = []
     for statement in statements:
@@ -297,4 +300,4 @@ def _by_mover(statements: Iterable[Statement]) -> tuple[Statement, ...]:
             merged[-1] = If(condition=before.condition, body=(*before.body, *statement.body))
         else:
             merged.append(statement)
-    return (If(condition=MOVER, body=tuple(merged)),) if merged else ()
+    return (If(condition=DMA_CORE, body=tuple(merged)),) if merged else ()

@@ -127,7 +127,7 @@ class RegionBox:
 
     def name(self, level: HopLevel) -> str:
         """Of the function that gives the box of a tile."""
-        return f"{self.function}_tile" + (f"_{level.hop.near}" if len(self.levels) > 1 else "")
+        return f"{self.function}_tile" + (f"_{level.hop.inner}" if len(self.levels) > 1 else "")
 
     def parameters(self, level: HopLevel) -> tuple[Parameter, ...]:
         """Of that function: boxes of outer levels where anything depends on them, and the number of the tile."""
@@ -228,7 +228,7 @@ class RegionBox:
                 box[other] = NOTHING, done[reader.member, other, along]
             _, last = self._read(reader.member, reader.operand, axis, box)
             ends.append(last + 1)
-        name = f"done_{self.needs[number, loop]}" + (f"_{along}" if len(self.boxes.trips) > 1 else "")
+        name = f"done_{self.needs[number, loop]}" + (f"_{along}" if len(self.boxes.extents) > 1 else "")
         done[key] = Name(name)
         end = FunctionCall("tw_clamp", (folded("tw_most", ends), NOTHING, Number(member.output.shape[axis])))
         yield Declare(type="const int32_t", name=name, value=Choice(self.later_trip(along, None), end, NOTHING))

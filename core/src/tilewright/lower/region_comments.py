@@ -26,9 +26,9 @@ def tile_lines(tilings: Sequence[TiledStep], number: int) -> list[str]:
 
 
 def _tiles(level: HopLevel) -> str:
-    cuts = [f"{comment_text(cut.loop)} {_count(cut.trips, 'n')} x {cut.size}" for cut in level.cuts]
+    cuts = [f"{comment_text(cut.loop)} {_count(cut.extent, 'n')} x {cut.size}" for cut in level.cuts]
     total = _count(level.total, "as many as there are")
-    return f"{comment_text(level.hop.near)}: {', '.join(cuts) or 'whole'} ({total})"
+    return f"{comment_text(level.hop.inner)}: {', '.join(cuts) or 'whole'} ({total})"
 
 
 def _count(trips: Expression, otherwise: str) -> str:
@@ -42,9 +42,9 @@ def buffer_rows(tiling: TiledStep, region: Region) -> Iterator[Row]:
             held = tiling.inner[binding.operand]
             place, size = tiling.book.of_buffer(held.ranges[0].buffer), held.ranges[0].size_bytes
             number = next(at for at, one in enumerate(tiling.box.analysis.members) if one.output.value == binding.what)
-            kind = type_text(binding.dtype.value, tiling.box.boxes.held(number), binding.layout)
+            kind = type_text(binding.dtype.value, tiling.box.boxes.internal_rows(number), binding.layout)
             where = f"{comment_text(place.where)} [{place.offset_bytes}, {place.offset_bytes + size})"
-            yield binding.operand.ljust(7), kind, where, f"held ({region.held[binding.what].form})"
+            yield binding.operand.ljust(7), kind, where, f"held ({region.internal_values[binding.what].form})"
     yield from (_row(slot, tiling) for slots in tiling.slots for slot in slots if not slot.borrowed)
     yield from _sums_row(tiling)
 
@@ -52,16 +52,16 @@ def buffer_rows(tiling: TiledStep, region: Region) -> Iterator[Row]:
 def _row(slot: TileBuffers, tiling: TiledStep) -> Row:
     places = [tiling.book.of_buffer(name) for name in slot.buffers]
     where = ", ".join(f"[{place.offset_bytes}, {place.offset_bytes + slot.size_bytes})" for place in places)
-    loops = ", ".join(comment_text(cut.loop) for cut in slot.level.cuts[: slot.copy.level] if cut.trips.number != 1)
+    loops = ", ".join(comment_text(cut.loop) for cut in slot.level.cuts[: slot.copy.level] if cut.extent.number != 1)
     about = f"{'new rows' if slot.roll else 'tile'}, for each {loops}" if loops else "resident"
-    kind = type_text(slot.binding.dtype.value, slot.room, slot.binding.layout)
+    kind = type_text(slot.binding.dtype.value, slot.capacity, slot.binding.layout)
     return slot.binding.operand.ljust(7), kind, f"{comment_text(places[0].where)} {where}", about
 
 
 def _sums_row(tiling: TiledStep) -> Iterator[Row]:
     if tiling.sums is None or tiling.sums.in_output:
         return
-    (one,), size = tiling.sums.held.ranges, tiling.sums.dtype.size_bytes
+    (one,), size = tiling.sums.carried.ranges, tiling.sums.dtype.size_bytes
     place = tiling.book.of_buffer(one.buffer)
     where = f"{comment_text(place.where)} [{place.offset_bytes}, {place.offset_bytes + one.size_bytes})"
     yield SUMS.ljust(7), f"{tiling.sums.dtype.value}[{one.size_bytes // size}]", where, "sums so far"

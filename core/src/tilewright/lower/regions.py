@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tilewright.c_text.identifiers import safe_identifier, unique_identifiers
-from tilewright.c_text.section_files import section_file
+from tilewright.c_text.section_files import fragment_file
 from tilewright.ir.layout import strides
 from tilewright.ir.operator import Operator
 from tilewright.ir.platform import Platform
 from tilewright.ir.program import StepCode
 from tilewright.ir.regions import Region
-from tilewright.ir.sections import Section
+from tilewright.ir.sections import CodeFragment
 from tilewright.ir.statements import ByteRange
 from tilewright.lower.accumulators import accumulator_of
 from tilewright.lower.addresses import AddressBook
@@ -39,19 +39,19 @@ from tilewright.lower.tile_buffers import (
 from tilewright.tile.buffers import analysis_of_region
 from tilewright.tile.footprint import tile_buffer_name
 from tilewright.tile.fusion import RegionAnalysis
-from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.row_steps import LineBufferAnalysis
 from tilewright.tile.step_spaces import ScheduledMachine
 from tilewright.tile.traffic import Traffic, crosses_whole, traffic_of
 
 
 def is_team(platform: Platform) -> bool:
     """Whether programs for the platform are run by several cores, or move data between memories."""
-    return bool(platform.near) or any(engine.cores > 1 for engine in platform.engines)
+    return bool(platform.inner) or any(engine.cores > 1 for engine in platform.engines)
 
 
-def rows_section() -> Section:
+def rows_section() -> CodeFragment:
     """The C functions of what stays from tile to tile, and of several steps together."""
-    return section_file("tilewright.lower", "text/group.c")
+    return fragment_file("tilewright.lower", "text/group.c")
 
 
 def keeps_rows(region: Region) -> bool:
@@ -66,7 +66,7 @@ class Lowering:
 
     book: AddressBook
     machine: ScheduledMachine
-    row_steps: RowSteps
+    row_steps: LineBufferAnalysis
     prefix: str
 
     def function(self, index: int, op: str) -> str:
@@ -78,7 +78,7 @@ class Lowering:
 def lowering(book: AddressBook, operators: Mapping[str, Operator], prefix: str) -> Lowering:
     """For one program."""
     machine = ScheduledMachine(book.allocated.tiled.scheduled, operators, book.allocated.decisions)
-    return Lowering(book=book, machine=machine, row_steps=RowSteps(machine), prefix=prefix)
+    return Lowering(book=book, machine=machine, row_steps=LineBufferAnalysis(machine), prefix=prefix)
 
 
 def lower_region(region: Region, given: Lowering) -> Iterator[Lowered]:
@@ -143,15 +143,15 @@ def _struct(box: RegionBox) -> tuple[str, ...]:
 
 
 def _tilings(region: Region, analysis: RegionAnalysis, given: Lowering) -> tuple[TiledStep, ...]:
-    if any(held.over for held in region.held.values()):
+    if any(held.aliases for held in region.internal_values.values()):
         raise unsupported_tile(analysis.sink.step, "a value takes the bytes of another that the region holds")
     functions = [given.function(one.index, given.machine.nodes[one.step.name].op) for one in analysis.members]
     box = region_box(analysis, region, functions[-1])
     traffic = traffic_of(box.boxes) if region.hops else ()
     held = {
-        member.output.value: tile_buffer_name(member.step.name, member.output.name, region.hops[-1].near, 0)
+        member.output.value: tile_buffer_name(member.step.name, member.output.name, region.hops[-1].inner, 0)
         for member in analysis.members[:-1]
-        if member.output.value in region.inner
+        if member.output.value in region.unmaterialised
     }
     bindings = [_bindings(member.step.name, given, held) for member in analysis.members]
     names = _names(analysis, bindings, box, given.book)
@@ -247,9 +247,9 @@ def _slots(
             binding=binding,
             level=level,
             copy=one.copy,
-            name=names[binding.operand] if single else f"{names[binding.operand]}_{safe_identifier(hop.near, 'near')}",
-            buffers=tuple(tile_buffer_name(step.name, binding.operand, hop.near, i) for i in range(one.copy.buffers)),
-            room=one.room,
+            name=names[binding.operand] if single else f"{names[binding.operand]}_{safe_identifier(hop.inner, 'near')}",
+            buffers=tuple(tile_buffer_name(step.name, binding.operand, hop.inner, i) for i in range(one.copy.buffers)),
+            capacity=one.capacity,
             roll=one.roll,
             borrowed=not one.own,
             whole=crosses_whole(box.boxes, at),
@@ -258,7 +258,7 @@ def _slots(
 
 def _held(box: RegionBox, book: AddressBook, number: int, region: Region) -> OperandLocation:
     """Where the output of a step of the region is kept."""
-    member, near = box.analysis.members[number], region.hops[-1].near
+    member, near = box.analysis.members[number], region.hops[-1].inner
     buffer = tile_buffer_name(member.step.name, member.output.name, near, 0)
     place, item = book.of_buffer(buffer), member.output.item_bytes
     variable = box.variable(len(box.levels) - 1)
@@ -266,7 +266,7 @@ def _held(box: RegionBox, book: AddressBook, number: int, region: Region) -> Ope
         parameter=place.parameter,
         memory=near,
         offset=place.offset,
-        strides=tuple(step * item for step in strides(box.boxes.held(number), member.output.layout)),
+        strides=tuple(step * item for step in strides(box.boxes.internal_rows(number), member.output.layout)),
         origin=tuple(box.need(number, axis, variable)[0] for axis in range(len(member.output.shape))),
         ranges=(ByteRange(buffer=buffer, offset_bytes=0, size_bytes=book.buffers[buffer].size_bytes),),
     )

@@ -1,5 +1,5 @@
 """Knows the function that computes the next rows of one step of a region by rows: room for them, pointers, the kernel.
-Does not know when it is called (`row_programs`), nor how the order was found.
+Does not know when it is called (`line_buffer_search`), nor how the order was found.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tilewright.ir.kernel import Call, Kernel, Matched, Operand
 from tilewright.ir.layout import Layout, strides
 from tilewright.ir.program import Parameter, Part
 from tilewright.ir.regions import SplitReduction
-from tilewright.ir.sections import Section
+from tilewright.ir.sections import CodeFragment
 from tilewright.ir.statements import ByteRange, Declare, For, KernelCall, Statement
 from tilewright.lower.addresses import RUN_LOCALS, Address, AddressBook
 from tilewright.lower.boxes import NOTHING, Bounds, CBox, CSpan, axis_names, fixed, lows, whole_box, window
@@ -38,7 +38,7 @@ from tilewright.lower.row_stripes import NAMES, STRIPE, StripeTable
 from tilewright.lower.scope import declared, spans_declared, used
 from tilewright.lower.transfers import LOOPS
 from tilewright.tile.footprint import SUMS
-from tilewright.tile.row_step import RowRead, RowStep
+from tilewright.tile.row_step import BufferedStep, RowRead
 
 ROWS = Parameter(type="tw_rows *", name="rows")  # the counters of all steps
 _ROW, _PART = Name("row"), Name("part")  # the only row of a call, or the range of them
@@ -47,7 +47,7 @@ _LOCALS = (*RUN_LOCALS, *LOOPS, ROWS.name, *NAMES, "row", "part", "run", "scratc
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeldRows:
+class LineBuffer:
     """Where rows of a value are kept: `rows` of them along an axis, from the first that the step's counter names. A
     single number is a row.
 
@@ -71,7 +71,7 @@ class HeldRows:
         return self.shown.rows(self.shape[self.axis]) if self.shown else self.shape[self.axis]
 
     @property
-    def room(self) -> tuple[int, ...]:
+    def capacity(self) -> tuple[int, ...]:
         """Extents of what is kept."""
         return tuple(
             self.rows * (extent // self.every) if axis == self.axis else extent
@@ -84,8 +84,8 @@ class RowCall:
     """One step of a region. `readers` are the steps that read what it holds: their number, and how they read it."""
 
     number: int
-    one: RowStep
-    trips: int
+    one: BufferedStep
+    extents: int
     backward: bool  # from the last row to the first
     site: Matched
     kernel: Kernel
@@ -93,7 +93,7 @@ class RowCall:
     bindings: tuple[OperandBinding, ...]
     function: str
     book: AddressBook
-    held: Mapping[str, HeldRows]  # value -> where the region keeps rows of it
+    line_buffer: Mapping[str, LineBuffer]  # value -> where the region keeps rows of it
     readers: tuple[tuple[RowCall, RowRead], ...] = ()
     sums: Address | None = None
     sums_region: ByteRange | None = None
@@ -113,24 +113,24 @@ class RowCall:
         return Field(self.counter, "made")
 
     @property
-    def alike(self) -> bool:
+    def same_layout(self) -> bool:
         """Whether every call has the same number of trips."""
-        return self.one.extent % self.trips == 0
+        return self.one.extent % self.extents == 0
 
     @property
     def bounds(self) -> Bounds:
         """The trips of a call, in its function."""
-        if self.trips == self.one.extent:
-            return Number(0), Number(self.trips)
-        return (_ROW, _ROW + self.trips) if self.alike else (Field(_PART, "low"), Field(_PART, "high"))
+        if self.extents == self.one.extent:
+            return Number(0), Number(self.extents)
+        return (_ROW, _ROW + self.extents) if self.same_layout else (Field(_PART, "low"), Field(_PART, "high"))
 
     @property
     def done(self) -> Expression:
         """Trips that are done after a call."""
         _, end = self.bounds
-        if not self.backward or self.trips == self.one.extent:
+        if not self.backward or self.extents == self.one.extent:
             return end
-        return self.made + self.trips if self.alike else Number(self.one.extent) - Field(_PART, "low")
+        return self.made + self.extents if self.same_layout else Number(self.one.extent) - Field(_PART, "low")
 
     @property
     def box(self) -> CBox:
@@ -184,7 +184,7 @@ class _Operands:
     writes: list[ByteRange] = field(default_factory=list)
 
 
-def row_part(call: RowCall) -> tuple[Part, tuple[Section, ...]]:
+def step_call_part(call: RowCall) -> tuple[Part, tuple[CodeFragment, ...]]:
     """The function, and the C at file scope that its kernel needs."""
     names = _names(call)
     operands = _operands(call, names)
@@ -206,9 +206,9 @@ def row_part(call: RowCall) -> tuple[Part, tuple[Section, ...]]:
         kernel="tw_made", code=FunctionCall("tw_made", (Reference(call.counter), call.done)), reads=(), writes=()
     )
     once: tuple[Statement, ...] = (*declared(operands.declared, (compute,)), compute)
-    ended = (*(call.edges.statements(call.bounds) if call.edges else ()), done, *told_rows(call))
+    ended = (*(call.edges.statements(call.bounds) if call.edges else ()), done, *traced_rows(call))
     core = _each_run(call, operands.spans, once, ended)
-    core = (*room_for(call, call.bounds[1], first_wanted(call)), *core)
+    core = (*make_space(call, call.bounds[1], first_wanted(call)), *core)
     body = (*declared(_trips(call), core), *core)
     part = Part(
         role="compute",
@@ -232,9 +232,9 @@ def _each_run(
 
 
 def _trips(call: RowCall) -> Iterator[Statement]:
-    first: Expression = Number(call.one.extent - call.trips) - call.made if call.backward else call.made
+    first: Expression = Number(call.one.extent - call.extents) - call.made if call.backward else call.made
     yield Declare(type="const int32_t", name=_ROW.text, value=first)
-    arguments = (Reference(call.counter), Number(call.trips), Number(call.one.extent))
+    arguments = (Reference(call.counter), Number(call.extents), Number(call.one.extent))
     function = "tw_rows_before" if call.backward else "tw_next_rows"
     yield Declare(type="const tw_range", name=_PART.text, value=FunctionCall(function, arguments))
     yield from call.stripes.declared(call.number) if call.stripes else ()
@@ -242,17 +242,17 @@ def _trips(call: RowCall) -> Iterator[Statement]:
 
 def first_wanted(call: RowCall) -> Expression | None:
     """The first row that somebody still reads; None where there is room for all rows."""
-    held = call.held.get(call.one.output.value)
+    held = call.line_buffer.get(call.one.output.value)
     if held is None or call.one.axis is None or held.rows >= call.one.extent:
         return None
     return folded("tw_least", [reader.still_read(read, held.axis) for reader, read in call.readers])
 
 
-def room_for(call: RowCall, end: Expression, low: Expression | None) -> Iterator[Statement]:
+def make_space(call: RowCall, end: Expression, low: Expression | None) -> Iterator[Statement]:
     """Rows before `low`, which are read no more, give way to those that come; None where there is room for all."""
     if low is None:
         return
-    held = call.held[call.one.output.value]
+    held = call.line_buffer[call.one.output.value]
     arguments = (Reference(call.counter), end, low, held.place.address, *blocks_of(call.one, held.rows))
     yield KernelCall(
         kernel="tw_make_room",
@@ -262,9 +262,9 @@ def room_for(call: RowCall, end: Expression, low: Expression | None) -> Iterator
     )
 
 
-def told_rows(call: RowCall) -> Iterator[Statement]:
+def traced_rows(call: RowCall) -> Iterator[Statement]:
     """Those who compare rows as they are made learn where they are; of a value that is held, and nowhere whole."""
-    held = call.held.get(call.one.output.value)
+    held = call.line_buffer.get(call.one.output.value)
     if held is None:
         return
     one, arguments = call.one, (Number(call.one.index, unsigned=True), Reference(call.counter), held.place.address)
@@ -274,7 +274,7 @@ def told_rows(call: RowCall) -> Iterator[Statement]:
     yield KernelCall(kernel="TW_ROWS", code=code, reads=(held.region,), writes=())
 
 
-def blocks_of(one: RowStep, rows: int) -> tuple[Expression, Expression, Expression]:
+def blocks_of(one: BufferedStep, rows: int) -> tuple[Expression, Expression, Expression]:
     """Blocks of rows that lie together, rows in each, and the bytes of one."""
     layout = one.output.layout
     outside = layout[: layout.index(one.axis)] if one.axis is not None else ()
@@ -295,7 +295,7 @@ def _operands(call: RowCall, names: Mapping[str, str]) -> _Operands:
         stem = names[binding.operand]
         spans = window(call.access, binding.operand, call.box, axis_names(stem, len(binding.shape)))
         found.spans.extend(spans)
-        held = call.held.get(binding.what)
+        held = call.line_buffer.get(binding.what)
         steps, origin = _stored(binding.shape, binding.layout, held, call.stripes)
         address = (held.place if held else binding.place).address + _distance(spans, origin, steps, binding.dtype)
         _add(found, binding.operand, stem, address, binding.dtype, binding.shape, steps, spans, binding.written)
@@ -306,7 +306,7 @@ def _operands(call: RowCall, names: Mapping[str, str]) -> _Operands:
 
 
 def _stored(
-    shape: Sequence[int], layout: Layout, held: HeldRows | None, stripes: StripeTable | None
+    shape: Sequence[int], layout: Layout, held: LineBuffer | None, stripes: StripeTable | None
 ) -> tuple[tuple[int, ...], tuple[Expression, ...]]:
     """Elements between neighbours along each axis, and the position that is stored first."""
     origin: list[Expression] = [NOTHING] * len(shape)
@@ -320,10 +320,10 @@ def _stored(
         origin[held.axis] = first
     if held.columns is not None and stripes:
         origin[held.columns] = stripes.first(held.number)
-    return strides(held.room, layout), tuple(origin)
+    return strides(held.capacity, layout), tuple(origin)
 
 
-def _stored_before(first: Expression, held: HeldRows, shown: SplitReduction) -> Expression:
+def _stored_before(first: Expression, held: LineBuffer, shown: SplitReduction) -> Expression:
     """How many elements there would be more before what is read, were all rows there."""
     missing = held.every - held.rows
     if not missing:

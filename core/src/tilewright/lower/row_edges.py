@@ -14,7 +14,7 @@ from tilewright.lower.addresses import Address
 from tilewright.lower.boxes import Bounds
 from tilewright.lower.row_stripes import StripeTable
 from tilewright.tile.row_edges import blocks_around
-from tilewright.tile.row_step import RowStep
+from tilewright.tile.row_step import BufferedStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,10 +22,10 @@ class PassedColumns:
     """Of a step: rows that are held, from row `first` on, and columns of every row that wait for the next stripe."""
 
     number: int  # of the step in its region
-    one: RowStep
+    one: BufferedStep
     held: Address
     held_region: ByteRange
-    room: tuple[int, ...]  # the shape of what is held
+    capacity: tuple[int, ...]  # the shape of what is held
     first: Expression
     place: Address
     region: ByteRange
@@ -39,7 +39,7 @@ class PassedColumns:
         if columns is None or axis is None:
             raise ValueError(f"step '{self.one.step.name}' has no columns that pass")
         shape = [columns.edge if at == columns.axis else extent for at, extent in enumerate(self.one.output.shape)]
-        here, waiting = self._steps_bytes(self.room), self._steps_bytes(shape)
+        here, waiting = self._steps_bytes(self.capacity), self._steps_bytes(shape)
         there = self.held.address + (rows[0] - self.first) * here[axis]
         kept = self.place.address + rows[0] * waiting[axis]
         around = blocks_around(shape, self.one.output.layout, axis, columns.axis)

@@ -22,7 +22,7 @@ from tilewright.tile.cost import moved_cycles
 from tilewright.tile.traffic import MOVED_BYTES_PER_CYCLE
 
 
-def held_rows_part(tiling: TiledStep) -> Iterator[Part]:
+def internal_rows_part(tiling: TiledStep) -> Iterator[Part]:
     """Moves the rows of a step's output that stay from the tile before."""
     box, number = tiling.box, tiling.number
     roll, (stays, _) = box.boxes.rolls[number], box.boxes.kept(number)
@@ -35,7 +35,7 @@ def held_rows_part(tiling: TiledStep) -> Iterator[Part]:
     own = Name(level.variable)
     before = replaced(need[0], {own: BEFORE})
     most = int(stays.max())
-    rows = rows_of(box.boxes.held(number), member.output.layout, roll.axis, member.output.item_bytes)
+    rows = rows_of(box.boxes.internal_rows(number), member.output.layout, roll.axis, member.output.item_bytes)
     cycles = moved_cycles(box.boxes, number) * most / max(1, member.space.engine.cores)
     period = level.period(roll.loop - box.boxes.starts[-2] + 1)
     body: tuple[Statement, ...] = (
@@ -60,12 +60,12 @@ def held_rows_part(tiling: TiledStep) -> Iterator[Part]:
 def window_rows_part(tiling: TiledStep, at: int, slot: TileBuffers) -> Part:
     """Moves the rows of a window that stay for the tile that comes."""
     level, binding = tiling.nest.levels[at], slot.binding
-    held = tiling.held(binding, at + 1)
+    held = tiling.internal_value(binding, at + 1)
     held = replace(held, parameter=replace(held.parameter, type="uint8_t *"))
     spans = window(tiling.nest.access, binding.operand, level.around(slot.copy.level), span_names(tiling, binding))
     rolling = rolling_window(tiling, level, slot, spans)
     most, cycles = _window_cycles(tiling, at, slot)
-    rows = rows_of(slot.room, binding.layout, slot.roll.axis if slot.roll else 0, binding.dtype.size_bytes)
+    rows = rows_of(slot.capacity, binding.layout, slot.roll.axis if slot.roll else 0, binding.dtype.size_bytes)
     calls = _moved(held, rows, rolling.by, rolling.stay, (cycles, most))
     inner = (*declared(rolling.declared, calls), *calls)
     moving: tuple[Statement, ...] = (If(condition=rolling.later, body=inner),)
@@ -86,7 +86,7 @@ def _window_cycles(tiling: TiledStep, at: int, slot: TileBuffers) -> tuple[int, 
         return 0, 0
     low, high = boxes.windows(tiling.number, slot.binding.operand, boxes.starts[at] + slot.copy.level)[roll.axis]
     most = int((new_rows((low, high), roll.loop)[0] - low).max())
-    row_bytes = slot.size_bytes / max(1, slot.room[roll.axis])
+    row_bytes = slot.size_bytes / max(1, slot.capacity[roll.axis])
     cores = max(1, tiling.box.analysis.members[tiling.number].space.engine.cores)
     return most, round(most * row_bytes / MOVED_BYTES_PER_CYCLE / cores)
 

@@ -1,5 +1,5 @@
 """Knows the C of steps that rows of inputs and outputs pass, and of a region that waits until they are moved.
-Does not know the other steps of the region (`row_calls`), nor how the application hands rows over (`emit`).
+Does not know the other steps of the region (`line_buffer_calls`), nor how the application hands rows over (`emit`).
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from tilewright.ir.program import ARRIVALS, DEPARTURES, PROGRESS, Parameter, Par
 from tilewright.ir.regions import Region
 from tilewright.ir.statements import Declare, If, KernelCall, Statement, Switch, While
 from tilewright.lower.operand_bindings import OperandBinding
-from tilewright.lower.row_calls import ROWS, RowCall, blocks_of, first_wanted, room_for, told_rows
+from tilewright.lower.row_calls import ROWS, RowCall, blocks_of, first_wanted, make_space, traced_rows
 from tilewright.lower.scope import used
 from tilewright.tile.row_ports import arrivals, departures
-from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.row_steps import LineBufferAnalysis
 from tilewright.tile.step_spaces import ScheduledMachine
 
 _END, _LOW = Name("end"), Name("low")
@@ -56,14 +56,14 @@ def _bases(call: RowCall) -> list[Parameter]:
 
 
 def _end_of_call(call: RowCall) -> Statement:
-    ending = FunctionCall("tw_end_of_call", (Reference(call.counter), Number(call.trips), Number(call.one.extent)))
+    ending = FunctionCall("tw_end_of_call", (Reference(call.counter), Number(call.extents), Number(call.one.extent)))
     return Declare(type="const int32_t", name=_END.text, value=ending)
 
 
 def _end_of_room(call: RowCall, port: Expression, low: Expression | None, rows: int) -> tuple[Statement, ...]:
     """The end of the call, or of what there is room for; before it the first row that is still read, if it counts."""
     declared = (Declare(type="const int32_t", name=_LOW.text, value=low),) if low is not None else ()
-    limits = (_LOW if declared else Number(0), Number(call.trips), Number(rows), Number(call.one.extent))
+    limits = (_LOW if declared else Number(0), Number(call.extents), Number(rows), Number(call.one.extent))
     ending = FunctionCall("tw_end_of_room", (Reference(call.counter), port, PROGRESS.variable, *limits))
     return *declared, Declare(type="const int32_t", name=_END.text, value=ending)
 
@@ -71,7 +71,7 @@ def _end_of_room(call: RowCall, port: Expression, low: Expression | None, rows: 
 def _taken(
     call: RowCall, read: OperandBinding, written: OperandBinding, number: int, several: bool
 ) -> tuple[Statement, ...]:
-    one, held = call.one, call.held.get(call.one.output.value)
+    one, held = call.one, call.line_buffer.get(call.one.output.value)
     place, region = (held.place, held.region) if held else (written.place, written.region)
     rows = held.rows if held and one.axis is not None else one.rows
     port = Reference(Element(ARRIVALS.variable, Number(number)))
@@ -80,11 +80,11 @@ def _taken(
     taking = KernelCall(kernel="tw_take_rows", code=code, reads=(read.region,), writes=(region,))
     low = first_wanted(call)
     ends = _end_of_room(call, port, low, rows) if several else (_end_of_call(call),)
-    return *ends, *room_for(call, _END, _LOW if several and low is not None else low), taking, *told_rows(call)
+    return *ends, *make_space(call, _END, _LOW if several and low is not None else low), taking, *traced_rows(call)
 
 
 def _given(call: RowCall, read: OperandBinding, number: int) -> tuple[Statement, ...]:
-    one, held = call.one, call.held.get(read.what)
+    one, held = call.one, call.line_buffer.get(read.what)
     place, region = (held.place, held.region) if held else (read.place, read.region)
     rolling = held is not None and one.axis is not None and held.rows < one.rows
     first = Field(Element(ROWS.variable, Number(held.number)), "first") if held and rolling else Number(0)
@@ -106,7 +106,7 @@ def with_rows(ports: tuple[Port, ...], machine: ScheduledMachine, regions: Seque
     TilewrightError TW4041 (exit 3) where the step that they pass is not computed by rows, because of pins, or of a
     state that was imported.
     """
-    sinks = {step: machine.numbers[region.name] for region in regions if region.rows for step in region.steps}
+    sinks = {step: machine.numbers[region.name] for region in regions if region.line_buffers for step in region.steps}
     passing = numbered_ports(machine)
     for step in passing:
         if step not in sinks:
@@ -131,7 +131,7 @@ def numbered_ports(machine: ScheduledMachine) -> Mapping[str, tuple[str, int]]:
 def _rows(
     machine: ScheduledMachine, passing: Mapping[str, tuple[str, int]], sinks: Mapping[str, int]
 ) -> Iterator[tuple[str, PortRows]]:
-    steps = RowSteps(machine)
+    steps = LineBufferAnalysis(machine)
     for step, (name, _) in passing.items():
         one = steps.at(machine.numbers[step])
         blocks, count, piece = (item.number or 0 for item in blocks_of(one, one.rows))

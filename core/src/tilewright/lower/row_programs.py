@@ -1,5 +1,5 @@
 """Knows how a region by rows becomes C: a function for the rows of each step, and one that goes through the order.
-Does not know what is in a step's function (`row_calls`), the other regions, nor the border of the program.
+Does not know what is in a step's function (`line_buffer_calls`), the other regions, nor the border of the program.
 
 The order is a constant table of bytes: parts, each of them how often it is repeated, how many calls it has, and these.
 """
@@ -9,61 +9,61 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from tilewright.c_text.section_files import section_file
+from tilewright.c_text.section_files import fragment_file
 from tilewright.ir.expressions import Cast, Element, Expression, Field, FunctionCall, Name, Number
 from tilewright.ir.program import ARRIVALS, DEPARTURES, PROGRESS, Part, StepCode
-from tilewright.ir.regions import Region, Repeated, Rows
+from tilewright.ir.regions import LineBuffers, Region, RepeatedCalls
 from tilewright.ir.statements import ByteRange, Declare, For, KernelCall, Statement, Switch
 from tilewright.lower.addresses import AddressBook
 from tilewright.lower.comments import Row, step_comment, type_text
 from tilewright.lower.operand_bindings import operand_bindings
 from tilewright.lower.parts import call_part
 from tilewright.lower.regions import Lowering
-from tilewright.lower.row_calls import ROWS, HeldRows, RowCall, row_part
+from tilewright.lower.row_calls import ROWS, LineBuffer, RowCall, step_call_part
 from tilewright.lower.row_edges import PassedColumns
 from tilewright.lower.row_ports import next_call, numbered_ports, port_part, waiting_calls
 from tilewright.lower.row_stripes import StripeTable
 from tilewright.lower.scope import used
 from tilewright.lower.steps import Lowered
 from tilewright.tile.footprint import SUMS, tile_buffer_name
-from tilewright.tile.row_buffers import EDGES, counters_name, row_steps_of
-from tilewright.tile.row_step import RowStep
-from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.row_buffers import EDGES, buffered_steps_of, counters_name
+from tilewright.tile.row_step import BufferedStep
+from tilewright.tile.row_steps import LineBufferAnalysis
 from tilewright.tile.step_spaces import ScheduledMachine
 
 _MOST = 255  # in a byte
 _SECTIONS = ("ranges", "windows", "rows")
 
 
-def lower_rows(region: Region, given: Lowering) -> Iterator[Lowered]:
+def lower_line_buffers(region: Region, given: Lowering) -> Iterator[Lowered]:
     """The steps of a region, in order. All code is the last one's."""
-    if region.rows is None:
+    if region.line_buffers is None:
         raise ValueError(f"region '{region.name}' is not computed by rows")
-    calls = _calls(region, region.rows, given)
+    calls = _calls(region, region.line_buffers, given)
     ports = numbered_ports(given.machine)
     several = len(given.row_steps.arriving) > 1
     made = [
         (port_part(call, ports[call.one.step.name][1], several=several), ())
         if call.one.step.name in ports
-        else row_part(call)
+        else step_call_part(call)
         for call in calls
     ]
     taking = "several_arrivals" if several else "arrivals"
     passing = {"departures" if call.one.departs else taking for call in calls if call.one.step.name in ports}
     passing |= {"row_edges" for call in calls if call.edges}
-    helpers = tuple(section_file("tilewright.lower", f"text/{name}.c") for name in (*_SECTIONS, *sorted(passing)))
+    helpers = tuple(fragment_file("tilewright.lower", f"text/{name}.c") for name in (*_SECTIONS, *sorted(passing)))
     for call, (_, sources) in zip(calls, made, strict=True):
         final = call is calls[-1]
         code = _step(calls, [part for part, _ in made], region, given) if final else _nothing(call, region, given)
         yield Lowered(code=code, sources=(*helpers, *sources), kernel=call.kernel)
 
 
-def _calls(region: Region, rows: Rows, given: Lowering) -> tuple[RowCall, ...]:
+def _calls(region: Region, rows: LineBuffers, given: Lowering) -> tuple[RowCall, ...]:
     steps = given.row_steps
-    members = row_steps_of(steps, region)
+    members = buffered_steps_of(steps, region)
     held = dict(_held(region, members, given.book))
     calls = tuple(
-        _call(number, one, rows.trips[number], region, given, steps, held) for number, one in enumerate(members)
+        _call(number, one, rows.extents[number], region, given, steps, held) for number, one in enumerate(members)
     )
     return tuple(
         replace(call, readers=tuple(
@@ -73,14 +73,14 @@ def _calls(region: Region, rows: Rows, given: Lowering) -> tuple[RowCall, ...]:
     )  # fmt: skip
 
 
-def _held(region: Region, members: Sequence[RowStep], book: AddressBook) -> Iterator[tuple[str, HeldRows]]:
+def _held(region: Region, members: Sequence[BufferedStep], book: AddressBook) -> Iterator[tuple[str, LineBuffer]]:
     for number, one in enumerate(members[:-1]):
-        held = region.held[one.output.value]
-        if not held.leaves:
+        held = region.internal_values[one.output.value]
+        if not held.live_out:
             name = tile_buffer_name(one.step.name, one.output.name, held.memory, 0)
             yield (
                 one.output.value,
-                HeldRows(
+                LineBuffer(
                     number=number,
                     place=book.of_buffer(name),
                     region=_all_of(name, book),
@@ -92,7 +92,9 @@ def _held(region: Region, members: Sequence[RowStep], book: AddressBook) -> Iter
             )
 
 
-def _shown(one: RowStep, held: Mapping[str, HeldRows], machine: ScheduledMachine) -> Iterator[tuple[str, HeldRows]]:
+def _shown(
+    one: BufferedStep, held: Mapping[str, LineBuffer], machine: ScheduledMachine
+) -> Iterator[tuple[str, LineBuffer]]:
     """The views through which a step reads what is held: flattened, or all of it."""
     for read in one.reads:
         if not read.view or read.value not in held:
@@ -111,31 +113,31 @@ def _all_of(buffer: str, book: AddressBook) -> ByteRange:
 
 def _call(
     number: int,
-    one: RowStep,
+    one: BufferedStep,
     trips: int,
     region: Region,
     given: Lowering,
-    steps: RowSteps,
-    held: Mapping[str, HeldRows],
+    steps: LineBufferAnalysis,
+    held: Mapping[str, LineBuffer],
 ) -> RowCall:
     machine, book, name = given.machine, given.book, one.step.name
     node = machine.nodes[name]
     held = {**held, **dict(_shown(one, held, machine))}
     inner = {value: where.region.buffer for value, where in held.items()}
     binding = machine.bound.bindings[name]
-    sums = tile_buffer_name(name, SUMS, machine.platform.home_memory().name, 0) if one.sums else ""
+    sums = tile_buffer_name(name, SUMS, machine.platform.backing_memory().name, 0) if one.sums else ""
     return RowCall(
         number=number,
         one=one,
-        trips=trips,
-        backward=region.rows is not None and region.rows.backward,
+        extents=trips,
+        backward=region.line_buffers is not None and region.line_buffers.backward,
         site=machine.site(one.step),
         kernel=binding.kernel,
         access=machine.access(one.step),
         bindings=operand_bindings(machine.bound.site(node), machine.operators[node.op], binding, book, inner),
         function=given.function(one.index, node.op),
         book=book,
-        held=held,
+        line_buffer=held,
         sums=book.of_buffer(sums) if sums else None,
         sums_region=_all_of(sums, book) if sums else None,
         scratch=f"{region.name}.scratch",
@@ -146,18 +148,18 @@ def _call(
 
 
 def _edges(
-    number: int, one: RowStep, region: Region, given: Lowering, held: Mapping[str, HeldRows]
+    number: int, one: BufferedStep, region: Region, given: Lowering, held: Mapping[str, LineBuffer]
 ) -> PassedColumns | None:
     kept, stripes = held.get(one.output.value), _stripes(region, given)
     if kept is None or kept.columns is None or stripes is None or not one.edges_bytes:
         return None
-    name = tile_buffer_name(one.step.name, EDGES, given.machine.platform.home_memory().name, 0)
+    name = tile_buffer_name(one.step.name, EDGES, given.machine.platform.backing_memory().name, 0)
     return PassedColumns(
         number=number,
         one=one,
         held=kept.place,
         held_region=kept.region,
-        room=kept.room,
+        capacity=kept.capacity,
         first=Field(Element(ROWS.variable, Number(number)), "first"),
         place=given.book.of_buffer(name),
         region=_all_of(name, given.book),
@@ -166,21 +168,21 @@ def _edges(
 
 
 def _stripes(region: Region, given: Lowering) -> StripeTable | None:
-    if region.rows is None or region.rows.stripes is None:
+    if region.line_buffers is None or region.line_buffers.stripes is None:
         return None
     index = given.machine.numbers[region.name]
     function = given.function(index, given.machine.nodes[region.name].op)
-    return StripeTable(name=Name(f"{function}_columns"), stripes=region.rows.stripes)
+    return StripeTable(name=Name(f"{function}_columns"), stripes=region.line_buffers.stripes)
 
 
 # --- the last step's function
 
 
 def _step(calls: Sequence[RowCall], parts: Sequence[Part], region: Region, given: Lowering) -> StepCode:
-    book, rows = given.book, region.rows
-    counters = counters_name(region, given.machine.platform.home_memory().name)
+    book, rows = given.book, region.line_buffers
+    counters = counters_name(region, given.machine.platform.backing_memory().name)
     order = Name(f"{calls[-1].function}_order")
-    table = list(order_table(rows.word if rows else ()))
+    table = list(call_schedule_table(rows.call_schedule if rows else ()))
     start = book.of_buffer(counters).address
     begun = KernelCall(
         kernel="tw_begin_rows",
@@ -215,7 +217,7 @@ def _comes_early(call: RowCall, given: Lowering) -> bool:
     return len(arriving) > 1 and call.one.step.name in arriving
 
 
-def _calls_of(part: Part, rows: Rows | None) -> Statement:
+def _calls_of(part: Part, rows: LineBuffers | None) -> Statement:
     """All calls of a step that is alone."""
     stop, one = Number(len(rows.calls) if rows else 0), Number(1)
     return For(variable="call", start=Number(0), stop=stop, step=one, body=(call_part(part, {}),))
@@ -230,7 +232,7 @@ def _loops(order: Name, length: int, call: Statement) -> Statement:
     return For(variable="at", start=Number(0), stop=Number(length), step=following, body=(turns,))
 
 
-def order_table(word: Sequence[Repeated]) -> Iterator[int]:
+def call_schedule_table(word: Sequence[RepeatedCalls]) -> Iterator[int]:
     for folded, turns in word:
         steps, times = (folded, turns) if len(folded) <= _MOST else (folded * turns, 1)
         for start in range(0, len(steps), _MOST):
@@ -259,7 +261,7 @@ def _nothing(call: RowCall, region: Region, given: Lowering) -> StepCode:
 def _comment(call: RowCall, calls: Sequence[RowCall], region: Region, given: Lowering) -> tuple[str, ...]:
     machine, sink = given.machine, given.machine.numbers[region.name]
     final = call.one.step.name == region.name
-    total = len(region.rows.calls) if region.rows else 0
+    total = len(region.line_buffers.calls) if region.line_buffers else 0
     numbers = ", ".join(str(one.one.index) for one in calls)
     often = f" for each of {len(call.stripes.stripes.bounds)} stripes" if call.stripes else ""
     whose = f"steps {numbers} together" if len(calls) > 1 else f"step {numbers} alone"
@@ -269,7 +271,7 @@ def _comment(call: RowCall, calls: Sequence[RowCall], region: Region, given: Low
         len(machine.scheduled.steps),
         call.site,
         machine.bound.bindings[call.one.step.name],
-        [binding for binding in call.bindings if binding.what not in call.held],
+        [binding for binding in call.bindings if binding.what not in call.line_buffer],
         given.book,
         call.one.step,
         buffers=list(_rows(call)),
@@ -279,16 +281,16 @@ def _comment(call: RowCall, calls: Sequence[RowCall], region: Region, given: Low
 
 def _trips_line(call: RowCall) -> str:
     return (
-        f"{call.trips} of {call.one.extent} of loop {call.one.loop} in a call" if call.one.loop else "all in one call"
+        f"{call.extents} of {call.one.extent} of loop {call.one.loop} in a call" if call.one.loop else "all in one call"
     )
 
 
 def _rows(call: RowCall) -> Iterator[Row]:
     """What is held, as far as the step reads or writes it."""
     for binding in call.bindings:
-        held = call.held.get(binding.what)
+        held = call.line_buffer.get(binding.what)
         if held is None:
             continue
-        kind, size = type_text(binding.dtype.value, held.room, binding.layout), held.region.size_bytes
+        kind, size = type_text(binding.dtype.value, held.capacity, binding.layout), held.region.size_bytes
         where = f"{held.place.where} [{held.place.offset_bytes}, {held.place.offset_bytes + size})"
         yield binding.operand.ljust(7), kind, where, f"{held.rows} of {held.every} rows held"

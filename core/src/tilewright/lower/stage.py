@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tilewright.c_text.identifiers import demand_prefix
-from tilewright.c_text.section_files import section_file
-from tilewright.ir.journal import INFO, timed
+from tilewright.c_text.section_files import fragment_file
+from tilewright.ir.journal import INFO, with_log_span
 from tilewright.ir.operator import Operator
 from tilewright.ir.program import KernelLicence, Program
-from tilewright.ir.sections import Section, ordered
+from tilewright.ir.sections import CodeFragment, ordered
 from tilewright.ir.stages import Allocated
 from tilewright.ir.statements import StepCall
 from tilewright.lower.addresses import address_book, members_of, ports_of
@@ -28,7 +28,7 @@ TILES = ("ranges", "tiles", "windows", "transfers")  # the C of all programs tha
 ALWAYS_INCLUDED = ("<limits.h>", "<stdint.h>", "<string.h>")
 
 
-@timed(INFO, "lower: a plan as C statements")
+@with_log_span(INFO, "lower: a plan as C statements")
 def lower(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) -> Program:
     """Turn every step into a C function, and name everything at the program's border.
 
@@ -70,15 +70,15 @@ def lower(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) 
 
 def _steps(
     given: Lowering, operators: Mapping[str, Operator], prefix: str
-) -> tuple[list[Lowered], tuple[Section, ...]]:
+) -> tuple[list[Lowered], tuple[CodeFragment, ...]]:
     """The steps in order, and the C that all of them need."""
     tiled = given.book.allocated.tiled
     if not is_team(tiled.scheduled.bound.platform):
         return _alone(given, operators, prefix)
     made = [one for region in tiled.regions for one in lower_region(region, given)]
     most = min([MOST_TRANSFERS, *(path.channels for path in tiled.scheduled.bound.platform.copies)])
-    transfers = Section(name="tilewright/transfers", text=f"#define TW_TRANSFERS {most}u")
-    helpers = [transfers, *(section_file("tilewright.lower", f"text/{name}.c") for name in TILES)]
+    transfers = CodeFragment(name="tilewright/transfers", text=f"#define TW_TRANSFERS {most}u")
+    helpers = [transfers, *(fragment_file("tilewright.lower", f"text/{name}.c") for name in TILES)]
     if any(keeps_rows(region) for region in tiled.regions):
         helpers.append(rows_section())
     return made, tuple(helpers)
@@ -86,16 +86,16 @@ def _steps(
 
 def _alone(
     given: Lowering, operators: Mapping[str, Operator], prefix: str
-) -> tuple[list[Lowered], tuple[Section, ...]]:
+) -> tuple[list[Lowered], tuple[CodeFragment, ...]]:
     """The same for one core with one memory: steps in one piece, or row by row."""
     tiled = given.book.allocated.tiled
     steps, numbers, made = tiled.scheduled.steps, given.machine.numbers, list[Lowered]()
     nodes = given.machine.nodes
     for region in tiled.regions:
-        if region.rows is not None:
-            from tilewright.lower.row_programs import lower_rows
+        if region.line_buffers is not None:
+            from tilewright.lower.row_programs import lower_line_buffers
 
-            made.extend(lower_rows(region, given))
+            made.extend(lower_line_buffers(region, given))
             continue
         for name in region.steps:
             step, node = steps[numbers[name]], nodes[steps[numbers[name]].nodes[-1]]

@@ -16,7 +16,7 @@ from tilewright.ir.kernel import Call, Kernel, Matched, Operand
 from tilewright.ir.layout import strides
 from tilewright.ir.operator import Operator
 from tilewright.ir.program import StepCode
-from tilewright.ir.sections import Section
+from tilewright.ir.sections import CodeFragment
 from tilewright.ir.stages import Step
 from tilewright.ir.statements import ByteRange, KernelCall, KernelWait, Statement
 from tilewright.lower.addresses import AddressBook
@@ -38,7 +38,7 @@ class Lowered:
     """A step's function, and the C at file scope that it needs."""
 
     code: StepCode
-    sources: tuple[Section, ...]
+    sources: tuple[CodeFragment, ...]
     kernel: Kernel
 
 

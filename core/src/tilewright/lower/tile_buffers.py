@@ -42,7 +42,7 @@ class TileBuffers:
     copy: Copy
     name: str  # C variable: an array of tw_slot in the pipeline, a pointer in the parts
     buffers: tuple[str, ...]
-    room: tuple[int, ...]  # elements along each axis that a buffer has room for
+    capacity: tuple[int, ...]  # elements along each axis that a buffer has room for
     roll: RollingAxis | None = None  # of a rolling window
     borrowed: bool = False
     whole: bool = False  # all of the value, whatever the step uses of it
@@ -55,7 +55,7 @@ class TileBuffers:
     @property
     def size_bytes(self) -> int:
         """Of one buffer: the largest window."""
-        return self.binding.dtype.size_bytes * prod(self.room)
+        return self.binding.dtype.size_bytes * prod(self.capacity)
 
     @property
     def ranges(self) -> tuple[ByteRange, ...]:
@@ -86,7 +86,7 @@ class Accumulator:
 
     output: str  # operand whose tile it has an element for each element of
     dtype: DType
-    held: OperandLocation
+    carried: OperandLocation
     in_output: bool
     first: Expression
     last: Expression
@@ -130,7 +130,7 @@ class TiledStep:
         boxes, level = self.box.boxes, self.nest.levels[-1]
         return level, level.period(boxes.copy_level(self.number) - boxes.starts[-2])
 
-    def held(self, binding: OperandBinding, levels: int) -> OperandLocation:
+    def internal_value(self, binding: OperandBinding, levels: int) -> OperandLocation:
         """Where `binding` is once `levels` hops have been made."""
         if binding.operand in self.inner and levels == len(self.nest.levels):
             return self.inner[binding.operand]
@@ -143,7 +143,7 @@ class TiledStep:
         place, item = binding.place, binding.dtype.size_bytes
         return OperandLocation(
             parameter=place.parameter,
-            memory=self.platform.home_memory().name if place.where == "caller" else place.where,
+            memory=self.platform.backing_memory().name if place.where == "caller" else place.where,
             offset=place.offset,
             strides=tuple(step * item for step in strides(binding.shape, binding.layout)),
             origin=(NOTHING,) * len(binding.shape),
@@ -157,10 +157,10 @@ class TiledStep:
         place = self.book.of_buffer(slot.buffers[0])
         found = OperandLocation(
             parameter=Parameter(type=kind, name=slot.name),
-            memory=level.hop.near,
+            memory=level.hop.inner,
             offset=NOTHING,
-            strides=tuple(step * item for step in strides(slot.room, slot.binding.layout)),
-            origin=(NOTHING,) * len(slot.room) if slot.whole else self.origin(slot, level),
+            strides=tuple(step * item for step in strides(slot.capacity, slot.binding.layout)),
+            origin=(NOTHING,) * len(slot.capacity) if slot.whole else self.origin(slot, level),
             ranges=slot.ranges,
         )
         if level.moving or at + 1 == len(self.nest.levels):

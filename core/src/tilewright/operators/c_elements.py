@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tilewright.ir.dtypes import DType
-from tilewright.ir.sections import Section
-from tilewright.operators.c_source import c_section
+from tilewright.ir.sections import CodeFragment
+from tilewright.operators.c_source import c_fragment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,18 +37,18 @@ class Elements:
         return f"tw_{self.dtype.value}_of_f32({value})" if self.dtype.is_half else value
 
 
-def conversions(*dtypes: DType) -> tuple[Section, ...]:
+def conversions(*dtypes: DType) -> tuple[CodeFragment, ...]:
     """The functions that `load` and `rounded` call for these types."""
     halves = dict.fromkeys(dtype for dtype in dtypes if dtype.is_half)
-    return tuple(each for half in halves for each in (loading(half), c_section(f"functions/tw_{half.value}_of_f32.h")))
+    return tuple(each for half in halves for each in (loading(half), c_fragment(f"functions/tw_{half.value}_of_f32.h")))
 
 
-def loading(half: DType) -> Section:
+def loading(half: DType) -> CodeFragment:
     """The function that `load` calls for floats of 16 bits."""
-    return c_section(f"functions/tw_f32_of_{half.value}.h")
+    return c_fragment(f"functions/tw_f32_of_{half.value}.h")
 
 
-def element_names(dtype: DType) -> Mapping[str, str | Callable[[str], str] | tuple[Section, ...]]:
+def element_names(dtype: DType) -> Mapping[str, str | Callable[[str], str] | tuple[CodeFragment, ...]]:
     """What a kernel's template needs to be made for any float: names in its `values`."""
     own = Elements(dtype=dtype)
     return {

@@ -8,18 +8,18 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from tilewright.ir.kernel import Sections
-from tilewright.ir.sections import Section
-from tilewright.operators.c_source import ELEMENTWISE, c_section
+from tilewright.ir.kernel import CodeFragments
+from tilewright.ir.sections import CodeFragment
+from tilewright.operators.c_source import ELEMENTWISE, c_fragment
 
 _CALL = re.compile(r"\btw_\w+(?=\()")
 
 
-def c_functions(expression: str) -> tuple[Section, ...]:
+def c_functions(expression: str) -> tuple[CodeFragment, ...]:
     """A section for every function that the C expression calls, in the order of their names."""
-    return tuple(c_section(f"functions/{name}.h") for name in sorted(set(_CALL.findall(expression))))
+    return tuple(c_fragment(f"functions/{name}.h") for name in sorted(set(_CALL.findall(expression))))
 
 
-def elementwise_source(values: Mapping[str, Any]) -> Sections:
+def elementwise_source(values: Mapping[str, Any]) -> CodeFragments:
     """What `elementwise_values` and `ELEMENTWISE_CALL` need."""
     return (*c_functions(values["expression"]), *values["conversions"], ELEMENTWISE)

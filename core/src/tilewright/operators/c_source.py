@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from tilewright.c_text.section_files import section_file, template_file
-from tilewright.ir.sections import Section, SectionTemplate
+from tilewright.c_text.section_files import fragment_file, template_file
+from tilewright.ir.sections import CodeFragment, FragmentTemplate
 
 _PACKAGE = "tilewright.operators"
 
 
-def c_section(name: str) -> Section:
+def c_fragment(name: str) -> CodeFragment:
     """The C in a file beside the operator families."""
-    return section_file(_PACKAGE, name)
+    return fragment_file(_PACKAGE, name)
 
 
-def c_template(name: str, file: str, *needs: Section | SectionTemplate) -> SectionTemplate:
+def c_template(name: str, file: str, *needs: CodeFragment | FragmentTemplate) -> FragmentTemplate:
     """The sections that the Mako in a file beside the operator families makes; `name` (Mako) is what each defines."""
     return template_file(_PACKAGE, file, name, needs)
 

@@ -23,7 +23,7 @@ from tilewright.ir.importing import Conversion, Import, OnnxNode
 from tilewright.ir.kernel import Call, Kernel, Operand, PartialSums
 from tilewright.ir.layout import Layout, channels_last
 from tilewright.ir.operator import Operator
-from tilewright.operators.c_source import c_section
+from tilewright.operators.c_source import c_fragment
 from tilewright.operators.float_error import dot_tolerance
 from tilewright.operators.import_checks import need_types
 from tilewright.operators.shape_errors import shape_error
@@ -306,7 +306,7 @@ CONV_TRANSPOSE_F32 = Kernel(
     parallel=("o", "d", "h", "w"),
     accumulates=_accumulates,
     values=_values,
-    source=(c_section("conv_transpose.c"),),
+    source=(c_fragment("conv_transpose.c"),),
     call="""\
 tw_conv_transpose_f32((tw_conv_transpose){
 % for name, value in fields.items():

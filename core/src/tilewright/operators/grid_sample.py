@@ -21,7 +21,7 @@ from tilewright.ir.access import Access, parse_map
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Attribute, Site, Tensor
 from tilewright.ir.importing import Conversion, Import, OnnxNode
-from tilewright.ir.kernel import Call, Kernel, Sections
+from tilewright.ir.kernel import Call, CodeFragments, Kernel
 from tilewright.ir.operator import Operator
 from tilewright.operators.c_functions import c_functions
 from tilewright.operators.c_source import c_template
@@ -247,7 +247,7 @@ GRID_SAMPLE = Operator(
 _SAMPLES = c_template("${function}", "grid_sample.c.mako")
 
 
-def _source(values: Mapping[str, object]) -> Sections:
+def _source(values: Mapping[str, object]) -> CodeFragments:
     return (*(c_functions("tw_roundf()") if values["mode"] == "nearest" else ()), _SAMPLES)
 
 

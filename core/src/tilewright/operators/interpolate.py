@@ -22,7 +22,7 @@ from tilewright.ir.graph import Attribute, Site, Tensor
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.layout import Layout, channels_last
 from tilewright.ir.operator import Operator
-from tilewright.operators.c_source import c_section
+from tilewright.operators.c_source import c_fragment
 from tilewright.operators.float_error import dot_tolerance
 from tilewright.operators.resize_rules import Line as Asked
 from tilewright.operators.shape_errors import shape_error
@@ -220,7 +220,7 @@ RESIZE_LINEAR_F32 = Kernel(
     prefers=_prefers,
     parallel=("c", "h", "w"),
     values=_values,
-    source=(c_section("interpolate.c"),),
+    source=(c_fragment("interpolate.c"),),
     call="""\
 tw_resize_linear_f32((tw_resize_linear){
 % for name, value in fields.items():

@@ -21,7 +21,7 @@ from tilewright.ir.graph import Attribute, Site, Tensor
 from tilewright.ir.importing import Conversion, Import, OnnxNode
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.operator import Operator
-from tilewright.operators.c_source import c_section
+from tilewright.operators.c_source import c_fragment
 from tilewright.operators.float_error import TINY, UNIT, or_overflow
 from tilewright.operators.import_checks import need_axis, need_types
 from tilewright.operators.nest import NEST, nest
@@ -224,7 +224,7 @@ def _kernel(op: str, name: str) -> Kernel:
         match=_match,
         in_place=lambda site: (("X", "Y"),),
         values=_values,
-        source=(c_section("layernorm.c"),),
+        source=(c_fragment("layernorm.c"),),
         call=_CALL,
         includes=("<stdint.h>", "<math.h>"),
     )

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from tilewright.ir.kernel import Call, Sections
-from tilewright.ir.sections import Section, SectionTemplate
+from tilewright.ir.kernel import Call, CodeFragments
+from tilewright.ir.sections import CodeFragment, FragmentTemplate
 from tilewright.operators.windows import C_AXES, MAX_SPATIAL
 
 
@@ -17,7 +17,9 @@ def either(part: str, whole: str) -> str:
     return f"% if part:\n{part}% else:\n{whole}% endif\n"
 
 
-def either_source(part: Section | SectionTemplate, whole: Section | SectionTemplate) -> Callable[..., Sections]:
+def either_source(
+    part: CodeFragment | FragmentTemplate, whole: CodeFragment | FragmentTemplate
+) -> Callable[..., CodeFragments]:
     """The section of a part, or that of everything at once, by the value `part`; before it `conversions`."""
     return lambda values: (*values.get("conversions", ()), part if values["part"] else whole)
 

@@ -25,7 +25,7 @@ from tilewright.ir.importing import Conversion, Import, OnnxNode
 from tilewright.ir.kernel import Call, Kernel, PartialSums
 from tilewright.ir.layout import Layout, channels_last
 from tilewright.ir.operator import Operator
-from tilewright.operators.c_source import c_section, c_template
+from tilewright.operators.c_source import c_fragment, c_template
 from tilewright.operators.float_error import dot_tolerance
 from tilewright.operators.fused_clip import clip_literals, rounded_and_clipped
 from tilewright.operators.import_checks import need_types
@@ -310,7 +310,7 @@ AVERAGE_POOL_F32 = Kernel(
     parallel=("c", "d", "h", "w"),
     accumulates=_accumulates,
     values=_average_values,
-    source=lambda values: reduce_source(values) if values["part"] else (c_section("average_pool.c"),),
+    source=lambda values: reduce_source(values) if values["part"] else (c_fragment("average_pool.c"),),
     call=either(
         f"{REDUCE_CALL}\n", f"tw_average_pool_f32({_POOL}, ${{padding}}, ${{low}}, ${{high}}, ${{X}}, ${{Y}});\n"
     ),

@@ -26,7 +26,7 @@ from tilewright.c_text.literals import c_float
 from tilewright.ir.access import Access, parse_map
 from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Node, Site, Tensor
-from tilewright.ir.kernel import Call, Kernel, Sections, TileShape
+from tilewright.ir.kernel import Call, CodeFragments, Kernel, TileShape
 from tilewright.ir.operator import Operator
 from tilewright.operators.c_functions import c_functions
 from tilewright.operators.c_source import c_template
@@ -264,7 +264,7 @@ _AXES = MappingProxyType(
 )
 
 
-def _source(values: Mapping[str, object]) -> Sections:
+def _source(values: Mapping[str, object]) -> CodeFragments:
     functions = values["functions"]
     text = " ".join(map(str, functions)) if isinstance(functions, list) else ""
     return (*c_functions(f"{text} tw_clip()" if values["clip"] else text), _STEPS)

@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import Any
 
 from tilewright.ir.dtypes import DType
-from tilewright.ir.kernel import Call, Sections
-from tilewright.operators.c_source import c_section, c_template
+from tilewright.ir.kernel import Call, CodeFragments
+from tilewright.operators.c_source import c_fragment, c_template
 from tilewright.operators.nest import NEST, innermost, nest
 from tilewright.operators.walk import walk
 
@@ -19,7 +19,7 @@ _PAIR = c_template("${pair}", "reduce_pair.c.mako")
 _START = c_template("tw_reduce_start_${short}", "reduce_start.c.mako")
 _REDUCE = c_template("tw_reduce_${combine}_${short}", "reduce.c.mako", _PAIR)
 _LEAVE = c_template("tw_reduce_leave_${short}", "reduce_leave.c.mako")
-_FINISH = c_section("reduce_finish.c")
+_FINISH = c_fragment("reduce_finish.c")
 REDUCE_CALL = (
     NEST
     + """\\
@@ -46,7 +46,7 @@ REDUCE_CALL = (
 )
 
 
-def reduce_source(values: Mapping[str, Any]) -> Sections:
+def reduce_source(values: Mapping[str, Any]) -> CodeFragments:
     """The sections that `reduce_values` and `REDUCE_CALL` need."""
     last = (_LEAVE,) if values["part"] else (_FINISH,) if values["divisor"] else ()
     return (_START, _REDUCE, *last)

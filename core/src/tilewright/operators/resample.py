@@ -16,7 +16,7 @@ from tilewright.ir.dtypes import DType
 from tilewright.ir.graph import Site, Tensor
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.operator import Operator
-from tilewright.operators.c_source import c_section
+from tilewright.operators.c_source import c_fragment
 from tilewright.operators.float_error import dot_tolerance
 from tilewright.operators.nest import NEST, nest
 from tilewright.operators.shape_errors import shape_error
@@ -112,7 +112,7 @@ RESAMPLE_F32 = Kernel(
     parallel=("*",),
     match=_match,
     values=_values,
-    source=(c_section("resample.c"),),
+    source=(c_fragment("resample.c"),),
     call=NEST
     + "tw_resample_f32(${size}, ${taps}, ${X}${at['X']}, ${x_step}, ${I}, ${i_step}, ${W}, ${w_row}, ${w_step}, "
     + "${Y}${at['Y']}, ${y_step});",

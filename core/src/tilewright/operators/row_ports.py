@@ -1,5 +1,5 @@
 """Knows Arrival and Departure: rows of an input that are handed over, and rows of an output that are taken, copied.
-Does not know when that happens: `lower/row_ports` has the code of it. No ONNX node becomes one of them.
+Does not know when that happens: `lower/streamed_io` has the code of it. No ONNX node becomes one of them.
 """
 
 from __future__ import annotations

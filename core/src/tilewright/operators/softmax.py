@@ -19,7 +19,7 @@ from tilewright.ir.graph import Site, Tensor
 from tilewright.ir.importing import Conversion, Import, OnnxNode
 from tilewright.ir.kernel import Call, Kernel
 from tilewright.ir.operator import Operator
-from tilewright.operators.c_source import c_section
+from tilewright.operators.c_source import c_fragment
 from tilewright.operators.float_error import TINY, UNIT
 from tilewright.operators.import_checks import need_axis, need_types
 from tilewright.operators.nest import NEST, nest
@@ -171,7 +171,7 @@ def _kernel(op: str, name: str) -> Kernel:
         match=_match,
         in_place=lambda site: (("X", "Y"),),
         values=_values,
-        source=(c_section(f"{name}.c"),),
+        source=(c_fragment(f"{name}.c"),),
         call=NEST + f"tw_{name}_f32" + '(${count}, ${X}${at["X"]}, ${x_step}, ${Y}${at["Y"]}, ${y_step});',
         includes=("<stdint.h>", "<math.h>"),
     )

@@ -78,7 +78,7 @@ def proposals(plan: Allocated, operators: Mapping[str, Operator]) -> Iterator[di
     once = _beside(plan, found)
     rest = [one for one in found if one.constant not in once and one.use_cycles > 0]
     rest = list({one.constant: one for one in reversed(rest)}.values())[::-1]
-    if plan.tiled.scheduled.bound.platform.near:
+    if plan.tiled.scheduled.bound.platform.inner:
         rest = []
     rest.sort(key=lambda one: (-one.use_cycles, one.constant))
     count = len(rest)

@@ -11,34 +11,43 @@ from dataclasses import dataclass, field, replace
 
 from tilewright.allocate.overflow import MIGHT_FIT
 from tilewright.errors import TilewrightError, typed
-from tilewright.ir.decisions import BY_ROWS, Whose
+from tilewright.ir.decisions import STREAMED, IoOwner
 from tilewright.ir.graph import Graph
-from tilewright.ir.journal import INFO, timed
+from tilewright.ir.journal import INFO, with_log_span
 from tilewright.ir.stages import Allocated, Bound
 from tilewright.plan.limit_costs import with_limits_cost
 from tilewright.plan.open_settings import least_cycles
 from tilewright.plan.planner import Planner, merit
 from tilewright.plan.recompute_choice import with_recomputation
 from tilewright.plan.remedies import (
-    Asked,
     Change,
     Plan,
+    Request,
     Trials,
-    remedies,
-    room_as_planned,
-    room_for_constants,
+    limits_as_planned,
+    limits_for_constants,
+    suggestions,
     too_much_for_machine,
     with_memories,
-    with_remedies,
+    with_suggestions,
 )
-from tilewright.plan.row_choice import faster_by_rows, with_rows
+from tilewright.plan.row_choice import faster_line_buffered, with_line_buffers
 from tilewright.plan.row_ways import Rebind
-from tilewright.plan.shortage import Misfit, Refused, choice_of, joined, least_scratch, refusals, regained, stuck_steps
+from tilewright.plan.shortage import (
+    PlanFailure,
+    Refused,
+    choice_of,
+    joined,
+    least_scratch,
+    refusals,
+    regained,
+    stuck_steps,
+)
 from tilewright.plan.slowdown import exchanged, extra_cycles, slower_kernels
 from tilewright.plan.tiled_kernels import faster_in_tiles
 from tilewright.plan.work import WorkDone, place_units, tile_units
 
-Answer = Allocated | tuple[Misfit, ...]
+Answer = Allocated | tuple[PlanFailure, ...]
 Kernels = tuple[tuple[str, str], ...]  # node and kernel, sorted
 _HASTY = 50  # part of the budget that a step of a search has
 _MOST_LIMITS = 40  # that are tried: each is what one more step needs, whatever its kernel
@@ -86,7 +95,7 @@ class _Search:
 
     proposal: _Proposal
     plan: Allocated | None
-    misfits: tuple[Misfit, ...]
+    misfits: tuple[PlanFailure, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +107,7 @@ class Fitting:
     recompute: bool = True  # cheap values, where that is worth it
     bindings: dict[Kernels, Bound] = field(default_factory=dict, compare=False, repr=False)  # that were made before
 
-    @timed(INFO, "plan: schedule, tile, allocate")
+    @with_log_span(INFO, "plan: schedule, tile, allocate")
     def plan(self, bound: Bound) -> Allocated:
         """The best plan with the fastest kernels; with others where it does not fit, which a note TW5035 then tells;
         where nothing else does, or less memory is asked for, with steps by rows. Where that takes much longer than with
@@ -119,9 +128,9 @@ class Fitting:
         search, rebind = self._searched(bound, self.planner.best), self._rebound(bound)
         layers = search.misfits if search.plan is None else self._regained(bound, search, search.plan)
         layers = self._faster_in_tiles(bound, layers) if isinstance(layers, Allocated) else layers
-        answer = with_rows(self.planner, layers, rebind)
+        answer = with_line_buffers(self.planner, layers, rebind)
         if isinstance(answer, Allocated) and search.misfits and search.plan is not None:
-            answer = faster_by_rows(self.planner, answer, search.misfits[0], rebind)
+            answer = faster_line_buffered(self.planner, answer, search.misfits[0], rebind)
         if self.recompute:
             settled = replace(self, rebind=None, recompute=False)
             answer = with_recomputation(self.planner, answer, settled.found)
@@ -140,7 +149,7 @@ class Fitting:
     def _searched(self, first: Bound, plan: Callable[[Bound], Answer]) -> _Search:
         """Propose, plan, take the reasons back, propose again."""
         proposal, queue = _Proposal(), _Queue()
-        misfits: tuple[Misfit, ...] = ()
+        misfits: tuple[PlanFailure, ...] = ()
         while True:
             bound = self._bound(first, proposal)
             answer = plan(bound)
@@ -155,16 +164,21 @@ class Fitting:
             proposal = following
 
     def _following(
-        self, bound: Bound, proposal: _Proposal, answer: Sequence[Misfit], misfits: Sequence[Misfit], queue: _Queue
+        self,
+        bound: Bound,
+        proposal: _Proposal,
+        answer: Sequence[PlanFailure],
+        misfits: Sequence[PlanFailure],
+        queue: _Queue,
     ) -> _Proposal | None:
         """The cheapest of everything that could be done so far; at last the one of least scratch."""
         if self.rebind is None or proposal.last:
             return None
         queue.tries += answer[0].overflow is not None
-        queue.add(self._ways(bound, proposal, answer))
+        queue.add(self._candidates(bound, proposal, answer))
         return queue.cheapest() or self._least_scratch(bound, proposal, misfits)
 
-    def _ways(self, bound: Bound, proposal: _Proposal, answer: Sequence[Misfit]) -> Iterator[_Proposal]:
+    def _candidates(self, bound: Bound, proposal: _Proposal, answer: Sequence[PlanFailure]) -> Iterator[_Proposal]:
         """For each reason, the cheapest kernels without those that are in the way; none where a step has none left.
 
         Orders differ in what is alive when. A step that no tile fits is in the way whatever the order is.
@@ -184,7 +198,7 @@ class Fitting:
                 extra_cycles=extra_cycles(bound, kernels),
             )
 
-    def _least_scratch(self, bound: Bound, proposal: _Proposal, misfits: Sequence[Misfit]) -> _Proposal | None:
+    def _least_scratch(self, bound: Bound, proposal: _Proposal, misfits: Sequence[PlanFailure]) -> _Proposal | None:
         """Everything that any overflow so far could be cured with."""
         choice = choice_of(bound, self.planner.operators, self.planner.pins)
         kernels: dict[str, str] = {}
@@ -210,7 +224,7 @@ class Fitting:
     def _faster_in_tiles(self, first: Bound, plan: Allocated) -> Allocated:
         """The same with the kernels that have faster tiles, where the whole is faster with them."""
         before, rebind = plan.tiled.scheduled.bound, self.rebind
-        if rebind is None or not before.platform.near:
+        if rebind is None or not before.platform.inner:
             return plan
         settled = exchanged(before, first)
 
@@ -226,7 +240,7 @@ class Fitting:
     def _with_other_orders(self, first: Bound, search: _Search, plan: Allocated) -> Allocated:
         """The same with the fastest kernels in those steps, the slowest first, for which another order has room."""
         bound = plan.tiled.scheduled.bound
-        kernels = {} if bound.platform.near else exchanged(bound, first)
+        kernels = {} if bound.platform.inner else exchanged(bound, first)
         slowest = sorted(kernels, key=lambda step: -extra_cycles(bound, {step: kernels[step]}))
         for step in slowest[:_MOST_TRIES]:
             others = {name: kernel for name, kernel in kernels.items() if name != step}
@@ -249,25 +263,25 @@ class Fitting:
             self.bindings[key] = rebind(kernels)
         return replace(self.bindings[key], platform=first.platform)
 
-    def _told(self, first: Bound, misfits: Sequence[Misfit]) -> TilewrightError:
+    def _told(self, first: Bound, misfits: Sequence[PlanFailure]) -> TilewrightError:
         """The reason that is nearest to fitting, with what to change."""
         crowded = [misfit for misfit in misfits if misfit.overflow is not None]
         if crowded:
             told = min(crowded, key=lambda misfit: misfit.excess_bytes)
-            return self._with_remedies(first, told)
+            return self._with_suggestions(first, told)
         error = misfits[0].error
         try:
             least = self._least(first, misfits) if self.rebind is not None else None
         except WorkDone:
-            return with_remedies(error, (), ("--memory for all steps",))
+            return with_suggestions(error, (), ("--memory for all steps",))
         if least is not None:
             memory, size_bytes = least
             return replace(
                 error, fix=(typed("--memory", f"{memory}={size_bytes}", gives="is the least that does for all steps"),)
             )
-        return error if error.fix else self._with_remedies(first, misfits[0])
+        return error if error.fix else self._with_suggestions(first, misfits[0])
 
-    def _least(self, first: Bound, misfits: Sequence[Misfit]) -> tuple[str, int] | None:
+    def _least(self, first: Bound, misfits: Sequence[PlanFailure]) -> tuple[str, int] | None:
         """The least size of the memory that no tile fits with which a plan is found; None where none is known.
 
         Nothing smaller does than what the last step needs that had no other kernel. What that leaves open is the next
@@ -286,17 +300,17 @@ class Fitting:
                 return None
         return None
 
-    def _with_remedies(self, first: Bound, told: Misfit) -> TilewrightError:
+    def _with_suggestions(self, first: Bound, told: PlanFailure) -> TilewrightError:
         """Changes after which the model fits, each proved by planning with it."""
         trials, short = Trials(self._changed_plan(first)), told.overflow
-        found = tuple(self._remedies(first, told, trials))
+        found = tuple(self._suggestions(first, told, trials))
         if trials.untried and not found and short is not None:
             with self.planner.work.unlimited():  # nothing to try is no answer
-                found = room_as_planned(first, trials.plan, short.memory, short.needed_bytes)
+                found = limits_as_planned(first, trials.plan, short.memory, short.needed_bytes)
         error = replace(told.error, fix=() if found else told.error.fix)
         if told.of_constants and (too_much := too_much_for_machine(first)):
             error = replace(error, details=(*error.details, too_much))
-        return with_remedies(error, found, trials.untried)
+        return with_suggestions(error, found, trials.untried)
 
     def _changed_plan(self, first: Bound) -> Plan:
         """How to plan with something changed; `first` is what would be bound without limits."""
@@ -306,7 +320,7 @@ class Fitting:
             try:
                 if change.settled:
                     least = replace(fitting.planner, optimize="ram")
-                    answer = with_rows(least, least.best(changed))
+                    answer = with_line_buffers(least, least.best(changed))
                 else:
                     answer = fitting.found(replace(first, platform=changed.platform))
             except TilewrightError:
@@ -315,29 +329,29 @@ class Fitting:
 
         return plan
 
-    def _asked(self, first: Bound) -> Asked:
+    def _asked(self, first: Bound) -> Request:
         """What could be changed, whether or not anything fits."""
         pins = self.planner.pins
-        return Asked(
+        return Request(
             placeable=False,
             effort=self.planner.budget.work,
             pinned=bool(pins.memories or pins.offsets),
             staged=bool(pins.staged),
-            ends={name: whose for name, whose in pins.io.items() if whose in BY_ROWS}
-            | {name: "user" for name in self.planner.named_ends if pins.io.get(name) == "pool"},
-            ends_pinned=not pins.memories.keys().isdisjoint((*first.graph.inputs, *first.graph.outputs)),
+            io={name: whose for name, whose in pins.io.items() if whose in STREAMED}
+            | {name: "user" for name in self.planner.named_io if pins.io.get(name) == "pool"},
+            io_pinned=not pins.memories.keys().isdisjoint((*first.graph.inputs, *first.graph.outputs)),
         )
 
-    def _remedies(self, first: Bound, told: Misfit, trials: Trials) -> tuple[str, ...]:
+    def _suggestions(self, first: Bound, told: PlanFailure, trials: Trials) -> tuple[str, ...]:
         kernels = exchanged(told.tiled.scheduled.bound, first) if told.tiled else {}
         short = told.overflow if told.of_constants else None
         placeable = any(MIGHT_FIT in detail for detail in told.error.details)
         asked = replace(self._asked(first), placeable=placeable, of_constants=short is not None)
         if short is not None:
-            found = room_for_constants(first, trials, asked, short.memory, short.needed_bytes)
+            found = limits_for_constants(first, trials, asked, short.memory, short.needed_bytes)
             if found or too_much_for_machine(first):
                 return found
-        return remedies(self._bound(first, _Proposal(kernels=kernels)), trials, asked)
+        return suggestions(self._bound(first, _Proposal(kernels=kernels)), trials, asked)
 
 
 def _settled(plan: Allocated, first: Bound) -> Allocated:
@@ -350,8 +364,8 @@ def _changed(planner: Planner, graph: Graph, change: Change) -> Planner:
     """The same planner with other pins, or another budget."""
     pins = planner.pins
     kept = {*pins.state, *pins.state.values()}
-    ends: dict[str, Whose] = {
-        name: whose if (whose := pins.io.get(name, "user")) in BY_ROWS else "user"
+    ends: dict[str, IoOwner] = {
+        name: whose if (whose := pins.io.get(name, "user")) in STREAMED else "user"
         for name in (*graph.inputs, *graph.outputs)
         if name not in kept
     }
@@ -366,7 +380,7 @@ def _changed(planner: Planner, graph: Graph, change: Change) -> Planner:
     return replace(planner, pins=pins, budget=replace(planner.budget, work=work))
 
 
-def _needed(misfits: Sequence[Misfit]) -> tuple[str, int] | None:
+def _needed(misfits: Sequence[PlanFailure]) -> tuple[str, int] | None:
     """A memory, and the least size of it that all steps of the last error need, whichever of their kernels is taken."""
     steps = misfits[-1].stuck or (misfits[-1].error.subject,)
     found = [_least_needed(misfits, step) for step in steps]
@@ -374,7 +388,7 @@ def _needed(misfits: Sequence[Misfit]) -> tuple[str, int] | None:
     return max(known, key=lambda one: one[1]) if len(known) == len(found) else None
 
 
-def _least_needed(misfits: Sequence[Misfit], step: str) -> tuple[str, int] | None:
+def _least_needed(misfits: Sequence[PlanFailure], step: str) -> tuple[str, int] | None:
     """By the kernel that needs least; None where that is not known of all."""
     about = [error.needs for misfit in misfits for error in misfit.errors if error.subject == step]
     known = [needs for needs in about if needs is not None]

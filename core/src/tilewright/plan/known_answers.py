@@ -38,7 +38,7 @@ class _Known(Generic[Answer]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnownAnswers(Generic[Answer]):
+class PlanCache(Generic[Answer]):
     """The newest ones."""
 
     kept: deque[_Known[Answer]] = field(default_factory=lambda: deque(maxlen=_MOST))

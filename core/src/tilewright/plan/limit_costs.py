@@ -10,15 +10,15 @@ from dataclasses import replace
 from tilewright.errors import Diagnostic, typed
 from tilewright.ir.decisions import OUTSIDE
 from tilewright.ir.stages import Allocated, Bound
-from tilewright.plan.remedies import Asked, Change, Trials, taken
-from tilewright.plan.row_costs import plan_cycles, slowdown
+from tilewright.plan.remedies import Change, Request, Trials, taken
+from tilewright.plan.row_costs import cycle_ratio, plan_cycles
 
 _COSTLY = 0.25  # more cycles than layer by layer with the fastest kernels; and than what is proposed
 
 
-def with_limits_cost(bound: Bound, plan: Allocated, trials: Trials, asked: Asked) -> Allocated:
+def with_limits_cost(bound: Bound, plan: Allocated, trials: Trials, asked: Request) -> Allocated:
     """The plan, with the note TW5039 where `--io user` gives one that is much faster."""
-    if not is_costly(plan) or asked.ends_pinned or not _whole_ends(plan):
+    if not is_costly(plan) or asked.io_pinned or not _whole_ends(plan):
         return plan
     found = trials.planned(bound, Change(users=True))
     if found is None or plan_cycles(found) * (1 + _COSTLY) > plan_cycles(plan):
@@ -32,7 +32,7 @@ def is_costly(plan: Allocated) -> bool:
     """Whether a plan of a machine without scratchpads, where memory has an end, takes much longer than it might."""
     platform = plan.tiled.scheduled.bound.platform
     limited = any(memory.size_bytes is not None for memory in platform.of_kind("ram"))
-    return limited and not platform.near and slowdown(plan) > _COSTLY
+    return limited and not platform.inner and cycle_ratio(plan) > _COSTLY
 
 
 def limit_notes(allocated: Allocated) -> Iterator[Diagnostic]:
@@ -46,8 +46,8 @@ def _whole_ends(plan: Allocated) -> bool:
     return any(io.get(name) not in OUTSIDE for name in (*graph.inputs, *graph.outputs))
 
 
-def _note(plan: Allocated, found: Allocated, asked: Asked) -> Diagnostic:
-    here, there = (f"{max(0.0, 100 * slowdown(one)):.1f} %" for one in (plan, found))
+def _note(plan: Allocated, found: Allocated, asked: Request) -> Diagnostic:
+    here, there = (f"{max(0.0, 100 * cycle_ratio(one)):.1f} %" for one in (plan, found))
     gives = f"inputs and outputs stay in your buffers -> {taken(found)}, about {there} more cycles"
     return Diagnostic(
         code="TW5039",

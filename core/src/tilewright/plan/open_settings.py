@@ -12,10 +12,10 @@ from tilewright.errors import Diagnostic, TilewrightError
 from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Binding, Bound
 from tilewright.plan.planner import merit
-from tilewright.plan.shortage import Misfit
+from tilewright.plan.shortage import PlanFailure
 
 Settings = Mapping[str, str]
-Plan = Callable[[Settings, float | None], Allocated | Sequence[Misfit]]  # cycles to beat; (): it cannot
+Plan = Callable[[Settings, float | None], Allocated | Sequence[PlanFailure]]  # cycles to beat; (): it cannot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

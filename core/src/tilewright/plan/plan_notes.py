@@ -12,12 +12,12 @@ from tilewright.ir.operator import Operator
 from tilewright.ir.stages import Allocated
 from tilewright.plan.limit_costs import limit_notes
 from tilewright.plan.recompute_choice import recomputation_notes
-from tilewright.plan.row_costs import row_notes
+from tilewright.plan.row_costs import line_buffer_notes
 
 
 def plan_notes(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterator[Diagnostic]:
     """Warnings first."""
     yield from soft_limit_warnings(allocated)
-    yield from row_notes(allocated, operators)
+    yield from line_buffer_notes(allocated, operators)
     yield from recomputation_notes(allocated)
     yield from limit_notes(allocated)

@@ -2,7 +2,7 @@
 Does not know how any stage works, nor any target, nor which other binding would fit: that is `kernel_fallback`.
 
 Memory, layout, order and tiles depend on each other, and a chain of stages cannot go back. So a proposal is a
-`Decisions` value, the stages are pure functions of it, and what does not fit comes back as a reason, a `Misfit`.
+`Decisions` value, the stages are pure functions of it, and what does not fit comes back as a reason, a `PlanFailure`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tilewright.errors import Diagnostic, Exit, TilewrightError, memory_error
 from tilewright.ir.allocation import Allocator, Budget
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.graph import Graph
-from tilewright.ir.journal import DEBUG, INFO, timed, told
+from tilewright.ir.journal import DEBUG, INFO, log_span, with_log_span
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.layer import Layers
 from tilewright.ir.operator import Operator
@@ -32,13 +32,13 @@ from tilewright.ir.regions import Region
 from tilewright.ir.stages import Allocated, Bound, Group, Scheduled, Tiled
 from tilewright.ir.tiler import Buffering, Tiler, TilingRequest
 from tilewright.plan.constant_copy_costs import proposals
-from tilewright.plan.known_answers import KnownAnswers, boundless
-from tilewright.plan.row_plan import RowPlan
-from tilewright.plan.shortage import Misfit
+from tilewright.plan.known_answers import PlanCache, boundless
+from tilewright.plan.row_plan import LineBufferedPlan
+from tilewright.plan.shortage import PlanFailure
 from tilewright.plan.step_orders import StepOrders
 from tilewright.plan.work import Work, place_units, tile_units
 from tilewright.schedule import schedule
-from tilewright.tile.row_lives import KnownCalls
+from tilewright.tile.row_lives import CallCache
 from tilewright.tile.stage import constants_alone, groups_by, tile
 from tilewright.tile.way import hops_of
 
@@ -54,7 +54,7 @@ class Planner:
     tiler: Tiler
     allocator: Allocator
     pins: Decisions = field(default_factory=Decisions)
-    named_ends: Collection[str] = ()  # inputs and outputs of which it was said one by one where they are
+    named_io: Collection[str] = ()  # inputs and outputs of which it was said one by one where they are
     buffering: Buffering = "auto"
     longest: int | None = None  # chain of steps joined by values that stay in the scratchpad
     budget: Budget = field(default_factory=Budget)
@@ -63,13 +63,15 @@ class Planner:
     choose_constant_copies: bool = False  # copy constants where the memories' speeds favour it
     layers: Layers | None = None  # what is known of them from binding before
     known: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)  # by the tiler, of equal layers
-    tilings: KnownAnswers[Tiled] = field(default_factory=KnownAnswers, compare=False, repr=False)
-    answers: KnownAnswers[tuple[Group, ...]] = field(default_factory=KnownAnswers, compare=False, repr=False)
-    row_ways: KnownAnswers[tuple[RowPlan, ...]] = field(default_factory=KnownAnswers, compare=False, repr=False)
-    row_calls: KnownAnswers[KnownCalls] = field(default_factory=KnownAnswers, compare=False, repr=False)
+    tilings: PlanCache[Tiled] = field(default_factory=PlanCache, compare=False, repr=False)
+    plan_cache: PlanCache[tuple[Group, ...]] = field(default_factory=PlanCache, compare=False, repr=False)
+    line_buffer_candidates: PlanCache[tuple[LineBufferedPlan, ...]] = field(
+        default_factory=PlanCache, compare=False, repr=False
+    )
+    line_buffer_calls: PlanCache[CallCache] = field(default_factory=PlanCache, compare=False, repr=False)
     work: Work = field(default_factory=Work, compare=False, repr=False)  # that was done
 
-    @timed(INFO, "bind: kernels and layouts")
+    @with_log_span(INFO, "bind: kernels and layouts")
     def bind(self, graph: Graph, platform: Platform, diagnostics: tuple[Diagnostic, ...] = ()) -> Bound:
         """Kernels and layouts; the same for every proposal of this planner."""
         bound = bind(graph, platform, self.operators, self.kernels, self.pins, diagnostics, self.layers)
@@ -79,7 +81,7 @@ class Planner:
         """The best plan over all proposals. Raises TilewrightError (exit 5) when none fits: the first one's reason."""
         return _demanded(self.best(bound))
 
-    def best(self, bound: Bound) -> Allocated | tuple[Misfit, ...]:
+    def best(self, bound: Bound) -> Allocated | tuple[PlanFailure, ...]:
         """The same, where not fitting is an answer: why each of the proposals does not."""
         plans, misfits = self._attempts(bound)
         if not plans:
@@ -88,7 +90,7 @@ class Planner:
         best = self._with_copies(bound, best) if self.choose_constant_copies else best
         return replace(best, order_bound_bytes=self.orders().lower_bound_bytes(bound))
 
-    def first(self, bound: Bound) -> Allocated | tuple[Misfit, ...]:
+    def first(self, bound: Bound) -> Allocated | tuple[PlanFailure, ...]:
         """The plan of the first proposal, whether or not others are better."""
         answer = self.attempt(bound, next(self.proposals(bound)))
         return answer if isinstance(answer, Allocated) else (answer,)
@@ -119,28 +121,28 @@ class Planner:
         """Schedule, tile and allocate as decided. Raises TilewrightError (exit 5) when that does not fit."""
         return _demanded(self._carried_out(bound, decisions))
 
-    def attempt(self, bound: Bound, decisions: Decisions) -> Allocated | Misfit:
+    def attempt(self, bound: Bound, decisions: Decisions) -> Allocated | PlanFailure:
         """The same, where not fitting is an answer, whichever stage gives it."""
         try:
             return self._carried_out(bound, decisions)
         except TilewrightError as error:
             if error.exit_code is not Exit.DOES_NOT_FIT:
                 raise
-            return Misfit(error=error)
+            return PlanFailure(error=error)
 
-    def _carried_out(self, bound: Bound, decisions: Decisions) -> Allocated | Misfit:
+    def _carried_out(self, bound: Bound, decisions: Decisions) -> Allocated | PlanFailure:
         """What was to stay in the scratchpad but finds no place is copied."""
-        with told(DEBUG, "schedule: an order, and what is alive when"):
+        with log_span(DEBUG, "schedule: an order, and what is alive when"):
             scheduled = verify_scheduled(schedule(bound, self.operators, decisions))
         constants = constants_alone(scheduled, self.operators, decisions)
         if overflow := constants_overflow(constants, decisions, self.allocator, self.budget):
-            return Misfit(error=does_not_fit(constants, overflow), tiled=constants, overflow=overflow)
+            return PlanFailure(error=does_not_fit(constants, overflow), tiled=constants, overflow=overflow)
         copied: dict[str, str] = {}
         while True:
             proposal = replace(decisions, memories={**decisions.memories, **copied})
-            with told(DEBUG, "tile: tiler '%s'", self.tiler.name):
+            with log_span(DEBUG, "tile: tiler '%s'", self.tiler.name):
                 tiled = self.tile(scheduled, proposal)
-            with told(DEBUG, "allocate: allocator '%s'", self.allocator.name):
+            with log_span(DEBUG, "allocate: allocator '%s'", self.allocator.name):
                 self.work.spend(place_units(bound))
                 answer = attempt(tiled, proposal, self.allocator, self.budget)
             if isinstance(answer, Allocated):
@@ -148,8 +150,8 @@ class Planner:
                     return verify_allocated(answer, self.operators)
             sent = least_useful(tiled, answer)
             if not sent:
-                return Misfit(error=does_not_fit(tiled, answer), tiled=tiled, overflow=answer)
-            copied |= dict.fromkeys(sent, bound.platform.home_memory().name)
+                return PlanFailure(error=does_not_fit(tiled, answer), tiled=tiled, overflow=answer)
+            copied |= dict.fromkeys(sent, bound.platform.backing_memory().name)
 
     def tile(self, scheduled: Scheduled, decisions: Decisions) -> Tiled:
         """The `tile` stage with this planner's tiler. TilewrightError TW4043 (exit 5): pinned tiles cannot be kept."""
@@ -167,7 +169,7 @@ class Planner:
         TilewrightError (exit 5) for steps that no tile fits.
         """
         asked = self._question(scheduled, decisions)
-        known = self.answers.found(scheduled.bound, *asked)
+        known = self.plan_cache.found(scheduled.bound, *asked)
         if known is not None:
             return known
         self.work.spend(tile_units(scheduled.bound))
@@ -181,12 +183,12 @@ class Planner:
             known=self.known,
         )
         with self._tiles_kept():
-            return self.answers.keep(groups_by(self.tiler, request), scheduled.bound, *asked)
+            return self.plan_cache.keep(groups_by(self.tiler, request), scheduled.bound, *asked)
 
     def _question(self, scheduled: Scheduled, decisions: Decisions) -> tuple[object, ...]:
         """All that the tiler's answer depends on, but for the kernels."""
         hops = hops_of(scheduled.bound.platform)
-        platform = boundless(scheduled.bound.platform, but={hop.near for hop in hops})
+        platform = boundless(scheduled.bound.platform, but={hop.inner for hop in hops})
         how = self.tiler, self.buffering, self.budget.seed, self.longest
         return how, decisions, scheduled.steps, scheduled.in_place, platform
 
@@ -222,17 +224,17 @@ class Planner:
         """The `allocate` stage with this planner's allocator, checked by something that trusts neither."""
         return verify_allocated(allocate(tiled, decisions, self.allocator, self.budget), self.operators)
 
-    def _attempts(self, bound: Bound) -> tuple[list[Allocated], list[Misfit]]:
+    def _attempts(self, bound: Bound) -> tuple[list[Allocated], list[PlanFailure]]:
         """Every proposal that fits, and why the others do not."""
-        answers: list[Allocated | Misfit] = []
+        answers: list[Allocated | PlanFailure] = []
         for proposal in self.proposals(bound):
             answers.append(self.attempt(bound, proposal))
-            if isinstance(answers[-1], Misfit) and answers[-1].of_constants:
+            if isinstance(answers[-1], PlanFailure) and answers[-1].of_constants:
                 break  # no other order needs fewer
         plans = _plans(answers)
-        if plans and bound.platform.near:
+        if plans and bound.platform.inner:
             answers.extend(self.attempt(bound, proposal) for proposal in self._apart(bound, min(plans, key=merit)))
-        return _plans(answers), [answer for answer in answers if isinstance(answer, Misfit)]
+        return _plans(answers), [answer for answer in answers if isinstance(answer, PlanFailure)]
 
     def _apart(self, bound: Bound, best: Allocated) -> Iterator[Decisions]:
         """The best order again with no value in another's bytes: in a scratchpad those would have to stay together."""
@@ -271,21 +273,21 @@ def _tiles_not_kept(*reasons: str) -> TilewrightError:
     )
 
 
-def _demanded(answer: Allocated | Misfit | tuple[Misfit, ...]) -> Allocated:
+def _demanded(answer: Allocated | PlanFailure | tuple[PlanFailure, ...]) -> Allocated:
     """The plan; where there is none, the first reason is raised."""
     if isinstance(answer, Allocated):
         return answer
-    raise (answer if isinstance(answer, Misfit) else answer[0]).error
+    raise (answer if isinstance(answer, PlanFailure) else answer[0]).error
 
 
-def _plans(answers: list[Allocated | Misfit]) -> list[Allocated]:
+def _plans(answers: list[Allocated | PlanFailure]) -> list[Allocated]:
     return [answer for answer in answers if isinstance(answer, Allocated)]
 
 
 def merit(allocated: Allocated) -> tuple[float, int]:
     """Smaller is better: time first where tiles are copied between memories, then bytes."""
     tiled = allocated.tiled
-    near = tiled.scheduled.bound.platform.near
+    near = tiled.scheduled.bound.platform.inner
     return (sum(group.cycles for group in tiled.groups) if near else 0.0), ram_bytes(allocated)
 
 

@@ -14,9 +14,9 @@ from tilewright.ir.stages import Allocated, Bound, Scheduled
 from tilewright.plan.planner import Planner, ram_bytes
 from tilewright.plan.recomputation import recomputations
 from tilewright.plan.row_costs import layers_cycles, plan_cycles
-from tilewright.plan.shortage import Misfit
+from tilewright.plan.shortage import PlanFailure
 
-Answer = Allocated | tuple[Misfit, ...]
+Answer = Allocated | tuple[PlanFailure, ...]
 
 _MOST = 0.02  # more cycles, a part of those of the network
 _FREE = 0.01  # the same where speed is asked for and the plan fits
@@ -29,10 +29,10 @@ def with_recomputation(planner: Planner, answer: Answer, found: Callable[[Bound]
     """
     pins = planner.pins
     settled = any(one.readers for one in pins.recomputed)
-    if settled or pins.order or pins.tiles or pins.groups or pins.by_rows:
+    if settled or pins.order or pins.tiles or pins.groups or pins.streams_io:
         return answer
     if isinstance(answer, Allocated):
-        near = answer.tiled.scheduled.bound.platform.near
+        near = answer.tiled.scheduled.bound.platform.inner
         return answer if near else _smaller(planner, answer, found)
     for scheduled in _crowded(answer):
         wanted, _ = _worth(planner, scheduled, _MOST * layers_cycles(scheduled))
@@ -76,7 +76,7 @@ def _worth(planner: Planner, scheduled: Scheduled, most_cycles: float) -> tuple[
     return recomputations(scheduled.bound, planner.orders(), planner.operators, most_cycles, never)
 
 
-def _crowded(misfits: tuple[Misfit, ...]) -> Iterator[Scheduled]:
+def _crowded(misfits: tuple[PlanFailure, ...]) -> Iterator[Scheduled]:
     """What a memory was too small for with the fastest kernels, and with those of least scratch."""
     crowded = [one.tiled.scheduled for one in misfits if one.tiled and one.overflow and not one.of_constants]
     yield from crowded[:1]

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 
 from tilewright.allocate.limits import memory_bytes
 from tilewright.errors import TilewrightError, typed
-from tilewright.ir.decisions import Whose
-from tilewright.ir.journal import begins
+from tilewright.ir.decisions import IoOwner
+from tilewright.ir.journal import log_begin
 from tilewright.ir.platform import Platform
 from tilewright.ir.stages import Allocated, Bound
-from tilewright.plan.shortage import Misfit
+from tilewright.plan.shortage import PlanFailure
 from tilewright.plan.work import Work, WorkDone
 
 _MORE_EFFORT = 5
@@ -38,11 +38,11 @@ Sizes = dict[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Request:
     """What could be changed. `placeable`: the buffers' lower bound is inside the limits, so that a more patient
     allocator might do. `pinned`, `staged`: there are pins of memories or places, or copies of constants, that could be
     left out. `ends`: inputs and outputs that `--io user` alone would not move, and where they are then: those that are
-    nowhere whole stay so, and those that flags name are with the caller. `ends_pinned`: some are pinned to a memory,
+    nowhere whole stay so, and those that flags name are with the caller. `io_pinned`: some are pinned to a memory,
     and cannot stay with the caller. `of_constants`: constants are too many.
     """
 
@@ -50,14 +50,14 @@ class Asked:
     effort: int  # budget of the allocator
     pinned: bool = False
     staged: bool = False
-    ends: Mapping[str, Whose] = field(default_factory=dict)
-    ends_pinned: bool = False
+    io: Mapping[str, IoOwner] = field(default_factory=dict)
+    io_pinned: bool = False
     of_constants: bool = False
 
     @property
     def users(self) -> tuple[str, ...]:
         """Flags with which inputs and outputs stay with the caller."""
-        return "--io", "user", *(word for name, whose in self.ends.items() for word in ("--io", f"{name}={whose}"))
+        return "--io", "user", *(word for name, whose in self.io.items() for word in ("--io", f"{name}={whose}"))
 
 
 @dataclass(slots=True)
@@ -72,7 +72,7 @@ class Trials:
         """The plan; None where it does not fit, or nothing may be tried any more."""
         if self.ended:
             return None
-        begins("look for changes with which it fits")
+        log_begin("look for changes with which it fits")
         try:
             return self.plan(bound, change)
         except WorkDone:
@@ -87,7 +87,7 @@ class Trials:
         return found
 
 
-def remedies(bound: Bound, trials: Trials, asked: Asked) -> tuple[str, ...]:
+def suggestions(bound: Bound, trials: Trials, asked: Request) -> tuple[str, ...]:
     """Flags after which the model fits, with what the plan then takes."""
     lines, plan = list[str](), trials.planned
     if asked.placeable:
@@ -101,20 +101,22 @@ def remedies(bound: Bound, trials: Trials, asked: Asked) -> tuple[str, ...]:
     names = _limited(bound.platform, constants=asked.of_constants)
     larger = _larger(bound, plan, names)
     lines += trials.told("--memory", (_grown(sizes, bound.platform) for sizes in larger[:_MOST_SIZES]))
-    if not users and not asked.ends_pinned:
+    if not users and not asked.io_pinned:
         both = _with_more(bound, plan, names, Change(users=True))
         if both is not None and (not larger or sum(both.values()) < sum(larger[0].values())):
             lines.append(_grown(both, bound.platform, *asked.users))
     return tuple(lines)
 
 
-def room_for_constants(bound: Bound, trials: Trials, asked: Asked, memory: str, needed_bytes: int) -> tuple[str, ...]:
+def limits_for_constants(
+    bound: Bound, trials: Trials, asked: Request, memory: str, needed_bytes: int
+) -> tuple[str, ...]:
     """The size of a memory of constants with which the model fits. It follows from sums, and is planned with once."""
     lines = trials.told("without --pin", _unpinned(bound, trials.planned)) if asked.pinned else []
-    return (*lines, *room_as_planned(bound, trials.planned, memory, needed_bytes))
+    return (*lines, *limits_as_planned(bound, trials.planned, memory, needed_bytes))
 
 
-def room_as_planned(bound: Bound, plan: Plan, memory: str, needed_bytes: int) -> tuple[str, ...]:
+def limits_as_planned(bound: Bound, plan: Plan, memory: str, needed_bytes: int) -> tuple[str, ...]:
     """The size of a memory that a plan has been seen to take, where the model fits with that."""
     sizes = {memory: bound.platform.size_for(memory, needed_bytes)}
     fits = _there_are(sizes, bound.platform) and plan(with_memories(bound, dict(sizes)), Change()) is not None
@@ -133,7 +135,9 @@ def too_much_for_machine(bound: Bound) -> str:
 
 
 def settings_that_fit(
-    settings: Iterable[Mapping[str, str]], plan: Callable[[Mapping[str, str]], Allocated | Sequence[Misfit]], work: Work
+    settings: Iterable[Mapping[str, str]],
+    plan: Callable[[Mapping[str, str]], Allocated | Sequence[PlanFailure]],
+    work: Work,
 ) -> tuple[list[str], list[str]]:
     """Flags for settings of the target with which the model fits, and those that there was no work left to try.
     `plan` gives the reasons where it does not fit; a TilewrightError is that there is no such plan.
@@ -141,7 +145,7 @@ def settings_that_fit(
     lines, untried = list[str](), list[str]()
     for some in settings:
         flags = typed(*(word for name, value in some.items() for word in ("--set", f"{name}={value}")))
-        begins("look whether it fits with %s", flags)
+        log_begin("look whether it fits with %s", flags)
         try:
             with work.limited():
                 found = plan(some)
@@ -154,7 +158,7 @@ def settings_that_fit(
     return lines, untried
 
 
-def with_remedies(error: TilewrightError, lines: Iterable[str], untried: Sequence[str]) -> TilewrightError:
+def with_suggestions(error: TilewrightError, lines: Iterable[str], untried: Sequence[str]) -> TilewrightError:
     """The error with what helps, and with what was not tried."""
     more = (f"planning takes long here: not tried: {', '.join(untried)}",) if untried else ()
     return replace(error, fix=(*error.fix, *lines), details=(*error.details, *more))
@@ -233,14 +237,14 @@ def _grown(sizes: Sizes, platform: Platform, *flags: str) -> str:
     return typed(*flags, *memories, gives=f"{more} -> fits")
 
 
-def _patient(bound: Bound, plan: Plan, asked: Asked) -> Iterator[str]:
+def _patient(bound: Bound, plan: Plan, asked: Request) -> Iterator[str]:
     if (found := plan(bound, Change(effort=_MORE_EFFORT))) is not None:
         words = "--effort", str(asked.effort * _MORE_EFFORT)
         yield typed(*words, gives=f"a more patient allocator -> {taken(found)}")
 
 
-def _users(bound: Bound, plan: Plan, asked: Asked) -> Iterator[str]:
-    if not asked.ends_pinned and (found := plan(bound, Change(users=True))) is not None:
+def _users(bound: Bound, plan: Plan, asked: Request) -> Iterator[str]:
+    if not asked.io_pinned and (found := plan(bound, Change(users=True))) is not None:
         yield typed(*asked.users, gives=f"inputs and outputs stay in your buffers -> {taken(found)}")
 
 

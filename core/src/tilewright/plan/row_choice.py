@@ -1,5 +1,5 @@
 """Knows when steps of a machine with one memory are computed row by row, and which of the ways to do so is taken.
-Does not know how such regions are found (`tile/row_programs`), nor how any plan is made: it asks the planner.
+Does not know how such regions are found (`tile/line_buffer_search`), nor how any plan is made: it asks the planner.
 
 What is asked for decides: `ram` takes the least memory that rows give, `balanced` the least at no more than a tenth
 more cycles; kernels that are slower for less scratch are left to a limit (`plan/kernel_fallback`).
@@ -19,10 +19,17 @@ from tilewright.ir.stages import Allocated, Bound, Tiled
 from tilewright.plan.planner import Planner, ram_bytes
 from tilewright.plan.row_costs import plan_cycles
 from tilewright.plan.row_kernels import kernels_of_calls
-from tilewright.plan.row_plan import RowPlan
+from tilewright.plan.row_plan import LineBufferedPlan
 from tilewright.plan.row_scratch import kernels_within
-from tilewright.plan.row_ways import MOST_PLANNED, Rebind, order_of, overlaid_ways, row_ways, ways_of
-from tilewright.plan.shortage import Misfit, choice_of
+from tilewright.plan.row_ways import (
+    MOST_PLANNED,
+    Rebind,
+    candidates_of,
+    line_buffer_candidates,
+    order_of,
+    overlaid_candidates,
+)
+from tilewright.plan.shortage import PlanFailure, choice_of
 from tilewright.plan.slowdown import slower_kernels
 from tilewright.schedule import schedule
 from tilewright.tile.whole import WholeTiler
@@ -34,9 +41,9 @@ _MOST_OVERLAID = 2  # ways that are planned with where speed is asked for
 _LEAST_SAVED = 1024  # bytes, where only speed is asked for: a step that is called by rows is some 300 B more code
 
 
-def with_rows(
-    planner: Planner, answer: Allocated | tuple[Misfit, ...], rebind: Rebind | None = None
-) -> Allocated | tuple[Misfit, ...]:
+def with_line_buffers(
+    planner: Planner, answer: Allocated | tuple[PlanFailure, ...], rebind: Rebind | None = None
+) -> Allocated | tuple[PlanFailure, ...]:
     """The plan that is asked for; the answer itself where rows give no better one.
 
     `rebind`: kernels may be others than those of the answer, where these take a layer in one piece only, or are slower
@@ -47,20 +54,20 @@ def with_rows(
 
 
 def _chosen(
-    planner: Planner, answer: Allocated | tuple[Misfit, ...], rebind: Rebind | None
-) -> Allocated | tuple[Misfit, ...]:
+    planner: Planner, answer: Allocated | tuple[PlanFailure, ...], rebind: Rebind | None
+) -> Allocated | tuple[PlanFailure, ...]:
     if not isinstance(answer, Allocated):
         return _fitting(planner, answer, rebind)
-    if planner.pins.by_rows:
+    if planner.pins.streams_io:
         return _passing(planner, answer, rebind)
-    if not rows_possible(planner, answer.tiled.scheduled.bound.platform):
+    if not line_buffers_possible(planner, answer.tiled.scheduled.bound.platform):
         return answer
     if planner.optimize == "speed":
         # copies of constants were chosen for the room that this plan leaves
         kept = planner.choose_constant_copies or isinstance(planner.tiler, WholeTiler)
         return answer if kept else _overlaid_plan(planner, answer)
-    every = row_ways(planner, answer.tiled.scheduled, rebind)
-    ways = [one for one in every if one.slowdown <= _slowest(planner)]
+    every = line_buffer_candidates(planner, answer.tiled.scheduled, rebind)
+    ways = [one for one in every if one.cycle_ratio <= _slowest(planner)]
     return smallest_plan(planner, answer, ways, MOST_PLANNED)
 
 
@@ -73,46 +80,50 @@ def _suited(planner: Planner, plan: Allocated, rebind: Rebind) -> Allocated:
     other = replace(rebind({**_not_fastest(bound), **kernels}), platform=bound.platform, diagnostics=bound.diagnostics)
     if {node.name for node in other.graph.nodes} != {node.name for node in bound.graph.nodes}:
         return plan
-    regions = {region.name: region for region in plan.tiled.regions if region.rows}
+    regions = {region.name: region for region in plan.tiled.regions if region.line_buffers}
     decisions = Decisions(order=order_of(plan.tiled.scheduled), in_place=plan.decisions.in_place, tiles=regions)
     answer = planner.attempt(other, decisions.pinned_by(planner.pins))
-    if isinstance(answer, Misfit) or ram_bytes(answer) > ram_bytes(plan) or plan_cycles(answer) >= plan_cycles(plan):
+    if (
+        isinstance(answer, PlanFailure)
+        or ram_bytes(answer) > ram_bytes(plan)
+        or plan_cycles(answer) >= plan_cycles(plan)
+    ):
         return plan
     return answer
 
 
-def faster_by_rows(planner: Planner, plan: Allocated, misfit: Misfit, rebind: Rebind | None) -> Allocated:
+def faster_line_buffered(planner: Planner, plan: Allocated, misfit: PlanFailure, rebind: Rebind | None) -> Allocated:
     """The plan, or a faster one by rows with the fastest kernels, which do not fit in one piece: that is `misfit`."""
-    possible = rows_possible(planner, plan.tiled.scheduled.bound.platform) and planner.optimize == "speed"
-    if not possible or isinstance(planner.tiler, WholeTiler) or planner.pins.by_rows:
+    possible = line_buffers_possible(planner, plan.tiled.scheduled.bound.platform) and planner.optimize == "speed"
+    if not possible or isinstance(planner.tiler, WholeTiler) or planner.pins.streams_io:
         return plan
     other = _fitting(planner, (misfit,), rebind)
     return min(plan, other, key=plan_cycles) if isinstance(other, Allocated) else plan
 
 
-def rows_possible(planner: Planner, platform: Platform) -> bool:
+def line_buffers_possible(planner: Planner, platform: Platform) -> bool:
     """Whether one core computes in its own memory, and no pin is about groups or tiles."""
     return computes_alone(platform) and not planner.pins.tiles and not planner.pins.groups
 
 
 def computes_alone(platform: Platform) -> bool:
     """Whether one core computes, in a memory that nothing is copied to first."""
-    return not platform.near and all(engine.cores == 1 for engine in platform.engines)
+    return not platform.inner and all(engine.cores == 1 for engine in platform.engines)
 
 
-def smallest_plan(planner: Planner, plan: Allocated, ways: Sequence[RowPlan], most: int) -> Allocated:
+def smallest_plan(planner: Planner, plan: Allocated, candidates: Sequence[LineBufferedPlan], most: int) -> Allocated:
     """Of the plan and the ways what takes least, of equal ways the fastest; so many are planned with at most."""
     platform = plan.tiled.scheduled.bound.platform
     best, least, left = plan, (ram_bytes(plan), 0.0), most
-    for way in sorted(ways, key=lambda one: (one.size_bytes, one.slowdown)):
+    for way in sorted(candidates, key=lambda one: (one.size_bytes, one.cycle_ratio)):
         if way.size_bytes > least[0] or not left:
             break
-        if (way.size_bytes, way.slowdown) >= least:
+        if (way.size_bytes, way.cycle_ratio) >= least:
             continue
         taken, answer = planned_well(planner, way, platform)
         left -= 1
-        if isinstance(answer, Allocated) and (ram_bytes(answer), taken.slowdown) < least:
-            best, least = answer, (ram_bytes(answer), taken.slowdown)
+        if isinstance(answer, Allocated) and (ram_bytes(answer), taken.cycle_ratio) < least:
+            best, least = answer, (ram_bytes(answer), taken.cycle_ratio)
     return best
 
 
@@ -124,34 +135,36 @@ def _slowest(planner: Planner) -> float:
 def _overlaid_plan(planner: Planner, plan: Allocated) -> Allocated:
     """The plan with outputs over what their steps read, where that is free and saves enough."""
     most = ram_bytes(plan) - _LEAST_SAVED
-    ways = overlaid_ways(planner, plan.tiled.scheduled, FREE, most) if most > 0 else ()
+    ways = overlaid_candidates(planner, plan.tiled.scheduled, FREE, most) if most > 0 else ()
     best = smallest_plan(planner, plan, ways, _MOST_OVERLAID)
     return best if ram_bytes(best) <= most else plan
 
 
-def _passing(planner: Planner, plan: Allocated, rebind: Rebind | None) -> Allocated | tuple[Misfit, ...]:
+def _passing(planner: Planner, plan: Allocated, rebind: Rebind | None) -> Allocated | tuple[PlanFailure, ...]:
     """The plan where inputs or outputs pass in rows. `plan` has them whole: an answer only for pinned tiles."""
     platform = plan.tiled.scheduled.bound.platform
-    if not rows_possible(planner, platform):
+    if not line_buffers_possible(planner, platform):
         return plan
-    every = row_ways(planner, plan.tiled.scheduled, rebind)
+    every = line_buffer_candidates(planner, plan.tiled.scheduled, rebind)
     ways = [one for one in every if one.size_bytes <= _room(plan.tiled)] or list(every)
     if planner.optimize != "speed":
-        enough = [one for one in ways if one.slowdown <= _slowest(planner)] or ways[:1]
-        ways = sorted(enough, key=lambda one: (one.size_bytes, one.slowdown))
-    best, misfits = None, list[Misfit]()
+        enough = [one for one in ways if one.cycle_ratio <= _slowest(planner)] or ways[:1]
+        ways = sorted(enough, key=lambda one: (one.size_bytes, one.cycle_ratio))
+    best, misfits = None, list[PlanFailure]()
     for way in ways[:MOST_PLANNED]:
         if best is not None and (planner.optimize == "speed" or ram_bytes(best) <= way.size_bytes):
             break
         _, answer = planned_well(planner, way, platform)
-        if isinstance(answer, Misfit):
+        if isinstance(answer, PlanFailure):
             misfits.append(answer)
         elif best is None or ram_bytes(answer) < ram_bytes(best):
             best = answer
     return best or tuple(misfits)
 
 
-def _fitting(planner: Planner, misfits: tuple[Misfit, ...], rebind: Rebind | None) -> Allocated | tuple[Misfit, ...]:
+def _fitting(
+    planner: Planner, misfits: tuple[PlanFailure, ...], rebind: Rebind | None
+) -> Allocated | tuple[PlanFailure, ...]:
     """The first way that fits: the fastest one, or the smallest where that is asked for. Where none does with the
     fastest kernels, the fastest of those that do when kernels whose scratch is in the way take less of it. Where none
     does, the smallest way of each is one more that does not.
@@ -159,7 +172,7 @@ def _fitting(planner: Planner, misfits: tuple[Misfit, ...], rebind: Rebind | Non
     found, plans = list(misfits), list[Allocated]()
     for number, tiled in enumerate(_crowded(planner, misfits)):
         room, scheduled = _room(tiled), tiled.scheduled
-        every = [_tried(planner, row_ways(planner, scheduled, rebind), scheduled.bound.platform, room)]
+        every = [_tried(planner, line_buffer_candidates(planner, scheduled, rebind), scheduled.bound.platform, room)]
         if every[0].plan is not None and not number:
             return every[0].plan
         if rebind:
@@ -175,9 +188,9 @@ class _Tried:
 
     platform: Platform
     room: float
-    way: RowPlan | None = None
+    way: LineBufferedPlan | None = None
     plan: Allocated | None = None
-    misfits: tuple[Misfit, ...] = ()
+    misfits: tuple[PlanFailure, ...] = ()
 
     @property
     def limit(self) -> float:
@@ -187,12 +200,12 @@ class _Tried:
         return size - self.misfits[-1].excess_bytes if lies_badly else self.room
 
 
-def _tried(planner: Planner, ways: Sequence[RowPlan], platform: Platform, room: float) -> _Tried:
+def _tried(planner: Planner, ways: Sequence[LineBufferedPlan], platform: Platform, room: float) -> _Tried:
     """Those that might fit, and the smallest: where that does not, it is what is nearest to fitting."""
     fitting = [one for one in ways if one.size_bytes <= room]
     if planner.optimize == "ram":
         fitting.sort(key=lambda one: one.size_bytes)
-    tried, misfits, last = fitting[:MOST_PLANNED], list[Misfit](), None
+    tried, misfits, last = fitting[:MOST_PLANNED], list[PlanFailure](), None
     smallest = min(ways, key=lambda one: one.size_bytes, default=None)
     if smallest is not None and smallest not in tried:
         tried.append(smallest)
@@ -204,21 +217,21 @@ def _tried(planner: Planner, ways: Sequence[RowPlan], platform: Platform, room: 
     return _Tried(platform=platform, room=room, way=last, misfits=tuple(misfits))
 
 
-def _exchanged(planner: Planner, tried: _Tried, misfit: Misfit, rebind: Rebind) -> Iterator[_Tried]:
+def _exchanged(planner: Planner, tried: _Tried, misfit: PlanFailure, rebind: Rebind) -> Iterator[_Tried]:
     """The same with other kernels, again and again: with the fastest whose scratch has room in the way that was tried
     last, until it fits, and once more then. `misfit` is of the fastest kernels.
     """
     for _ in range(_MOST_EXCHANGES):
         if tried.way is None or misfit.tiled is None:
             return
-        bound, first = tried.way.programs.machine.bound, misfit.tiled.scheduled.bound
+        bound, first = tried.way.search.machine.bound, misfit.tiled.scheduled.bound
         kernels = kernels_within(tried.way, tried.limit, choice_of(bound, planner.operators, planner.pins))
         if not kernels:
             return
-        fits, order = tried.plan is not None, order_of(tried.way.programs.machine.scheduled)
+        fits, order = tried.plan is not None, order_of(tried.way.search.machine.scheduled)
         other = replace(rebind({**_not_fastest(bound), **kernels}), platform=tried.platform)
         other = replace(other, diagnostics=(*other.diagnostics, *slower_kernels(other, first, (misfit.memory,))))
-        tried = _tried(planner, ways_of(planner, other, order), tried.platform, tried.room)
+        tried = _tried(planner, candidates_of(planner, other, order), tried.platform, tried.room)
         yield tried
         if fits:
             return
@@ -229,7 +242,7 @@ def _not_fastest(bound: Bound) -> dict[str, str]:
     return {name: one.kernel.name for name, one in bound.bindings.items() if one.kernel != one.candidates[0].kernel}
 
 
-def _crowded(planner: Planner, misfits: Sequence[Misfit]) -> list[Tiled]:
+def _crowded(planner: Planner, misfits: Sequence[PlanFailure]) -> list[Tiled]:
     """The first and the last that a memory was too small for, of the fastest kernels and of least scratch; and where
     their orders differ, the first order with the kernels of the last.
     """
@@ -242,7 +255,7 @@ def _crowded(planner: Planner, misfits: Sequence[Misfit]) -> list[Tiled]:
             decisions = Decisions(order=order).pinned_by(planner.pins)
             mixed = schedule(ends[1].scheduled.bound, planner.operators, decisions)
             ends.append(replace(ends[1], scheduled=mixed))
-    return [one for one in ends if rows_possible(planner, one.scheduled.bound.platform)]
+    return [one for one in ends if line_buffers_possible(planner, one.scheduled.bound.platform)]
 
 
 def _room(tiled: Tiled) -> float:
@@ -253,23 +266,25 @@ def _room(tiled: Tiled) -> float:
     return sum(float("inf") if size is None else size for size in sizes) - copies
 
 
-def planned_well(planner: Planner, way: RowPlan, platform: Platform) -> tuple[RowPlan, Allocated | Misfit]:
+def planned_well(
+    planner: Planner, way: LineBufferedPlan, platform: Platform
+) -> tuple[LineBufferedPlan, Allocated | PlanFailure]:
     """The way, or a roomier one, and the plan. The roomier one is taken where the way does not fit, or takes more than
     its least and speed is not what is asked for: then buffers lie badly beside one another.
     """
-    answer, roomier = planned_way(planner, way, platform), way.roomier()
+    answer, roomier = planned_candidate(planner, way, platform), way.least_memory()
     enough = isinstance(answer, Allocated) and (planner.optimize == "speed" or ram_bytes(answer) <= way.size_bytes)
-    if enough or roomier is None or roomier.slowdown > _slowest(planner):
+    if enough or roomier is None or roomier.cycle_ratio > _slowest(planner):
         return way, answer
-    other = planned_way(planner, roomier, platform)
-    if isinstance(other, Misfit) and isinstance(answer, Misfit):
+    other = planned_candidate(planner, roomier, platform)
+    if isinstance(other, PlanFailure) and isinstance(answer, PlanFailure):
         return (roomier, other) if other.excess_bytes < answer.excess_bytes else (way, answer)
-    if isinstance(other, Misfit) or (isinstance(answer, Allocated) and ram_bytes(answer) <= ram_bytes(other)):
+    if isinstance(other, PlanFailure) or (isinstance(answer, Allocated) and ram_bytes(answer) <= ram_bytes(other)):
         return way, answer
     return roomier, other
 
 
-def planned_way(planner: Planner, way: RowPlan, platform: Platform) -> Allocated | Misfit:
+def planned_candidate(planner: Planner, way: LineBufferedPlan, platform: Platform) -> Allocated | PlanFailure:
     """With its regions, and the limits of `platform`: those that the way was found with may be others."""
-    bound = replace(way.programs.machine.bound, platform=platform)
+    bound = replace(way.search.machine.bound, platform=platform)
     return planner.attempt(bound, way.decisions().pinned_by(planner.pins))

@@ -10,9 +10,9 @@ from tilewright.errors import Diagnostic
 from tilewright.ir.operator import Operator
 from tilewright.ir.stages import Allocated, Scheduled
 from tilewright.plan.planner import ram_bytes
-from tilewright.tile.row_buffers import row_macs_again
+from tilewright.tile.row_buffers import recomputed_macs
 from tilewright.tile.row_ports import arrivals
-from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.row_steps import LineBufferAnalysis
 from tilewright.tile.step_spaces import ScheduledMachine
 
 _SHOWN = 0.05  # percent
@@ -33,7 +33,7 @@ def plan_cycles(allocated: Allocated) -> float:
     return sum(group.cycles for group in allocated.tiled.groups)
 
 
-def slowdown(allocated: Allocated) -> float:
+def cycle_ratio(allocated: Allocated) -> float:
     """What a plan takes longer than its steps in one piece with the fastest kernels, as a part of that; an estimate."""
     before = layers_cycles(allocated.tiled.scheduled)
     return plan_cycles(allocated) / before - 1 if before else 0.0
@@ -42,21 +42,21 @@ def slowdown(allocated: Allocated) -> float:
 def times_computed(allocated: Allocated, operators: Mapping[str, Operator]) -> float:
     """How many times the network's multiply-accumulates a plan does; more than once where it is computed in stripes."""
     machine = ScheduledMachine(allocated.tiled.scheduled, operators, allocated.decisions)
-    striped = [region for region in allocated.tiled.regions if region.rows and region.rows.stripes]
-    steps = RowSteps(machine)
-    again = sum(row_macs_again(steps, region) for region in striped)
+    striped = [region for region in allocated.tiled.regions if region.line_buffers and region.line_buffers.stripes]
+    steps = LineBufferAnalysis(machine)
+    again = sum(recomputed_macs(steps, region) for region in striped)
     return 1.0 + again / max(1, macs_of(machine.scheduled, operators))
 
 
-def row_notes(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterator[Diagnostic]:
+def line_buffer_notes(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterator[Diagnostic]:
     """The note TW5036 of a plan with steps that are computed by rows: how many, what that costs, and why they end. With
     it, that inputs that arrive in rows come one after the other, where they do.
     """
     tiled = allocated.tiled
-    groups = [group for group in tiled.groups if group.region.rows is not None]
+    groups = [group for group in tiled.groups if group.region.line_buffers is not None]
     if not groups:
         return
-    percent = max(0.0, 100 * slowdown(allocated))
+    percent = max(0.0, 100 * cycle_ratio(allocated))
     more = f"about {percent:.1f} % more cycles" if percent >= _SHOWN else "no more cycles"
     count = sum(len(group.steps) for group in groups)
     steps = "1 step is" if count == 1 else f"{count} steps are"
@@ -81,8 +81,8 @@ def _turns(allocated: Allocated) -> Iterator[str]:
 def _ends(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterator[str]:
     """For each region by rows, why the step after it is in none."""
     tiled = allocated.tiled
-    steps = RowSteps(ScheduledMachine(tiled.scheduled, operators, allocated.decisions))
-    last = (steps.machine.numbers[region.name] for region in tiled.regions if region.rows is not None)
+    steps = LineBufferAnalysis(ScheduledMachine(tiled.scheduled, operators, allocated.decisions))
+    last = (steps.machine.numbers[region.name] for region in tiled.regions if region.line_buffers is not None)
     for number in (after + 1 for after in last if after + 1 < len(tiled.scheduled.steps)):
         if steps.at(number).cannot:
             yield f"they end before '{steps.at(number).step.name}': {steps.at(number).cannot}"

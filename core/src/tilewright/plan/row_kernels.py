@@ -12,19 +12,19 @@ from tilewright.ir.graph import Site
 from tilewright.ir.index import bare_loop
 from tilewright.ir.layer import Layer, Layers, layer_key
 from tilewright.ir.operator import Operator
-from tilewright.ir.regions import Region, Rows
+from tilewright.ir.regions import LineBuffers, Region
 from tilewright.ir.stages import Allocated, Bound, Candidate
 from tilewright.tile.kernel_costs import kernel_cycles, scratch_bytes
 from tilewright.tile.row_call_costs import CALL_CYCLES
-from tilewright.tile.row_step import RowStep
-from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.row_step import BufferedStep
+from tilewright.tile.row_steps import LineBufferAnalysis
 from tilewright.tile.row_stripes import with_stripes
 from tilewright.tile.step_spaces import ScheduledMachine
 
 _ROWS_AXIS = 2  # of images and signals: batch, channels, rows
 
 
-def kernels_by_rows(bound: Bound, layers: Layers) -> dict[str, str]:
+def line_buffer_kernels(bound: Bound, layers: Layers) -> dict[str, str]:
     """By node, for steps over images and signals, the kernel that takes least where every call computes one row; only
     where that is not the one that is bound.
     """
@@ -33,14 +33,14 @@ def kernels_by_rows(bound: Bound, layers: Layers) -> dict[str, str]:
         binding = bound.bindings.get(site.node.name)
         if binding is None or len(site.input(0).shape) <= _ROWS_AXIS or len(binding.candidates) < 2:
             continue
-        costs = {one.kernel.name: cycles_by_rows(one, site, layers) for one in binding.candidates}
+        costs = {one.kernel.name: line_buffered_cycles(one, site, layers) for one in binding.candidates}
         best = min(costs, key=lambda name: costs[name])
         if costs[best] < costs[binding.kernel.name]:
             found[site.node.name] = best
     return found
 
 
-def cycles_by_rows(candidate: Candidate, site: Site, layers: Layers) -> float:
+def line_buffered_cycles(candidate: Candidate, site: Site, layers: Layers) -> float:
     """Of a whole step with one row of the output in each call; infinite where a kernel computes an image in one piece
     only.
     """
@@ -69,19 +69,19 @@ def kernels_of_calls(plan: Allocated, operators: Mapping[str, Operator], layers:
     """By node, for steps whose columns are in stripes, the kernel that is fastest for the calls that the plan makes of
     it, where another is bound: of the same loops and layouts, and with no more scratch than its region has anyway.
     """
-    steps = RowSteps(ScheduledMachine(plan.tiled.scheduled, operators, plan.decisions))
+    steps = LineBufferAnalysis(ScheduledMachine(plan.tiled.scheduled, operators, plan.decisions))
     found: dict[str, str] = {}
     for region in plan.tiled.regions:
-        if region.rows is not None and region.rows.stripes is not None:
-            found.update(_fastest(steps, region, region.rows, layers))
+        if region.line_buffers is not None and region.line_buffers.stripes is not None:
+            found.update(_fastest(steps, region, region.line_buffers, layers))
     return found
 
 
-def _fastest(steps: RowSteps, region: Region, rows: Rows, layers: Layers) -> Iterator[tuple[str, str]]:
+def _fastest(steps: LineBufferAnalysis, region: Region, rows: LineBuffers, layers: Layers) -> Iterator[tuple[str, str]]:
     own = with_stripes(steps, [steps.at(steps.machine.numbers[name]) for name in region.steps], rows.stripes)
-    room = max(steps.calls.scratch_bytes(one, trips) for one, trips in zip(own, rows.trips, strict=True))
+    room = max(steps.calls.scratch_bytes(one, trips) for one, trips in zip(own, rows.extents, strict=True))
     bound, over = steps.machine.bound, steps.machine.decisions.in_place
-    for one, trips in zip(own, rows.trips, strict=True):
+    for one, trips in zip(own, rows.extents, strict=True):
         if over.get(one.step.name):
             continue
         site, binding, now = steps.machine.site(one.step), bound.bindings[one.step.name], bound.layers[one.step.name]
@@ -96,7 +96,7 @@ def _fastest(steps: RowSteps, region: Region, rows: Rows, layers: Layers) -> Ite
             yield one.step.name, best
 
 
-def _alike(access: Access, other: Access, one: RowStep) -> bool:
+def _alike(access: Access, other: Access, one: BufferedStep) -> bool:
     """Whether the loops through rows and columns are the same, and read the same of what is no constant."""
     if not isinstance(access, MapAccess) or not isinstance(other, MapAccess):
         return False
@@ -107,7 +107,7 @@ def _alike(access: Access, other: Access, one: RowStep) -> bool:
     return same and all(mine.get(name) == theirs.get(name) for name in names)
 
 
-def _calls(steps: RowSteps, one: RowStep, trips: int, layer: Layer) -> tuple[float, int]:
+def _calls(steps: LineBufferAnalysis, one: BufferedStep, trips: int, layer: Layer) -> tuple[float, int]:
     """Cycles of all calls of a step with a kernel, and the most scratch of one."""
     machine, kernel = steps.machine, layer.kernel
     site = layer.at(machine.site(one.step))

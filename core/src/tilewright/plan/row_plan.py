@@ -7,28 +7,28 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tilewright.ir.decisions import Decisions
-from tilewright.tile.row_programs import Division, RowPrograms
+from tilewright.tile.row_programs import LineBufferPartition, LineBufferSearch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RowPlan:
+class LineBufferedPlan:
     """The least that any plan with it takes, and how many times the cycles of layer by layer."""
 
-    programs: RowPrograms
-    division: Division
+    search: LineBufferSearch
+    partition: LineBufferPartition
     size_bytes: int
-    slowdown: float
+    cycle_ratio: float
 
-    def roomier(self) -> RowPlan | None:
+    def least_memory(self) -> LineBufferedPlan | None:
         """The same steps together, each called as takes the least; None where that is so."""
-        division = self.programs.roomier(self.division)
-        if division.segments == self.division.segments:
+        division = self.search.least_memory(self.partition)
+        if division.segments == self.partition.segments:
             return None
-        slowdown = self.slowdown * division.cycles / self.division.cycles
-        return replace(self, division=division, size_bytes=self.programs.least_bytes(division), slowdown=slowdown)
+        slowdown = self.cycle_ratio * division.cycles / self.partition.cycles
+        return replace(self, partition=division, size_bytes=self.search.least_bytes(division), cycle_ratio=slowdown)
 
     def decisions(self) -> Decisions:
         """The same order and in-place pairs, with these regions."""
-        decisions = self.programs.machine.decisions
-        regions = self.programs.regions(self.division)
+        decisions = self.search.machine.decisions
+        regions = self.search.regions(self.partition)
         return Decisions(order=decisions.order, in_place=decisions.in_place, tiles=regions)

@@ -1,5 +1,5 @@
 """Knows which kernels the steps of a way by rows may have: the fastest whose scratch has room beside all else.
-Does not know how ways are found (`row_ways`), nor how kernels are bound.
+Does not know how ways are found (`line_buffer_candidates`), nor how kernels are bound.
 """
 
 from __future__ import annotations
@@ -8,21 +8,21 @@ from collections.abc import Iterator
 from math import inf
 
 from tilewright.ir.stages import Candidate
-from tilewright.plan.row_kernels import cycles_by_rows
-from tilewright.plan.row_plan import RowPlan
+from tilewright.plan.row_kernels import line_buffered_cycles
+from tilewright.plan.row_plan import LineBufferedPlan
 from tilewright.plan.shortage import KernelChoice
 from tilewright.tile.row_segments import Segment
 
 
-def kernels_within(way: RowPlan, limit: float, choice: KernelChoice) -> dict[str, str]:
+def kernels_within(way: LineBufferedPlan, limit: float, choice: KernelChoice) -> dict[str, str]:
     """By node, the fastest kernels with which no segment of `way` takes more than `limit` bytes, where another one is
     bound; {} where none do, or all of these are. `choice` is of the way's binding.
 
     The steps of a segment share scratch: each may take as much as all else in the segment leaves.
     """
-    steps = [step.name for step in way.programs.machine.scheduled.steps]
+    steps = [step.name for step in way.search.machine.scheduled.steps]
     found: dict[str, str] = {}
-    for segment in way.division.segments:
+    for segment in way.partition.segments:
         own = steps[segment.first : segment.last + 1]
         room = limit - (segment.size_bytes - max(map(choice.used, own)))
         for step in own:
@@ -43,6 +43,6 @@ def _within(room: float, step: str, segment: Segment, choice: KernelChoice) -> I
 
 
 def _cycles(candidate: Candidate, step: str, segment: Segment, choice: KernelChoice) -> float:
-    if segment.way is None:
+    if segment.row_schedule is None:
         return candidate.cycles
-    return cycles_by_rows(candidate, choice.sites[step], choice.layers)
+    return line_buffered_cycles(candidate, choice.sites[step], choice.layers)

@@ -1,5 +1,5 @@
 """Knows the ways to compute steps of a machine with one memory row by row: what each takes, in bytes and in time.
-Does not know which is taken (`row_choice`), nor how regions are found (`tile/row_programs`).
+Does not know which is taken (`row_choice`), nor how regions are found (`tile/line_buffer_search`).
 """
 
 from __future__ import annotations
@@ -8,20 +8,20 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from math import inf
 
-from tilewright.ir.decisions import BY_ROWS, Decisions
+from tilewright.ir.decisions import STREAMED, Decisions
 from tilewright.ir.layer import Layers
 from tilewright.ir.operator import Operator
 from tilewright.ir.stages import Bound, Scheduled
 from tilewright.plan.known_answers import boundless
 from tilewright.plan.planner import Planner
 from tilewright.plan.row_costs import layers_cycles, macs_of
-from tilewright.plan.row_kernels import kernels_by_rows
-from tilewright.plan.row_plan import RowPlan
-from tilewright.plan.work import row_units
+from tilewright.plan.row_kernels import line_buffer_kernels
+from tilewright.plan.row_plan import LineBufferedPlan
+from tilewright.plan.work import line_buffer_units
 from tilewright.schedule import schedule
 from tilewright.schedule.order import given_order
-from tilewright.tile.row_lives import KnownCalls
-from tilewright.tile.row_programs import Division, RowPrograms, overlaid_steps, row_programs
+from tilewright.tile.row_lives import CallCache
+from tilewright.tile.row_programs import LineBufferPartition, LineBufferSearch, line_buffer_search, overlaid_steps
 from tilewright.tile.step_spaces import ScheduledMachine
 
 MOST_PLANNED = 16  # ways that are planned with: most of them reach the least that they take
@@ -30,37 +30,37 @@ MOST_PLANNED = 16  # ways that are planned with: most of them reach the least th
 Rebind = Callable[[Mapping[str, str]], Bound]  # with these kernels, node -> name
 
 
-def row_plans(
+def line_buffered_plans(
     scheduled: Scheduled,
     operators: Mapping[str, Operator],
     decisions: Decisions,
     *,
     apart: bool,
     recompute: float = 1.0,
-    known: KnownCalls | None = None,
-) -> tuple[RowPlan, ...]:
+    known: CallCache | None = None,
+) -> tuple[LineBufferedPlan, ...]:
     """All ways worth a look, the fastest first. `apart`: also those in which no value takes another's bytes. None takes
     more than `recompute` times the multiply-accumulates. `known`: of the same binding in the same order.
     """
     before, most = layers_cycles(scheduled), (recompute - 1.0) * macs_of(scheduled, operators)
-    found, known = list[RowPlan](), known or KnownCalls()
+    found, known = list[LineBufferedPlan](), known or CallCache()
     for chosen in _schedules(scheduled, operators, decisions, apart=apart):
         machine = ScheduledMachine(chosen[0], operators, chosen[1])
-        programs = row_programs(machine, most, known)
+        programs = line_buffer_search(machine, most, known)
         found.extend(
             _way(programs, one, before)
             for one in programs.front()
-            if any(segment.way for segment in one.segments) and one.again <= most
+            if any(segment.row_schedule for segment in one.segments) and one.recomputed_macs <= most
         )
-        if not decisions.by_rows:  # rows pass steps that are called by rows
+        if not decisions.streams_io:  # rows pass steps that are called by rows
             found.extend(_overlaid(machine, before, known=known))
-    return tuple(sorted(found, key=lambda one: (one.division.cycles, one.size_bytes)))
+    return tuple(sorted(found, key=lambda one: (one.partition.cycles, one.size_bytes)))
 
 
-def _way(programs: RowPrograms, one: Division, cycles: float) -> RowPlan:
+def _way(programs: LineBufferSearch, one: LineBufferPartition, cycles: float) -> LineBufferedPlan:
     """`cycles`: of layer by layer."""
     size, slowdown = programs.least_bytes(one), one.cycles / max(cycles, 1.0)
-    return RowPlan(programs=programs, division=one, size_bytes=size, slowdown=slowdown)
+    return LineBufferedPlan(search=programs, partition=one, size_bytes=size, cycle_ratio=slowdown)
 
 
 def _schedules(
@@ -72,7 +72,9 @@ def _schedules(
         yield schedule(scheduled.bound, operators, other), other
 
 
-def overlaid_ways(planner: Planner, scheduled: Scheduled, most: float, most_bytes: int) -> tuple[RowPlan, ...]:
+def overlaid_candidates(
+    planner: Planner, scheduled: Scheduled, most: float, most_bytes: int
+) -> tuple[LineBufferedPlan, ...]:
     """The smallest ways in which every step is alone, and outputs are over what their steps read; the fastest first.
 
     They take at most `most` times the cycles of layer by layer, and `most_bytes`.
@@ -87,44 +89,52 @@ def _overlaid(
     cycles: float,
     most: float = inf,
     most_bytes: float = inf,
-    known: KnownCalls | None = None,
-) -> tuple[RowPlan, ...]:
+    known: CallCache | None = None,
+) -> tuple[LineBufferedPlan, ...]:
     programs, divisions = overlaid_steps(machine, most * cycles, most_bytes, known)
     small = (one for one in divisions[-MOST_PLANNED:] if one.size_bytes <= most_bytes)
     return tuple(way for way in (_way(programs, one, cycles) for one in small) if way.size_bytes <= most_bytes)
 
 
-def row_ways(planner: Planner, scheduled: Scheduled, rebind: Rebind | None) -> tuple[RowPlan, ...]:
+def line_buffer_candidates(
+    planner: Planner, scheduled: Scheduled, rebind: Rebind | None
+) -> tuple[LineBufferedPlan, ...]:
     """The ways with the kernels that are there, and, where it makes a difference, with such as take rows. Only the
     order of `scheduled` counts: what shares bytes there may be what a plan by rows has chosen.
     """
     decisions = Decisions(order=order_of(scheduled)).pinned_by(planner.pins)
     found = _searched(planner, scheduled.bound, decisions)
-    kernels = kernels_by_rows(scheduled.bound, planner.layers or Layers(operators=planner.operators)) if rebind else {}
+    kernels = (
+        line_buffer_kernels(scheduled.bound, planner.layers or Layers(operators=planner.operators)) if rebind else {}
+    )
     if not kernels or rebind is None:
         return found
-    more = ways_of(planner, rebind(kernels), decisions.order)
-    return tuple(sorted((*found, *more), key=lambda one: (one.division.cycles, one.size_bytes)))
+    more = candidates_of(planner, rebind(kernels), decisions.order)
+    return tuple(sorted((*found, *more), key=lambda one: (one.partition.cycles, one.size_bytes)))
 
 
-def ways_of(planner: Planner, bound: Bound, order: tuple[str, ...]) -> tuple[RowPlan, ...]:
+def candidates_of(planner: Planner, bound: Bound, order: tuple[str, ...]) -> tuple[LineBufferedPlan, ...]:
     """The ways with the kernels of a binding; in another order where it has other nodes."""
     if {node.name for node in bound.graph.nodes} != set(order):
         order = given_order(bound.graph)
     return _searched(planner, bound, Decisions(order=order).pinned_by(planner.pins))
 
 
-def _searched(planner: Planner, bound: Bound, decisions: Decisions) -> tuple[RowPlan, ...]:
+def _searched(planner: Planner, bound: Bound, decisions: Decisions) -> tuple[LineBufferedPlan, ...]:
     """The ways of one binding in one order. Limits change nothing about them."""
     asked = decisions, planner.recompute, boundless(bound.platform)
-    if (known := planner.row_ways.found(bound, *asked)) is not None:
+    if (known := planner.line_buffer_candidates.found(bound, *asked)) is not None:
         return known
     layers, apart = schedule(bound, planner.operators, decisions), not planner.pins.in_place
-    planner.work.spend(row_units(bound))
-    calls = decisions.order, frozenset(one for one in decisions.io.items() if one[1] in BY_ROWS)
-    known_calls = planner.row_calls.found(bound, *calls) or planner.row_calls.keep(KnownCalls(), bound, *calls)
-    ways = row_plans(layers, planner.operators, decisions, apart=apart, recompute=planner.recompute, known=known_calls)
-    return planner.row_ways.keep(ways, bound, *asked)
+    planner.work.spend(line_buffer_units(bound))
+    calls = decisions.order, frozenset(one for one in decisions.io.items() if one[1] in STREAMED)
+    known_calls = planner.line_buffer_calls.found(bound, *calls) or planner.line_buffer_calls.keep(
+        CallCache(), bound, *calls
+    )
+    ways = line_buffered_plans(
+        layers, planner.operators, decisions, apart=apart, recompute=planner.recompute, known=known_calls
+    )
+    return planner.line_buffer_candidates.keep(ways, bound, *asked)
 
 
 def order_of(scheduled: Scheduled) -> tuple[str, ...]:

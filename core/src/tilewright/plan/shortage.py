@@ -28,7 +28,7 @@ Refused = Mapping[str, frozenset[str]]  # step -> kernels of it that do not fit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Misfit:
+class PlanFailure:
     """Why a proposal does not fit: what the user is told, and what overflows where buffers could be listed."""
 
     error: TilewrightError
@@ -125,26 +125,26 @@ def choice_of(bound: Bound, operators: Mapping[str, Operator], pins: Decisions) 
     return KernelChoice(bound=bound, operators=operators, pins=pins, sites=sites, layers=layers, settled=settled)
 
 
-def refusals(misfit: Misfit, choice: KernelChoice, refused: Refused) -> Refused:
+def refusals(misfit: PlanFailure, choice: KernelChoice, refused: Refused) -> Refused:
     """Kernels that have to go for the plan to fit; {} where no other kernels help, as far as can be told."""
     if misfit.overflow is not None and misfit.tiled is not None:
         return _of_overflow(misfit.tiled, misfit.overflow, choice, refused)
     return {} if stuck_steps(misfit, choice, refused) else _used(misfit, choice)
 
 
-def stuck_steps(misfit: Misfit, choice: KernelChoice, refused: Refused) -> tuple[str, ...]:
+def stuck_steps(misfit: PlanFailure, choice: KernelChoice, refused: Refused) -> tuple[str, ...]:
     """Of the steps that no tile fits those that have no other kernel."""
     used = _used(misfit, choice)
     return tuple(step for step in used if not choice.candidates(step, joined(refused, used)))
 
 
-def _used(misfit: Misfit, choice: KernelChoice) -> dict[str, frozenset[str]]:
+def _used(misfit: PlanFailure, choice: KernelChoice) -> dict[str, frozenset[str]]:
     """The kernels that the steps have that no tile fits."""
     bindings, steps = choice.bound.bindings, [error.subject for error in misfit.errors]
     return {step: frozenset((bindings[step].kernel.name,)) for step in steps if step in bindings}
 
 
-def least_scratch(misfit: Misfit, choice: KernelChoice, refused: Refused) -> dict[str, str]:
+def least_scratch(misfit: PlanFailure, choice: KernelChoice, refused: Refused) -> dict[str, str]:
     """Step -> kernel: those of least scratch, for every step whose scratch may be in the memory that is short."""
     if misfit.overflow is None or misfit.tiled is None:
         return {}
@@ -158,7 +158,7 @@ def least_scratch(misfit: Misfit, choice: KernelChoice, refused: Refused) -> dic
     return found
 
 
-def regained(plan: Allocated, misfit: Misfit, choice: KernelChoice) -> dict[str, str]:
+def regained(plan: Allocated, misfit: PlanFailure, choice: KernelChoice) -> dict[str, str]:
     """Step -> kernel: faster ones whose scratch has room after all, beside what the plan has alive in that step.
 
     Scratch lives in one step only, so that all of them have room together. `misfit` is of the fastest kernels.

@@ -43,14 +43,14 @@ class StepOrders:
     def lower_bound_bytes(self, bound: Bound) -> int | None:
         """Bytes of all memories that are written together, that no order needs less of. None: not known, because the
         order is pinned, state is kept, or steps are computed tile by tile."""
-        if bound.platform.near or self.pins.order or self.pins.state:
+        if bound.platform.inner or self.pins.order or self.pins.state:
             return None
         task = self.task(bound)
         return self._found(bound, task).lower_bound if task.exact else None
 
     def task(self, bound: Bound) -> OrderTask:
         """What an order of these nodes costs in memory; scratch counts on machines with one memory."""
-        scratch = {} if bound.platform.near else {name: _scratch(bound, name) for name in bound.bindings}
+        scratch = {} if bound.platform.inner else {name: _scratch(bound, name) for name in bound.bindings}
         return order_task(bound, self.operators, self._theirs, scratch, self.pins.memories)
 
     def pieces(self, bound: Bound) -> Pieces:

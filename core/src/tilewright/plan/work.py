@@ -28,7 +28,7 @@ def tile_units(bound: Bound) -> int:
     return (_SEARCHED * len(hops_of(bound.platform)) or _LISTED) * len(bound.graph.nodes)
 
 
-def row_units(bound: Bound) -> int:
+def line_buffer_units(bound: Bound) -> int:
     """What it takes to look for ways by rows."""
     return _SEARCHED * len(bound.graph.nodes)
 

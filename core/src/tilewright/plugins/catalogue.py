@@ -64,7 +64,7 @@ class Catalogue:
 
     def find(self, kind: str, name: str) -> tuple[Package, Offer]:
         """The one package that offers it and may be imported. TilewrightError (exit 8) when there is no such one."""
-        needed = f"{kind_named(kind).word} '{name}'"
+        needed = f"{kind_named(kind).label} '{name}'"
         found = [
             (package, offer)
             for package in self.packages

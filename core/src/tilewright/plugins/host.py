@@ -146,7 +146,7 @@ def _asked(manager: pluggy.PluginManager, kind: Kind) -> tuple[Any, ...]:
             found = f"hook '{kind.hook}' must return {expected.__name__} objects, found {type(value).__name__}"
             raise _BrokenError("TW8006", found, at)
         if isinstance(value, (Platform, MemoryHierarchy)) and (fault := machine_fault(value)):
-            raise _BrokenError("TW8006", f"{kind.word} '{value.name}' {fault}", at)
+            raise _BrokenError("TW8006", f"{kind.label} '{value.name}' {fault}", at)
     names = [value.name for value in values]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

@@ -19,8 +19,8 @@ class Kind:
 
     name: str
     plural: str
-    word: str  # what a user calls it
-    home: str  # module and name of the values' type
+    label: str  # what a user calls it
+    defined_in: str  # module and name of the values' type
     pack: bool = False  # the entry point names a bundle: what is inside is known after loading
 
     @property
@@ -30,40 +30,42 @@ class Kind:
 
     def value_type(self) -> type[Any]:
         """The type every value must have. A Protocol is checked by the presence of its members."""
-        module, name = self.home.split(":")
+        module, name = self.defined_in.split(":")
         found: type[Any] = getattr(import_module(module), name)
         return found
 
 
 KINDS = (
-    Kind(name="platform", plural="platforms", word="target", home="tilewright.ir.platform:Platform"),
+    Kind(name="platform", plural="platforms", label="target", defined_in="tilewright.ir.platform:Platform"),
     Kind(
         name="memory_hierarchy",
         plural="memory_hierarchies",
-        word="memory hierarchy",
-        home="tilewright.ir.platform:MemoryHierarchy",
+        label="memory hierarchy",
+        defined_in="tilewright.ir.platform:MemoryHierarchy",
     ),
-    Kind(name="operator", plural="operators", word="operator", home="tilewright.ir.operator:Operator", pack=True),
-    Kind(name="kernel", plural="kernels", word="kernel", home="tilewright.ir.kernel:Kernel", pack=True),
+    Kind(
+        name="operator", plural="operators", label="operator", defined_in="tilewright.ir.operator:Operator", pack=True
+    ),
+    Kind(name="kernel", plural="kernels", label="kernel", defined_in="tilewright.ir.kernel:Kernel", pack=True),
     Kind(
         name="graph_pass",
         plural="graph_passes",
-        word="graph pass",
-        home="tilewright.ir.graph_pass:GraphPass",
+        label="graph pass",
+        defined_in="tilewright.ir.graph_pass:GraphPass",
         pack=True,
     ),
-    Kind(name="tiler", plural="tilers", word="tiler", home="tilewright.ir.tiler:Tiler"),
-    Kind(name="allocator", plural="allocators", word="allocator", home="tilewright.ir.allocation:Allocator"),
+    Kind(name="tiler", plural="tilers", label="tiler", defined_in="tilewright.ir.tiler:Tiler"),
+    Kind(name="allocator", plural="allocators", label="allocator", defined_in="tilewright.ir.allocation:Allocator"),
     Kind(
         name="code_pass",
         plural="code_passes",
-        word="code pass",
-        home="tilewright.ir.code_pass:CodePass",
+        label="code pass",
+        defined_in="tilewright.ir.code_pass:CodePass",
         pack=True,
     ),
-    Kind(name="runner", plural="runners", word="runner", home="tilewright.ir.runner:Runner"),
-    Kind(name="exporter", plural="exporters", word="exporter", home="tilewright.plugins.offers:Exporter"),
-    Kind(name="command", plural="commands", word="command", home="tilewright.plugins.offers:Command"),
+    Kind(name="runner", plural="runners", label="runner", defined_in="tilewright.ir.runner:Runner"),
+    Kind(name="exporter", plural="exporters", label="exporter", defined_in="tilewright.plugins.offers:Exporter"),
+    Kind(name="command", plural="commands", label="command", defined_in="tilewright.plugins.offers:Command"),
 )
 
 KIND_NAMES = tuple(kind.name for kind in KINDS)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from tilewright.ir.journal import DEBUG, LOG, told
+from tilewright.ir.journal import DEBUG, LOG, log_span
 from tilewright.plugins.catalogue import Catalogue, Offer, Package, discover
 from tilewright.plugins.faults import Fault
 from tilewright.plugins.host import Loaded, load
@@ -96,7 +96,7 @@ def _needed(catalogue: Catalogue, named: Iterable[tuple[str, str]], with_target:
     for kind, name in named:
         package, offer = catalogue.find(kind, name)
         more = PACKS if with_target and kind == "platform" else ()
-        _wish(wishes, package, offer, f"{kind_named(kind).word} '{name}'", more)
+        _wish(wishes, package, offer, f"{kind_named(kind).label} '{name}'", more)
     return wishes
 
 
@@ -119,7 +119,7 @@ def _load(catalogue: Catalogue, wishes: Mapping[_Object, _Wish]) -> Registry:
     left_out: dict[str, Fault] = {}
     loaded: list[Loaded] = []
     for key, wish in sorted(wishes.items()):
-        with told(DEBUG, "plugin %s %s: %s", wish.package.name, wish.package.version, key.reference):
+        with log_span(DEBUG, "plugin %s %s: %s", wish.package.name, wish.package.version, key.reference):
             outcome = load(wish.package, key.reference, wish.kinds)
         if isinstance(outcome, Loaded):
             loaded.append(outcome)
@@ -146,4 +146,4 @@ def _load(catalogue: Catalogue, wishes: Mapping[_Object, _Wish]) -> Registry:
 def _in_words(title: str) -> str:
     """What a user calls the thing of an entry point."""
     kind, _, name = title.partition(".")
-    return f"{kind_named(kind).word} '{name}'"
+    return f"{kind_named(kind).label} '{name}'"

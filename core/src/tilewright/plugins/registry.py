@@ -124,7 +124,7 @@ def clashes(loaded: Sequence[Loaded]) -> tuple[Fault, ...]:
     for plugin in loaded:
         for kind in KINDS:
             for value in plugin.values.get(kind.name, ()):
-                owners.setdefault((kind.word, value.name), []).append((plugin.package.name, plugin.package.version))
+                owners.setdefault((kind.label, value.name), []).append((plugin.package.name, plugin.package.version))
     return tuple(
         clash_fault(f"{word} '{name}'", those) for (word, name), those in sorted(owners.items()) if len(those) > 1
     )

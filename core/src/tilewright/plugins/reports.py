@@ -71,7 +71,7 @@ def _report(package: Package, clashing: Sequence[Fault], outcomes: Sequence[Load
         announced=tuple(offer.title for offer in package.offers),
         hooks=tuple(dict.fromkeys(hook for plugin in loaded for hook in plugin.hooks)),
         offers=tuple(
-            f"{kind.word} {value.name}"
+            f"{kind.label} {value.name}"
             for kind in KINDS
             for plugin in loaded
             for value in sorted(plugin.values.get(kind.name, ()), key=lambda value: str(value.name))

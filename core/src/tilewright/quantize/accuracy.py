@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.ir.journal import INFO, timed
+from tilewright.ir.journal import INFO, with_log_span
 from tilewright.quantize.samples import Samples
 from tilewright.quantize.static import Reader, session
 
@@ -55,7 +55,7 @@ class ValueLoss:
     sqnr_db: float
 
 
-@timed(INFO, "compare: both networks on the samples")
+@with_log_span(INFO, "compare: both networks on the samples")
 def accuracy(before: Path, after: Path, samples: Samples) -> Accuracy:
     """Run both networks on all samples."""
     names, given = _run(before, samples.inputs)
@@ -72,7 +72,7 @@ def accuracy(before: Path, after: Path, samples: Samples) -> Accuracy:
     )
 
 
-@timed(INFO, "compare: every value of both networks")
+@with_log_span(INFO, "compare: every value of both networks")
 def largest_losses(
     before: Path, after: Path, samples: Sequence[Mapping[str, Array]], count: int, folder: Path
 ) -> tuple[ValueLoss, ...]:

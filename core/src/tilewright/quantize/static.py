@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from tilewright.errors import TilewrightError, model_error, toolchain_error
-from tilewright.ir.journal import INFO, timed
+from tilewright.ir.journal import INFO, with_log_span
 from tilewright.quantize.samples import NetworkInput
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def numpy_name(declared: str) -> str:
     return {"float": "float32", "double": "float64"}.get(element, element)
 
 
-@timed(INFO, "prepare: batch normalisations folded, shapes inferred")
+@with_log_span(INFO, "prepare: batch normalisations folded, shapes inferred")
 def prepare(model: Path, prepared: Path) -> None:
     """Write the float network with batch normalisations folded and shapes inferred, as quantisation wants it."""
     from onnxruntime.quantization.shape_inference import quant_pre_process
@@ -101,7 +101,7 @@ def prepare(model: Path, prepared: Path) -> None:
         quant_pre_process(str(model), str(prepared), skip_symbolic_shape=True)
 
 
-@timed(INFO, "quantise: ranges from the samples, scales, and the file")
+@with_log_span(INFO, "quantise: ranges from the samples, scales, and the file")
 def quantise(prepared: Path, quantised: Path, samples: Sequence[Mapping[str, Array]], recipe: Recipe) -> None:
     """Write the network with QuantizeLinear and DequantizeLinear (QDQ) around its layers, scales from the samples."""
     from onnxruntime.quantization import CalibrationMethod, QuantFormat, QuantType, quantize_static

@@ -20,11 +20,11 @@ from tilewright.ir.graph import Node, Tensor
 from tilewright.ir.operator import Operator
 from tilewright.ir.stages import Allocated, Bound, Buffer, Group, PoolUse
 from tilewright.plan.constant_copy_costs import copy_cycles
-from tilewright.plan.row_choice import rows_possible
+from tilewright.plan.row_choice import line_buffers_possible
 from tilewright.report.covered import covered_bytes
 from tilewright.report.front import front_of
-from tilewright.report.held_rows import held_rows
-from tilewright.report.row_ports import row_ports
+from tilewright.report.held_rows import line_buffer_rows
+from tilewright.report.row_ports import streamed_io
 from tilewright.report.tiles import level, traffic_ratio, work
 from tilewright.report.time import milliseconds
 from tilewright.tile.measure import step_costs
@@ -39,7 +39,7 @@ def build_report(deployment: Deployment, *, artifacts: bool = True, front: bool 
     allocated = deployment.allocated
     bound = allocated.tiled.scheduled.bound
     operators = deployment.registry.operators
-    held = held_rows(allocated)
+    held = line_buffer_rows(allocated)
     steps = _steps(allocated, operators)
     totals = {kind: round(sum(step["cycles"][kind] for step in steps)) for kind in ("compute", "copy", "total")}
     return {
@@ -75,7 +75,7 @@ def build_report(deployment: Deployment, *, artifacts: bool = True, front: bool 
 
 def _front(deployment: Deployment, *, asked: bool) -> dict[str, Any]:
     """Memory against cycles, where it is asked for; else only where the plan is the one point that there is."""
-    if not asked and rows_possible(deployment.planner, deployment.platform):
+    if not asked and line_buffers_possible(deployment.planner, deployment.platform):
         return {}
     return {"front": front_of(deployment.front)}
 
@@ -155,9 +155,9 @@ def _tiles(group: Group) -> dict[str, Any]:
     return {
         "group": group.name,
         "kept": dict(group.region.resident),
-        "inner": {value: held.form for value, held in group.region.held.items()},
+        "inner": {value: held.form for value, held in group.region.internal_values.items()},
         "tile_shape": [
-            {"far": hop.far, "near": hop.near, "nest": [[loop, size] for loop, size in hop.nest]}
+            {"far": hop.outer, "near": hop.inner, "nest": [[loop, size] for loop, size in hop.nest]}
             for hop in group.region.hops
         ],
     }
@@ -250,7 +250,7 @@ def _buffer(buffer: Buffer, allocated: Allocated, held: Mapping[str, dict[str, A
 
 
 def _model(deployment: Deployment, allocated: Allocated) -> dict[str, Any]:
-    bound, rows = allocated.tiled.scheduled.bound, row_ports(allocated)
+    bound, rows = allocated.tiled.scheduled.bound, streamed_io(allocated)
 
     def ends(names: tuple[str, ...]) -> list[dict[str, Any]]:
         tensors = [bound.graph.tensors[name] for name in names]

@@ -64,4 +64,4 @@ def less_memory(points: Sequence[FrontPoint], typed: str) -> Iterator[str]:
 
 def _percent(one: FrontPoint) -> float:
     """Cycles more than the fastest kernels take layer by layer; 0.0 and not -0.0."""
-    return round(100 * one.slowdown, 1) + 0.0
+    return round(100 * one.cycle_ratio, 1) + 0.0

@@ -13,7 +13,7 @@ from tilewright.ir.stages import Allocated
 from tilewright.tile.footprint import tile_buffer_name
 
 
-def held_rows(allocated: Allocated) -> dict[str, dict[str, Any]]:
+def line_buffer_rows(allocated: Allocated) -> dict[str, dict[str, Any]]:
     """By buffer; those of values whose rows are there all at once are left out."""
     return dict(_held(allocated))
 
@@ -22,11 +22,11 @@ def _held(allocated: Allocated) -> Iterator[tuple[str, dict[str, Any]]]:
     bound = allocated.tiled.scheduled.bound
     makers = {value: node for node in bound.graph.nodes for value in node.outputs}
     for region in allocated.tiled.regions:
-        for value in region.inner if region.rows else ():
-            node, held = makers[value], region.held[value]
+        for value in region.unmaterialised if region.line_buffers else ():
+            node, held = makers[value], region.internal_values[value]
             layer = bound.layers[node.name]
             output = layer.operator.outputs[0]
-            loop = region.rows.loops[region.steps.index(node.name)] if region.rows else ""
+            loop = region.line_buffers.loops[region.steps.index(node.name)] if region.line_buffers else ""
             axes = layer.access.axes[output] if isinstance(layer.access, MapAccess) else ()
             extent = next((axis.extent for axis in axes if loop and bare_loop(axis) == loop), 0)
             if extent:

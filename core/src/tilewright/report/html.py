@@ -15,7 +15,7 @@ from tilewright.report.front import told, what_to_ask
 from tilewright.report.names import nodes_of, shown_names
 from tilewright.report.network import network_svg, place_colours
 from tilewright.report.panels import Panel, panels_of_report
-from tilewright.report.text import meaning, passing, piece_by_piece
+from tilewright.report.text import meaning, piece_by_piece, streaming_of
 from tilewright.report.time import cost_text, step_time
 
 
@@ -96,7 +96,7 @@ def _said(item: Mapping[str, Any]) -> Iterator[str]:
     if "scale" in item:
         yield meaning(item)
     if "rows" in item:
-        yield passing(item)
+        yield streaming_of(item)
 
 
 def _rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -48,7 +48,7 @@ def _quantised(model: Mapping[str, Any]) -> Iterator[Table]:
 def _passing(model: Mapping[str, Any]) -> Iterator[Table]:
     """What arrives and what leaves by rows, and how much of it memory has."""
     rows = [
-        (word, item["name"], passing(item))
+        (word, item["name"], streaming_of(item))
         for word, items in (("input", model.get("inputs", ())), ("output", model.get("outputs", ())))
         for item in items
         if "rows" in item
@@ -57,7 +57,7 @@ def _passing(model: Mapping[str, Any]) -> Iterator[Table]:
         yield Table(rows=rows, indent=2, headed=False)
 
 
-def passing(item: Mapping[str, Any]) -> str:
+def streaming_of(item: Mapping[str, Any]) -> str:
     """`arrives in 24 rows of 128 B, 1 at a time; 3 held, 384 B` for an input or output of a report; "" where it is
     whole. Inputs of the same turn come together, those of the next after them.
     """

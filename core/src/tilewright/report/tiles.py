@@ -24,8 +24,8 @@ def work(step: str, group: Group, costs: tuple[HopCost, ...]) -> dict[str, Any]:
         return {"tiles": 1, "copies": {"in_bytes": 0, "out_bytes": 0}, "bound_bytes": 0, "cycles": cycles, "hops": []}
     hops = [
         {
-            "far": hop.far,
-            "near": hop.near,
+            "far": hop.outer,
+            "near": hop.inner,
             "tiles": cost.tiles,
             "in_bytes": cost.in_bytes,
             "out_bytes": cost.out_bytes,
@@ -69,5 +69,5 @@ def level(memory: Memory, allocated: Allocated) -> dict[str, Any]:
         "used_bytes": planned + runtime,
         "planned_bytes": planned,
         "runtime_bytes": runtime,
-        "near": memory.name == platform.near,
+        "near": memory.name == platform.inner,
     }

@@ -11,7 +11,7 @@ from tilewright.errors import Diagnostic, Exit, TilewrightError
 from tilewright.ir.answers import demand_type
 from tilewright.ir.graph import Graph, Node
 from tilewright.ir.graph_pass import GraphPass, PassContext, PassResult
-from tilewright.ir.journal import DEBUG, INFO, timed, told
+from tilewright.ir.journal import DEBUG, INFO, log_span, with_log_span
 from tilewright.ir.operator import Operator
 
 
@@ -40,7 +40,7 @@ class Rewritten:
     trail: tuple[PassRecord, ...]
 
 
-@timed(INFO, "rewrite: graph passes")
+@with_log_span(INFO, "rewrite: graph passes")
 def rewrite(graph: Graph, operators: Mapping[str, Operator], passes: Sequence[GraphPass]) -> Rewritten:
     """Run `passes` in the order of `ordered`.
 
@@ -51,7 +51,7 @@ def rewrite(graph: Graph, operators: Mapping[str, Operator], passes: Sequence[Gr
     diagnostics: list[Diagnostic] = []
     trail: list[PassRecord] = []
     for graph_pass in ordered(passes):
-        with told(DEBUG, "graph pass '%s'", graph_pass.name):
+        with log_span(DEBUG, "graph pass '%s'", graph_pass.name):
             answer = graph_pass.apply(graph, context)
         result = demand_type(answer, PassResult, f"graph pass '{graph_pass.name}'", graph_pass.apply, "apply")
         if result.graph is not graph:

@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tilewright.ir.decisions import Whose
+from tilewright.ir.decisions import IoOwner
 from tilewright.ir.graph import Graph, Node
 from tilewright.rewrite.edit import fresh
 
 
-def with_row_ports(graph: Graph, ends: Mapping[str, Whose]) -> Graph:
+def with_streamed_io(graph: Graph, ends: Mapping[str, IoOwner]) -> Graph:
     """The graph with an Arrival for each input that is pushed, and a Departure for each output that is pulled."""
     for name, whose in ends.items():
         graph = with_arrival(graph, name) if whose == "push" else with_departure(graph, name)

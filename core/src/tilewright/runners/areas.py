@@ -66,5 +66,5 @@ def _tensors(job: Job, role: Literal["input", "output"], ports: Sequence[Port]) 
             size_bytes=port.tensor.size_bytes,
             assign=f"{role}s.{port.member}",
             type=("const " if role == "input" else "") + port.tensor.dtype.c_type,
-            memory=(caller_memory(platform) if port.pool else platform.home_memory()).name,
+            memory=(caller_memory(platform) if port.pool else platform.backing_memory()).name,
         )

@@ -119,7 +119,7 @@ def _memory_names(job: Job, book: AddressBook, areas: Sequence[Area]) -> dict[st
     state = next((index for index, area in enumerate(areas) if area.role == "state"), None)
     return {
         "areas": areas,
-        "near": job.plan.tiled.scheduled.bound.platform.near,
+        "near": job.plan.tiled.scheduled.bound.platform.inner,
         "align": max([64, *(pool.align for pool in (*book.pools, *book.constants))]),
         "blobs": _blobs(job, book),
         "constants": book.constants,
@@ -177,7 +177,7 @@ def _decoded(
 def _records(book: AddressBook, areas: Sequence[Area], members: Mapping[str, str]) -> tuple[Record, ...]:
     tiled = book.allocated.tiled
     scheduled = tiled.scheduled
-    graph, inner = scheduled.bound.graph, {value for group in tiled.groups for value in group.region.inner}
+    graph, inner = scheduled.bound.graph, {value for group in tiled.groups for value in group.region.unmaterialised}
     nodes = {node.name: node for node in graph.nodes}
     io, storage = book.allocated.decisions.io, scheduled.storage
     taken = {storage[value].buffer for value, whose in io.items() if whose == "pull"}  # nowhere whole

@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tilewright.errors import toolchain_error, usage_error
-from tilewright.ir.journal import DEBUG, told
+from tilewright.ir.journal import DEBUG, log_span
 
 ON_PATH = ("cc", "gcc", "clang")
 INSTALL_HINT = "pip install ziglang     (a C compiler as a wheel; or install gcc or clang)"
@@ -93,7 +93,7 @@ def execute(
     """
     merged = {**os.environ, **(environment or {})}
     try:
-        with told(DEBUG, "%s: %s", what, shlex.join(command)):
+        with log_span(DEBUG, "%s: %s", what, shlex.join(command)):
             done = subprocess.run(
                 command,
                 cwd=folder,

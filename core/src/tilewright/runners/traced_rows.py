@@ -48,7 +48,7 @@ class TracedRows:
     tensor: Tensor
     layout: Layout
     axis: int | None
-    trips: int
+    extents: int
     column_axis: int | None = None  # where rows are of stripes
     stripes: tuple[tuple[int, int], ...] = ()  # the first column of each, and one after the last
 
@@ -88,10 +88,10 @@ def _of_regions(plan: Allocated) -> Iterator[TracedRows]:
     numbers = {step.name: number for number, step in enumerate(plan.tiled.scheduled.steps)}
     made = {value: node.name for node in bound.graph.nodes for value in node.outputs}
     for region in plan.tiled.regions:
-        for value in region.inner if region.rows else ():
+        for value in region.unmaterialised if region.line_buffers else ():
             place = region.steps.index(made[value])
-            step, loop = region.steps[place], region.rows.loops[place] if region.rows else ""
-            layer, stripes = bound.layers[step], region.rows.stripes if region.rows else None
+            step, loop = region.steps[place], region.line_buffers.loops[place] if region.line_buffers else ""
+            layer, stripes = bound.layers[step], region.line_buffers.stripes if region.line_buffers else None
             extents = {one.name: one.extent for one in layer.access.loops}
             axes = layer.access.axes[layer.operator.outputs[0]] if isinstance(layer.access, MapAccess) else ()
             found = {bare_loop(axis): at for at, axis in enumerate(axes) if bare_loop(axis)}
@@ -101,7 +101,7 @@ def _of_regions(plan: Allocated) -> Iterator[TracedRows]:
                 tensor=bound.graph.tensors[value],
                 layout=bound.layouts[value],
                 axis=found.get(loop),
-                trips=extents.get(loop, 1),
+                extents=extents.get(loop, 1),
                 column_axis=found.get(stripes.loops[place]) if stripes else None,
                 stripes=tuple(own[place] for own in stripes.bounds) if stripes else (),
             )

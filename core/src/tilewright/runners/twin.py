@@ -60,7 +60,7 @@ class TwinRunner:
     summary: str = "a twin of the target on this machine: guarded memories, late copies, cores in every order, a clock"
     seeds: tuple[int, ...] = (0, 1, 2)
     modes: tuple[str, ...] = ("lazy", "eager")
-    extra_mover: bool = False  # data is moved by one more core, whatever the platform says
+    dma_core: bool = False  # data is moved by one more core, whatever the platform says
     race: bool = False  # cores run all at once under ThreadSanitizer
     compile_seconds: float = 600.0
     run_seconds: float = 600.0
@@ -84,7 +84,7 @@ class TwinRunner:
                 f"compiler '{compiler.name}' comes without sanitizers",
                 fix=("install gcc or clang", "run without --sanitize"),
             )
-        machine = machine_of(job, extra_mover=self.extra_mover)
+        machine = machine_of(job, dma_core=self.dma_core)
         harness = make_harness(job, _text("text/twin.mako"), machine=machine)
         self._write(job, harness, folder)
         self._build(compiler, job, folder)

@@ -66,11 +66,11 @@ class TwinMachine:
     engines: tuple[str, ...]
     steps: tuple[str, ...]
     cores: int
-    extra_mover: bool = False
+    dma_core: bool = False
 
 
-def machine_of(job: Job, *, extra_mover: bool = False) -> TwinMachine:
-    """The machine for one job; `extra_mover` where the platform has none. Programs for no team run on one core."""
+def machine_of(job: Job, *, dma_core: bool = False) -> TwinMachine:
+    """The machine for one job; `dma_core` where the platform has none. Programs for no team run on one core."""
     tiled = job.plan.tiled
     graph, platform = tiled.scheduled.bound.graph, tiled.scheduled.bound.platform
     members = members_of(graph, job.prefix)
@@ -87,7 +87,7 @@ def machine_of(job: Job, *, extra_mover: bool = False) -> TwinMachine:
         engines=engines,
         steps=tuple(comment_text(step.name).replace('"', "'").replace("\\", "/") for step in tiled.scheduled.steps),
         cores=platform.engines[0].cores if team else 1,
-        extra_mover=(extra_mover or platform.engines[0].extra_mover) and team,
+        dma_core=(dma_core or platform.engines[0].dma_core) and team,
     )
 
 
@@ -106,8 +106,8 @@ def engine_of(path: CopyPath, platform: Platform) -> str:
 
 def _distances(platform: Platform) -> Mapping[str, int]:
     """Copies from each memory to the scratchpad."""
-    distance = {platform.near: 0}
-    waiting = [platform.near]
+    distance = {platform.inner: 0}
+    waiting = [platform.inner]
     for memory in waiting:
         for path in platform.copies:
             if path.target == memory and path.source not in distance:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tilewright.schedule.order_bound import least_peak
-from tilewright.schedule.order_sections import joined, sections
+from tilewright.schedule.order_sections import joined, subgraphs
 from tilewright.schedule.order_states import State, Walk
 from tilewright.schedule.order_task import OrderTask
 
@@ -42,7 +42,7 @@ def search_order(task: OrderTask, budget: int, candidates: Sequence[Sequence[int
     and the first of these where nothing is better."""
     known = [tuple(range(len(task.nodes))), *(tuple(order) for order in candidates)]
     best = min(known, key=task.peak)
-    peak, work, parts = task.peak(best), 0, sections(task)
+    peak, work, parts = task.peak(best), 0, subgraphs(task)
     floors = [least_peak(part.task) for part in parts]
     level = max((task.alive_at_start, *floors))
     place = {node: index for index, node in enumerate(best)}
@@ -50,7 +50,7 @@ def search_order(task: OrderTask, budget: int, candidates: Sequence[Sequence[int
     for number in sorted(range(len(parts)), key=lambda number: (-floors[number], number)):
         nodes = parts[number].nodes
         mine = tuple(sorted(range(len(nodes)), key=lambda node: place[nodes[node]]))
-        answer = _search_section(parts[number].task, mine, level, budget - work)
+        answer = _search_subgraph(parts[number].task, mine, level, budget - work)
         found[number] = tuple(nodes[node] for node in answer.order)
         level, work = max(level, answer.lower_bound), work + answer.work
     better = joined(task, (node for number in range(len(parts)) for node in found[number]))
@@ -60,7 +60,7 @@ def search_order(task: OrderTask, budget: int, candidates: Sequence[Sequence[int
     return FoundOrder(order=best, peak=peak, lower_bound=min(level, peak), work=work)
 
 
-def _search_section(task: OrderTask, known: tuple[int, ...], level: int, budget: int) -> FoundOrder:
+def _search_subgraph(task: OrderTask, known: tuple[int, ...], level: int, budget: int) -> FoundOrder:
     """An order of one section that is lowest, or not above `level`; `known` where nothing is better.
 
     Where a value has many readers it is better searched from its end, where it has many writers from its beginning.

@@ -11,21 +11,21 @@ from tilewright.schedule.order_task import OrderTask, members
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class Subgraph:
     """Nodes that run after everything before them and before everything after them, as a task of their own."""
 
     nodes: tuple[int, ...]  # of the whole task, ascending; node i of `task` is nodes[i]
     task: OrderTask
 
 
-def sections(task: OrderTask) -> tuple[Section, ...]:
+def subgraphs(task: OrderTask) -> tuple[Subgraph, ...]:
     """In the order in which they run; nodes that touch nothing are in none. Every order of the whole is one order of
     each section, and its peak is the highest of theirs."""
     before = ancestors(task)
     nodes = [node for node, pieces in enumerate(task.touches) if pieces]
     found, done, alive = [], 0, task.alive_at_start
     for some in _cut(nodes, before):
-        found.append(_section(task, some, before, done, alive))
+        found.append(_subgraph(task, some, before, done, alive))
         for node in some:
             _, alive = task.run(node, done, alive)
             done |= 1 << node
@@ -88,7 +88,7 @@ def _cut(nodes: Sequence[int], before: Sequence[int]) -> Iterator[list[int]]:
         yield section
 
 
-def _section(task: OrderTask, nodes: Sequence[int], before: Sequence[int], done: int, alive: int) -> Section:
+def _subgraph(task: OrderTask, nodes: Sequence[int], before: Sequence[int], done: int, alive: int) -> Subgraph:
     here = _bits(nodes)
     number = {node: place for place, node in enumerate(nodes)}
     pieces = tuple(dict.fromkeys(piece for node in nodes for piece in task.touches[node]))
@@ -111,7 +111,7 @@ def _section(task: OrderTask, nodes: Sequence[int], before: Sequence[int], done:
             (*(local[piece] for piece in pieces if piece in task.to_end or task.touched_by[piece] & after), rest)
         ),
     )
-    return Section(nodes=tuple(nodes), task=part)
+    return Subgraph(nodes=tuple(nodes), task=part)
 
 
 def _bits(nodes: Iterable[int]) -> int:

@@ -143,7 +143,7 @@ def offered_pairs(node: Node, bound: Bound) -> tuple[tuple[str, str], ...]:
     just what it writes.
     """
     layer = bound.layers[node.name]
-    if not bound.platform.near:
+    if not bound.platform.inner:
         return layer.in_place
     return tuple(pair for pair in layer.in_place if _element_by_element(layer.access, *pair))
 

@@ -14,7 +14,7 @@ from tilewright.ir.codec import Json
 from tilewright.ir.decisions import Decisions
 from tilewright.ir.graph import Attribute, Graph, Node, Tensor
 from tilewright.ir.layout import Layout, row_major
-from tilewright.ir.regions import HeldValue, Region, Repeated, Stripes
+from tilewright.ir.regions import InternalValue, Region, RepeatedCalls, Stripes
 from tilewright.ir.requant import Requant
 from tilewright.ir.stages import Allocated, Bound, Buffer, Scheduled, Tiled
 from tilewright.snapshot.saved_stage import SavedStage, plain_codec, stage_name
@@ -157,18 +157,19 @@ def _tiled(tiled: Tiled) -> Iterator[str]:
 def _region(region: Region) -> Iterator[str]:
     for hop in region.hops:
         nest = ", ".join(f"{loop} by {extent}" for loop, extent in hop.nest) or "whole"
-        yield f"        {hop.far} -> {hop.near}: {nest}"
+        yield f"        {hop.outer} -> {hop.inner}: {nest}"
         for operand, copy in sorted(hop.copies.items()):
             yield f"        {operand}: level {copy.level}, {copy.buffers} buffers, {copy.window}"
-    if region.rows is not None:
-        trips = zip(region.steps, region.rows.loops, region.rows.trips, strict=True)
+    if region.line_buffers is not None:
+        trips = zip(region.steps, region.line_buffers.loops, region.line_buffers.extents, strict=True)
         yield from (f"        {step}: rows of {loop or 'nothing'} by {count}" for step, loop, count in trips)
-        backward = " backward" if region.rows.backward else ""
-        yield f"        {len(region.rows.calls)} calls{backward}: {' '.join(map(_repeated, region.rows.word))}"
-        yield from _stripes(region, region.rows.stripes)
+        backward = " backward" if region.line_buffers.backward else ""
+        yield f"        {len(region.line_buffers.calls)} calls{backward}: {' '.join(map(_repeated, region.line_buffers.call_schedule))}"
+        yield from _stripes(region, region.line_buffers.stripes)
     yield from (f"        {value} stays whole in {memory}" for value, memory in sorted(region.resident.items()))
     yield from (
-        f"        {value} is held in {held.memory}: {_form(held)}" for value, held in sorted(region.held.items())
+        f"        {value} is held in {held.memory}: {_form(held)}"
+        for value, held in sorted(region.internal_values.items())
     )
 
 
@@ -181,12 +182,12 @@ def _stripes(region: Region, stripes: Stripes | None) -> Iterator[str]:
         yield f"        {step}: columns of {loop} in stripes: {' '.join(f'{low}..{high}' for low, high in ends)}{kept}"
 
 
-def _form(held: HeldValue) -> str:
-    over = f", over {held.over} with {held.lag_bytes} B between" if held.over else ""
+def _form(held: InternalValue) -> str:
+    over = f", over {held.aliases} with {held.distance_bytes} B between" if held.aliases else ""
     return (f"{held.rows} rows" if held.rows else held.form) + over
 
 
-def _repeated(part: Repeated) -> str:
+def _repeated(part: RepeatedCalls) -> str:
     """`3x(0 1 2)`, or `0 1 2` where it is there once."""
     calls = " ".join(map(str, part.steps))
     return f"{part.times}x({calls})" if part.times > 1 else calls

@@ -47,8 +47,8 @@ CLUSTER = Platform(
     ),
     engines=(Engine(name="cluster", cores=CORES, operations_per_cycle=12.0, call_cycles=CALL_CYCLES),),
     copies=(copy_path("l2", "l1"), copy_path("l1", "l2"), copy_path("flash", "l1")),
-    home="l2",
-    near="l1",
+    backing="l2",
+    inner="l1",
     runtime_bytes={"l1": RUNTIME_BYTES},
     runners=("twin",),
 )
@@ -57,7 +57,7 @@ CLUSTER = Platform(
 def cluster(scratchpad_bytes: int = SCRATCHPAD_BYTES) -> Platform:
     """The same cluster with a scratchpad of another size."""
     memories = tuple(
-        replace(memory, size_bytes=scratchpad_bytes) if memory.name == CLUSTER.near else memory
+        replace(memory, size_bytes=scratchpad_bytes) if memory.name == CLUSTER.inner else memory
         for memory in CLUSTER.memories
     )
     return replace(CLUSTER, memories=memories)

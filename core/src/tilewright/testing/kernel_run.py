@@ -20,7 +20,7 @@ from tilewright.ir.layer import Layer, layer_of
 from tilewright.ir.layout import Layout, row_major, strides
 from tilewright.ir.operator import Operator
 from tilewright.ir.sections import ordered
-from tilewright.operators.c_source import c_section
+from tilewright.operators.c_source import c_fragment
 from tilewright.runners.toolchain import find_compiler
 from tilewright.testing.guarded_call import guarded_call
 
@@ -70,7 +70,7 @@ class Trial:
     kernel: Kernel
     call: Call
     values: bool = False  # it takes tw_v
-    play: Callable[[Callable[..., object]], tuple[Array, ...]]  # row-major outputs
+    execute: Callable[[Callable[..., object]], tuple[Array, ...]]  # row-major outputs
 
 
 def whole_trial(
@@ -99,7 +99,7 @@ def whole_trial(
             results.append(arrays[operand].transpose(np.argsort(layout)))
         return tuple(results)
 
-    return Trial(kernel=kernel, call=call, play=play)
+    return Trial(kernel=kernel, call=call, execute=play)
 
 
 def outcomes(trials: Sequence[Trial], folder: Path, flags: Sequence[str] = STRICT) -> list[tuple[Array, ...]]:
@@ -113,7 +113,7 @@ def outcomes(trials: Sequence[Trial], folder: Path, flags: Sequence[str] = STRIC
         texts = [library_text([trial]) for trial in trials]
     libraries = [_library(text, folder, flags) for text in texts]
     functions = [getattr(library, name) for library in libraries for name in _names(len(trials) // len(libraries))]
-    return [trial.play(function) for trial, function in zip(trials, functions, strict=True)]
+    return [trial.execute(function) for trial, function in zip(trials, functions, strict=True)]
 
 
 def given_arrays(layer: Layer, inputs: Sequence[Array | None]) -> dict[str, Array]:
@@ -190,7 +190,7 @@ def build_library(
     kernel: Kernel, call: Call, folder: Path, flags: Sequence[str] = STRICT, *, values: bool = False
 ) -> ctypes.CDLL:
     """A library with `void tw_test(void *const *tw_p)` around the call; with `values`, also `const int32_t *tw_v`."""
-    return _library(library_text([Trial(kernel=kernel, call=call, values=values, play=lambda _: ())]), folder, flags)
+    return _library(library_text([Trial(kernel=kernel, call=call, values=values, execute=lambda _: ())]), folder, flags)
 
 
 def library_text(trials: Sequence[Trial]) -> str:
@@ -200,7 +200,7 @@ def library_text(trials: Sequence[Trial]) -> str:
     return "\n".join(
         (
             *(f"#include {name}" for name in dict.fromkeys(headers)),
-            *(section.text for section in ordered((c_section("prelude.h"), *sections))),
+            *(section.text for section in ordered((c_fragment("prelude.h"), *sections))),
             *(_function(trial, name) for trial, name in zip(trials, _names(len(trials)), strict=True)),
         )
     )

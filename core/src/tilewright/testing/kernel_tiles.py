@@ -112,7 +112,7 @@ def tiled_trial(
                 _store(near, access, box)
         return tuple(item.array for item in near if item.name in access.outputs)
 
-    return Trial(kernel=kernel, call=call, values=True, play=play)
+    return Trial(kernel=kernel, call=call, values=True, execute=play)
 
 
 def run_whole_and_tiled(

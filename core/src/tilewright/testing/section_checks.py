@@ -14,8 +14,8 @@ from tilewright.c_text.section_files import CORE
 from tilewright.ir.kernel import Kernel
 from tilewright.ir.layer import layer_of
 from tilewright.ir.operator import Operator
-from tilewright.ir.sections import Section, ordered
-from tilewright.operators.c_source import c_section
+from tilewright.ir.sections import CodeFragment, ordered
+from tilewright.operators.c_source import c_fragment
 from tilewright.runners.toolchain import find_compiler
 from tilewright.testing.kernel_run import STRICT, whole_call
 from tilewright.testing.layer_sample import Sample
@@ -39,18 +39,20 @@ def compile_alone(package: str, path: str, folder: Path, flags: Sequence[str] = 
         return _complaints(text, folder, (*flags, "-I", str(core)))
 
 
-def compile_together(sections: Iterable[Section], prelude: str, folder: Path, flags: Sequence[str] = ALONE) -> str:
+def compile_together(
+    fragments: Iterable[CodeFragment], prelude: str, folder: Path, flags: Sequence[str] = ALONE
+) -> str:
     """The same about sections in one file, in their order. Raises TilewrightError as `ordered` does."""
-    own = Section(name="", text=prelude)
-    kept = ordered((c_section("prelude.h"), own, *sections))
+    own = CodeFragment(name="", text=prelude)
+    kept = ordered((c_fragment("prelude.h"), own, *fragments))
     names = sorted({"<math.h>", "<stdint.h>", "<string.h>"}.union(*(section.includes for section in kept)))
     lines = (*(f"#include {name}" for name in names), *(section.text for section in kept), "")
     return _complaints("\n\n".join(lines), folder, flags)
 
 
-def sections_of(
+def fragments_of(
     kernels: Iterable[Kernel], operators: Mapping[str, Operator], layers: Sequence[Sample]
-) -> Iterator[Section]:
+) -> Iterator[CodeFragment]:
     """What the kernels have at file scope for every one of the layers that they accept."""
     for kernel in kernels:
         for layer in layers:
@@ -58,7 +60,7 @@ def sections_of(
                 yield from _sections(kernel, operators[kernel.op], layer)
 
 
-def _sections(kernel: Kernel, operator: Operator, layer: Sample) -> tuple[Section, ...]:
+def _sections(kernel: Kernel, operator: Operator, layer: Sample) -> tuple[CodeFragment, ...]:
     site = site_of(operator, layer.inputs, layer.attributes, layer.constants)
     if refusal(kernel, site) is not None:
         return ()

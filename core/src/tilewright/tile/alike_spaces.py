@@ -11,7 +11,7 @@ from tilewright.ir.kernel import Kernel, Matched, TileShape
 from tilewright.tile.tiling_space import TilingSpace
 
 
-class StructuralKey:
+class SpaceSignature:
     """What decides the best tiling of a space, the room apart: equal for spaces that have the same one in as much room.
 
     It is looked up far more often than it is made, so it is worked out and hashed once; and not before: of tiles that
@@ -32,14 +32,12 @@ class StructuralKey:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, StructuralKey):
+        if not isinstance(other, SpaceSignature):
             return NotImplemented
         return self is other or (hash(self) == hash(other) and self._decisive == other._decisive)
 
 
-def decisive_of_calls(
-    kernel: Kernel, site: Matched, access: Access, extents: Mapping[str, int]
-) -> tuple[Hashable, ...]:
+def call_signature(kernel: Kernel, site: Matched, access: Access, extents: Mapping[str, int]) -> tuple[Hashable, ...]:
     """What decides the cycles and the scratch of any call of a kernel, beside the engine. `extents`: of all of it."""
     axes = tuple(access.axes.items()) if isinstance(access, MapAccess) else site.node.name
     shape = TileShape(site=site, access=access, box={name: (0, trips) for name, trips in extents.items()})
@@ -50,7 +48,7 @@ def decisive_of_calls(
 
 def _decisive(space: TilingSpace) -> tuple[Hashable, ...]:
     return (
-        decisive_of_calls(space.kernel, space.site, space.access, space.extents),
+        call_signature(space.kernel, space.site, space.access, space.extents),
         space.around,
         space.copied,
         space.operations,

@@ -47,7 +47,7 @@ class Boxes:
     analysis: RegionAnalysis
     hops: tuple[Hop, ...]
     starts: tuple[int, ...]
-    trips: tuple[int, ...]
+    extents: tuple[int, ...]
     exists: Marks
     runs: tuple[Mapping[str, Reach], ...]
     needs: tuple[tuple[Reach, ...], ...]
@@ -57,7 +57,7 @@ class Boxes:
     @property
     def tiles(self) -> int:
         """Of the last hop, over all visits."""
-        return int(np.broadcast_to(self.exists, self.trips).sum())
+        return int(np.broadcast_to(self.exists, self.extents).sum())
 
     def copy_level(self, number: int) -> int:
         """How many loops, from the outermost, make a difference to what a member computes, or when."""
@@ -83,14 +83,14 @@ class Boxes:
         found = []
         for axis, loops in zip(member.access.axes[operand], member.moves[operand], strict=True):
             around = {loop: _hull(runs[loop], copy_level) for loop in loops}
-            found.append(_window(axis, around, len(self.trips)))
+            found.append(_window(axis, around, len(self.extents)))
         return tuple(found)
 
-    def room(self, number: int, operand: str, copy_level: int) -> tuple[int, ...]:
+    def capacity(self, number: int, operand: str, copy_level: int) -> tuple[int, ...]:
         """Positions by axis that a tile buffer of an operand from outside must have room for."""
         return most(self.windows(number, operand, copy_level))
 
-    def held(self, number: int) -> tuple[int, ...]:
+    def internal_rows(self, number: int) -> tuple[int, ...]:
         """The same for what a member computes."""
         return most(self.needs[number])
 
@@ -101,7 +101,7 @@ class Boxes:
             return self._fixed(0, 0)
         low, _ = self.needs[number][roll.axis]
         run = self.runs[number][self.analysis.members[number].loops[roll.axis]]
-        later = ~first_trip(low.shape, roll.loop)
+        later = ~first_iteration(low.shape, roll.loop)
         stays = np.maximum(run[0] - low, 0) * later
         return stays, (low - before(low, roll.loop)) * (stays > 0)
 
@@ -110,7 +110,7 @@ class Boxes:
         return {loop for axis in member.moves.get(operand, ()) for loop in axis}
 
     def _fixed(self, low: int, high: int) -> Reach:
-        shape = (1,) * len(self.trips)
+        shape = (1,) * len(self.extents)
         return np.full(shape, low, np.int64), np.full(shape, high, np.int64)
 
 
@@ -124,7 +124,7 @@ class _Backwards:
     analysis: RegionAnalysis
     hops: tuple[Hop, ...]
     forms: Mapping[str, Form]
-    trips: list[int] = field(default_factory=list)
+    extents: list[int] = field(default_factory=list)
     exists: Marks = field(default_factory=lambda: np.ones((), bool))
     runs: dict[int, dict[str, Reach]] = field(default_factory=dict)
     needs: dict[int, tuple[Reach, ...]] = field(default_factory=dict)
@@ -146,7 +146,7 @@ class _Backwards:
             analysis=self.analysis,
             hops=self.hops,
             starts=self._starts(),
-            trips=tuple(self.trips),
+            extents=tuple(self.extents),
             exists=self.exists,
             runs=tuple(self.runs[number] for number in order),
             needs=tuple(self.needs[number] for number in order),
@@ -172,14 +172,14 @@ class _Backwards:
         cuts = [cut for hop in self.hops for cut in hop.nest]
         for position, (loop, size) in enumerate(cuts):
             low, high = found[loop]
-            count = ceil_div(most_trips(found[loop]), size)
+            count = ceil_div(largest_extents(found[loop]), size)
             shape = [1] * self.rank
             shape[position] = count
             starts = low + np.arange(count).reshape(shape) * size
             found[loop] = np.minimum(starts, high), np.minimum(starts + size, high)
             if low.size > 1:
                 self.exists = self.exists & (starts < high)
-            self.trips.append(count)
+            self.extents.append(count)
         return found
 
     def _member(self, number: int, member: RegionStep) -> None:
@@ -195,7 +195,7 @@ class _Backwards:
         self.runs[number], self.rolls[number] = runs, roll
         if roll is not None:
             runs[member.loops[roll.axis]] = new_rows(self.needs[number][roll.axis], roll.loop)
-        if member.leaves and not self._covers(number, member, roll):
+        if member.live_out and not self._covers(number, member, roll):
             self.faults.append(f"tiles do not compute every element of '{member.output.value}' once")
 
     def _covers(self, number: int, member: RegionStep, roll: RollingAxis | None) -> bool:
@@ -250,7 +250,7 @@ def roll_along(windows: Sequence[Reach], loops: range) -> RollingAxis | str | No
 def new_rows(reach: Reach, loop: int) -> Reach:
     """What of each window the trip before has not left."""
     low, high = np.broadcast_arrays(*reach)
-    done = np.where(first_trip(low.shape, loop), 0, before(high, loop)) if low.shape[loop] > 1 else 0
+    done = np.where(first_iteration(low.shape, loop), 0, before(high, loop)) if low.shape[loop] > 1 else 0
     return np.maximum(low, np.minimum(done, high)), high
 
 
@@ -306,16 +306,16 @@ def _hull(reach: Reach, copy_level: int) -> Reach:
 
 def most(reaches: Sequence[Reach]) -> tuple[int, ...]:
     """The most positions along each axis in any tile."""
-    return tuple(most_trips(reach) for reach in reaches)
+    return tuple(largest_extents(reach) for reach in reaches)
 
 
-def most_trips(reach: Reach) -> int:
+def largest_extents(reach: Reach) -> int:
     """The same of one axis, or the most trips of a loop; one element is taken at once, without numpy's reduction."""
     extents = reach[1] - reach[0]
     return int(extents.item() if extents.size == 1 else extents.max())
 
 
-def first_trip(shape: Sequence[int], loop: int) -> Marks:
+def first_iteration(shape: Sequence[int], loop: int) -> Marks:
     """Where a loop is in its first trip."""
     where = [1] * len(shape)
     where[loop] = shape[loop]

@@ -27,7 +27,7 @@ def analysis_of_region(
 
     steps = machine.scheduled.steps
     first = machine.numbers[region.steps[0]]
-    hops = tuple(HopMemories(far=hop.far, near=hop.near) for hop in region.hops)
+    hops = tuple(HopMemories(outer=hop.outer, inner=hop.inner) for hop in region.hops)
     chosen = steps[first : first + len(region.steps)]
     analysis = region_analysis(machine, first, chosen, resident, analyses=StepAnalyses(machine, hops))
     if isinstance(analysis, str):
@@ -61,17 +61,17 @@ def region_buffers(
 
     `resident` has buffers that are not where decided, and their memory.
     """
-    steps: RowSteps | None = None
+    steps: LineBufferAnalysis | None = None
     for region in regions:
         if region.hops:
             yield from _near(machine, region, resident)
             continue
-        if region.rows is not None:
-            from tilewright.tile.row_buffers import row_buffers
-            from tilewright.tile.row_steps import RowSteps
+        if region.line_buffers is not None:
+            from tilewright.tile.row_buffers import line_buffers_of
+            from tilewright.tile.row_steps import LineBufferAnalysis
 
-            steps = steps or RowSteps(machine)
-            yield from row_buffers(steps, region, region.rows)
+            steps = steps or LineBufferAnalysis(machine)
+            yield from line_buffers_of(steps, region, region.line_buffers)
             continue
         for name in region.steps:
             yield from _scratch(machine, machine.scheduled.steps[machine.numbers[name]])
@@ -86,7 +86,7 @@ def _near(machine: ScheduledMachine, region: Region, resident: Mapping[str, str]
     boxes = boxes_of(analysis, region.hops, region.forms)
     traffic, at = traffic_of(boxes), analysis.sink.index
     for hop in range(len(region.hops)):
-        for one in scratchpad_buffers(boxes, traffic, region.sums, region.held, hop):
+        for one in scratchpad_buffers(boxes, traffic, region.sums, region.internal_values, hop):
             yield Buffer(
                 name=one.name,
                 kind=one.kind,
@@ -94,7 +94,7 @@ def _near(machine: ScheduledMachine, region: Region, resident: Mapping[str, str]
                 align=analysis.grains[hop],
                 first=at,
                 last=at,
-                memories=(region.hops[hop].near,),
+                memories=(region.hops[hop].inner,),
             )
 
 
@@ -112,7 +112,7 @@ def _scratch(machine: ScheduledMachine, step: Step) -> Iterator[Buffer]:
             align=max(machine.platform.buffer_align, 8),
             first=at,
             last=at,
-            memories=machine.way.homes,
+            memories=machine.way.backing_memories,
         )
 
 
@@ -120,7 +120,7 @@ def persistent_buffers(
     buffers: Sequence[Buffer], machine: ScheduledMachine, regions: Sequence[Region]
 ) -> Iterator[Buffer]:
     """The buffers of values: what never leaves a region has none, what a region reads lives until its last step."""
-    inner = machine.scheduled.with_views({value for region in regions for value in region.inner})
+    inner = machine.scheduled.with_views({value for region in regions for value in region.unmaterialised})
     until: dict[str, int] = {}
     for region in regions:
         if len(region.steps) > 1:

@@ -58,7 +58,7 @@ class TileChoices:
     @property
     def memories(self) -> tuple[str, ...]:
         """Those that tiles are in, outermost first; none on a machine with one memory."""
-        return tuple(hop.near for hop in self._machine.hops)
+        return tuple(hop.inner for hop in self._machine.hops)
 
     def grain(self, memory: str) -> int:
         """Tile buffers in a memory begin at multiples of it."""

@@ -46,7 +46,7 @@ def region_costs(analysis: RegionAnalysis, region: Region) -> tuple[HopCost, ...
     """Of every hop, outermost first; what a hop takes is computation to the one before it."""
     if not region.hops:
         return ()
-    boxes = boxes_of(analysis, region.hops, {value: held.form for value, held in region.held.items()})
+    boxes = boxes_of(analysis, region.hops, {value: held.form for value, held in region.internal_values.items()})
     return hop_costs(boxes, traffic_of(boxes), region, compute_cycles(boxes), bounds_of(analysis))
 
 
@@ -61,7 +61,7 @@ def hop_costs(
 ) -> tuple[HopCost, ...]:
     """The same, boxes, transfers and what `compute_cycles` and `bounds_of` say being known."""
     begin = _begun(boxes, traffic)
-    play = _Play(boxes, traffic, computes)
+    play = _Clocks(boxes, traffic, computes)
     total, spent = play.visit(0, ()) + begin, play.spent
     last = len(boxes.hops) - 1
     return tuple(
@@ -103,18 +103,20 @@ def altogether(costs: Sequence[HopCost]) -> HopCost:
 
 
 def _tiles(boxes: Boxes, hop: int) -> int:
-    inside = tuple(range(boxes.starts[hop + 1], len(boxes.trips)))
+    inside = tuple(range(boxes.starts[hop + 1], len(boxes.extents)))
     there = boxes.exists.any(axis=inside, keepdims=True)
-    shape = tuple(1 if at in inside else trips for at, trips in enumerate(boxes.trips))
+    shape = tuple(1 if at in inside else trips for at, trips in enumerate(boxes.extents))
     return int(np.broadcast_to(there, shape).sum())
 
 
 def compute_cycles(boxes: Boxes) -> Numbers:
     """Cycles that the cores take for each tile: kernels of the steps that run in it, and rows moved; [trips]."""
-    total = np.zeros(boxes.trips)
+    total = np.zeros(boxes.extents)
     for number, member in enumerate(boxes.analysis.members):
         cycles = _calls(boxes, number, member) + _moved(boxes, number, member)
-        at = tuple(slice(None) if axis < boxes.copy_level(number) else slice(0, 1) for axis in range(len(boxes.trips)))
+        at = tuple(
+            slice(None) if axis < boxes.copy_level(number) else slice(0, 1) for axis in range(len(boxes.extents))
+        )
         part = total if number + 1 == len(boxes.analysis.members) else total[(*at, ...)]
         part += np.broadcast_to(cycles, part.shape)
     return total * boxes.exists
@@ -123,7 +125,7 @@ def compute_cycles(boxes: Boxes) -> Numbers:
 def _calls(boxes: Boxes, number: int, member: RegionStep) -> Numbers:
     loops = boxes.runs[number]
     extents = [high - low for low, high in loops.values()]
-    shape = np.broadcast_shapes((1,) * len(boxes.trips), *(extent.shape for extent in extents))
+    shape = np.broadcast_shapes((1,) * len(boxes.extents), *(extent.shape for extent in extents))
     unique, inverse = unique_rows(rows_of(extents, shape))
     each = [_call(member, tuple(loops), tuple(row)) for row in unique.tolist()]
     return np.array(each, np.float64)[inverse].reshape(shape)
@@ -149,7 +151,7 @@ def moved_cycles(boxes: Boxes, number: int) -> float:
     roll = boxes.rolls[number]
     if roll is None:
         return 0.0
-    held = boxes.held(number)
+    held = boxes.internal_rows(number)
     size = boxes.analysis.members[number].output.item_bytes * prod(held)
     return size / max(1, held[roll.axis]) / MOVED_BYTES_PER_CYCLE
 
@@ -167,7 +169,7 @@ class _Operand:
     arrivals: list[float]
 
 
-class _Play:
+class _Clocks:
     """A region's program on two clocks for each hop: the cores', and that of the copies, one after the other."""
 
     def __init__(self, boxes: Boxes, traffic: Sequence[Sequence[Traffic]], computes: Numbers) -> None:
@@ -199,9 +201,9 @@ class _Play:
 
     def _visit(self, hop: int, at: tuple[int, ...]) -> float:
         start, end = self.boxes.starts[hop], self.boxes.starts[hop + 1]
-        own = self.boxes.trips[start:end]
-        deeper = tuple(range(end, len(self.boxes.trips)))
-        there: npt.NDArray[np.bool_] = np.broadcast_to(self.boxes.exists, self.boxes.trips)
+        own = self.boxes.extents[start:end]
+        deeper = tuple(range(end, len(self.boxes.extents)))
+        there: npt.NDArray[np.bool_] = np.broadcast_to(self.boxes.exists, self.boxes.extents)
         tiles = np.flatnonzero(np.any(there, axis=deeper, keepdims=True)[at])
         if hop + 1 == len(self.boxes.hops):
             computes = self.computes[at].reshape(-1)[tiles].tolist()
@@ -214,7 +216,7 @@ class _Play:
             for written in (False, True)
         )
         waits = any(member.space.engine.code_waits for member in self.boxes.analysis.members)
-        return _played(computes, inputs, outputs, first_waits=waits and not at)
+        return _simulated(computes, inputs, outputs, first_waits=waits and not at)
 
     def _operand(
         self, one: Traffic, own: tuple[int, ...], tiles: npt.NDArray[np.intp], at: tuple[int, ...]
@@ -242,7 +244,7 @@ def _within(at: tuple[int, ...], shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(0 if extent == 1 else trip for trip, extent in zip(at, shape, strict=False))
 
 
-def _played(
+def _simulated(
     computes: Sequence[float], inputs: Sequence[_Operand], outputs: Sequence[_Operand], *, first_waits: bool
 ) -> float:
     """Cycles from the first transfer to the last, on two clocks: the cores' and the copy engine's.

@@ -38,7 +38,7 @@ def demand_scratchpad(machine: ScheduledMachine, regions: Sequence[Region]) -> N
     for region in regions:
         for name in region.steps if region.hops else ():
             engine = machine.bound.bindings[name].engine
-            near = machine.platform.memory(region.hops[-1].near)
+            near = machine.platform.memory(region.hops[-1].inner)
             if not near.lets(engine, "rw"):
                 raise unsupported_error(
                     "TW5032",
@@ -88,7 +88,9 @@ def _copied(machine: ScheduledMachine, region: Region) -> set[str]:
         operand.value
         for step in steps for operand in machine.operands(step) if key_of(step.name, operand.name) in whole
     }  # fmt: skip
-    return keys | crossed | machine.scheduled.with_views(region.held if region.hops else region.inner)
+    return (
+        keys | crossed | machine.scheduled.with_views(region.internal_values if region.hops else region.unmaterialised)
+    )
 
 
 def _all_uses(machine: ScheduledMachine, regions: Sequence[Region]) -> Iterator[tuple[str, str, Use]]:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-from tilewright.ir.regions import HeldValue, SplitReduction
+from tilewright.ir.regions import InternalValue, SplitReduction
 from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import BufferKind
-from tilewright.tile.boxes import Boxes, most_trips
+from tilewright.tile.boxes import Boxes, largest_extents
 from tilewright.tile.kernel_costs import scratch_bytes
 
 if TYPE_CHECKING:
@@ -41,11 +41,11 @@ def scratchpad_buffers(
     boxes: Boxes,
     crossings: Sequence[Sequence[Crossing]],
     sums: Mapping[str, SplitReduction],
-    held: Mapping[str, HeldValue],
+    held: Mapping[str, InternalValue],
     hop: int,
 ) -> Iterator[ScratchpadBuffer]:
     """Tile buffers of what is copied over a hop, and on the last of what is held, of sums, and scratch."""
-    near = boxes.hops[hop].near
+    near = boxes.hops[hop].inner
     for one in crossings[hop]:
         for number in range(one.copy.buffers if one.own else 0):
             name = tile_buffer_name(one.member.step.name, one.item.name, near, number)
@@ -53,14 +53,16 @@ def scratchpad_buffers(
     if hop + 1 < len(boxes.hops):
         return
     for number, member in enumerate(boxes.analysis.members[:-1]):
-        if member.output.value in held and held[member.output.value].over:
+        if member.output.value in held and held[member.output.value].aliases:
             continue
         name = tile_buffer_name(member.step.name, member.output.name, near, 0)
-        yield ScratchpadBuffer(name=name, kind="tile", size_bytes=member.output.item_bytes * prod(boxes.held(number)))
+        yield ScratchpadBuffer(
+            name=name, kind="tile", size_bytes=member.output.item_bytes * prod(boxes.internal_rows(number))
+        )
     sink = boxes.analysis.sink
     own = sums.get(sink.step.name)
     if own is not None and not own.in_output:
-        elements = prod(boxes.room(len(boxes.analysis.members) - 1, sink.output.name, len(boxes.trips)))
+        elements = prod(boxes.capacity(len(boxes.analysis.members) - 1, sink.output.name, len(boxes.extents)))
         name = tile_buffer_name(sink.step.name, SUMS, near, 0)
         yield ScratchpadBuffer(name=name, kind="tile", size_bytes=own.dtype.size_bytes * elements)
     scratch = region_scratch(boxes)
@@ -73,7 +75,7 @@ def scratchpad_bytes(
     crossings: Sequence[Sequence[Crossing]],
     sums: Mapping[str, SplitReduction],
     hop: int,
-    held: Mapping[str, HeldValue] | None = None,
+    held: Mapping[str, InternalValue] | None = None,
 ) -> int:
     """What all of them take, each up to where the next may begin."""
     grain = boxes.analysis.grains[hop]
@@ -103,4 +105,4 @@ def _differs(reach: Reach) -> bool:
 
 def largest_run(boxes: Boxes, number: int) -> dict[str, int]:
     """The most trips of every loop of a member in any tile."""
-    return {loop: most_trips(reach) for loop, reach in boxes.runs[number].items()}
+    return {loop: largest_extents(reach) for loop, reach in boxes.runs[number].items()}

@@ -15,7 +15,7 @@ from tilewright.ir.index import Index, bare_loop
 from tilewright.ir.kernel import PartialSums
 from tilewright.ir.regions import Copy, Hop, key_of
 from tilewright.ir.stages import Step
-from tilewright.tile.alike_spaces import StructuralKey
+from tilewright.tile.alike_spaces import SpaceSignature
 from tilewright.tile.step_spaces import NOTHING, ScheduledMachine, StepOperand
 from tilewright.tile.tiling_space import CopiedOperand, TilingSpace, touched_bytes
 from tilewright.tile.way import HopMemories
@@ -32,7 +32,7 @@ class InnerReader:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CallCosts:
+class StepCallCache:
     """What calls of a step take that were asked for before, by the trips of its loops; scratch by the most trips of any
     tile, and by the loops of which some have fewer.
     """
@@ -54,10 +54,10 @@ class RegionStep:
     output: StepOperand
     inside: Mapping[str, int]  # operand -> number of the member that computes it
     readers: tuple[InnerReader, ...]  # of the output; none for the sink
-    leaves: bool  # the output is needed outside, too; the sink's always is
+    live_out: bool  # the output is needed outside, too; the sink's always is
     loops: tuple[str, ...]  # one for each axis of the output; "" where a call always writes the whole axis
     moves: Mapping[str, tuple[tuple[str, ...], ...]]  # operand -> by axis the loops that its index depends on
-    calls: CallCosts
+    calls: StepCallCache
     sums: PartialSums | None = None  # see `Kernel.accumulates`
 
     @property
@@ -92,7 +92,7 @@ class RegionAnalysis:
         """The values that pass between the steps, in order."""
         return tuple(member.output.value for member in self.members[:-1])
 
-    def room(self, hop: int = -1) -> float:
+    def available_bytes(self, hop: int = -1) -> float:
         """Bytes of the scratchpad of a hop."""
         room = self.rooms[hop]
         return float("inf") if room is None else float(room)
@@ -112,8 +112,8 @@ def whole_hops(analysis: RegionAnalysis) -> tuple[Hop, ...]:
     """The hops before the last where nothing is cut on them: all that crosses is resident."""
     return tuple(
         Hop(
-            far=hop.far,
-            near=hop.near,
+            outer=hop.outer,
+            inner=hop.inner,
             copies={key_of(member.step.name, item.name): Copy(level=0) for member, item in analysis.crossing(at)},
         )
         for at, hop in enumerate(analysis.hops[:-1])
@@ -130,8 +130,8 @@ class StepAnalysis:
     operands: tuple[StepOperand, ...]
     moves: Mapping[str, tuple[tuple[str, ...], ...]]  # see `RegionStep`
     not_fusible: str  # why it can be in no region of several steps; empty where it can
-    not_held: str  # why what it writes cannot pass to another step of one
-    calls: CallCosts
+    not_internal: str  # why what it writes cannot pass to another step of one
+    calls: StepCallCache
     sums: PartialSums | None  # see `Kernel.accumulates`
 
     @property
@@ -164,18 +164,18 @@ class StepAnalyses:
 
     def _analyse(self, index: int, step: Step, resident: Mapping[str, str]) -> StepAnalysis:
         machine = self.machine
-        spaces = tuple(machine.space(index, step, hop.near, resident=resident) for hop in self.hops)
+        spaces = tuple(machine.space(index, step, hop.inner, resident=resident) for hop in self.hops)
         operands = machine.operands(step, resident)
         access = machine.access(step)
         return StepAnalysis(
             step=step,
             spaces=spaces,
-            key=tuple(StructuralKey(one) for one in spaces),
+            key=tuple(SpaceSignature(one) for one in spaces),
             operands=operands,
             moves=_moves(access),
             not_fusible=_not_fusible(machine.nodes[step.name], access, step, operands),
-            not_held=_not_held(access),
-            calls=CallCosts(),
+            not_internal=_not_held(access),
+            calls=StepCallCache(),
             sums=machine.bound.layers[step.name].sums,
         )
 
@@ -198,15 +198,15 @@ def region_analysis(
     seen = [analyses.at(index + number, resident) for number in range(len(steps))]
     for number, one in enumerate(seen if len(seen) > 1 else ()):
         held = number + 1 < len(seen)
-        not_fusible = one.not_fusible or (held and (one.not_held or _wanted_elsewhere(analyses, one, seen))) or ""
+        not_fusible = one.not_fusible or (held and (one.not_internal or _wanted_elsewhere(analyses, one, seen))) or ""
         if not_fusible:
             return f"step '{one.step.name}': {not_fusible}"
     made = {one.output.value: number for number, one in enumerate(seen[:-1])}
     analysis = RegionAnalysis(
         members=tuple(_member(analyses, index + number, number, seen, made) for number in range(len(seen))),
         hops=analyses.hops,
-        rooms=tuple(_room(machine, hop.near, index, len(seen), taken) for hop in analyses.hops),
-        grains=tuple(machine.grain(hop.near) for hop in analyses.hops),
+        rooms=tuple(_room(machine, hop.inner, index, len(seen), taken) for hop in analyses.hops),
+        grains=tuple(machine.grain(hop.inner) for hop in analyses.hops),
     )
     return _conflict(machine, analysis) or analysis
 
@@ -227,16 +227,16 @@ def single_step_analysis(
         output=next(item for item in operands if item.written),
         inside={},
         readers=(),
-        leaves=True,
+        live_out=True,
         loops=(),
         moves=_moves(access),
-        calls=CallCosts(),
+        calls=StepCallCache(),
     )
     return RegionAnalysis(
         members=(member,),
         hops=tuple(hops),
-        rooms=tuple(space.room_bytes for space in spaces),
-        grains=tuple(machine.grain(hop.near) for hop in hops),
+        rooms=tuple(space.available_bytes for space in spaces),
+        grains=tuple(machine.grain(hop.inner) for hop in hops),
     )
 
 
@@ -268,7 +268,7 @@ def _wanted_elsewhere(analyses: StepAnalyses, one: StepAnalysis, seen: Sequence[
     """That no step of the region reads the output of one, that one wants it in a memory where it is not, or that others
     read it whole where the region would hold parts of it: resident, or pinned there.
     """
-    value, near = one.output.value, analyses.machine.platform.near
+    value, near = one.output.value, analyses.machine.platform.inner
     if one.output.memory == near and _leaves(analyses, one, {other.step.name for other in seen}):
         return f"'{value}' is to be whole in '{near}'"
     if not any(operand.value == value and not operand.written for user in seen for operand in user.operands):
@@ -318,7 +318,7 @@ def _member(
         output=output,
         inside=inside,
         readers=readers,
-        leaves=leaves,
+        live_out=leaves,
         loops=tuple(bare_loop(axis) for axis in axes),
         moves=here.moves,
         calls=here.calls,
@@ -339,7 +339,7 @@ def _without(space: TilingSpace, inside_region: set[str]) -> TilingSpace:
 
 def _room(machine: ScheduledMachine, memory: str, index: int, count: int, taken: Mapping[str, int]) -> int | None:
     """Bytes of a memory that `count` steps from `index` on may all take."""
-    rooms = [machine.room_bytes(memory, index + number) for number in range(count)]
+    rooms = [machine.available_bytes(memory, index + number) for number in range(count)]
     known = [room for room in rooms if room is not None]
     return min(known) - taken.get(memory, 0) if known else None
 
@@ -356,7 +356,7 @@ def _conflict(machine: ScheduledMachine, analysis: RegionAnalysis) -> str:
             if moved and not all(rises(axis.index) for axis in member.index_map.axes[operand]):
                 return f"step '{member.step.name}': it reads {operand} with an index that does not rise with its loops"
         value = member.output.value
-        if member.leaves and taken.setdefault(storage[value].buffer, value) != value:
+        if member.live_out and taken.setdefault(storage[value].buffer, value) != value:
             return f"the outputs '{taken[storage[value].buffer]}' and '{value}' share bytes"
     for member in analysis.members:
         for item in member.operands:

@@ -58,11 +58,11 @@ def _sizes(space: TilingSpace, loop: Loop) -> tuple[int, ...]:
 
 def tile_counts(space: TilingSpace, points: Integers) -> Integers:
     """Tiles of each point."""
-    counts: Integers = np.prod(trip_counts(space, points), axis=1, dtype=np.int64)
+    counts: Integers = np.prod(extents_to_try(space, points), axis=1, dtype=np.int64)
     return counts
 
 
-def trip_counts(space: TilingSpace, points: Integers) -> Integers:
+def extents_to_try(space: TilingSpace, points: Integers) -> Integers:
     """Trips of each loop of each point."""
     extents = np.array([space.extents[loop.name] for loop in space.cuts], np.int64).reshape(1, -1)
     trips: Integers = ceil_div(extents, points)

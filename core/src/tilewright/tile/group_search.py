@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import permutations, product
 from types import MappingProxyType
 
-from tilewright.ir.regions import Copy, Cut, Form, HeldValue, Hop, Region, SplitReduction, key_of
+from tilewright.ir.regions import Copy, Cut, Form, Hop, InternalValue, Region, SplitReduction, key_of
 from tilewright.ir.rounding import align_up
 from tilewright.ir.tiler import Buffering
 from tilewright.tile.boxes import Boxes, boxes_of
@@ -21,7 +21,7 @@ from tilewright.tile.cost import HopCost, altogether, bounds_of, compute_cycles,
 from tilewright.tile.footprint import scratchpad_bytes
 from tilewright.tile.fusion import RegionAnalysis, whole_hops
 from tilewright.tile.group_bounds import ROUNDED, cut_loops, least_bytes, split_loops
-from tilewright.tile.group_ways import part_sizes, ways_across
+from tilewright.tile.group_ways import outer_hops, part_sizes
 from tilewright.tile.lower_bounds import MOST_TRAFFIC
 from tilewright.tile.split_reductions import sums_of
 from tilewright.tile.traffic import Traffic, crossings_of, traffic_of
@@ -51,18 +51,18 @@ def hops_with(analysis: RegionAnalysis, nest: Sequence[Cut], outer: tuple[Hop, .
     """All hops, with what is copied over the last one open. `outer` are those before it; None: whole values cross."""
     last = analysis.hops[-1]
     before = whole_hops(analysis) if outer is None else outer
-    return (*before, Hop(far=last.far, near=last.near, nest=tuple(nest)))
+    return (*before, Hop(outer=last.outer, inner=last.inner, nest=tuple(nest)))
 
 
 def region_of(boxes: Boxes, forms: Mapping[str, Form], sums: Sums = MappingProxyType({})) -> Region:
     """The steps of the region, tiled so."""
-    near = boxes.hops[-1].near
+    near = boxes.hops[-1].inner
     return Region(
         steps=tuple(member.step.name for member in boxes.analysis.members),
         hops=boxes.hops,
-        order="tiles",
-        held={
-            member.output.value: HeldValue(memory=near, form=forms[member.output.value], leaves=member.leaves)
+        schedule="tiles",
+        internal_values={
+            member.output.value: InternalValue(memory=near, form=forms[member.output.value], live_out=member.live_out)
             for member in boxes.analysis.members[:-1]
         },
         sums=sums,
@@ -86,9 +86,9 @@ def best_groups(
     A weight is what moving as much again as must be moved is worth, as a part of the time: 0.0 is the fastest tiling.
     """
     best: dict[float, GroupTiling] = {}
-    if least_bytes(analysis, split=bool(split_loops(analysis))) <= analysis.room():
+    if least_bytes(analysis, split=bool(split_loops(analysis))) <= analysis.available_bytes():
         bounds = bounds_of(analysis)
-        for outer in ways_across(analysis, buffering):
+        for outer in outer_hops(analysis, buffering):
             _GroupSearch(analysis, buffering, weights, most_cycles, bounds, outer, best).look()
     return tuple(best[weight] for weight in weights) if best else ()
 
@@ -109,7 +109,7 @@ class _GroupSearch:
         """Try nests of the last hop."""
         analysis, loops, reductions = self.analysis, cut_loops(self.analysis), split_loops(self.analysis)
         most = _MOST_LOOPS if self.most_cycles == float("inf") else 1  # more calls take too long to be worth it
-        if not reductions or least_bytes(analysis) <= analysis.room():
+        if not reductions or least_bytes(analysis) <= analysis.available_bytes():
             self.try_nests([()])
             for count in range(1, min(len(loops), most) + 1):
                 for order in permutations(loops, count):
@@ -118,7 +118,7 @@ class _GroupSearch:
                     break
         for reduction in reductions:
             self.try_parts(reduction, loops)
-        if not any(member.leaves for member in analysis.members[:-1]):
+        if not any(member.live_out for member in analysis.members[:-1]):
             for nest in dict.fromkeys(found.region.hops[-1].nest for found in self.best.values()):
                 if nest:  # in one tile nothing is computed again
                     self.try_nest(nest, "recomputed")
@@ -145,7 +145,7 @@ class _GroupSearch:
         """Price one nest; whether it takes too long to compute, however much room there is."""
         analysis, forms = self.analysis, dict.fromkeys(self.analysis.inner, form)
         boxes, sums = self.boxes(nest, form), sums_with(analysis, nest)
-        room = analysis.room() - _held_bytes(boxes, sums)  # for what is copied
+        room = analysis.available_bytes() - _held_bytes(boxes, sums)  # for what is copied
         if boxes.faults or room < 0 or not _multiples(analysis, boxes):
             return False
         worst = max((score(one.cost, weight) for weight, one in self.best.items()), default=self.most_cycles)
@@ -217,7 +217,7 @@ class _GroupSearch:
         nest = tuple(Cut(loop, multiples.get(loop, 1)) for loop in loops)
         boxes = _copied(self.boxes(nest, "rolling"))
         needed = scratchpad_bytes(boxes, crossings_of(boxes), sums_with(self.analysis, nest), len(boxes.hops) - 1)
-        return needed <= self.analysis.room()
+        return needed <= self.analysis.available_bytes()
 
 
 def score(cost: HopCost, weight: float) -> float:

@@ -16,7 +16,7 @@ from tilewright.tile.tiling_space import sizes
 from tilewright.tile.traffic import crossings_of
 
 
-def ways_across(analysis: RegionAnalysis, buffering: Buffering) -> Iterator[tuple[Hop, ...]]:
+def outer_hops(analysis: RegionAnalysis, buffering: Buffering) -> Iterator[tuple[Hop, ...]]:
     """The hops before the last. Where whole values have no room there, and it is one hop, for each loop of the sink
     the largest tiles that have, in two buffers and in one.
     """
@@ -42,18 +42,18 @@ def part_sizes(analysis: RegionAnalysis, loop: str, outer: Sequence[Hop]) -> Seq
 def _in_tiles(analysis: RegionAnalysis, cut: Cut, buffers: int) -> Hop:
     """The first hop with one loop cut: what does not move with it is copied once."""
     hop = analysis.hops[0]
-    boxes = boxes_of(analysis, (Hop(far=hop.far, near=hop.near, nest=(cut,)), *_last(analysis)))
+    boxes = boxes_of(analysis, (Hop(outer=hop.outer, inner=hop.inner, nest=(cut,)), *_last(analysis)))
     copies = {}
     for number, member in enumerate(analysis.members):
         for item in member.spaces[0].copied:
             level = min(boxes.copy_level_of(number, item.name), 1)
             copies[key_of(member.step.name, item.name)] = Copy(level=level, buffers=buffers if level else 1)
-    return Hop(far=hop.far, near=hop.near, nest=(cut,), copies=copies)
+    return Hop(outer=hop.outer, inner=hop.inner, nest=(cut,), copies=copies)
 
 
 def _last(analysis: RegionAnalysis) -> tuple[Hop]:
     """The last hop in one tile."""
-    return (Hop(far=analysis.hops[-1].far, near=analysis.hops[-1].near),)
+    return (Hop(outer=analysis.hops[-1].outer, inner=analysis.hops[-1].inner),)
 
 
 def _fits(analysis: RegionAnalysis, outer: tuple[Hop, ...]) -> bool:
@@ -63,5 +63,5 @@ def _fits(analysis: RegionAnalysis, outer: tuple[Hop, ...]) -> bool:
     boxes = boxes_of(analysis, (*outer, *_last(analysis)))
     crossings = crossings_of(boxes)
     return not boxes.faults and all(
-        scratchpad_bytes(boxes, crossings, {}, hop) <= analysis.room(hop) for hop in range(len(outer))
+        scratchpad_bytes(boxes, crossings, {}, hop) <= analysis.available_bytes(hop) for hop in range(len(outer))
     )

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tilewright.ir.journal import begins
+from tilewright.ir.journal import log_begin
 from tilewright.ir.regions import Region
 from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Buffer, Group, Step
@@ -118,7 +118,7 @@ class Grouping:
 
     def _alone(self) -> float:
         """Cycles of all steps, layer by layer and with nothing resident where they compute."""
-        steps, near = self.machine.scheduled.steps, self.machine.platform.near
+        steps, near = self.machine.scheduled.steps, self.machine.platform.inner
         farther = {name: memory for name, memory in self.plan.resident.items() if memory != near}
         tilings = []
         for index in range(len(steps)):
@@ -148,7 +148,7 @@ class Grouping:
         settled = {at for end, first in fixed.items() for at in range(first, end)}
         best: list[_Division] = [(0.0, ())]
         for end in range(1, len(self.machine.scheduled.steps) + 1):
-            begins("groups that end with step %d of %d", end, len(self.machine.scheduled.steps))
+            log_begin("groups that end with step %d of %d", end, len(self.machine.scheduled.steps))
             divisions: list[_Division] = []
             if end in fixed:
                 score, groups = best[fixed[end]]
@@ -177,7 +177,7 @@ class Grouping:
         step, tiling = self.machine.scheduled.steps[index], self.plan.tilings[index]
         made = self.machine.alone(step, tiling.hops, resident_values(self.machine, self.plan.resident, index))
         tile = self.machine.decisions.tiles.get(step.name, made)
-        if tile.held:
+        if tile.internal_values:
             raise not_together([step], f"the tiles of '{step.name}' are pinned for a group, which is not pinned")
         return Group(region=tile, cycles=tiling.cycles)
 
@@ -246,7 +246,7 @@ class Grouping:
         return any(self._in_scratchpad(item.buffer) for step in steps for item in self.machine.operands(step))
 
     def _in_scratchpad(self, buffer: str) -> bool:
-        return self.plan.resident.get(buffer) == self.machine.platform.near
+        return self.plan.resident.get(buffer) == self.machine.platform.inner
 
     def _analysis(self, first: int, steps: Sequence[Step]) -> RegionAnalysis | str:
         inside = {step.name for step in steps}
@@ -287,7 +287,7 @@ def _score(cycles: float, moved_bytes: int, alone: Sequence[StepTiling], weight:
 
 def _key(analysis: RegionAnalysis) -> Hashable:
     return tuple(
-        (member.key, member.readers, member.leaves, tuple(member.inside.items())) for member in analysis.members
+        (member.key, member.readers, member.live_out, tuple(member.inside.items())) for member in analysis.members
     ), (analysis.rooms, analysis.sink.sums)
 
 
@@ -304,9 +304,9 @@ def _renamed(tile: Region, names: Sequence[tuple[str, str]], analysis: RegionAna
     )
     whole = whole_hops(analysis)  # two steps may read one value here, and two there
     hops = (*(one if one.nest else other for one, other in zip(outer, whole, strict=True)), last)
-    held = {values[value]: how for value, how in tile.held.items()}
+    held = {values[value]: how for value, how in tile.internal_values.items()}
     sums = {steps[step]: own for step, own in tile.sums.items()}
-    return replace(tile, steps=tuple(steps.values()), hops=hops, held=held, sums=sums)
+    return replace(tile, steps=tuple(steps.values()), hops=hops, internal_values=held, sums=sums)
 
 
 def _moved(key: str, steps: Mapping[str, str]) -> str:

@@ -11,13 +11,13 @@ from tilewright.ir.answers import demand_bytes
 from tilewright.ir.kernel import Kernel, Matched, TileShape
 from tilewright.ir.platform import Engine
 from tilewright.ir.rounding import align_up, ceil_div
-from tilewright.ir.share import Share, blocked_trips, parallel_loops, share, share_along
+from tilewright.ir.share import Share, blocked_extent, parallel_loops, share, share_along
 from tilewright.tile.tiling_space import TilingSpace
 
 
 def shared_extents(extents: Mapping[str, int], split: Share) -> Mapping[str, int]:
     """The extents of the largest share of a tile."""
-    return {**extents, split.loop: min(split.trips, extents[split.loop])} if split.loop else extents
+    return {**extents, split.loop: min(split.extent, extents[split.loop])} if split.loop else extents
 
 
 def kernel_cycles(
@@ -44,7 +44,7 @@ def _slowest(
 ) -> float:
     """What the slowest share of a tile takes; `cycles` has what one takes."""
     slowest = cycles(shared_extents(extents, split))
-    rest = extents[split.loop] % split.trips if split.loop else 0
+    rest = extents[split.loop] % split.extent if split.loop else 0
     if rest and (kernel.cycles is not None or engine.portable_cycles is not None or kernel.blocks):
         return max(slowest, cycles({**extents, split.loop: rest}))
     return slowest
@@ -65,7 +65,7 @@ def _share_cycles(
         trips, extent = part[loop.name], max(loop.extent, 1)
         if loop.name in kernel.blocks:
             block = kernel.blocks[loop.name]
-            fraction *= blocked_trips(trips, block) / blocked_trips(extent, block)
+            fraction *= blocked_extent(trips, block) / blocked_extent(extent, block)
         else:
             fraction *= trips / extent
     return engine.slowdown * operations * fraction * engine.cores / engine.operations_per_cycle
@@ -96,7 +96,7 @@ def scratch_bytes(
         one = demand_bytes(one, f"kernel '{kernel.name}'", kernel.scratch_bytes, "scratch_bytes")
     if not one or not split.loop:
         return one, one
-    shares = ceil_div(extents[split.loop], split.trips)
+    shares = ceil_div(extents[split.loop], split.extent)
     if split.loop in fewer:
         shares = min(cores, ceil_div(extents[split.loop], split.grain))
     one = align_up(one, 8)
@@ -108,7 +108,7 @@ def tile_cycles(space: TilingSpace, extents: Mapping[str, int]) -> float:
     return kernel_cycles(space.kernel, space.site, space.access, space.operations, extents, space.engine)
 
 
-class CallCosts:
+class TileCallCosts:
     """`tile_cycles` of many tiles of one space: tiles of many sizes are shared alike, and have equal shares."""
 
     def __init__(self, space: TilingSpace) -> None:
@@ -148,4 +148,4 @@ def least_cycles(space: TilingSpace, extents: Mapping[str, int] | None = None) -
     whole = _share_cycles(space.kernel, space.site, space.access, space.operations, largest, space.engine)
     if blocked:
         return whole / space.engine.cores
-    return whole * (trips[split.loop] / (space.engine.cores * split.trips) if split.loop else 1.0)
+    return whole * (trips[split.loop] / (space.engine.cores * split.extent) if split.loop else 1.0)

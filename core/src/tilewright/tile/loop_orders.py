@@ -17,7 +17,7 @@ import numpy as np
 
 from tilewright.ir.index import mentions
 from tilewright.ir.regions import Copy, Cut, Hop, key_of
-from tilewright.tile.grid import trip_counts
+from tilewright.tile.grid import extents_to_try
 from tilewright.tile.lower_bounds import MOST_TRAFFIC, TRAFFIC
 from tilewright.tile.problem import TilingProblem
 from tilewright.tile.tiling_space import CopiedOperand
@@ -49,7 +49,7 @@ class EstimatedTiling:
     def on(self, step: str, ends: tuple[str, str] = ("", "")) -> Hop:
         """The same as a decision: the hop of `step` from one memory to the other."""
         copies = {key_of(step, operand): copy for operand, copy in self.copies.items()}
-        return Hop(far=ends[0], near=ends[1], nest=self.nest, copies=copies)
+        return Hop(outer=ends[0], inner=ends[1], nest=self.nest, copies=copies)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class LoopOrders:
         self.problem, self.orders, self.points = problem, orders, points
         self.priced = priced  # transfers of the points, by operand, loops that are cut and loop along which rows stay
         self.computes, self.scratch = computes, scratch
-        self.trips = trip_counts(problem.space, points)[:, np.array(orders, np.int64)].swapaxes(0, 1)
+        self.trips = extents_to_try(problem.space, points)[:, np.array(orders, np.int64)].swapaxes(0, 1)
         ones = np.ones((len(orders), len(points), 1), np.int64)
         # [order, point, copy level]
         self.above = np.cumprod(np.concatenate([ones, self.trips], axis=2), axis=2, dtype=float)
@@ -128,7 +128,7 @@ class LoopOrders:
         """
         shape = len(self.orders), len(self.points)
         least = [_over_levels(choice.buffer) for choice in self.choices]
-        left = self.problem.room - self.scratch - total_of(least)
+        left = self.problem.available_bytes - self.scratch - total_of(least)
         moved, each, copying = np.zeros((3, *shape))
         for choice, own in zip(self.choices, least, strict=True):
             room = left + own
@@ -248,7 +248,7 @@ class LoopOrders:
 
     def legal(self, used: Numbers) -> npt.NDArray[np.bool_]:
         """Where everything fits and every transfer can be done."""
-        legal = used <= self.problem.room
+        legal = used <= self.problem.available_bytes
         for choice in self.choices:
             legal = legal & choice.legal
         return legal
@@ -292,7 +292,7 @@ class LoopOrders:
             return [np.zeros(shape, bool) for _ in self.choices]
         gains, bytes_each = (table.reshape(len(self.choices), -1) for table in self._gains(shape))
         doubled, every = np.zeros(gains.shape, bool), np.arange(gains.shape[1])
-        left = (self.problem.room - used).reshape(-1)
+        left = (self.problem.available_bytes - used).reshape(-1)
         for rank in np.argsort(-gains, axis=0, kind="stable"):
             wanted = bytes_each[rank, every]
             take = (gains[rank, every] > 0) & (wanted <= left)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.ir.platform import CopyPath
-from tilewright.tile.grid import tile_counts, trip_counts
+from tilewright.tile.grid import extents_to_try, tile_counts
 from tilewright.tile.kernel_costs import least_cycles
 from tilewright.tile.split_reductions import accumulator_bytes
 from tilewright.tile.tiling_space import CopiedOperand, TilingSpace, WindowTable, bound_bytes, touched_bytes
@@ -41,7 +41,7 @@ def least_cycles_of(space: TilingSpace) -> float:
     copying, table = 0.0, WindowTable(space)
     for item in space.copied:
         windows = table.windows(item, {})
-        each = [(item.transfers(extents, windows.room), count) for extents, count in windows.classes]
+        each = [(item.transfers(extents, windows.capacity), count) for extents, count in windows.classes]
         visits = sum(count for _, count in each)
         copying += sum(one.cycles(item.path) * count for one, count in each) / visits
     return max(least_cycles(space) + space.engine.call_cycles, copying)
@@ -79,7 +79,9 @@ def least_copies(space: TilingSpace, points: Integers, table: WindowTable) -> Le
     names = [loop.name for loop in space.cuts]
     columns = {item.name: [names.index(name) for name in item.loops] for item in space.copied}
     rooms = {item.name: table.rooms(item, points[:, columns[item.name]]) for item in space.copied}
-    left = np.full(len(points), np.iinfo(np.int64).max if space.room_bytes is None else space.room_bytes, np.int64)
+    left = np.full(
+        len(points), np.iinfo(np.int64).max if space.available_bytes is None else space.available_bytes, np.int64
+    )
     left = left - sum(rooms.values()) - accumulator_bytes(space, points, table)
     moved, copying = np.zeros(len(points)), np.zeros(len(points))
     for item in space.copied:
@@ -105,7 +107,7 @@ def _least_moved(
     whole = points.copy()
     whole[:, reductions] = [space.extents[names[at]] for at in reductions]
     cut = (points[:, reductions] < whole[:, reductions]).any(axis=1)
-    trips = trip_counts(space, points)
+    trips = extents_to_try(space, points)
     around = [at for at, loop in enumerate(space.cuts) if loop.kind != "reduce" and at not in columns]
     again = np.prod(trips[:, around], axis=1, dtype=np.int64)
     moved = item.item_bytes * table.moved(item, points[:, columns]) * again

@@ -44,7 +44,7 @@ def step_costs(
 
 def _key(analysis: RegionAnalysis, region: Region) -> Hashable:
     """Equal for regions that cost the same: all but names."""
-    steps = tuple((one.key, one.readers, one.leaves, tuple(one.inside.items())) for one in analysis.members)
+    steps = tuple((one.key, one.readers, one.live_out, tuple(one.inside.items())) for one in analysis.members)
     names = [key_of(one.step.name, item.name) for one in analysis.members for item in one.operands]
-    hops = tuple((hop.far, hop.near, hop.nest, tuple(map(hop.copies.get, names))) for hop in region.hops)
+    hops = tuple((hop.outer, hop.inner, hop.nest, tuple(map(hop.copies.get, names))) for hop in region.hops)
     return steps, hops, tuple(region.forms.values()), tuple(region.sums.values())

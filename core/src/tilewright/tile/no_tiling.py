@@ -30,7 +30,7 @@ class Needs:
     """Why a step has no tiling: in `memory`, one of these sets of buffers must have room, and none has."""
 
     memory: str
-    room_bytes: int  # what the step may use: the memory's size less the runtime and what is pinned there
+    available_bytes: int  # what the step may use: the memory's size less the runtime and what is pinned there
     smallest: tuple[Mapping[str, int], ...]  # operand or "scratch" -> bytes; none larger than another in all of them
     windows: Mapping[str, tuple[int, ...]]  # operand -> extents of its tile in the first of them
     uncut: Mapping[str, str]  # loop -> why it cannot be cut
@@ -39,7 +39,7 @@ class Needs:
 def needs_of(blocked: HopWithoutTiling) -> Needs | None:
     """What would do for a step; None where no tiling of it is legal."""
     space = blocked.space
-    search = TilingSearch(replace(space, room_bytes=None), "single")
+    search = TilingSearch(replace(space, available_bytes=None), "single")
     columns = [*map(search.rooms, space.copied), search.scratches(search.points).astype(np.int64)]
     rows, names = np.stack(columns, axis=1), [*(item.name for item in space.copied), "scratch"]
     least = list(_least_points(search, rows))
@@ -47,10 +47,10 @@ def needs_of(blocked: HopWithoutTiling) -> Needs | None:
         return None
     sizes = {loop.name: int(size) for loop, size in zip(space.cuts, search.points[least[0]], strict=True)}
     return Needs(
-        memory=blocked.memories.near,
-        room_bytes=space.room_bytes or 0,
+        memory=blocked.memories.inner,
+        available_bytes=space.available_bytes or 0,
         smallest=tuple(dict(zip(names, rows[number].tolist(), strict=True)) for number in least),
-        windows={item.name: search.table.windows(item, sizes).room for item in space.copied},
+        windows={item.name: search.table.windows(item, sizes).capacity for item in space.copied},
         uncut=space.refused,
     )
 
@@ -76,15 +76,15 @@ def does_not_fit(machine: ScheduledMachine, step: Step, space: TilingSpace, near
     """
     node = machine.nodes[step.name]
     limit = machine.platform.memory(near).size_bytes or 0
-    reserved = limit - (space.room_bytes or 0)
+    reserved = limit - (space.available_bytes or 0)
     needed = smallest_bytes(space, "single")
-    pinned = (machine.platform.plan_bytes(near) or 0) - (space.room_bytes or 0)
+    pinned = (machine.platform.plan_bytes(near) or 0) - (space.available_bytes or 0)
     least = machine.platform.size_for(near, pinned + needed)
     origin = f", onnx {' + '.join(node.origin)}" if node.origin else ""
     text = f"its smallest tile needs {needed:,} B" if needed else "no tile of it is legal for the copy engine"
     error = memory_error(
         "TW5101",
-        f"a step does not fit memory '{near}': {text}, there are {max(space.room_bytes or 0, 0):,} B",
+        f"a step does not fit memory '{near}': {text}, there are {max(space.available_bytes or 0, 0):,} B",
         where=f"step '{step.name}' ({node.op}{origin})",
         details=(
             f"memory '{near}' has {limit:,} B, of which {reserved:,} B are the runtime's or pinned tensors",

@@ -40,7 +40,7 @@ def pareto_tilings(
     front, space = _ParetoFront(beat), search.space
     calls = space.engine.call_cycles * (tile_counts(space, search.points) - 1)
     floor, least = tile_cycles(space, space.extents) + calls, search.least_bytes()
-    fits = least <= search.room
+    fits = least <= search.available_bytes
     if space.sums is not None:
         fits &= is_split(space, search.points)
     fitting = np.flatnonzero(fits)

@@ -16,7 +16,7 @@ from tilewright.ir.kernel import TileShape
 from tilewright.ir.rounding import align_up
 from tilewright.ir.tiler import Buffering
 from tilewright.tile.grid import grid
-from tilewright.tile.kernel_costs import CallCosts, scratch_bytes
+from tilewright.tile.kernel_costs import TileCallCosts, scratch_bytes
 from tilewright.tile.spans import different
 from tilewright.tile.split_reductions import accumulator_bytes
 from tilewright.tile.tiling_space import CopiedOperand, TilingSpace, WindowTable, bound_bytes
@@ -40,7 +40,7 @@ class SpaceTables:
         self.prices: dict[tuple[str, str], WindowCosts] = {}  # of an operand, and a loop along which its rows stay
         self.computes: dict[tuple[int, ...], float] = {}
         self.calls: dict[tuple[int, ...], float] = {}  # by trips of the loops that are cut
-        self.costs = CallCosts(space)
+        self.costs = TileCallCosts(space)
         self.scratch: dict[tuple[int, ...], int] = {}
 
 
@@ -55,15 +55,15 @@ class TilingProblem:
         self.options: dict[tuple[int, ...], dict[str, tuple[tuple[int, str], ...]]] = {}  # see `LoopOrders`, by order
 
     @property
-    def room(self) -> float:
+    def available_bytes(self) -> float:
         """Bytes that buffers and scratch may take."""
-        return float("inf") if self.space.room_bytes is None else float(self.space.room_bytes)
+        return float("inf") if self.space.available_bytes is None else float(self.space.available_bytes)
 
     def least_bytes(self) -> Numbers:
         """For each point, the bytes that no order, copy level or buffering can go below."""
         total = self.least_of_buffers()
         if self.space.kernel.scratch_bytes(self._shape()):
-            small = total <= self.room  # the others do not fit without scratch, either
+            small = total <= self.available_bytes  # the others do not fit without scratch, either
             total[small] += [self._scratch_of(tuple(row)) for row in self.points[small].tolist()]
         return total
 

@@ -77,7 +77,7 @@ def plan_residency(step_tilings: StepTilings, longest: int | None) -> ResidencyP
     if longest == 1:
         return best
     for hop in reversed(machine.hops):
-        best = _resident_in(ResidencySearch(step_tilings, hop.near, best.resident, longest, alone), best)
+        best = _resident_in(ResidencySearch(step_tilings, hop.inner, best.resident, longest, alone), best)
     return best
 
 

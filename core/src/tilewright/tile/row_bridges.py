@@ -1,5 +1,5 @@
 """Knows for which steps segments in stripes are looked for: where those that are there lead to no less memory.
-Does not know what is in a segment (`row_segments`), nor which ones are chosen (`row_programs`).
+Does not know what is in a segment (`row_segments`), nor which ones are chosen (`line_buffer_search`).
 
 A plan of fewer bytes is a way from the last step to the first over segments that need no more. Where that ends, and
 only there, a segment in stripes may lead on; and then there may be a way of fewer bytes still.
@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tilewright.tile.alike_rows import AlikeRows
-from tilewright.tile.row_segments import STEPS_AT_FIRST, Segment, passing_segments
+from tilewright.tile.alike_rows import StepSignatures
+from tilewright.tile.row_segments import STEPS_AT_FIRST, Segment, segments_with_edges
 
 Segments = Sequence[tuple[Segment, ...]]  # by last step
 
 
-def with_bridges(alike: AlikeRows, found: Segments) -> list[tuple[Segment, ...]]:
+def with_striped_segments(alike: StepSignatures, found: Segments) -> list[tuple[Segment, ...]]:
     """The segments, and those in stripes whose edges are kept that may lead to less memory."""
     every, looked = list(found), set[int]()
     while True:
@@ -24,7 +24,7 @@ def with_bridges(alike: AlikeRows, found: Segments) -> list[tuple[Segment, ...]]
         if not wanted:
             return every
         for step in wanted:
-            every[step] = (*every[step], *passing_segments(alike, step, most))
+            every[step] = (*every[step], *segments_with_edges(alike, step, most))
         looked.update(wanted)
 
 

@@ -6,23 +6,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tilewright.ir.regions import Region, Rows
+from tilewright.ir.regions import LineBuffers, Region
 from tilewright.ir.stages import Buffer, BufferKind
 from tilewright.tile.footprint import SUMS, tile_buffer_name
-from tilewright.tile.row_order import follow
-from tilewright.tile.row_segments import COUNTER_BYTES, play_cycles
-from tilewright.tile.row_step import RowStep
-from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.row_order import trace
+from tilewright.tile.row_segments import COUNTER_BYTES, simulated_cycles
+from tilewright.tile.row_step import BufferedStep
+from tilewright.tile.row_steps import LineBufferAnalysis
 from tilewright.tile.row_stripes import with_stripes
 
 COUNTERS = "rows"  # the operand of the last step that has the counters of all
 EDGES = "edges"  # the operand that has the columns which pass from one stripe to the next
 
 
-def row_steps_of(steps: RowSteps, region: Region) -> tuple[RowStep, ...]:
+def buffered_steps_of(steps: LineBufferAnalysis, region: Region) -> tuple[BufferedStep, ...]:
     """The steps of a region by rows. ValueError where it says more or other of them than they are."""
-    rows, numbers, platform = region.rows, steps.machine.numbers, steps.machine.platform
-    if platform.near or any(engine.cores > 1 for engine in platform.engines):
+    rows, numbers, platform = region.line_buffers, steps.machine.numbers, steps.machine.platform
+    if platform.inner or any(engine.cores > 1 for engine in platform.engines):
         raise ValueError(f"region '{region.name}' is computed by rows, which takes one memory and one core")
     found = tuple(steps.at(numbers[name]) for name in region.steps)
     if rows is None or [one.loop for one in found] != list(rows.loops) or any(one.cannot for one in found):
@@ -30,18 +30,18 @@ def row_steps_of(steps: RowSteps, region: Region) -> tuple[RowStep, ...]:
     return with_stripes(steps, found, rows.stripes)
 
 
-def row_buffers(steps: RowSteps, region: Region, rows: Rows) -> Iterator[Buffer]:
+def line_buffers_of(steps: LineBufferAnalysis, region: Region, rows: LineBuffers) -> Iterator[Buffer]:
     """Alive where the last step stands."""
     machine, at = steps.machine, steps.machine.numbers[region.name]
-    members = row_steps_of(steps, region)
-    home, align = machine.platform.home_memory().name, machine.platform.buffer_align
+    members = buffered_steps_of(steps, region)
+    home, align = machine.platform.backing_memory().name, machine.platform.buffer_align
 
     def buffer(name: str, kind: BufferKind, size_bytes: int, align: int) -> Buffer:
         return Buffer(name=name, kind=kind, size_bytes=size_bytes, align=align, first=at, last=at, memories=(home,))
 
     for one in members[:-1]:
-        held = region.held[one.output.value]
-        if not held.leaves:
+        held = region.internal_values[one.output.value]
+        if not held.live_out:
             name = tile_buffer_name(one.step.name, one.output.name, held.memory, 0)
             yield buffer(name, "tile", held.rows * one.row_bytes, max(align, one.output.item_bytes))
     for one in members:
@@ -52,7 +52,7 @@ def row_buffers(steps: RowSteps, region: Region, rows: Rows) -> Iterator[Buffer]
             name = tile_buffer_name(one.step.name, EDGES, home, 0)
             yield buffer(name, "tile", one.edges_bytes, max(align, one.output.item_bytes))
     yield buffer(counters_name(region, home), "tile", COUNTER_BYTES * len(members), max(align, COUNTER_BYTES))
-    scratch = max(steps.calls.scratch_bytes(one, trips) for one, trips in zip(members, rows.trips, strict=True))
+    scratch = max(steps.calls.scratch_bytes(one, trips) for one, trips in zip(members, rows.extents, strict=True))
     if scratch:
         yield buffer(f"{region.name}.scratch", "scratch", scratch, max(align, 8))
 
@@ -62,11 +62,11 @@ def counters_name(region: Region, memory: str) -> str:
     return tile_buffer_name(region.name, COUNTERS, memory, 0)
 
 
-def row_cycles(steps: RowSteps, region: Region, rows: Rows) -> float:
+def line_buffered_cycles(steps: LineBufferAnalysis, region: Region, rows: LineBuffers) -> float:
     """What all calls of a region take, and moving its rows; an estimate."""
-    return play_cycles(steps, follow(row_steps_of(steps, region), rows.trips, rows.calls))
+    return simulated_cycles(steps, trace(buffered_steps_of(steps, region), rows.extents, rows.calls))
 
 
-def row_macs_again(steps: RowSteps, region: Region) -> float:
+def recomputed_macs(steps: LineBufferAnalysis, region: Region) -> float:
     """Multiply-accumulates of a region that are done once more, because it is computed in stripes."""
-    return sum(map(steps.calls.again, row_steps_of(steps, region)))
+    return sum(map(steps.calls.again, buffered_steps_of(steps, region)))

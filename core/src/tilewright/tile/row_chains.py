@@ -38,14 +38,14 @@ class Distance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Way:
+class _ChainLayout:
     """The end of a chain: what the chain takes below the start of its last buffer, and from there on."""
 
     below: int
     above: int
     backward: int = 0  # distances of that kind
     last: Distance | None = None  # None: no link yet
-    before: _Way | None = None
+    before: _ChainLayout | None = None
 
     @property
     def size_bytes(self) -> int:
@@ -91,24 +91,24 @@ def _chains(links: Sequence[Link]) -> list[list[Link]]:
     return chains
 
 
-def _narrowest(chain: Sequence[Link], sizes: Mapping[str, int]) -> _Way:
-    ways = [_Way(below=0, above=sizes[chain[0].giver])]
+def _narrowest(chain: Sequence[Link], sizes: Mapping[str, int]) -> _ChainLayout:
+    ways = [_ChainLayout(below=0, above=sizes[chain[0].giver])]
     for link in chain:
         longer = (one for way in ways for one in _longer(way, link, sizes[link.taker]))
         ways = _worth_going_on(sorted(longer, key=lambda one: one.merit))
     return ways[0]
 
 
-def _worth_going_on(ways: Sequence[_Way]) -> list[_Way]:
+def _worth_going_on(ways: Sequence[_ChainLayout]) -> list[_ChainLayout]:
     """The best ones; none that reaches as far as a better one both ways."""
-    found: list[_Way] = []
+    found: list[_ChainLayout] = []
     for way in ways:
         if all(way.below < better.below or way.above < better.above for better in found):
             found.append(way)
     return found[:_MOST_STATES]
 
 
-def _longer(way: _Way, link: Link, size_bytes: int) -> Iterator[_Way]:
+def _longer(way: _ChainLayout, link: Link, size_bytes: int) -> Iterator[_ChainLayout]:
     """As near as may be, and at the end of what the chain takes anyway."""
     lowest = -align_down(way.below, link.grain)
     for distance in sorted({link.forward, min(link.forward, lowest)}):
@@ -120,8 +120,8 @@ def _longer(way: _Way, link: Link, size_bytes: int) -> Iterator[_Way]:
         yield _with(way, Distance(size_bytes=distance, backward=True), size_bytes)
 
 
-def _with(way: _Way, distance: Distance, size_bytes: int) -> _Way:
-    return _Way(
+def _with(way: _ChainLayout, distance: Distance, size_bytes: int) -> _ChainLayout:
+    return _ChainLayout(
         below=max(0, way.below + distance.size_bytes),
         above=max(size_bytes, way.above - distance.size_bytes),
         backward=way.backward + distance.backward,

@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from tilewright.ir.layout import Layout
-from tilewright.tile.row_step import Columns, RowRead, RowStep
-from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.row_step import BufferedStep, Columns, RowRead
+from tilewright.tile.row_steps import LineBufferAnalysis
 from tilewright.tile.row_stripes import columns_of
 
 Ends = tuple[int, int]
 
 
-def with_edges(steps: RowSteps, chosen: Sequence[RowStep], count: int) -> tuple[RowStep, ...]:
+def with_edges(steps: LineBufferAnalysis, chosen: Sequence[BufferedStep], count: int) -> tuple[BufferedStep, ...]:
     """The last of these steps with their columns, as many as can be computed in at most so many stripes; () for none.
     The more steps there are, the fewer stripes may be left.
     """
@@ -44,10 +44,10 @@ def with_edges(steps: RowSteps, chosen: Sequence[RowStep], count: int) -> tuple[
 class _Found:
     """A step with its columns, in the stripes that were left after so many merges of stripes."""
 
-    one: RowStep
+    one: BufferedStep
     merged: int
 
-    def after(self, merges: Sequence[Sequence[Ends]]) -> RowStep:
+    def after(self, merges: Sequence[Sequence[Ends]]) -> BufferedStep:
         """In the stripes that are left after all of them."""
         for parts in merges[self.merged :]:
             self.one = _joined(self.one, parts)
@@ -55,7 +55,7 @@ class _Found:
         return self.one
 
 
-def _after_all(found: Sequence[_Found], merges: Sequence[Sequence[Ends]]) -> Iterator[RowStep]:
+def _after_all(found: Sequence[_Found], merges: Sequence[Sequence[Ends]]) -> Iterator[BufferedStep]:
     """The steps in their order, from what was found last on, in the stripes that are left after all merges: several
     merges are made one, so that every step is joined once. A step that was asked for on the way has been through more
     of them than those found after it.
@@ -87,7 +87,7 @@ def _advancing(bounds: Sequence[Ends]) -> list[Ends]:
     return [(low, high - 1) for low, high in pairwise([0, *begun[1:], len(bounds)])] if begun else []
 
 
-def _can_pass(one: RowStep, columns: Columns, parts: Sequence[Ends]) -> bool:
+def _can_pass(one: BufferedStep, columns: Columns, parts: Sequence[Ends]) -> bool:
     """Whether stripes begin one after the other, and what two of them have can be copied."""
     bounds = [_all_of(columns.bounds, part) for part in parts]
     if any(before[0] > after[0] for before, after in pairwise(bounds)):
@@ -100,7 +100,7 @@ def _can_pass(one: RowStep, columns: Columns, parts: Sequence[Ends]) -> bool:
     return one.axis is not None and blocks_around(output.shape, output.layout, one.axis, columns.axis) is not None
 
 
-def _joined(one: RowStep, parts: Sequence[Ends]) -> RowStep:
+def _joined(one: BufferedStep, parts: Sequence[Ends]) -> BufferedStep:
     if one.columns is None:
         raise ValueError(f"step '{one.step.name}' has no columns")
     bounds = tuple(_all_of(one.columns.bounds, part) for part in parts)

@@ -15,19 +15,19 @@ from tilewright.ir.decisions import OUTSIDE
 from tilewright.ir.layout import strides
 from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Buffer
-from tilewright.tile.row_call_costs import CallCosts
-from tilewright.tile.row_order import Plays
+from tilewright.tile.row_call_costs import CallCostCache
+from tilewright.tile.row_order import SimulationCache
 from tilewright.tile.row_step import Columns
-from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.row_steps import LineBufferAnalysis
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnownCalls:
+class CallCache:
     """What was found of the calls of one binding's steps in one order: who shares bytes changes nothing about it."""
 
-    costs: CallCosts = field(default_factory=CallCosts)
+    costs: CallCostCache = field(default_factory=CallCostCache)
     columns: dict[Hashable, tuple[Columns, ...]] = field(default_factory=dict)  # of steps in stripes
-    plays: Plays = field(default_factory=Plays)
+    simulations: SimulationCache = field(default_factory=SimulationCache)
     looks: dict[Hashable, int] = field(default_factory=dict)  # of a step with all around it -> a number
     found: dict[Hashable, Any] = field(default_factory=dict)  # of steps, by how they look, and of which last one
 
@@ -50,12 +50,12 @@ class PlacedRows:
         return self.begin(min(rows, self.count) - 1) + self.span_bytes if rows > 0 else 0
 
 
-class RowLives:
+class Lifetimes:
     """Of a machine's schedule. Steps are their numbers in it."""
 
-    def __init__(self, steps: RowSteps, known: KnownCalls | None = None) -> None:
+    def __init__(self, steps: LineBufferAnalysis, known: CallCache | None = None) -> None:
         self.steps, self.machine = steps, steps.machine
-        self.known = known or KnownCalls()
+        self.known = known or CallCache()
         self.buffers = {buffer.name: buffer for buffer in self.machine.scheduled.buffers}
         self.sizes = {name: buffer.size_bytes for name, buffer in self.buffers.items()}
         self._rows: dict[str, PlacedRows] = {}  # of values that were asked for: segments ask once for each way
@@ -99,7 +99,7 @@ class RowLives:
             found[buffer.last].append(buffer)
         return found
 
-    def leaves(self, step: int, last: int) -> bool:
+    def is_live_out(self, step: int, last: int) -> bool:
         """Whether what a step writes is needed by anything but steps up to `last`."""
         return self.needed[step] > last
 
@@ -151,8 +151,8 @@ class RowLives:
     @cached_property
     def ours(self) -> frozenset[str]:
         """The buffers that are placed in the only memory for values, and nowhere in particular."""
-        home = self.machine.platform.home_memory()
-        if len(self.machine.way.homes) > 1 or home.managed_by != "tilewright":
+        home = self.machine.platform.backing_memory()
+        if len(self.machine.way.backing_memories) > 1 or home.managed_by != "tilewright":
             return frozenset()
         return frozenset(name for name, buffer in self.buffers.items() if self._free(buffer))
 

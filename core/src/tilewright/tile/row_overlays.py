@@ -13,17 +13,17 @@ from operator import itemgetter
 
 from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Buffer
-from tilewright.tile.row_lives import RowLives
-from tilewright.tile.row_order import Member, Play
+from tilewright.tile.row_lives import Lifetimes
+from tilewright.tile.row_order import SimulatedStep, Simulation
 from tilewright.tile.row_step import RowRead
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overlay:
-    """The output takes bytes of `over`, a value that the steps read. `lag_bytes` is between the two buffers."""
+    """The output takes bytes of `over`, a value that the steps read. `distance_bytes` is between the two buffers."""
 
-    over: str
-    lag_bytes: int
+    aliases: str
+    distance_bytes: int
     saved_bytes: int  # of both side by side
 
 
@@ -31,8 +31,8 @@ class Overlay:
 class Overlays:
     """What the last of the steps that are played may take, as they grow towards the front."""
 
-    lives: RowLives
-    played: Play
+    lives: Lifetimes
+    simulation: Simulation
     made_at: Sequence[Sequence[int]]  # by member: how far it has come when the last step is called, for each call
     stored: Sequence[int]  # how many bytes of the output's buffer may have something in them, after each call
     output: Buffer | None  # None: it may take nobody's bytes
@@ -42,20 +42,20 @@ class Overlays:
     written: set[str] = field(default_factory=set)  # buffers
 
     @classmethod
-    def of(cls, lives: RowLives, played: Play) -> Overlays:
+    def of(cls, lives: Lifetimes, played: Simulation) -> Overlays:
         """Of no steps yet."""
-        sink, output = played.members[-1], lives.buffer_of(played.members[-1].one.output.value)
-        if output.name not in lives.ours or output.first != sink.one.index or sink.one.columns:
-            return cls(lives=lives, played=played, made_at=(), stored=(), output=None)
+        sink, output = played.members[-1], lives.buffer_of(played.members[-1].step.output.value)
+        if output.name not in lives.ours or output.first != sink.step.index or sink.step.columns:
+            return cls(lives=lives, simulation=played, made_at=(), stored=(), output=None)
         made_at = _made_at(played)
         stored = _stored_bytes(lives, sink, made_at[-1])
-        return cls(lives=lives, played=played, made_at=made_at, stored=stored, output=output)
+        return cls(lives=lives, simulation=played, made_at=made_at, stored=stored, output=output)
 
     def add(self, number: int) -> None:
         """The member before those that are there, by its number among those played."""
         if self.output is None:
             return
-        one = self.played.members[number].one
+        one = self.simulation.members[number].step
         own = self.lives.buffer_of(one.output.value).name
         self.written.add(own)
         self.lags.pop(own, None)
@@ -69,7 +69,7 @@ class Overlays:
 
     @property
     def _end(self) -> int:
-        return self.played.members[-1].one.index
+        return self.simulation.members[-1].step.index
 
     def best(self) -> Overlay | None:
         """What saves most; of equals what is read by the latest step."""
@@ -81,11 +81,11 @@ class Overlays:
         if not self.lags:
             return None
         saved, lag, name = max((self._overlay(name, self.output) for name in self.lags), key=itemgetter(0))
-        return Overlay(over=self.values[name], lag_bytes=lag, saved_bytes=saved) if saved > 0 else None
+        return Overlay(aliases=self.values[name], distance_bytes=lag, saved_bytes=saved) if saved > 0 else None
 
     def _lag(self, number: int, read: RowRead) -> int:
         """How far after the output's buffer that of a value has to begin, so that a member reads what it wants."""
-        made_at, final, low = self.made_at[number], self.played.members[number].made, read.low
+        made_at, final, low = self.made_at[number], self.simulation.members[number].computed, read.low
         rows = self.lives.rows_of(read.value)
         step_bytes, first = rows.step_bytes, rows.begin(0)
         late = 0
@@ -105,7 +105,7 @@ class Overlays:
         return apart - align_up(max(lag + buffer.size_bytes, output.size_bytes), grain), lag, name
 
 
-def overlay_of(lives: RowLives, played: Play) -> Overlay | None:
+def overlay_of(lives: Lifetimes, played: Simulation) -> Overlay | None:
     """What the last of all these steps may take."""
     overlays = Overlays.of(lives, played)
     for number in reversed(range(len(played.members))):
@@ -113,17 +113,17 @@ def overlay_of(lives: RowLives, played: Play) -> Overlay | None:
     return overlays.best()
 
 
-def lag_backward(lives: RowLives, played: Play, over: str) -> int:
+def distance_backward(lives: Lifetimes, played: Simulation, over: str) -> int:
     """How far behind the end of the buffer of value `over` the output's has to end, where the only step that is played
     computes its last row first.
     """
     (member,) = played.members
-    one, output, giver = member.one, lives.buffer_of(member.one.output.value), lives.buffer_of(over)
+    one, output, giver = member.step, lives.buffer_of(member.step.output.value), lives.buffer_of(over)
     reads = [read for read in one.reads if lives.buffer_of(read.value).name == giver.name]
     own, theirs = lives.rows_of(one.output.value), {read.value: lives.rows_of(read.value) for read in reads}
     lag = 0
-    for end in range(one.extent, 0, -member.trips):
-        first = max(end - member.trips, 0)
+    for end in range(one.extent, 0, -member.extent):
+        first = max(end - member.extent, 0)
         stored = output.size_bytes - own.begin(first)
         ends = [theirs[read.value].end(read.high[end - 1]) for read in reads if _reads(lives, read, first)]
         lag = max([lag, *(stored - giver.size_bytes + byte for byte in ends)])
@@ -131,27 +131,27 @@ def lag_backward(lives: RowLives, played: Play, over: str) -> int:
     return align_up(behind + lag, max(giver.align, output.align)) - behind
 
 
-def _reads(lives: RowLives, read: RowRead, trip: int) -> bool:
+def _reads(lives: Lifetimes, read: RowRead, trip: int) -> bool:
     """Whether the rows that are read from a trip on are in the value, and not all behind its end."""
     axis = lives.steps.axes.get(read.value)
     return axis is None or read.low[trip] < lives.machine.bound.graph.tensors[read.value].shape[axis]
 
 
-def _made_at(played: Play) -> list[list[int]]:
+def _made_at(played: Simulation) -> list[list[int]]:
     made, found, last = [0] * len(played.members), list[tuple[int, ...]](), len(played.members) - 1
     for number in played.calls:
         if number == last:
             found.append(tuple(made))
         made[number] += 1
-    extents = [(member.trips, member.one.extent) for member in played.members]
+    extents = [(member.extent, member.step.extent) for member in played.members]
     return [
         [count if (count := calls * trips) < extent else extent for calls in own]
         for (trips, extent), own in zip(extents, zip(*found, strict=True), strict=True)
     ]
 
 
-def _stored_bytes(lives: RowLives, sink: Member, made: Sequence[int]) -> list[int]:
+def _stored_bytes(lives: Lifetimes, sink: SimulatedStep, made: Sequence[int]) -> list[int]:
     """Up to where the output's buffer may have something in it, after calls of its step that begin so far."""
-    one, rows = sink.one, lives.rows_of(sink.one.output.value)
-    after = (min(begin + sink.trips, one.extent) for begin in made)
+    one, rows = sink.step, lives.rows_of(sink.step.output.value)
+    after = (min(begin + sink.extent, one.extent) for begin in made)
     return [rows.end(trips if one.axis is not None else one.rows * (trips == one.extent)) for trips in after]

@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tilewright.ir.decisions import Whose
+from tilewright.ir.decisions import IoOwner
 from tilewright.ir.stages import Scheduled
 
 
-def arrivals(scheduled: Scheduled, io: Mapping[str, Whose]) -> dict[str, str]:
+def arrivals(scheduled: Scheduled, io: Mapping[str, IoOwner]) -> dict[str, str]:
     """By step, the input whose rows it takes. None where no input arrives in rows."""
     return _touching(scheduled, io, "push")
 
 
-def departures(scheduled: Scheduled, io: Mapping[str, Whose]) -> dict[str, str]:
+def departures(scheduled: Scheduled, io: Mapping[str, IoOwner]) -> dict[str, str]:
     """By step, the output whose rows it gives. None where no output is taken in rows."""
     return _touching(scheduled, io, "pull")
 
 
-def _touching(scheduled: Scheduled, io: Mapping[str, Whose], wanted: Whose) -> dict[str, str]:
+def _touching(scheduled: Scheduled, io: Mapping[str, IoOwner], wanted: IoOwner) -> dict[str, str]:
     ends = {scheduled.storage[name].buffer: name for name, whose in io.items() if whose == wanted}
     if not ends:
         return {}

@@ -1,5 +1,5 @@
 """Knows segments of successive steps that are computed by rows: what each needs at once, and the cycles that it takes.
-Does not know which of them are chosen (`row_programs`), nor the order inside one (`row_order`).
+Does not know which of them are chosen (`line_buffer_search`), nor the order inside one (`row_order`).
 
 All segments with the same last step are found in one go: the steps before a segment's first one change nothing about
 the calls of the others.
@@ -12,14 +12,14 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from tilewright.ir.rounding import align_up, ceil_div
-from tilewright.tile.alike_rows import AlikeRows, Ends
+from tilewright.tile.alike_rows import StepRange, StepSignatures
 from tilewright.tile.row_call_costs import CALL_CYCLES
 from tilewright.tile.row_edges import with_edges
-from tilewright.tile.row_lives import RowLives
-from tilewright.tile.row_order import Member, Play
+from tilewright.tile.row_lives import Lifetimes
+from tilewright.tile.row_order import SimulatedStep, Simulation
 from tilewright.tile.row_overlays import Overlays
-from tilewright.tile.row_step import RowStep
-from tilewright.tile.row_steps import RowSteps
+from tilewright.tile.row_step import BufferedStep
+from tilewright.tile.row_steps import LineBufferAnalysis
 from tilewright.tile.row_stripes import column_loop, in_stripes
 from tilewright.tile.traffic import MOVED_BYTES_PER_CYCLE
 
@@ -35,7 +35,7 @@ STEPS_AT_FIRST = 32  # that are looked at; twice as many where the longer ones a
 _FEW_STEPS = 8  # that are looked at before: mostly no more of them fit together
 
 
-class Way(NamedTuple):
+class RowSchedule(NamedTuple):
     """How the steps of a segment are called: rows of one call, and stripes of columns, at most. With `kept_from` the
     edges of stripes are kept, and stripes are those of all steps from this one on.
     """
@@ -53,38 +53,38 @@ class Segment:
 
     first: int
     last: int
-    way: Way | None
+    row_schedule: RowSchedule | None
     size_bytes: int
     cycles: float
-    again: float = 0.0  # multiply-accumulates that are done once more
+    recomputed_macs: float = 0.0  # multiply-accumulates that are done once more
 
 
-def alone(lives: RowLives, step: int) -> Segment:
+def whole_step(lives: Lifetimes, step: int) -> Segment:
     """A step in one piece."""
     machine, name = lives.machine, lives.machine.scheduled.steps[step].name
     binding, layer = machine.bound.bindings[name], machine.bound.layers[name]
     cycles = next(item.cycles for item in binding.candidates if item.kernel.name == binding.kernel.name)
     scratch = align_up(layer.kernel.scratch_bytes(layer.whole), machine.platform.buffer_align)
-    return Segment(first=step, last=step, way=None, size_bytes=lives.alive(step) + scratch, cycles=cycles)
+    return Segment(first=step, last=step, row_schedule=None, size_bytes=lives.alive(step) + scratch, cycles=cycles)
 
 
-def overlaid(alike: AlikeRows, step: int) -> tuple[Segment, ...]:
+def overlaid_step(alike: StepSignatures, step: int) -> tuple[Segment, ...]:
     """A step that is alone by rows, where its output may take bytes of what it reads."""
-    lives, one = alike.lives, alike.lives.steps.at(step)
+    lives, one = alike.lifetimes, alike.lifetimes.steps.at(step)
     if one.cannot or one.axis is None or lives.pinned(step):
         return ()
-    return _moved(*alike.once("overlaid", Ends(step, step), lambda: tuple(_overlaid(lives, step))))
+    return _moved(*alike.memoised("overlaid", StepRange(step, step), lambda: tuple(_overlaid(lives, step))))
 
 
-def _overlaid(lives: RowLives, step: int) -> Iterator[Segment]:
+def _overlaid(lives: Lifetimes, step: int) -> Iterator[Segment]:
     for rows in _ROWS_ALONE:
-        way = Way(rows=rows)
-        calls = played(lives, step, step, way)
+        way = RowSchedule(rows=rows)
+        calls = simulated(lives, step, step, way)
         growth = _Growth.of(lives, calls)
         growth.add(0)
         if growth.conflict or growth.overlays.best() is None:
             return
-        yield Segment(first=step, last=step, way=way, size_bytes=growth.size_bytes, cycles=growth.cycles)
+        yield Segment(first=step, last=step, row_schedule=way, size_bytes=growth.size_bytes, cycles=growth.cycles)
 
 
 def _moved(found: Sequence[Segment], by: int) -> tuple[Segment, ...]:
@@ -92,48 +92,51 @@ def _moved(found: Sequence[Segment], by: int) -> tuple[Segment, ...]:
     return tuple(replace(one, first=one.first + by, last=one.last + by) if by else one for one in found)
 
 
-def segments(alike: AlikeRows, last: int, largest: int, again: float = 0.0) -> Iterator[Segment]:
+def segments(alike: StepSignatures, last: int, largest: int, again: float = 0.0) -> Iterator[Segment]:
     """Of several steps, with every number of rows per call, none of which needs more than `largest` bytes. In stripes,
     too, where so many multiply-accumulates may be done `again`.
     """
-    ways = [*(Way(rows=rows) for rows in ROWS_PER_CALL), *(Way(stripes=count) for count in STRIPES if again > 0)]
-    begin = _first(alike.lives, last, _FEW_STEPS)
+    ways = [
+        *(RowSchedule(rows=rows) for rows in ROWS_PER_CALL),
+        *(RowSchedule(stripes=count) for count in STRIPES if again > 0),
+    ]
+    begin = _first(alike.lifetimes, last, _FEW_STEPS)
     for way in ways if begin < last else ():
-        few = _found(alike, Ends(begin, last), way, largest)
+        few = _found(alike, StepRange(begin, last), way, largest)
         found = few.segments if few.ended else _worth_a_look(alike, last, way, largest)
-        yield from (one for one in found if one.again <= again)
+        yield from (one for one in found if one.recomputed_macs <= again)
 
 
-def passing_segments(alike: AlikeRows, last: int, largest: int) -> Iterator[Segment]:
+def segments_with_edges(alike: StepSignatures, last: int, largest: int) -> Iterator[Segment]:
     """Of several steps, in stripes of a few columns whose edges are kept; none needs more than `largest` bytes."""
-    lives = alike.lives
+    lives = alike.lifetimes
     first, loop = _first(lives, last, _FEW_STEPS), column_loop(lives.steps, lives.steps.at(last))
     output = lives.buffer_of(lives.steps.at(last).output.value)
     if first == last or loop is None or lives.placed_bytes(output) > largest:
         return
     counts = dict.fromkeys(ceil_div(loop.extent, width) for width in WIDTHS)
     for count in (one for one in counts if 1 < one <= MOST_STRIPES):
-        yield from _worth_a_look(alike, last, Way(stripes=count, kept_from=first), largest)
+        yield from _worth_a_look(alike, last, RowSchedule(stripes=count, kept_from=first), largest)
 
 
-def calls_of(lives: RowLives, segment: Segment) -> Play:
+def calls_of(lives: Lifetimes, segment: Segment) -> Simulation:
     """The calls of a segment by rows."""
-    if segment.way is None:
+    if segment.row_schedule is None:
         raise ValueError(f"step {segment.last} is in one piece")
-    return played(lives, segment.first, segment.last, segment.way)
+    return simulated(lives, segment.first, segment.last, segment.row_schedule)
 
 
-def played(lives: RowLives, first: int, last: int, way: Way) -> Play:
+def simulated(lives: Lifetimes, first: int, last: int, way: RowSchedule) -> Simulation:
     """The calls of a segment; in stripes of so many of its last steps as can be computed so."""
     begin = first if way.kept_from is None else way.kept_from
     chosen = tuple(lives.steps.at(index) for index in range(begin, last + 1))
     if way.stripes > 1:
         chosen = tuple(one for one in _striped(lives, chosen, way) if one.index >= first)
-    leaving = {one.output.value: lives.leaves(one.index, last) for one in chosen}
-    return lives.known.plays.play(chosen, [one.trips(way.rows) for one in chosen], leaving)
+    leaving = {one.output.value: lives.is_live_out(one.index, last) for one in chosen}
+    return lives.known.simulations.simulate(chosen, [one.extent_of(way.rows) for one in chosen], leaving)
 
 
-def _striped(lives: RowLives, chosen: Sequence[RowStep], way: Way) -> tuple[RowStep, ...]:
+def _striped(lives: Lifetimes, chosen: Sequence[BufferedStep], way: RowSchedule) -> tuple[BufferedStep, ...]:
     """The last of these steps, with their columns."""
     key = chosen[0].step.name, chosen[-1].step.name, way.stripes, way.kept_from is None
     columns = lives.known.columns.get(key)
@@ -145,7 +148,7 @@ def _striped(lives: RowLives, chosen: Sequence[RowStep], way: Way) -> tuple[RowS
     return tuple(replace(one, columns=own) for one, own in zip(last, columns, strict=True))
 
 
-def _first(lives: RowLives, last: int, most: int) -> int:
+def _first(lives: Lifetimes, last: int, most: int) -> int:
     """The first step that can be in a segment with the last one, which has so many at most."""
     first = last + 1
     while first > 0 and last - first + 1 < most and not lives.steps.at(first - 1).cannot:
@@ -155,17 +158,17 @@ def _first(lives: RowLives, last: int, most: int) -> int:
     return first
 
 
-def _for_nobody(lives: RowLives, step: int, last: int) -> bool:
+def _for_nobody(lives: Lifetimes, step: int, last: int) -> bool:
     """Whether no step up to the last one reads what a step writes, nor the application takes it in rows."""
     return lives.first_read[step] > last and not lives.steps.at(step).departs
 
 
-def _worth_a_look(alike: AlikeRows, last: int, way: Way, largest: int) -> Iterator[Segment]:
+def _worth_a_look(alike: StepSignatures, last: int, way: RowSchedule, largest: int) -> Iterator[Segment]:
     """Longer and longer ones, as long as that has led to less memory."""
     seen, length, least = last, STEPS_AT_FIRST, largest + 1
-    while (begin := _first(alike.lives, last, length)) < seen:
+    while (begin := _first(alike.lifetimes, last, length)) < seen:
         way = way if way.kept_from is None else way._replace(kept_from=begin)
-        grown = _found(alike, Ends(begin, last), way, largest)
+        grown = _found(alike, StepRange(begin, last), way, largest)
         found = [one for one in grown.segments if one.first < seen]
         yield from found
         if grown.ended or min((one.size_bytes for one in found), default=least) >= least:
@@ -181,33 +184,35 @@ class _Grown(NamedTuple):
     ended: bool = False
 
 
-def _found(alike: AlikeRows, ends: Ends, way: Way, largest: int) -> _Grown:
+def _found(alike: StepSignatures, ends: StepRange, way: RowSchedule, largest: int) -> _Grown:
     """Those of some steps, once for steps that look alike; but not in stripes: they depend on more."""
-    lives = alike.lives
+    lives = alike.lifetimes
 
     def grown() -> _Grown:
-        return _grown(lives, played(lives, *ends, way), way, largest)
+        return _grown(lives, simulated(lives, *ends, way), way, largest)
 
-    found, by = (grown(), 0) if way.stripes > 1 else alike.once((way, largest), ends, grown)
+    found, by = (grown(), 0) if way.stripes > 1 else alike.memoised((way, largest), ends, grown)
     return _Grown(segments=_moved(found.segments, by), ended=found.ended)
 
 
-def _grown(lives: RowLives, calls: Play, way: Way, largest: int) -> _Grown:
+def _grown(lives: Lifetimes, calls: Simulation, way: RowSchedule, largest: int) -> _Grown:
     """Those of what was played. With kept edges nothing is known of more steps: all of them have other columns."""
     found, ended = list[Segment](), way.kept_from is None
     if not calls.members:
         return _Grown(segments=found)
-    growth, last = _Growth.of(lives, calls), calls.members[-1].one.index
+    growth, last = _Growth.of(lives, calls), calls.members[-1].step.index
     for number in reversed(range(len(calls.members))):
-        first = calls.members[number].one.index
-        if way.stripes > 1 and first < last and lives.leaves(first, last):
+        first = calls.members[number].step.index
+        if way.stripes > 1 and first < last and lives.is_live_out(first, last):
             return _Grown(segments=found, ended=ended)
         growth.add(number)
         if growth.own_bytes > largest:
             return _Grown(segments=found, ended=ended)
         if first < last and not growth.conflict and (size := growth.size_bytes) <= largest:
             cycles, again = growth.cycles, growth.again
-            found.append(Segment(first=first, last=last, way=way, size_bytes=size, cycles=cycles, again=again))
+            found.append(
+                Segment(first=first, last=last, row_schedule=way, size_bytes=size, cycles=cycles, recomputed_macs=again)
+            )
     return _Grown(segments=found)
 
 
@@ -215,8 +220,8 @@ def _grown(lives: RowLives, calls: Play, way: Way, largest: int) -> _Grown:
 class _Growth:
     """A segment as it grows towards the front."""
 
-    lives: RowLives
-    played: Play
+    lives: Lifetimes
+    played: Simulation
     overlays: Overlays
     whole_bytes: int  # of values that exist whole, at once
     own_bytes: int = 0  # rows, sums, counters
@@ -228,9 +233,9 @@ class _Growth:
     taken: list[str] = field(default_factory=list)  # buffers of what leaves
 
     @classmethod
-    def of(cls, lives: RowLives, calls: Play) -> _Growth:
+    def of(cls, lives: Lifetimes, calls: Simulation) -> _Growth:
         """Of no step yet."""
-        whole = lives.alive(calls.members[-1].one.index)
+        whole = lives.alive(calls.members[-1].step.index)
         return cls(lives=lives, played=calls, overlays=Overlays.of(lives, calls), whole_bytes=whole)
 
     @property
@@ -248,12 +253,12 @@ class _Growth:
     def add(self, number: int) -> None:
         """The member before those that are there."""
         member, align = self.played.members[number], self.lives.machine.platform.buffer_align
-        one, last = member.one, self.played.members[-1].one.index
+        one, last = member.step, self.played.members[-1].step.index
         self.cycles += _cycles(self.lives.steps, member)
         self.again += self.lives.steps.calls.again(one)
-        self.scratch_bytes = max(self.scratch_bytes, self.lives.steps.calls.scratch_bytes(one, member.trips))
+        self.scratch_bytes = max(self.scratch_bytes, self.lives.steps.calls.scratch_bytes(one, member.extent))
         self.own_bytes += COUNTER_BYTES + align_up(one.sums_bytes, align) + align_up(one.edges_bytes, align)
-        leaves = one.index == last or self.lives.leaves(one.index, last)
+        leaves = one.index == last or self.lives.is_live_out(one.index, last)
         if one.index < last:
             self._live_on(one)
         if leaves:
@@ -265,7 +270,7 @@ class _Growth:
         self.outside.update({read.value: self.lives.buffer_of(read.value).name for read in one.reads})
         self.overlays.add(number)
 
-    def _live_on(self, one: RowStep) -> None:
+    def _live_on(self, one: BufferedStep) -> None:
         """What would have been needed for the last time by a step is there until the last one."""
         ended = (buffer for buffer in self.lives.dying[one.index] if buffer.first <= one.index)
         self.whole_bytes += sum(map(self.lives.placed_bytes, ended))
@@ -278,17 +283,17 @@ class _Growth:
             self.whole_bytes -= self.lives.placed_bytes(buffer)
 
 
-def play_cycles(steps: RowSteps, calls: Play) -> float:
+def simulated_cycles(steps: LineBufferAnalysis, calls: Simulation) -> float:
     """Of all calls, and of moving rows."""
     return sum(_cycles(steps, member) for member in calls.members)
 
 
-def _cycles(steps: RowSteps, member: Member) -> float:
+def _cycles(steps: LineBufferAnalysis, member: SimulatedStep) -> float:
     """Of all calls of a step in all stripes, and of moving rows. The last call may have fewer trips."""
-    one = member.one
+    one = member.step
     moved = member.moved * one.row_bytes / MOVED_BYTES_PER_CYCLE
-    full, rest = divmod(member.made, member.trips)
-    calls = ((full, member.trips), (1, rest)) if rest else ((full, member.trips),)
+    full, rest = divmod(member.computed, member.extent)
+    calls = ((full, member.extent), (1, rest)) if rest else ((full, member.extent),)
     passed, widths, cost = _edge_cycles(one, member), one.widths, steps.calls.cost
     by_width = {
         width: sum(count * (cost(one, trips, width)[0] + CALL_CYCLES) for count, trips in calls) + moved + passed
@@ -297,6 +302,6 @@ def _cycles(steps: RowSteps, member: Member) -> float:
     return sum(map(by_width.__getitem__, widths))
 
 
-def _edge_cycles(one: RowStep, member: Member) -> float:
+def _edge_cycles(one: BufferedStep, member: SimulatedStep) -> float:
     """Of all calls of a step in a stripe, for what comes from the one before and what goes to the next."""
     return 2 * one.edges_bytes / MOVED_BYTES_PER_CYCLE + EDGE_CYCLES * member.calls if one.edges_bytes else 0.0

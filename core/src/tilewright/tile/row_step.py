@@ -12,7 +12,7 @@ from tilewright.ir.rounding import align_up, ceil_div
 from tilewright.ir.stages import Step
 from tilewright.tile.step_spaces import StepOperand
 
-MOST_TRIPS = 128  # calls of one step, as far as rows per call can see to it: the order is a table
+LARGEST_EXTENT = 128  # calls of one step, as far as rows per call can see to it: the order is a table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RowStep:
+class BufferedStep:
     """A step, its rows, and what it reads of others. `axis` None: its output is there with the last trip, all rows."""
 
     index: int
@@ -99,7 +99,7 @@ class RowStep:
         """Of its partial results."""
         return prod(self.output.shape) * self.sums.dtype.size_bytes if self.sums else 0
 
-    def trips(self, rows: int) -> int:
+    def extent_of(self, rows: int) -> int:
         """Of one call: about `rows`, and so many that there are not too many calls."""
-        least = max(rows, ceil_div(self.extent, MOST_TRIPS))
+        least = max(rows, ceil_div(self.extent, LARGEST_EXTENT))
         return min(self.extent, align_up(least, self.grain))

@@ -1,5 +1,5 @@
 """Knows how a step is computed row by row: which loop its rows are trips of, which rows of others each trip reads.
-Does not know in which order steps are called (`row_order`), nor which steps are computed so (`row_programs`).
+Does not know in which order steps are called (`row_order`), nor which steps are computed so (`line_buffer_search`).
 
 No axis is special: a value's rows are along the axis that most values around it can be cut along, as the index maps
 say; in an image network the height, in a network over time the time.
@@ -17,9 +17,9 @@ from tilewright.ir.index import Axis, bare_loop, mentions
 from tilewright.ir.regions import SplitReduction
 from tilewright.ir.stages import Step
 from tilewright.tile.flattened import Flattened, flattened
-from tilewright.tile.row_call_costs import CallCosts, RowCalls
+from tilewright.tile.row_call_costs import BufferedCallCosts, CallCostCache
 from tilewright.tile.row_ports import arrivals, departures
-from tilewright.tile.row_step import RowRead, RowStep
+from tilewright.tile.row_step import BufferedStep, RowRead
 from tilewright.tile.step_spaces import ScheduledMachine, StepOperand
 
 MOST_ROWS = 0xFFFF  # of a value: counters have 16 bits
@@ -29,15 +29,15 @@ _Ends = tuple[tuple[int, ...], tuple[int, ...]]  # see `RowRead`
 NOTHING: Mapping[str, int] = MappingProxyType({})
 
 
-class RowSteps:
+class LineBufferAnalysis:
     """The steps of a machine's schedule; each is looked at once. `costs` may be known from another schedule of the same
     binding: what shares bytes there changes nothing about them.
     """
 
-    def __init__(self, machine: ScheduledMachine, costs: CallCosts | None = None) -> None:
+    def __init__(self, machine: ScheduledMachine, costs: CallCostCache | None = None) -> None:
         self.machine = machine
-        self.calls = RowCalls(machine, costs or CallCosts())
-        self._steps: dict[int, RowStep] = {}
+        self.calls = BufferedCallCosts(machine, costs or CallCostCache())
+        self._steps: dict[int, BufferedStep] = {}
         self._windows: dict[Hashable, _Ends | None] = {}  # by axis, loop and extents: many layers have equal ones
         self.spans: dict[tuple[str, str, str], dict[tuple[int, int], Span]] = {}  # step, operand, loop -> by its trips
 
@@ -71,13 +71,13 @@ class RowSteps:
         """By step, the output whose rows it gives as they are taken."""
         return departures(self.machine.scheduled, self.machine.decisions.io)
 
-    def at(self, index: int) -> RowStep:
+    def at(self, index: int) -> BufferedStep:
         """By its number in the schedule."""
         if index not in self._steps:
             self._steps[index] = self._looked_at(index)
         return self._steps[index]
 
-    def _looked_at(self, index: int) -> RowStep:
+    def _looked_at(self, index: int) -> BufferedStep:
         machine, step = self.machine, self.machine.scheduled.steps[index]
         access, operands = machine.access(step), self.operands[index]
         output = next(operand for operand in operands if operand.written)
@@ -88,7 +88,7 @@ class RowSteps:
             flat = None if summed else self._flattened(step, access, operands)
             loop = summed or (flat.loop if flat else loop)
         sums = self._sums(step, loop, flat)
-        return RowStep(
+        return BufferedStep(
             index=index,
             step=step,
             loop=loop.name if loop else "",

@@ -14,15 +14,15 @@ from itertools import pairwise
 from tilewright.ir.access import Loop, MapAccess, Span
 from tilewright.ir.regions import Stripes
 from tilewright.ir.rounding import align_down, align_up, ceil_div
-from tilewright.tile.row_step import Columns, RowRead, RowStep
-from tilewright.tile.row_steps import RowSteps, parallel_loop
+from tilewright.tile.row_step import BufferedStep, Columns, RowRead
+from tilewright.tile.row_steps import LineBufferAnalysis, parallel_loop
 
-Reader = tuple[RowStep, RowRead]  # a step, and how it reads
+Reader = tuple[BufferedStep, RowRead]  # a step, and how it reads
 
 
-def in_stripes(steps: RowSteps, chosen: Sequence[RowStep], count: int) -> tuple[RowStep, ...]:
+def in_stripes(steps: LineBufferAnalysis, chosen: Sequence[BufferedStep], count: int) -> tuple[BufferedStep, ...]:
     """The last of these steps with their columns: as many as can be computed in so many stripes; () for none."""
-    found, readers = list[RowStep](), dict[str, list[Reader]]()
+    found, readers = list[BufferedStep](), dict[str, list[Reader]]()
     for one in reversed(chosen):
         columns = columns_of(steps, one, readers.get(one.output.value, ()) if found else None, count)
         if columns is None or any(low >= high for low, high in columns.bounds):
@@ -33,7 +33,9 @@ def in_stripes(steps: RowSteps, chosen: Sequence[RowStep], count: int) -> tuple[
     return tuple(reversed(found))
 
 
-def with_stripes(steps: RowSteps, chosen: Sequence[RowStep], stripes: Stripes | None) -> tuple[RowStep, ...]:
+def with_stripes(
+    steps: LineBufferAnalysis, chosen: Sequence[BufferedStep], stripes: Stripes | None
+) -> tuple[BufferedStep, ...]:
     """The steps with the columns that a region says. ValueError where a step has no such columns."""
     if stripes is None:
         return tuple(chosen)
@@ -44,7 +46,7 @@ def with_stripes(steps: RowSteps, chosen: Sequence[RowStep], stripes: Stripes | 
     )
 
 
-def stripes_of(members: Sequence[RowStep]) -> Stripes | None:
+def stripes_of(members: Sequence[BufferedStep]) -> Stripes | None:
     """What a region says of the columns of its steps."""
     columns = [one.columns for one in members if one.columns]
     if not columns:
@@ -54,7 +56,9 @@ def stripes_of(members: Sequence[RowStep]) -> Stripes | None:
     return Stripes(loops=tuple(one.loop for one in columns), bounds=bounds, edges=edges if any(edges) else ())
 
 
-def columns_of(steps: RowSteps, one: RowStep, readers: Sequence[Reader] | None, count: int) -> Columns | None:
+def columns_of(
+    steps: LineBufferAnalysis, one: BufferedStep, readers: Sequence[Reader] | None, count: int
+) -> Columns | None:
     """Those of a step, by who reads it; of the last one, which has no readers, even parts. None: it cannot have any.
     Where nothing is read in a stripe the first one is not before the last.
     """
@@ -72,7 +76,7 @@ def columns_of(steps: RowSteps, one: RowStep, readers: Sequence[Reader] | None, 
     return Columns(loop=loop.name, axis=axis, bounds=aligned)
 
 
-def column_loop(steps: RowSteps, one: RowStep) -> Loop | None:
+def column_loop(steps: LineBufferAnalysis, one: BufferedStep) -> Loop | None:
     """The loop through the columns of a step that has rows, computed by its kernel for some of them at a time. None
     where it reads through a view, which has no such columns.
     """
@@ -90,7 +94,7 @@ def _needed(readers: Sequence[Callable[[int], Span]], stripe: int, extent: int) 
     return min((span.low for span in spans), default=extent), max((span.high for span in spans), default=0)
 
 
-def _reading(steps: RowSteps, reader: RowStep, read: RowRead) -> Callable[[int], Span]:
+def _reading(steps: LineBufferAnalysis, reader: BufferedStep, read: RowRead) -> Callable[[int], Span]:
     """By stripe the columns of a value that a step reads. Stripes of many segments have the same columns: each is
     worked out once.
     """
@@ -110,7 +114,7 @@ def _reading(steps: RowSteps, reader: RowStep, read: RowRead) -> Callable[[int],
     return columns_read
 
 
-def _axis_of(steps: RowSteps, one: RowStep, name: str) -> int:
+def _axis_of(steps: LineBufferAnalysis, one: BufferedStep, name: str) -> int:
     access = steps.machine.access(one.step)
     loops = [parallel_loop(access, one.output.name, axis) for axis in range(len(one.output.shape))]
     found = [axis for axis, loop in enumerate(loops) if loop and loop.name == name and axis != one.axis]

@@ -40,7 +40,7 @@ class TilingSearch(TilingProblem):
 
         Where reductions may be cut, one that does; none that is not clearly better than `beat`, which cuts none.
         """
-        fits = self.least_of_buffers() <= self.room
+        fits = self.least_of_buffers() <= self.available_bytes
         if self.space.sums is not None:
             fits &= is_split(self.space, self.points)
         if not fits.any():

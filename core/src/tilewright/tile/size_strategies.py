@@ -30,7 +30,7 @@ def first_fitting(
     """
     search = TilingSearch(space, buffering)
     if strategy == "min":
-        most = search.room if beat is None else beat.used_bytes - 1
+        most = search.available_bytes if beat is None else beat.used_bytes - 1
         return _smallest(search, most)
     if beat is not None:
         return None
@@ -39,7 +39,7 @@ def first_fitting(
         order = np.lexsort((-least, tile_counts(space, search.points)))
     else:
         order = _outwards(search, random.Random(seed))
-    for number in order[least[order] <= search.room]:
+    for number in order[least[order] <= search.available_bytes]:
         found = search.at(int(number))
         if found is not None:
             return found
@@ -48,7 +48,7 @@ def first_fitting(
 
 def smallest_bytes(space: TilingSpace, buffering: Buffering) -> int:
     """Bytes of scratchpad that some legal tiling gets by with; 0 where no tiling is legal."""
-    search = TilingSearch(replace(space, room_bytes=None), buffering)
+    search = TilingSearch(replace(space, available_bytes=None), buffering)
     least = search.least_bytes()
     for number in least.argsort(kind="stable"):
         if at_least(search, int(number), int(least[number])) is not None:
@@ -68,9 +68,11 @@ def _smallest(search: TilingSearch, most: float) -> EstimatedTiling | None:
     return None
 
 
-def at_least(search: TilingSearch, number: int, room_bytes: int) -> EstimatedTiling | None:
+def at_least(search: TilingSearch, number: int, available_bytes: int) -> EstimatedTiling | None:
     """The fastest tiling with one point's sizes that takes no more than this; None where there is none."""
-    return TilingSearch(replace(search.space, room_bytes=room_bytes), search.buffering, search.tables).at(number)
+    return TilingSearch(replace(search.space, available_bytes=available_bytes), search.buffering, search.tables).at(
+        number
+    )
 
 
 def _outwards(search: TilingSearch, chance: random.Random) -> npt.NDArray[np.intp]:

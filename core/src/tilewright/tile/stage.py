@@ -104,7 +104,7 @@ def _kernel_memories(machine: ScheduledMachine, regions: Sequence[Region]) -> di
         transferred = {name for hop in region.hops[-1:] for name in hop.copies}
         operands = machine.operands(step)
         copied = {item.name for item in operands if key_of(step.name, item.name) in transferred}
-        copied |= {item.name for item in operands if item.value in region.held}
+        copied |= {item.name for item in operands if item.value in region.internal_values}
         values = {item.name: item.value for item in operands if not item.constant}
         for operand, allowed in machine.bound.bindings[step.name].kernel.memories.items():
             value = values.get(operand, "")
@@ -127,11 +127,11 @@ def _candidates(
     staying = tuple(dict.fromkeys(resident[value] for value in buffer.values if value in resident))
     if staying:
         return staying
-    pinned = _pins(buffer.name, buffer.values, machine.way.ram, machine.way.homes, decisions)
+    pinned = _pins(buffer.name, buffer.values, machine.way.ram, machine.way.backing_memories, decisions)
     passed = {
-        hop.near for hop in machine.hops[:-1]
+        hop.inner for hop in machine.hops[:-1]
     }  # on the way to the scratchpad: copies of what is pinned begin there
-    names = pinned if passed.intersection(pinned) else [*machine.way.homes, *pinned]
+    names = pinned if passed.intersection(pinned) else [*machine.way.backing_memories, *pinned]
     for value in buffer.values:
         if value in demands:
             names = [name for name in demands[value] if name in machine.way.ram]
@@ -159,8 +159,8 @@ def _constants(machine: ScheduledMachine, decisions: Decisions) -> list[Buffer]:
             first=0,
             last=final,
             memories=(
-                *machine.way.constant_homes,
-                *_pins(name, (), const, machine.way.constant_homes, decisions),
+                *machine.way.constant_memories,
+                *_pins(name, (), const, machine.way.constant_memories, decisions),
             ),
         )
         for name, array in scheduled.bound.constants.items()

@@ -25,8 +25,8 @@ from tilewright.ir.rounding import align_up
 from tilewright.ir.stages import Buffer, Scheduled, Step
 from tilewright.tile.split_reductions import sums_of
 from tilewright.tile.tiling_space import CopiedOperand, TilingSpace, WindowTable, cuttable, touched_bytes
-from tilewright.tile.transfers import lattice
-from tilewright.tile.way import HopMemories, Way
+from tilewright.tile.transfers import strided_copy
+from tilewright.tile.way import HopMemories, MemoryPath
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -64,7 +64,7 @@ class ScheduledMachine:
         self.scheduled, self.operators, self.decisions = scheduled, operators, decisions
         self.bound = scheduled.bound
         self.platform: Platform = scheduled.bound.platform
-        self.way = Way(self.platform)
+        self.way = MemoryPath(self.platform)
         self.nodes: dict[str, Node] = {node.name: node for node in self.bound.graph.nodes}
         self.numbers = {step.name: number for number, step in enumerate(scheduled.steps)}
         self._sites: dict[str, Matched] = {}  # by step
@@ -138,7 +138,7 @@ class ScheduledMachine:
             shape=tensor.shape,
             layout=self.bound.layouts[name],
             item_bytes=tensor.dtype.size_bytes,
-            memory=self._pinned_to.get(storage.buffer, self.platform.home_memory().name),
+            memory=self._pinned_to.get(storage.buffer, self.platform.backing_memory().name),
             buffer=storage.buffer,
             offset_bytes=storage.offset_bytes,
             written=written,
@@ -152,7 +152,7 @@ class ScheduledMachine:
         found = ((buffer.name, (*buffer.values, buffer.name)) for buffer in self.scheduled.buffers)
         return {buffer: pins[name] for buffer, names in found for name in names if name in pins}
 
-    def room_bytes(self, memory: str, index: int) -> int | None:
+    def available_bytes(self, memory: str, index: int) -> int | None:
         """Bytes of a memory that tiles of step `index` may take: its size less the runtime and what is pinned there."""
         limit = self.platform.memory(memory).size_bytes
         if limit is None:
@@ -207,7 +207,7 @@ class ScheduledMachine:
         site, binding, access = self.site(step), self.bound.bindings[step.name], self.access(step)
         engine, operands = self.engine(binding.engine), self.operands(step, resident)
         visit = self._visit(index, step, access, outer, resident)
-        form = self.bound.layers[step.name].sums if split and near == self.platform.near else None
+        form = self.bound.layers[step.name].sums if split and near == self.platform.inner else None
         cuts, refused, sums = _separated(access, binding.kernel, form, visit.extents)
         return TilingSpace(
             site=site,
@@ -223,7 +223,7 @@ class ScheduledMachine:
                 if 0 not in operand.shape and (path := self.path(operand, binding.kernel, near)) is not None
             ),
             operations=operations(binding.kernel, self.operators[site.node.op], site, self.platform, engine),
-            room_bytes=self.room_bytes(near, index),
+            available_bytes=self.available_bytes(near, index),
             grain=self.grain(near),
             once=self._once(operands),
             refused=refused,
@@ -241,12 +241,12 @@ class ScheduledMachine:
         sums = sums_of(access, form, (hop.nest for hop in hops), in_output=inside)
         order: Order = "tiles" if hops else "once"
         return Region(
-            steps=(step.name,), hops=hops, order=order, sums={step.name: sums} if sums else {}, resident=resident
+            steps=(step.name,), hops=hops, schedule=order, sums={step.name: sums} if sums else {}, resident=resident
         )
 
     def _spared(self, operands: tuple[StepOperand, ...], kernel: Kernel, access: Access, near: str) -> int:
         """Bytes of the values that live at the near end or beyond, but would cross this hop from the backing memory."""
-        home = self.platform.home_memory().name
+        home = self.platform.backing_memory().name
         return sum(
             touched_bytes(access, operand.name, operand.item_bytes)
             for operand in operands
@@ -262,12 +262,12 @@ class ScheduledMachine:
         around: dict[str, tuple[int, ...]] = {}
         rooms: dict[str, tuple[int, ...]] = {}
         for number, hop in enumerate(outer):
-            space = self.space(index, step, hop.near, outer[:number], resident)
+            space = self.space(index, step, hop.inner, outer[:number], resident)
             table = WindowTable(space)
             for operand in space.copied:
                 copy = hop.copies.get(key_of(step.name, operand.name))
                 if copy is not None:
-                    rooms[operand.name] = table.windows(operand, dict(hop.nest[: copy.level])).room
+                    rooms[operand.name] = table.windows(operand, dict(hop.nest[: copy.level])).capacity
             for name, size in hop.nest:
                 extents[name] = min(size, extents[name])
                 around[name] = (*around.get(name, ()), extents[name])
@@ -275,7 +275,7 @@ class ScheduledMachine:
 
     def path(self, operand: StepOperand, kernel: Kernel, near: str, memory: str = "") -> CopyPath | None:
         """How the operand crosses to that end of a hop, if it is in `memory` and not where it is; None: it does not."""
-        if operand.stays or (near == self.platform.near and near not in kernel.memories.get(operand.name, (near,))):
+        if operand.stays or (near == self.platform.inner and near not in kernel.memories.get(operand.name, (near,))):
             return None
         return self.way.crossing(memory or operand.memory, near, written=operand.written)
 
@@ -310,7 +310,7 @@ def _copied_operand(
         item_bytes=operand.item_bytes,
         path=path,
         loops=_moving(access, operand.name, cuts),
-        steps=lattice(touched(access, operand.name), operand.shape, operand.layout, operand.item_bytes),
+        steps=strided_copy(touched(access, operand.name), operand.shape, operand.layout, operand.item_bytes),
         aligned_offset=room is not None or operand.offset_bytes % path.align == 0,
     )
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from tilewright.ir.journal import begins
+from tilewright.ir.journal import log_begin
 from tilewright.ir.regions import Copy, Hop, Region
 from tilewright.ir.tiler import Buffering, TilingRequest
-from tilewright.tile.alike_spaces import StructuralKey
+from tilewright.tile.alike_spaces import SpaceSignature
 from tilewright.tile.cost import HopCost, altogether, region_costs
 from tilewright.tile.fusion import single_step_analysis
 from tilewright.tile.loop_orders import EstimatedTiling
@@ -55,7 +55,7 @@ HopTilings = tuple[HopTiling, ...]
 class _KnownTilings:
     """What a search found in this much room, and how much of it is used."""
 
-    room_bytes: float
+    available_bytes: float
     used_bytes: float
     found: Sequence[EstimatedTiling]
 
@@ -121,7 +121,9 @@ class StepTilings:
         hop_tilings: HopTilings = ()
         for hop in hops:
             split = splits(self.machine.access(self.machine.scheduled.steps[index]), hop.nest)
-            space, key = self._space(index, HopMemories(far=hop.far, near=hop.near), hop_tilings, resident, split=split)
+            space, key = self._space(
+                index, HopMemories(outer=hop.outer, inner=hop.inner), hop_tilings, resident, split=split
+            )
             hop_tilings = (*hop_tilings, HopTiling(hop, space, key))
         return hop_tilings
 
@@ -154,7 +156,7 @@ class StepTilings:
 
     def _played(self, index: int, hop_tilings: HopTilings) -> HopCost:
         """What a tiling costs over all hops."""
-        hops = [HopMemories(far=one.hop.far, near=one.hop.near) for one in hop_tilings]
+        hops = [HopMemories(outer=one.hop.outer, inner=one.hop.inner) for one in hop_tilings]
         analysis = single_step_analysis(self.machine, index, hops, [one.space for one in hop_tilings])
         region = self.machine.alone(self.machine.scheduled.steps[index], tuple(one.hop for one in hop_tilings))
         return altogether(region_costs(analysis, region))
@@ -162,7 +164,7 @@ class StepTilings:
     def _pinned(self, index: int) -> Region | None:
         """The tiling that decisions have for the step alone."""
         pinned = self.machine.decisions.tiles.get(self.machine.scheduled.steps[index].name)
-        return None if pinned is None or pinned.held else pinned
+        return None if pinned is None or pinned.internal_values else pinned
 
     def _longer(
         self,
@@ -177,7 +179,7 @@ class StepTilings:
         innermost = memories is self.machine.hops[-1]
         if not space.copied and not (innermost and space.spared_bytes):
             return [outer]
-        if space.room_bytes is not None and space.room_bytes < taken.get(memories.near, 0):
+        if space.available_bytes is not None and space.available_bytes < taken.get(memories.inner, 0):
             return []
         whole = self._found(index, memories, outer, (space, key), taken)
         hop_tilings = [(space, key, found) for found in whole]
@@ -188,7 +190,7 @@ class StepTilings:
                 hop_tilings.extend((split, split_key, one) for one in found)
         if hop_tilings and innermost and self.steady and not outer:
             hop_tilings.extend(self._rolling(index, memories, hop_tilings, resident, taken))
-        step, ends = space.site.node.name, (memories.far, memories.near)
+        step, ends = space.site.node.name, (memories.outer, memories.inner)
         return [(*outer, HopTiling(found.on(step, ends), space, key, found)) for space, key, found in hop_tilings]
 
     def _rolling(
@@ -222,12 +224,12 @@ class StepTilings:
     def _space(
         self, index: int, memories: HopMemories, outer: HopTilings, resident: Mapping[str, str], *, split: bool = False
     ) -> tuple[TilingSpace, Hashable]:
-        around = tuple((one.hop.near, one.hop.nest, copies_by_operand(one.hop)) for one in outer)
+        around = tuple((one.hop.inner, one.hop.nest, copies_by_operand(one.hop)) for one in outer)
         known = index, memories, around, frozenset(resident.items()), split
         if known not in self._spaces:
             step, hops = self.machine.scheduled.steps[index], tuple(one.hop for one in outer)
-            space = self.machine.space(index, step, memories.near, hops, resident, split=split)
-            self._spaces[known] = space, StructuralKey(space)
+            space = self.machine.space(index, step, memories.inner, hops, resident, split=split)
+            self._spaces[known] = space, SpaceSignature(space)
         return self._spaces[known]
 
     def _found(
@@ -241,14 +243,14 @@ class StepTilings:
     ) -> Sequence[EstimatedTiling]:
         """The tilings of a space in what is left of its room; for `beat` see `Find`."""
         space, key = asked
-        space = _less(space, taken.get(memories.near, 0))
-        room = float("inf") if space.room_bytes is None else float(space.room_bytes)
+        space = _less(space, taken.get(memories.inner, 0))
+        room = float("inf") if space.available_bytes is None else float(space.available_bytes)
         question = key, tuple(found.score for found in beat)
         answers = self._known.setdefault(question if self.steady else (question, room, index), [])
         for answer in answers:
-            if answer.used_bytes <= room <= answer.room_bytes:
+            if answer.used_bytes <= room <= answer.available_bytes:
                 return answer.found
-        begins("tiles of step %d of %d", index + 1, len(self.machine.scheduled.steps))
+        log_begin("tiles of step %d of %d", index + 1, len(self.machine.scheduled.steps))
         tables = None if outer else self._shared(index, memories, split=space.sums is not None)
         found = self.find(space, index, self.buffering, tables, beat)
         if not found and not beat and self.buffering == "double":
@@ -266,7 +268,11 @@ class StepTilings:
 
 def _less(space: TilingSpace, taken: int) -> TilingSpace:
     """The same with less room."""
-    return replace(space, room_bytes=space.room_bytes - taken) if taken and space.room_bytes is not None else space
+    return (
+        replace(space, available_bytes=space.available_bytes - taken)
+        if taken and space.available_bytes is not None
+        else space
+    )
 
 
 def copies_by_operand(hop: Hop) -> tuple[tuple[str, Copy], ...]:

@@ -34,7 +34,7 @@ class StepTiler:
 
     def plan(self, request: TilingRequest) -> tuple[Group, ...]:
         """See `Tiler.plan`. TilewrightError TW5101 (exit 5) for a step that no tiling makes fit."""
-        if not request.scheduled.bound.platform.near:
+        if not request.scheduled.bound.platform.inner:
             return WholeTiler().plan(request)
         from tilewright.tile.grouping import nothing_resident
         from tilewright.tile.residency import decided, plan_residency
@@ -108,7 +108,7 @@ def _misfit(machine: ScheduledMachine, step_tilings: StepTilings, index: int) ->
     blocked = step_tilings.blocked(index)
     if blocked is None:
         raise ValueError(f"step {index} fits")
-    return does_not_fit(machine, machine.scheduled.steps[index], blocked.space, blocked.memories.near)
+    return does_not_fit(machine, machine.scheduled.steps[index], blocked.space, blocked.memories.inner)
 
 
 TILERS = (

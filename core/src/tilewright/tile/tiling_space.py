@@ -64,7 +64,7 @@ class TilingSpace:
     cuts: tuple[Loop, ...]  # loops that may be cut
     copied: tuple[CopiedOperand, ...]
     operations: float  # of the whole step
-    room_bytes: int | None  # of the scratchpad; None: no limit
+    available_bytes: int | None  # of the scratchpad; None: no limit
     grain: int  # tile buffers begin at multiples of it
     once: tuple[str, ...] = ()  # inputs that may be fetched only once: the output takes their bytes
     refused: Mapping[str, str] = field(default_factory=dict)  # loop -> why it cannot be cut
@@ -92,7 +92,7 @@ class TilingSpace:
 class WindowClasses:
     """The windows of one operand over all tiles of some cuts, by extent: how often each shape occurs."""
 
-    room: tuple[int, ...]  # the largest extents, by axis
+    capacity: tuple[int, ...]  # the largest extents, by axis
     classes: tuple[tuple[tuple[int, ...], int], ...]  # (extents by axis, how many tiles)
 
 
@@ -233,7 +233,7 @@ class WindowTable:
             self._axes[key] = counted(high - np.maximum(low, done))
         return self._axes[key]
 
-    def room(self, operand: str, cuts: Mapping[str, int]) -> tuple[int, ...]:
+    def capacity(self, operand: str, cuts: Mapping[str, int]) -> tuple[int, ...]:
         """The largest extents of an operand, copied or not, of which no loop moves two axes: an output."""
         axes = self.space.index_map.axes[operand]
         cuts = {**{name: self.space.extents[name] for name in self.around}, **cuts}
@@ -249,7 +249,7 @@ class WindowTable:
             return operand.item_bytes * self.elements(operand.name, operand.loops, points)
         unique, inverse = unique_rows(points)
         keys = [dict(zip(operand.loops, row, strict=True)) for row in unique.tolist()]
-        found = [np.prod(self.windows(operand, cuts).room, dtype=np.int64) for cuts in keys]
+        found = [np.prod(self.windows(operand, cuts).capacity, dtype=np.int64) for cuts in keys]
         return operand.item_bytes * np.array(found)[inverse]
 
     def elements(self, operand: str, loops: Sequence[str], points: Integers) -> Integers:

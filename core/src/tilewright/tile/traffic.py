@@ -42,7 +42,7 @@ class Crossing:
     copy: Copy
     copy_level: int
     windows: tuple[Reach, ...]
-    room: tuple[int, ...]
+    capacity: tuple[int, ...]
     own: bool
     roll: RollingAxis | None = None  # of a rolling window
     fault: str = ""
@@ -55,7 +55,7 @@ class Crossing:
     @property
     def tile_bytes(self) -> int:
         """Of one tile buffer."""
-        return self.item.item_bytes * prod(self.room)
+        return self.item.item_bytes * prod(self.capacity)
 
 
 _OF_CROSSING = tuple(one.name for one in fields(Crossing))
@@ -84,9 +84,9 @@ def crossings_of(boxes: Boxes) -> tuple[tuple[Crossing, ...], ...]:
         here = tuple(_crossing(boxes, hop, brought))
         found.append(here)
         for one in here:
-            brought[one.key] = one.room
+            brought[one.key] = one.capacity
             if not boxes.hops[hop].nest:
-                brought[_value(one.member, one.item.name)] = one.room
+                brought[_value(one.member, one.item.name)] = one.capacity
     return tuple(found)
 
 
@@ -123,7 +123,7 @@ def _window(boxes: Boxes, hop: int, number: int, item: CopiedOperand, copy: Copy
         copy=copy,
         copy_level=copy_level,
         windows=windows,
-        room=boxes.held(number) if inner else most(windows),
+        capacity=boxes.internal_rows(number) if inner else most(windows),
         own=not inner,
         roll=roll,
         fault=fault,
@@ -135,9 +135,9 @@ def _traffic(boxes: Boxes, one: Crossing) -> Traffic:
     copied = [
         new_rows(reach, roll.loop) if roll and axis == roll.axis else reach for axis, reach in enumerate(one.windows)
     ]
-    shape = tuple(trips if at < copy_level else 1 for at, trips in enumerate(boxes.trips))
+    shape = tuple(trips if at < copy_level else 1 for at, trips in enumerate(boxes.extents))
     unique, inverse = unique_rows(rows_of([high - low for low, high in copied], shape))
-    each = [item.transfers(tuple(row), one.room) for row in unique.tolist()]
+    each = [item.transfers(tuple(row), one.capacity) for row in unique.tolist()]
     there = boxes.exists.any(axis=tuple(range(copy_level, boxes.exists.ndim)), keepdims=True).astype(np.int64)
     cycles = np.array([transfer.cycles(item.path) for transfer in each], np.float64)[inverse].reshape(shape)
     sizes = np.array([transfer.size_bytes for transfer in each], np.int64)[inverse].reshape(shape)
@@ -156,7 +156,7 @@ def crosses_whole(boxes: Boxes, hop: int) -> bool:
 
 
 def _whole(boxes: Boxes, item: CopiedOperand) -> tuple[Reach, ...]:
-    shape = (1,) * len(boxes.trips)
+    shape = (1,) * len(boxes.extents)
     return tuple((np.zeros(shape, np.int64), np.full(shape, extent, np.int64)) for extent in item.shape)
 
 
@@ -179,5 +179,5 @@ def _shifts(one: Crossing, copied: Sequence[Reach], shape: Sequence[int]) -> Num
         return np.zeros(shape)
     axis = one.roll.axis
     stay = copied[axis][0] - one.windows[axis][0]
-    row_bytes = one.tile_bytes / max(1, one.room[axis])
+    row_bytes = one.tile_bytes / max(1, one.capacity[axis])
     return np.broadcast_to(stay * (row_bytes / MOVED_BYTES_PER_CYCLE), shape).astype(np.float64)

@@ -79,7 +79,7 @@ def transfers(
     return Transfers(run_bytes=run_bytes, rows=rows, count=count, pieces=pieces)
 
 
-def lattice(window: Window, shape: Sequence[int], layout: Layout, item_bytes: int) -> tuple[int, ...]:
+def strided_copy(window: Window, shape: Sequence[int], layout: Layout, item_bytes: int) -> tuple[int, ...]:
     """Along each axis, which positions of an operand are ever copied: all, or those of a strided access.
 
     `window` is that of all loops. A convolution of stride 2 with a single tap reads every second row: the others are

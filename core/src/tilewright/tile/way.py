@@ -15,18 +15,18 @@ from tilewright.tile.transfers import path_between, route
 class HopMemories:
     """The two memories of a hop: neighbours on the way from the backing memory to the scratchpad."""
 
-    far: str
-    near: str
+    outer: str
+    inner: str
 
 
 def hops_of(platform: Platform) -> tuple[HopMemories, ...]:
     """From the backing memory to the scratchpad, outermost first; none on a machine with one memory."""
-    home, near = platform.home_memory().name, platform.near
+    home, near = platform.backing_memory().name, platform.inner
     paths = route(platform, home, near) if near else ()
-    return tuple(HopMemories(far=path.source, near=path.target) for path in paths or ())
+    return tuple(HopMemories(outer=path.source, inner=path.target) for path in paths or ())
 
 
-class Way:
+class MemoryPath:
     """The way on one platform."""
 
     def __init__(self, platform: Platform) -> None:
@@ -44,22 +44,22 @@ class Way:
         return tuple(memory.name for memory in self.platform.of_kind("ram"))
 
     @cached_property
-    def homes(self) -> tuple[str, ...]:
+    def backing_memories(self) -> tuple[str, ...]:
         """Where values may live: the backing memory, then others with the same neighbour towards the scratchpad."""
         if not self.hops:
             return self.ram
-        passed, first = {hop.near for hop in self.hops}, self.hops[0]
+        passed, first = {hop.inner for hop in self.hops}, self.hops[0]
         beside = [
             name
             for name in self.ram
-            if name not in (*passed, first.far)
-            and path_between(self.platform, name, first.near)
-            and path_between(self.platform, first.near, name)
+            if name not in (*passed, first.outer)
+            and path_between(self.platform, name, first.inner)
+            and path_between(self.platform, first.inner, name)
         ]
-        return (first.far, *beside)
+        return (first.outer, *beside)
 
     @cached_property
-    def constant_homes(self) -> tuple[str, ...]:
+    def constant_memories(self) -> tuple[str, ...]:
         """Where constants may be: every const memory that enters the way to the scratchpad where the first does."""
         const = [memory.name for memory in self.platform.of_kind("const")]
         if not self.hops:
@@ -71,12 +71,12 @@ class Way:
     def constant_memory(self) -> str:
         """Where constants are if nothing is pinned: the first const memory from which copies lead to the scratchpad."""
         const = self.platform.of_kind("const")
-        leading = [memory.name for memory in const if route(self.platform, memory.name, self.platform.near)]
+        leading = [memory.name for memory in const if route(self.platform, memory.name, self.platform.inner)]
         return (leading or [memory.name for memory in const])[0]
 
     def entry(self, memory: str) -> int:
         """The innermost hop over which bytes come from a memory that is not on the way; -1: none."""
-        entries = [at for at, hop in enumerate(self.hops) if path_between(self.platform, memory, hop.near)]
+        entries = [at for at, hop in enumerate(self.hops) if path_between(self.platform, memory, hop.inner)]
         return max(entries, default=-1)
 
     def crossing(self, memory: str, near: str, *, written: bool) -> CopyPath | None:
@@ -91,8 +91,8 @@ class Way:
 
     def _source(self, memory: str, near: str) -> str:
         """The far side of that hop for what lives in a memory; "": it does not cross."""
-        position = [hop.near for hop in self.hops].index(near)
-        far, passed = self.hops[position].far, [self.hops[0].far, *(hop.near for hop in self.hops)]
+        position = [hop.inner for hop in self.hops].index(near)
+        far, passed = self.hops[position].outer, [self.hops[0].outer, *(hop.inner for hop in self.hops)]
         if memory in passed:
             return far if passed.index(memory) <= position else ""
         entry = self.entry(memory)

@@ -22,7 +22,9 @@ class WholeTiler:
 
     def plan(self, request: TilingRequest) -> tuple[Group, ...]:
         """See `Tiler.plan`."""
-        by_rows = {name: region for region in request.decisions.tiles.values() if region.rows for name in region.steps}
+        by_rows = {
+            name: region for region in request.decisions.tiles.values() if region.line_buffers for name in region.steps
+        }
         if any(len(names) > 1 and names[-1] not in by_rows for names in request.decisions.groups):
             raise not_together([], "this machine has no scratchpad that they would stay in")
         numbers = {step.name: number for number, step in enumerate(request.scheduled.steps)}
@@ -33,14 +35,14 @@ class WholeTiler:
             region = by_rows.get(step.name)
             if region is None:
                 groups.append(_alone(step, request))
-            elif region.name == step.name and region.rows is not None:
-                from tilewright.tile.row_buffers import row_cycles
-                from tilewright.tile.row_steps import RowSteps
+            elif region.name == step.name and region.line_buffers is not None:
+                from tilewright.tile.row_buffers import line_buffered_cycles
+                from tilewright.tile.row_steps import LineBufferAnalysis
                 from tilewright.tile.step_spaces import ScheduledMachine
 
                 machine = ScheduledMachine(request.scheduled, request.operators, request.decisions)
-                steps = steps or RowSteps(machine)
-                groups.append(Group(region=region, cycles=row_cycles(steps, region, region.rows)))
+                steps = steps or LineBufferAnalysis(machine)
+                groups.append(Group(region=region, cycles=line_buffered_cycles(steps, region, region.line_buffers)))
         return tuple(groups)
 
 

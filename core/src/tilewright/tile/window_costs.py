@@ -86,12 +86,12 @@ class WindowCosts:
         windows = self.table.windows(self.item, dict(zip(self.item.loops, sizes, strict=True)))
         size, cycles, tiles, legal = 0, 0.0, 0, self.item.aligned_offset
         for extents, count in windows.classes:
-            one = self.item.transfers(extents, windows.room)
+            one = self.item.transfers(extents, windows.capacity)
             size += one.size_bytes * count
             cycles += one.cycles(self.item.path) * count
             tiles += count
             legal = legal and one.legal(self.item.path)
-        room = self.item.item_bytes * prod(windows.room)
+        room = self.item.item_bytes * prod(windows.capacity)
         return align_up(room, self.grain), size / tiles, cycles / tiles, legal
 
     def _classes(self, access: MapAccess, position: int, points: Integers) -> tuple[Integers, Integers]:

@@ -42,14 +42,14 @@ class _Marked:
 
 def _apply(program: Program, context: CodePassContext) -> Program:
     buffers, last = tuple(_buffers(program)), len(program.steps)
-    arriving = _by_mover((buffer.live() for buffer in buffers if buffer.near and buffer.first < 0), program.team)
+    arriving = _by_dma_core((buffer.live() for buffer in buffers if buffer.near and buffer.first < 0), program.team)
     return replace(
         program,
         body=tuple(_with_marks(program.body, buffers, program.team)),
         before_inputs=(*program.before_inputs, *arriving, *([Barrier()] if arriving else [])),
         after_outputs=(
             *program.after_outputs,
-            *_by_mover((buffer.dead() for buffer in buffers if buffer.near and buffer.last == last), program.team),
+            *_by_dma_core((buffer.dead() for buffer in buffers if buffer.near and buffer.last == last), program.team),
         ),
         steps=tuple(_with_tile_marks(step) for step in program.steps),
     )
@@ -97,16 +97,16 @@ def _with_marks(body: tuple[Statement, ...], buffers: tuple[_Marked, ...], team:
             yield statement
             continue
         step = statement.step
-        yield from _by_mover((buffer.live() for buffer in buffers if buffer.first == step), team)
+        yield from _by_dma_core((buffer.live() for buffer in buffers if buffer.first == step), team)
         yield statement
         dead = [buffer for buffer in buffers if buffer.last == step]
-        yield from _by_mover((buffer.dead() for buffer in dead), team)
+        yield from _by_dma_core((buffer.dead() for buffer in dead), team)
         staying = (buffer for buffer in buffers if buffer.first <= step < buffer.last and not buffer.near)
         again = (buffer.live() for buffer in staying if any(buffer.overlaps(other) for other in dead))
-        yield from _by_mover(again, team)
+        yield from _by_dma_core(again, team)
 
 
-def _by_mover(marks: Iterable[Statement], team: bool) -> tuple[Statement, ...]:
+def _by_dma_core(marks: Iterable[Statement], team: bool) -> tuple[Statement, ...]:
     all_marks = tuple(marks)
     return (If(condition=FunctionCall("tw_rt_is_mover"), body=all_marks),) if team and all_marks else all_marks
 

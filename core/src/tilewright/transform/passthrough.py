@@ -90,11 +90,11 @@ def _marked(statement: Statement, buffers: Sequence[Buffer], program: Program) -
         values = in_dependency_order(buffer.values or (buffer.name,), refers_to)
         yield Comment(lines=(f"holds {', '.join(comment_text(value) for value in values)}",))
         mark = Live(buffer=buffer.name, pointer=program.address(buffer.name), size_bytes=buffer.size_bytes)
-        yield _by_mover(mark, program)
+        yield _by_dma_core(mark, program)
     yield statement
     for buffer in dead:
         mark_dead = Dead(buffer=buffer.name, pointer=program.address(buffer.name), size_bytes=buffer.size_bytes)
-        yield _by_mover(mark_dead, program)
+        yield _by_dma_core(mark_dead, program)
 
 
 def references(scheduled: Scheduled) -> dict[str, str]:
@@ -116,7 +116,7 @@ def _buffer(value: str, scheduled: Scheduled) -> str:
     return storage.buffer if storage else ""
 
 
-def _by_mover(mark: Statement, program: Program) -> Statement:
+def _by_dma_core(mark: Statement, program: Program) -> Statement:
     return If(condition=FunctionCall("tw_rt_is_mover"), body=(mark,)) if program.team else mark
 
 

@@ -19,7 +19,7 @@ from tilewright.ir.code_pass import CodePass, CodePassContext
 from tilewright.ir.dtypes import DType
 from tilewright.ir.expressions import Cast, Element, Expression, Field, FunctionCall, Name, Number, Reference, equal
 from tilewright.ir.program import Program, StepCode
-from tilewright.ir.sections import Section, ordered
+from tilewright.ir.sections import CodeFragment, ordered
 from tilewright.ir.statements import (
     Barrier,
     ByteRange,
@@ -95,7 +95,7 @@ def _apply(program: Program, context: CodePassContext) -> Program:
         )
     header = (files("tilewright.transform") / "print_tensors.c").read_text(encoding="utf-8").strip("\n")
     text = "\n\n".join((header, *(_printer(kind) for kind in used)))
-    section = Section(name="tilewright/print_tensors", text=text, needs=conversions(*used))
+    section = CodeFragment(name="tilewright/print_tensors", text=text, needs=conversions(*used))
     return replace(program, steps=steps, body=tuple(body), sources=ordered((section, *program.sources)))
 
 

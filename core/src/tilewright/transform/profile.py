@@ -13,7 +13,7 @@ from importlib.resources import files
 from tilewright.ir.code_pass import CodePass, CodePassContext
 from tilewright.ir.expressions import FunctionCall
 from tilewright.ir.program import Program, StepCode
-from tilewright.ir.sections import Section
+from tilewright.ir.sections import CodeFragment
 from tilewright.ir.statements import (
     Barrier,
     CopyWait,
@@ -38,7 +38,7 @@ def _apply(program: Program, context: CodePassContext) -> Program:
     text = (files("tilewright.transform") / "profile.c").read_text(encoding="utf-8").strip("\n")
     text = text.replace("REPORTS(i)", _TEAM.replace("(i)", "i") if program.team else "1")
     steps = tuple(_profiled(step, number) for number, step in enumerate(program.steps))
-    return replace(program, steps=steps, sources=(Section(name="tilewright/profile", text=text), *program.sources))
+    return replace(program, steps=steps, sources=(CodeFragment(name="tilewright/profile", text=text), *program.sources))
 
 
 def _profiled(step: StepCode, number: int) -> StepCode:

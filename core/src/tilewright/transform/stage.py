@@ -11,11 +11,11 @@ from graphlib import CycleError, TopologicalSorter
 from tilewright.errors import plugin_error, typed, usage_error
 from tilewright.ir.answers import demand_type
 from tilewright.ir.code_pass import CodePass, CodePassContext
-from tilewright.ir.journal import DEBUG, INFO, timed, told
+from tilewright.ir.journal import DEBUG, INFO, log_span, with_log_span
 from tilewright.ir.program import Program
 
 
-@timed(INFO, "transform: code passes")
+@with_log_span(INFO, "transform: code passes")
 def transform(
     program: Program,
     passes: Sequence[CodePass],
@@ -30,7 +30,7 @@ def transform(
     settings = settings or {}
     demand_known(wanted, passes, settings)
     for one in in_order([one for one in passes if one.default or one.name in wanted]):
-        with told(DEBUG, "code pass '%s'", one.name):
+        with log_span(DEBUG, "code pass '%s'", one.name):
             changed = one.apply(program, CodePassContext(settings=settings.get(one.name, {})))
         demand_type(changed, Program, f"code pass '{one.name}'", one.apply, "apply")
         _check(program, changed, one)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
-from tilewright.ir.journal import INFO, timed, told
+from tilewright.ir.journal import INFO, log_span, with_log_span
 from tilewright.validate.comparison import Drift, OutputVerdict, StepVerdict, Verdict
 from tilewright.validate.vectors import VectorSet
 from tilewright.verification.wording import mismatch, verdict_text
@@ -106,7 +106,7 @@ def vectors_of(deployment: Deployment, file: Path | None, sets: int) -> tuple[Ve
     return random_vectors(deployment.inputs, sets, deployment.options.seed, deployment.graph)
 
 
-@timed(INFO, "judge: every step and output against its reference")
+@with_log_span(INFO, "judge: every step and output against its reference")
 def _judge(deployment: Deployment, given: tuple[VectorSet, ...], result: RunResult) -> Verdict:
     """With state the sets are frames of one stream; its steps are judged on the state that the run itself has made. The
     graph that is compiled is judged against the graph as imported, before any graph pass.
@@ -193,5 +193,5 @@ def _run(
         sanitize=sanitize,
         timeline=timeline,
     )
-    with temporary_folder() as folder, told(INFO, "run: runner '%s'", runner.name):
+    with temporary_folder() as folder, log_span(INFO, "run: runner '%s'", runner.name):
         return demand_type(runner.run(job, folder), RunResult, f"runner '{runner.name}'", runner.run, "run")

@@ -141,7 +141,7 @@ def least_size(choices: TileChoices, memory: str) -> int:
     for index in range(len(choices.request.scheduled.steps)):
         needs = choices.needs(index)
         if needs is not None and needs.memory == memory:
-            found = max(found, has - needs.room_bytes + min(sum(tiling.values()) for tiling in needs.smallest))
+            found = max(found, has - needs.available_bytes + min(sum(tiling.values()) for tiling in needs.smallest))
     return platform.size_for(memory, found)
 
 

@@ -33,7 +33,7 @@ class CpsatTiler:
             if error.exit_code is not Exit.DOES_NOT_FIT:
                 raise
             raise explained(choices, error) from error
-        if not choices.memories or any(tile.held for tile in request.decisions.tiles.values()):
+        if not choices.memories or any(tile.internal_values for tile in request.decisions.tiles.values()):
             return quick
         menus = Menus(choices, quick)
         answer = solve(menus.joint, menus.known, self.work)

@@ -125,7 +125,7 @@ def demand_target(plan: Allocated, target: str, exporter: str) -> Platform:
     return platform
 
 
-def far_memories(platform: Platform) -> list[str]:
+def outer_memories(platform: Platform) -> list[str]:
     """The memories that no core can read."""
     return [memory.name for memory in platform.memories if "none" in memory.access.values()]
 
@@ -136,7 +136,7 @@ def _selftest(prefix: str) -> str:
 
 def _first_program(plan: Allocated, artifact: Artifact, prefix: str) -> str:
     job = Job(artifact=artifact, plan=plan, prefix=prefix, input_sets=())
-    return make_harness(job, text("first.mako"), far=far_memories(plan.tiled.scheduled.bound.platform)).main
+    return make_harness(job, text("first.mako"), far=outer_memories(plan.tiled.scheduled.bound.platform)).main
 
 
 @cache

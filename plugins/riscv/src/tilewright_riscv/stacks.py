@@ -17,18 +17,18 @@ LEAST_BYTES = 128
 class Stacks:
     """The settings `stack` and `stacks` of a target, and what follows from them."""
 
-    far: str  # memory where stacks are when the scratchpad is small
+    outer: str  # memory where stacks are when the scratchpad is small
     each_bytes: int  # by default
     small_bytes: int  # in a scratchpad with less, stacks may cost more than they save
     call_cycles: float  # of a kernel's call on one tile
-    far_call_cycles: float  # more than that, with far stacks
-    far_slowdown: float  # of kernels, with far stacks
+    outer_call_cycles: float  # more than that, with far stacks
+    outer_slowdown: float  # of kernels, with far stacks
     movers: int = 0  # cores with a stack that compute nothing
 
     def options(self, near: str) -> tuple[Option, ...]:
         """For `Platform.options`."""
         small = (
-            f"{near}; where it has less than {self.small_bytes >> 10} KiB, that or {self.far}, by what the plans take"
+            f"{near}; where it has less than {self.small_bytes >> 10} KiB, that or {self.outer}, by what the plans take"
         )
         return (
             Option(name="stack", help=f"bytes of each core's stack; auto: {self.each_bytes}", default="auto"),
@@ -36,7 +36,7 @@ class Stacks:
                 name="stacks",
                 help=f"where stacks are; auto: {small}",
                 default="auto",
-                choices=("auto", near, self.far),
+                choices=("auto", near, self.outer),
             ),
         )
 
@@ -71,25 +71,25 @@ class Stacks:
         if wanted != "auto":
             return wanted
         asked = platform.settings.get("stack", "auto") != "auto"
-        return platform.near if asked or not self._small(platform) else self.far
+        return platform.inner if asked or not self._small(platform) else self.outer
 
     def rivals(self, platform: Platform) -> tuple[Mapping[str, str], ...]:
         """For `Platform.rivals`: both places in a small scratchpad, where nobody asked for one."""
         if platform.settings.get("stacks", "auto") != "auto" or not self._small(platform):
             return ()
-        room = self.all_bytes(platform) < (platform.memory(platform.near).size_bytes or 0)
-        return tuple({"stacks": memory} for memory in ((platform.near,) if room else ()) + (self.far,))
+        room = self.all_bytes(platform) < (platform.memory(platform.inner).size_bytes or 0)
+        return tuple({"stacks": memory} for memory in ((platform.inner,) if room else ()) + (self.outer,))
 
     def _small(self, platform: Platform) -> bool:
-        return (platform.memory(platform.near).size_bytes or 0) < self.small_bytes
+        return (platform.memory(platform.inner).size_bytes or 0) < self.small_bytes
 
     def settled(self, platform: Platform) -> Platform:
         """With what stacks take: bytes of the scratchpad, as the runtime's part of it, or time."""
-        near, far = platform.near, self.memory(platform) != platform.near
+        near, far = platform.inner, self.memory(platform) != platform.inner
         engine = replace(
             platform.engines[0],
-            call_cycles=self.call_cycles + (self.far_call_cycles if far else 0.0),
-            slowdown=self.far_slowdown if far else 1.0,
+            call_cycles=self.call_cycles + (self.outer_call_cycles if far else 0.0),
+            slowdown=self.outer_slowdown if far else 1.0,
         )
         taken = 0 if far else self.all_bytes(platform)
         return replace(platform, engines=(engine,), runtime_bytes={near: taken})
@@ -102,19 +102,19 @@ class Stacks:
             f"-DTW_STACK_BYTES={self.one_bytes(platform)}",
         )
 
-    def near_section(self, platform: Platform, base: int) -> str:
+    def inner_section(self, platform: Platform, base: int) -> str:
         """The linker's section of stacks at the end of the scratchpad, which is at `base`; "" where they are far."""
-        if self.memory(platform) != platform.near:
+        if self.memory(platform) != platform.inner:
             return ""
-        size = platform.memory(platform.near).size_bytes or 0
-        start = base + size - platform.runtime_bytes[platform.near]
-        return self._section(platform, f"{start:#x} (NOLOAD) :", platform.near)
+        size = platform.memory(platform.inner).size_bytes or 0
+        start = base + size - platform.runtime_bytes[platform.inner]
+        return self._section(platform, f"{start:#x} (NOLOAD) :", platform.inner)
 
-    def far_section(self, platform: Platform) -> str:
+    def outer_section(self, platform: Platform) -> str:
         """The linker's section of stacks in the far memory; "" where they are near."""
-        if self.memory(platform) == platform.near:
+        if self.memory(platform) == platform.inner:
             return ""
-        return self._section(platform, "(NOLOAD) : ALIGN(16)", self.far)
+        return self._section(platform, "(NOLOAD) : ALIGN(16)", self.outer)
 
     def _section(self, platform: Platform, place: str, memory: str) -> str:
         contents = f"{{ tw_stacks = .; . += {self.all_bytes(platform):#x}; }}"

@@ -10,16 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tilewright.api.kernel import Section
+from tilewright.api.kernel import CodeFragment
 from tilewright.ir.sections import ordered
-from tilewright.operators.c_source import c_section
+from tilewright.operators.c_source import c_fragment
 from tilewright_riscv.floats.lanes import LANES, Dialect, Line, Program, divisions, function_text, loop_instructions
 from tilewright_riscv.floats.sections import function_section
 
 RELU = "TW_KERNEL float acme_f32_relu(float value)\n{\n    return value < 0 ? 0 : value;\n}"
 ROOT = "TW_KERNEL float acme_f32_root(float value)\n{\n    return __builtin_sqrtf(value);\n}"
 DIALECT = Dialect(
-    prefix="acme", owner="acme", fpu=Section(name="fpu", text=f"#define ACME_APART static\n{RELU}\n{ROOT}")
+    prefix="acme", owner="acme", fpu=CodeFragment(name="fpu", text=f"#define ACME_APART static\n{RELU}\n{ROOT}")
 )
 PLAY: dict[str, Callable[..., np.ndarray]] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "abs": np.abs, "sign": np.copysign,
@@ -51,7 +51,7 @@ POWER = Program(
 
 def library(folder: Path, program: Program) -> ctypes.CDLL:
     """The C for any machine: the macro of this one is not defined."""
-    sections = ordered((c_section("prelude.h"), DIALECT.fpu, *_below(function_section(program, DIALECT))))
+    sections = ordered((c_fragment("prelude.h"), DIALECT.fpu, *_below(function_section(program, DIALECT))))
     text = "\n".join(("#include <stdint.h>", "#include <math.h>", *(section.text for section in sections)))
     pointer = f"void *at_{program.name} = {DIALECT.function(program)};"  # the function itself is static
     (folder / "f.c").write_text(f"{text}\n{pointer}\n", encoding="ascii")
@@ -60,7 +60,7 @@ def library(folder: Path, program: Program) -> ctypes.CDLL:
     return ctypes.CDLL(str(folder / "f.so"))
 
 
-def _below(section: Section) -> tuple[Section, ...]:
+def _below(section: CodeFragment) -> tuple[CodeFragment, ...]:
     """The section with the scalar functions that it needs, the root of the dialect aside."""
     return (*(need for need in section.needs if not need.name.endswith("root.inc")), section)
 

@@ -6,27 +6,27 @@ import re
 
 import pytest
 
-from tilewright.api.kernel import Section
+from tilewright.api.kernel import CodeFragment
 from tilewright.ir.sections import definitions, ordered
 from tilewright_riscv.floats.functions import UNARY
 from tilewright_riscv.floats.lanes import Dialect
 from tilewright_riscv.floats.sections import base_section, function_section, gelu_section, root_section, scalar_section
 
-FPU = Section(
+FPU = CodeFragment(
     name="acme/fpu.h", text="TW_KERNEL float acme_f32_relu(float value)\n{\n    return value;\n}", owner="acme"
 )
 DIALECT = Dialect(prefix="acme", owner="acme", fpu=FPU)
-OTHER = Dialect(prefix="other", owner="other", fpu=Section(name="other/fpu.h", text="", owner="other"))
+OTHER = Dialect(prefix="other", owner="other", fpu=CodeFragment(name="other/fpu.h", text="", owner="other"))
 
 
-def called(section: Section) -> set[str]:
+def called(section: CodeFragment) -> set[str]:
     return set(re.findall(r"\bacme_f32_\w+(?=\()", section.text))
 
 
 @pytest.mark.parametrize("section", [
     *(function_section(program, DIALECT) for program in UNARY.values()), gelu_section(DIALECT), base_section(DIALECT),
 ], ids=lambda section: section.name)  # fmt: skip
-def test_what_is_called_is_there(section: Section) -> None:
+def test_what_is_called_is_there(section: CodeFragment) -> None:
     """Defined before it, or by the section itself."""
     found = ordered([section])
     assert found[-1] is section and section.owner == "acme"

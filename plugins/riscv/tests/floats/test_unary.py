@@ -52,7 +52,7 @@ def test_other_types_are_refused_and_results_may_take_the_bytes_of_what_is_read(
     assert "f64" in str(refusal(kernel, site_of(vocabulary()["Tanh"], [X.astype(np.float64)])))
     assert layer_of(vocabulary()["Tanh"], kernel, site_of(vocabulary()["Tanh"], [X])).in_place == (("X", "Y"),)
     assert kernel.memories == {"X": ("l1",), "Y": ("l1",)} and kernel.name == "acme.tanh_f32"
-    assert unary_kernel(replace(machine, near=()), "Tanh").memories == {}
+    assert unary_kernel(replace(machine, inner=()), "Tanh").memories == {}
 
 
 def test_a_result_that_keeps_what_is_no_number_costs_another_run(machine: Machine) -> None:

@@ -72,7 +72,7 @@ def demand_exact(plan: Deployment, job: Job, result: RunResult) -> None:
     graph = plan.scheduled.bound.graph
     verdicts = judge_steps(graph, executed, plan.registry.operators, job.input_sets, result.values)
     assert [verdict.name for verdict in verdicts if not verdict.exact] == []
-    hidden = [value for group in plan.tiled.groups for value in group.region.held]
+    hidden = [value for group in plan.tiled.groups for value in group.region.internal_values]
     assert len(verdicts) + len(hidden) == len(executed)
 
 
@@ -114,7 +114,7 @@ def test_a_tiled_network_is_exact_step_by_step(model: str, extra_mover: bool, tm
     plan = deployment(model=model, tiled=True)
     assert b"for (int32_t t = 0" in plan.artifact.files[f"{plan.prefix}.c"]
     job = job_for(plan, sets=2)
-    result = replace(QUICK, extra_mover=extra_mover).run(job, tmp_path)
+    result = replace(QUICK, dma_core=extra_mover).run(job, tmp_path)
     demand_exact(plan, job, result)
     harts = [name for name in result.counts if name.startswith("instructions.")]
     assert len(harts) == 8 + extra_mover

@@ -30,7 +30,7 @@ def linker_script(platform: Platform) -> str:
         "controller_bytes": CONTROLLER_STACK_BYTES,
     }
     texts = {name: f"{number:#x}" for name, number in numbers.items()}
-    near, far = STACKS.near_section(platform, L1_BASE), STACKS.far_section(platform)
+    near, far = STACKS.inner_section(platform, L1_BASE), STACKS.outer_section(platform)
     return Template(_script()).substitute({**texts, "near_stacks": near, "far_stacks": far})
 
 

@@ -41,12 +41,12 @@ from tilewright_siracusa.portable import portable_cycles
 FLAGS = ("-march=rv32imfc", "-mabi=ilp32f", "-mno-relax")
 ENGINE = "cluster"
 STACKS = Stacks(
-    far="l2",
+    outer="l2",
     each_bytes=STACK_BYTES,
     small_bytes=SMALL_L1_BYTES,
     call_cycles=CALL_CYCLES,
-    far_call_cycles=FAR_CALL_CYCLES,
-    far_slowdown=FAR_SLOWDOWN,
+    outer_call_cycles=FAR_CALL_CYCLES,
+    outer_slowdown=FAR_SLOWDOWN,
 )
 UNREACHABLE: Mapping[str, Literal["rw", "ro", "none"]] = {ENGINE: "none"}
 
@@ -139,8 +139,8 @@ def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
                 step_cycles=STEP_CYCLES,
             ),
         ),
-        home=home,
-        near="l1",
+        backing=home,
+        inner="l1",
         prelude=_prelude(settings["isa"]),
         roomier=({"home": "l3"},) if home == "l2" else ({"weights": "l3"},) if weights == "l2" else (),
     )

@@ -22,7 +22,7 @@ from tilewright.ir.layer import Layer, layer_of
 from tilewright.ir.layout import row_major, strides
 from tilewright.ir.operator import Operator
 from tilewright.ir.sections import ordered
-from tilewright.operators.c_source import c_section
+from tilewright.operators.c_source import c_fragment
 
 Array = npt.NDArray[np.generic]
 Stored = tuple[Array, tuple[int, ...]]  # by the tensor's axes, and the order in which these are in memory
@@ -74,7 +74,7 @@ def kernel_text(kernel: Kernel, call: Call) -> str:
         (
             "#include <stdint.h>\n#include <stddef.h>\nvoid *memcpy(void *, const void *, size_t);",
             '#define INFINITY __builtin_inff()\n#define NAN __builtin_nanf("")',
-            *(section.text for section in ordered((c_section("prelude.h"), *render_source(kernel, call)))),
+            *(section.text for section in ordered((c_fragment("prelude.h"), *render_source(kernel, call)))),
             "void tw_test(void *const *tw_p);\nvoid tw_test(void *const *tw_p)\n{",
             str(render_call(kernel, call)),
             "}",

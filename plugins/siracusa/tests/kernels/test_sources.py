@@ -8,7 +8,7 @@ import pytest
 from mako import parsetree
 from mako.lexer import Lexer
 
-from tilewright.api.kernel import Sections, SectionTemplate
+from tilewright.api.kernel import CodeFragments, FragmentTemplate
 from tilewright.api.testing import every_layer, side_by_side, site_of, vocabulary
 from tilewright.c_text.rendering import render_source
 from tilewright.config.options import Options
@@ -28,10 +28,10 @@ def nodes(parent: parsetree.Node) -> Iterator[parsetree.Node]:
             yield from nodes(node)
 
 
-def texts(source: Sections) -> Iterator[str]:
+def texts(source: CodeFragments) -> Iterator[str]:
     """The texts of templates; those of the other sections have no values."""
     for one in source:
-        if isinstance(one, SectionTemplate):
+        if isinstance(one, FragmentTemplate):
             yield one.text
             yield from texts(one.needs)
 

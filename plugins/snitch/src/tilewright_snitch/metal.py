@@ -25,7 +25,7 @@ def linker_script(platform: Platform) -> str:
         "pool_bytes": tcdm_bytes - platform.runtime_bytes["tcdm"],
     }
     texts = {name: f"{number:#x}" for name, number in numbers.items()}
-    near, far = STACKS.near_section(platform, TCDM_BASE), STACKS.far_section(platform)
+    near, far = STACKS.inner_section(platform, TCDM_BASE), STACKS.outer_section(platform)
     return Template(_script()).substitute({**texts, "near_stacks": near, "far_stacks": far})
 
 

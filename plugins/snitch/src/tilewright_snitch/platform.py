@@ -39,12 +39,12 @@ from tilewright_snitch.portable import portable_cycles
 FLAGS = ("-march=rv32imafd", "-mabi=ilp32d", "-mno-relax")
 ENGINE = "cluster"
 STACKS = Stacks(
-    far="l3",
+    outer="l3",
     each_bytes=STACK_BYTES,
     small_bytes=SMALL_TCDM_BYTES,
     call_cycles=CALL_CYCLES,
-    far_call_cycles=FAR_CALL_CYCLES,
-    far_slowdown=FAR_SLOWDOWN,
+    outer_call_cycles=FAR_CALL_CYCLES,
+    outer_slowdown=FAR_SLOWDOWN,
     movers=1,
 )
 
@@ -87,7 +87,7 @@ def _prelude(isa: str) -> str:
 def _settled(platform: Platform) -> Platform:
     """With what stacks take, of portable kernels too."""
     settled = STACKS.settled(platform)
-    if STACKS.memory(platform) == platform.near:
+    if STACKS.memory(platform) == platform.inner:
         engines = tuple(replace(engine, portable_cycles=part_cycles) for engine in settled.engines)
         return replace(settled, engines=engines, portable_cycles=portable_cycles)
     engines = tuple(replace(engine, portable_cycles=_far_part_cycles) for engine in settled.engines)
@@ -117,7 +117,7 @@ def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
         code_cycles=step_code_cycles,
         portable_cycles=part_cycles,
         code_waits=True,
-        extra_mover=True,
+        dma_core=True,
     )
     return _settled(replace(platform, engines=(engine,), prelude=_prelude(settings["isa"])))
 
@@ -143,8 +143,8 @@ SNITCH = _configured(
             _path("tcdm", "l3", store_cycles),
             _path("weights", "tcdm", fetch_cycles),
         ),
-        home="l3",
-        near="tcdm",
+        backing="l3",
+        inner="tcdm",
         buffer_align=8,
         runners=("twin", "qemu-riscv32", "gvsoc"),
         compile_flags=FLAGS,

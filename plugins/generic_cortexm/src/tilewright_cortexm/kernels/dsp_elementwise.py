@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tilewright.api.graph import Site
-from tilewright.api.kernel import Call, Kernel, Sections, TileShape, sum_requant
+from tilewright.api.kernel import Call, CodeFragments, Kernel, TileShape, sum_requant
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form, requantiser
 from tilewright_cortexm.kernels.elementwise import (
     NEST,
@@ -97,7 +97,7 @@ _SUM = c_template("${function}", "dsp_sum.c.mako")
 _PRODUCT = c_template("${function}", "dsp_product.c.mako")
 
 
-def _sum_source(values: Mapping[str, Any]) -> Sections:
+def _sum_source(values: Mapping[str, Any]) -> CodeFragments:
     name, narrow = narrowed(values["shift"] if values["inside"] else 0, values["low"], values["high"])
     return (narrow, _SUM.of(narrow=name))
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from tilewright.api import align_up, ceil_div
 from tilewright.api.graph import Layout, Site, channels_last, row_major
-from tilewright.api.kernel import Call, Kernel, Matched, Sections, TileShape
+from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, TileShape
 from tilewright.api.operator import Access
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form, requantiser
 from tilewright_cortexm.kernels.product_parts import GEMM_CALL, LOOP, accumulates, part_access, part_values, share
@@ -305,13 +305,13 @@ _PART = c_template("${function}", "dsp_product_part.c.mako")
 _COLUMN = c_template("tw_dsp_column_${widen}", "dsp_column.c.mako")
 
 
-def _source(values: Mapping[str, Any]) -> Sections:
+def _source(values: Mapping[str, Any]) -> CodeFragments:
     widen = _BYTES if values["widen"] == "bytes" else WIDEN
     columns = () if values["direct"] else (widen, _COLUMN)
     return (*columns, *each_of(BLOCK, [shape for shapes in values["blocks"].values() for shape in shapes]), _PRODUCTS)
 
 
-def _gemm_source(values: Mapping[str, Any]) -> Sections:
+def _gemm_source(values: Mapping[str, Any]) -> CodeFragments:
     return (*requantiser(values), _PART) if values["part"] else _source(values)
 
 

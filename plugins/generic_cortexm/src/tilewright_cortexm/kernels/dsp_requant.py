@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilewright.api.graph import Requant
-from tilewright.api.kernel import RequantForm, Sections
+from tilewright.api.kernel import CodeFragments, RequantForm
 from tilewright_cortexm.kernels.sources import c_template, limits_name, narrowed
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class DspForm:
 _REQUANTISE = c_template("${requantise}", "dsp_requantise.c.mako")
 
 
-def requantiser(values: Mapping[str, Any]) -> Sections:
+def requantiser(values: Mapping[str, Any]) -> CodeFragments:
     """The function `requantise` of `DspForm.names`, and what it calls."""
     low, high = values["low"], values["high"]
     shifted, shift = narrowed(values["shift"], low, high)

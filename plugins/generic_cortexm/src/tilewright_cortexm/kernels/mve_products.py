@@ -16,7 +16,7 @@ import numpy as np
 
 from tilewright.api import align_down, align_up, ceil_div
 from tilewright.api.graph import DType, Layout, Site, channels_last, row_major
-from tilewright.api.kernel import Call, Kernel, Matched, Sections, TileShape
+from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, TileShape
 from tilewright.api.operator import Access
 from tilewright_cortexm.kernels.product_parts import GEMM_CALL, LOOP, accumulates, part_access, part_values, share
 from tilewright_cortexm.kernels.products import (
@@ -267,11 +267,11 @@ _PRODUCTS = c_template("${function}", "mve_products.c.mako")
 _PART = c_template("${function}", "mve_product_part.c.mako")
 
 
-def _source(values: Mapping[str, Any]) -> Sections:
+def _source(values: Mapping[str, Any]) -> CodeFragments:
     return (*each_of(MVE_BLOCK, [shape for shapes in values["blocks"].values() for shape in shapes]), _PRODUCTS)
 
 
-def _gemm_source(values: Mapping[str, Any]) -> Sections:
+def _gemm_source(values: Mapping[str, Any]) -> CodeFragments:
     return (_PART,) if values["part"] else _source(values)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilewright.api.graph import DType, Site
-from tilewright.api.kernel import Call, Kernel, Sections, nest, walk
+from tilewright.api.kernel import Call, CodeFragments, Kernel, nest, walk
 from tilewright.api.operator import whole
 from tilewright_cortexm.kernels.elementwise import NEST
 from tilewright_cortexm.kernels.products import BYTES
@@ -57,7 +57,7 @@ def _values(call: Call) -> Mapping[str, object]:
 _QUANTIZE = c_template("${function}", "quantize.c.mako")
 
 
-def _source(values: Mapping[str, Any]) -> Sections:
+def _source(values: Mapping[str, Any]) -> CodeFragments:
     name, narrow = narrowed(0, values["low"], values["high"])
     return (narrow, _QUANTIZE.of(narrow=name))
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tilewright.api.kernel import Section, SectionTemplate, section_file, template_file
+from tilewright.api.kernel import CodeFragment, FragmentTemplate, fragment_file, template_file
 
 _PACKAGE = "tilewright_cortexm.kernels"
 
 
-def c_section(name: str) -> Section:
+def c_section(name: str) -> CodeFragment:
     """The C in a file beside this module."""
-    return section_file(_PACKAGE, name)
+    return fragment_file(_PACKAGE, name)
 
 
-def c_template(name: str, file: str, *needs: Section | SectionTemplate) -> SectionTemplate:
+def c_template(name: str, file: str, *needs: CodeFragment | FragmentTemplate) -> FragmentTemplate:
     """The sections that the Mako in a file beside this module makes; `name` (Mako) is what each defines."""
     return template_file(_PACKAGE, file, name, needs)
 
@@ -36,13 +36,13 @@ _MVE_PARTS = (
 MVE_BLOCK = c_template("${block}", "mve_block.c.mako", *_MVE_PARTS)  # the same with vectors
 
 
-def narrowed(shift: int, low: int, high: int) -> tuple[str, SectionTemplate]:
+def narrowed(shift: int, low: int, high: int) -> tuple[str, FragmentTemplate]:
     """A function that is clamp(v >> shift, low, high): its name, and its section."""
     name = f"tw_narrow_{shift}_{low}_{high}".replace("-", "m")
     return name, NARROW.of(narrow=name, narrow_shift=shift, low=low, high=high)
 
 
-def each_of(template: SectionTemplate, shapes: Sequence[Mapping[str, object]]) -> tuple[SectionTemplate, ...]:
+def each_of(template: FragmentTemplate, shapes: Sequence[Mapping[str, object]]) -> tuple[FragmentTemplate, ...]:
     """The template once for each of the shapes."""
     return tuple(template.of(**shape) for shape in shapes)
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
-from tilewright.api.kernel import Section
+from tilewright.api.kernel import CodeFragment
 
 LANES = 4
 _SLOW = ("div", "root")
@@ -54,7 +54,7 @@ class Dialect:
 
     prefix: str
     owner: str  # the package
-    fpu: Section  # these macros, and {prefix}_f32_relu
+    fpu: CodeFragment  # these macros, and {prefix}_f32_relu
     constant: str = "{0}"  # how C brings a constant to a register
     streamed: Callable[[Program], Loop | None] = lambda program: None  # another loop, where a program has one
 

@@ -25,7 +25,7 @@ class Machine:
     row_cycles: float  # of a normalised row beside its runs: quotients and a root
     logarithm_cycles: float
     two_inputs: bool = False  # no fast run reads more
-    near: tuple[str, ...] = ()  # memories whose operands runs are fast on, where others would slow them down
+    inner: tuple[str, ...] = ()  # memories whose operands runs are fast on, where others would slow them down
     step_cycles: Callable[[tuple[Program, ...]], float] = lambda programs: 0.0  # of a step, once
 
     def name(self, short: str) -> str:
@@ -34,7 +34,7 @@ class Machine:
 
     def memories(self, *operands: str) -> Mapping[str, tuple[str, ...]]:
         """Where a kernel wants its operands."""
-        return dict.fromkeys(operands, self.near) if self.near else {}
+        return dict.fromkeys(operands, self.inner) if self.inner else {}
 
 
 def not_floats(site: Site) -> str | None:

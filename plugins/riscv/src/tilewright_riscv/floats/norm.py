@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tilewright.api.graph import DType, Site
-from tilewright.api.kernel import Call, Kernel, Sections, TileShape, c_element, nest, template_file, walk
+from tilewright.api.kernel import Call, CodeFragments, Kernel, TileShape, c_element, nest, template_file, walk
 from tilewright_riscv.floats.functions import SQUARES, TOTAL, normalised, pair
 from tilewright_riscv.floats.lanes import Program
 from tilewright_riscv.floats.machines import INCLUDES, Machine, not_floats, trips
@@ -72,7 +72,7 @@ def _values(machine: Machine, call: Call) -> Mapping[str, object]:
     }
 
 
-def _source(machine: Machine, values: Mapping[str, Any]) -> Sections:
+def _source(machine: Machine, values: Mapping[str, Any]) -> CodeFragments:
     functions = (function_section(program, machine.dialect) for program in values["programs"])
     return (*functions, root_section(machine.dialect), _ROW)
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache
 from string import Template
 
-from tilewright.api.kernel import Section, section_file
+from tilewright.api.kernel import CodeFragment, fragment_file
 from tilewright_riscv.floats.functions import BELL, BELOW_RELU, LARGEST, REACH, TOTAL
 from tilewright_riscv.floats.lanes import Dialect, Program, function_text
 
@@ -18,46 +18,46 @@ GELU, GELU_RUN = (REACH, BELL, BELOW_RELU), 16  # elements at a time, as gelu.in
 
 
 @cache
-def function_section(program: Program, dialect: Dialect) -> Section:
+def function_section(program: Program, dialect: Dialect) -> CodeFragment:
     """The C function over runs."""
     text = function_text(program, dialect)
     root = (root_section(dialect),) if "_root(" in text else ()
     nan = (shared_section("any_nan.inc", dialect, TOTAL),) if program.keeps_nan else ()
     needs = (scalar_section(dialect), *root, *nan)
-    return Section(name=dialect.function(program), text=text, needs=needs, owner=dialect.owner)
+    return CodeFragment(name=dialect.function(program), text=text, needs=needs, owner=dialect.owner)
 
 
 @cache
-def shared_section(file: str, dialect: Dialect, *programs: Program) -> Section:
+def shared_section(file: str, dialect: Dialect, *programs: Program) -> CodeFragment:
     """The C in a file beside this module, which calls the functions of `programs`."""
     functions = (function_section(program, dialect) for program in programs)
     return _named(file, dialect, scalar_section(dialect), *functions)
 
 
 @cache
-def scalar_section(dialect: Dialect) -> Section:
+def scalar_section(dialect: Dialect) -> CodeFragment:
     """`{prefix}_f32_fma`, `_max`, `_min`, `_abs`, `_signed`, `_bits` and `_from`."""
     return _named("scalar.inc", dialect, dialect.fpu)
 
 
 @cache
-def root_section(dialect: Dialect) -> Section:
+def root_section(dialect: Dialect) -> CodeFragment:
     """`{prefix}_f32_root`."""
     return _named("root.inc", dialect, dialect.fpu)
 
 
-def _named(file: str, dialect: Dialect, *needs: Section) -> Section:
+def _named(file: str, dialect: Dialect, *needs: CodeFragment) -> CodeFragment:
     """The C in a file beside this module, in the names of a machine."""
-    found = section_file("tilewright_riscv.floats", file)
+    found = fragment_file("tilewright_riscv.floats", file)
     text = Template(found.text).substitute(prefix=dialect.prefix, PREFIX=dialect.macro)
     return replace(found, name=f"{dialect.owner}/{file}", text=text, needs=(*found.needs, *needs), owner=dialect.owner)
 
 
-def gelu_section(dialect: Dialect) -> Section:
+def gelu_section(dialect: Dialect) -> CodeFragment:
     """`{prefix}_f32_gelu` of count, x, x_step, y, y_step."""
     return shared_section("gelu.inc", dialect, *GELU)
 
 
-def base_section(dialect: Dialect) -> Section:
+def base_section(dialect: Dialect) -> CodeFragment:
     """`{prefix}_f32_base` of count, x, x_step: what a softmax subtracts."""
     return shared_section("base.inc", dialect, LARGEST)

@@ -10,7 +10,7 @@ from math import prod
 from types import MappingProxyType
 
 from tilewright.api.graph import DType, Site
-from tilewright.api.kernel import Call, Kernel, Section, TileShape, c_element, elementwise_walk, nest
+from tilewright.api.kernel import Call, CodeFragment, Kernel, TileShape, c_element, elementwise_walk, nest
 from tilewright_riscv.floats.functions import TOTAL, UNARY
 from tilewright_riscv.floats.lanes import Program
 from tilewright_riscv.floats.machines import INCLUDES, Machine, not_floats, trips
@@ -77,7 +77,7 @@ def _values(call: Call) -> Mapping[str, object]:
 def _kernel(
     machine: Machine,
     op: str,
-    section: Section,
+    section: CodeFragment,
     programs: tuple[Program, ...],
     cycles: Callable[[Machine, TileShape], float] = _cycles,
 ) -> Kernel:

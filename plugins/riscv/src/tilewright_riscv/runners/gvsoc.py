@@ -15,7 +15,7 @@ from tilewright.api import toolchain_error
 from tilewright.api.platform import Platform
 from tilewright.api.runner import Harness, Job, RunResult, decode_outputs, decode_trace, execute, make_harness
 from tilewright_riscv.machine import BareMachine, machine_of
-from tilewright_riscv.programs import build, far_memories, network_sources, text
+from tilewright_riscv.programs import build, network_sources, outer_memories, text
 from tilewright_riscv.toolchains import demand_toolchain, missing_toolchain
 
 NAME = "gvsoc"
@@ -104,7 +104,7 @@ def simulator() -> str | None:
 
 def write_program(job: Job, folder: Path) -> Harness:
     """The network, a `main` around it, and the inputs, in `folder`."""
-    far = far_memories(_platform(job))
+    far = outer_memories(_platform(job))
     steps = len(job.plan.tiled.scheduled.steps)
     mapped = f"{job.prefix}_map_inputs(".encode() in job.artifact.files[f"{job.prefix}.h"]
     harness = make_harness(job, text("main.mako"), steps=steps, far=far, mapped=mapped)

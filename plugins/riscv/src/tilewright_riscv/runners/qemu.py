@@ -50,13 +50,13 @@ class Team:
     """The harts of one program: those that compute, and perhaps one more that moves data."""
 
     cores: int
-    extra_mover: bool
+    dma_core: bool
     channels: int  # of the copy engine
 
     @property
     def names(self) -> tuple[str, ...]:
         """Of the harts, in their order."""
-        return (*(f"core{number}" for number in range(self.cores)), *(["mover"] if self.extra_mover else []))
+        return (*(f"core{number}" for number in range(self.cores)), *(["mover"] if self.dma_core else []))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ class QemuRiscvRunner:
 
     name: str = "qemu-riscv32"
     summary: str = "RISC-V harts emulated by QEMU, one for each core and one to move data; counts instructions exactly"
-    extra_mover: bool = True  # otherwise core 0 moves data
+    dma_core: bool = True  # otherwise core 0 moves data
     builder: Builder | None = None  # None: the first that is found
     optimise: str = "-O2"
     compile_seconds: float = 600.0
@@ -88,7 +88,7 @@ class QemuRiscvRunner:
         TW7120 a fault of a hart, TW7121 a stack that is too small.
         """
         builder = self.builder or demand_builder(self.name, double=_uses_doubles(_platform(job)))
-        team = _team(job, extra_mover=self.extra_mover)
+        team = _team(job, extra_mover=self.dma_core)
         harness = _prepare(job, team, folder)
         self._build(builder, job, team, folder)
         self._execute(job, folder, team, ASCENDING)
@@ -107,7 +107,7 @@ class QemuRiscvRunner:
         generated = [name for name in job.artifact.files if name.endswith((".c", ".S")) and name not in left_out]
         numbers = {
             "CORES": team.cores,
-            "EXTRA_MOVER": int(team.extra_mover),
+            "EXTRA_MOVER": int(team.dma_core),
             "CHANNELS": team.channels,
             "STEPS": len(job.plan.tiled.scheduled.steps),
         }
@@ -151,9 +151,9 @@ class QemuRiscvRunner:
 def _team(job: Job, *, extra_mover: bool) -> Team:
     platform = _platform(job)
     if TEAM_HEADER not in job.artifact.files:
-        return Team(cores=1, extra_mover=False, channels=1)
+        return Team(cores=1, dma_core=False, channels=1)
     channels = max((path.channels for path in platform.copies), default=1)
-    return Team(cores=platform.engines[0].cores, extra_mover=extra_mover, channels=max(channels, 1))
+    return Team(cores=platform.engines[0].cores, dma_core=extra_mover, channels=max(channels, 1))
 
 
 def _portable(platform: Platform) -> list[str]:

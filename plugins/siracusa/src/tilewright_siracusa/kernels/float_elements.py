@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tilewright.api.graph import Site
-from tilewright.api.kernel import Call, Kernel, Sections, TileShape, elementwise_walk, nest
+from tilewright.api.kernel import Call, CodeFragments, Kernel, TileShape, elementwise_walk, nest
 from tilewright_riscv.floats.activation import activation
 from tilewright_riscv.floats.functions import pair
 from tilewright_riscv.floats.machines import INCLUDES, not_floats
@@ -64,7 +64,7 @@ def _values(call: Call) -> Mapping[str, object]:
 _LIMITED = c_template("${function}", "float_elements.c.mako", FLOAT_FINISH)
 
 
-def _source(op: str) -> Callable[[Mapping[str, Any]], Sections]:
+def _source(op: str) -> Callable[[Mapping[str, Any]], CodeFragments]:
     """Straight lines, or what has a limit that would lose NaN there."""
     return lambda values: (
         (function_section(pair(op, relu=values["clip"] == "relu"), DIALECT),) if values["straight"] else (_LIMITED,)

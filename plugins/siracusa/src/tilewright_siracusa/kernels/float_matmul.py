@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilewright.api.graph import DType, Site
-from tilewright.api.kernel import Call, Kernel, Operand, PartialSums, Sections, TileShape, broadcast_steps, nest, walk
+from tilewright.api.kernel import (
+    Call,
+    CodeFragments,
+    Kernel,
+    Operand,
+    PartialSums,
+    TileShape,
+    broadcast_steps,
+    nest,
+    walk,
+)
 from tilewright.api.operator import Access, parse_map
 from tilewright_riscv.floats.activation import activation
 from tilewright_riscv.floats.machines import not_floats
@@ -150,7 +160,7 @@ def _matmul_cycles(tile: TileShape) -> float:
 _MATMUL = c_template("${function}", "float_matmul.c.mako", FLOAT_FINISH, FLOAT_DOT)
 
 
-def _source(values: Mapping[str, Any]) -> Sections:
+def _source(values: Mapping[str, Any]) -> CodeFragments:
     return (c_section("float_matmul_part.h" if values["part"] else "float_matmul.h"), _MATMUL)
 
 

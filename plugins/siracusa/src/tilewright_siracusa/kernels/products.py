@@ -16,7 +16,7 @@ import numpy as np
 
 from tilewright.api import align_up, ceil_div
 from tilewright.api.graph import DType, Layout, Site, channels_last, row_major
-from tilewright.api.kernel import Call, Kernel, Matched, Operand, PartialSums, Sections, TileShape, windows_of
+from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, Operand, PartialSums, TileShape, windows_of
 from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import column_cycles, layer_edges, leading_trips, products_cycles, trips
 from tilewright_siracusa.kernels.layers import BLOCK, ProductLayer, bias_and_scale, layer_of
@@ -284,7 +284,7 @@ def _last(call: Call, form: Form) -> object:
 _PRODUCTS = c_template("${function}", "products.c.mako", DOT, FINISH)
 
 
-def _source(values: Mapping[str, Any]) -> Sections:
+def _source(values: Mapping[str, Any]) -> CodeFragments:
     pixel = ("part_pixel.h", "parts.h") if values["part"] else ("pixel.h",)
     taps = ("taps.h",) if values["direct"] and values["edges"] else ()
     return (*(c_section(name) for name in (*pixel, *taps)), _PRODUCTS)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from tilewright.api.kernel import Section, SectionTemplate, section_file, template_file
+from tilewright.api.kernel import CodeFragment, FragmentTemplate, fragment_file, template_file
 from tilewright_riscv.floats.lanes import Dialect
 from tilewright_riscv.floats.sections import scalar_section
 
 _PACKAGE = "tilewright_siracusa.kernels"
 
 
-def c_section(name: str) -> Section:
+def c_section(name: str) -> CodeFragment:
     """The C in a file beside this module."""
-    return section_file(_PACKAGE, name)
+    return fragment_file(_PACKAGE, name)
 
 
-def c_template(name: str, file: str, *needs: Section | SectionTemplate) -> SectionTemplate:
+def c_template(name: str, file: str, *needs: CodeFragment | FragmentTemplate) -> FragmentTemplate:
     """The sections that the Mako in a file beside this module makes; `name` (Mako) is what each defines."""
     return template_file(_PACKAGE, file, name, needs)
 

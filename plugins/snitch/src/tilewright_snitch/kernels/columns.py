@@ -14,7 +14,7 @@ import numpy as np
 
 from tilewright.api import align_up
 from tilewright.api.graph import DType, Layout, Site, channels_last
-from tilewright.api.kernel import Call, Kernel, Matched, Sections, TileShape, Windows
+from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, TileShape, Windows
 from tilewright.api.operator import Access, parse_map
 from tilewright_riscv.floats.activation import activation
 from tilewright_snitch.kernels.conv import CONV_FIELDS, conv_values, conv_windows, two_axes
@@ -118,7 +118,7 @@ def _values(call: Call) -> Mapping[str, object]:
     }
 
 
-def _source(values: Mapping[str, object]) -> Sections:
+def _source(values: Mapping[str, object]) -> CodeFragments:
     needs = (c_section("windows.h"), PRODUCTS)
     if values["stored"] == values["type"]:
         return (c_template("${function}", "columns.c.mako", *needs),)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tilewright.api.graph import Site
-from tilewright.api.kernel import Call, PartialSums, Sections, Windows
+from tilewright.api.kernel import Call, CodeFragments, PartialSums, Windows
 from tilewright_snitch.kernels.product_sections import PRODUCTS, RESULTS, products_values
 from tilewright_snitch.kernels.sources import c_section, c_template
 
@@ -65,7 +65,7 @@ def _names(call: Call, *, deep: bool) -> dict[str, object]:
     }
 
 
-def part_sections(values: Mapping[str, object]) -> Sections:
+def part_sections(values: Mapping[str, object]) -> CodeFragments:
     """The products of every kind, and the windows around them."""
     ways = {values["goes_on"]: True, values["begins"]: values["begins"] == values["goes_on"]}
     products = (PRODUCTS.of(name=name, dense=True, clip="none", bias=bias) for name, bias in ways.items())

@@ -9,7 +9,7 @@ from math import gcd, prod
 from types import MappingProxyType
 
 from tilewright.api.graph import Site
-from tilewright.api.kernel import Call, Kernel, Sections, TileShape, elementwise_walk, nest
+from tilewright.api.kernel import Call, CodeFragments, Kernel, TileShape, elementwise_walk, nest
 from tilewright_riscv.floats.activation import activation
 from tilewright_snitch.kernels import blocks
 from tilewright_snitch.kernels.costs import LIMIT_CYCLES, PACKED_LIMIT_CYCLES
@@ -119,7 +119,7 @@ def _values(call: Call) -> Mapping[str, object]:
     }
 
 
-def _source(values: Mapping[str, object]) -> Sections:
+def _source(values: Mapping[str, object]) -> CodeFragments:
     if values["stored"] == values["type"]:
         return (c_template("${function}", "elements.c.mako", c_section("streams.h")),)
     return (*half_sections(str(values["kind"])), c_template("${function}", "elements.c.mako", HALF_MODE))

@@ -36,7 +36,7 @@ MACHINE = Machine(
     row_cycles=ROW_CYCLES,
     logarithm_cycles=LOGARITHM_CYCLES,
     two_inputs=True,
-    near=NEAR,
+    inner=NEAR,
     step_cycles=lambda programs: code_cycles(code_bytes(programs)),
 )
 

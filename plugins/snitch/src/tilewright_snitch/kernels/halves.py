@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tilewright.api.graph import DType, Site
-from tilewright.api.kernel import Call, Kernel, Sections, TileShape
+from tilewright.api.kernel import Call, CodeFragments, Kernel, TileShape
 from tilewright_riscv.floats.activation import activation
 from tilewright_snitch.kernels.costs import products_cycles
 from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, not_halves, trips
@@ -102,7 +102,7 @@ def _values(call: Call) -> Mapping[str, object]:
     return {**values, "kind": kind, "function": function, "called": function, "at_once": AT_ONCE}
 
 
-def _source(values: Mapping[str, object]) -> Sections:
+def _source(values: Mapping[str, object]) -> CodeFragments:
     return (*half_sections(str(values["kind"])), HALF_PRODUCTS)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tilewright.api.graph import DType, Site
-from tilewright.api.kernel import Call, Kernel, Sections, TileShape, broadcast_steps, nest, walk
+from tilewright.api.kernel import Call, CodeFragments, Kernel, TileShape, broadcast_steps, nest, walk
 from tilewright_riscv.floats.activation import activation
 from tilewright_snitch.kernels import blocks
 from tilewright_snitch.kernels.costs import lanes_cycles
@@ -82,7 +82,7 @@ def _values(call: Call) -> Mapping[str, object]:
 _LANES = c_template("${name}", "lanes.c.mako", c_section("streams.h"))
 
 
-def _source(values: Mapping[str, Any]) -> Sections:
+def _source(values: Mapping[str, Any]) -> CodeFragments:
     return (_LANES if values["lanes"] else PRODUCTS,)
 
 

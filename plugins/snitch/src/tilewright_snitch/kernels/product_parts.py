@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tilewright.api.graph import Site
-from tilewright.api.kernel import Call, PartialSums, Sections
+from tilewright.api.kernel import Call, CodeFragments, PartialSums
 from tilewright_snitch.kernels.product_sections import PRODUCTS, RESULTS, products_values
 from tilewright_snitch.kernels.sources import c_section, c_template
 
@@ -53,7 +53,7 @@ def part_values(call: Call, values: Mapping[str, Any], row: int) -> dict[str, An
     }
 
 
-def part_sections(values: Mapping[str, Any]) -> Sections:
+def part_sections(values: Mapping[str, Any]) -> CodeFragments:
     """The products of both kinds, and the calls of them."""
     kinds = {own["name"]: {name: own[name] for name in ("bias", "dense", "clip")} for own in values["products"]}
     products = (PRODUCTS.of(name=name, **kind) for name, kind in kinds.items())

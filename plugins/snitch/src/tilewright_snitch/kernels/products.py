@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.api.graph import DType, Site
-from tilewright.api.kernel import Call, Kernel, Sections, TileShape, broadcast_steps, nest, walk
+from tilewright.api.kernel import Call, CodeFragments, Kernel, TileShape, broadcast_steps, nest, walk
 from tilewright.api.operator import Access, parse_map
 from tilewright_riscv.floats.activation import activation
 from tilewright_snitch.kernels.costs import products_cycles
@@ -138,7 +138,7 @@ def _values(call: Call, steps: Mapping[str, tuple[int, ...]], b_depth: int, b_co
     return part_values(call, values, moves["acc"]) if is_part(call) else values
 
 
-def _source(values: Mapping[str, object]) -> Sections:
+def _source(values: Mapping[str, object]) -> CodeFragments:
     return part_sections(values) if values["part"] else (PRODUCTS,)
 
 

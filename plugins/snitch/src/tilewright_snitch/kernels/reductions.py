@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from tilewright.api.graph import DType, Site
-from tilewright.api.kernel import Call, Kernel, PartialSums, Sections, TileShape, c_element, nest, walk
+from tilewright.api.kernel import Call, CodeFragments, Kernel, PartialSums, TileShape, c_element, nest, walk
 from tilewright_riscv.floats.functions import LARGEST, SMALLEST, TOTAL
 from tilewright_riscv.floats.lanes import Program
 from tilewright_riscv.floats.machines import INCLUDES, not_floats
@@ -107,7 +107,7 @@ ${line}
 
 def _kernel(op: str) -> Kernel:
     program, _ = _PROGRAMS[op]
-    sections: Sections = (scalar_section(DIALECT), function_section(program, DIALECT), _RUN)
+    sections: CodeFragments = (scalar_section(DIALECT), function_section(program, DIALECT), _RUN)
     return Kernel(
         name=f"snitch.reduce_{op.removeprefix('Reduce').lower()}",
         op=op,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilewright.api.graph import DType, Site
-from tilewright.api.kernel import Call, Kernel, Matched, Sections, SectionTemplate, TileShape, Windows
+from tilewright.api.kernel import Call, CodeFragments, FragmentTemplate, Kernel, Matched, TileShape, Windows
 from tilewright_snitch.kernels import grouped, taps
 from tilewright_snitch.kernels.conv import PRODUCTS_FIELDS, WINDOWS_FIELDS, conv_windows
 from tilewright_snitch.kernels.halves import HALVES
@@ -110,10 +110,10 @@ def _grouped_values(call: Call) -> Mapping[str, Any]:
     return {**found, "told": told, "passed": "&q, products, groups, ", "last": ", scratch"}
 
 
-def _kernel(own: Kernel, match: Callable[[Site], Windows | str], inner: SectionTemplate, **changed: Any) -> Kernel:
+def _kernel(own: Kernel, match: Callable[[Site], Windows | str], inner: FragmentTemplate, **changed: Any) -> Kernel:
     wide = c_template("${wide}", "wide.c.mako", inner)
 
-    def source(values: Mapping[str, Any]) -> Sections:
+    def source(values: Mapping[str, Any]) -> CodeFragments:
         return (*half_sections(values["half"]), HALVES.of(kind=values["half"]), wide)
 
     return replace(
