@@ -59,7 +59,7 @@ class Checked:
         return self.with_hop(copies={**self.region.hops[0].copies, **changed})
 
     def with_held(self, **forms: Any) -> Checked:
-        return self.with_region(held={f"{name}:0": replace(HELD, form=form) for name, form in forms.items()})
+        return self.with_region(internal_values={f"{name}:0": replace(HELD, form=form) for name, form in forms.items()})
 
 
 def chain(*ops: str, platform: Platform | None = None) -> Checked:

@@ -50,7 +50,7 @@ def test_what_leaves_from_where_it_is_held_has_no_tile_buffer(generate: Any, poo
     graph = pools.plan.tiled.scheduled.bound.graph
     leaving = replace(hop, copies={**hop.copies, "a.Y": Copy(level=1)})
     held = {**region.internal_values, "a:0": replace(region.internal_values["a:0"], live_out=True)}
-    made = generate(replace(graph, outputs=("a:0", *graph.outputs)), replace(region, hops=(leaving,), held=held))
+    made = generate(replace(graph, outputs=("a:0", *graph.outputs)), replace(region, hops=(leaving,), internal_values=held))
     backing, near = lines(made, "a", "Y")
     assert backing.startswith("Y f32[1,2,8,4] l2 [") and backing.endswith("a:0")
     assert near.startswith("Y f32[1,2,5,4] l1 [") and near.endswith("held (rolling)")
@@ -64,7 +64,7 @@ def test_loops_of_one_tile_are_not_named(generate: Any, pools: Any) -> None:
     held = {value: replace(one, form="recomputed") for value, one in region.internal_values.items()}
     made = generate(
         pools.plan.tiled.scheduled.bound.graph,
-        replace(region, hops=(replace(hop, nest=nest, copies=copies),), held=held),
+        replace(region, hops=(replace(hop, nest=nest, copies=copies),), internal_values=held),
     )
     assert lines(made, "c", "tiles") == ["tiles l1: c 1 x 2, h 3 x 3 (3), steps 0, 1, 2 together"]
     assert lines(made, "a", "X")[1].endswith("tile, for each h")
