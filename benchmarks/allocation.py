@@ -20,10 +20,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from tilewright.allocate.auto import Auto
-from tilewright.allocate.problem_files import read_problem
+from tilewright.allocate.problems.problem_files import read_problem
 from tilewright.allocate.solving import solved
 from tilewright.api.allocator import Block, Budget, Pool, Problem, Solution
-from tilewright.check.allocation import peaks, violations
+from tilewright.check.allocations.allocation import peaks, violations
 from tilewright_minimalloc.exact import Exact
 from tilewright_minimalloc.native import extension
 

@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from tilewright.comparison.verdicts import judge_steps
 from tilewright.deployment import Deployment
-from tilewright.ir.runner import Job, RunResult
+from tilewright.ir.programs.runner import Job, RunResult
 from tilewright.plugins import Registry, load_for, load_named
-from tilewright.validate.comparison import judge_steps
 
 CORES = ("m0plus", "m3", "m4", "m7", "m33", "m55")
 NETWORKS = ("kws_int8", "resnet8_int8", "vww_int8", "ad_int8", "resnet8_f32")

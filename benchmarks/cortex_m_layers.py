@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Site
-from tilewright.ir.requant import Requant
+from tilewright.ir.graphs.graph import Site
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.requant import Requant
 from tilewright.plugins import Registry, load_for, load_named
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.operator_sites import site_of

@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 from cortex_m import run
 
+from tilewright.comparison.verdicts import judge_steps
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.plan.planner import ram_bytes
-from tilewright.validate.comparison import judge_steps
+from tilewright.plan.proposals.planner import ram_bytes
 
 CORES = ("m4", "m55")
 NETWORKS = ("resnet8_int8", "kws_int8", "vww_int8")

@@ -30,12 +30,12 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
 from conformance.cases import all_cases  # found only now
+from tilewright.comparison.vectors import random_vectors
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.runner import Job
+from tilewright.ir.programs.runner import Job
 from tilewright.runners.host import HostRunner
-from tilewright.validate.vectors import random_vectors
 
 TARGET = "generic"
 SECONDS = 20

@@ -24,15 +24,15 @@ from pathlib import Path
 from cortex_m_layers import Layer, conv, gemm, matmul, mean, pair, pool, softmax
 from float_layers import calibrated, judged, others
 
+from tilewright.comparison.vectors import random_vectors
+from tilewright.comparison.verdicts import StepVerdict
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
-from tilewright.ir.runner import Job, RunResult
+from tilewright.ir.programs.runner import Job, RunResult
 from tilewright.report.tiles import work
 from tilewright.testing.side_by_side import SideBySide, side_by_side
 from tilewright.tile.measure import step_costs
-from tilewright.validate.comparison import StepVerdict
-from tilewright.validate.vectors import random_vectors
 from tilewright_riscv.runners.gvsoc import GvsocRunner
 
 HERE = Path(__file__).resolve()

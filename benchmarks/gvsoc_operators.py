@@ -32,11 +32,11 @@ from gvsoc import HOMES, NEAR, Line, judged_and_counted
 
 from tilewright.config.options import Options
 from tilewright.errors import TilewrightError
-from tilewright.ir.dtypes import DType
-from tilewright.ir.evaluation import results
-from tilewright.ir.graph import Attribute, Site
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.requant import Requant
+from tilewright.ir.graphs.evaluation import results
+from tilewright.ir.graphs.graph import Attribute, Site
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.requant import Requant
 from tilewright.plugins import load_for
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.operator_layers import every_layer

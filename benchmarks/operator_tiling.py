@@ -21,13 +21,13 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "kit"))
 
 from layer_programs import Case, layer_space, least_room, run_on_twin, two_hops  # found only now
-from tilewright.ir.access import MapAccess
-from tilewright.ir.tiler import Buffering
+from tilewright.ir.access.index_map import MapAccess
+from tilewright.ir.plans.tiler import Buffering
 from tilewright.runners.twin import TwinRunner
 from tilewright.testing.cluster import cluster
 from tilewright.testing.operator_layers import Sample, every_layer
-from tilewright.tile.size_strategies import smallest_bytes
-from tilewright.tile.tiling_space import TilingSpace
+from tilewright.tile.search.size_strategies import smallest_bytes
+from tilewright.tile.space.tiling_space import TilingSpace
 
 MIDDLE_BYTES = 10 << 10
 SHARES = (0, 10, 3)  # the least; a tenth, a third of the inputs

@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tilewright.comparison.vectors import random_vectors
+from tilewright.comparison.verdicts import judge_steps
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
-from tilewright.ir.runner import Job, RunResult
-from tilewright.validate.comparison import judge_steps
-from tilewright.validate.vectors import random_vectors
+from tilewright.ir.programs.runner import Job, RunResult
 from tilewright_riscv.runners import qemu_tools
 from tilewright_riscv.runners.qemu import QemuRiscvRunner
 

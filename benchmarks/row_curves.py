@@ -29,9 +29,9 @@ from onnx import TensorProto, helper, numpy_helper
 
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.ir.decisions import IoOwner
-from tilewright.plan.planner import ram_bytes
-from tilewright.plan.row_costs import times_computed
+from tilewright.ir.plans.decisions import IoOwner
+from tilewright.plan.line_buffers.plan_costs import times_computed
+from tilewright.plan.proposals.planner import ram_bytes
 
 SEPARABLE = 0  # expansion of a block that has no pointwise convolution before the depthwise one
 RECOMPUTE = (1.05, 1.1, 1.2, 1.4, 1.8)  # times the products, at most
@@ -206,7 +206,7 @@ def measured(network: Network, file: Path, target: str, *, validated: bool) -> M
 def demand_right(deployment: Deployment, what: str) -> None:
     """SystemExit where a step is not what its reference says."""
     from tilewright.runners.host import HostRunner
-    from tilewright.verification.validation import validate, vectors_of
+    from tilewright.validation.validation import validate, vectors_of
 
     shown = validate(deployment, HostRunner(), vectors_of(deployment, None, 1))
     if not shown.passed:

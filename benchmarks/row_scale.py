@@ -21,9 +21,9 @@ from pathlib import Path
 import numpy as np
 
 from tilewright.config.options import Options
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph
-from tilewright.plan.planner import ram_bytes
+from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.plan.proposals.planner import ram_bytes
 from tilewright.plugins import Registry, load_for
 from tilewright.rewrite import rewrite
 from tilewright.testing.side_by_side import SideBySide

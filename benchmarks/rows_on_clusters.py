@@ -27,14 +27,14 @@ from tilewright.bind.work import operations
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
-from tilewright.ir.access import Access, MapAccess
-from tilewright.ir.index import mentions
+from tilewright.ir.access.index import mentions
+from tilewright.ir.access.index_map import Access, MapAccess
+from tilewright.ir.plans.stages import Group
 from tilewright.ir.rounding import align_up, ceil_div
-from tilewright.ir.stages import Group
-from tilewright.tile.kernel_costs import kernel_cycles, scratch_bytes
-from tilewright.tile.row_step import BufferedStep
-from tilewright.tile.row_steps import LineBufferAnalysis
-from tilewright.tile.step_spaces import ScheduledMachine
+from tilewright.tile.cost.kernel_costs import kernel_cycles, scratch_bytes
+from tilewright.tile.line_buffers.analysis import LineBufferAnalysis
+from tilewright.tile.line_buffers.buffered_step import BufferedStep
+from tilewright.tile.space.step_spaces import ScheduledMachine
 
 MODELS = Path(__file__).resolve().parents[2] / "shared" / "models"
 

@@ -27,13 +27,13 @@ from snitch_run import run_on_iss
 from timing import CLUSTER, GVSOC
 
 from tilewright.api.testing import byte_array, make_requant, site_of
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Attribute
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.layer import layer_of
-from tilewright.ir.operator import Operator
-from tilewright.operators.qconv import QCONV, QCONV_PORTABLE
-from tilewright.operators.qgemm import QGEMM, QGEMM_PORTABLE
+from tilewright.ir.graphs.graph import Attribute
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.plans.layer import layer_of
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.operators.quantised.qconv import QCONV, QCONV_PORTABLE
+from tilewright.operators.quantised.qgemm import QGEMM, QGEMM_PORTABLE
 from tilewright_snitch.kernels.integer_products import CONV, GEMM
 
 Array = npt.NDArray[np.generic]

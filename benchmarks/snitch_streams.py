@@ -27,15 +27,18 @@ from snitch_run import run_on_iss
 from timing import GVSOC
 
 from tilewright.api.testing import site_of
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Attribute
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.layer import layer_of
-from tilewright.ir.operator import Operator
-from tilewright.operators import binary, clip, gemm, layernorm, matmul, pool, reduce, softmax, unary
-from tilewright.operators.conv import CONV, CONV_F32
-from tilewright.operators.gemm import GEMM
-from tilewright.operators.matmul import MATMUL
+from tilewright.ir.graphs.graph import Attribute
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.plans.layer import layer_of
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.operators.convolution.conv import CONV, CONV_F32
+from tilewright.operators.elementwise import binary, clip, unary
+from tilewright.operators.pooling import pool
+from tilewright.operators.products import gemm, matmul
+from tilewright.operators.products.gemm import GEMM
+from tilewright.operators.products.matmul import MATMUL
+from tilewright.operators.reductions import layernorm, reduce, softmax
 from tilewright_snitch.kernels import (
     column_reductions,
     columns,

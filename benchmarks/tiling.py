@@ -23,17 +23,17 @@ from tilewright.bind import bind
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph, Node, Tensor
+from tilewright.ir.graphs.graph import Graph, Node, Tensor
+from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.rounding import align_up
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.plugins import load_for
 from tilewright.schedule import schedule
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.tile.measure import step_costs
-from tilewright.tile.stage import tile
 from tilewright.tile.strategies import TILERS
+from tilewright.tile.tile import tile
 
 MODELS = Path(__file__).resolve().parents[2] / "shared" / "models"
 SIZES = (256, 64, 32, 16, 8)

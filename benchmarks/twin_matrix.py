@@ -19,16 +19,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from tilewright.comparison.vectors import random_vectors
+from tilewright.comparison.verdicts import judge_steps
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
-from tilewright.ir.runner import Job, RunResult
+from tilewright.ir.programs.runner import Job, RunResult
 from tilewright.plugins import load_for
-from tilewright.report.build import build_report
+from tilewright.report.report_json import build_report
 from tilewright.runners.twin import TwinRunner
 from tilewright.testing.cluster import CLUSTER
-from tilewright.validate.comparison import judge_steps
-from tilewright.validate.vectors import random_vectors
 
 MODELS = Path(__file__).resolve().parents[2] / "shared" / "models"
 SIZES = (256, 64, 32, 16, 8)

@@ -21,13 +21,13 @@ from operator_page import operator_page
 import tilewright
 from tilewright.cli.main import COMMANDS
 from tilewright.cli.main import tilewright as command_line
+from tilewright.comparison.verdicts import OutputVerdict, StepVerdict
 from tilewright.errors import Exit
 from tilewright.errors.catalogue import EXITS, catalogue
 from tilewright.front_door.compilation import Compiled, MemoryUse, Report
 from tilewright.front_door.keywords import Keywords
 from tilewright.plugins import hookspecs
-from tilewright.validate.comparison import OutputVerdict, StepVerdict
-from tilewright.verification.validation import Validation
+from tilewright.validation.validation import Validation
 
 ROOT = Path(__file__).resolve().parent.parent
 FAMILIES = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tilewright.frontend.load import import_table
-from tilewright.frontend.rules import rules_of
-from tilewright.frontend.schemas import Parameter, schema_of
-from tilewright.ir.importing import Import
+from tilewright.frontend.schemas.rules import rules_of
+from tilewright.frontend.schemas.schemas import Parameter, schema_of
+from tilewright.ir.graphs.importing import Import
 from tilewright.plugins import load_for
 
 TARGET = "generic"

@@ -270,11 +270,11 @@ class Run(NamedTuple):
 
 def run_of(file: Path, target: str, runner_name: str, options: Any, count: int) -> Run:
     """With so many sets of random inputs. TilewrightError where there is no program, or it fails."""
+    from tilewright.comparison.vectors import random_vectors
+    from tilewright.comparison.verdicts import judge_steps
     from tilewright.deployment import Deployment
-    from tilewright.ir.runner import Job
+    from tilewright.ir.programs.runner import Job
     from tilewright.plugins import load_named
-    from tilewright.validate.comparison import judge_steps
-    from tilewright.validate.vectors import random_vectors
 
     runner = load_named(("runner", runner_name)).runners[runner_name]
     plan = Deployment(file, target, options)

@@ -20,14 +20,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fuzzing.frame import Fuzz, Outcome, optimize_flag
-from tilewright.config.io_rows import streamed_io
 from tilewright.config.options import Options
+from tilewright.config.streamed_io import streamed_io
 from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError
-from tilewright.plan.planner import ram_bytes
+from tilewright.plan.proposals.planner import ram_bytes
 from tilewright.plugins import Registry, load_for, load_named
 from tilewright.rewrite import rewrite
-from tilewright.rewrite.row_ports import with_streamed_io
+from tilewright.rewrite.insert_streamed_io import with_streamed_io
 from tilewright.testing.random_networks import random_network
 from tilewright.testing.side_by_side import SideBySide
 

@@ -19,27 +19,27 @@ from onnx.reference import ReferenceEvaluator
 from tilewright.allocate import allocate
 from tilewright.allocate.best_fit import BestFit
 from tilewright.bind import bind
+from tilewright.comparison.reference import run
 from tilewright.emit import EmitOptions, emit
 from tilewright.frontend.load import load
-from tilewright.ir.access import whole
-from tilewright.ir.allocation import Budget
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph, Node, Quantization, Site, Tensor
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.operator import Operator
-from tilewright.ir.platform import Memory, Platform
-from tilewright.ir.program import Program
-from tilewright.ir.stages import Allocated, Artifact
+from tilewright.ir.access.index_map import whole
+from tilewright.ir.graphs.graph import Graph, Node, Quantization, Site, Tensor
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.machines.platform import Memory, Platform
+from tilewright.ir.plans.allocation import Budget
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.stages import Allocated, Artifact
+from tilewright.ir.programs.program import Program
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.lower import lower
 from tilewright.operators.families import FAMILIES
 from tilewright.runners.host import STRICT
 from tilewright.runners.toolchain import Compiler, find_compiler
 from tilewright.schedule import schedule
-from tilewright.tile.stage import tile
+from tilewright.tile.tile import tile
 from tilewright.tile.whole import WholeTiler
 from tilewright.transform import HOOKS, LIFETIMES, CodePass, transform
-from tilewright.validate.reference import run
 
 Array = npt.NDArray[np.generic]
 

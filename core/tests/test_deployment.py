@@ -16,7 +16,7 @@ from row_networks import ONE_MEMORY
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
-from tilewright.ir.decisions import Decisions
+from tilewright.ir.plans.decisions import Decisions
 from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.registry import registry_for
 

@@ -14,15 +14,15 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 
+from tilewright.comparison.reference import run as run_reference
 from tilewright.deployment import Deployment
-from tilewright.ir.runner import Job, Runner, RunResult
+from tilewright.ir.programs.runner import Job, Runner, RunResult
 from tilewright.plugins import load_named
-from tilewright.report.build import build_report
-from tilewright.report.chart import report_svg
+from tilewright.report.drawing.chart import report_svg
 from tilewright.report.files import json_text
+from tilewright.report.report_json import build_report
 from tilewright.report.text import layer_table, summary
 from tilewright.snapshot.atomic_folder import write_folder
-from tilewright.validate.reference import run as run_reference
 
 EMULATED = 5  # images on the emulated core
 

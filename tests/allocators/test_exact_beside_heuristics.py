@@ -10,8 +10,8 @@ import pytest
 from tilewright.allocate.auto import Auto, chosen
 from tilewright.allocate.best_fit import BestFit
 from tilewright.allocate.solving import solved
-from tilewright.check.allocation import peaks
-from tilewright.ir.allocation import Budget, Problem, Solution
+from tilewright.check.allocations.allocation import peaks
+from tilewright.ir.plans.allocation import Budget, Problem, Solution
 from tilewright.plugins import load_for, load_named
 from tilewright.testing.joined_problems import joined_problem
 

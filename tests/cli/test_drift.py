@@ -16,7 +16,7 @@ from onnx import helper
 from tilewright import deployment
 from tilewright.api.graph import Graph
 from tilewright.api.passes import GraphPass, PassContext, PassResult
-from tilewright.cli.validate_command import command
+from tilewright.cli.commands.validate_command import command
 from tilewright.errors import Exit, TilewrightError
 from tilewright.plugins import Registry, load_for
 

@@ -15,7 +15,7 @@ from networks import network_file
 from tilewright import compile
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.plan.planner import ram_bytes
+from tilewright.plan.proposals.planner import ram_bytes
 
 SAID = re.compile(r"^fits in ([\d,]+) B at [+-][\d.]+ %; row by row in ([\d,]+) B at ([+-][\d.]+) %", re.MULTILINE)
 COSTS = re.compile(r"(?:about ([\d.]+) %|no) more cycles than layer by layer")

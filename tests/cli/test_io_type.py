@@ -37,8 +37,8 @@ def _image(int8: Path) -> Any:
 
 def expected(image: Any, int8: Path) -> Any:
     """What the network as exported makes of it."""
+    from tilewright.comparison.reference import run
     from tilewright.deployment import Deployment
-    from tilewright.validate.reference import run
 
     deployment = Deployment(int8, "generic")
     return run(deployment.imported.graph, {"image": image}, deployment.registry.operators)["scores"]

@@ -23,8 +23,8 @@ from onnx import TensorProto, helper
 from networks import network_file
 from tilewright.allocate.solving import wrong_answer
 from tilewright.errors import TilewrightError
-from tilewright.ir.platform import Memory, MemoryHierarchy, Platform
-from tilewright.ir.sections import CodeFragment, ordered
+from tilewright.ir.code_fragments import CodeFragment, ordered
+from tilewright.ir.machines.platform import Memory, MemoryHierarchy, Platform
 from tilewright.snapshot.saved_stage import _not_installed
 
 ROOT = Path(__file__).parents[2]
@@ -77,16 +77,16 @@ def negative_dim() -> TilewrightError:
 
 
 def unknown_operator() -> TilewrightError:
-    from tilewright.ir.graph import Node, Site
-    from tilewright.validate.reference import run_site
+    from tilewright.comparison.reference import run_site
+    from tilewright.ir.graphs.graph import Node, Site
 
     node = Node(name="n", op="Nothing", inputs=(), outputs=())
     return raised(lambda: run_site(Site(node=node, inputs=(), outputs=(), constants={}), (), {}))
 
 
 def moved_too_far() -> TilewrightError:
-    from tilewright.validate.comparison import Drift, OutputVerdict, Verdict
-    from tilewright.verification.wording import mismatch
+    from tilewright.comparison.verdicts import Drift, OutputVerdict, Verdict
+    from tilewright.validation.verdict_text import mismatch
 
     output = OutputVerdict(name="y", elements=9, different=9, max_difference=9, argmax_equal=True, within=True)
     verdict = Verdict(steps=(), outputs=(output,), drift=(Drift(verdict=output, share=0.5, within=False),))

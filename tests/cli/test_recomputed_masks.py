@@ -17,10 +17,10 @@ from onnx import TensorProto, helper, numpy_helper
 
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.ir.decisions import Decisions, Recomputation
-from tilewright.plan.planner import ram_bytes
+from tilewright.ir.plans.decisions import Decisions, Recomputation
+from tilewright.plan.proposals.planner import ram_bytes
 from tilewright.plugins import load_named
-from tilewright.verification.validation import validate, vectors_of
+from tilewright.validation.validation import validate, vectors_of
 
 LAYERS, LENGTH, DEPTH = 4, 48, 32
 AGAIN = "TW5037"  # the note

@@ -16,7 +16,7 @@ from conformance.cases import Array, Case
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.graph import Tensor
+from tilewright.ir.graphs.graph import Tensor
 from tilewright.runners.toolchain import find_compiler
 
 PASS, REFUSED = "pass", "refused"

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.ir.decisions import IoOwner
+from tilewright.ir.plans.decisions import IoOwner
 from tilewright.runners.host import SANITIZE, STRICT
 from tilewright.runners.toolchain import find_compiler
 from tilewright.snapshot.atomic_folder import write_folder

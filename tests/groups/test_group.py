@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tilewright.comparison.reference import run as run_reference
 from tilewright.config.memory_pools import parse_pool
 from tilewright.config.options import Options
 from tilewright.errors import Exit, TilewrightError
@@ -17,7 +18,6 @@ from tilewright.ir.rounding import align_up
 from tilewright.multi_model.manifest import GroupFile, deployments, group_files, shared_pools
 from tilewright.multi_model.shared_pools import SharedPool, soft_warnings
 from tilewright.snapshot.atomic_folder import write_folder
-from tilewright.validate.reference import run as run_reference
 
 DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits"
 STRICT = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tilewright.testing.section_checks import c_files, compile_alone
+from tilewright.testing.kernels.fragment_checks import c_files, compile_alone
 
 PACKAGES = (
     "tilewright.operators",

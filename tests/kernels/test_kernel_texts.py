@@ -17,10 +17,10 @@ from objections import objections
 from layer_programs import Case, network
 from tilewright.allocate.best_fit import BestFit
 from tilewright.emit import EmitOptions, emit
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.lower import lower
-from tilewright.plan.planner import Planner
+from tilewright.plan.proposals.planner import Planner
 from tilewright.plugins import Registry, load_for
 from tilewright.testing.operator_layers import Sample, every_layer
 from tilewright.transform import HOOKS, LIFETIMES, transform

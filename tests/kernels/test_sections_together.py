@@ -13,11 +13,11 @@ import pytest
 
 from tilewright.c_text.line_width import fitted
 from tilewright.config.options import Options
-from tilewright.ir.sections import CodeFragment, definitions, ordered
+from tilewright.ir.code_fragments import CodeFragment, definitions, ordered
 from tilewright.plugins.loading import load_for
+from tilewright.testing.kernels.fragment_checks import compile_together, fragments_of
 from tilewright.testing.operator_layers import Sample, every_layer
 from tilewright.testing.operator_sites import site_of
-from tilewright.testing.section_checks import compile_together, fragments_of
 from tilewright.testing.side_by_side import side_by_side
 
 # Both are matrix products of two activations: the core has the kernel of one, a plugin that of the other.

@@ -13,27 +13,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilewright.allocate.best_fit import BestFit
+from tilewright.comparison.verdicts import judge_steps
 from tilewright.emit import EmitOptions, emit
-from tilewright.ir.allocation import Budget
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.graph import Graph
-from tilewright.ir.platform import Memory, Platform
-from tilewright.ir.runner import Job
-from tilewright.ir.stages import Allocated
-from tilewright.ir.tiler import Buffering
+from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.machines.platform import Memory, Platform
+from tilewright.ir.plans.allocation import Budget
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.stages import Allocated
+from tilewright.ir.plans.tiler import Buffering
+from tilewright.ir.programs.runner import Job
 from tilewright.lower import lower
-from tilewright.plan.planner import Planner
+from tilewright.plan.proposals.planner import Planner
 from tilewright.runners.twin import TwinRunner
 from tilewright.testing.cluster import SCRATCHPAD_BYTES, cluster, copy_path
 from tilewright.testing.layer_sample import Sample
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.operator_sites import site_of
-from tilewright.tile.size_strategies import smallest_bytes
-from tilewright.tile.step_spaces import ScheduledMachine
+from tilewright.tile.search.size_strategies import smallest_bytes
+from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.space.tiling_space import TilingSpace
 from tilewright.tile.strategies import StepTiler
-from tilewright.tile.tiling_space import TilingSpace
 from tilewright.transform import HOOKS, LIFETIMES, transform
-from tilewright.validate.comparison import judge_steps
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from tilewright.allocate.best_fit import BestFit
-from tilewright.plan.planner import Planner
+from tilewright.plan.proposals.planner import Planner
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.tile.strategies import StepTiler
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from tilewright.ir.platform import Platform
+from tilewright.ir.machines.platform import Platform
+from tilewright.ir.plans.stages import Scheduled
 from tilewright.ir.rounding import ceil_div
-from tilewright.ir.stages import Scheduled
 from tilewright.testing.one_step import one_step
 
 

@@ -8,16 +8,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tilewright.comparison.reference import run
+from tilewright.comparison.verdicts import judge_steps
 from tilewright.emit import EmitOptions, emit
-from tilewright.ir.program import Program
-from tilewright.ir.runner import Job
-from tilewright.ir.stages import Allocated
+from tilewright.ir.plans.stages import Allocated
+from tilewright.ir.programs.program import Program
+from tilewright.ir.programs.runner import Job
 from tilewright.lower import lower
 from tilewright.runners.host import HostRunner
 from tilewright.testing.one_step import vocabulary
 from tilewright.transform import HOOKS, transform
-from tilewright.validate.comparison import judge_steps
-from tilewright.validate.reference import run
 
 if TYPE_CHECKING:
     import numpy as np

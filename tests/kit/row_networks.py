@@ -14,17 +14,17 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from tilewright.bind import bind
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Attribute, Graph
-from tilewright.ir.operator import Operator
-from tilewright.ir.platform import Memory, Platform
+from tilewright.ir.graphs.graph import Attribute, Graph
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.platform import Memory, Platform
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.schedule import schedule
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.row_step import BufferedStep
-from tilewright.tile.row_steps import LineBufferAnalysis
-from tilewright.tile.step_spaces import ScheduledMachine
+from tilewright.tile.line_buffers.analysis import LineBufferAnalysis
+from tilewright.tile.line_buffers.buffered_step import BufferedStep
+from tilewright.tile.space.step_spaces import ScheduledMachine
 
 if TYPE_CHECKING:
     import numpy as np

@@ -4,15 +4,15 @@ Does not know how tilings are found.
 
 from __future__ import annotations
 
-from tilewright.ir.index import mentions
-from tilewright.ir.regions import Hop, Region, SplitReduction
-from tilewright.ir.stages import Step
-from tilewright.tile.cost import HopCost, region_costs
-from tilewright.tile.fusion import RegionAnalysis, RegionStep, StepCallCache
-from tilewright.tile.split_reductions import cut_reductions
-from tilewright.tile.step_spaces import StepOperand
-from tilewright.tile.tiling_space import TilingSpace
-from tilewright.tile.way import HopMemories
+from tilewright.ir.access.index import mentions
+from tilewright.ir.plans.region import Hop, Region, SplitReduction
+from tilewright.ir.plans.stages import Step
+from tilewright.tile.cost.region_cost import HopCost, region_costs
+from tilewright.tile.space.fusion import RegionAnalysis, RegionStep, StepCallCache
+from tilewright.tile.space.memory_path import HopMemories
+from tilewright.tile.space.split_reductions import cut_reductions
+from tilewright.tile.space.step_spaces import StepOperand
+from tilewright.tile.space.tiling_space import TilingSpace
 
 
 def space_cost(space: TilingSpace, hop: Hop) -> HopCost:

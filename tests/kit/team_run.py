@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilewright.c_text.templates import template
-from tilewright.ir.program import Program
-from tilewright.ir.stages import Artifact
+from tilewright.ir.plans.stages import Artifact
+from tilewright.ir.programs.program import Program
 from tilewright.runners.host import STRICT
 from tilewright.runners.toolchain import find_compiler
 

@@ -11,7 +11,7 @@ import pytest
 
 from layer_programs import Case, layer_space, least_room, network, run_on_twin, tiles_of, two_hops
 from tilewright.errors import TilewrightError
-from tilewright.ir.runner import RunResult
+from tilewright.ir.programs.runner import RunResult
 from tilewright.testing.cluster import CLUSTER, RUNTIME_BYTES
 from tilewright.testing.layer_sample import Sample
 

@@ -15,9 +15,9 @@ import reference_runs
 from portable_plans import portable_planner
 from reference_runs import demand_reference, hooked_program
 from row_networks import ONE_MEMORY
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph
-from tilewright.ir.stages import Allocated
+from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.plans.stages import Allocated
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.sketch import Sketch
 

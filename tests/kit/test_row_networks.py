@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from row_networks import on_one_memory, row_network
+from tilewright.comparison.reference import run
 from tilewright.testing.one_step import vocabulary
-from tilewright.validate.reference import run
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -8,7 +8,7 @@ import numpy as np
 
 from layer_programs import layer_space
 from space_costs import space_chain, space_cost, space_region
-from tilewright.ir.regions import Copy, Cut, Hop
+from tilewright.ir.plans.region import Copy, Cut, Hop
 from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.layer_sample import Sample
 

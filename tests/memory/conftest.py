@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from tilewright.comparison.reference import run
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.ir.runner import Job
+from tilewright.ir.programs.runner import Job
 from tilewright.runners.host import HostRunner
 from tilewright.snapshot.atomic_folder import write_folder
-from tilewright.validate.reference import run
 
 DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits"
 Array = npt.NDArray[np.generic]

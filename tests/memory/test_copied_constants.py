@@ -13,17 +13,17 @@ import pytest
 from kit.networks import network_file
 
 from tilewright.allocate.limits import memory_bytes
-from tilewright.check.plan import plan_faults
+from tilewright.check.plans.plan import plan_faults
 from tilewright.config.copied_constants import CopyRule, parse_copy
 from tilewright.config.memory_pools import parse_pool
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.decisions import Decisions, Staging
-from tilewright.ir.platform import CopyPath, Memory
-from tilewright.ir.stages import Allocated, Placement
+from tilewright.ir.machines.platform import CopyPath, Memory
+from tilewright.ir.plans.decisions import Decisions, Staging
+from tilewright.ir.plans.stages import Allocated, Placement
 from tilewright.plugins import load_for
-from tilewright.report.build import build_report
+from tilewright.report.report_json import build_report
 
 POOLS = tuple(parse_pool(text) for text in ("dtcm:2K", "ram"))
 
@@ -218,12 +218,12 @@ def test_decisions_with_copies_are_kept(bench: Any, tmp_path: Path) -> None:
 
 def test_a_team_of_cores_has_copies_in_its_home_memory(tmp_path: Path) -> None:
     """Constants are copied to l2 once, and from there by tiles."""
+    from tilewright.comparison.reference import run
     from tilewright.config.options import Options
     from tilewright.deployment import Deployment
-    from tilewright.ir.runner import Job
+    from tilewright.ir.programs.runner import Job
     from tilewright.runners.twin import TwinRunner
     from tilewright.testing.cluster import cluster
-    from tilewright.validate.reference import run
 
     registry = load_for(target="generic")
     registry = replace(registry, platforms={**registry.platforms, "cluster-test": cluster(4096)})

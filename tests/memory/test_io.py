@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tilewright.errors import TilewrightError
-from tilewright.ir.decisions import Decisions
+from tilewright.ir.plans.decisions import Decisions
 
 MIXED = """
 #include "digits_int8.h"

@@ -13,11 +13,11 @@ from tilewright.allocate.best_fit import BestFit
 from tilewright.config.copied_constants import CopyRule
 from tilewright.config.memory_pools import parse_pool
 from tilewright.errors import TilewrightError
-from tilewright.ir.allocation import Budget, Place, Problem, Solution
+from tilewright.ir.plans.allocation import Budget, Place, Problem, Solution
 from tilewright.ir.rounding import align_up
-from tilewright.report.build import build_report
 from tilewright.report.compare import differences
-from tilewright.report.html import report_page
+from tilewright.report.drawing.html import report_page
+from tilewright.report.report_json import build_report
 from tilewright.report.text import summary
 
 

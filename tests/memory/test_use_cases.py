@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from tilewright.comparison.reference import run
 from tilewright.config.memory_pools import parse_pool, with_pools
-from tilewright.validate.reference import run
 
 DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits"
 LOOP = """
@@ -138,7 +138,7 @@ def test_the_next_memory_is_used_exactly_when_the_first_is_full(bench: Any) -> N
 def test_what_has_moved_comes_back_where_it_has_room(bench: Any) -> None:
     """No buffer is away from the preferred pool that fits into it beside what is there: tried one by one."""
     from tilewright.errors import TilewrightError
-    from tilewright.ir.decisions import Decisions
+    from tilewright.ir.plans.decisions import Decisions
 
     for size in (100, 200, 300, 500, 600):
         pools = (parse_pool(f"dtcm:{size}"), parse_pool("sram"))

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from networks import INTEGER, MORE_NETWORKS, NETWORKS, network_file, vectors_file
+from tilewright.comparison.reference import run as run_reference
+from tilewright.comparison.verdicts import judge_steps
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.ir.runner import Job, RunResult
+from tilewright.ir.programs.runner import Job, RunResult
 from tilewright.plugins import load_named
-from tilewright.report.build import build_report
+from tilewright.report.report_json import build_report
 from tilewright.snapshot.atomic_folder import write_folder
-from tilewright.validate.comparison import judge_steps
-from tilewright.validate.reference import run as run_reference
 
 INT8 = INTEGER
 ALL = (*NETWORKS, *MORE_NETWORKS)

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from networks import INTEGER, NETWORKS, network_file, vectors_file
+from tilewright.comparison.verdicts import judge_steps
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.ir.runner import Job, Runner
+from tilewright.ir.programs.runner import Job, Runner
 from tilewright.plugins import load_named
-from tilewright.validate.comparison import judge_steps
 
 CORES = ("m4", "m55")
 OTHER_CORES = ("m0plus", "m3", "m7", "m33")

@@ -12,9 +12,9 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.plan.planner import ram_bytes
+from tilewright.plan.proposals.planner import ram_bytes
 from tilewright.plugins import load_named
-from tilewright.verification.validation import validate, vectors_of
+from tilewright.validation.validation import validate, vectors_of
 
 IMAGE = (28, 28)
 SIGNAL = (112,)  # without columns, and so without stripes, which would take less memory

@@ -13,7 +13,7 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 import tilewright
 from tilewright.api.testing import STRICT
-from tilewright.ir.dtypes import DType
+from tilewright.ir.tensors.dtypes import DType
 
 TYPES = {TensorProto.FLOAT16: DType.F16, TensorProto.BFLOAT16: DType.BF16}
 halves = pytest.mark.parametrize("element", TYPES, ids=[dtype.value for dtype in TYPES.values()])

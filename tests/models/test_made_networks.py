@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from made_networks import NETWORKS, made
 
+from tilewright.comparison.verdicts import judge_steps
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.ir.runner import Job
+from tilewright.ir.programs.runner import Job
 from tilewright.plugins import load_named
-from tilewright.validate.comparison import judge_steps
 
 SCRATCHPAD_BYTES = 12 << 10  # less than what most of them have alive at once
 PLACES = {

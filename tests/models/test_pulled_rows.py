@@ -15,10 +15,10 @@ from onnx import TensorProto, helper, numpy_helper
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
-from tilewright.ir.decisions import IoOwner
-from tilewright.plan.planner import ram_bytes
+from tilewright.ir.plans.decisions import IoOwner
+from tilewright.plan.proposals.planner import ram_bytes
 from tilewright.plugins import load_named
-from tilewright.verification.validation import validate, vectors_of
+from tilewright.validation.validation import validate, vectors_of
 
 ROWS, COLUMNS, CHANNELS = 24, 16, 4
 ENDS: tuple[tuple[IoOwner, str], ...] = (

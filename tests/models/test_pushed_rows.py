@@ -12,15 +12,15 @@ import pytest
 from onnx import helper, numpy_helper
 
 from networks import network_file, vectors_file
+from tilewright.comparison.reference import run
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.ir.decisions import IoOwner
-from tilewright.ir.runner import Job
-from tilewright.plan.planner import ram_bytes
+from tilewright.ir.plans.decisions import IoOwner
+from tilewright.ir.programs.runner import Job
+from tilewright.plan.proposals.planner import ram_bytes
 from tilewright.plugins import load_named
 from tilewright.runners.host import HostRunner
-from tilewright.validate.reference import run
-from tilewright.verification.validation import validate, vectors_of
+from tilewright.validation.validation import validate, vectors_of
 
 BYTES: tuple[tuple[str, str, IoOwner, int], ...] = (  # network, target, where the input is, at most so many
     ("resnet8_int8", "generic", "push", 13_000),

@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 
 from networks import network_file, vectors_file
+from tilewright.comparison.verdicts import judge_steps
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.emit import EmitOptions, emit
-from tilewright.ir.program import Part, Program
-from tilewright.ir.runner import Job, RunResult
-from tilewright.ir.statements import KernelCall, Raw, Statement, replaced
-from tilewright.plan.planner import ram_bytes
+from tilewright.ir.programs.program import Part, Program
+from tilewright.ir.programs.runner import Job, RunResult
+from tilewright.ir.programs.statements import KernelCall, Raw, Statement, replaced
+from tilewright.plan.proposals.planner import ram_bytes
 from tilewright.plugins import load_named
 from tilewright.runners.host import HostRunner
-from tilewright.validate.comparison import judge_steps
-from tilewright.verification.validation import validate, vectors_of
+from tilewright.validation.validation import validate, vectors_of
 
 BYTES = (  # network, target, the most that rows take of what layers do
     ("resnet8_int8", "generic", 0.33),

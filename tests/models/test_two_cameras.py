@@ -12,11 +12,11 @@ from onnx import TensorProto, helper, numpy_helper
 
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.ir.decisions import IoOwner
-from tilewright.plan.planner import ram_bytes
+from tilewright.ir.plans.decisions import IoOwner
+from tilewright.plan.proposals.planner import ram_bytes
 from tilewright.plugins import load_named
-from tilewright.report.row_ports import streamed_io
-from tilewright.verification.validation import validate, vectors_of
+from tilewright.report.streamed_io import streamed_io
+from tilewright.validation.validation import validate, vectors_of
 
 ROWS, COLUMNS = 24, 16
 IN_ROWS: Mapping[str, IoOwner] = {"left": "push", "right": "push", "depth": "pull"}

@@ -20,8 +20,8 @@ from onnx import TensorProto, helper, numpy_helper
 from networks import network_file
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.ir.program import Program
-from tilewright.ir.statements import (
+from tilewright.ir.programs.program import Program
+from tilewright.ir.programs.statements import (
     ByteRange,
     Charge,
     CopyStart,

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tilewright.comparison.reference import run
 from tilewright.config.memory_pools import parse_pool
 from tilewright.config.options import Options
 from tilewright.config.recurrent_state import run_stream
@@ -17,7 +18,6 @@ from tilewright.deployment import Deployment
 from tilewright.multi_model.manifest import GroupFile, deployments, group_files, group_report, read_group, shared_pools
 from tilewright.multi_model.shared_pools import SharedPool
 from tilewright.snapshot.atomic_folder import write_folder
-from tilewright.validate.reference import run
 
 FLAGS = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror", "-ffp-contract=off")
 SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize-recover")

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from tilewright.comparison.reference import run
 from tilewright.config.options import Options
 from tilewright.config.recurrent_state import run_stream
 from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.runner import Job, RunResult
+from tilewright.ir.programs.runner import Job, RunResult
 from tilewright.runners.host import HostRunner
-from tilewright.validate.reference import run
 
 Array = npt.NDArray[np.generic]
 FRAMES = 12

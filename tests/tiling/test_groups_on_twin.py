@@ -12,21 +12,21 @@ import numpy as np
 import pytest
 
 from networks import network_file, vectors_file
+from tilewright.comparison.verdicts import judge_steps
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.emit import EmitOptions, emit
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.platform import Memory, Platform
-from tilewright.ir.runner import Job
+from tilewright.ir.machines.platform import Memory, Platform
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.programs.runner import Job
 from tilewright.lower import lower
 from tilewright.runners.twin import RACE, TwinRunner
 from tilewright.testing.cluster import CLUSTER, copy_path
 from tilewright.testing.registry import registry_for
-from tilewright.tile.fusion import RegionAnalysis, region_analysis
-from tilewright.tile.group_search import best_groups
-from tilewright.tile.step_spaces import ScheduledMachine
+from tilewright.tile.groups.group_search import best_groups
+from tilewright.tile.space.fusion import RegionAnalysis, region_analysis
+from tilewright.tile.space.step_spaces import ScheduledMachine
 from tilewright.transform import transform
-from tilewright.validate.comparison import judge_steps
 
 MOST_STEPS = 4
 

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from networks import network_file, vectors_file
+from tilewright.comparison.verdicts import judge_steps
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.ir.runner import Job
-from tilewright.validate.comparison import judge_steps
+from tilewright.ir.programs.runner import Job
 from tilewright_riscv.runners.qemu import QemuRiscvRunner
 
 

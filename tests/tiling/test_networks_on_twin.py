@@ -18,20 +18,20 @@ import numpy as np
 import pytest
 
 from networks import network_file, vectors_file
+from tilewright.comparison.verdicts import judge_steps
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.emit import EmitOptions, emit
 from tilewright.errors import TilewrightError
-from tilewright.ir.runner import Job, RunResult
-from tilewright.ir.stages import Artifact
+from tilewright.ir.plans.stages import Artifact
+from tilewright.ir.programs.runner import Job, RunResult
 from tilewright.lower import lower
-from tilewright.report.build import build_report
+from tilewright.report.report_json import build_report
 from tilewright.report.trace import build_trace
 from tilewright.runners.twin import RACE, TwinRunner
 from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.registry import registry_for
 from tilewright.transform import transform
-from tilewright.validate.comparison import judge_steps
 
 Buffering = Literal["single", "double"]
 

@@ -10,18 +10,18 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from networks import network_file, vectors_file
+from tilewright.comparison.verdicts import judge_steps
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.emit import EmitOptions, emit
 from tilewright.errors import TilewrightError
-from tilewright.ir.access import Access
-from tilewright.ir.runner import Job
+from tilewright.ir.access.index_map import Access
+from tilewright.ir.programs.runner import Job
 from tilewright.lower import lower
 from tilewright.runners.twin import RACE, TwinRunner
 from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.registry import registry_for
 from tilewright.transform import transform
-from tilewright.validate.comparison import judge_steps
 
 
 def saved(path: Path) -> Path:

@@ -12,15 +12,15 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from tilewright.comparison.verdicts import judge_steps
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.emit import EmitOptions, emit
-from tilewright.ir.runner import Job
+from tilewright.ir.programs.runner import Job
 from tilewright.lower import lower
 from tilewright.plugins import load_for
 from tilewright.runners.twin import TwinRunner
 from tilewright.transform import transform
-from tilewright.validate.comparison import judge_steps
 
 ROWS, FEATURES = 13, 37
 OPERATORS = (

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from networks import network_file, vectors_file
+from tilewright.comparison.verdicts import judge_steps
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.emit import EmitOptions, emit
-from tilewright.ir.runner import Job
+from tilewright.ir.programs.runner import Job
 from tilewright.lower import lower
 from tilewright.plugins import load_for
 from tilewright.runners.twin import TwinRunner
 from tilewright.transform import transform
-from tilewright.validate.comparison import judge_steps
 
 PORTABLE = {"QSoftmax"}  # operators of these networks that the cluster has no kernel for
 

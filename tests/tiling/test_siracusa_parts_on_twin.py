@@ -13,24 +13,24 @@ import pytest
 from layer_programs import Case, network
 from networks import network_file, vectors_file
 from tilewright.allocate.best_fit import BestFit
+from tilewright.comparison.verdicts import judge_steps
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.emit import EmitOptions, emit
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Attribute
-from tilewright.ir.regions import Copy, Cut, Hop, Region, SplitReduction, key_of
-from tilewright.ir.requant import Requant
-from tilewright.ir.runner import Job
+from tilewright.ir.graphs.graph import Attribute
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.region import Copy, Cut, Hop, Region, SplitReduction, key_of
+from tilewright.ir.programs.runner import Job
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.requant import Requant
 from tilewright.lower import lower
-from tilewright.plan.planner import Planner
+from tilewright.plan.proposals.planner import Planner
 from tilewright.plugins import load_for
 from tilewright.runners.twin import RACE, TwinRunner
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.operator_layers import Sample
 from tilewright.tile.strategies import StepTiler
 from tilewright.transform import HOOKS, LIFETIMES, transform
-from tilewright.validate.comparison import judge_steps
 
 Array = npt.NDArray[np.generic]
 NUMBERS = np.random.default_rng(7)

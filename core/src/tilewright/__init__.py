@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tilewright.errors import TilewrightError
     from tilewright.front_door.compilation import Compiled, compile
-    from tilewright.verification.validation import Validation
+    from tilewright.validation.validation import Validation
 
 __version__ = "0.1.0"
 __all__ = ["Compiled", "TilewrightError", "Validation", "__version__", "compile"]
@@ -18,7 +18,7 @@ __all__ = ["Compiled", "TilewrightError", "Validation", "__version__", "compile"
 _HOMES = {
     "Compiled": "tilewright.front_door.compilation",
     "TilewrightError": "tilewright.errors",
-    "Validation": "tilewright.verification.validation",
+    "Validation": "tilewright.validation.validation",
     "compile": "tilewright.front_door.compilation",
 }
 

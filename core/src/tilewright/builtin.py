@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from tilewright.ir.hook import hookimpl
 
 if TYPE_CHECKING:
-    from tilewright.ir.allocation import Allocator
-    from tilewright.ir.code_pass import CodePass
-    from tilewright.ir.graph_pass import GraphPass
-    from tilewright.ir.kernel import Kernel
-    from tilewright.ir.operator import Operator
-    from tilewright.ir.runner import Runner
-    from tilewright.ir.tiler import Tiler
+    from tilewright.ir.graphs.graph_pass import GraphPass
+    from tilewright.ir.graphs.operator import Operator
+    from tilewright.ir.machines.kernel import Kernel
+    from tilewright.ir.plans.allocation import Allocator
+    from tilewright.ir.plans.tiler import Tiler
+    from tilewright.ir.programs.code_pass import CodePass
+    from tilewright.ir.programs.runner import Runner
     from tilewright.plugins.offers import Exporter
 
 
@@ -88,6 +88,6 @@ def tilewright_runners() -> Iterable[Runner]:
 @hookimpl
 def tilewright_exporters() -> Iterable[Exporter]:
     """Layouts for build systems."""
-    from tilewright.exporters.layouts import EXPORTERS
+    from tilewright.exporters.build_systems import EXPORTERS
 
     return EXPORTERS

@@ -15,35 +15,35 @@ from typing import TYPE_CHECKING, TypeVar
 from tilewright.allocate.auto import EXACT, chosen
 from tilewright.allocate.limits import beyond_machine_warnings, memory_bytes
 from tilewright.config.bound_inputs import bound_inputs
-from tilewright.config.continued import bound_of, decided_already, demand_same, demand_same_border
-from tilewright.config.decided import decided, decides, demand_borders
 from tilewright.config.idle_flags import idle_flags
-from tilewright.config.io_rows import demand_one_memory, io_owners, streamed_io
 from tilewright.config.io_types import border_types
 from tilewright.config.machine import board_notes, machine
 from tilewright.config.options import Options
 from tilewright.config.recurrent_state import RecurrentState, beginnings, initial_constants, states_of, states_of_plan
+from tilewright.config.saved_state_conflicts import bound_of, decided_already, demand_same, demand_same_border
+from tilewright.config.streamed_io import demand_one_memory, io_owners, streamed_io
+from tilewright.config.user_decisions import decided, decides, demand_borders
 from tilewright.errors import Diagnostic, Exit, TilewrightError
-from tilewright.frontend.model_digest import model_digest
-from tilewright.ir.allocation import Budget
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.graph import Graph, Tensor
-from tilewright.ir.layer import Layers
-from tilewright.ir.platform import Platform
-from tilewright.ir.stages import Allocated, Artifact, Bound, Scheduled, Tiled
-from tilewright.plan.slowdown import is_other
+from tilewright.frontend.reading.model_digest import model_digest
+from tilewright.ir.graphs.graph import Graph, Tensor
+from tilewright.ir.machines.platform import Platform
+from tilewright.ir.plans.allocation import Budget
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.layer import Layers
+from tilewright.ir.plans.stages import Allocated, Artifact, Bound, Scheduled, Tiled
+from tilewright.plan.proposals.kernel_tradeoff import is_other
 from tilewright.plugins.loading import load_for
 from tilewright.plugins.offers import StageEvent
 
 if TYPE_CHECKING:
     from tilewright.emit import Vector
     from tilewright.frontend.load import Imported
-    from tilewright.ir.program import Program
+    from tilewright.ir.programs.program import Program
     from tilewright.plan.kernel_fallback import Answer, Fitting
+    from tilewright.plan.line_buffers.front import FrontPoint
     from tilewright.plan.open_settings import Contest
-    from tilewright.plan.planner import Planner
-    from tilewright.plan.row_front import FrontPoint
-    from tilewright.plan.work import Work
+    from tilewright.plan.proposals.planner import Planner
+    from tilewright.plan.proposals.work import Work
     from tilewright.plugins.registry import Registry
     from tilewright.rewrite import Rewritten
 
@@ -104,7 +104,7 @@ class Deployment:
         """What the model means, in normal form."""
         from tilewright.frontend.integer_border import with_integer_border
         from tilewright.frontend.load import load
-        from tilewright.frontend.options import ImportOptions, limits_with
+        from tilewright.frontend.reading.import_options import ImportOptions, limits_with
 
         asked, bind = self.options, bound_inputs(self.options)
         options = ImportOptions(
@@ -125,7 +125,7 @@ class Deployment:
     @cached_property
     def planner(self) -> Planner:
         """What turns a bound graph into a plan."""
-        from tilewright.plan.planner import Planner
+        from tilewright.plan.proposals.planner import Planner
 
         return Planner(
             operators=self.registry.operators,
@@ -160,7 +160,7 @@ class Deployment:
         except TilewrightError as error:
             if error.exit_code is not Exit.DOES_NOT_FIT or self._given:
                 raise
-            from tilewright.plan.remedies import settings_that_fit, with_suggestions
+            from tilewright.plan.suggestions import settings_that_fit, with_suggestions
 
             work = self.planner.work
             more = settings_that_fit(self.platform.roomier, lambda some: self.planned_with(some, None, work), work)
@@ -175,7 +175,7 @@ class Deployment:
     @cached_property
     def front(self) -> tuple[FrontPoint, ...]:
         """Bytes against cycles: this plan, and others that flags lead to. Of a state that was imported, this one."""
-        from tilewright.plan.row_front import memory_front
+        from tilewright.plan.line_buffers.front import memory_front
 
         planner, rebind = replace(self.planner, pins=self._decided), None if self._given else self._bound_with
         return memory_front(planner, self.allocated, self.bound, rebind)
@@ -193,8 +193,8 @@ class Deployment:
     @cached_property
     def artifact(self) -> Artifact:
         """The generated files."""
+        from tilewright.comparison.outputs import half_share
         from tilewright.emit import EmitOptions, emit
-        from tilewright.validate.outputs import half_share
 
         asked, share = self.options, half_share(self.graph)
         vectors = self._vectors if asked.selftest else ()
@@ -213,7 +213,7 @@ class Deployment:
         """The graph that is compiled: imported, rewritten, and with what passes its border in rows."""
         if isinstance(given := self._given.get(Graph), Graph):
             return given
-        from tilewright.rewrite.row_ports import with_streamed_io
+        from tilewright.rewrite.insert_streamed_io import with_streamed_io
 
         ends = streamed_io(self.options, self.rewritten.graph)
         for whose in ends.values():
@@ -324,9 +324,9 @@ class Deployment:
     @property
     def _vectors(self) -> tuple[Vector, ...]:
         """One set of random inputs and what the reference makes of it, for the self-test."""
+        from tilewright.comparison.reference import run
+        from tilewright.comparison.vectors import random_vectors
         from tilewright.emit import Vector
-        from tilewright.validate.reference import run
-        from tilewright.validate.vectors import random_vectors
 
         (drawn,) = random_vectors(self.inputs, 1, self.options.seed, self.graph)
         values = run(self.graph, {**drawn.inputs, **beginnings(self.states)}, self.registry.operators)
@@ -346,7 +346,7 @@ class Deployment:
         options = replace(self.options, settings={**self.options.settings, **settings})
         platform = machine(self.registry.platforms[self.target], options, self.registry.memory_hierarchies)
         if asked := self.options.code_passes:
-            from tilewright.transform.asked import platform_for
+            from tilewright.transform.requested_passes import platform_for
 
             platform = platform_for(platform, tuple(self.registry.code_passes.values()), asked)
         return platform

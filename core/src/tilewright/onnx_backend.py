@@ -18,7 +18,7 @@ from onnx.backend.test.runner import BackendIsNotSupposedToImplementIt
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.runner import Job, Runner
+from tilewright.ir.programs.runner import Job, Runner
 from tilewright.plugins import load_named
 from tilewright.snapshot.atomic_folder import temporary_folder
 

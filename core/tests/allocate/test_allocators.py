@@ -16,14 +16,14 @@ from problems import OF_NETWORKS, buffers_file, challenging_file
 from tilewright.allocate.auto import Auto, chosen
 from tilewright.allocate.baselines import GreedyBySize, HillClimb
 from tilewright.allocate.best_fit import BestFit
-from tilewright.allocate.bound import lower_bounds
-from tilewright.allocate.normalise import normalised
-from tilewright.allocate.problem_files import read_problem
+from tilewright.allocate.packing.lower_bound import lower_bounds
+from tilewright.allocate.packing.stacking import stack
+from tilewright.allocate.problems.normalise import normalised
+from tilewright.allocate.problems.problem_files import read_problem
 from tilewright.allocate.solving import solved
-from tilewright.allocate.stacking import stack
-from tilewright.check.allocation import peaks, violations
+from tilewright.check.allocations.allocation import peaks, violations
 from tilewright.errors import TilewrightError
-from tilewright.ir.allocation import Allocator, Block, Budget, Place, Pool, Problem, Solution, Within
+from tilewright.ir.plans.allocation import Allocator, Block, Budget, Place, Pool, Problem, Solution, Within
 from tilewright.testing.allocation_problems import block, ram
 from tilewright.testing.joined_problems import joined_problem
 

@@ -9,7 +9,7 @@ import pytest
 
 from tilewright.allocate.auto import Auto, chosen, cost
 from tilewright.allocate.best_fit import BestFit
-from tilewright.ir.allocation import Budget, Place, Pool, Problem, Solution
+from tilewright.ir.plans.allocation import Budget, Place, Pool, Problem, Solution
 from tilewright.testing.allocation_problems import block, ram
 
 PROBLEM = ram(block("a", 8, 0, 1), block("b", 8, 1, 2))

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from tilewright.allocate.baselines import GreedyBySize, HillClimb
-from tilewright.check.allocation import peaks, violations
-from tilewright.ir.allocation import Allocator, Budget, Pool, Problem
+from tilewright.check.allocations.allocation import peaks, violations
+from tilewright.ir.plans.allocation import Allocator, Budget, Pool, Problem
 from tilewright.testing.allocation_problems import block, ram, random_problem
 
 # `hub` meets everybody, `large` only the hub

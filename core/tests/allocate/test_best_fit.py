@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from problems import OF_NETWORKS, buffers_file
 from tilewright.allocate.best_fit import BestFit
-from tilewright.allocate.bound import lower_bounds
-from tilewright.allocate.problem_files import read_problem
-from tilewright.check.allocation import peaks, violations
-from tilewright.ir.allocation import Block, Budget, Place, Pool, Problem, Solution
+from tilewright.allocate.packing.lower_bound import lower_bounds
+from tilewright.allocate.problems.problem_files import read_problem
+from tilewright.check.allocations.allocation import peaks, violations
+from tilewright.ir.plans.allocation import Block, Budget, Place, Pool, Problem, Solution
 from tilewright.testing.allocation_problems import block, ram, random_problem
 
 SMALL = Budget(work=3_000)

@@ -6,17 +6,17 @@ import random
 
 import pytest
 
+from tilewright.allocate.allocate import _placed_constants
 from tilewright.allocate.auto import Auto
 from tilewright.allocate.best_fit import BestFit
-from tilewright.allocate.stage import _placed_constants
 from tilewright.bind import bind
-from tilewright.check.allocation import peaks, violations
-from tilewright.ir.allocation import Block, Budget, Pool, Problem, Solution
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.stages import Tiled
+from tilewright.check.allocations.allocation import peaks, violations
+from tilewright.ir.plans.allocation import Block, Budget, Pool, Problem, Solution
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.stages import Tiled
 from tilewright.schedule import schedule
 from tilewright.testing.random_graphs import random_graph, small_world
-from tilewright.tile.stage import tile
+from tilewright.tile.tile import tile
 from tilewright.tile.whole import WholeTiler
 
 WORLD = small_world()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tilewright.allocate.in_order import pack_in_order
-from tilewright.ir.allocation import Block, Place, Pool, Problem
+from tilewright.ir.plans.allocation import Block, Place, Pool, Problem
 
 
 def item(name: str, size: int, align: int = 1, fixed: int | None = None, pools: tuple[str, ...] = ("a", "b")) -> Block:

@@ -17,14 +17,14 @@ from tilewright.allocate.limits import (
     soft_limit_warnings,
 )
 from tilewright.bind import bind
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
-from tilewright.ir.platform import Memory, Platform
-from tilewright.ir.stages import Allocated
+from tilewright.ir.machines.platform import Memory, Platform
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.stages import Allocated
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.schedule import schedule
 from tilewright.testing.random_graphs import random_graph, small_world
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.stage import tile
+from tilewright.tile.tile import tile
 from tilewright.tile.whole import WholeTiler
 
 WORLD = small_world()

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tilewright.allocate.regions import BlockArray, PlacedArray, arrangements, beside, taken_bytes
-from tilewright.ir.allocation import Pool, Problem
-from tilewright.ir.platform import Memory, Platform
+from tilewright.ir.machines.platform import Memory, Platform
+from tilewright.ir.plans.allocation import Pool, Problem
 from tilewright.ir.rounding import align_up
 from tilewright.testing.allocation_problems import block
 

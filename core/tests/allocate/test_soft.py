@@ -9,21 +9,21 @@ import numpy as np
 import pytest
 
 from tilewright.allocate import allocate
+from tilewright.allocate.allocate import attempt
 from tilewright.allocate.best_fit import BestFit
 from tilewright.allocate.limits import exceeded_bytes, memory_bytes, soft_limit_warnings
 from tilewright.allocate.request import request
 from tilewright.allocate.soft import raised_limits
-from tilewright.allocate.stage import attempt
 from tilewright.bind import bind
 from tilewright.check.stages import verify_allocated
 from tilewright.errors import TilewrightError
-from tilewright.ir.allocation import Budget
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.platform import Memory, Platform
-from tilewright.ir.stages import Allocated, Tiled
+from tilewright.ir.machines.platform import Memory, Platform
+from tilewright.ir.plans.allocation import Budget
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.stages import Allocated, Tiled
 from tilewright.schedule import schedule
 from tilewright.testing.random_graphs import random_graph, small_world
-from tilewright.tile.stage import tile
+from tilewright.tile.tile import tile
 from tilewright.tile.whole import WholeTiler
 
 WORLD = small_world()

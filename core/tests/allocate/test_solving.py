@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tilewright.allocate.normalise import Normal, normalised
+from tilewright.allocate.problems.normalise import Normal, normalised
 from tilewright.allocate.solving import bounds_of, solved
 from tilewright.errors import TilewrightError
-from tilewright.ir.allocation import Budget, Place, Problem, Solution, Within
+from tilewright.ir.plans.allocation import Budget, Place, Problem, Solution, Within
 from tilewright.testing.allocation_problems import block, ram
 
 PROBLEM = ram(block("a", 4, 0, 1), block("b", 4, 1, 2))

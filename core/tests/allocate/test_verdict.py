@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tilewright.allocate.packing import pack, prepare
+from tilewright.allocate.packing.packing import pack, prepare
 from tilewright.allocate.verdict import unaligned, verdict
-from tilewright.ir.allocation import Problem, Solution
+from tilewright.ir.plans.allocation import Problem, Solution
 from tilewright.testing.allocation_problems import block, ram
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tilewright.arithmetic.bounds import AccumulatorBounds, accumulator_bits, dot_bounds, product_bounds, value_range
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.dtypes import DType
-from tilewright.ir.requant import Requant
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.requant import Requant
 
 small = st.integers(-5, 5)
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright.arithmetic.proof import exact_thresholds, prove
-from tilewright.ir.requant import Requant, requantise
+from tilewright.ir.tensors.requant import Requant, requantise
 
 Integers = npt.NDArray[np.int64]
 clamps = st.sampled_from([(-128, 127), (0, 255), (0, 127), (-128, -1), (5, 5), (17, 200)])

@@ -8,7 +8,7 @@ import pytest
 from tilewright.arithmetic.bounds import AccumulatorBounds
 from tilewright.arithmetic.requant_form import RequantForm, requant_form
 from tilewright.errors import TilewrightError
-from tilewright.ir.requant import Requant
+from tilewright.ir.tensors.requant import Requant
 
 
 def bounds_of(reach: int, channels: int) -> AccumulatorBounds:

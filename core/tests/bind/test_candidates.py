@@ -11,10 +11,10 @@ import pytest
 
 from tilewright.bind.candidates import choices
 from tilewright.errors import TilewrightError
-from tilewright.ir.graph import Site
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.layer import Layers, layer_key
-from tilewright.ir.platform import Engine, Memory, Platform
+from tilewright.ir.graphs.graph import Site
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.machines.platform import Engine, Memory, Platform
+from tilewright.ir.plans.layer import Layers, layer_key
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.operator_sites import site_of
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from tilewright.bind.constants import store_constants
-from tilewright.ir.layer import Layer, layer_of
+from tilewright.ir.plans.layer import Layer, layer_of
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.operator_sites import site_of
 

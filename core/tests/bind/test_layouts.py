@@ -10,14 +10,14 @@ import pytest
 from tilewright.bind import bind
 from tilewright.bind.candidates import choices
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.layer import Layers, layer_key
-from tilewright.ir.layout import channels_last, row_major, transposed
-from tilewright.ir.platform import Memory, Platform
-from tilewright.ir.stages import Bound
+from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.machines.platform import Memory, Platform
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.layer import Layers, layer_key
+from tilewright.ir.plans.stages import Bound
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.layout import channels_last, row_major, transposed
 from tilewright.testing.sketch import Sketch
 
 FAMILIES = [

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from tilewright.bind import bind
 from tilewright.bind.recompute import computed_again, first_name, recomputed
 from tilewright.check.stages import verify_bound
+from tilewright.comparison.reference import run
 from tilewright.errors import TilewrightError
-from tilewright.ir.decisions import Decisions, Recomputation
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph
-from tilewright.ir.stages import Bound
+from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.plans.decisions import Decisions, Recomputation
+from tilewright.ir.plans.stages import Bound
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.testing.random_graphs import random_graph, small_world
 from tilewright.testing.sketch import Sketch
-from tilewright.validate.reference import run
 
 WORLD = small_world()
 

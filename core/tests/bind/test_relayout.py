@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from tilewright.bind.relayout import Relaid, insert_relayouts
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph
-from tilewright.ir.layer import layer_of
-from tilewright.ir.layout import channels_last, row_major
+from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.plans.layer import layer_of
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.layout import channels_last, row_major
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
 

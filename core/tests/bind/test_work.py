@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from tilewright.bind.work import operations
-from tilewright.ir.graph import Site
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.platform import Engine, Memory, Platform
+from tilewright.ir.graphs.graph import Site
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.machines.platform import Engine, Memory, Platform
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.operator_sites import site_of
 

@@ -10,8 +10,8 @@ import pytest
 
 from tilewright.c_text.rendering import render_call, render_source, render_wait, rendered
 from tilewright.errors import TilewrightError
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.sections import CodeFragment, FragmentTemplate
+from tilewright.ir.code_fragments import CodeFragment, FragmentTemplate
+from tilewright.ir.machines.kernel import Kernel
 
 KERNEL = Kernel(name="k", op="Op", values=lambda call: {"count": 7}, call="run(${count}, ${X});", wait="")
 CALL: Any = SimpleNamespace(operands={"X": "my_x"}, extents={"i": "n"})

@@ -10,17 +10,17 @@ import pytest
 from layer_programs import two_hops
 from tilewright.bind import bind
 from tilewright.check.tiling import check_tiles
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
-from tilewright.ir.layout import row_major
-from tilewright.ir.platform import Platform
-from tilewright.ir.regions import Copy, Cut, Hop, InternalValue, Region
-from tilewright.ir.stages import Group, Scheduled, Tiled
+from tilewright.ir.machines.platform import Platform
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.region import Copy, Cut, Hop, InternalValue, Region
+from tilewright.ir.plans.stages import Group, Scheduled, Tiled
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.layout import row_major
 from tilewright.schedule import schedule
 from tilewright.testing.cluster import cluster
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.stage import listed
+from tilewright.tile.tile import listed
 
 POOL = {"kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "ceil_mode": 0}
 HELD = InternalValue(memory="l1", form="recomputed")

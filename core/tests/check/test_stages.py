@@ -17,14 +17,14 @@ from tilewright.allocate.best_fit import BestFit
 from tilewright.bind import bind
 from tilewright.check.stages import verify_allocated, verify_bound, verify_graph, verify_scheduled, verify_tiled
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.allocation import Budget
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph, Tensor
-from tilewright.ir.stages import Allocated, Bound, Scheduled, Storage, Tiled
+from tilewright.ir.graphs.graph import Graph, Tensor
+from tilewright.ir.plans.allocation import Budget
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.stages import Allocated, Bound, Scheduled, Storage, Tiled
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.schedule import schedule
 from tilewright.testing.random_graphs import random_graph, small_world
-from tilewright.tile.stage import tile
+from tilewright.tile.tile import tile
 from tilewright.tile.whole import WholeTiler
 
 WORLD = small_world()

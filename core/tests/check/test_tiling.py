@@ -11,14 +11,14 @@ import pytest
 
 from random_layers import schedule_on
 from tilewright.check.tiling import check_tiles
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
-from tilewright.ir.regions import Copy, Cut, Hop, SplitReduction, key_of
-from tilewright.ir.stages import Tiled
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.region import Copy, Cut, Hop, SplitReduction, key_of
+from tilewright.ir.plans.stages import Tiled
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.testing.cluster import cluster
 from tilewright.testing.one_step import vocabulary, with_kernel
-from tilewright.tile.stage import tile
 from tilewright.tile.strategies import StepTiler
+from tilewright.tile.tile import tile
 
 CONV: dict[str, Any] = {
     "op": "Conv",

@@ -11,19 +11,19 @@ import numpy as np
 import pytest
 
 from tilewright.bind import bind
+from tilewright.check.tiles.calls import Bounds, rolled
 from tilewright.check.tiling import check_tiles
-from tilewright.check.tiling_calls import Bounds, rolled
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph
-from tilewright.ir.platform import Memory, Platform
-from tilewright.ir.regions import Copy, Cut, Hop, InternalValue, Region, SplitReduction
-from tilewright.ir.stages import Buffer, Group, Tiled
+from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.machines.platform import Memory, Platform
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.region import Copy, Cut, Hop, InternalValue, Region, SplitReduction
+from tilewright.ir.plans.stages import Buffer, Group, Tiled
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.schedule import schedule
 from tilewright.testing.cluster import cluster, copy_path
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.stage import tile
+from tilewright.tile.tile import tile
 from tilewright.tile.whole import WholeTiler
 
 SQUARE = {"kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "ceil_mode": 0}

@@ -7,9 +7,9 @@ import numpy.typing as npt
 import pytest
 
 from tilewright.cli.against import _demand_same_forms, demand_agreement, lines
+from tilewright.comparison.agreement import NodeAgreement
+from tilewright.comparison.verdicts import Drift, OutputVerdict
 from tilewright.errors import Exit, TilewrightError
-from tilewright.validate.agreement import NodeAgreement
-from tilewright.validate.comparison import Drift, OutputVerdict
 
 
 def test_an_output_that_is_far_away_fails_and_names_the_first_node() -> None:

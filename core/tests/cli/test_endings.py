@@ -34,7 +34,9 @@ def tilewright(
     return subprocess.run(command, stdout=out, stderr=err, env=environment, text=True, check=False)
 
 
-@pytest.mark.parametrize("module", ["click", "tilewright.cli.main", "tilewright.cli.plugins_command", "pluggy"])
+@pytest.mark.parametrize(
+    "module", ["click", "tilewright.cli.main", "tilewright.cli.commands.plugins_command", "pluggy"]
+)
 def test_an_interrupt_while_something_is_imported_has_no_traceback(module: str) -> None:
     finished = tilewright("plugins", "doctor", before=INTERRUPTS, INTERRUPTED_AT=module)
     assert (finished.returncode, finished.stdout, finished.stderr) == (130, "", "interrupted: nothing was written\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from tilewright.cli.check_command import command
+from tilewright.cli.commands.check_command import command
 from tilewright.cli.flags import typed_again
 from tilewright.config.memory_pools import parse_bytes
 from tilewright.errors import TilewrightError

@@ -19,7 +19,7 @@ def ends_with(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     def command() -> None:
         raise error
 
-    monkeypatch.setattr("tilewright.cli.explain_command.command", click.Command("explain", callback=command))
+    monkeypatch.setattr("tilewright.cli.commands.explain_command.command", click.Command("explain", callback=command))
 
 
 @pytest.mark.parametrize(

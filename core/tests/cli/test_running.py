@@ -10,7 +10,7 @@ from onnx import TensorProto, helper
 
 from tilewright.cli.running import write_trace
 from tilewright.deployment import Deployment
-from tilewright.ir.runner import RunResult, Timeline
+from tilewright.ir.programs.runner import RunResult, Timeline
 from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.registry import registry_for
 

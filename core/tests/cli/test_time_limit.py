@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tilewright.allocate.best_fit import BestFit
 from tilewright.cli.time_limit import solved_in_time
-from tilewright.ir.allocation import Budget, Place, Problem, Solution
+from tilewright.ir.plans.allocation import Budget, Place, Problem, Solution
 from tilewright.testing.allocation_problems import block, ram
 
 PROBLEM = ram(block("a", 2, 0, 0), block("b", 2, 0, 1), block("c", 3, 1, 1))

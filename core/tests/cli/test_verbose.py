@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from tilewright.cli.verbose import verbose_flag
-from tilewright.ir.journal import DEBUG, INFO, LOG, log_begin, log_span
+from tilewright.ir.log_span import DEBUG, INFO, LOG, log_begin, log_span
 
 
 @click.command()

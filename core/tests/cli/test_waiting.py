@@ -11,12 +11,12 @@ import pytest
 
 from tilewright.cli import waiting
 from tilewright.cli.waiting import working
-from tilewright.ir.journal import LOG, log_begin
+from tilewright.ir.log_span import LOG, log_begin
 
 WAITS = """
 import sys, time
 from tilewright.cli import waiting
-from tilewright.ir.journal import begins
+from tilewright.ir.log_span import begins
 waiting.PATIENCE_SECONDS = 0.1
 with waiting.working("planning: whatever there is"):
     begins("step %d of 9", 7)

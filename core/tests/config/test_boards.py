@@ -9,7 +9,7 @@ import pytest
 from tilewright.config.boards import Board, parse_board, read_board
 from tilewright.errors import Exit, TilewrightError
 from tilewright.errors.catalogue import catalogue
-from tilewright.ir.platform import CopyPath, Engine, Memory, Option, Platform
+from tilewright.ir.machines.platform import CopyPath, Engine, Memory, Option, Platform
 
 WHOLE = b"""
 name = "a board"

@@ -7,8 +7,8 @@ import pytest
 from tilewright.config.copied_constants import CopyRule, copied_constants, parse_copy
 from tilewright.config.name_patterns import KnownNames, Meaning
 from tilewright.errors import TilewrightError
-from tilewright.ir.decisions import Staging
-from tilewright.ir.platform import Memory, Platform
+from tilewright.ir.machines.platform import Memory, Platform
+from tilewright.ir.plans.decisions import Staging
 
 RAM, ROM = Memory(name="ram", size_bytes=None), Memory(name="rom", size_bytes=None, kind="const")
 TCM = Memory(name="tcm", size_bytes=None)

@@ -10,9 +10,9 @@ from portable_plans import portable_planner
 from row_networks import ONE_MEMORY, row_network
 from tilewright.config.idle_flags import CUTTING, idle_flags
 from tilewright.config.options import Options
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.platform import Platform
-from tilewright.ir.stages import Allocated
+from tilewright.ir.machines.platform import Platform
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.stages import Allocated
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.one_step import vocabulary

@@ -10,8 +10,8 @@ import pytest
 from tilewright.config.io_types import border_types
 from tilewright.config.options import Options
 from tilewright.errors import TilewrightError
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph, Node, Tensor
+from tilewright.ir.graphs.graph import Graph, Node, Tensor
+from tilewright.ir.tensors.dtypes import DType
 
 TYPES = {"x": DType.F32, "index": DType.I64, "h": DType.F32, "y": DType.F32, "next": DType.F32}
 GRAPH = Graph(

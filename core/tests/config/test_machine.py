@@ -9,7 +9,7 @@ from tilewright.config.machine import board_notes, machine
 from tilewright.config.memory_pools import PoolSpec
 from tilewright.config.options import Options
 from tilewright.errors import TilewrightError
-from tilewright.ir.platform import Memory, MemoryHierarchy, Platform
+from tilewright.ir.machines.platform import Memory, MemoryHierarchy, Platform
 from tilewright.testing.cluster import CLUSTER, cluster
 
 

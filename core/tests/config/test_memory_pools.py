@@ -6,7 +6,7 @@ import pytest
 
 from tilewright.config.memory_pools import PoolSpec, parse_pool, with_pools
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.platform import CopyPath, Engine, Memory, Platform
+from tilewright.ir.machines.platform import CopyPath, Engine, Memory, Platform
 
 RAM = Memory(name="ram", size_bytes=1000, align=32, bytes_per_cycle=8.0)
 FLASH = Memory(name="flash", size_bytes=None, kind="const")

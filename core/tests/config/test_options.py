@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError, fields, replace
 import pytest
 
 from tilewright.config.options import Options
-from tilewright.ir.decisions import Decisions
+from tilewright.ir.plans.decisions import Decisions
 
 
 def test_nothing_has_to_be_asked_for() -> None:

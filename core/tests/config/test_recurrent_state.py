@@ -21,8 +21,8 @@ from tilewright.config.recurrent_state import (
     states_of_plan,
 )
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph, Tensor
+from tilewright.ir.graphs.graph import Graph, Tensor
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.sketch import Sketch
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tilewright.emit.ctree import broken, print_body, print_step, wrap_call
-from tilewright.ir.expressions import Choice, FunctionCall, Name, Number, equal, less
-from tilewright.ir.program import Parameter, StepCode
-from tilewright.ir.statements import (
+from tilewright.ir.programs.expressions import Choice, FunctionCall, Name, Number, equal, less
+from tilewright.ir.programs.program import Parameter, StepCode
+from tilewright.ir.programs.statements import (
     ByteRange,
     Comment,
     CopyStart,

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tilewright.emit.kernels import kernel_fragments
-from tilewright.ir.program import Program
-from tilewright.ir.sections import CodeFragment
-from tilewright.operators.c_source import c_fragment
+from tilewright.ir.code_fragments import CodeFragment
+from tilewright.ir.programs.program import Program
+from tilewright.operators.c_code.c_source import c_fragment
 
 LOW, HIGH = CodeFragment(name="low", text="int low;"), CodeFragment(name="high", text="int high;")
 SOURCES = (replace(HIGH, needs=(LOW,)), LOW)

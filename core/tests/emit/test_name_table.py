@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tilewright.emit.name_table import name_table
-from tilewright.ir.program import NamesInFull
+from tilewright.ir.programs.program import NamesInFull
 
 
 def test_without_names_there_is_no_table() -> None:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph, Node, Quantization, Tensor
-from tilewright.ir.operator import Operator
-from tilewright.operators.quantize import QUANTIZE
-from tilewright.validate.quantised import quantised
+from tilewright.comparison.quantised import quantised
+from tilewright.ir.graphs.graph import Graph, Node, Quantization, Tensor
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.operators.quantised.quantize import QUANTIZE
 
 STRICT = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror")
 MAIN = """

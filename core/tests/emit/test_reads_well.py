@@ -11,8 +11,8 @@ from objections import objections
 from layer_programs import Case, least_room, tiles_of
 from portable_plans import portable_planner
 from tilewright.emit import EmitOptions, emit
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.stages import Allocated
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.stages import Allocated
 from tilewright.lower import lower
 from tilewright.testing.cluster import cluster
 from tilewright.testing.one_step import vocabulary

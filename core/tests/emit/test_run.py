@@ -8,8 +8,8 @@ import pytest
 
 from tilewright.emit.ctree import WIDTH
 from tilewright.emit.run import print_run
-from tilewright.ir.program import Parameter, StepCode
-from tilewright.ir.statements import Hook, Raw, Statement, StepCall
+from tilewright.ir.programs.program import Parameter, StepCode
+from tilewright.ir.programs.statements import Hook, Raw, Statement, StepCall
 
 
 def test_hooks_around_every_step_are_a_loop() -> None:

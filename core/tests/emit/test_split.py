@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tilewright.emit import EmitOptions, Vector
-from tilewright.ir.runner import Job
+from tilewright.ir.programs.runner import Job
 from tilewright.runners.host import HostRunner
 
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror")

@@ -8,7 +8,7 @@ import pytest
 
 from tilewright.errors import Exit, TilewrightError
 from tilewright.exporters.export import export
-from tilewright.ir.stages import Artifact
+from tilewright.ir.plans.stages import Artifact
 from tilewright.plugins.offers import Exporter
 
 ARTIFACT = Artifact(files={"kws.c": b"int kws;\n", "CMakeLists.txt": b"# cmake\n"})

@@ -13,8 +13,8 @@ from onnx import TensorProto, helper
 
 from tilewright.errors import Exit, TilewrightError
 from tilewright.frontend.load import Imported, load
-from tilewright.frontend.options import ImportOptions
-from tilewright.ir.operator import Operator
+from tilewright.frontend.reading.import_options import ImportOptions
+from tilewright.ir.graphs.operator import Operator
 from tilewright.operators.families import FAMILIES
 
 SCREEN_LINES = 24

@@ -10,7 +10,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from tilewright.ir.graph import Quantization
+from tilewright.ir.graphs.graph import Quantization
 
 Make = Callable[..., onnx.ModelProto]
 SCALES = {"s": np.float32(0.1), "z": np.int8(-3), "t": np.float32(0.5), "channels": np.array([0.1, 0.2], np.float32)}

@@ -10,12 +10,12 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from tilewright.comparison.reference import run
 from tilewright.errors import TilewrightError
 from tilewright.frontend.integer_border import with_integer_border
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph, Quantization
-from tilewright.ir.operator import Operator
-from tilewright.validate.reference import run
+from tilewright.ir.graphs.graph import Graph, Quantization
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.tensors.dtypes import DType
 
 QUANTISE, DEQUANTISE = "QuantizeLinear", "DequantizeLinear"
 INT8 = {"x": DType.I8, "y": DType.I8}

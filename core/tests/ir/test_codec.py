@@ -14,11 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright.ir.codec import Codec, Json, Reference
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Attribute, Node
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.regions import (
+from tilewright.ir.graphs.graph import Attribute, Node
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.region import (
     Copy,
     Cut,
     Hop,
@@ -29,7 +28,8 @@ from tilewright.ir.regions import (
     SplitReduction,
     Stripes,
 )
-from tilewright.ir.requant import Requant
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.requant import Requant
 
 
 def _no(data: object) -> Any:

@@ -17,7 +17,7 @@ import pytest
 from onnx import helper
 from onnx.reference import ReferenceEvaluator
 
-from tilewright.ir.access import Box, MapAccess, parse_map
+from tilewright.ir.access.index_map import Box, MapAccess, parse_map
 from tilewright.testing.operator_sites import window_errors
 
 Array = npt.NDArray[np.generic]
@@ -384,7 +384,7 @@ def page() -> str:
         "# Index maps",
         "",
         "An index map is one line that says which elements of its operands a kernel reads and writes. From it the core",
-        "derives tile shapes, halos, copies and remainders. The notation is described in `tilewright.ir.access`:",
+        "derives tile shapes, halos, copies and remainders. The notation is that of `tilewright.ir.access.index_map`:",
         "",
         "* loops first, then inputs, then outputs; `n<extent` declares an extent that no operand shows, `~t` a loop",
         "  that must run in order;",

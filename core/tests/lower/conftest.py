@@ -15,9 +15,14 @@ import pytest
 
 from tilewright.allocate.best_fit import BestFit
 from tilewright.emit.ctree import print_body
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
-from tilewright.ir.expressions import (
+from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.machines.platform import Platform
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.region import Copy, Cut, Hop, InternalValue, Region
+from tilewright.ir.plans.stages import Allocated, Group
+from tilewright.ir.plans.tiler import TilingRequest
+from tilewright.ir.programs.expressions import (
     Cast,
     Choice,
     Element,
@@ -32,14 +37,8 @@ from tilewright.ir.expressions import (
     Struct,
     Sum,
 )
-from tilewright.ir.graph import Graph
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.layout import row_major
-from tilewright.ir.platform import Platform
-from tilewright.ir.program import Part, Program, StepCode
-from tilewright.ir.regions import Copy, Cut, Hop, InternalValue, Region
-from tilewright.ir.stages import Allocated, Group
-from tilewright.ir.statements import (
+from tilewright.ir.programs.program import Part, Program, StepCode
+from tilewright.ir.programs.statements import (
     Barrier,
     Charge,
     CopyStart,
@@ -52,10 +51,11 @@ from tilewright.ir.statements import (
     PartCall,
     Statement,
 )
-from tilewright.ir.tiler import TilingRequest
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.layout import row_major
 from tilewright.lower import lower
-from tilewright.lower.offsets import offset_names
-from tilewright.plan.planner import Planner
+from tilewright.lower.operands.offsets import offset_names
+from tilewright.plan.proposals.planner import Planner
 from tilewright.testing.cluster import cluster
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch

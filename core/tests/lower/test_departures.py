@@ -15,15 +15,15 @@ from portable_plans import portable_planner
 from reference_runs import demand_reference, hooked_program
 from row_networks import ONE_MEMORY, RowNetwork, row_network
 from tilewright.emit import EmitOptions, emit
-from tilewright.ir.decisions import Decisions, IoOwner
-from tilewright.ir.dtypes import DType
-from tilewright.ir.program import PortRows
-from tilewright.ir.runner import Job
-from tilewright.ir.stages import Allocated
+from tilewright.ir.plans.decisions import Decisions, IoOwner
+from tilewright.ir.plans.stages import Allocated
+from tilewright.ir.programs.program import PortRows
+from tilewright.ir.programs.runner import Job
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.lower import lower
 from tilewright.plan.kernel_fallback import Fitting
-from tilewright.plan.planner import Optimize, ram_bytes
-from tilewright.rewrite.row_ports import with_streamed_io
+from tilewright.plan.proposals.planner import Optimize, ram_bytes
+from tilewright.rewrite.insert_streamed_io import with_streamed_io
 from tilewright.runners.host import SANITIZE, STRICT, HostRunner
 from tilewright.runners.toolchain import find_compiler
 from tilewright.testing.one_step import vocabulary

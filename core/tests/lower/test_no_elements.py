@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from layer_programs import Case, run_on_twin, two_hops
-from tilewright.ir.platform import Platform
+from tilewright.ir.machines.platform import Platform
 from tilewright.runners.twin import TwinRunner
 from tilewright.testing.cluster import cluster
 from tilewright.testing.layer_sample import Sample

@@ -20,29 +20,29 @@ from hypothesis import strategies as st
 from team_run import run_team
 from tilewright.allocate.best_fit import BestFit
 from tilewright.builtin import tilewright_kernels, tilewright_operators
+from tilewright.comparison.reference import run
 from tilewright.emit import EmitOptions, emit
 from tilewright.errors import TilewrightError
-from tilewright.ir.access import MapAccess
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph
-from tilewright.ir.kernel import PartialSums
-from tilewright.ir.platform import Memory, Platform
-from tilewright.ir.program import Program
-from tilewright.ir.regions import Copy, Cut, Form, Hop, InternalValue, Region, SplitReduction, key_of
-from tilewright.ir.stages import Artifact, Group
-from tilewright.ir.tiler import TilingRequest
+from tilewright.ir.access.index_map import MapAccess
+from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.machines.kernel import PartialSums
+from tilewright.ir.machines.platform import Memory, Platform
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.region import Copy, Cut, Form, Hop, InternalValue, Region, SplitReduction, key_of
+from tilewright.ir.plans.stages import Artifact, Group
+from tilewright.ir.plans.tiler import TilingRequest
+from tilewright.ir.programs.program import Program
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.lower import lower
-from tilewright.plan.planner import Planner
+from tilewright.plan.proposals.planner import Planner
 from tilewright.testing.cluster import cluster, copy_path
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.boxes import Boxes, boxes_of, roll_along
-from tilewright.tile.fusion import RegionAnalysis, RegionStep, StepAnalyses, region_analysis
-from tilewright.tile.step_spaces import ScheduledMachine
-from tilewright.tile.tiling_space import CopiedOperand, cuttable
-from tilewright.tile.traffic import traffic_of
+from tilewright.tile.cost.tile_boxes import Boxes, boxes_of, roll_along
+from tilewright.tile.cost.traffic import traffic_of
+from tilewright.tile.space.fusion import RegionAnalysis, RegionStep, StepAnalyses, region_analysis
+from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.space.tiling_space import CopiedOperand, cuttable
 from tilewright.transform import HOOKS, LIFETIMES, transform
-from tilewright.validate.reference import run
 
 OPERATORS = {operator.name: operator for operator in tilewright_operators()}
 KERNELS = {kernel.name: kernel for kernel in tilewright_kernels()}

@@ -20,20 +20,20 @@ from hypothesis import strategies as st
 from portable_plans import portable_planner
 from reference_runs import demand_reference, hooked_program
 from row_networks import ONE_MEMORY, row_network
+from tilewright.comparison.reference import run
 from tilewright.emit import EmitOptions, emit
-from tilewright.ir.decisions import Decisions, IoOwner
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph, Node
-from tilewright.ir.program import Program
-from tilewright.ir.stages import Allocated
+from tilewright.ir.graphs.graph import Graph, Node
+from tilewright.ir.plans.decisions import Decisions, IoOwner
+from tilewright.ir.plans.stages import Allocated
+from tilewright.ir.programs.program import Program
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.plan.kernel_fallback import Fitting
-from tilewright.plan.planner import Optimize, ram_bytes
-from tilewright.rewrite.row_ports import with_streamed_io
+from tilewright.plan.proposals.planner import Optimize, ram_bytes
+from tilewright.rewrite.insert_streamed_io import with_streamed_io
 from tilewright.runners.host import SANITIZE, STRICT
 from tilewright.runners.toolchain import find_compiler
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.sketch import Sketch
-from tilewright.validate.reference import run
 
 SEEDS = [*range(4), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 16))]
 WAYS: tuple[tuple[IoOwner, Optimize], ...] = (("pool", "ram"), ("pull", "ram"), ("user", "speed"), ("pull", "speed"))

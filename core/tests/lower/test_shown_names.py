@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilewright.ir.program import NamesInFull
+from tilewright.ir.programs.program import NamesInFull
 from tilewright.lower.shown_names import names_in_full, shown_names
 
 LONG = "model/first/Relu;model/norm/Fused;model/first/BiasAdd"

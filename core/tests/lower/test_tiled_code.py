@@ -14,15 +14,15 @@ import numpy as np
 from tilewright.allocate.best_fit import BestFit
 from tilewright.builtin import tilewright_kernels, tilewright_operators
 from tilewright.emit import EmitOptions, emit
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph
-from tilewright.ir.program import Program
-from tilewright.ir.regions import Copy, Cut, Hop, Region
-from tilewright.ir.stages import Group
-from tilewright.ir.tiler import TilingRequest
+from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.region import Copy, Cut, Hop, Region
+from tilewright.ir.plans.stages import Group
+from tilewright.ir.plans.tiler import TilingRequest
+from tilewright.ir.programs.program import Program
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.lower import lower
-from tilewright.plan.planner import Planner
+from tilewright.plan.proposals.planner import Planner
 from tilewright.testing.cluster import cluster
 from tilewright.testing.sketch import Sketch
 from tilewright.transform import HOOKS, LIFETIMES, transform

@@ -18,24 +18,24 @@ from hypothesis import strategies as st
 from team_run import run_team
 from tilewright.allocate.best_fit import BestFit
 from tilewright.builtin import tilewright_kernels, tilewright_operators
+from tilewright.comparison.reference import run
 from tilewright.emit import EmitOptions, emit
-from tilewright.ir.access import MapAccess
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph
-from tilewright.ir.platform import Memory, Platform
-from tilewright.ir.program import Program
-from tilewright.ir.regions import Copy, Cut, Hop, Region, SplitReduction, key_of
+from tilewright.ir.access.index_map import MapAccess
+from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.machines.platform import Memory, Platform
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.region import Copy, Cut, Hop, Region, SplitReduction, key_of
+from tilewright.ir.plans.stages import Artifact, Group
+from tilewright.ir.plans.tiler import TilingRequest
+from tilewright.ir.programs.program import Program
 from tilewright.ir.rounding import ceil_div
-from tilewright.ir.stages import Artifact, Group
-from tilewright.ir.tiler import TilingRequest
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.lower import lower
-from tilewright.plan.planner import Planner
+from tilewright.plan.proposals.planner import Planner
 from tilewright.testing.cluster import cluster, copy_path
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.tiling_space import cuttable
+from tilewright.tile.space.tiling_space import cuttable
 from tilewright.transform import HOOKS, LIFETIMES, transform
-from tilewright.validate.reference import run
 
 OPERATORS = {operator.name: operator for operator in tilewright_operators()}
 KERNELS = {kernel.name: kernel for kernel in tilewright_kernels()}

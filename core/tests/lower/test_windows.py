@@ -8,16 +8,16 @@ from typing import Any
 from tilewright.allocate import allocate
 from tilewright.allocate.best_fit import BestFit
 from tilewright.bind import bind
-from tilewright.ir.access import parse_map
-from tilewright.ir.allocation import Budget
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph, Node, Tensor
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.statements import Declare, KernelCall
+from tilewright.ir.access.index_map import parse_map
+from tilewright.ir.graphs.graph import Graph, Node, Tensor
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.plans.allocation import Budget
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.programs.statements import Declare, KernelCall
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.lower import lower
 from tilewright.schedule import schedule
-from tilewright.tile.stage import tile
+from tilewright.tile.tile import tile
 from tilewright.tile.whole import WholeTiler
 
 

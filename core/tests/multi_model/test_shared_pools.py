@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.platform import Memory, Platform
+from tilewright.ir.machines.platform import Memory, Platform
 from tilewright.multi_model.shared_pools import SharedPool, share_pools, soft_warnings
 
 MEMORIES = (

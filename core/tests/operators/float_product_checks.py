@@ -9,12 +9,12 @@ import numpy.typing as npt
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from tilewright.ir.access import MapAccess
-from tilewright.ir.graph import Site
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.layer import layer_of
-from tilewright.ir.operator import Operator
-from tilewright.testing.kernel_tiles import run_whole_and_tiled
+from tilewright.ir.access.index_map import MapAccess
+from tilewright.ir.graphs.graph import Site
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.plans.layer import layer_of
+from tilewright.testing.kernels.kernel_tiles import run_whole_and_tiled
 from tilewright.testing.operator_sites import points, position, result_errors, window_errors
 
 Floats = npt.NDArray[np.floating]

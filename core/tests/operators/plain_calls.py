@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Node
-from tilewright.ir.kernel import Call, Matched, Operand
-from tilewright.ir.layout import row_major, strides
+from tilewright.ir.graphs.graph import Node
+from tilewright.ir.machines.kernel import Call, Matched, Operand
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.layout import row_major, strides
 
 NODE = Node(name="n", op="Any", inputs=(), outputs=())
 

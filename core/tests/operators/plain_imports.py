@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Tensor
-from tilewright.ir.importing import OnnxNode
+from tilewright.ir.graphs.graph import Tensor
+from tilewright.ir.graphs.importing import OnnxNode
+from tilewright.ir.tensors.dtypes import DType
 
 
 class Refused(Exception):

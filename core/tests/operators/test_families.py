@@ -6,8 +6,8 @@ from importlib import import_module
 from pathlib import Path
 
 import tilewright.operators
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.operator import Operator
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Kernel
 from tilewright.operators.families import FAMILIES
 
 

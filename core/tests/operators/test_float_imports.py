@@ -11,11 +11,11 @@ import numpy.typing as npt
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from tilewright.comparison.reference import run
 from tilewright.errors import TilewrightError
 from tilewright.frontend.load import load
-from tilewright.ir.graph import Graph
+from tilewright.ir.graphs.graph import Graph
 from tilewright.operators.families import FAMILIES
-from tilewright.validate.reference import run
 
 Array = npt.NDArray[Any]
 OPERATORS = {operator.name: operator for family in FAMILIES for operator in import_module(family).OPERATORS}

@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tilewright.ir.sections import ordered
-from tilewright.operators.c_functions import c_functions
-from tilewright.operators.c_source import c_fragment
-from tilewright.testing.kernel_run import STRICT
+from tilewright.ir.code_fragments import ordered
+from tilewright.operators.c_code.c_functions import c_functions
+from tilewright.operators.c_code.c_source import c_fragment
+from tilewright.testing.kernels.kernel_run import STRICT
 
 Vector = npt.NDArray[np.float32]
 TOOL = Path(__file__).parents[2] / "tools" / "exp_coefficients.py"

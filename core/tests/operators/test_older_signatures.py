@@ -13,13 +13,13 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
+from tilewright.comparison.reference import run
 from tilewright.errors import TilewrightError
 from tilewright.frontend.load import load
-from tilewright.operators import clip
+from tilewright.operators.elementwise import clip
 from tilewright.operators.families import FAMILIES
-from tilewright.testing.kernel_run import run_kernel
+from tilewright.testing.kernels.kernel_run import run_kernel
 from tilewright.testing.operator_sites import site_of
-from tilewright.validate.reference import run
 
 Array = npt.NDArray[Any]
 VOCABULARY = {operator.name: operator for family in FAMILIES for operator in import_module(family).OPERATORS}

@@ -15,11 +15,11 @@ import numpy as np
 import onnx
 import pytest
 
+from tilewright.comparison.reference import run
 from tilewright.errors import TilewrightError
 from tilewright.frontend.load import load
-from tilewright.ir.operator import Operator
+from tilewright.ir.graphs.operator import Operator
 from tilewright.operators.families import FAMILIES
-from tilewright.validate.reference import run
 
 OPERATORS = (
     "Abs", "Add", "And", "ArgMax", "ArgMin", "Ceil", "Clip", "Concat", "DequantizeLinear", "Div", "Elu", "Equal", "Erf",

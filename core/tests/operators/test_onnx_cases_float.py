@@ -14,11 +14,11 @@ import numpy as np
 import onnx
 import pytest
 
+from tilewright.comparison.reference import run
 from tilewright.errors import TilewrightError
 from tilewright.frontend.load import load
-from tilewright.ir.operator import Operator
+from tilewright.ir.graphs.operator import Operator
 from tilewright.operators.families import FAMILIES
-from tilewright.validate.reference import run
 
 OPERATORS = (
     "AveragePool", "BatchNormalization", "Conv", "ConvTranspose", "Gemm", "GlobalAveragePool", "GlobalMaxPool",

@@ -16,13 +16,13 @@ import onnx
 import pytest
 from onnx.backend.test.loader import load_model_tests
 
+from tilewright.comparison.reference import run
 from tilewright.errors import TilewrightError
 from tilewright.frontend.load import load
-from tilewright.ir.dtypes import DType
-from tilewright.ir.element_types import ELEMENT_TYPES
-from tilewright.ir.operator import Operator
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.element_types import ELEMENT_TYPES
 from tilewright.operators.families import FAMILIES
-from tilewright.validate.reference import run
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:onnx")  # of how onnx makes its data
 

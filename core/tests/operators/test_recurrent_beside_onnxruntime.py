@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
+from tilewright.comparison.reference import run
 from tilewright.frontend.load import load
 from tilewright.operators.families import FAMILIES
-from tilewright.operators.recurrent_activations import KINDS
-from tilewright.validate.reference import run
+from tilewright.operators.recurrent.activations import KINDS
 
 onnxruntime = pytest.importorskip("onnxruntime")
 

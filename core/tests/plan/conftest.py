@@ -10,10 +10,10 @@ import pytest
 
 from portable_plans import portable_planner
 from row_networks import ONE_MEMORY, row_network
-from tilewright.ir.stages import Allocated
+from tilewright.ir.plans.stages import Allocated
 from tilewright.plan.kernel_fallback import Fitting
-from tilewright.plan.planner import Optimize, Planner
-from tilewright.plan.remedies import with_memories
+from tilewright.plan.proposals.planner import Optimize, Planner
+from tilewright.plan.suggestions import with_memories
 from tilewright.testing.one_step import vocabulary
 
 Planned = Callable[..., Allocated]

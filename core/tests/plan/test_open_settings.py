@@ -14,11 +14,11 @@ from onnx import TensorProto, helper
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
-from tilewright.ir.platform import Option, Platform
-from tilewright.ir.stages import Allocated
+from tilewright.ir.machines.platform import Option, Platform
+from tilewright.ir.plans.stages import Allocated
 from tilewright.multi_model.manifest import deployments, read_group
 from tilewright.plan.open_settings import contest, least_cycles
-from tilewright.plan.planner import merit
+from tilewright.plan.proposals.planner import merit
 from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.registry import registry_for
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from tilewright.ir.decisions import Recomputation
-from tilewright.ir.stages import Allocated, Tiled
+from tilewright.ir.plans.decisions import Recomputation
+from tilewright.ir.plans.stages import Allocated, Tiled
 from tilewright.plan.plan_notes import plan_notes
-from tilewright.plan.planner import ram_bytes
+from tilewright.plan.proposals.planner import ram_bytes
 from tilewright.testing.one_step import vocabulary
 
 

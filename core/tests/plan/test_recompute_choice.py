@@ -11,15 +11,15 @@ import pytest
 from portable_plans import portable_planner
 from reference_runs import demand_reference
 from row_networks import ONE_MEMORY
-from tilewright.ir.decisions import Decisions, IoOwner, Recomputation
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph
-from tilewright.ir.stages import Allocated
+from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.plans.decisions import Decisions, IoOwner, Recomputation
+from tilewright.ir.plans.stages import Allocated
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.plan.kernel_fallback import Fitting
-from tilewright.plan.planner import Optimize, ram_bytes
+from tilewright.plan.line_buffers.plan_costs import plan_cycles
+from tilewright.plan.proposals.planner import Optimize, ram_bytes
 from tilewright.plan.recompute_choice import recomputation_notes
-from tilewright.plan.remedies import with_memories
-from tilewright.plan.row_costs import plan_cycles
+from tilewright.plan.suggestions import with_memories
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.sketch import Sketch
 

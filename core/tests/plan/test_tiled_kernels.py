@@ -13,9 +13,9 @@ from onnx import TensorProto, helper
 
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.regions import Region
-from tilewright.plan.shortage import choice_of
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.region import Region
+from tilewright.plan.proposals.shortfall import choice_of
 from tilewright.plan.tiled_kernels import WORTH, worth_trying
 from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.registry import registry_for

@@ -12,7 +12,7 @@ from tilewright.plugins.host import Loaded, load
 from tilewright.plugins.offers import StageEvent
 
 KERNELS = "@hookimpl\ndef tilewright_kernels():\n    return [Kernel(name=name, op='Clip') for name in {names}]\n"
-MACHINE = """from tilewright.ir.platform import Memory, Platform
+MACHINE = """from tilewright.ir.machines.platform import Memory, Platform
 
 @hookimpl
 def tilewright_platforms():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tilewright.ir.kernel import Kernel
+from tilewright.ir.machines.kernel import Kernel
 from tilewright.plugins.kinds import KIND_NAMES, KINDS, OBSERVER, PACKS, kind_named
 
 

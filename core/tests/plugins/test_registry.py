@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tilewright.ir.kernel import Kernel
+from tilewright.ir.machines.kernel import Kernel
 from tilewright.plugins.catalogue import Package
 from tilewright.plugins.host import Loaded
 from tilewright.plugins.offers import StageEvent

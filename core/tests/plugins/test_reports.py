@@ -9,7 +9,7 @@ from tilewright.plugins.catalogue import Catalogue, Offer, Package
 from tilewright.plugins.reports import examine_all, list_all
 
 KERNELS = "@hookimpl\ndef tilewright_kernels():\n    return [Kernel(name=name, op='Clip') for name in {names}]\n"
-MACHINE = """from tilewright.ir.platform import Memory, Platform
+MACHINE = """from tilewright.ir.machines.platform import Memory, Platform
 
 @hookimpl
 def tilewright_platforms():

@@ -5,11 +5,11 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.platform import Engine
-from tilewright.plan.row_front import FrontPoint
-from tilewright.report.build import _front
+from tilewright.ir.machines.platform import Engine
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.plan.line_buffers.front import FrontPoint
 from tilewright.report.front import front_of, front_table, less_memory, what_to_ask
+from tilewright.report.report_json import _front
 from tilewright.report.table import plain
 
 PLAN = FrontPoint(ram_bytes=50_064, cycle_ratio=0.0, chosen=True)

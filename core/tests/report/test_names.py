@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tilewright.report.drawing.panels import panels_of_report
 from tilewright.report.names import nodes_of, shown_names
-from tilewright.report.panels import panels_of_report
 
 LAYERS = [f"model/activation_{k}/Relu;model/bn_{k}/Fused;model/conv/Conv2D" for k in range(3)]
 

@@ -11,10 +11,10 @@ import pytest
 
 from tilewright.allocate.best_fit import BestFit
 from tilewright.allocate.solving import solved
-from tilewright.ir.allocation import Budget
-from tilewright.report.chart import plan_svg
-from tilewright.report.html import plan_page, report_page
-from tilewright.report.panels import panels_of_plan
+from tilewright.ir.plans.allocation import Budget
+from tilewright.report.drawing.chart import plan_svg
+from tilewright.report.drawing.html import plan_page, report_page
+from tilewright.report.drawing.panels import panels_of_plan
 from tilewright.testing.allocation_problems import block, ram
 
 CENTRE = """(name => {

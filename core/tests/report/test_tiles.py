@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tilewright.ir.platform import Memory
+from tilewright.ir.machines.platform import Memory
 from tilewright.report.tiles import level, traffic_ratio, work
-from tilewright.tile.cost import HopCost
+from tilewright.tile.cost.region_cost import HopCost
 
 
 def group(cycles: float = 9.0, *hops: tuple[str, str], claim: str = "") -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tilewright.ir.runner import Level, Timeline, TimeSpan
+from tilewright.ir.programs.runner import Level, Timeline, TimeSpan
 from tilewright.report.trace import ESTIMATE, MEASUREMENT, build_trace, estimated
 
 REPORT: dict[str, Any] = {

@@ -9,14 +9,14 @@ import numpy.typing as npt
 import pytest
 
 from tilewright.builtin import tilewright_operators
+from tilewright.comparison.reference import run
 from tilewright.errors import Diagnostic
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph
-from tilewright.ir.graph_pass import GraphPass
-from tilewright.ir.operator import Operator
+from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.graphs.graph_pass import GraphPass
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.rewrite import rewrite
 from tilewright.testing.sketch import Sketch
-from tilewright.validate.reference import run
 
 Array = npt.NDArray[np.generic]
 

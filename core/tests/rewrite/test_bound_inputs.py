@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Attribute
-from tilewright.ir.requant import Requant
+from tilewright.ir.graphs.graph import Attribute
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.requant import Requant
 from tilewright.rewrite.bound_inputs import PASS
 from tilewright.testing.sketch import Sketch
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph
+from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.rewrite.edit import Draft, fresh, origins, without_dead
 from tilewright.testing.sketch import Sketch
 

@@ -9,7 +9,7 @@ import pytest
 
 from networks import network_file, vectors_file
 from tilewright.frontend.load import load
-from tilewright.ir.graph import Graph
+from tilewright.ir.graphs.graph import Graph
 from tilewright.rewrite import Rewritten, rewrite
 from tilewright.rewrite.passes import PASSES
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from tilewright.errors import TilewrightError
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph, Node
-from tilewright.ir.graph_pass import GraphPass, PassContext, PassResult
-from tilewright.ir.operator import Operator
+from tilewright.ir.graphs.graph import Graph, Node
+from tilewright.ir.graphs.graph_pass import GraphPass, PassContext, PassResult
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.rewrite import rewrite
 from tilewright.rewrite.passes import PASSES
 from tilewright.rewrite.pipeline import ordered

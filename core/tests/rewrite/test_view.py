@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tilewright.ir.dtypes import DType
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.rewrite.view import GraphView
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.sketch import Sketch

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tilewright.ir.runner import Job
-from tilewright.lower.addresses import address_book, members_of, ports_of
+from tilewright.ir.programs.runner import Job
+from tilewright.lower.operands.addresses import address_book, members_of, ports_of
 from tilewright.runners.areas import Area, areas_of
 
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from tilewright.emit import EmitOptions
 from tilewright.errors import TilewrightError
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Tensor
-from tilewright.ir.runner import Job
+from tilewright.ir.graphs.graph import Tensor
+from tilewright.ir.programs.runner import Job
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.runners.harness import _decoded, decode_outputs, decode_trace, make_harness
 
 X = np.arange(10, dtype=np.int8)[None]

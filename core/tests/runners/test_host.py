@@ -13,9 +13,9 @@ import pytest
 
 from tilewright.emit import EmitOptions
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.program import Program
-from tilewright.ir.runner import Job, Runner, RunResult
-from tilewright.ir.statements import Foreign, KernelCall
+from tilewright.ir.programs.program import Program
+from tilewright.ir.programs.runner import Job, Runner, RunResult
+from tilewright.ir.programs.statements import Foreign, KernelCall
 from tilewright.runners.host import HostRunner
 from tilewright.transform import CodePass
 

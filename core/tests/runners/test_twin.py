@@ -11,9 +11,9 @@ import pytest
 
 from tilewright.emit import EmitOptions
 from tilewright.errors import TilewrightError
-from tilewright.ir.program import Program
-from tilewright.ir.runner import Job, Runner, RunResult
-from tilewright.ir.statements import Foreign, KernelCall
+from tilewright.ir.programs.program import Program
+from tilewright.ir.programs.runner import Job, Runner, RunResult
+from tilewright.ir.programs.statements import Foreign, KernelCall
 from tilewright.runners.twin import RACE, Execution, TwinRunner
 from tilewright.transform import CodePass
 

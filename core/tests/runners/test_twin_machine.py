@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tilewright.ir.platform import CopyPath, Memory, Platform
-from tilewright.ir.runner import Job
+from tilewright.ir.machines.platform import CopyPath, Memory, Platform
+from tilewright.ir.programs.runner import Job
 from tilewright.runners.twin_machine import FIRST_ADDRESS, GAP, TwinMachine, engine_names, engine_of, machine_of
 from tilewright.testing.cluster import CLUSTER
 

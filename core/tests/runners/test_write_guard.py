@@ -12,13 +12,13 @@ from onnx import TensorProto, helper
 from row_networks import ONE_MEMORY
 from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.runner import Runner
+from tilewright.ir.programs.runner import Runner
 from tilewright.runners.host import HostRunner
 from tilewright.runners.twin import TwinRunner
 from tilewright.runners.write_guard import Writable, _merged
 from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.registry import registry_for
-from tilewright.verification.validation import validate, vectors_of
+from tilewright.validation.validation import validate, vectors_of
 
 PLATFORMS = {platform.name: platform for platform in (ONE_MEMORY, CLUSTER)}
 RUNNERS: dict[str, Runner] = {ONE_MEMORY.name: HostRunner(), CLUSTER.name: TwinRunner(seeds=(0,), modes=("lazy",))}

@@ -7,8 +7,8 @@ from itertools import permutations
 
 import pytest
 
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph, Node, Tensor
+from tilewright.ir.graphs.graph import Graph, Node, Tensor
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.schedule.order import frugal_order, given_order
 from tilewright.testing.random_graphs import random_graph, small_world
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from core.tests.schedule.networks import FAMILIES, fan_out, solved_plainly
 from tilewright.allocate.best_fit import BestFit
 from tilewright.bind import bind
-from tilewright.ir.allocation import Budget
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.stages import Bound
-from tilewright.plan.planner import Planner, ram_bytes
+from tilewright.ir.plans.allocation import Budget
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.stages import Bound
+from tilewright.plan.proposals.planner import Planner, ram_bytes
 from tilewright.schedule.order_search import search_order
 from tilewright.schedule.order_task import OrderTask
 from tilewright.testing.random_graphs import random_graph, small_world

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from core.tests.schedule.networks import FAMILIES
 from tilewright.bind import bind
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
-from tilewright.ir.stages import Bound
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.stages import Bound
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.schedule import schedule
 from tilewright.schedule.order_task import OrderTask, members, order_task
 from tilewright.testing.random_graphs import random_graph, small_world

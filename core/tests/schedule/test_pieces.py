@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright.bind import bind
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph
+from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.schedule.pieces import Pieces, pieces_of
 from tilewright.testing.random_graphs import small_world
 from tilewright.testing.sketch import Sketch

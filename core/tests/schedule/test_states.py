@@ -7,12 +7,12 @@ import random
 import pytest
 
 from tilewright.allocate.best_fit import BestFit
-from tilewright.ir.allocation import Budget
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph, Node, Tensor
-from tilewright.ir.stages import Scheduled
-from tilewright.plan.planner import Planner
+from tilewright.ir.graphs.graph import Graph, Node, Tensor
+from tilewright.ir.plans.allocation import Budget
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.stages import Scheduled
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.plan.proposals.planner import Planner
 from tilewright.schedule import schedule
 from tilewright.testing.random_graphs import random_graph, small_world
 from tilewright.tile.whole import WholeTiler

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from counted import counted
 
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph, Tensor
-from tilewright.ir.operator import Alias
+from tilewright.ir.graphs.graph import Graph, Tensor
+from tilewright.ir.graphs.operator import Alias
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.schedule.storage import Sharing
 
 

@@ -15,17 +15,17 @@ from tilewright.allocate import allocate
 from tilewright.allocate.best_fit import BestFit
 from tilewright.bind import bind
 from tilewright.errors import Refusal
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph, Node, Tensor
-from tilewright.ir.regions import Copy, Cut, Hop, InternalValue, LineBuffers, Region, RepeatedCalls, Stripes
-from tilewright.ir.requant import Requant
-from tilewright.ir.stages import Allocated, Group
+from tilewright.ir.graphs.graph import Graph, Node, Tensor
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.region import Copy, Cut, Hop, InternalValue, LineBuffers, Region, RepeatedCalls, Stripes
+from tilewright.ir.plans.stages import Allocated, Group
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.requant import Requant
 from tilewright.schedule import schedule
 from tilewright.snapshot.dump import dump_json, dump_text
 from tilewright.snapshot.saved_stage import SavedStage
 from tilewright.testing.random_graphs import random_graph, small_world
-from tilewright.tile.stage import tile
+from tilewright.tile.tile import tile
 from tilewright.tile.whole import WholeTiler
 
 WORLD = small_world()

@@ -18,18 +18,18 @@ from tilewright.allocate import allocate
 from tilewright.allocate.best_fit import BestFit
 from tilewright.bind import bind
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.allocation import Budget
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph, Node, Quantization, Tensor
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.platform import CopyPath, Memory, MemoryHierarchy, Option, Platform
-from tilewright.ir.requant import Requant
-from tilewright.ir.stages import Allocated, Bound, Scheduled, Tiled
+from tilewright.ir.graphs.graph import Graph, Node, Quantization, Tensor
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.machines.platform import CopyPath, Memory, MemoryHierarchy, Option, Platform
+from tilewright.ir.plans.allocation import Budget
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.stages import Allocated, Bound, Scheduled, Tiled
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.requant import Requant
 from tilewright.schedule import schedule
 from tilewright.snapshot.saved_stage import SavedStage, decisions_from_json, read_stage, save_stage
 from tilewright.testing.random_graphs import SmallWorld, random_graph, small_world
-from tilewright.tile.stage import tile
+from tilewright.tile.tile import tile
 from tilewright.tile.whole import WholeTiler
 
 

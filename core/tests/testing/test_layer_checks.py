@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tilewright.ir.graph import Site
+from tilewright.ir.graphs.graph import Site
 from tilewright.testing.layer_checks import layers_taken
 from tilewright.testing.one_step import portable_kernels
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tilewright.ir.access import Box, Loop, MapAccess, Span, Window
-from tilewright.ir.kernel import Kernel
+from tilewright.ir.access.index_map import Box, Loop, MapAccess, Span, Window
+from tilewright.ir.machines.kernel import Kernel
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.operator_sites import points, position, refusal, result_errors, site_of, window_errors
 

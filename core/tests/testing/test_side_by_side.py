@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tilewright.ir.runner import Job, RunResult
+from tilewright.ir.programs.runner import Job, RunResult
 from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.operator_sites import site_of

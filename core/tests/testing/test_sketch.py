@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tilewright.errors import TilewrightError
-from tilewright.ir.dtypes import DType
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.sketch import Sketch
 

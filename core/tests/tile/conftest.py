@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 
 from tilewright.bind import bind
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
-from tilewright.ir.layout import row_major
-from tilewright.ir.regions import Copy, Cut, Hop, InternalValue, Region
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.region import Copy, Cut, Hop, InternalValue, Region
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.layout import row_major
 from tilewright.schedule import schedule
 from tilewright.testing.cluster import CLUSTER, RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import one_step, portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.boxes import Boxes, boxes_of
-from tilewright.tile.buffers import analysis_of_region
-from tilewright.tile.fusion import RegionAnalysis
-from tilewright.tile.step_spaces import ScheduledMachine
-from tilewright.tile.tiling_space import TilingSpace
+from tilewright.tile.cost.tile_boxes import Boxes, boxes_of
+from tilewright.tile.space.fusion import RegionAnalysis
+from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.space.tiling_space import TilingSpace
+from tilewright.tile.tile_buffers import analysis_of_region
 
 POOL = {"kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "ceil_mode": 0}
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.tiler import TilingRequest
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.tiler import TilingRequest
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import one_step, vocabulary
 from tilewright.tile.choices import TileChoices

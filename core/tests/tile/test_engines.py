@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from tilewright.allocate.best_fit import BestFit
-from tilewright.check.plan import plan_faults
+from tilewright.check.plans.plan import plan_faults
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.allocation import Budget
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph, Node, Tensor
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.platform import Engine, Memory, Platform
-from tilewright.ir.stages import Allocated, Placement
-from tilewright.plan.planner import Planner
+from tilewright.ir.graphs.graph import Graph, Node, Tensor
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.machines.platform import Engine, Memory, Platform
+from tilewright.ir.plans.allocation import Budget
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.stages import Allocated, Placement
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.plan.proposals.planner import Planner
 from tilewright.testing.random_graphs import random_graph, small_world
 from tilewright.tile.whole import WholeTiler
 

@@ -15,8 +15,8 @@ import pytest
 
 from layer_programs import Case, layer_space, least_room, run_on_twin, tiles_of, two_hops
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.regions import key_of
-from tilewright.ir.tiler import Buffering
+from tilewright.ir.plans.region import key_of
+from tilewright.ir.plans.tiler import Buffering
 from tilewright.runners.twin import TwinRunner
 from tilewright.testing.cluster import cluster
 from tilewright.testing.one_step import vocabulary

@@ -13,27 +13,27 @@ import pytest
 from tilewright.bind import bind
 from tilewright.check.tiling import check_tiles
 from tilewright.errors import TilewrightError
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph
-from tilewright.ir.platform import Memory, Platform
-from tilewright.ir.regions import Copy, Cut, Form, Hop, InternalValue, Region
+from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.machines.platform import Memory, Platform
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.region import Copy, Cut, Form, Hop, InternalValue, Region
+from tilewright.ir.plans.stages import Group, Scheduled, Tiled
+from tilewright.ir.plans.tiler import Buffering, TilingRequest
 from tilewright.ir.rounding import align_up
-from tilewright.ir.stages import Group, Scheduled, Tiled
-from tilewright.ir.tiler import Buffering, TilingRequest
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.schedule import schedule
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster, copy_path
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.boxes import boxes_of
-from tilewright.tile.cost import altogether, region_costs
-from tilewright.tile.fusion import RegionAnalysis, StepAnalyses, region_analysis
-from tilewright.tile.group_search import best_groups, hops_with, region_with
+from tilewright.tile.cost.region_cost import altogether, region_costs
+from tilewright.tile.cost.tile_boxes import boxes_of
 from tilewright.tile.grouping import Grouping, nothing_resident
-from tilewright.tile.residency import ResidencyPlan
-from tilewright.tile.stage import tile
-from tilewright.tile.step_spaces import ScheduledMachine
+from tilewright.tile.groups.group_search import best_groups, hops_with, region_with
+from tilewright.tile.search.residency import ResidencyPlan
+from tilewright.tile.space.fusion import RegionAnalysis, StepAnalyses, region_analysis
+from tilewright.tile.space.step_spaces import ScheduledMachine
 from tilewright.tile.strategies import StepTiler
+from tilewright.tile.tile import tile
 
 COST = StepTiler(name="cost", summary="")
 SQUARE = {"kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "ceil_mode": 0}
@@ -311,7 +311,7 @@ def test_what_is_left_out_as_beaten_is_not_the_best(buffering: Buffering, monkey
             one = analysis(plan, first, 2)
             quick = best_groups(one, buffering, (0.2, 0.0))
             with monkeypatch.context() as patched:
-                patched.setattr("tilewright.tile.group_search._GroupSearch._beaten", lambda *_: False)
+                patched.setattr("tilewright.tile.groups.group_search._GroupSearch._beaten", lambda *_: False)
                 assert best_groups(one, buffering, (0.2, 0.0)) == quick
 
 

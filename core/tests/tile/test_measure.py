@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from tilewright.ir.regions import Copy, Region
-from tilewright.ir.stages import Group, Tiled
+from tilewright.ir.plans.region import Copy, Region
+from tilewright.ir.plans.stages import Group, Tiled
 from tilewright.testing.one_step import vocabulary
-from tilewright.tile import cost
-from tilewright.tile.cost import region_costs
+from tilewright.tile.cost import region_cost as cost
+from tilewright.tile.cost.region_cost import region_costs
 from tilewright.tile.measure import step_costs
 
 

@@ -10,20 +10,20 @@ import pytest
 from tilewright.bind import bind
 from tilewright.check.tiling import check_tiles
 from tilewright.errors import TilewrightError
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
-from tilewright.ir.stages import Scheduled
-from tilewright.ir.tiler import TilingRequest
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.stages import Scheduled
+from tilewright.ir.plans.tiler import TilingRequest
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.schedule import schedule
 from tilewright.testing.cluster import cluster
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.fusion import StepAnalyses
 from tilewright.tile.grouping import Grouping
-from tilewright.tile.residency import ResidencyPlan
-from tilewright.tile.stage import tile
-from tilewright.tile.step_spaces import ScheduledMachine
+from tilewright.tile.search.residency import ResidencyPlan
+from tilewright.tile.space.fusion import StepAnalyses
+from tilewright.tile.space.step_spaces import ScheduledMachine
 from tilewright.tile.strategies import StepTiler
+from tilewright.tile.tile import tile
 
 COST = StepTiler(name="cost", summary="")
 SIZE = 8 * 4 * 4  # bytes of every value but the last

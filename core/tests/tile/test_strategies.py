@@ -15,17 +15,17 @@ from space_costs import space_cost
 from tilewright.check.stages import verify_tiled
 from tilewright.check.tiling import check_tiles
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.regions import Copy, Cut, Hop, key_of
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.region import Copy, Cut, Hop, key_of
+from tilewright.ir.plans.stages import Tiled
+from tilewright.ir.plans.tiler import Buffering
 from tilewright.ir.rounding import align_up, ceil_div
-from tilewright.ir.stages import Tiled
-from tilewright.ir.tiler import Buffering
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import vocabulary
-from tilewright.tile.search import TilingSearch
-from tilewright.tile.stage import tile
-from tilewright.tile.step_spaces import ScheduledMachine
+from tilewright.tile.search.tiling_search import TilingSearch
+from tilewright.tile.space.step_spaces import ScheduledMachine
 from tilewright.tile.strategies import TILERS, StepTiler
+from tilewright.tile.tile import tile
 
 BY_NAME = {tiler.name: tiler for tiler in TILERS}
 CONV: dict[str, Any] = {

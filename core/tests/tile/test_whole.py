@@ -8,10 +8,10 @@ import pytest
 
 from row_networks import on_one_memory
 from tilewright.errors import TilewrightError
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
-from tilewright.ir.regions import LineBuffers, Region, RepeatedCalls
-from tilewright.ir.tiler import TilingRequest
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.region import LineBuffers, Region, RepeatedCalls
+from tilewright.ir.plans.tiler import TilingRequest
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.whole import WholeTiler

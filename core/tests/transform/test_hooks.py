@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tilewright.ir.code_pass import CodePassContext
-from tilewright.ir.statements import Comment, Hook, StepCall
+from tilewright.ir.programs.code_pass import CodePassContext
+from tilewright.ir.programs.statements import Comment, Hook, StepCall
 from tilewright.transform.hooks import HOOKS
 
 

@@ -16,13 +16,13 @@ from team_run import build_team
 from tilewright.allocate.best_fit import BestFit
 from tilewright.builtin import tilewright_kernels, tilewright_operators, tilewright_tilers
 from tilewright.emit import EmitOptions, emit
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph
-from tilewright.ir.platform import Platform
-from tilewright.ir.program import Program
+from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.machines.platform import Platform
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.programs.program import Program
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.lower import lower
-from tilewright.plan.planner import Planner
+from tilewright.plan.proposals.planner import Planner
 from tilewright.runners.toolchain import Compiler
 from tilewright.testing.cluster import cluster
 from tilewright.testing.sketch import Sketch

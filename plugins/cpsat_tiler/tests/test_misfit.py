@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from tilewright.api.testing import cluster, portable_kernels, vocabulary
 from tilewright.bind import bind
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph, Node, Tensor
-from tilewright.ir.stages import Scheduled
+from tilewright.ir.graphs.graph import Graph, Node, Tensor
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.stages import Scheduled
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.schedule import schedule
-from tilewright.tile.stage import tile
+from tilewright.tile.tile import tile
 from tilewright_cpsat.misfit import Demand, fits, minimal
 from tilewright_cpsat.tiler import CpsatTiler
 

@@ -18,22 +18,22 @@ from tilewright.allocate.best_fit import BestFit
 from tilewright.api.testing import CLUSTER, RUNTIME_BYTES, cluster, copy_path, portable_kernels, vocabulary
 from tilewright.bind import bind
 from tilewright.check.stages import verify_allocated, verify_tiled
+from tilewright.comparison.verdicts import judge_steps
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph, Node, Tensor
-from tilewright.ir.platform import Memory, Platform
-from tilewright.ir.runner import Job
-from tilewright.ir.stages import Scheduled, Tiled
-from tilewright.ir.tiler import Buffering
+from tilewright.ir.graphs.graph import Graph, Node, Tensor
+from tilewright.ir.machines.platform import Memory, Platform
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.stages import Scheduled, Tiled
+from tilewright.ir.plans.tiler import Buffering
+from tilewright.ir.programs.runner import Job
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.runners.twin import TwinRunner
 from tilewright.schedule import schedule
 from tilewright.testing.registry import registry_for
-from tilewright.tile.stage import tile
 from tilewright.tile.strategies import TILERS
-from tilewright.validate.comparison import judge_steps
+from tilewright.tile.tile import tile
 from tilewright_cpsat.tiler import CpsatTiler
 
 CPSAT = CpsatTiler()

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tilewright.comparison.reference import run as run_reference
+from tilewright.comparison.vectors import random_vectors
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.ir.runner import Job
-from tilewright.ir.stages import Artifact
-from tilewright.validate.reference import run as run_reference
-from tilewright.validate.vectors import random_vectors
+from tilewright.ir.plans.stages import Artifact
+from tilewright.ir.programs.runner import Job
 from tilewright_cortexm.qemu.runner import QemuRunner
 
 MODEL = Path(__file__).resolve().parents[3] / "examples" / "digits" / "digits_int8.onnx"

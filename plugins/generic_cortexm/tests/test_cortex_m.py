@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.platform import Platform
+from tilewright.ir.machines.platform import Platform
 from tilewright.plugins import load_for, load_named
 from tilewright_cortexm.cores import CORES, core_named
 from tilewright_cortexm.cortex_m import TARGETS

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.platform import Platform
+from tilewright.ir.machines.platform import Platform
 from tilewright.plugins import discover, load_named
 
 

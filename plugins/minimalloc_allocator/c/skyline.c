@@ -1,5 +1,5 @@
 /* Knows how to place blocks on top of each other: always the one that can lie lowest on all that it lives with.
-   Does not know gaps: what is under the skyline is not used again. As `tilewright.allocate.stacking`, step by step.
+   Does not know gaps: what is under the skyline is not used again. As `tilewright.allocate.packing.stacking`, step by step.
 
    Times are numbered by births, from 0 without gaps. A segment tree over them holds the skyline. It only rises, so a
    start that was worked out before is a bound, and only some at the front of a heap are worked out again. */

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from tilewright.api.allocator import Block, Budget, Place, Pool, Problem
-from tilewright.check.allocation import violations
+from tilewright.check.allocations.allocation import violations
 from tilewright_minimalloc.exact import Exact
 from tilewright_minimalloc.native import extension
 

@@ -14,7 +14,7 @@ import pytest
 from tilewright.allocate.solving import solved
 from tilewright.api import Exit, TilewrightError
 from tilewright.api.allocator import Block, Budget, Pool, Problem
-from tilewright.check.allocation import peaks, violations
+from tilewright.check.allocations.allocation import peaks, violations
 from tilewright_minimalloc.exact import Exact
 from tilewright_minimalloc.external import External
 from tilewright_minimalloc.greedy import height, quick

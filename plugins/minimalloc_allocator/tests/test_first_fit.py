@@ -10,7 +10,7 @@ from counted import counted
 from tilewright.allocate.auto import Auto
 from tilewright.allocate.solving import solved
 from tilewright.api.allocator import Block, Budget, Place, Pool, Problem, Solution, lower_bounds
-from tilewright.check.allocation import peaks, violations
+from tilewright.check.allocations.allocation import peaks, violations
 from tilewright.testing.allocation_problems import block, ram
 from tilewright_minimalloc.exact import Exact
 from tilewright_minimalloc.first_fit import first_fit

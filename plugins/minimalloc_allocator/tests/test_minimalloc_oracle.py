@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from tilewright.allocate.away import bytes_away, least_bytes_away
-from tilewright.allocate.knapsack import packed_by_preference
+from tilewright.allocate.packing.knapsack import packed_by_preference
+from tilewright.allocate.problems.away import bytes_away, least_bytes_away
 from tilewright.allocate.solving import solved
 from tilewright.api.allocator import Block, Budget, Pool, Problem, Solution, Within
 from tilewright.api.testing import joined_problem
-from tilewright.check.allocation import violations
+from tilewright.check.allocations.allocation import violations
 from tilewright_minimalloc.exact import Exact
 from tilewright_minimalloc.native import extension
 

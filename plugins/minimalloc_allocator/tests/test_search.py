@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from problems import CAPACITY_BYTES, CHALLENGING, OF_NETWORKS, buffers_file, challenging_file
-from tilewright.allocate.problem_files import read_problem
+from tilewright.allocate.problems.problem_files import read_problem
 from tilewright.allocate.solving import solved
 from tilewright.api.allocator import Block, Budget, Pool, Problem
 from tilewright.api.testing import joined_problem
-from tilewright.check.allocation import peaks, violations
+from tilewright.check.allocations.allocation import peaks, violations
 from tilewright.cli.main import tilewright
 from tilewright_minimalloc.exact import Exact
 from tilewright_minimalloc.instance import Instance, cliques_in_time, make_instance, mirrored

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tilewright.api.allocator import Block, Place, Solution, lower_bounds
-from tilewright.check.allocation import violations
+from tilewright.check.allocations.allocation import violations
 from tilewright.testing.allocation_problems import block, ram
 from tilewright_minimalloc.native import NativeSearch
 from tilewright_minimalloc.windows import Windows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tilewright.api.testing import CLUSTER
-from tilewright.ir.stages import Artifact
+from tilewright.ir.plans.stages import Artifact
 from tilewright_riscv.machine import BareMachine
 from tilewright_riscv.programs import network_sources, outer_memories, runtime_files, runtime_sources, text
 

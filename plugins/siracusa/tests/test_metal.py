@@ -14,11 +14,11 @@ import pytest
 
 from networks import network_file
 from tilewright.api.runner import elf_symbols
+from tilewright.comparison.vectors import random_vectors
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
-from tilewright.ir.runner import Job
-from tilewright.validate.vectors import random_vectors
+from tilewright.ir.programs.runner import Job
 from tilewright_riscv.programs import (
     COMMON,
     ELF,

@@ -7,7 +7,7 @@ import pytest
 
 from tilewright.api.graph import Requant, Site
 from tilewright.api.testing import every_layer, refusal, site_of, vocabulary
-from tilewright.ir.layer import layer_of
+from tilewright.ir.plans.layer import layer_of
 from tilewright_siracusa.kernels import KERNELS
 from tilewright_siracusa.portable import portable_cycles
 

@@ -17,8 +17,8 @@ from tilewright.cli.main import tilewright
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.regions import Cut, Hop
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.region import Cut, Hop
 
 DIGITS = Path(__file__).resolve().parents[3] / "examples" / "digits" / "digits_int8.onnx"
 TOGETHER = ("conv1", "pool1", "conv2", "pool2")

@@ -10,7 +10,7 @@ import pytest
 from tilewright.api.testing import site_of
 from tilewright.config.options import Options
 from tilewright.errors import TilewrightError
-from tilewright.operators.conv import CONV
+from tilewright.operators.convolution.conv import CONV
 from tilewright.testing.side_by_side import SideBySide, side_by_side
 from tilewright_snitch.boards import OCCAMY, wide_cycles
 from tilewright_snitch.platform import SNITCH

@@ -14,7 +14,7 @@ from tilewright.api.graph import Attribute
 from tilewright.api.kernel import Kernel
 from tilewright.api.testing import refusal, site_of
 from tilewright.config.options import Options
-from tilewright.ir.requant import Requant
+from tilewright.ir.tensors.requant import Requant
 from tilewright.plugins import load_for
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.side_by_side import side_by_side

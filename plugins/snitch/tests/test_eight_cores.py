@@ -11,16 +11,17 @@ import pytest
 
 from tilewright.api.testing import site_of
 from tilewright.config.options import Options
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Attribute, Site
-from tilewright.ir.operator import Operator
-from tilewright.ir.requant import Requant
-from tilewright.operators import binary, layernorm, softmax, unary
-from tilewright.operators.conv import CONV
-from tilewright.operators.gemm import GEMM
-from tilewright.operators.matmul import MATMUL
-from tilewright.operators.qgemm import QGEMM
+from tilewright.ir.graphs.graph import Attribute, Site
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.requant import Requant
+from tilewright.operators.convolution.conv import CONV
+from tilewright.operators.elementwise import binary, unary
+from tilewright.operators.products.gemm import GEMM
+from tilewright.operators.products.matmul import MATMUL
+from tilewright.operators.quantised.qgemm import QGEMM
+from tilewright.operators.reductions import layernorm, softmax
 from tilewright.testing.side_by_side import side_by_side
 from tilewright_riscv.runners.gvsoc import GvsocRunner
 

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from tilewright.api.runner import elf_symbols
+from tilewright.comparison.vectors import random_vectors
+from tilewright.comparison.verdicts import StepVerdict, judge_steps
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
-from tilewright.ir.runner import Job, RunResult
-from tilewright.ir.stages import Artifact
-from tilewright.validate.comparison import StepVerdict, judge_steps
-from tilewright.validate.vectors import random_vectors
+from tilewright.ir.plans.stages import Artifact
+from tilewright.ir.programs.runner import Job, RunResult
 from tilewright_riscv import programs
 from tilewright_riscv.machine import BareMachine
 from tilewright_riscv.runners.gvsoc import GvsocRunner, command, write_program

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright.api.testing import site_of
-from tilewright.ir.layer import layer_of
+from tilewright.ir.plans.layer import layer_of
 from tilewright.plugins import load_for
 from tilewright.testing.one_step import vocabulary
 from tilewright_snitch.parts import part_cycles

@@ -13,8 +13,8 @@ from timing import GVSOC_FAR
 
 from tilewright.api.graph import Attribute, DType
 from tilewright.api.testing import site_of
-from tilewright.ir.layer import Layer, layer_of
-from tilewright.ir.requant import Requant
+from tilewright.ir.plans.layer import Layer, layer_of
+from tilewright.ir.tensors.requant import Requant
 from tilewright.plugins import load_for
 from tilewright.testing.one_step import vocabulary
 from tilewright_snitch.plain_convolutions import blocks_of, convolution_cycles

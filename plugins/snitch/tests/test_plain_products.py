@@ -12,8 +12,8 @@ from timing import GVSOC_FAR
 
 from tilewright.api.graph import DType
 from tilewright.api.testing import site_of
-from tilewright.ir.layer import layer_of
-from tilewright.operators import gemm, matmul
+from tilewright.ir.plans.layer import layer_of
+from tilewright.operators.products import gemm, matmul
 from tilewright.plugins import load_for
 from tilewright_snitch.plain_products import product_cycles
 

@@ -12,9 +12,9 @@ from timing import GVSOC_FAR
 
 from tilewright.api.graph import Attribute
 from tilewright.api.testing import site_of
-from tilewright.ir.layer import layer_of
-from tilewright.ir.requant import Requant
-from tilewright.operators import pool
+from tilewright.ir.plans.layer import layer_of
+from tilewright.ir.tensors.requant import Requant
+from tilewright.operators.pooling import pool
 from tilewright.plugins import load_for
 from tilewright.testing.one_step import vocabulary
 from tilewright_snitch.pools import pool_cycles, taps_inside

@@ -14,7 +14,12 @@ from timing import GVSOC_FAR
 
 from tilewright.api.graph import Attribute, DType, Site
 from tilewright.api.testing import refusal, site_of
-from tilewright.operators import conv, gemm, pool, recurrent, softmax, unary
+from tilewright.operators.convolution import conv
+from tilewright.operators.elementwise import unary
+from tilewright.operators.pooling import pool
+from tilewright.operators.products import gemm
+from tilewright.operators.recurrent import recurrent
+from tilewright.operators.reductions import softmax
 from tilewright.plugins import load_for
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.recurrent_layers import recurrent_layer

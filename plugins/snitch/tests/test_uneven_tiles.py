@@ -12,8 +12,9 @@ from onnx import TensorProto, helper, numpy_helper
 
 from tilewright.cli.main import tilewright
 from tilewright.errors import TilewrightError
-from tilewright.tile import footprint, problem
-from tilewright.tile.kernel_costs import scratch_bytes
+from tilewright.tile.cost import footprint
+from tilewright.tile.cost import tiling_problem as problem
+from tilewright.tile.cost.kernel_costs import scratch_bytes
 
 
 def far_taps(file: Path) -> None:

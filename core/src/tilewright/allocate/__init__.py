@@ -1,5 +1,5 @@
 """A memory and an offset for every buffer. Never changes a size."""
 
-from tilewright.allocate.stage import allocate
+from tilewright.allocate.allocate import allocate
 
 __all__ = ["allocate"]

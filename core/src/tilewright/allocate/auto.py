@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from tilewright.allocate.away import bytes_away
 from tilewright.allocate.best_fit import BestFit
-from tilewright.allocate.conflicts import MOST_MEETINGS, count_of_meetings
-from tilewright.check.allocation import peaks, violations
-from tilewright.ir.allocation import Allocator, Budget, Problem, Solution
+from tilewright.allocate.packing.conflicts import MOST_MEETINGS, count_of_meetings
+from tilewright.allocate.problems.away import bytes_away
+from tilewright.check.allocations.allocation import peaks, violations
+from tilewright.ir.plans.allocation import Allocator, Budget, Problem, Solution
 
 EXACT = "minimalloc"  # the allocator that `auto` asks for proofs, when it is installed
 _QUICK_SHARE = 10  # of the budget goes into heuristics where the exact search proves nothing

@@ -7,9 +7,9 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from tilewright.allocate.packing import Packing, Yard, pack, prepare
+from tilewright.allocate.packing.packing import Packing, Yard, pack, prepare
 from tilewright.allocate.verdict import unaligned, verdict
-from tilewright.ir.allocation import Budget, Problem, Solution
+from tilewright.ir.plans.allocation import Budget, Problem, Solution
 
 _ATTEMPTS = 500
 

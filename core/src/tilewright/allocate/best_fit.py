@@ -7,11 +7,11 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, replace
 
-from tilewright.allocate.bound import pool_bound
-from tilewright.allocate.conflicts import MOST_MEETINGS, count_of_meetings
-from tilewright.allocate.exhaustive import MOST_BLOCKS, finish_pool
-from tilewright.allocate.orders import cheap_orders, varied
-from tilewright.allocate.packing import (
+from tilewright.allocate.packing.conflicts import MOST_MEETINGS, count_of_meetings
+from tilewright.allocate.packing.exhaustive import MOST_BLOCKS, finish_pool
+from tilewright.allocate.packing.lower_bound import pool_bound
+from tilewright.allocate.packing.orders import cheap_orders, varied
+from tilewright.allocate.packing.packing import (
     Gap,
     Packing,
     Yard,
@@ -21,10 +21,10 @@ from tilewright.allocate.packing import (
     packing_of,
     prepare,
 )
-from tilewright.allocate.parts import independent_parts
-from tilewright.allocate.stacking import stack
+from tilewright.allocate.packing.stacking import stack
+from tilewright.allocate.problems.parts import independent_parts
 from tilewright.allocate.verdict import unaligned, verdict
-from tilewright.ir.allocation import Budget, Place, Problem, Solution
+from tilewright.ir.plans.allocation import Budget, Place, Problem, Solution
 
 _EXHAUSTIVE_SHARE = 4  # a quarter of the budget may go into the exhaustive search
 _MOST_IDLE_ATTEMPTS = 600  # in a row without improvement

@@ -4,7 +4,7 @@ Does not know lifetimes, and does not look for the best order.
 
 from __future__ import annotations
 
-from tilewright.ir.allocation import Block, Place, Pool, Problem
+from tilewright.ir.plans.allocation import Block, Place, Pool, Problem
 from tilewright.ir.rounding import align_up
 
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from tilewright.allocate.regions import arrays_bytes
 from tilewright.errors import Diagnostic, typed
-from tilewright.ir.platform import Platform
-from tilewright.ir.stages import Allocated
+from tilewright.ir.machines.platform import Platform
+from tilewright.ir.plans.stages import Allocated
 
 
 def memory_bytes(allocated: Allocated, memory: str) -> int:

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tilewright.errors import TilewrightError, memory_error
-from tilewright.ir.graph import Node
+from tilewright.ir.graphs.graph import Node
+from tilewright.ir.plans.stages import Buffer, Tiled
 from tilewright.ir.short_names import short_names
-from tilewright.ir.stages import Buffer, Tiled
 
 MIGHT_FIT = "a better placement might fit"  # said where the buffers' lower bound is inside the limit
 _MOST_SHOWN = 8

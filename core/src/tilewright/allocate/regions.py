@@ -10,8 +10,8 @@ from itertools import product
 from typing import Literal
 
 from tilewright.allocate.in_order import pack_in_order
-from tilewright.ir.allocation import Block, Place, Pool, Problem
-from tilewright.ir.platform import Memory, Platform
+from tilewright.ir.machines.platform import Memory, Platform
+from tilewright.ir.plans.allocation import Block, Place, Pool, Problem
 from tilewright.ir.rounding import align_up
 
 LASTING = ("state", "resident")  # kinds of buffers that nothing else ever shares bytes with

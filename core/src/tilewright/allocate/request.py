@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from tilewright.allocate.overlays import chosen, overlaid_buffers, with_overlays
+from tilewright.allocate.aliases.aliased_buffers import chosen, overlaid_buffers, with_overlays
 from tilewright.allocate.regions import LASTING, BlockArray
 from tilewright.errors import usage_error
-from tilewright.ir.allocation import Block, Pool, Problem
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.platform import Memory, Platform
-from tilewright.ir.stages import CONSTANTS_HEADER_BYTES, Buffer, Tiled
+from tilewright.ir.machines.platform import Memory, Platform
+from tilewright.ir.plans.allocation import Block, Pool, Problem
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.stages import CONSTANTS_HEADER_BYTES, Buffer, Tiled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,9 +11,9 @@ from tilewright.allocate.in_order import pack_in_order
 from tilewright.allocate.regions import arrangements, beside, taken_bytes
 from tilewright.allocate.request import Request
 from tilewright.allocate.solving import solved
-from tilewright.check.allocation import peaks, violations
-from tilewright.ir.allocation import Allocator, Budget, Problem, Solution
-from tilewright.ir.platform import Platform
+from tilewright.check.allocations.allocation import peaks, violations
+from tilewright.ir.machines.platform import Platform
+from tilewright.ir.plans.allocation import Allocator, Budget, Problem, Solution
 
 ROUNDS = 12  # halvings of the excess
 ENOUGH = 16  # bytes between the largest excess that does not do and the smallest that does

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tilewright.allocate.bound import lower_bounds
-from tilewright.allocate.normalise import Normal, normalised
-from tilewright.allocate.wellformed import demand_wellformed
-from tilewright.check.allocation import peaks, violations
+from tilewright.allocate.packing.lower_bound import lower_bounds
+from tilewright.allocate.problems.normalise import Normal, normalised
+from tilewright.allocate.problems.wellformed import demand_wellformed
+from tilewright.check.allocations.allocation import peaks, violations
 from tilewright.errors import TilewrightError, plugin_error, typed
-from tilewright.ir.allocation import Allocator, Budget, Problem, Solution
-from tilewright.ir.answers import demand_type
-from tilewright.ir.journal import DEBUG, log_span
+from tilewright.ir.log_span import DEBUG, log_span
+from tilewright.ir.plans.allocation import Allocator, Budget, Problem, Solution
+from tilewright.ir.plugin_contract import demand_type
 from tilewright.ir.rounding import ceil_div
 
 

@@ -4,9 +4,9 @@ Does not know how the attempt was made, nor in which unit the problem counts: a 
 
 from __future__ import annotations
 
-from tilewright.allocate.bound import lower_bounds
-from tilewright.allocate.packing import Packing, Yard
-from tilewright.ir.allocation import Problem, Solution
+from tilewright.allocate.packing.lower_bound import lower_bounds
+from tilewright.allocate.packing.packing import Packing, Yard
+from tilewright.ir.plans.allocation import Problem, Solution
 
 
 def unaligned(problem: Problem) -> Solution | None:

@@ -6,7 +6,7 @@ have no parentheses that C does not need.
 Made by tools/build_api.py: change tools/api.toml, not this file.
 """
 
-from tilewright.ir.expressions import (
+from tilewright.ir.programs.expressions import (
     Cast,
     Choice,
     Element,
@@ -22,7 +22,7 @@ from tilewright.ir.expressions import (
     Sum,
     operation,
 )
-from tilewright.ir.statements import Code, Foreign
+from tilewright.ir.programs.statements import Code, Foreign
 
 __all__ = [
     "Cast",

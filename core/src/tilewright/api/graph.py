@@ -5,10 +5,10 @@ Tensors, nodes and whole networks, the types of elements, and the order in which
 Made by tools/build_api.py: change tools/api.toml, not this file.
 """
 
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Attribute, Graph, Node, Quantization, Site, Tensor
-from tilewright.ir.layout import Layout, channels_last, row_major, strides
-from tilewright.ir.requant import Requant, requantise
+from tilewright.ir.graphs.graph import Attribute, Graph, Node, Quantization, Site, Tensor
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.layout import Layout, channels_last, row_major, strides
+from tilewright.ir.tensors.requant import Requant, requantise
 
 __all__ = [
     "Attribute",

@@ -9,12 +9,14 @@ Made by tools/build_api.py: change tools/api.toml, not this file.
 from tilewright.arithmetic.bounds import AccumulatorBounds
 from tilewright.arithmetic.requant_form import ChannelRange, RequantForm
 from tilewright.arithmetic.scaled_sum import SumForm
+from tilewright.c_text.fragment_files import fragment_file, template_file
 from tilewright.c_text.literals import c_element
-from tilewright.c_text.section_files import fragment_file, template_file
-from tilewright.ir.kernel import Call, CodeFragments, Kernel, Matched, Operand, PartialSums, TileShape
-from tilewright.ir.sections import CodeFragment, FragmentTemplate
-from tilewright.operators.c_functions import c_functions
-from tilewright.operators.integer_layers import (
+from tilewright.ir.code_fragments import CodeFragment, FragmentTemplate
+from tilewright.ir.machines.kernel import Call, CodeFragments, Kernel, Matched, Operand, PartialSums, TileShape
+from tilewright.operators.c_code.c_functions import c_functions
+from tilewright.operators.c_code.loop_nest import Nest, nest
+from tilewright.operators.c_code.walk import Walk, broadcast_steps, elementwise_walk, walk
+from tilewright.operators.quantised.integer_layers import (
     centred_weights,
     refused_softmax,
     scaled_sum_form,
@@ -23,9 +25,7 @@ from tilewright.operators.integer_layers import (
     sum_requant,
     zero_points,
 )
-from tilewright.operators.nest import Nest, nest
-from tilewright.operators.walk import Walk, broadcast_steps, elementwise_walk, walk
-from tilewright.operators.windows import Windows, windows_of
+from tilewright.operators.shared.windows import Windows, windows_of
 
 __all__ = [
     "AccumulatorBounds",

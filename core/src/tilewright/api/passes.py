@@ -6,9 +6,9 @@ program is a tree; its statements are all here.
 Made by tools/build_api.py: change tools/api.toml, not this file.
 """
 
-from tilewright.ir.code_pass import CodePass, CodePassContext
-from tilewright.ir.graph_pass import GraphPass, PassContext, PassResult
-from tilewright.ir.program import (
+from tilewright.ir.graphs.graph_pass import GraphPass, PassContext, PassResult
+from tilewright.ir.programs.code_pass import CodePass, CodePassContext
+from tilewright.ir.programs.program import (
     KernelLicence,
     Parameter,
     Part,
@@ -19,7 +19,7 @@ from tilewright.ir.program import (
     StateInitialiser,
     StepCode,
 )
-from tilewright.ir.statements import (
+from tilewright.ir.programs.statements import (
     Barrier,
     ByteRange,
     Charge,

@@ -5,6 +5,6 @@ A target is a value: its memories, the engines that compute, and the copies betw
 Made by tools/build_api.py: change tools/api.toml, not this file.
 """
 
-from tilewright.ir.platform import CopyPath, Engine, Memory, MemoryHierarchy, Option, Platform
+from tilewright.ir.machines.platform import CopyPath, Engine, Memory, MemoryHierarchy, Option, Platform
 
 __all__ = ["CopyPath", "Engine", "Memory", "MemoryHierarchy", "Option", "Platform"]

@@ -5,12 +5,12 @@ What is to be run and what came of it, the program around a network, compilers, 
 Made by tools/build_api.py: change tools/api.toml, not this file.
 """
 
-from tilewright.ir.runner import Job, Level, Runner, RunResult, Timeline, TimeSpan
+from tilewright.ir.programs.runner import Job, Level, Runner, RunResult, Timeline, TimeSpan
 from tilewright.runners.areas import Area
 from tilewright.runners.elf import ElfSymbol, elf_code_bytes, elf_function_at, elf_symbols
 from tilewright.runners.harness import Harness, Record, decode_outputs, decode_trace, make_harness
 from tilewright.runners.toolchain import Compiler, execute, find_compiler, missing_compiler
-from tilewright.runners.traced_rows import TracedRows
+from tilewright.runners.traced_lines import TracedRows
 
 __all__ = [
     "Area",

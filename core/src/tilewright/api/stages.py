@@ -6,10 +6,10 @@ runners are given them; an observer is told of each.
 Made by tools/build_api.py: change tools/api.toml, not this file.
 """
 
-from tilewright.ir.decisions import Decisions, Recomputation, Staging
-from tilewright.ir.layer import Layer
-from tilewright.ir.operands import OperandSource
-from tilewright.ir.stages import (
+from tilewright.ir.graphs.operands import OperandSource
+from tilewright.ir.plans.decisions import Decisions, Recomputation, Staging
+from tilewright.ir.plans.layer import Layer
+from tilewright.ir.plans.stages import (
     Allocated,
     Artifact,
     Binding,

@@ -8,11 +8,11 @@ Made by tools/build_api.py: change tools/api.toml, not this file.
 
 from tilewright.testing.allocation_problems import block, ram, random_problem
 from tilewright.testing.cluster import CLUSTER, RUNTIME_BYTES, cluster, copy_path
-from tilewright.testing.integer_values import byte_array, make_requant
 from tilewright.testing.joined_problems import joined_problem
-from tilewright.testing.kernel_checks import kernel_errors, random_cuts, random_layouts, random_parts
-from tilewright.testing.kernel_run import STRICT, UBSAN, run_kernel
-from tilewright.testing.kernel_tiles import run_tiled, tile_boxes
+from tilewright.testing.kernels.integer_values import byte_array, make_requant
+from tilewright.testing.kernels.kernel_checks import kernel_errors, random_cuts, random_layouts, random_parts
+from tilewright.testing.kernels.kernel_run import STRICT, UBSAN, run_kernel
+from tilewright.testing.kernels.kernel_tiles import run_tiled, tile_boxes
 from tilewright.testing.layer_checks import layers_taken
 from tilewright.testing.layer_sample import Sample
 from tilewright.testing.one_step import one_step, portable_kernels, vocabulary, with_kernel

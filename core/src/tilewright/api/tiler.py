@@ -5,7 +5,7 @@ How steps are cut into groups and tiles: the question, the answer, and a list of
 Made by tools/build_api.py: change tools/api.toml, not this file.
 """
 
-from tilewright.ir.regions import (
+from tilewright.ir.plans.region import (
     Copy,
     Cut,
     Hop,
@@ -16,10 +16,10 @@ from tilewright.ir.regions import (
     SplitReduction,
     Stripes,
 )
-from tilewright.ir.stages import Group
-from tilewright.ir.tiler import Tiler, TilingRequest
+from tilewright.ir.plans.stages import Group
+from tilewright.ir.plans.tiler import Tiler, TilingRequest
 from tilewright.tile.choices import TileChoices, Tiling
-from tilewright.tile.no_tiling import Needs
+from tilewright.tile.search.no_tiling import Needs
 
 __all__ = [
     "Copy",

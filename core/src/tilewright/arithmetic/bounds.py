@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tilewright.errors import unsupported_error
-from tilewright.ir.dtypes import DType
-from tilewright.ir.requant import Requant
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.requant import Requant
 
 if TYPE_CHECKING:
     import numpy as np

@@ -18,8 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tilewright.ir.requant import Requant
 from tilewright.ir.rounding import ceil_div
+from tilewright.ir.tensors.requant import Requant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tilewright.arithmetic.bounds import AccumulatorBounds
 from tilewright.arithmetic.proof import prove
 from tilewright.errors import model_error
-from tilewright.ir.requant import Requant
+from tilewright.ir.tensors.requant import Requant
 
 if TYPE_CHECKING:
     import numpy as np

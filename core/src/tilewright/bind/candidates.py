@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from tilewright.bind.work import operations
 from tilewright.errors import Refusal
-from tilewright.ir.answers import demand_cost
-from tilewright.ir.graph import Site
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.layer import Layer, Layers
-from tilewright.ir.platform import Engine, Platform
-from tilewright.ir.stages import Candidate
+from tilewright.ir.graphs.graph import Site
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.machines.platform import Engine, Platform
+from tilewright.ir.plans.layer import Layer, Layers
+from tilewright.ir.plans.stages import Candidate
+from tilewright.ir.plugin_contract import demand_cost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tilewright.ir.layer import Layer
+from tilewright.ir.plans.layer import Layer
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tilewright.ir.graph import Graph, Node, Site
-from tilewright.ir.layer import Layer
-from tilewright.ir.layout import Layout, reshaped, row_major, transposed
-from tilewright.ir.operator import Operator
+from tilewright.ir.graphs.graph import Graph, Node, Site
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.plans.layer import Layer
+from tilewright.ir.tensors.layout import Layout, reshaped, row_major, transposed
 
 
 def choose_layouts(

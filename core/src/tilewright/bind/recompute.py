@@ -1,5 +1,5 @@
 """Knows how a bound graph computes a value again: the node that writes it stands once more, before later readers.
-Does not know which values are worth it (`plan/recomputation`).
+Does not know which values are worth it (`plan/proposals/recomputation`).
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from dataclasses import replace
 from itertools import chain, count
 
 from tilewright.errors import TilewrightError, usage_error
-from tilewright.ir.decisions import Recomputation
-from tilewright.ir.graph import Graph, Node
-from tilewright.ir.stages import Bound
+from tilewright.ir.graphs.graph import Graph, Node
+from tilewright.ir.plans.decisions import Recomputation
+from tilewright.ir.plans.stages import Bound
 
 _AGAIN = ":again"
 

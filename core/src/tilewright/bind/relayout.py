@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from tilewright.ir.graph import Graph, Node, Site
-from tilewright.ir.layer import Layer
-from tilewright.ir.layout import Layout, row_major, same_bytes
-from tilewright.ir.operands import input_names
-from tilewright.ir.operator import Operator
+from tilewright.ir.graphs.graph import Graph, Node, Site
+from tilewright.ir.graphs.operands import input_names
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.plans.layer import Layer
+from tilewright.ir.tensors.layout import Layout, row_major, same_bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,10 +4,10 @@ Does not know tiles.
 
 from __future__ import annotations
 
-from tilewright.ir.graph import Site
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.operator import Operator
-from tilewright.ir.platform import Engine, Platform
+from tilewright.ir.graphs.graph import Site
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.machines.platform import Engine, Platform
 
 
 def operations(kernel: Kernel, operator: Operator, site: Site, platform: Platform, engine: Engine) -> float:

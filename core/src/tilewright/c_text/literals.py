@@ -6,7 +6,7 @@ import ctypes
 import math
 import re
 
-from tilewright.ir.dtypes import DType
+from tilewright.ir.tensors.dtypes import DType
 
 
 def c_float(value: float) -> str:

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from tilewright.c_text.templates import template
 from tilewright.c_text.terms import added, times
 from tilewright.errors import plugin_error
-from tilewright.ir.answers import demand_mapping
-from tilewright.ir.kernel import Call, Kernel
-from tilewright.ir.sections import CodeFragment, FragmentTemplate
-from tilewright.ir.statements import Foreign
+from tilewright.ir.code_fragments import CodeFragment, FragmentTemplate
+from tilewright.ir.machines.kernel import Call, Kernel
+from tilewright.ir.plugin_contract import demand_mapping
+from tilewright.ir.programs.statements import Foreign
 
 # Words of C that name something: not in comments, strings, numbers, nor after a `.` or `->`.
 _WORDS = re.compile(r"""/\*.*?\*/|"(?:\\.|[^"\\])*"|\d[\w.]*|(?:\.|->)\s*[A-Za-z_]\w*|([A-Za-z_]\w*)""", re.DOTALL)

@@ -8,14 +8,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar
 
-from tilewright.check.plan import plan_faults
+from tilewright.check.plans.plan import plan_faults
 from tilewright.check.tiling import check_tiles
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.graph import Graph, Node
-from tilewright.ir.layout import row_major, same_bytes
-from tilewright.ir.operator import Operator
-from tilewright.ir.plan_id import plan_id
-from tilewright.ir.stages import Allocated, Binding, Bound, Buffer, PoolUse, Scheduled, Tiled
+from tilewright.ir.graphs.graph import Graph, Node
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.plans.plan_id import plan_id
+from tilewright.ir.plans.stages import Allocated, Binding, Bound, Buffer, PoolUse, Scheduled, Tiled
+from tilewright.ir.tensors.layout import row_major, same_bytes
 
 _Value = TypeVar("_Value", Graph, Bound, Scheduled, Tiled, Allocated)
 _MOST_SHOWN = 8

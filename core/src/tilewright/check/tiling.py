@@ -7,16 +7,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from tilewright.check.row_replay import LineBufferReplay
-from tilewright.check.tiling_calls import CheckedStep, calls_of, run_faults
-from tilewright.check.tiling_copies import Copies
-from tilewright.check.tiling_form import CheckedRegion
-from tilewright.check.tiling_operands import CheckedPlan, operands_of
-from tilewright.check.tiling_overwriting import overwriting_faults
-from tilewright.check.view_readers import ViewReaders
-from tilewright.ir.operator import Operator
-from tilewright.ir.regions import Region
-from tilewright.ir.stages import Tiled
+from tilewright.check.line_buffers.replay import LineBufferReplay
+from tilewright.check.tiles.calls import CheckedStep, calls_of, run_faults
+from tilewright.check.tiles.checked_plan import CheckedPlan, operands_of
+from tilewright.check.tiles.copies import Copies
+from tilewright.check.tiles.overwriting import overwriting_faults
+from tilewright.check.tiles.region_form import CheckedRegion
+from tilewright.check.tiles.view_readers import ViewReaders
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.plans.region import Region
+from tilewright.ir.plans.stages import Tiled
 
 
 def check_tiles(tiled: Tiled, operators: Mapping[str, Operator]) -> tuple[str, ...]:

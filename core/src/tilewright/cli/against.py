@@ -12,17 +12,17 @@ import click
 
 from tilewright.cli.option import option
 from tilewright.errors import Exit, TilewrightError, typed, usage_error
-from tilewright.report.labels import shortened
+from tilewright.report.drawing.labels import shortened
 from tilewright.report.table import Part, Table
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from tilewright.comparison.agreement import NodeAgreement
+    from tilewright.comparison.vectors import VectorSet
     from tilewright.deployment import Deployment
-    from tilewright.ir.runner import RunResult
-    from tilewright.validate.agreement import NodeAgreement
-    from tilewright.validate.vectors import VectorSet
+    from tilewright.ir.programs.runner import RunResult
 
     Array = npt.NDArray[np.generic]
 
@@ -31,7 +31,7 @@ _SHOWN = 12  # nodes that differ
 
 def against_flag(command: Callable[..., Any]) -> Callable[..., Any]:
     """`--against`: whom to compare with, beside the reference."""
-    from tilewright.validate.other_runtime import RUNTIMES
+    from tilewright.comparison.other_runtime import RUNTIMES
 
     return option(
         "--against",
@@ -56,11 +56,11 @@ def compared(
     deployment: Deployment, given: Sequence[VectorSet], ran: RunResult, runtime: str
 ) -> tuple[NodeAgreement, ...]:
     """What was run, against what `runtime` computes from the same inputs and the same state."""
-    from tilewright.frontend.embedded import embedded
-    from tilewright.frontend.options import ImportOptions, limits_with
-    from tilewright.validate.agreement import agreements
-    from tilewright.validate.other_runtime import values_from
-    from tilewright.validate.outputs import rounds
+    from tilewright.comparison.agreement import agreements
+    from tilewright.comparison.other_runtime import values_from
+    from tilewright.comparison.outputs import rounds
+    from tilewright.frontend.reading.embedded import embedded
+    from tilewright.frontend.reading.import_options import ImportOptions, limits_with
 
     ours = [{**_whole(values), **outputs} for values, outputs in zip(ran.values, ran.outputs, strict=True)]
     names = {name for values in ours for name in values}
@@ -111,7 +111,7 @@ def _frames(
 
 def lines(found: Sequence[NodeAgreement], runtime: str) -> Iterator[Part]:
     """What is shown: the nodes that differ, and the first one that is suspicious."""
-    from tilewright.validate.agreement import first_suspicious
+    from tilewright.comparison.agreement import first_suspicious
 
     different = [one for one in found if one.drift.verdict.different]
     yield f"against {runtime}: {len(found) - len(different)} of {len(found)} values that both have are equal"
@@ -131,7 +131,7 @@ def lines(found: Sequence[NodeAgreement], runtime: str) -> Iterator[Part]:
 
 def as_json(found: Sequence[NodeAgreement], runtime: str) -> dict[str, Any]:
     """The same with every number."""
-    from tilewright.validate.agreement import first_suspicious
+    from tilewright.comparison.agreement import first_suspicious
 
     suspect = first_suspicious(found)
     nodes = [
@@ -161,7 +161,7 @@ def _wrong(found: Sequence[NodeAgreement]) -> list[NodeAgreement]:
 
 def demand_agreement(found: Sequence[NodeAgreement], runtime: str) -> None:
     """TW6004 (exit 6) where an output of the model is further from the other's than roundings may take it."""
-    from tilewright.validate.agreement import first_suspicious
+    from tilewright.comparison.agreement import first_suspicious
 
     wrong = _wrong(found)
     suspect = first_suspicious(found)

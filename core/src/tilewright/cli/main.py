@@ -44,7 +44,7 @@ ALIASES = {"analyze": "check", "generate": "compile"}  # words that users of oth
 
 
 class LazyGroup(click.Group):
-    """Commands by name, imported only when called: `tilewright.cli.NAME_command`, or whatever a plugin loads."""
+    """Commands by name, imported when called: `tilewright.cli.commands.NAME_command`, or what a plugin loads."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[_TYPED] = tuple(args)
@@ -56,7 +56,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         name = ALIASES.get(cmd_name, cmd_name)
         if name in COMMANDS:
-            command: click.Command = importlib.import_module(f"tilewright.cli.{name}_command").command
+            command: click.Command = importlib.import_module(f"tilewright.cli.commands.{name}_command").command
             return command
         return _load_plugin_command(name) if name in _plugin_commands() else None
 

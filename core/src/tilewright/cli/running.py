@@ -13,7 +13,7 @@ from tilewright.cli.output import progress
 
 if TYPE_CHECKING:
     from tilewright.deployment import Deployment
-    from tilewright.ir.runner import RunResult
+    from tilewright.ir.programs.runner import RunResult
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -31,8 +31,8 @@ def trace_flag(command: Command) -> Command:
 
 def write_trace(deployment: Deployment, result: RunResult, file: Path) -> None:
     """The estimate and the measurement in one file. TilewrightError (exit 2) when it cannot be written."""
-    from tilewright.report.build import build_report
     from tilewright.report.files import json_text
+    from tilewright.report.report_json import build_report
     from tilewright.report.trace import build_trace
     from tilewright.snapshot.atomic_folder import write_file
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from types import FrameType
 
 from tilewright.allocate.solving import solved
-from tilewright.ir.allocation import Allocator, Budget, Problem, Solution
+from tilewright.ir.plans.allocation import Allocator, Budget, Problem, Solution
 
 _FIRST_WORK = 100
 _GROWTH = 4

@@ -32,7 +32,7 @@ def _shown(context: click.Context, _parameter: click.Parameter, count: int) -> N
     import logging
 
     from tilewright.cli.output import progress
-    from tilewright.ir.journal import LOG
+    from tilewright.ir.log_span import LOG
 
     class Shown(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:

@@ -16,7 +16,7 @@ from threading import Event, Thread
 import click
 
 from tilewright.cli.output import columns_of, moves_on
-from tilewright.ir.journal import BEGINNING, LOG
+from tilewright.ir.log_span import BEGINNING, LOG
 
 PLANNING = "planning: choosing kernels, cutting layers into tiles, placing buffers"
 LESS_MEMORY = "planning: looking for a plan in less memory"

@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 from tilewright.config.clock import parse_clock
 from tilewright.config.memory_pools import overlap
 from tilewright.errors import TilewrightError, typed, usage_error
-from tilewright.ir.platform import Memory, Platform
+from tilewright.ir.machines.platform import Memory, Platform
 
 UNITS = {"": 1, "K": 1 << 10, "KIB": 1 << 10, "M": 1 << 20, "MIB": 1 << 20}
 TOP = ("name", "target", "clock", "settings", "memory", "pin", "stage")

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
+from tilewright.config.memory_pins import NAMES, demand_meaning, demand_memory
 from tilewright.config.name_patterns import KnownNames
-from tilewright.config.pins import NAMES, demand_meaning, demand_memory
 from tilewright.errors import usage_error
-from tilewright.ir.constant_copies import refusal
-from tilewright.ir.decisions import Staging
-from tilewright.ir.platform import Memory, Platform
+from tilewright.ir.machines.platform import Memory, Platform
+from tilewright.ir.plans.constant_copies import refusal
+from tilewright.ir.plans.decisions import Staging
 
 FORM = "--stage PATTERN=POOL[,when=init|use]     or --stage auto"
 AUTO = "auto"

@@ -7,9 +7,9 @@ from types import MappingProxyType
 
 from tilewright.config.options import Options
 from tilewright.errors import Diagnostic, typed
-from tilewright.ir.platform import Platform
-from tilewright.ir.regions import Region
-from tilewright.ir.stages import Allocated
+from tilewright.ir.machines.platform import Platform
+from tilewright.ir.plans.region import Region
+from tilewright.ir.plans.stages import Allocated
 
 CUTTING = ("cost", "min", "max", "random-max")  # tilers that leave layers whole where there is no scratchpad
 NOTHING: Mapping[str, str] = MappingProxyType({})

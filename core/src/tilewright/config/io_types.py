@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from tilewright.config.memory_pins import demand_io
 from tilewright.config.options import Options
-from tilewright.config.pins import demand_io
 from tilewright.config.recurrent_state import state_io
 from tilewright.errors import usage_error
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph
+from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.tensors.dtypes import DType
 
 FLOAT = "float"  # as in the model
 TYPES: Mapping[str, DType] = MappingProxyType(

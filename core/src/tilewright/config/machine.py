@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from tilewright.config.memory_pins import demand_groups
 from tilewright.config.memory_pools import with_pools
 from tilewright.config.options import Options
-from tilewright.config.pins import demand_groups
 from tilewright.errors import Diagnostic
-from tilewright.ir.platform import MemoryHierarchy, Platform
+from tilewright.ir.machines.platform import MemoryHierarchy, Platform
 
 
 def machine(offered: Platform, options: Options, hierarchies: Mapping[str, MemoryHierarchy]) -> Platform:

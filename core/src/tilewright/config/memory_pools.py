@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Literal, cast
 
 from tilewright.errors import TilewrightError, typed, usage_error
-from tilewright.ir.platform import Memory, Platform
+from tilewright.ir.machines.platform import Memory, Platform
 
 Access = Literal["rw", "ro", "none"]
 UNITS = {"": 1, "B": 1} | {

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from tilewright.ir.graph import Graph, Node
-from tilewright.ir.stages import Bound
+from tilewright.ir.graphs.graph import Graph, Node
+from tilewright.ir.plans.stages import Bound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import Literal
 from tilewright.config.boards import Board
 from tilewright.config.copied_constants import CopyRule
 from tilewright.config.memory_pools import PoolSpec
-from tilewright.ir.decisions import Decisions, IoOwner
+from tilewright.ir.plans.decisions import Decisions, IoOwner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

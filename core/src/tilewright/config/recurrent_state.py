@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from tilewright.errors import TilewrightError, usage_error
 from tilewright.errors.suggestions import did_you_mean
-from tilewright.ir.constant_copies import initial_name
-from tilewright.ir.graph import Graph
-from tilewright.ir.stages import Allocated
+from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.plans.constant_copies import initial_name
+from tilewright.ir.plans.stages import Allocated
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,6 +1,6 @@
 """The `emit` stage: from a Program to files."""
 
-from tilewright.emit.options import EmitOptions, Vector
-from tilewright.emit.stage import emit
+from tilewright.emit.emit import emit
+from tilewright.emit.emit_options import EmitOptions, Vector
 
 __all__ = ["EmitOptions", "Vector", "emit"]

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tilewright.emit.border import port_texts
-from tilewright.ir.program import Program
-from tilewright.ir.stages import Artifact, TensorParameter
+from tilewright.ir.plans.stages import Artifact, TensorParameter
+from tilewright.ir.programs.program import Program
 
 
 def artifact_of(

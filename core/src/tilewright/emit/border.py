@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tilewright.c_text.identifiers import comment_text
-from tilewright.ir.addressable import reachable
-from tilewright.ir.dtypes import DType
-from tilewright.ir.expressions import Cast, Field, Name
-from tilewright.ir.graph import Tensor
-from tilewright.ir.program import Port, PortRows, Program
+from tilewright.ir.graphs.graph import Tensor
+from tilewright.ir.machines.addressable import reachable
+from tilewright.ir.programs.expressions import Cast, Field, Name
+from tilewright.ir.programs.program import Port, PortRows, Program
+from tilewright.ir.tensors.dtypes import DType
 
 _TYPE_WORDS = {"f32": "float32", "bool": "bool", "f16": "float16 (as its bits)", "bf16": "bfloat16 (as its bits)"}
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from inspect import cleandoc
 
-from tilewright.ir.expressions import Expression, FunctionCall, Number
-from tilewright.ir.program import Part, StepCode
-from tilewright.ir.statements import (
+from tilewright.ir.programs.expressions import Expression, FunctionCall, Number
+from tilewright.ir.programs.program import Part, StepCode
+from tilewright.ir.programs.statements import (
     Barrier,
     Coded,
     Comment,

@@ -4,9 +4,9 @@ Does not know which file that becomes part of.
 
 from __future__ import annotations
 
-from tilewright.ir.program import Program
-from tilewright.ir.sections import CodeFragment, ordered
-from tilewright.operators.c_source import c_fragment
+from tilewright.ir.code_fragments import CodeFragment, ordered
+from tilewright.ir.programs.program import Program
+from tilewright.operators.c_code.c_source import c_fragment
 
 
 def kernel_fragments(program: Program) -> tuple[CodeFragment, ...]:

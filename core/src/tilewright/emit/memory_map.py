@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tilewright.c_text.identifiers import comment_text
-from tilewright.ir.program import Program
+from tilewright.ir.programs.program import Program
 
 
 def memory_map(program: Program) -> Iterator[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from tilewright.ir.program import NamesInFull
+from tilewright.ir.programs.program import NamesInFull
 
 MOST = 110  # characters of a name in one line
 _PLACE = re.compile(r"[^/; ]*[/; ]*")  # a name may go on in a new line behind each of these

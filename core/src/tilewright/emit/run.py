@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tilewright.emit.ctree import INDENT, WIDTH, print_body, print_call
-from tilewright.ir.program import StepCode
-from tilewright.ir.statements import Hook, Statement, StepCall
+from tilewright.ir.programs.program import StepCode
+from tilewright.ir.programs.statements import Hook, Statement, StepCall
 
 
 def print_run(body: Sequence[Statement], steps: Sequence[StepCode], count: str) -> Iterator[str]:

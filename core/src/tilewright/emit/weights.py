@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tilewright.c_text.literals import c_element
-from tilewright.ir.dtypes import DType
-from tilewright.ir.program import Program, ProgramPool
+from tilewright.ir.programs.program import Program, ProgramPool
+from tilewright.ir.tensors.dtypes import DType
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,11 +9,11 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from tilewright.errors import TilewrightError, plugin_error
-from tilewright.ir.answers import demand_mapping
-from tilewright.ir.journal import INFO, with_log_span
+from tilewright.ir.log_span import INFO, with_log_span
+from tilewright.ir.plugin_contract import demand_mapping
 
 if TYPE_CHECKING:
-    from tilewright.ir.stages import Allocated, Artifact
+    from tilewright.ir.plans.stages import Allocated, Artifact
     from tilewright.plugins.offers import Exporter
 
 REPORTS = ("report.html", "report.json")  # written beside what is exported

@@ -17,13 +17,13 @@ from tilewright.allocate.limits import memory_bytes
 from tilewright.deployment import Deployment
 from tilewright.errors import Diagnostic, demand_no_warnings, usage_error
 from tilewright.front_door.keywords import Keywords, options_of
-from tilewright.report.build import build_report
-from tilewright.report.chart import report_svg
+from tilewright.report.drawing.chart import report_svg
 from tilewright.report.files import report_files
+from tilewright.report.report_json import build_report
 from tilewright.report.text import layer_table, summary
 
 if TYPE_CHECKING:
-    from tilewright.verification.validation import Validation
+    from tilewright.validation.validation import Validation
 
 
 class Serialisable(Protocol):
@@ -124,8 +124,8 @@ class Compiled:
         What is computed wrongly is no exception: look at `passed`. Raises TilewrightError: TW7001 where the runner
         cannot run here, TW6001 for vectors that do not fit.
         """
-        from tilewright.verification.runner_choice import ready_runner
-        from tilewright.verification.validation import validate, vectors_of
+        from tilewright.validation.runner_choice import ready_runner
+        from tilewright.validation.validation import validate, vectors_of
 
         runner = ready_runner(self.deployment, on)
         given = vectors_of(self.deployment, None if io is None else Path(io), sets)

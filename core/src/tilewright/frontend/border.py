@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph, Node, Quantization
+from tilewright.ir.graphs.graph import Graph, Node, Quantization
+from tilewright.ir.tensors.dtypes import DType
 
 STORED = (DType.I8, DType.U8, DType.I16, DType.U16)  # types of quantised inputs and outputs
 AFFINE = frozenset(("QuantizeLinear", "DequantizeLinear"))

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 
 from tilewright.errors import TilewrightError, usage_error
 from tilewright.frontend.border import STORED, quantization_of
-from tilewright.frontend.names import show
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph, Node, Quantization, Tensor
+from tilewright.frontend.reading.names import show
+from tilewright.ir.graphs.graph import Graph, Node, Quantization, Tensor
+from tilewright.ir.tensors.dtypes import DType
 
 _MOVING = frozenset(("Reshape", "Transpose"))  # bit-equal before and behind QuantizeLinear
 

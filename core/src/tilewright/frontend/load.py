@@ -12,42 +12,38 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilewright.errors import Diagnostic, TilewrightError, unsupported_error
-from tilewright.frontend import (
-    composed,
-    composed_einsum,
-    composed_masks,
-    composed_places,
-    composed_quantised,
-    composed_rows,
-    composed_spectra,
-    legacy,
-    qoperator,
-    structural,
-)
-from tilewright.frontend.batch import assumed_batch
 from tilewright.frontend.border import with_quantization
-from tilewright.frontend.bound_values import bound_values
-from tilewright.frontend.builder import GraphBuilder
-from tilewright.frontend.conversion import ImportTable, NodeImporter
-from tilewright.frontend.declarations import Declarations
-from tilewright.frontend.dims import input_tensors
-from tilewright.frontend.dims_of_weights import dims_of_weights
-from tilewright.frontend.external import ExternalFiles
-from tilewright.frontend.file_model import FileGraph, FileModel, FileValue
-from tilewright.frontend.functions import check_functions
-from tilewright.frontend.names import UniqueNames, show
-from tilewright.frontend.opsets import newer_form
-from tilewright.frontend.options import ImportOptions
-from tilewright.frontend.reader import read_bytes, read_model, told_of
-from tilewright.frontend.refusals import refusal_error
-from tilewright.frontend.scope import Scope
-from tilewright.frontend.sorting import check_unique
-from tilewright.frontend.values import not_finite
-from tilewright.frontend.walk import ModelWalk
-from tilewright.frontend.widening import widened
-from tilewright.ir.graph import Graph, Tensor
-from tilewright.ir.journal import INFO, with_log_span
-from tilewright.ir.operator import Operator
+from tilewright.frontend.decompositions import composed, qoperator
+from tilewright.frontend.decompositions import einsum as composed_einsum
+from tilewright.frontend.decompositions import masks as composed_masks
+from tilewright.frontend.decompositions import normalised_rows as composed_rows
+from tilewright.frontend.decompositions import places as composed_places
+from tilewright.frontend.decompositions import quantised as composed_quantised
+from tilewright.frontend.decompositions import spectra as composed_spectra
+from tilewright.frontend.nodes import legacy, structural
+from tilewright.frontend.nodes.batch import assumed_batch
+from tilewright.frontend.nodes.bound_values import bound_values
+from tilewright.frontend.nodes.builder import GraphBuilder
+from tilewright.frontend.nodes.conversion import ImportTable, NodeImporter
+from tilewright.frontend.nodes.dims_of_weights import dims_of_weights
+from tilewright.frontend.nodes.functions import check_functions
+from tilewright.frontend.nodes.model_walk import ModelWalk
+from tilewright.frontend.nodes.scope import Scope
+from tilewright.frontend.nodes.widening import widened
+from tilewright.frontend.reading.declarations import Declarations
+from tilewright.frontend.reading.dims import input_tensors
+from tilewright.frontend.reading.external import ExternalFiles
+from tilewright.frontend.reading.file_model import FileGraph, FileModel, FileValue
+from tilewright.frontend.reading.import_options import ImportOptions
+from tilewright.frontend.reading.names import UniqueNames, show
+from tilewright.frontend.reading.opsets import newer_form
+from tilewright.frontend.reading.reader import read_bytes, read_model, told_of
+from tilewright.frontend.reading.refusals import refusal_error
+from tilewright.frontend.reading.sorting import check_unique
+from tilewright.frontend.reading.values import not_finite
+from tilewright.ir.graphs.graph import Graph, Tensor
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.log_span import INFO, with_log_span
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,5 +1,5 @@
 """The `lower` stage: from an Allocated to a Program."""
 
-from tilewright.lower.stage import lower
+from tilewright.lower.lower import lower
 
 __all__ = ["lower"]

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from tilewright.c_text.identifiers import comment_name, comment_text
-from tilewright.ir.graph import Node
-from tilewright.ir.program import NamesInFull
+from tilewright.ir.graphs.graph import Node
+from tilewright.ir.plans.stages import Allocated
+from tilewright.ir.programs.program import NamesInFull
 from tilewright.ir.short_names import short_names
-from tilewright.ir.stages import Allocated
 
 
 def shown_names(allocated: Allocated) -> dict[str, str]:

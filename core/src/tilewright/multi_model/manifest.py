@@ -15,7 +15,7 @@ from tilewright.c_text.identifiers import prefix_problem
 from tilewright.c_text.templates import template
 from tilewright.config.copied_constants import CopyRule, parse_copy
 from tilewright.config.options import Options
-from tilewright.emit.stage import text
+from tilewright.emit.emit import text
 from tilewright.errors import TilewrightError, typed, usage_error
 from tilewright.multi_model.shared_pools import SharedPool, share_pools
 
@@ -149,7 +149,7 @@ def group_report(
     group: GroupFile, members: Mapping[str, Deployment], pools: tuple[SharedPool, ...], *, front: bool = False
 ) -> dict[str, Any]:
     """What is shared, and each member's own report, with memory against cycles where `front`."""
-    from tilewright.report.build import build_report
+    from tilewright.report.report_json import build_report
 
     return {
         "schema": "https://tilewright.dev/schema/group-1.json",

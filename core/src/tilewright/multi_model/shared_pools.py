@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from tilewright.allocate.best_fit import BestFit
-from tilewright.check.allocation import violations
+from tilewright.check.allocations.allocation import violations
 from tilewright.errors import Diagnostic, TilewrightError, memory_error
-from tilewright.ir.allocation import Block, Budget, Pool, Problem
-from tilewright.ir.platform import Memory
-from tilewright.ir.stages import Allocated
+from tilewright.ir.machines.platform import Memory
+from tilewright.ir.plans.allocation import Block, Budget, Pool, Problem
+from tilewright.ir.plans.stages import Allocated
 
 LASTING = ("state", "resident")  # kinds of pools that keep their bytes from run to run
 

@@ -11,15 +11,29 @@ from dataclasses import dataclass, field, replace
 
 from tilewright.allocate.overflow import MIGHT_FIT
 from tilewright.errors import TilewrightError, typed
-from tilewright.ir.decisions import STREAMED, IoOwner
-from tilewright.ir.graph import Graph
-from tilewright.ir.journal import INFO, with_log_span
-from tilewright.ir.stages import Allocated, Bound
+from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.log_span import INFO, with_log_span
+from tilewright.ir.plans.decisions import STREAMED, IoOwner
+from tilewright.ir.plans.stages import Allocated, Bound
 from tilewright.plan.limit_costs import with_limits_cost
+from tilewright.plan.line_buffers.candidates import Rebind
+from tilewright.plan.line_buffers.choice import faster_line_buffered, with_line_buffers
 from tilewright.plan.open_settings import least_cycles
-from tilewright.plan.planner import Planner, merit
+from tilewright.plan.proposals.kernel_tradeoff import exchanged, extra_cycles, slower_kernels
+from tilewright.plan.proposals.planner import Planner, merit
+from tilewright.plan.proposals.shortfall import (
+    PlanFailure,
+    Refused,
+    choice_of,
+    joined,
+    least_scratch,
+    refusals,
+    regained,
+    stuck_steps,
+)
+from tilewright.plan.proposals.work import WorkDone, place_units, tile_units
 from tilewright.plan.recompute_choice import with_recomputation
-from tilewright.plan.remedies import (
+from tilewright.plan.suggestions import (
     Change,
     Plan,
     Request,
@@ -31,21 +45,7 @@ from tilewright.plan.remedies import (
     with_memories,
     with_suggestions,
 )
-from tilewright.plan.row_choice import faster_line_buffered, with_line_buffers
-from tilewright.plan.row_ways import Rebind
-from tilewright.plan.shortage import (
-    PlanFailure,
-    Refused,
-    choice_of,
-    joined,
-    least_scratch,
-    refusals,
-    regained,
-    stuck_steps,
-)
-from tilewright.plan.slowdown import exchanged, extra_cycles, slower_kernels
 from tilewright.plan.tiled_kernels import faster_in_tiles
-from tilewright.plan.work import WorkDone, place_units, tile_units
 
 Answer = Allocated | tuple[PlanFailure, ...]
 Kernels = tuple[tuple[str, str], ...]  # node and kernel, sorted

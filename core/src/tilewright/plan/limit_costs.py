@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from tilewright.errors import Diagnostic, typed
-from tilewright.ir.decisions import OUTSIDE
-from tilewright.ir.stages import Allocated, Bound
-from tilewright.plan.remedies import Change, Request, Trials, taken
-from tilewright.plan.row_costs import cycle_ratio, plan_cycles
+from tilewright.ir.plans.decisions import OUTSIDE
+from tilewright.ir.plans.stages import Allocated, Bound
+from tilewright.plan.line_buffers.plan_costs import cycle_ratio, plan_cycles
+from tilewright.plan.suggestions import Change, Request, Trials, taken
 
 _COSTLY = 0.25  # more cycles than layer by layer with the fastest kernels; and than what is proposed
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 from tilewright.bind.candidates import engine_of
 from tilewright.errors import Diagnostic, TilewrightError
-from tilewright.ir.platform import Platform
-from tilewright.ir.stages import Allocated, Binding, Bound
-from tilewright.plan.planner import merit
-from tilewright.plan.shortage import PlanFailure
+from tilewright.ir.machines.platform import Platform
+from tilewright.ir.plans.stages import Allocated, Binding, Bound
+from tilewright.plan.proposals.planner import merit
+from tilewright.plan.proposals.shortfall import PlanFailure
 
 Settings = Mapping[str, str]
 Plan = Callable[[Settings, float | None], Allocated | Sequence[PlanFailure]]  # cycles to beat; (): it cannot

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 
 from tilewright.allocate.limits import soft_limit_warnings
 from tilewright.errors import Diagnostic
-from tilewright.ir.operator import Operator
-from tilewright.ir.stages import Allocated
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.plans.stages import Allocated
 from tilewright.plan.limit_costs import limit_notes
+from tilewright.plan.line_buffers.plan_costs import line_buffer_notes
 from tilewright.plan.recompute_choice import recomputation_notes
-from tilewright.plan.row_costs import line_buffer_notes
 
 
 def plan_notes(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterator[Diagnostic]:

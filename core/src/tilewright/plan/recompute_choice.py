@@ -9,12 +9,12 @@ from dataclasses import replace
 
 from tilewright.bind.recompute import first_name, recomputed
 from tilewright.errors import Diagnostic
-from tilewright.ir.decisions import Recomputation
-from tilewright.ir.stages import Allocated, Bound, Scheduled
-from tilewright.plan.planner import Planner, ram_bytes
-from tilewright.plan.recomputation import recomputations
-from tilewright.plan.row_costs import layers_cycles, plan_cycles
-from tilewright.plan.shortage import PlanFailure
+from tilewright.ir.plans.decisions import Recomputation
+from tilewright.ir.plans.stages import Allocated, Bound, Scheduled
+from tilewright.plan.line_buffers.plan_costs import layers_cycles, plan_cycles
+from tilewright.plan.proposals.planner import Planner, ram_bytes
+from tilewright.plan.proposals.recomputation import recomputations
+from tilewright.plan.proposals.shortfall import PlanFailure
 
 Answer = Allocated | tuple[PlanFailure, ...]
 

@@ -12,11 +12,11 @@ from dataclasses import replace
 
 from tilewright.bind.candidates import engine_of
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.stages import Allocated, Bound
-from tilewright.plan.planner import Planner
-from tilewright.plan.shortage import KernelChoice, Refused, joined
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.stages import Allocated, Bound
+from tilewright.plan.proposals.planner import Planner
+from tilewright.plan.proposals.shortfall import KernelChoice, Refused, joined
 from tilewright.schedule import schedule
 
 Times = Mapping[str, float]  # step -> cycles, tiled alone

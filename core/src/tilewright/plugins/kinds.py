@@ -36,34 +36,40 @@ class Kind:
 
 
 KINDS = (
-    Kind(name="platform", plural="platforms", label="target", defined_in="tilewright.ir.platform:Platform"),
+    Kind(name="platform", plural="platforms", label="target", defined_in="tilewright.ir.machines.platform:Platform"),
     Kind(
         name="memory_hierarchy",
         plural="memory_hierarchies",
         label="memory hierarchy",
-        defined_in="tilewright.ir.platform:MemoryHierarchy",
+        defined_in="tilewright.ir.machines.platform:MemoryHierarchy",
     ),
     Kind(
-        name="operator", plural="operators", label="operator", defined_in="tilewright.ir.operator:Operator", pack=True
+        name="operator",
+        plural="operators",
+        label="operator",
+        defined_in="tilewright.ir.graphs.operator:Operator",
+        pack=True,
     ),
-    Kind(name="kernel", plural="kernels", label="kernel", defined_in="tilewright.ir.kernel:Kernel", pack=True),
+    Kind(name="kernel", plural="kernels", label="kernel", defined_in="tilewright.ir.machines.kernel:Kernel", pack=True),
     Kind(
         name="graph_pass",
         plural="graph_passes",
         label="graph pass",
-        defined_in="tilewright.ir.graph_pass:GraphPass",
+        defined_in="tilewright.ir.graphs.graph_pass:GraphPass",
         pack=True,
     ),
-    Kind(name="tiler", plural="tilers", label="tiler", defined_in="tilewright.ir.tiler:Tiler"),
-    Kind(name="allocator", plural="allocators", label="allocator", defined_in="tilewright.ir.allocation:Allocator"),
+    Kind(name="tiler", plural="tilers", label="tiler", defined_in="tilewright.ir.plans.tiler:Tiler"),
+    Kind(
+        name="allocator", plural="allocators", label="allocator", defined_in="tilewright.ir.plans.allocation:Allocator"
+    ),
     Kind(
         name="code_pass",
         plural="code_passes",
         label="code pass",
-        defined_in="tilewright.ir.code_pass:CodePass",
+        defined_in="tilewright.ir.programs.code_pass:CodePass",
         pack=True,
     ),
-    Kind(name="runner", plural="runners", label="runner", defined_in="tilewright.ir.runner:Runner"),
+    Kind(name="runner", plural="runners", label="runner", defined_in="tilewright.ir.programs.runner:Runner"),
     Kind(name="exporter", plural="exporters", label="exporter", defined_in="tilewright.plugins.offers:Exporter"),
     Kind(name="command", plural="commands", label="command", defined_in="tilewright.plugins.offers:Command"),
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from tilewright.ir.journal import DEBUG, LOG, log_span
+from tilewright.ir.log_span import DEBUG, LOG, log_span
 from tilewright.plugins.catalogue import Catalogue, Offer, Package, discover
 from tilewright.plugins.faults import Fault
 from tilewright.plugins.host import Loaded, load

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import click
 
-    from tilewright.ir.stages import Allocated, Artifact
+    from tilewright.ir.plans.stages import Allocated, Artifact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,14 +15,14 @@ from tilewright.plugins.kinds import KINDS
 from tilewright.plugins.offers import Command, Exporter, StageEvent
 
 if TYPE_CHECKING:
-    from tilewright.ir.allocation import Allocator
-    from tilewright.ir.code_pass import CodePass
-    from tilewright.ir.graph_pass import GraphPass
-    from tilewright.ir.kernel import Kernel
-    from tilewright.ir.operator import Operator
-    from tilewright.ir.platform import MemoryHierarchy, Platform
-    from tilewright.ir.runner import Runner
-    from tilewright.ir.tiler import Tiler
+    from tilewright.ir.graphs.graph_pass import GraphPass
+    from tilewright.ir.graphs.operator import Operator
+    from tilewright.ir.machines.kernel import Kernel
+    from tilewright.ir.machines.platform import MemoryHierarchy, Platform
+    from tilewright.ir.plans.allocation import Allocator
+    from tilewright.ir.plans.tiler import Tiler
+    from tilewright.ir.programs.code_pass import CodePass
+    from tilewright.ir.programs.runner import Runner
     from tilewright.plugins.host import Loaded
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.ir.journal import INFO, with_log_span
+from tilewright.ir.log_span import INFO, with_log_span
 from tilewright.quantize.samples import Samples
 from tilewright.quantize.static import Reader, session
 

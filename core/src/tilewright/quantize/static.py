@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from tilewright.errors import TilewrightError, model_error, toolchain_error
-from tilewright.ir.journal import INFO, with_log_span
+from tilewright.ir.log_span import INFO, with_log_span
 from tilewright.quantize.samples import NetworkInput
 
 if TYPE_CHECKING:

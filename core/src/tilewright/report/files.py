@@ -14,6 +14,6 @@ def json_text(value: Any) -> str:
 
 def report_files(report: Mapping[str, Any]) -> dict[str, bytes]:
     """`report.json` and the page that shows it."""
-    from tilewright.report.html import report_page
+    from tilewright.report.drawing.html import report_page
 
     return {"report.json": json_text(report).encode(), "report.html": report_page(report).encode()}

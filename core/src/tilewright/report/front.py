@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tilewright.plan.row_front import FrontPoint
+from tilewright.plan.line_buffers.front import FrontPoint
 from tilewright.report.table import Part, Table
 
 _WORTH_SAYING = 0.9  # of the plan's bytes, at most

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tilewright.allocate.limits import memory_bytes
-from tilewright.ir.platform import Memory
-from tilewright.ir.stages import Allocated, Group
+from tilewright.ir.machines.platform import Memory
+from tilewright.ir.plans.stages import Allocated, Group
 
 if TYPE_CHECKING:
-    from tilewright.tile.cost import HopCost
+    from tilewright.tile.cost.region_cost import HopCost
 
 
 def work(step: str, group: Group, costs: tuple[HopCost, ...]) -> dict[str, Any]:

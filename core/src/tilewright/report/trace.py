@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tilewright.ir.runner import Level, Timeline, TimeSpan
+from tilewright.ir.programs.runner import Level, Timeline, TimeSpan
 
 ESTIMATE, MEASUREMENT = 1, 2  # process numbers
 STEPS, CORES = "steps", "cores"

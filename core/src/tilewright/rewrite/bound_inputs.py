@@ -4,9 +4,9 @@ Does not use it: accumulators are bounded, and requantisations proved, in `arith
 
 from __future__ import annotations
 
-from tilewright.ir.graph import Graph, Node
-from tilewright.ir.graph_pass import GraphPass, PassContext, PassResult
-from tilewright.ir.requant import Requant
+from tilewright.ir.graphs.graph import Graph, Node
+from tilewright.ir.graphs.graph_pass import GraphPass, PassContext, PassResult
+from tilewright.ir.tensors.requant import Requant
 from tilewright.rewrite.edit import Draft, with_attributes
 
 Range = tuple[int, int]

@@ -8,8 +8,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Attribute, Graph, Node, Tensor
+from tilewright.ir.graphs.graph import Attribute, Graph, Node, Tensor
+from tilewright.ir.tensors.dtypes import DType
 
 if TYPE_CHECKING:
     import numpy as np

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from tilewright.rewrite import (
-    bound_inputs,
-    dead_nodes,
+from tilewright.rewrite import bound_inputs
+from tilewright.rewrite.fold import (
     flatten_into_weights,
     fold_batch_norm,
     fold_constants,
     fold_dequantised,
     fold_zero_points,
-    fuse_activation,
-    fuse_matmul_add,
+)
+from tilewright.rewrite.merge import fuse_activation, fuse_matmul_add, merge_duplicates, merge_lookups, merge_transposes
+from tilewright.rewrite.quantisation import (
     lower_quantised,
-    merge_duplicates,
-    merge_lookups,
-    merge_transposes,
     move_quantisation,
     recognise_decomposed_quantisation,
     recognise_fake_quantisation,
-    remove_dead_channels,
 )
+from tilewright.rewrite.remove import dead_nodes, remove_dead_channels
 
 PASSES = (
     dead_nodes.PASS,

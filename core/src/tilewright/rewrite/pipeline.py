@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tilewright.errors import Diagnostic, Exit, TilewrightError
-from tilewright.ir.answers import demand_type
-from tilewright.ir.graph import Graph, Node
-from tilewright.ir.graph_pass import GraphPass, PassContext, PassResult
-from tilewright.ir.journal import DEBUG, INFO, log_span, with_log_span
-from tilewright.ir.operator import Operator
+from tilewright.ir.graphs.graph import Graph, Node
+from tilewright.ir.graphs.graph_pass import GraphPass, PassContext, PassResult
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.log_span import DEBUG, INFO, log_span, with_log_span
+from tilewright.ir.plugin_contract import demand_type
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tilewright.ir.graph import Graph, Node
+from tilewright.ir.graphs.graph import Graph, Node
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

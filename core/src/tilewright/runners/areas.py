@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from tilewright.ir.addressable import caller_memory
-from tilewright.ir.program import Port
-from tilewright.ir.runner import Job
+from tilewright.ir.machines.addressable import caller_memory
+from tilewright.ir.programs.program import Port
+from tilewright.ir.programs.runner import Job
 
 if TYPE_CHECKING:
-    from tilewright.lower.addresses import AddressBook
+    from tilewright.lower.operands.addresses import AddressBook
 
 STATE = "state"  # role of an area, and the name that steps have for it
 

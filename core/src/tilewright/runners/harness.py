@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING
 
 from tilewright.c_text.templates import template
 from tilewright.errors import toolchain_error, usage_error
-from tilewright.ir.graph import Tensor
-from tilewright.ir.layout import Layout, row_major
-from tilewright.ir.program import Port
-from tilewright.ir.runner import Job
+from tilewright.ir.graphs.graph import Tensor
+from tilewright.ir.programs.program import Port
+from tilewright.ir.programs.runner import Job
+from tilewright.ir.tensors.layout import Layout, row_major
 from tilewright.runners.areas import STATE, Area, areas_of
-from tilewright.runners.run_by_rows import run_by_rows
-from tilewright.runners.traced_rows import FLAG, HEADER, HEADER_NAME, TracedRows, decode_rows, see_rows, traced_rows
+from tilewright.runners.streamed_run import run_by_rows
+from tilewright.runners.traced_lines import FLAG, HEADER, HEADER_NAME, TracedRows, decode_rows, see_rows, traced_rows
 from tilewright.runners.write_guard import guard_text, writable
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from tilewright.lower.addresses import AddressBook
+    from tilewright.lower.operands.addresses import AddressBook
 
     Array = npt.NDArray[np.generic]
 
@@ -81,7 +81,7 @@ def make_harness(job: Job, text: str = "", **names: object) -> Harness:
     `text` is the Mako template of another `main` than the host's; it sees `names` beside what the host's sees, and
     `constants`, the pools of constants.
     """
-    from tilewright.lower.addresses import address_book, members_of, ports_of
+    from tilewright.lower.operands.addresses import address_book, members_of, ports_of
 
     graph = job.plan.tiled.scheduled.bound.graph
     members = members_of(graph, job.prefix)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilewright.errors import TilewrightError, toolchain_error, typed
-from tilewright.ir.runner import Job, RunResult
+from tilewright.ir.programs.runner import Job, RunResult
 from tilewright.runners.harness import Harness, decode_outputs, decode_trace, make_harness
 from tilewright.runners.toolchain import INSTALL_HINT, Compiler, execute, find_compiler, missing_compiler
 from tilewright.runners.write_guard import trespass

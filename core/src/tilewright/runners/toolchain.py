@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tilewright.errors import toolchain_error, usage_error
-from tilewright.ir.journal import DEBUG, log_span
+from tilewright.ir.log_span import DEBUG, log_span
 
 ON_PATH = ("cc", "gcc", "clang")
 INSTALL_HINT = "pip install ziglang     (a C compiler as a wheel; or install gcc or clang)"

@@ -14,10 +14,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NoReturn
 
-from tilewright.emit.stage import text as emitted_text
+from tilewright.emit.emit import text as emitted_text
 from tilewright.errors import TilewrightError, toolchain_error
-from tilewright.ir.platform import Platform
-from tilewright.ir.runner import Job, Level, RunResult, Timeline, TimeSpan
+from tilewright.ir.machines.platform import Platform
+from tilewright.ir.programs.runner import Job, Level, RunResult, Timeline, TimeSpan
 from tilewright.runners.harness import Harness, decode_outputs, decode_trace, make_harness
 from tilewright.runners.host import SANITIZER_OPTIONS, STRICT
 from tilewright.runners.object_files import object_files

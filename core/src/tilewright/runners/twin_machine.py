@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tilewright.c_text.identifiers import comment_text
-from tilewright.ir.platform import CopyPath, Platform
+from tilewright.ir.machines.platform import CopyPath, Platform
+from tilewright.ir.plans.stages import comes_and_goes
+from tilewright.ir.programs.runner import Job
 from tilewright.ir.rounding import align_up
-from tilewright.ir.runner import Job
-from tilewright.ir.stages import comes_and_goes
-from tilewright.lower.addresses import AddressBook, address_book, members_of, ports_of
+from tilewright.lower.operands.addresses import AddressBook, address_book, members_of, ports_of
 from tilewright.runners.areas import Area, areas_of
 
 FIRST_ADDRESS = 0x1000_0000  # of memories that have none of their own

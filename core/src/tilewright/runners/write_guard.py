@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 
 from tilewright.c_text.templates import template
 from tilewright.errors import TilewrightError, toolchain_error
-from tilewright.ir.runner import Job
-from tilewright.ir.stages import Buffer, Tiled
+from tilewright.ir.plans.stages import Buffer, Tiled
+from tilewright.ir.programs.runner import Job
 from tilewright.runners.areas import STATE, Area
 
 if TYPE_CHECKING:
-    from tilewright.lower.addresses import AddressBook
+    from tilewright.lower.operands.addresses import AddressBook
 
 FOUND = "trespass.txt"  # that the program leaves: step, area, first and last byte
 _WHOLE = ("scratch", "tile", "staged", "resident")  # kinds that a step may fill as it likes while they live

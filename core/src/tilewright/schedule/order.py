@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from heapq import heapify, heappop, heappush
 
-from tilewright.ir.graph import Graph, Node
+from tilewright.ir.graphs.graph import Graph, Node
 
 
 def given_order(graph: Graph) -> tuple[str, ...]:

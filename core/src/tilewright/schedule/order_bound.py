@@ -4,7 +4,7 @@ Does not know any order.
 
 from __future__ import annotations
 
-from tilewright.schedule.order_sections import ancestors
+from tilewright.schedule.order_subgraphs import ancestors
 from tilewright.schedule.order_task import OrderTask, members
 
 

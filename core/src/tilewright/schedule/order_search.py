@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tilewright.schedule.order_bound import least_peak
-from tilewright.schedule.order_sections import joined, subgraphs
 from tilewright.schedule.order_states import State, Walk
+from tilewright.schedule.order_subgraphs import joined, subgraphs
 from tilewright.schedule.order_task import OrderTask
 
 _WIDTH = 24  # states that the beam keeps for each number of nodes done

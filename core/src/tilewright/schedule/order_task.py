@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from tilewright.ir.graph import Graph, Node
-from tilewright.ir.operator import Operator
-from tilewright.ir.stages import Bound
+from tilewright.ir.graphs.graph import Graph, Node
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.plans.stages import Bound
 from tilewright.schedule.pieces import pieces_of
 
 

@@ -8,10 +8,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from tilewright.ir.graph import Graph, Node
-from tilewright.ir.operands import input_names
-from tilewright.ir.operator import Operator
-from tilewright.ir.stages import Bound
+from tilewright.ir.graphs.graph import Graph, Node
+from tilewright.ir.graphs.operands import input_names
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.plans.stages import Bound
 from tilewright.schedule.storage import Sharing, offered_pairs, view_aliases
 
 

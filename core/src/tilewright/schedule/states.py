@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.graph import Node
-from tilewright.ir.layout import same_bytes
-from tilewright.ir.operands import input_names
-from tilewright.ir.operator import Operator
-from tilewright.ir.stages import Bound
+from tilewright.ir.graphs.graph import Node
+from tilewright.ir.graphs.operands import input_names
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.stages import Bound
+from tilewright.ir.tensors.layout import same_bytes
 from tilewright.schedule.storage import Sharing, offered_pairs
 
 

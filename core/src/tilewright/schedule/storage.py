@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tilewright.ir.access import Access, MapAccess
-from tilewright.ir.graph import Graph, Node
-from tilewright.ir.layout import same_bytes
-from tilewright.ir.operands import input_names
-from tilewright.ir.operator import Alias, Operator
-from tilewright.ir.stages import Bound
+from tilewright.ir.access.index_map import Access, MapAccess
+from tilewright.ir.graphs.graph import Graph, Node
+from tilewright.ir.graphs.operands import input_names
+from tilewright.ir.graphs.operator import Alias, Operator
+from tilewright.ir.plans.stages import Bound
+from tilewright.ir.tensors.layout import same_bytes
 
 
 @dataclass(slots=True, kw_only=True)

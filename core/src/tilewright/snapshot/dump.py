@@ -11,12 +11,12 @@ from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from tilewright.ir.codec import Json
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.graph import Attribute, Graph, Node, Tensor
-from tilewright.ir.layout import Layout, row_major
-from tilewright.ir.regions import InternalValue, Region, RepeatedCalls, Stripes
-from tilewright.ir.requant import Requant
-from tilewright.ir.stages import Allocated, Bound, Buffer, Scheduled, Tiled
+from tilewright.ir.graphs.graph import Attribute, Graph, Node, Tensor
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.region import InternalValue, Region, RepeatedCalls, Stripes
+from tilewright.ir.plans.stages import Allocated, Bound, Buffer, Scheduled, Tiled
+from tilewright.ir.tensors.layout import Layout, row_major
+from tilewright.ir.tensors.requant import Requant
 from tilewright.snapshot.saved_stage import SavedStage, plain_codec, stage_name
 
 if TYPE_CHECKING:
@@ -164,7 +164,8 @@ def _region(region: Region) -> Iterator[str]:
         trips = zip(region.steps, region.line_buffers.loops, region.line_buffers.extents, strict=True)
         yield from (f"        {step}: rows of {loop or 'nothing'} by {count}" for step, loop, count in trips)
         backward = " backward" if region.line_buffers.backward else ""
-        yield f"        {len(region.line_buffers.calls)} calls{backward}: {' '.join(map(_repeated, region.line_buffers.call_schedule))}"
+        calls = " ".join(map(_repeated, region.line_buffers.call_schedule))
+        yield f"        {len(region.line_buffers.calls)} calls{backward}: {calls}"
         yield from _stripes(region, region.line_buffers.stripes)
     yield from (f"        {value} stays whole in {memory}" for value, memory in sorted(region.resident.items()))
     yield from (

@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from tilewright.check import stages as verify
 from tilewright.errors import TilewrightError, model_error, plugin_error, typed, usage_error
 from tilewright.ir.codec import Codec, Json, Reference
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.layer import Layer, Layers, layer_key
-from tilewright.ir.operator import Operator
-from tilewright.ir.platform import CopyPath, Engine, Memory, MemoryHierarchy, Platform
-from tilewright.ir.stages import Allocated, Bound, Scheduled, Tiled
+from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.machines.platform import CopyPath, Engine, Memory, MemoryHierarchy, Platform
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.layer import Layer, Layers, layer_key
+from tilewright.ir.plans.stages import Allocated, Bound, Scheduled, Tiled
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.snapshot.atomic_folder import write_folder
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import random
 
-from tilewright.ir.allocation import Block, Pool, Problem
+from tilewright.ir.plans.allocation import Block, Pool, Problem
 
 
 def block(

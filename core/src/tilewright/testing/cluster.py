@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tilewright.ir.platform import CopyPath, Engine, Memory, Platform
+from tilewright.ir.machines.platform import CopyPath, Engine, Memory, Platform
 from tilewright.ir.rounding import ceil_div
 
 SCRATCHPAD_BYTES = 64 << 10

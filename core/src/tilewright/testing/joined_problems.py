@@ -7,7 +7,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from tilewright.ir.allocation import Problem, Within
+from tilewright.ir.plans.allocation import Problem, Within
 from tilewright.ir.rounding import align_down
 from tilewright.testing.allocation_problems import random_problem
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.layer import matched
-from tilewright.testing.kernel_run import UBSAN, run_kernel
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.plans.layer import matched
+from tilewright.testing.kernels.kernel_run import UBSAN, run_kernel
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.operator_layers import every_layer
 from tilewright.testing.operator_sites import result_errors, site_of

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tilewright.ir.graph import Attribute
+from tilewright.ir.graphs.graph import Attribute
 
 if TYPE_CHECKING:
     import numpy as np

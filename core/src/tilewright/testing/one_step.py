@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from tilewright.bind import bind
 from tilewright.builtin import tilewright_kernels, tilewright_operators
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.graph import Attribute, Graph
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.operator import Operator
-from tilewright.ir.platform import Platform
-from tilewright.ir.stages import Bound, Scheduled
+from tilewright.ir.graphs.graph import Attribute, Graph
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.machines.platform import Platform
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.stages import Bound, Scheduled
 from tilewright.schedule import schedule
 from tilewright.testing.operator_sites import site_of
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Attribute
-from tilewright.ir.requant import Requant
-from tilewright.testing.integer_values import byte_array
+from tilewright.ir.graphs.graph import Attribute
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.requant import Requant
+from tilewright.testing.kernels.integer_values import byte_array
 from tilewright.testing.layer_sample import Sample
 from tilewright.testing.recurrent_layers import recurrent_layers
 

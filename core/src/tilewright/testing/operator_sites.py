@@ -9,12 +9,12 @@ from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
-from tilewright.ir.access import Access, Box, MapAccess
-from tilewright.ir.dtypes import DType
-from tilewright.ir.evaluation import allowed, results
-from tilewright.ir.graph import Attribute, Node, Site, Tensor
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.operator import Operator
+from tilewright.ir.access.index_map import Access, Box, MapAccess
+from tilewright.ir.graphs.evaluation import allowed, results
+from tilewright.ir.graphs.graph import Attribute, Node, Site, Tensor
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.tensors.dtypes import DType
 
 if TYPE_CHECKING:
     import numpy as np

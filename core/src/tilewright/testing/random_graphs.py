@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Attribute, Graph, Node, Site, Tensor
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.operator import Operator
-from tilewright.ir.platform import Memory, MemoryHierarchy, Platform
+from tilewright.ir.graphs.graph import Attribute, Graph, Node, Site, Tensor
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.machines.platform import Memory, MemoryHierarchy, Platform
+from tilewright.ir.tensors.dtypes import DType
 
 _FAMILIES = ("binary", "clip", "concat", "reshape", "slice", "transpose")
 

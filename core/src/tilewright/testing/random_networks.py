@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Attribute, Graph
-from tilewright.ir.operator import Operator
+from tilewright.ir.graphs.graph import Attribute, Graph
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.testing.sketch import Sketch
 
 if TYPE_CHECKING:

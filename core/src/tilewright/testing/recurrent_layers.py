@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.ir.graph import Attribute
+from tilewright.ir.graphs.graph import Attribute
 from tilewright.testing.layer_sample import Sample
 
 if TYPE_CHECKING:

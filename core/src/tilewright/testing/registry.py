@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tilewright.config.options import Options
-from tilewright.ir.platform import Platform
+from tilewright.ir.machines.platform import Platform
 from tilewright.plugins import Registry, discover, load_named
 
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tilewright.comparison.verdicts import StepVerdict, judge_steps
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.ir.graph import Graph, Node, Site, Tensor
-from tilewright.ir.runner import Job, Runner, RunResult
+from tilewright.ir.graphs.graph import Graph, Node, Site, Tensor
+from tilewright.ir.programs.runner import Job, Runner, RunResult
 from tilewright.plugins import Registry
-from tilewright.validate.comparison import StepVerdict, judge_steps
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Attribute, Graph, Node, Tensor
-from tilewright.ir.operator import Operator
+from tilewright.ir.graphs.graph import Attribute, Graph, Node, Tensor
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.tensors.dtypes import DType
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,21 +7,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tilewright.ir.regions import Hop
-from tilewright.ir.stages import Buffer, Group
-from tilewright.ir.tiler import Buffering, TilingRequest
-from tilewright.tile.buffers import region_buffers
-from tilewright.tile.loop_orders import EstimatedTiling
-from tilewright.tile.no_tiling import Needs, needs_of
-from tilewright.tile.pareto import pareto_tilings
-from tilewright.tile.problem import SpaceTables
-from tilewright.tile.residency import ResidencyPlan, decided, may_be_resident, resident_values
-from tilewright.tile.search import TilingSearch
-from tilewright.tile.stage import listed
-from tilewright.tile.step_spaces import NOTHING, ScheduledMachine
-from tilewright.tile.step_tilings import HopTilings, StepTiling, StepTilings
+from tilewright.ir.plans.region import Hop
+from tilewright.ir.plans.stages import Buffer, Group
+from tilewright.ir.plans.tiler import Buffering, TilingRequest
+from tilewright.tile.cost.tiling_problem import SpaceTables
+from tilewright.tile.search.loop_orders import EstimatedTiling
+from tilewright.tile.search.no_tiling import Needs, needs_of
+from tilewright.tile.search.pareto import pareto_tilings
+from tilewright.tile.search.residency import ResidencyPlan, decided, may_be_resident, resident_values
+from tilewright.tile.search.step_tilings import HopTilings, StepTiling, StepTilings
+from tilewright.tile.search.tiling_search import TilingSearch
+from tilewright.tile.space.step_spaces import NOTHING, ScheduledMachine
+from tilewright.tile.space.tiling_space import TilingSpace, WindowTable
 from tilewright.tile.strategies import StepTiler, grouped
-from tilewright.tile.tiling_space import TilingSpace, WindowTable
+from tilewright.tile.tile import listed
+from tilewright.tile.tile_buffers import region_buffers
 
 _MOST = 20  # tilings of one step over the only hop
 _MOST_NESTED = 6  # over each of several: their combinations are listed

@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import Literal
 
 from tilewright.errors import unsupported_error
-from tilewright.ir.constant_copies import copies_of, copy_name, copying, read_as
-from tilewright.ir.platform import Platform
-from tilewright.ir.regions import Region, key_of
-from tilewright.ir.stages import Buffer
-from tilewright.tile.step_spaces import ScheduledMachine
+from tilewright.ir.machines.platform import Platform
+from tilewright.ir.plans.constant_copies import copies_of, copy_name, copying, read_as
+from tilewright.ir.plans.region import Region, key_of
+from tilewright.ir.plans.stages import Buffer
+from tilewright.tile.space.step_spaces import ScheduledMachine
 
 Use = Literal["ro", "rw"]
 Uses = Mapping[str, Mapping[str, Use]]  # buffer -> engine -> what it does there

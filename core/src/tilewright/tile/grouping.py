@@ -12,21 +12,21 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tilewright.ir.journal import log_begin
-from tilewright.ir.regions import Region
+from tilewright.ir.log_span import log_begin
+from tilewright.ir.plans.region import Region
+from tilewright.ir.plans.stages import Buffer, Group, Step
+from tilewright.ir.plans.tiler import Buffering
 from tilewright.ir.rounding import align_up
-from tilewright.ir.stages import Buffer, Group, Step
-from tilewright.ir.tiler import Buffering
-from tilewright.tile.buffers import first_of, not_together
-from tilewright.tile.cost import altogether, region_costs
-from tilewright.tile.fusion import RegionAnalysis, StepAnalyses, region_analysis, whole_hops
-from tilewright.tile.group_bounds import ROUNDED, least_cost
-from tilewright.tile.group_search import GroupTiling, best_groups
-from tilewright.tile.kernel_costs import scratch_bytes
-from tilewright.tile.lower_bounds import MOST_TRAFFIC
-from tilewright.tile.residency import ResidencyPlan, resident_values
-from tilewright.tile.step_spaces import ScheduledMachine
-from tilewright.tile.step_tilings import StepTiling, StepTilings
+from tilewright.tile.cost.kernel_costs import scratch_bytes
+from tilewright.tile.cost.lower_bounds import MOST_TRAFFIC
+from tilewright.tile.cost.region_cost import altogether, region_costs
+from tilewright.tile.groups.group_bounds import ROUNDED, least_cost
+from tilewright.tile.groups.group_search import GroupTiling, best_groups
+from tilewright.tile.search.residency import ResidencyPlan, resident_values
+from tilewright.tile.search.step_tilings import StepTiling, StepTilings
+from tilewright.tile.space.fusion import RegionAnalysis, StepAnalyses, region_analysis, whole_hops
+from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.tile_buffers import first_of, not_together
 
 MOST_STEPS = 8  # of a group that is looked for
 _SHORT = 4  # up to so many, every segment is looked at; longer ones only where one step fewer is worth having

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING
 
-from tilewright.ir.decisions import Decisions
-from tilewright.ir.operator import Operator
-from tilewright.ir.regions import Region, key_of
-from tilewright.ir.stages import Tiled
-from tilewright.tile.buffers import analysis_of_region
-from tilewright.tile.step_spaces import ScheduledMachine
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.region import Region, key_of
+from tilewright.ir.plans.stages import Tiled
+from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.tile_buffers import analysis_of_region
 
 if TYPE_CHECKING:
-    from tilewright.tile.cost import HopCost
-    from tilewright.tile.fusion import RegionAnalysis
+    from tilewright.tile.cost.region_cost import HopCost
+    from tilewright.tile.space.fusion import RegionAnalysis
 
 
 def step_costs(
@@ -28,7 +28,7 @@ def step_costs(
     costs: dict[str, tuple[HopCost, ...]] = {step.name: () for step in tiled.scheduled.steps}
     if not any(region.hops for region in tiled.regions):
         return costs
-    from tilewright.tile.cost import region_costs
+    from tilewright.tile.cost.region_cost import region_costs
 
     machine = ScheduledMachine(tiled.scheduled, operators, decisions)
     known: dict[Hashable, tuple[HopCost, ...]] = {}

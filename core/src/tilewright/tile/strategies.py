@@ -9,18 +9,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from tilewright.errors import TilewrightError
-from tilewright.ir.stages import Group
-from tilewright.ir.tiler import Buffering, TilingRequest
+from tilewright.ir.plans.stages import Group
+from tilewright.ir.plans.tiler import Buffering, TilingRequest
 from tilewright.tile.whole import WholeTiler
 
 if TYPE_CHECKING:
+    from tilewright.tile.cost.tiling_problem import SpaceTables
     from tilewright.tile.grouping import Partition
-    from tilewright.tile.loop_orders import EstimatedTiling
-    from tilewright.tile.problem import SpaceTables
-    from tilewright.tile.residency import ResidencyPlan
-    from tilewright.tile.step_spaces import ScheduledMachine
-    from tilewright.tile.step_tilings import StepTilings
-    from tilewright.tile.tiling_space import TilingSpace
+    from tilewright.tile.search.loop_orders import EstimatedTiling
+    from tilewright.tile.search.residency import ResidencyPlan
+    from tilewright.tile.search.step_tilings import StepTilings
+    from tilewright.tile.space.step_spaces import ScheduledMachine
+    from tilewright.tile.space.tiling_space import TilingSpace
 
 Strategy = Literal["auto", "cost", "min", "max", "random-max"]
 
@@ -37,8 +37,8 @@ class StepTiler:
         if not request.scheduled.bound.platform.inner:
             return WholeTiler().plan(request)
         from tilewright.tile.grouping import nothing_resident
-        from tilewright.tile.residency import decided, plan_residency
-        from tilewright.tile.step_spaces import ScheduledMachine
+        from tilewright.tile.search.residency import decided, plan_residency
+        from tilewright.tile.space.step_spaces import ScheduledMachine
 
         machine = ScheduledMachine(
             request.scheduled, request.operators, decided(request.decisions, request.decisions.tiles)
@@ -56,9 +56,9 @@ class StepTiler:
 
     def step_tilings(self, machine: ScheduledMachine, request: TilingRequest) -> StepTilings:
         """The tilings that it takes for single steps."""
-        from tilewright.tile.search import TilingSearch
-        from tilewright.tile.size_strategies import first_fitting
-        from tilewright.tile.step_tilings import StepTilings
+        from tilewright.tile.search.size_strategies import first_fitting
+        from tilewright.tile.search.step_tilings import StepTilings
+        from tilewright.tile.search.tiling_search import TilingSearch
 
         def find(
             space: TilingSpace,
@@ -81,8 +81,8 @@ def grouped(
     step_tilings: StepTilings, request: TilingRequest, bases: Sequence[ResidencyPlan], *, search: bool
 ) -> tuple[Group, ...]:
     """The best of some plans of single steps, with steps tiled together: pinned ones and with `search` what gains."""
-    from tilewright.tile.fusion import StepAnalyses
     from tilewright.tile.grouping import Grouping
+    from tilewright.tile.space.fusion import StepAnalyses
 
     known, analyses = request.known.setdefault("groups", {}), StepAnalyses(step_tilings.machine)
     best: Partition | None = None
@@ -103,7 +103,7 @@ def grouped(
 
 def _misfit(machine: ScheduledMachine, step_tilings: StepTilings, index: int) -> TilewrightError:
     """The step's error, with the least memory that does for it."""
-    from tilewright.tile.no_tiling import does_not_fit
+    from tilewright.tile.search.no_tiling import does_not_fit
 
     blocked = step_tilings.blocked(index)
     if blocked is None:

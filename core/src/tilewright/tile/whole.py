@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilewright.ir.regions import Region
-from tilewright.ir.stages import Group, Step
-from tilewright.ir.tiler import TilingRequest
-from tilewright.tile.buffers import first_of, not_together
+from tilewright.ir.plans.region import Region
+from tilewright.ir.plans.stages import Group, Step
+from tilewright.ir.plans.tiler import TilingRequest
+from tilewright.tile.tile_buffers import first_of, not_together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,9 +36,9 @@ class WholeTiler:
             if region is None:
                 groups.append(_alone(step, request))
             elif region.name == step.name and region.line_buffers is not None:
-                from tilewright.tile.row_buffers import line_buffered_cycles
-                from tilewright.tile.row_steps import LineBufferAnalysis
-                from tilewright.tile.step_spaces import ScheduledMachine
+                from tilewright.tile.line_buffers.analysis import LineBufferAnalysis
+                from tilewright.tile.line_buffers.buffers import line_buffered_cycles
+                from tilewright.tile.space.step_spaces import ScheduledMachine
 
                 machine = ScheduledMachine(request.scheduled, request.operators, request.decisions)
                 steps = steps or LineBufferAnalysis(machine)

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tilewright.ir.code_pass import CodePass, CodePassContext
-from tilewright.ir.program import Program
-from tilewright.ir.statements import Hook, Statement, StepCall
+from tilewright.ir.programs.code_pass import CodePass, CodePassContext
+from tilewright.ir.programs.program import Program
+from tilewright.ir.programs.statements import Hook, Statement, StepCall
 
 
 def _apply(program: Program, context: CodePassContext) -> Program:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from tilewright.ir.code_pass import CodePass, CodePassContext
-from tilewright.ir.expressions import Expression, FunctionCall
-from tilewright.ir.program import Program, StepCode
-from tilewright.ir.stages import comes_and_goes
-from tilewright.ir.statements import Barrier, Dead, If, Live, Mark, Statement, StepCall, replaced
+from tilewright.ir.plans.stages import comes_and_goes
+from tilewright.ir.programs.code_pass import CodePass, CodePassContext
+from tilewright.ir.programs.expressions import Expression, FunctionCall
+from tilewright.ir.programs.program import Program, StepCode
+from tilewright.ir.programs.statements import Barrier, Dead, If, Live, Mark, Statement, StepCall, replaced
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,12 +15,21 @@ from importlib.resources import files
 
 from tilewright.c_text.identifiers import comment_text
 from tilewright.errors import typed, usage_error
-from tilewright.ir.code_pass import CodePass, CodePassContext
-from tilewright.ir.dtypes import DType
-from tilewright.ir.expressions import Cast, Element, Expression, Field, FunctionCall, Name, Number, Reference, equal
-from tilewright.ir.program import Program, StepCode
-from tilewright.ir.sections import CodeFragment, ordered
-from tilewright.ir.statements import (
+from tilewright.ir.code_fragments import CodeFragment, ordered
+from tilewright.ir.programs.code_pass import CodePass, CodePassContext
+from tilewright.ir.programs.expressions import (
+    Cast,
+    Element,
+    Expression,
+    Field,
+    FunctionCall,
+    Name,
+    Number,
+    Reference,
+    equal,
+)
+from tilewright.ir.programs.program import Program, StepCode
+from tilewright.ir.programs.statements import (
     Barrier,
     ByteRange,
     Code,
@@ -34,7 +43,8 @@ from tilewright.ir.statements import (
     replaced,
     statements_in,
 )
-from tilewright.operators.c_elements import Elements, conversions
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.operators.c_code.c_elements import Elements, conversions
 
 KINDS = ("inputs", "outputs", "constants")
 

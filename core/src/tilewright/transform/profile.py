@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import replace
 from importlib.resources import files
 
-from tilewright.ir.code_pass import CodePass, CodePassContext
-from tilewright.ir.expressions import FunctionCall
-from tilewright.ir.program import Program, StepCode
-from tilewright.ir.sections import CodeFragment
-from tilewright.ir.statements import (
+from tilewright.ir.code_fragments import CodeFragment
+from tilewright.ir.programs.code_pass import CodePass, CodePassContext
+from tilewright.ir.programs.expressions import FunctionCall
+from tilewright.ir.programs.program import Program, StepCode
+from tilewright.ir.programs.statements import (
     Barrier,
     CopyWait,
     Declare,

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph
+from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.rewrite.qdq.affine import Affine, read
 from tilewright.testing.sketch import Sketch
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilewright.ir.dtypes import DType
-from tilewright.ir.requant import Requant, requantise
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.requant import Requant, requantise
 from tilewright.rewrite.passes import PASSES
 from tilewright.testing.sketch import Sketch
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph
+from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.rewrite.passes import PASSES
 from tilewright.testing.sketch import Sketch
 

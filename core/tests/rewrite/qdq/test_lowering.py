@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph
+from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.rewrite.passes import PASSES
 from tilewright.rewrite.qdq.lowering import FAMILIES
 from tilewright.testing.sketch import Sketch

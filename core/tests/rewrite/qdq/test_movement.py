@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph
+from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.rewrite.qdq.movement import dequantise_after_constants, hoist_quantise, sink_dequantise
 from tilewright.testing.sketch import Sketch
 

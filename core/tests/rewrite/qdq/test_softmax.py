@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph
+from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.rewrite.passes import PASSES
 from tilewright.testing.sketch import Sketch
 

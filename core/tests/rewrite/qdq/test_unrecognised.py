@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tilewright.ir.dtypes import DType
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.rewrite.qdq.unrecognised import unrecognised
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tilewright.ir.dtypes import DType
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.rewrite.edit import Draft
 from tilewright.rewrite.qdq.weights import Bias
 from tilewright.rewrite.qdq.work import Work

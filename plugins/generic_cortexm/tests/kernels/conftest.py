@@ -9,7 +9,7 @@ import pytest
 from tilewright.api.graph import Site
 from tilewright.api.kernel import Kernel
 from tilewright.api.testing import Sample, every_layer, site_of, vocabulary
-from tilewright.ir.layer import layer_of
+from tilewright.ir.plans.layer import layer_of
 from tilewright_cortexm.portable import portable_cycles
 
 

@@ -12,11 +12,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tilewright.api.testing import UBSAN, byte_array, make_requant, refusal, run_kernel, site_of
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Attribute, Site
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.layout import Layout, channels_last, row_major
-from tilewright.operators.qelementwise import QADD, QMUL
+from tilewright.ir.graphs.graph import Attribute, Site
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.layout import Layout, channels_last, row_major
+from tilewright.operators.quantised.qelementwise import QADD, QMUL
 from tilewright_cortexm.kernels import KERNELS
 
 Array = npt.NDArray[np.generic]

@@ -15,18 +15,18 @@ import pytest
 from tilewright.api.testing import SideBySide, byte_array, make_requant, side_by_side, site_of
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Attribute, Site
-from tilewright.ir.operator import Operator
-from tilewright.ir.requant import Requant
-from tilewright.operators.pool import MAX_POOL
-from tilewright.operators.qconv import QCONV
-from tilewright.operators.qelementwise import QADD, QMUL
-from tilewright.operators.qgemm import QGEMM, QMATMUL
-from tilewright.operators.qlookup import QLOOKUP
-from tilewright.operators.qpool import QAVERAGE_POOL, QREDUCE_MEAN
-from tilewright.operators.qsoftmax import QSOFTMAX
-from tilewright.operators.quantize import QUANTIZE
+from tilewright.ir.graphs.graph import Attribute, Site
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.requant import Requant
+from tilewright.operators.pooling.pool import MAX_POOL
+from tilewright.operators.quantised.qconv import QCONV
+from tilewright.operators.quantised.qelementwise import QADD, QMUL
+from tilewright.operators.quantised.qgemm import QGEMM, QMATMUL
+from tilewright.operators.quantised.qlookup import QLOOKUP
+from tilewright.operators.quantised.qpool import QAVERAGE_POOL, QREDUCE_MEAN
+from tilewright.operators.quantised.qsoftmax import QSOFTMAX
+from tilewright.operators.quantised.quantize import QUANTIZE
 from tilewright_cortexm.kernels import KERNELS
 from tilewright_cortexm.qemu.runner import STRICT, QemuRunner
 from tilewright_cortexm.qemu.tools import OTHER_COMPILER, arm_compiler

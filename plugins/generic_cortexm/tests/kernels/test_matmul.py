@@ -11,10 +11,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tilewright.api.testing import UBSAN, byte_array, make_requant, refusal, run_kernel, site_of
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Attribute, Site
-from tilewright.ir.kernel import Kernel
-from tilewright.operators.qgemm import QMATMUL
+from tilewright.ir.graphs.graph import Attribute, Site
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.operators.quantised.qgemm import QMATMUL
 from tilewright_cortexm.kernels import dsp_matmul, mve_matmul
 
 Array = npt.NDArray[np.generic]

@@ -11,14 +11,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tilewright.api.testing import UBSAN, byte_array, make_requant, refusal, run_kernel, site_of
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Attribute, Site
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.layer import layer_of
-from tilewright.ir.operator import Operator
-from tilewright.ir.requant import Requant
-from tilewright.operators.pool import MAX_POOL
-from tilewright.operators.qpool import QAVERAGE_POOL, QREDUCE_MEAN
+from tilewright.ir.graphs.graph import Attribute, Site
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.plans.layer import layer_of
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.requant import Requant
+from tilewright.operators.pooling.pool import MAX_POOL
+from tilewright.operators.quantised.qpool import QAVERAGE_POOL, QREDUCE_MEAN
 from tilewright_cortexm.kernels import KERNELS
 
 Array = npt.NDArray[np.generic]

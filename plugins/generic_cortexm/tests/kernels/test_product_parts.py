@@ -10,11 +10,11 @@ import numpy.typing as npt
 import pytest
 
 from tilewright.api.testing import UBSAN, byte_array, make_requant, run_tiled, site_of
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Attribute, Site
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.layer import Layer, layer_of
-from tilewright.operators.qgemm import QGEMM
+from tilewright.ir.graphs.graph import Attribute, Site
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.plans.layer import Layer, layer_of
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.operators.quantised.qgemm import QGEMM
 from tilewright_cortexm.kernels import dsp_products, mve_products
 from tilewright_cortexm.kernels.product_parts import LOOP, share
 

@@ -11,13 +11,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tilewright.api.testing import UBSAN, byte_array, make_requant, refusal, run_kernel, site_of
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Attribute, Site
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.layer import layer_of
-from tilewright.ir.requant import Requant
-from tilewright.operators.qconv import QCONV
-from tilewright.operators.qgemm import QGEMM
+from tilewright.ir.graphs.graph import Attribute, Site
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.plans.layer import layer_of
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.requant import Requant
+from tilewright.operators.quantised.qconv import QCONV
+from tilewright.operators.quantised.qgemm import QGEMM
 from tilewright_cortexm.kernels import dsp_products, mve_products
 
 Array = npt.NDArray[np.generic]

@@ -9,7 +9,7 @@ import pytest
 
 from tilewright.api.graph import DType
 from tilewright.api.testing import refusal, run_kernel, site_of, vocabulary
-from tilewright.ir.layer import layer_of
+from tilewright.ir.plans.layer import layer_of
 from tilewright_cortexm.kernels.quantize import KERNELS
 from tilewright_cortexm.portable import portable_cycles
 

@@ -9,15 +9,15 @@ import numpy.typing as npt
 import pytest
 
 from tilewright.api.testing import UBSAN, byte_array, make_requant, refusal, run_tiled, site_of
-from tilewright.ir.access import MapAccess
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Attribute, Site
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.layer import Layer, layer_of
-from tilewright.ir.operator import Operator
-from tilewright.operators.pool import MAX_POOL
-from tilewright.operators.qconv import QCONV
-from tilewright.operators.qpool import QAVERAGE_POOL, QREDUCE_MEAN
+from tilewright.ir.access.index_map import MapAccess
+from tilewright.ir.graphs.graph import Attribute, Site
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.plans.layer import Layer, layer_of
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.operators.pooling.pool import MAX_POOL
+from tilewright.operators.quantised.qconv import QCONV
+from tilewright.operators.quantised.qpool import QAVERAGE_POOL, QREDUCE_MEAN
 from tilewright_cortexm.kernels import (
     dsp_depthwise,
     dsp_pools,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tilewright.c_text.rendering import render_source
-from tilewright.ir.kernel import Kernel
+from tilewright.ir.machines.kernel import Kernel
 from tilewright_cortexm.kernels import sources
 from tilewright_cortexm.kernels.sources import c_section, each_of, narrowed
 

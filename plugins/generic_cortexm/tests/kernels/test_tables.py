@@ -9,13 +9,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tilewright.api.testing import UBSAN, byte_array, refusal, run_kernel, site_of
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Attribute, Site
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.operator import Operator
-from tilewright.operators.qlookup import QLOOKUP
-from tilewright.operators.qsoftmax import QSOFTMAX
-from tilewright.operators.quantize import QUANTIZE
+from tilewright.ir.graphs.graph import Attribute, Site
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.operators.quantised.qlookup import QLOOKUP
+from tilewright.operators.quantised.qsoftmax import QSOFTMAX
+from tilewright.operators.quantised.quantize import QUANTIZE
 from tilewright_cortexm.kernels import KERNELS
 
 Array = npt.NDArray[np.generic]

@@ -13,14 +13,14 @@ import pytest
 from click.testing import CliRunner
 
 from tilewright.cli.main import tilewright
+from tilewright.comparison.reference import run as run_reference
+from tilewright.comparison.vectors import random_vectors
+from tilewright.comparison.verdicts import judge_steps
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.runner import Job, RunResult
-from tilewright.ir.stages import Artifact
-from tilewright.validate.comparison import judge_steps
-from tilewright.validate.reference import run as run_reference
-from tilewright.validate.vectors import random_vectors
+from tilewright.ir.plans.stages import Artifact
+from tilewright.ir.programs.runner import Job, RunResult
 from tilewright_cortexm.cores import CORES
 from tilewright_cortexm.qemu.runner import QemuRunner
 from tilewright_cortexm.qemu.tools import missing_tools

@@ -6,7 +6,7 @@ import re
 import runpy
 from pathlib import Path
 
-from tilewright.operators import c_source
+from tilewright.operators.c_code import c_source
 from tilewright_riscv.floats import functions
 
 

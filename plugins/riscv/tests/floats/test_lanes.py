@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from tilewright.api.kernel import CodeFragment
-from tilewright.ir.sections import ordered
-from tilewright.operators.c_source import c_fragment
+from tilewright.ir.code_fragments import ordered
+from tilewright.operators.c_code.c_source import c_fragment
 from tilewright_riscv.floats.lanes import LANES, Dialect, Line, Program, divisions, function_text, loop_instructions
 from tilewright_riscv.floats.sections import function_section
 

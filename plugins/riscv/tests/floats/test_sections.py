@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tilewright.api.kernel import CodeFragment
-from tilewright.ir.sections import definitions, ordered
+from tilewright.ir.code_fragments import definitions, ordered
 from tilewright_riscv.floats.functions import UNARY
 from tilewright_riscv.floats.lanes import Dialect
 from tilewright_riscv.floats.sections import base_section, function_section, gelu_section, root_section, scalar_section

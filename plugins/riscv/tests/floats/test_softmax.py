@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tilewright.api.testing import kernel_errors, site_of, vocabulary
-from tilewright.ir.layer import layer_of
+from tilewright.ir.plans.layer import layer_of
 from tilewright_riscv.floats.machines import Machine
 from tilewright_riscv.floats.softmax import APART, PROGRAMS, softmax_kernel
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tilewright.api.testing import kernel_errors, refusal, site_of, vocabulary
-from tilewright.ir.layer import layer_of
+from tilewright.ir.plans.layer import layer_of
 from tilewright_riscv.floats.functions import UNARY
 from tilewright_riscv.floats.machines import Machine
 from tilewright_riscv.floats.unary import gelu_kernel, unary_kernel

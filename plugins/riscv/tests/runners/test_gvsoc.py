@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from tilewright.api.testing import CLUSTER
+from tilewright.comparison.vectors import random_vectors
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
-from tilewright.ir.runner import Job
+from tilewright.ir.programs.runner import Job
 from tilewright.testing.registry import registry_for
-from tilewright.validate.vectors import random_vectors
 from tilewright_riscv.runners.gvsoc import GvsocRunner, seconds_for
 
 DIGITS = Path(__file__).resolve().parents[4] / "examples" / "digits"

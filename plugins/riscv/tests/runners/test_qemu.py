@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 
 from tilewright.api.testing import CLUSTER
+from tilewright.comparison.vectors import random_vectors
+from tilewright.comparison.verdicts import judge_steps
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.platform import Memory, Platform
-from tilewright.ir.runner import Job, RunResult
-from tilewright.ir.stages import Artifact
+from tilewright.ir.machines.platform import Memory, Platform
+from tilewright.ir.plans.stages import Artifact
+from tilewright.ir.programs.runner import Job, RunResult
 from tilewright.testing.registry import registry_for
-from tilewright.validate.comparison import judge_steps
-from tilewright.validate.vectors import random_vectors
 from tilewright_riscv.runners import qemu_tools
 from tilewright_riscv.runners.qemu import QemuRiscvRunner
 

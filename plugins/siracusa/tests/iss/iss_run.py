@@ -14,15 +14,15 @@ from xpulp_iss import Machine
 
 from tilewright.api import align_up
 from tilewright.c_text.rendering import render_call, render_source
-from tilewright.ir.access import Window
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Site
-from tilewright.ir.kernel import Call, Kernel, Operand
-from tilewright.ir.layer import Layer, layer_of
-from tilewright.ir.layout import row_major, strides
-from tilewright.ir.operator import Operator
-from tilewright.ir.sections import ordered
-from tilewright.operators.c_source import c_fragment
+from tilewright.ir.access.index_map import Window
+from tilewright.ir.code_fragments import ordered
+from tilewright.ir.graphs.graph import Site
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Call, Kernel, Operand
+from tilewright.ir.plans.layer import Layer, layer_of
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.layout import row_major, strides
+from tilewright.operators.c_code.c_source import c_fragment
 
 Array = npt.NDArray[np.generic]
 Stored = tuple[Array, tuple[int, ...]]  # by the tensor's axes, and the order in which these are in memory

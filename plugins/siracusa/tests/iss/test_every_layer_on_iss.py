@@ -10,7 +10,7 @@ import pytest
 from iss_run import run_on_iss
 
 from tilewright.api.testing import Sample, every_layer, refusal, result_errors, site_of, vocabulary
-from tilewright.ir.kernel import Kernel
+from tilewright.ir.machines.kernel import Kernel
 from tilewright.testing.one_step import portable_kernels
 from tilewright_siracusa.kernels import KERNELS
 

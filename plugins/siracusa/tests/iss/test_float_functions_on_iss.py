@@ -12,9 +12,10 @@ import pytest
 from iss_run import run_on_iss
 
 from tilewright.api.testing import result_errors, site_of
-from tilewright.ir.graph import Attribute
-from tilewright.ir.layer import layer_of
-from tilewright.operators import binary, clip, layernorm, softmax, unary
+from tilewright.ir.graphs.graph import Attribute
+from tilewright.ir.plans.layer import layer_of
+from tilewright.operators.elementwise import binary, clip, unary
+from tilewright.operators.reductions import layernorm, softmax
 from tilewright_siracusa.kernels import float_elements, float_functions
 
 Array = npt.NDArray[np.generic]

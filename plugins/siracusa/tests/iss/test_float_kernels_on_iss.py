@@ -12,14 +12,14 @@ import pytest
 from iss_run import run_on_iss
 
 from tilewright.api.testing import refusal, result_errors, site_of
-from tilewright.ir.graph import Attribute, Site
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.layer import layer_of
-from tilewright.ir.operator import Operator
-from tilewright.operators import binary
-from tilewright.operators.conv import CONV, CONV_F32
-from tilewright.operators.gemm import GEMM, GEMM_WEIGHTS_F32
-from tilewright.operators.matmul import MATMUL, MATMUL_F32
+from tilewright.ir.graphs.graph import Attribute, Site
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.plans.layer import layer_of
+from tilewright.operators.convolution.conv import CONV, CONV_F32
+from tilewright.operators.elementwise import binary
+from tilewright.operators.products.gemm import GEMM, GEMM_WEIGHTS_F32
+from tilewright.operators.products.matmul import MATMUL, MATMUL_F32
 from tilewright_siracusa.kernels import float_conv, float_depthwise, float_elements, float_matmul
 
 Array = npt.NDArray[np.generic]

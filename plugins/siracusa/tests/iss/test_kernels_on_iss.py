@@ -14,16 +14,16 @@ import pytest
 from iss_run import Executed, run_on_iss
 
 from tilewright.api.testing import site_of
-from tilewright.ir.graph import Attribute, Site
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.layer import layer_of
-from tilewright.ir.operator import Operator
-from tilewright.ir.requant import Requant
-from tilewright.operators.pool import MAX_POOL
-from tilewright.operators.qconv import QCONV
-from tilewright.operators.qelementwise import QADD
-from tilewright.operators.qgemm import QGEMM, QMATMUL
-from tilewright.operators.qpool import QAVERAGE_POOL
+from tilewright.ir.graphs.graph import Attribute, Site
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.plans.layer import layer_of
+from tilewright.ir.tensors.requant import Requant
+from tilewright.operators.pooling.pool import MAX_POOL
+from tilewright.operators.quantised.qconv import QCONV
+from tilewright.operators.quantised.qelementwise import QADD
+from tilewright.operators.quantised.qgemm import QGEMM, QMATMUL
+from tilewright.operators.quantised.qpool import QAVERAGE_POOL
 from tilewright_siracusa.kernels import add, depthwise, matmul, pools, products, vector
 
 Array = npt.NDArray[np.generic]

@@ -15,7 +15,7 @@ import pytest
 from iss_run import CODE, image_of
 from xpulp_iss import Machine
 
-from tilewright.operators.c_source import c_fragment as core_section
+from tilewright.operators.c_code.c_source import c_fragment as core_section
 from tilewright_siracusa.kernels.sources import c_section
 
 PRELUDE = f"#include <stdint.h>\n#include <string.h>\n{core_section('prelude.h').text}\n"

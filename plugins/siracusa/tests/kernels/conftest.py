@@ -16,11 +16,11 @@ from tilewright.api.testing import (
     random_parts,
     result_errors,
 )
-from tilewright.ir.graph import Site
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.layer import layer_of
-from tilewright.ir.operator import Operator
-from tilewright.testing.kernel_tiles import run_whole_and_tiled
+from tilewright.ir.graphs.graph import Site
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.plans.layer import layer_of
+from tilewright.testing.kernels.kernel_tiles import run_whole_and_tiled
 
 Array = npt.NDArray[np.generic]
 Check = Callable[[Operator, Kernel, Site, Sequence[Array | None], np.random.Generator], None]

@@ -11,11 +11,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tilewright.api.testing import byte_array, make_requant, refusal, site_of
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Attribute, Site
-from tilewright.ir.requant import Requant
-from tilewright.operators.qelementwise import QADD
-from tilewright.operators.qgemm import QMATMUL
+from tilewright.ir.graphs.graph import Attribute, Site
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.requant import Requant
+from tilewright.operators.quantised.qelementwise import QADD
+from tilewright.operators.quantised.qgemm import QMATMUL
 from tilewright_siracusa.kernels import add, matmul
 
 Array = npt.NDArray[np.generic]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright.api.testing import kernel_errors, refusal, site_of
-from tilewright.operators.binary import OPERATORS
+from tilewright.operators.elementwise.binary import OPERATORS
 from tilewright_siracusa.kernels.float_elements import KERNELS
 
 Array = npt.NDArray[np.generic]

@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilewright.api.testing import UBSAN, kernel_errors, refusal, result_errors, run_kernel, site_of
-from tilewright.ir.graph import Attribute
-from tilewright.operators import binary, clip, layernorm, softmax, unary
+from tilewright.ir.graphs.graph import Attribute
+from tilewright.operators.elementwise import binary, clip, unary
+from tilewright.operators.reductions import layernorm, softmax
 from tilewright_riscv.floats.functions import UNARY as PROGRAMS
 from tilewright_siracusa.kernels import float_elements, float_functions
 

@@ -19,11 +19,11 @@ from tilewright.api.testing import (
     run_kernel,
     site_of,
 )
-from tilewright.ir.graph import Attribute, Site
-from tilewright.ir.layer import layer_of
-from tilewright.operators.conv import CONV
-from tilewright.operators.gemm import GEMM
-from tilewright.operators.matmul import MATMUL
+from tilewright.ir.graphs.graph import Attribute, Site
+from tilewright.ir.plans.layer import layer_of
+from tilewright.operators.convolution.conv import CONV
+from tilewright.operators.products.gemm import GEMM
+from tilewright.operators.products.matmul import MATMUL
 from tilewright_siracusa.kernels import float_conv, float_depthwise, float_matmul
 
 Array = npt.NDArray[np.generic]

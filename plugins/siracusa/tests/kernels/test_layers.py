@@ -10,10 +10,10 @@ import pytest
 
 from tilewright.api.graph import Requant
 from tilewright.api.testing import site_of
-from tilewright.ir.graph import Attribute, Site
-from tilewright.ir.requant import requantise
-from tilewright.operators.qconv import QCONV
-from tilewright.operators.qgemm import QGEMM
+from tilewright.ir.graphs.graph import Attribute, Site
+from tilewright.ir.tensors.requant import requantise
+from tilewright.operators.quantised.qconv import QCONV
+from tilewright.operators.quantised.qgemm import QGEMM
 from tilewright_siracusa.kernels.layers import BLOCK, ProductLayer, bias_and_scale, layer_of
 
 RNG = np.random.default_rng(5)

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from iss_run import run_on_iss
 
 from tilewright.api.testing import refusal, site_of
-from tilewright.ir.layer import layer_of
-from tilewright.operators.qlookup import QLOOKUP, QLOOKUP_PORTABLE
+from tilewright.ir.plans.layer import layer_of
+from tilewright.operators.quantised.qlookup import QLOOKUP, QLOOKUP_PORTABLE
 from tilewright_siracusa.kernels import lookup
 
 Array = npt.NDArray[np.generic]

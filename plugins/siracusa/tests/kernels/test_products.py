@@ -13,13 +13,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tilewright.api.testing import byte_array, make_requant, refusal, site_of
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Attribute, Site
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.layer import layer_of
-from tilewright.ir.requant import Requant
-from tilewright.operators.qconv import QCONV
-from tilewright.operators.qgemm import QGEMM
+from tilewright.ir.graphs.graph import Attribute, Site
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.plans.layer import layer_of
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.requant import Requant
+from tilewright.operators.quantised.qconv import QCONV
+from tilewright.operators.quantised.qgemm import QGEMM
 from tilewright_siracusa.kernels.products import CONV, GEMM
 from tilewright_siracusa.kernels.vector import VECTOR
 

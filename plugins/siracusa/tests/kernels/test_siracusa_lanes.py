@@ -11,12 +11,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tilewright.api.testing import byte_array, make_requant, refusal, site_of
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Attribute, Site
-from tilewright.ir.requant import Requant
-from tilewright.operators.pool import MAX_POOL
-from tilewright.operators.qconv import QCONV
-from tilewright.operators.qpool import QAVERAGE_POOL
+from tilewright.ir.graphs.graph import Attribute, Site
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.requant import Requant
+from tilewright.operators.pooling.pool import MAX_POOL
+from tilewright.operators.quantised.qconv import QCONV
+from tilewright.operators.quantised.qpool import QAVERAGE_POOL
 from tilewright_siracusa.kernels.depthwise import DEPTHWISE
 from tilewright_siracusa.kernels.pools import AVERAGE, MAX
 

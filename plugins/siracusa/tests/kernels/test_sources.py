@@ -12,7 +12,7 @@ from tilewright.api.kernel import CodeFragments, FragmentTemplate
 from tilewright.api.testing import every_layer, side_by_side, site_of, vocabulary
 from tilewright.c_text.rendering import render_source
 from tilewright.config.options import Options
-from tilewright.lower import compute
+from tilewright.lower.steps import compute
 
 
 def assigned(text: str) -> set[str]:

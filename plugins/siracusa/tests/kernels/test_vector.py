@@ -9,7 +9,7 @@ import pytest
 
 from tilewright.api.graph import DType, Site
 from tilewright.api.testing import byte_array, make_requant, refusal, site_of, vocabulary
-from tilewright.ir.layer import layer_of
+from tilewright.ir.plans.layer import layer_of
 from tilewright_siracusa.kernels.vector import VECTOR
 
 QGEMM = vocabulary()["QGemm"]

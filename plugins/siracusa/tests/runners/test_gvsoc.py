@@ -19,15 +19,15 @@ from click.testing import CliRunner
 
 from networks import network_file
 from tilewright.cli.main import tilewright
+from tilewright.comparison.reference import run as run_reference
+from tilewright.comparison.vectors import random_vectors
+from tilewright.comparison.verdicts import StepVerdict, judge_steps
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.emit.stage import text as emitted_text
+from tilewright.emit.emit import text as emitted_text
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.runner import Job, RunResult
-from tilewright.ir.stages import Artifact
-from tilewright.validate.comparison import StepVerdict, judge_steps
-from tilewright.validate.reference import run as run_reference
-from tilewright.validate.vectors import random_vectors
+from tilewright.ir.plans.stages import Artifact
+from tilewright.ir.programs.runner import Job, RunResult
 from tilewright_riscv import programs, toolchains
 from tilewright_riscv.machine import BareMachine
 from tilewright_riscv.runners.gvsoc import GvsocRunner, simulator

@@ -12,10 +12,10 @@ from snitch_run import run_on_iss
 from timing import GVSOC
 
 from tilewright.api.testing import UBSAN, random_cuts, refusal, result_errors, site_of
-from tilewright.ir.graph import Site
-from tilewright.ir.layer import layer_of
-from tilewright.operators import reduce
-from tilewright.testing.kernel_tiles import run_whole_and_tiled
+from tilewright.ir.graphs.graph import Site
+from tilewright.ir.plans.layer import layer_of
+from tilewright.operators.reductions import reduce
+from tilewright.testing.kernels.kernel_tiles import run_whole_and_tiled
 from tilewright_snitch.kernels.column_reductions import KERNELS
 
 Array = npt.NDArray[np.generic]

@@ -13,9 +13,9 @@ from snitch_run import run_on_iss
 from timing import GVSOC
 
 from tilewright.api.testing import UBSAN, random_cuts, refusal, result_errors, run_kernel, run_tiled, site_of
-from tilewright.ir.graph import Attribute, Site
-from tilewright.ir.layer import layer_of
-from tilewright.operators.conv import CONV
+from tilewright.ir.graphs.graph import Attribute, Site
+from tilewright.ir.plans.layer import layer_of
+from tilewright.operators.convolution.conv import CONV
 from tilewright_snitch.kernels import conv
 
 Array = npt.NDArray[np.generic]

@@ -12,9 +12,9 @@ from snitch_run import run_in_parts
 from timing import GVSOC
 
 from tilewright.api.testing import UBSAN, result_errors, run_tiled, site_of
-from tilewright.ir.graph import Attribute, Site
-from tilewright.ir.layer import layer_of
-from tilewright.operators.conv import CONV, CONV_F32
+from tilewright.ir.graphs.graph import Attribute, Site
+from tilewright.ir.plans.layer import layer_of
+from tilewright.operators.convolution.conv import CONV, CONV_F32
 from tilewright_snitch.kernels.conv import CONV as STREAMS
 
 Array = npt.NDArray[np.generic]

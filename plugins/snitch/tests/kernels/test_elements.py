@@ -12,13 +12,13 @@ from snitch_run import run_on_iss
 from timing import GVSOC
 
 from tilewright.api.testing import UBSAN, random_cuts, refusal, result_errors, run_kernel, run_tiled, site_of
-from tilewright.ir.dtypes import DType
-from tilewright.ir.evaluation import results
-from tilewright.ir.graph import Attribute, Site
-from tilewright.ir.layer import layer_of
-from tilewright.ir.share import share
-from tilewright.operators import binary
-from tilewright.operators import clip as clips
+from tilewright.ir.graphs.evaluation import results
+from tilewright.ir.graphs.graph import Attribute, Site
+from tilewright.ir.machines.core_shares import share
+from tilewright.ir.plans.layer import layer_of
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.operators.elementwise import binary
+from tilewright.operators.elementwise import clip as clips
 from tilewright.plugins import load_for
 from tilewright_snitch.kernels.elements import KERNELS
 from tilewright_snitch.portable import portable_cycles

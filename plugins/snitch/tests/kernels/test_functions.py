@@ -14,9 +14,10 @@ from snitch_run import run_on_iss
 from timing import GVSOC
 
 from tilewright.api.testing import kernel_errors, result_errors, site_of
-from tilewright.ir.graph import Attribute
-from tilewright.ir.layer import layer_of
-from tilewright.operators import layernorm, softmax, unary
+from tilewright.ir.graphs.graph import Attribute
+from tilewright.ir.plans.layer import layer_of
+from tilewright.operators.elementwise import unary
+from tilewright.operators.reductions import layernorm, softmax
 from tilewright_snitch.kernels.functions import KERNELS
 
 Array = npt.NDArray[np.generic]

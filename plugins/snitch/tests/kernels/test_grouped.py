@@ -14,11 +14,11 @@ from snitch_run import run_on_iss
 from timing import GVSOC
 
 from tilewright.api.testing import UBSAN, random_cuts, refusal, result_errors, site_of
-from tilewright.ir.graph import Attribute, Site
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.layer import layer_of
-from tilewright.operators.conv import CONV, CONV_F32
-from tilewright.testing.kernel_tiles import run_whole_and_tiled
+from tilewright.ir.graphs.graph import Attribute, Site
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.plans.layer import layer_of
+from tilewright.operators.convolution.conv import CONV, CONV_F32
+from tilewright.testing.kernels.kernel_tiles import run_whole_and_tiled
 from tilewright_snitch.kernels.grouped import APART, GROUPED
 
 Array = npt.NDArray[np.generic]

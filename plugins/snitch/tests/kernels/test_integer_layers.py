@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.api.testing import site_of
-from tilewright.ir.graph import Attribute, Site
-from tilewright.ir.requant import Requant
-from tilewright.operators.qconv import QCONV
-from tilewright.operators.qgemm import QGEMM
+from tilewright.ir.graphs.graph import Attribute, Site
+from tilewright.ir.tensors.requant import Requant
+from tilewright.operators.quantised.qconv import QCONV
+from tilewright.operators.quantised.qgemm import QGEMM
 from tilewright_snitch.kernels.integer_layers import IntegerLayer, integer_layer
 
 Array = npt.NDArray[np.generic]

@@ -24,14 +24,14 @@ from tilewright.api.testing import (
     refusal,
     site_of,
 )
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Attribute, Site
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.layer import layer_of
-from tilewright.ir.operator import Operator
-from tilewright.operators.qconv import QCONV
-from tilewright.operators.qgemm import QGEMM, QGEMM_PORTABLE
-from tilewright.testing.kernel_tiles import run_whole_and_tiled
+from tilewright.ir.graphs.graph import Attribute, Site
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.plans.layer import layer_of
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.operators.quantised.qconv import QCONV
+from tilewright.operators.quantised.qgemm import QGEMM, QGEMM_PORTABLE
+from tilewright.testing.kernels.kernel_tiles import run_whole_and_tiled
 from tilewright_snitch.kernels.integer_products import CONV, GEMM
 
 Array = npt.NDArray[np.generic]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tilewright.api.testing import site_of
-from tilewright.operators.gemm import GEMM
+from tilewright.operators.products.gemm import GEMM
 from tilewright_snitch.kernels.layers import not_floats, not_halves
 
 

@@ -12,11 +12,11 @@ from snitch_run import run_in_parts
 from timing import GVSOC
 
 from tilewright.api.testing import UBSAN, result_errors, run_tiled, site_of
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Site
-from tilewright.ir.layer import layer_of
-from tilewright.operators.gemm import GEMM, GEMM_WEIGHTS_F32
-from tilewright.operators.matmul import MATMUL
+from tilewright.ir.graphs.graph import Site
+from tilewright.ir.plans.layer import layer_of
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.operators.products.gemm import GEMM, GEMM_WEIGHTS_F32
+from tilewright.operators.products.matmul import MATMUL
 from tilewright_snitch.kernels import products
 
 Array = npt.NDArray[np.generic]

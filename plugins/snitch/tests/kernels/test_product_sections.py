@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tilewright.api.testing import site_of
-from tilewright.ir.graph import Attribute, Site
-from tilewright.operators.gemm import GEMM
+from tilewright.ir.graphs.graph import Attribute, Site
+from tilewright.operators.products.gemm import GEMM
 from tilewright_snitch.kernels.product_sections import CLIP, PRODUCTS, RESULTS, products_values
 
 LIMITS: dict[str, dict[str, Attribute]] = {

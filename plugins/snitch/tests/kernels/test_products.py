@@ -15,13 +15,13 @@ from snitch_run import run_on_iss
 from timing import GVSOC
 
 from tilewright.api.testing import UBSAN, random_cuts, refusal, result_errors, run_kernel, site_of
-from tilewright.ir.graph import Attribute, Site
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.layer import layer_of
-from tilewright.ir.operator import Operator
-from tilewright.operators.gemm import GEMM
-from tilewright.operators.matmul import MATMUL
-from tilewright.testing.kernel_tiles import run_whole_and_tiled
+from tilewright.ir.graphs.graph import Attribute, Site
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.plans.layer import layer_of
+from tilewright.operators.products.gemm import GEMM
+from tilewright.operators.products.matmul import MATMUL
+from tilewright.testing.kernels.kernel_tiles import run_whole_and_tiled
 from tilewright_snitch.kernels import products
 
 Array = npt.NDArray[np.generic]

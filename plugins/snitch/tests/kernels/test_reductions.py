@@ -12,8 +12,8 @@ from snitch_run import run_on_iss
 from timing import GVSOC
 
 from tilewright.api.testing import kernel_errors, refusal, result_errors, site_of
-from tilewright.ir.layer import layer_of
-from tilewright.operators import reduce
+from tilewright.ir.plans.layer import layer_of
+from tilewright.operators.reductions import reduce
 from tilewright_snitch.kernels.reductions import KERNELS
 
 Array = npt.NDArray[np.generic]

@@ -13,13 +13,13 @@ from snitch_run import run_on_iss
 from timing import GVSOC
 
 from tilewright.api.testing import UBSAN, random_cuts, refusal, result_errors, site_of
-from tilewright.ir.graph import Attribute, Site
-from tilewright.ir.kernel import Kernel
-from tilewright.ir.layer import layer_of
-from tilewright.ir.operator import Operator
-from tilewright.operators.conv import CONV, CONV_F32
-from tilewright.operators.pool import AVERAGE_POOL, AVERAGE_POOL_F32, MAX_POOL, MAX_POOL_PORTABLE
-from tilewright.testing.kernel_tiles import run_whole_and_tiled
+from tilewright.ir.graphs.graph import Attribute, Site
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.plans.layer import layer_of
+from tilewright.operators.convolution.conv import CONV, CONV_F32
+from tilewright.operators.pooling.pool import AVERAGE_POOL, AVERAGE_POOL_F32, MAX_POOL, MAX_POOL_PORTABLE
+from tilewright.testing.kernels.kernel_tiles import run_whole_and_tiled
 from tilewright_snitch.kernels.taps import KERNELS
 
 Array = npt.NDArray[np.generic]

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from tilewright.api.runner import decode_outputs, make_harness
+from tilewright.comparison.reference import run as run_reference
+from tilewright.comparison.vectors import random_vectors
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.ir.runner import Job
+from tilewright.ir.programs.runner import Job
 from tilewright.runners.host import STRICT
-from tilewright.validate.reference import run as run_reference
-from tilewright.validate.vectors import random_vectors
 from tilewright_snitch.exporters import snrt
 
 HERE = Path(__file__).parent

@@ -11,8 +11,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph, Node
+from tilewright.ir.graphs.graph import Graph, Node
+from tilewright.ir.tensors.dtypes import DType
 
 Array = npt.NDArray[np.generic]
 Floats = npt.NDArray[np.float32]

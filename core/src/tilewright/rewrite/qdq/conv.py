@@ -1,8 +1,8 @@
-"""Knows how a quantised Conv becomes QConv. Does not know how QConv computes; `operators/qconv` does."""
+"""Knows how a quantised Conv becomes QConv. Does not know how QConv computes; `operators/quantised/qconv` does."""
 
 from __future__ import annotations
 
-from tilewright.ir.graph import Node
+from tilewright.ir.graphs.graph import Node
 from tilewright.rewrite.qdq.island import Island, Lowered
 from tilewright.rewrite.qdq.weights import bias_of, scale_ratio, weight_of
 from tilewright.rewrite.qdq.work import Work

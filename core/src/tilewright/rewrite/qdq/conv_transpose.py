@@ -1,5 +1,5 @@
 """Knows how a quantised ConvTranspose becomes a QConv with an output channel for each phase of its strides.
-Does not know how QConv computes; `operators/qconv` does.
+Does not know how QConv computes; `operators/quantised/qconv` does.
 
 Output position `p` (pads added) with `p = stride * u + r` gets the inputs `u - j` through the taps `r + stride * j`: so
 each phase `r` is a convolution of stride 1 with every `stride`-th tap, turned round. Reshape, Transpose and Slice put
@@ -16,9 +16,9 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.ir.graph import Attribute, Node
-from tilewright.ir.requant import Requant
+from tilewright.ir.graphs.graph import Attribute, Node
 from tilewright.ir.rounding import ceil_div
+from tilewright.ir.tensors.requant import Requant
 from tilewright.rewrite.qdq.island import Island, Lowered
 from tilewright.rewrite.qdq.weights import Weight, bias_of, scale_ratio, weight_of
 from tilewright.rewrite.qdq.work import Work

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 
-from tilewright.ir.graph import Attribute, Node
+from tilewright.ir.graphs.graph import Attribute, Node
 from tilewright.rewrite.qdq.island import Island, Lowered, QuantisedSource
 from tilewright.rewrite.qdq.weights import scale_ratio
 from tilewright.rewrite.qdq.work import Work

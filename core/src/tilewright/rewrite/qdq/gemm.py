@@ -1,13 +1,13 @@
 """Knows how quantised Gemm and MatMul (and the Add of a bias after it) become QGemm or QMatMul.
-Does not know how those compute; `operators/qgemm` does.
+Does not know how those compute; `operators/quantised/qgemm` does.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from tilewright.ir.graph import Attribute, Node
-from tilewright.ir.requant import Requant
+from tilewright.ir.graphs.graph import Attribute, Node
+from tilewright.ir.tensors.requant import Requant
 from tilewright.rewrite.qdq.island import Island, Lowered, QuantisedSource
 from tilewright.rewrite.qdq.weights import Weight, bias_of, scale_ratio, weight_of
 from tilewright.rewrite.qdq.work import Work

@@ -7,11 +7,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Attribute, Graph, Node
-from tilewright.ir.requant import Requant
+from tilewright.ir.graphs.graph import Attribute, Graph, Node
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.requant import Requant
 from tilewright.rewrite.edit import origins
-from tilewright.rewrite.fuse_activation import composed
+from tilewright.rewrite.merge.fuse_activation import composed
 from tilewright.rewrite.qdq.affine import EIGHT_BITS, Affine, read
 from tilewright.rewrite.view import GraphView
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.ir.graph import Node
-from tilewright.operators.unary import UNARY
+from tilewright.ir.graphs.graph import Node
+from tilewright.operators.elementwise.unary import UNARY
 from tilewright.rewrite.edit import origins
 from tilewright.rewrite.qdq.island import Island, Lowered, QuantisedSource, dequantised
 from tilewright.rewrite.qdq.work import Work

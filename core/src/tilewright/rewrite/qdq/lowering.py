@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from tilewright.errors import Diagnostic
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph, Node
+from tilewright.ir.graphs.graph import Graph, Node
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.rewrite.edit import Draft
 from tilewright.rewrite.qdq import conv, conv_transpose, elementwise, gemm, lookup, pool, softmax
 from tilewright.rewrite.qdq.island import Island, Lowered, island_before

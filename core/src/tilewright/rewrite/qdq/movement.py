@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Attribute, Graph, Node
+from tilewright.ir.graphs.graph import Attribute, Graph, Node
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.rewrite.edit import Draft, origins, with_attributes
 from tilewright.rewrite.qdq.affine import EIGHT_BITS, Affine, read
 from tilewright.rewrite.view import GraphView

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from tilewright.ir.graph import Attribute, Node
+from tilewright.ir.graphs.graph import Attribute, Node
 from tilewright.rewrite.qdq.affine import Affine
 from tilewright.rewrite.qdq.island import Island, Lowered
 from tilewright.rewrite.qdq.work import Work

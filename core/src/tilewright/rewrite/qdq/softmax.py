@@ -1,8 +1,8 @@
-"""Knows how a quantised Softmax becomes QSoftmax. Does not know how QSoftmax computes; `operators/qsoftmax` does."""
+"""Knows how a quantised Softmax becomes QSoftmax. How that computes is in `operators/quantised/qsoftmax`."""
 
 from __future__ import annotations
 
-from tilewright.ir.graph import Attribute, Node
+from tilewright.ir.graphs.graph import Attribute, Node
 from tilewright.rewrite.qdq.island import Island, Lowered
 from tilewright.rewrite.qdq.work import Work
 

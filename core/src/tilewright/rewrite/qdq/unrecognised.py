@@ -5,8 +5,8 @@ Does not know the forms that are recognised; what is left of them after lowering
 from __future__ import annotations
 
 from tilewright.errors import Diagnostic
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph, Node
+from tilewright.ir.graphs.graph import Graph, Node
+from tilewright.ir.tensors.dtypes import DType
 
 _WIDEST = 1 << 16  # steps between the limits: beyond that, rounding is not for the sake of few bits
 

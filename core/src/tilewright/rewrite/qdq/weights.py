@@ -14,8 +14,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.ir.dtypes import DType
-from tilewright.ir.graph import Graph, Node
+from tilewright.ir.graphs.graph import Graph, Node
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.rewrite.edit import Draft
 from tilewright.rewrite.qdq.affine import EIGHT_BITS, Affine
 from tilewright.rewrite.qdq.island import dequantised

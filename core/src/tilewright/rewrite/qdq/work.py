@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tilewright.errors import Diagnostic
-from tilewright.ir.graph import Node
+from tilewright.ir.graphs.graph import Node
 from tilewright.rewrite.edit import Draft
 from tilewright.rewrite.qdq.weights import Bias
 

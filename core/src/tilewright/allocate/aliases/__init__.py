@@ -1,0 +1,1 @@
+"""Blocks that take bytes of others, at a distance."""

@@ -1,0 +1,1 @@
+"""Orders of blocks, and placement into gaps."""

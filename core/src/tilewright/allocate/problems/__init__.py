@@ -1,0 +1,1 @@
+"""Allocation problems: normal form, parts, files."""

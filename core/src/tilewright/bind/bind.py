@@ -1,0 +1,147 @@
+"""Knows the `bind` stage: from a graph, a platform and decisions to a Bound.
+Does not know the order of steps or any memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+
+from tilewright.bind.candidates import NodeCandidates, choices, engine_of, kernels_by_operator
+from tilewright.bind.constants import store_constants
+from tilewright.bind.layouts import choose_layouts
+from tilewright.bind.relayout import insert_relayouts
+from tilewright.errors import Diagnostic, typed, unsupported_error, usage_error
+from tilewright.ir.graphs.graph import Graph, Site
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.machines.platform import Platform
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.layer import Layer, Layers, layer_key
+from tilewright.ir.plans.stages import Binding, Bound
+
+
+def bind(
+    graph: Graph,
+    platform: Platform,
+    operators: Mapping[str, Operator],
+    kernels: Mapping[str, Kernel],
+    decisions: Decisions,
+    diagnostics: tuple[Diagnostic, ...] = (),
+    layers: Layers | None = None,
+) -> Bound:
+    """Choose a kernel for every node, a layout for every value, and pack the constants.
+
+    `layers`: what is known of distinct layers from binding before, with the same kernels.
+    Raises TilewrightError TW2001 (exit 4) that lists every node nobody can compute, with every refusal.
+    """
+    candidates_of = _candidates_by_site(kernels, platform, layers or Layers(operators=operators))
+    found = {site.node.name: candidates_of(site) for site in graph.sites()}
+    _demand_candidates(graph, found, platform)
+    chosen = {name: _pick(name, answer, decisions) for name, answer in found.items()}
+    layouts = choose_layouts(graph, operators, chosen, decisions.layouts)
+    relaid = insert_relayouts(graph, operators, chosen, layouts)
+    found |= {site.node.name: candidates_of(site) for site in relaid.graph.sites() if site.node.name not in found}
+    layer_of = {node.name: _pick(node.name, found[node.name], decisions) for node in relaid.graph.nodes}
+    stored = store_constants(layer_of)
+    return Bound(
+        graph=relaid.graph,
+        platform=platform,
+        bindings={
+            name: _binding(name, layer, found[name], stored.names[name], _engine(name, layer, platform, decisions))
+            for name, layer in layer_of.items()
+        },
+        layouts=relaid.layouts,
+        constants=stored.arrays,
+        diagnostics=diagnostics,
+        layers=layer_of,
+    )
+
+
+def _candidates_by_site(
+    kernels: Mapping[str, Kernel], platform: Platform, layers: Layers
+) -> Callable[[Site], NodeCandidates]:
+    """Who computes a node, and who refuses: asked once for all nodes that are the same layer."""
+    offered = kernels_by_operator(kernels)
+    known: dict[Hashable, NodeCandidates] = {}
+
+    def ask(site: Site) -> NodeCandidates:
+        key = layer_key(site)
+        if key not in known:
+            known[key] = choices(site, key, offered.get(site.node.op, ()), platform, layers)
+        return known[key]
+
+    return ask
+
+
+def _pick(node: str, found: NodeCandidates, decisions: Decisions) -> Layer:
+    """The kernel that is pinned, or the cheapest of those that run on the engine that is."""
+    pinned, engine = decisions.kernels.get(node), decisions.engines.get(node)
+    if not pinned:
+        there = (layer for layer in found.layers if not engine or layer.kernel.engine in ("", engine))
+        return next(there, found.layers[0])
+    for layer in found.layers:
+        if layer.kernel.name == pinned:
+            return layer
+    said = [f"{refusal.candidate}: {refusal.reason}" for refusal in found.refusals if refusal.candidate == pinned]
+    raise usage_error(
+        "TW1104",
+        f"kernel '{pinned}' is pinned to a node that it cannot compute",
+        where=f"node '{node}'",
+        details=tuple(said) or ("there is no such kernel for this operator on this target",),
+        fix=(f"pin one of: {', '.join(candidate.kernel.name for candidate in found.candidates)}",),
+    )
+
+
+def _engine(node: str, layer: Layer, platform: Platform, decisions: Decisions) -> str:
+    """The engine that computes a node: its kernel's, or where that runs on any the one that is pinned."""
+    own, pinned = engine_of(layer.kernel, platform).name, decisions.engines.get(node)
+    names = [engine.name for engine in platform.engines]
+    possible = [own] if layer.kernel.engine else names
+    if not pinned or pinned in possible:
+        return pinned or own
+    reason = f"its kernel '{layer.kernel.name}' runs on '{own}' only"
+    raise usage_error(
+        "TW1104",
+        f"engine '{pinned}' is pinned to a node that it cannot compute",
+        where=f"node '{node}'",
+        details=(reason if pinned in names else f"target '{platform.name}' has no such engine",),
+        fix=(f"pin one of: {', '.join(possible)}",),
+    )
+
+
+def _binding(node: str, layer: Layer, found: NodeCandidates, constants: Mapping[str, str], engine: str) -> Binding:
+    return Binding(
+        node=node,
+        kernel=layer.kernel,
+        engine=engine,
+        candidates=found.candidates,
+        refusals=found.refusals,
+        constants=constants,
+    )
+
+
+def _demand_candidates(graph: Graph, found: Mapping[str, NodeCandidates], platform: Platform) -> None:
+    lost = [site for site in graph.sites() if not found[site.node.name].candidates]
+    if not lost:
+        return
+    details: list[str] = []
+    for site in lost:
+        details.append(f"node '{site.node.name}' ({site.node.op}, {_types(site)})")
+        refusals = found[site.node.name].refusals
+        details.extend(f"   {refusal.candidate}: {refusal.reason}" for refusal in refusals)
+        if not refusals:
+            details.append(f"   no kernel for {site.node.op} is installed")
+    raise unsupported_error(
+        "TW2001",
+        f"{len(lost)} of {len(graph.nodes)} nodes cannot run on target '{platform.name}'",
+        details=tuple(details),
+        fix=(typed("tilewright", "ops", "--target", platform.name, gives="lists the kernels of every operator"),),
+    )
+
+
+def _types(site: Site) -> str:
+    def one(name: str, shape: tuple[int, ...]) -> str:
+        return f"{name}[{','.join(map(str, shape))}]"
+
+    inputs = " ".join(one(tensor.dtype.value, tensor.shape) for tensor in site.inputs if tensor)
+    return f"{inputs} -> {one(site.output.dtype.value, site.output.shape)}"

@@ -1,0 +1,1 @@
+"""Checkers of allocation problems' solutions."""

@@ -1,0 +1,1 @@
+"""Checkers of line-buffered regions."""

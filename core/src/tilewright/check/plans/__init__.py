@@ -1,0 +1,1 @@
+"""Checkers of whole plans: places, bytes, dataflow."""

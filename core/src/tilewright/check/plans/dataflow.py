@@ -1,0 +1,143 @@
+"""Knows whether a plan keeps every byte that somebody still reads, by playing the steps over the memories' bytes.
+Does not know lifetimes, schedulers or solvers, and believes nothing that they say about values.
+
+Every byte of every value that a step computes has a number of its own. Writing a value puts its numbers where the plan
+stores it; reading one demands that exactly its numbers are there. A view that is no view is seen, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from tilewright.check.plans.address_ranges import ByteSpan, alive, byte_span_of
+from tilewright.check.plans.byte_runs import Contents, differences
+from tilewright.check.plans.value_numbers import ValueNumbers
+from tilewright.check.tiles.view_readers import ViewReaders
+from tilewright.ir.graphs.operands import input_names
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.plans.stages import Allocated, Buffer, Step
+
+
+class Replay:
+    """One run of all steps over numbers instead of data."""
+
+    def __init__(self, allocated: Allocated, operators: Mapping[str, Operator]) -> None:
+        self.allocated, self.operators = allocated, operators
+        self.scheduled = allocated.tiled.scheduled
+        self.graph = self.scheduled.bound.graph
+        self.nodes = {node.name: node for node in self.graph.nodes}
+        self.buffers = {buffer.name: buffer for buffer in allocated.tiled.buffers}
+        self.passing = alive(allocated.tiled.buffers, "scratch", "tile", "staged")
+        self.readers = ViewReaders(self.scheduled)
+        self.contents = Contents()
+        regions = [group.region for group in allocated.tiled.groups if group.region.line_buffers is not None]
+        self.overlays = {value: one for one in regions for value, held in one.internal_values.items() if held.aliases}
+        self.by_rows = {name for one in regions for name in one.steps}
+        self.numbers = ValueNumbers(self.graph, self.scheduled.bound.layouts)
+
+    def faults(self) -> Iterator[str]:
+        """What is wrong, in the order of the steps."""
+        executed = {name for step in self.scheduled.steps if step.copies for name in step.nodes}
+        yield from self.numbers.give(executed, self.operators)
+        for name in self.graph.inputs:
+            self._write(name)
+        yield from (fault for name in self.graph.inputs for fault in self._holds(name, "before the first step"))
+        several = [group for group in self.allocated.tiled.groups if len(group.steps) > 1]
+        together = {name: group for group in several for name in group.steps}
+        for index, step in enumerate(self.scheduled.steps):
+            group = together.get(step.name)
+            if group is None and step.copies:
+                yield from self._run(index, [step])
+            elif group is not None and step.name == group.name:
+                yield from self._run(index, [one for one in self.scheduled.steps if one.name in group.steps])
+        yield from (fault for name in self.graph.outputs for fault in self._holds(name, "after the last step"))
+        for name in self.graph.inputs:
+            if self._buffer(name).name not in self.allocated.placements:
+                yield from self._holds(name, "in the caller's memory, after the last step")
+
+    def _run(self, index: int, steps: list[Step]) -> Iterator[str]:
+        """Steps that are tiled together run as one, where the last of them stands."""
+        step = steps[-1]
+        at = f"at step {index} '{step.name}'"
+        reads, writes = self._touched([name for one in steps for name in one.nodes])
+        scratch = [byte_span_of(buffer, self.allocated) for buffer in self.passing.get(index, ())]
+        for span in scratch:
+            self.contents.clear(span)
+        for name in reads:
+            yield from self._holds(name, at)
+        for written in writes:
+            for read in reads:
+                if self._span(written).overlaps(self._span(read)) and not (
+                    self._in_place(step, read, written, reads) or self._behind(read, written)
+                ):
+                    yield f"{at} '{written}' overwrites '{read}' while it is read"
+        for name in writes:
+            self._write(name)
+        for span in scratch:
+            self.contents.clear(span)
+        for name in writes:
+            yield from self._holds(name, f"{at}, having been written,")
+
+    def _touched(self, names: list[str]) -> tuple[list[str], list[str]]:
+        """Values these nodes read from and write to memory; what stays inside a pattern or a group is neither."""
+        nodes = [self.nodes[name] for name in names]
+        made = self.readers.with_views({name for node in nodes for name in node.outputs})
+        reads = {name: None for node in nodes for name in node.inputs if name and name not in self.graph.constants}
+        writes = [
+            name
+            for node in nodes
+            for name in node.outputs
+            if node is nodes[-1] or self.readers.needed_outside(name, names)
+        ]
+        return [name for name in reads if name not in made], writes
+
+    def _in_place(self, step: Step, read: str, written: str, reads: list[str]) -> bool:
+        """Whether the kernel may write `written` over `read`: declared, exactly on top of it, all in one call."""
+        source = self.scheduled.in_place.get(written, "")
+        if step.name in self.by_rows or source not in reads:
+            return False
+        if self._span(source) != self._span(written) or self._span(read) != self._span(written):
+            return False
+        if read != source and self.numbers.stored(read) != self.numbers.stored(source):
+            return False
+        node = self.nodes[step.name]
+        site, operator = self.graph.site(node), self.operators[node.op]
+        operand = dict(zip(input_names(operator, site), node.inputs, strict=True))
+        result = dict(zip(operator.outputs, node.outputs, strict=False))
+        pairs = self.scheduled.bound.layers[step.name].in_place
+        return any(operand.get(one) == source and result.get(other) == written for one, other in pairs)
+
+    def _behind(self, read: str, written: str) -> bool:
+        """Whether `written` takes the bytes of what its region has read by rows, as far away as its replay demands."""
+        region, storage = self.overlays.get(written), self.scheduled.storage
+        if region is None or storage[region.internal_values[written].aliases].buffer != storage[read].buffer:
+            return False
+        taker, giver = (byte_span_of(self._buffer(name), self.allocated) for name in (written, read))
+        lag_bytes = region.internal_values[written].distance_bytes
+        if region.line_buffers is not None and region.line_buffers.backward:
+            return giver.high + lag_bytes <= taker.high
+        return taker.low + lag_bytes <= giver.low
+
+    def _is_stored(self, name: str) -> bool:
+        return name in self.scheduled.storage
+
+    def _buffer(self, name: str) -> Buffer:
+        return self.buffers[self.scheduled.storage[name].buffer]
+
+    def _span(self, name: str) -> ByteSpan:
+        whole, low = byte_span_of(self._buffer(name), self.allocated), self.scheduled.storage[name].offset_bytes
+        return replace(whole, low=whole.low + low, high=whole.low + low + self.graph.tensors[name].size_bytes)
+
+    def _write(self, name: str) -> None:
+        self.contents.write(self._span(name), self.numbers.stored(name))
+
+    def _holds(self, name: str, when: str) -> Iterator[str]:
+        if not self._is_stored(name):
+            yield f"{when} '{name}' is read, but stored nowhere"
+            return
+        wrong = list(differences(self.contents.read(self._span(name)), self.numbers.stored(name)))
+        if wrong:
+            first, _, found = wrong[0]
+            lost = sum(size for _, size, _ in wrong)
+            yield f"{when} {lost} B of '{name}' are lost: byte {first} holds {self.numbers.owner(found)}"

@@ -1,0 +1,94 @@
+"""Knows whether buffers are where they may be: memory by memory, alignment, limits, and what shares bytes.
+Does not know steps, nor what anybody reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+
+from tilewright.check.plans.address_ranges import PERSISTENT, ByteSpan, byte_span_of, region
+from tilewright.ir.plans.stages import CONSTANTS_HEADER_BYTES, Allocated
+from tilewright.ir.rounding import align_up
+
+
+def placement_faults(allocated: Allocated) -> Iterator[str]:
+    """Everything that is wrong with single buffers, with the arrays of a memory, and with pairs that share bytes."""
+    yield from _buffer_faults(allocated)
+    yield from _crowding_faults(allocated)
+    yield from _sharing_faults(allocated)
+
+
+def _buffer_faults(allocated: Allocated) -> Iterator[str]:
+    """Buffers one by one: memory, alignment, limit."""
+    platform = allocated.tiled.scheduled.bound.platform
+    memories = {memory.name: memory for memory in platform.memories}
+    for buffer in allocated.tiled.buffers:
+        place = allocated.placements.get(buffer.name)
+        if place is None:
+            if buffer.memories:
+                yield f"buffer '{buffer.name}' has no place"
+            continue
+        if place.memory not in buffer.memories or place.memory not in memories:
+            yield f"buffer '{buffer.name}' may not be in memory '{place.memory}'"
+            continue
+        memory, low, high = memories[place.memory], place.offset_bytes, place.offset_bytes + buffer.size_bytes
+        if memory.managed_by == "application":
+            continue
+        if low < (CONSTANTS_HEADER_BYTES if memory.kind == "const" and buffer.size_bytes else 0):
+            yield f"buffer '{buffer.name}' starts at {low} of memory '{memory.name}'"
+        if low % buffer.align or memory.align % buffer.align:
+            yield f"buffer '{buffer.name}' at {low} of memory '{memory.name}' is not aligned to {buffer.align}"
+        limit = platform.hard_bytes(memory.name)
+        if limit is not None and high > limit:
+            yield f"buffer '{buffer.name}' ends at {high}, memory '{memory.name}' at {limit}"
+
+
+def _crowding_faults(allocated: Allocated) -> Iterator[str]:
+    """All arrays of a memory together are inside its limit; state is one array, in one memory."""
+    platform = allocated.tiled.scheduled.bound.platform
+    ends: dict[str, dict[str, int]] = {memory.name: {} for memory in platform.memories}
+    for buffer in allocated.tiled.buffers:
+        place = allocated.placements.get(buffer.name)
+        if place is not None and place.memory in ends and platform.memory(place.memory).managed_by == "tilewright":
+            arrays, name = ends[place.memory], region(buffer, place)
+            arrays[name] = max(arrays.get(name, 0), place.offset_bytes + buffer.size_bytes)
+    for memory in platform.memories:
+        limit, sizes = platform.hard_bytes(memory.name), list(ends[memory.name].values())
+        total = sum(align_up(size, memory.align) for size in sizes) - max(
+            (-size % memory.align for size in sizes), default=0
+        )
+        if limit is not None and total > limit:
+            yield f"memory '{memory.name}' has arrays of {total} B together, and {limit} B"
+    if sum("the state" in arrays for arrays in ends.values()) > 1:
+        yield "the state is in several memories"
+
+
+def _sharing_faults(allocated: Allocated) -> Iterator[str]:
+    """Constants, their copies and state keep their bytes from one run to the next: nothing else is ever there."""
+    platform = allocated.tiled.scheduled.bound.platform
+    ours = {memory.name for memory in platform.memories if memory.managed_by == "tilewright"}
+    buffers = [
+        buffer
+        for buffer in allocated.tiled.buffers
+        if (place := allocated.placements.get(buffer.name)) is not None and place.memory in ours
+    ]
+    spans = [byte_span_of(buffer, allocated) for buffer in buffers]
+    lasting = {index for index, buffer in enumerate(buffers) if buffer.kind in PERSISTENT}
+    pairs = (tuple(sorted(pair)) for pair in _overlapping(spans, {spans[index].region for index in lasting}))
+    for one, other in sorted(pair for pair in pairs if not lasting.isdisjoint(pair)):
+        yield f"buffers '{buffers[one].name}' and '{buffers[other].name}' share bytes of {spans[one].region}"
+
+
+def _overlapping(spans: Sequence[ByteSpan], regions: Set[str]) -> Iterator[tuple[int, int]]:
+    """The numbers of every two spans of these regions that share bytes: from low to high, each meets what begins in it.
+
+    Where nothing overlaps that takes no longer than sorting.
+    """
+    chosen = (number for number, span in enumerate(spans) if span.region in regions)
+    upwards = sorted(chosen, key=lambda number: (spans[number].region, spans[number].low))
+    for at, one in enumerate(upwards):
+        for other in (upwards[later] for later in range(at + 1, len(upwards))):
+            if spans[other].region != spans[one].region or spans[other].low >= spans[one].high:
+                break
+            if spans[one].overlaps(spans[other]):
+                yield one, other

@@ -1,0 +1,115 @@
+"""Knows everything that can be wrong with a plan: where buffers are, what steps need there, and what they would read.
+Does not know lifetimes, schedulers or solvers, and believes nothing that they say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from tilewright.check.line_buffers.streamed_io import streamed_io_faults
+from tilewright.check.plans.address_ranges import alive
+from tilewright.check.plans.dataflow import Replay
+from tilewright.check.plans.placement import placement_faults
+from tilewright.check.tiles.core_scratch import core_scratch
+from tilewright.ir.graphs.operands import input_names
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.plans.stages import Allocated
+from tilewright.ir.tensors.layout import same_bytes
+
+
+def plan_faults(allocated: Allocated, operators: Mapping[str, Operator]) -> tuple[str, ...]:
+    """Everything that is wrong with where buffers are and with what steps would read there; empty when nothing is."""
+    placed = tuple(placement_faults(allocated))
+    if placed:
+        return placed  # bytes outside a memory cannot be played
+    return (
+        *_layout_faults(allocated, operators),
+        *_scratch_faults(allocated),
+        *_access_faults(allocated),
+        *_copy_faults(allocated),
+        *streamed_io_faults(allocated),
+        *Replay(allocated, operators).faults(),
+    )
+
+
+def _layout_faults(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterator[str]:
+    """Kernels that take only one layout get it."""
+    bound = allocated.tiled.scheduled.bound
+    nodes = {node.name: node for node in bound.graph.nodes}
+    for step in allocated.tiled.scheduled.steps:
+        site, kernel = bound.graph.site(nodes[step.name]), bound.bindings[step.name].kernel
+        operator = operators[site.node.op]
+        values = dict(zip(input_names(operator, site), site.inputs, strict=True))
+        values |= dict(zip(operator.outputs, site.outputs, strict=False))
+        for operand, required in bound.layers[step.name].required.items():
+            tensor = values.get(operand)
+            if tensor is None or tensor.name in bound.graph.constants:
+                continue
+            if not same_bytes(tensor.shape, required, bound.layouts[tensor.name]):
+                yield f"kernel '{kernel.name}' of '{step.name}' takes {operand} only as {required}"
+
+
+def _scratch_faults(allocated: Allocated) -> Iterator[str]:
+    """Steps computed in one piece have the scratch that their kernel asks for, on every core that takes a share."""
+    tiled = allocated.tiled
+    bound = tiled.scheduled.bound
+    scratch = alive(tiled.buffers, "scratch")
+    whole = {name for group in tiled.groups if not group.region.together for name in group.steps}
+    for index, step in enumerate(tiled.scheduled.steps):
+        if step.name not in whole:
+            continue
+        layer = bound.layers[step.name]
+        needed = core_scratch(bound.platform, bound.bindings[step.name].engine, layer.kernel, layer.whole)
+        given = max((buffer.size_bytes for buffer in scratch.get(index, ())), default=0)
+        if given < needed:
+            yield f"step '{step.name}' needs {needed} B of scratch and has {given}"
+
+
+def _stored(constant: str, step: str, allocated: Allocated) -> str:
+    """The buffer from which a step reads a constant."""
+    staging = allocated.decisions.staged.get(constant)
+    if staging is None:
+        return constant
+    return f"{constant}@{staging.memory}" + (f"#{step}" if staging.when == "use" else "")
+
+
+def _copy_faults(allocated: Allocated) -> Iterator[str]:
+    """Every copy of a constant that a step reads is there: as large, alive then, and in the memory that was decided."""
+    bound, buffers = allocated.tiled.scheduled.bound, {buffer.name: buffer for buffer in allocated.tiled.buffers}
+    for index, step in enumerate(allocated.tiled.scheduled.steps):
+        for constant in bound.bindings[step.name].constants.values():
+            name = _stored(constant, step.name, allocated)
+            buffer, place = buffers.get(name), allocated.placements.get(name)
+            if buffer is None or place is None:
+                yield f"constant '{name}' of '{step.name}' is nowhere"
+            elif buffer.size_bytes != bound.constants[constant].nbytes or not buffer.first <= index <= buffer.last:
+                yield f"constant '{name}' of '{step.name}' is not all there at step {index}"
+            elif name != constant and place.memory != allocated.decisions.staged[constant].memory:
+                yield f"copy '{name}' is in '{place.memory}'"
+
+
+def _access_faults(allocated: Allocated) -> Iterator[str]:
+    """Engines compute where they can: on operands of steps in one piece, on scratch, in the tiles' scratchpad.
+
+    What has no elements may be anywhere, and a step that writes nothing runs nowhere.
+    """
+    tiled = allocated.tiled
+    bound, platform, storage = tiled.scheduled.bound, tiled.scheduled.bound.platform, tiled.scheduled.storage
+    nodes = {node.name: node for node in bound.graph.nodes}
+    near = {name: group.region.hops[-1].inner for group in tiled.groups if group.region.hops for name in group.steps}
+    for step in tiled.scheduled.steps:
+        engine, node = bound.bindings[step.name].engine, nodes[step.name]
+        if step.name in near:
+            if not platform.memory(near[step.name]).lets(engine, "rw"):
+                yield f"engine '{engine}' of '{step.name}' cannot use memory '{near[step.name]}'"
+            continue
+        values = (name for name in node.inputs if name in storage)
+        read = [storage[name].buffer for name in values if bound.graph.tensors[name].elements]
+        written = [storage[name].buffer for name in node.outputs if name and bound.graph.tensors[name].elements]
+        if not written:
+            continue
+        constants = [_stored(name, step.name, allocated) for name in bound.bindings[step.name].constants.values()]
+        for name, use in (*((name, "ro") for name in (*read, *constants)), *((name, "rw") for name in written)):
+            place = allocated.placements.get(name)
+            if place is not None and platform.memory(place.memory).access_by(engine) not in ("rw", use):
+                yield f"engine '{engine}' of '{step.name}' cannot use '{name}' in memory '{place.memory}'"

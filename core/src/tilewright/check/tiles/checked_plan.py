@@ -1,0 +1,141 @@
+"""Knows what the checker of tilings needs: a plan by name, where operands live, and what a copy engine would not take.
+Does not know tiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from tilewright.check.tiles.view_readers import ViewReaders
+from tilewright.ir.graphs.graph import Node, Site
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.platform import CopyPath, Platform
+from tilewright.ir.plans.stages import Buffer, Tiled
+from tilewright.ir.tensors.layout import Layout, row_major, strides
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackingOperand:
+    """An operand and where its bytes are outside the scratchpads."""
+
+    name: str
+    value: str  # tensor, or stored constant
+    shape: tuple[int, ...]
+    layout: Layout
+    item_bytes: int
+    memories: tuple[str, ...]  # it may come from any of these
+    buffer: str
+    offset_bytes: int
+    written: bool
+
+    def bytes_in(self, room: Sequence[int]) -> int:
+        """What so many of its elements take."""
+        return self.item_bytes * prod(room)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedPlan:
+    """What is checked, found by name."""
+
+    tiled: Tiled
+    operators: Mapping[str, Operator]
+    nodes: Mapping[str, Node]
+    buffers: Mapping[str, Buffer]
+    numbers: Mapping[str, int]  # of steps
+    views: Mapping[str, str]  # see `Scheduled.views`
+    readers: ViewReaders
+
+    @property
+    def platform(self) -> Platform:
+        """The machine that it is for."""
+        return self.tiled.scheduled.bound.platform
+
+    def buffer_faults(self, name: str, memory: str, needed: int, number: int) -> Iterator[str]:
+        """A tile buffer that is there during a step, in that memory, with at least as many bytes."""
+        buffer = self.buffers.get(name)
+        if buffer is None or buffer.kind != "tile" or buffer.memories != (memory,):
+            yield f"tile buffer '{name}' is not there, or not in memory '{memory}'"
+        elif buffer.size_bytes < needed:
+            yield f"tile buffer '{name}' has {buffer.size_bytes} B, its largest tile {needed} B"
+        elif not buffer.first <= number <= buffer.last:
+            yield f"tile buffer '{name}' is not alive where the region runs"
+
+
+def operands_of(plan: CheckedPlan, site: Site) -> tuple[BackingOperand, ...]:
+    """Every operand of a step, inputs first; values that no buffer holds have no memories."""
+    binding, operator = plan.tiled.scheduled.bound.bindings[site.node.name], plan.operators[site.node.op]
+    found = [
+        _constant(plan, source.operand, binding.constants[source.operand])
+        if source.operand in binding.constants
+        else _value(plan, source.operand, source.tensor, written=False)
+        for source in plan.tiled.scheduled.bound.layers[site.node.name].sources(site)
+    ]
+    outputs = zip(operator.outputs, site.node.outputs, strict=False)
+    return (*found, *(_value(plan, name, value, written=True) for name, value in outputs if value))
+
+
+def _constant(plan: CheckedPlan, operand: str, name: str) -> BackingOperand:
+    array = plan.tiled.scheduled.bound.constants[name]
+    return BackingOperand(
+        name=operand,
+        value=name,
+        shape=tuple(array.shape),
+        layout=row_major(array.ndim),
+        item_bytes=array.itemsize,
+        memories=plan.buffers[name].memories,
+        buffer=name,
+        offset_bytes=0,
+        written=False,
+    )
+
+
+def _value(plan: CheckedPlan, operand: str, name: str, *, written: bool) -> BackingOperand:
+    scheduled = plan.tiled.scheduled
+    tensor, storage = scheduled.bound.graph.tensors[name], scheduled.storage[name]
+    return BackingOperand(
+        name=operand,
+        value=name,
+        shape=tensor.shape,
+        layout=scheduled.bound.layouts[name],
+        item_bytes=tensor.dtype.size_bytes,
+        memories=plan.buffers[storage.buffer].memories if storage.buffer in plan.buffers else (),
+        buffer=storage.buffer,
+        offset_bytes=storage.offset_bytes,
+        written=written,
+    )
+
+
+def copy_path_of(platform: Platform, far: str, near: str, written: bool) -> CopyPath | None:
+    """What copies an operand over a hop: towards the scratchpad, or back."""
+    ends = (near, far) if written else (far, near)
+    return next((path for path in platform.copies if (path.source, path.target) == ends), None)
+
+
+def transfer_fault(
+    item: BackingOperand, extents: Sequence[int], starts: Sequence[int], rooms: Sequence[Sequence[int]], path: CopyPath
+) -> str:
+    """What the copy engine would not take; empty when nothing. What is too long goes in pieces.
+
+    `starts` is where the far side and the near side begin, in bytes; `rooms` what each has of the operand.
+    """
+    if 0 in extents:
+        return ""
+    far, near = (strides(room, item.layout) for room in rooms)
+    run = 1
+    gaps: list[int] = []
+    for axis in reversed(item.layout):  # innermost first: as long as both sides go on without a gap it is one run
+        if extents[axis] == 1:
+            continue
+        if not gaps and far[axis] == near[axis] == run:
+            run *= extents[axis]
+        else:
+            gaps.append(axis)
+    if path.max_bytes is not None and (path.max_bytes < path.align or path.max_bytes < item.item_bytes):
+        return f"no run of {item.name} is short enough: '{path.source}' to '{path.target}' takes {path.max_bytes} B"
+    steps = [side[axis] * item.item_bytes for axis in gaps for side in (far, near)]
+    if any(number % path.align for number in (run * item.item_bytes, *starts, *steps)):
+        return f"a transfer of {item.name} is not aligned to {path.align} B, as '{path.source}' to " \
+               f"'{path.target}' demands"  # fmt: skip
+    return ""

@@ -1,0 +1,117 @@
+"""Knows whether bytes are read after others have taken them: where values live, and in the buffers that hold them.
+Does not know buffers' sizes or transfers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from tilewright.check.tiles.calls import Bounds, Calls, Integers, beyond
+from tilewright.check.tiles.checked_plan import BackingOperand
+from tilewright.check.tiles.copies import Copies
+from tilewright.ir.plans.region import key_of
+from tilewright.ir.tensors.layout import strides
+
+_NEVER = np.iinfo(np.int64).max
+
+
+def overwriting_faults(copies: Copies) -> Iterator[str]:
+    """What is read where something has been stored already, and values that take others' bytes too early."""
+    for one, item in copies.outside:
+        for other, output in copies.outside:
+            if (
+                output.written
+                and not item.written
+                and _overlap(item, output)
+                and _late(copies, (one, item), (other, output))
+            ):
+                yield f"{item.name} is read where {output.name} has been stored"
+    for other in copies.calls[:-1]:
+        held = copies.region.internal_values[other.step.outputs[0].value]
+        before = next((one for one in copies.calls if held.aliases and one.step.outputs[0].value == held.aliases), None)
+        if before is not None and _taken_early(before, other):
+            yield f"'{other.step.outputs[0].value}' takes bytes of '{held.aliases}' while they are needed"
+
+
+def _overlap(one: BackingOperand, other: BackingOperand) -> bool:
+    ends = [item.offset_bytes + item.item_bytes * prod(item.shape) for item in (one, other)]
+    return one.buffer == other.buffer and one.offset_bytes < ends[1] and other.offset_bytes < ends[0]
+
+
+def _late(copies: Copies, reader: tuple[Calls, BackingOperand], writer: tuple[Calls, BackingOperand]) -> bool:
+    """Whether a byte is fetched in a later tile than that in which it was first stored to."""
+    size = max(item.offset_bytes + item.item_bytes * prod(item.shape) for _, item in (reader, writer))
+    fetched, stored = np.full(size, -1, np.int64), np.full(size, _NEVER, np.int64)
+    for tile, places in _visits(copies, *reader):
+        fetched[places] = np.maximum(fetched[places], tile)
+    for tile, places in _visits(copies, *writer):
+        stored[places] = np.minimum(stored[places], tile)
+    return bool((fetched > stored).any())
+
+
+def _visits(copies: Copies, one: Calls, item: BackingOperand) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
+    """Every time that an operand's bytes in the backing memory are read, or written: the tile, and where they are.
+
+    A fetch is in the first tile that shares it, a store in the last. Where the same is fetched again, the last time
+    counts; what is not copied is read in every tile.
+    """
+    windows, copy_level = one.touched(item), len(copies.extents)
+    for at, hop in enumerate(copies.region.hops):
+        copy = hop.copies.get(key_of(one.step.name, item.name))
+        if copy is not None:
+            windows, copy_level = copies.copied_windows(one, item, at)[1], copies.level(at, copy)
+            break
+        if not item.written and copies.crossing(hop, item.value):
+            return  # brought under another operand
+    ends = [ends.clipped(extent) for ends, extent in zip(windows, item.shape, strict=True)]
+    tiles = _tiles(copies.extents, copy_level, ends, written=item.written)
+    for numbers in np.stack([one.reshape(-1) for one in np.broadcast_arrays(tiles, *_flat(ends))], axis=1).tolist():
+        yield numbers[0], _bytes_of(item, numbers[1::2], numbers[2::2])
+
+
+def _flat(ends: list[Bounds]) -> Iterator[Integers]:
+    yield from (side for one in ends for side in one)
+
+
+def _tiles(shape: tuple[int, ...], copy_level: int, windows: list[Bounds], *, written: bool) -> Integers:
+    """Numbers of tiles, in the order in which they run, over the cuts that move the windows."""
+    moved = {cut for ends in windows for cut in ends.moved_by()}
+    number = np.array(0)
+    for cut, trips in enumerate(shape):
+        weight = prod(shape[cut + 1 :])
+        if cut in moved and cut < copy_level:
+            number = number + weight * np.arange(trips).reshape([-1 if at == cut else 1 for at in range(len(shape))])
+        elif (cut < copy_level) or written:
+            number = number + weight * (trips - 1)
+    return number
+
+
+def _bytes_of(item: BackingOperand, lows: list[int], highs: list[int]) -> npt.NDArray[np.int64]:
+    """Where a window's bytes are in the operand's buffer."""
+    place = np.zeros((), np.int64)
+    for low, high, step in zip(lows, highs, strides(item.shape, item.layout), strict=True):
+        place = np.add.outer(place, np.arange(low, high) * step)
+    return np.add.outer(place * item.item_bytes + item.offset_bytes, np.arange(item.item_bytes)).reshape(-1)
+
+
+def _taken_early(before: Calls, taker: Calls) -> bool:
+    """Whether a value loses bytes that it still needs to the one that takes them, or overwrites rows of that one.
+
+    Sound is: all that is needed of the first is computed in the same tile, is read just where it is replaced, and is
+    read whenever the second is computed.
+    """
+    output = taker.step.outputs[0]
+    written = taker.touched(output)
+    read = next(taker.touched(item) for item in taker.step.operands if item.value == before.step.outputs[0].value)
+    made = before.touched(before.step.outputs[0])
+    return (
+        beyond(output.shape, before.need, made)
+        or beyond(output.shape, made, written)
+        or beyond(output.shape, read, written)
+        or beyond(output.shape, written, read)
+        or before.moved_by() != taker.moved_by()
+    )

@@ -1,0 +1,62 @@
+"""Knows `tilewright check`: everything short of generating files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from tilewright.cli.examples import examples
+from tilewright.cli.flags import model_flags, program_typed, typed_again
+from tilewright.cli.memory_flags import io_flag
+from tilewright.cli.option import option
+from tilewright.cli.output import demand_writable_files, say, send_json, show_diagnostics
+from tilewright.front_door.flag_values import files_read, options_from
+
+_SHOWN = ("json_target", "layers", "front")  # parameters that change what is shown, and no plan
+
+
+@click.command(
+    "check",
+    epilog=examples(
+        "check model.onnx --target cortex-m4",
+        "check model.onnx --target cortex-m4 --memory ram=64K --clock 80MHz --layers",
+    ),
+)
+@model_flags
+@io_flag("--io")
+@option("--json", "json_target", metavar="FILE|-", help="Write the report as JSON.")
+@option("--layers", is_flag=True, help="Show the layer table.")
+@option("--front", is_flag=True, help="Show memory against cycles: this plan, others, and what to type for them.")
+def command(json_target: str | None, layers: bool, front: bool, **flags: Any) -> None:
+    """Will MODEL compile for the target, will it fit, and what will it cost? Writes nothing; needs no toolchain."""
+    from tilewright.cli.waiting import LESS_MEMORY, PLANNING, working
+    from tilewright.deployment import Deployment
+    from tilewright.report.front import front_table, less_memory
+    from tilewright.report.report_json import build_report
+    from tilewright.report.text import layer_parts, summary_parts
+
+    demand_writable_files(json_target, read=files_read(flags))
+    deployment = Deployment(flags["model"], flags["target"], options_from(flags))
+    with working(PLANNING):
+        deployment.compile()  # what cannot be lowered or written must not pass
+    with working(LESS_MEMORY):
+        report = build_report(deployment, artifacts=False, front=True)
+    show_diagnostics(deployment.diagnostics, flags["strict"])
+    if json_target:
+        send_json(report, json_target)
+    if json_target == "-":
+        return
+    say(*summary_parts(report))
+    if layers:
+        say("", *layer_parts(report))
+    if front and (table := front_table(report)):
+        say("", *table, "")
+    context = click.get_current_context()
+    program = program_typed(context)
+    checked = f"{program} check {typed_again(context, leave_out=(*_SHOWN, 'optimize'))}"
+    less = tuple(less_memory(deployment.front, checked))
+    if less:
+        say(*less)
+    again = typed_again(context, leave_out=_SHOWN)
+    say(f"FITS.   Next: {program} compile {again} -o {deployment.prefix}")

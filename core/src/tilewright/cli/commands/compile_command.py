@@ -1,0 +1,273 @@
+"""Knows `tilewright compile`: from a model to a folder of C and a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+from click.core import ParameterSource
+
+from tilewright.cli.examples import examples
+from tilewright.cli.flags import layout_flag, model_or_group_flags
+from tilewright.cli.memory_flags import io_flag
+from tilewright.cli.option import names_option, option
+from tilewright.cli.output import demand_apart, demand_writable_files, hand_over, progress, send_json, show_diagnostics
+from tilewright.errors import usage_error
+from tilewright.front_door.flag_values import exporters_from, files_read, options_from
+
+if TYPE_CHECKING:
+    from tilewright.config.options import Options
+    from tilewright.deployment import Deployment
+    from tilewright.errors import Diagnostic
+    from tilewright.report.table import Part
+
+_OF_ONE = {  # parameters that mean nothing for several models: their prefixes are in the group's file
+    "name": "--name",
+    "dump_after": "--dump-after",
+    "export_state": "--export-state",
+    "state": "--import-state",
+}
+STAGES = ("imported", "rewritten", "bound", "scheduled", "tiled", "allocated", "program")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wanted:
+    """What becomes of the result: where it is written, and how much is said about it."""
+
+    folder: Path
+    json_target: str | None
+    exports: Mapping[str, Path]  # of stages, by their names
+    front: bool  # the report has memory against cycles
+    quiet: bool
+    strict: bool
+
+    def demand_writable(self, read: Sequence[Path | None]) -> None:
+        """Before anything is worked out. TilewrightError (exit 2): TW1107 where a place cannot be written to, TW1125
+        where that is one of the files that are read.
+        """
+        from tilewright.snapshot.atomic_folder import demand_writable
+
+        for folder in (self.folder, *self.exports.values()):
+            demand_writable(folder)
+        demand_writable_files(self.json_target, read=read)
+
+    def waiting(self) -> AbstractContextManager[None]:
+        """While a plan is searched."""
+        from tilewright.cli.waiting import PLANNING, working
+
+        return working("" if self.quiet else PLANNING)
+
+    def write(self, files: Mapping[str, bytes], diagnostics: Iterable[Diagnostic]) -> str:
+        """Write everything, unless `strict` and there is a warning. What else to say: how many old files went."""
+        from tilewright.snapshot.written_files import leftovers, write_files
+
+        demand_apart(self.json_target, [self.folder / name for name in files if name != "report.json"])
+        found = leftovers(self.folder, files)
+        show_diagnostics((*diagnostics, *found.diagnostics), self.strict)
+        write_files(self.folder, files, found.stale)
+        return f", removed {len(found.stale)} of the run before" if found.stale else ""
+
+    def tell(self, report: Mapping[str, Any], parts: Iterable[Part], written: str) -> None:
+        """The report for programs, what it says for people, and the folder on stdout for a shell."""
+        if self.json_target:
+            send_json(report, self.json_target)
+        if not self.quiet:
+            progress(*parts)
+            progress(written)
+        if self.json_target != "-":
+            hand_over(str(self.folder))
+
+
+@click.command(
+    "compile",
+    epilog=examples(
+        "compile model.onnx --target cortex-m4 -o model",
+        "compile model.onnx --target cortex-m4 --emit zephyr,make --selftest -o model",
+        "compile --group app.toml -o app",
+    ),
+)
+@model_or_group_flags
+@io_flag("--io")
+@option("-o", "--output", "folder", type=click.Path(path_type=Path), required=True, help="Folder to write to.")
+@option("--json", "json_target", metavar="FILE|-", help="Also write the report there.")
+@option(
+    "--front", is_flag=True, help="The report also has memory against cycles: this plan, others, what to type for them."
+)
+@option(
+    "--const-format",
+    type=click.Choice(["auto", "incbin", "c", "bin"]),
+    default="auto",
+    show_default=True,
+    help="How constants are stored.",
+)
+@layout_flag
+@names_option(
+    "--emit",
+    default="cmake",
+    show_default=True,
+    metavar="NAME,...",
+    help="Build systems to write for: cmake, make, zephyr, platformio, arduino, esp-idf, cmsis-pack, or a plugin's "
+    "exporter.",
+)
+@option("--selftest", is_flag=True, help="Also generate a self-test with embedded vectors.")
+@option(
+    "--dump-after",
+    multiple=True,
+    type=click.Choice(STAGES),
+    metavar="STAGE",
+    help=f"Print a stage's value on stderr: {', '.join(STAGES)}.",
+)
+@option("--export-state", multiple=True, metavar="STAGE=FOLDER", help="Save a stage's value, to edit or to compare.")
+@option("--import-state", "state", type=click.Path(path_type=Path), help="Continue from a saved value.")
+@option("-q", "--quiet", is_flag=True, help="No progress, no tables.")
+@click.pass_context
+def command(
+    context: click.Context,
+    /,
+    group: Path | None,
+    folder: Path,
+    json_target: str | None,
+    front: bool,
+    const_format: Literal["auto", "incbin", "c", "bin"],
+    layout: Literal["single", "split"],
+    emit: str,
+    selftest: bool,
+    dump_after: tuple[str, ...],
+    export_state: tuple[str, ...],
+    state: Path | None,
+    quiet: bool,
+    **flags: Any,
+) -> None:
+    """Generate the C library for MODEL: sources, headers, constants, build files, report.json and report.html."""
+    wanted = _Wanted(
+        folder=folder,
+        json_target=json_target,
+        exports=_exports(export_state),
+        front=front,
+        quiet=quiet,
+        strict=flags["strict"],
+    )
+    wanted.demand_writable((group, *files_read(flags)))
+    options = replace(
+        options_from(flags), const_format=const_format, layout=layout, emit=exporters_from(emit), selftest=selftest
+    )
+    _demand_what(context, group, flags)
+    if group is None:
+        _compile_model(flags["model"], flags["target"], options, wanted, state, dump_after)
+    elif options.emit != ("cmake",):
+        raise click.UsageError("--group writes for CMake only: leave --emit out", context)
+    else:
+        _compile_group(group, options, wanted)
+
+
+def _demand_what(context: click.Context, group: Path | None, flags: dict[str, Any]) -> None:
+    """Either a group, without what is about one model alone, or MODEL and --target."""
+    given = {parameter.name: parameter for parameter in context.command.params}
+    if group is None:
+        for name in ("model", "target"):
+            if flags[name] is None:
+                hint = "'MODEL'" if name == "model" else None
+                raise click.MissingParameter(ctx=context, param=given[name], param_hint=hint)
+        return
+    typed = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    if typed & {"model", "target"}:  # a project's own target is for its single models
+        raise click.UsageError("--group says which models and which target: leave MODEL and --target out", context)
+    single = [flag for name, flag in _OF_ONE.items() if name in typed]
+    if single:
+        raise click.UsageError(f"{', '.join(single)}: of one model, not of --group: leave it out", context)
+
+
+def _compile_model(
+    model: Path, target: str, options: Options, wanted: _Wanted, state: Path | None, dumped: Sequence[str]
+) -> None:
+    """One model, from its file or from a value that was saved."""
+    from tilewright.deployment import Deployment
+    from tilewright.report.files import report_files
+    from tilewright.report.report_json import build_report
+    from tilewright.report.text import layer_parts, summary_parts
+
+    deployment = Deployment(model, target, options)
+    if state is not None:
+        deployment = deployment.import_state(state)
+    with wanted.waiting():
+        report = build_report(deployment, front=wanted.front)
+    files = {**deployment.files, **report_files(report)}
+    for stage in dumped:
+        hand_over(_text_of(deployment, stage).rstrip("\n"), err=True)
+    stale = wanted.write(files, deployment.diagnostics)
+    for stage, folder in wanted.exports.items():
+        deployment.export_state(folder, stage)
+    wanted.tell(report, (*summary_parts(report), *layer_parts(report)), f"wrote {len(files)} files{stale}")
+
+
+def _compile_group(file: Path, options: Options, wanted: _Wanted) -> None:
+    """Every model in a folder of its own, and the memory they share."""
+    from tilewright.multi_model.manifest import deployments, group_files, group_report, read_group, shared_pools
+    from tilewright.multi_model.shared_pools import soft_warnings
+    from tilewright.report.files import json_text
+
+    group = read_group(file)
+    members = deployments(group, options, file.parent)
+    with wanted.waiting():
+        pools = shared_pools(group, members)
+        report = group_report(group, members, pools, front=wanted.front)
+    soft = soft_warnings(pools, {prefix: one.allocated for prefix, one in members.items()})
+    diagnostics = (*soft, *(item for member in members.values() for item in member.diagnostics))
+    files = {**group_files(group, members, pools), "report.json": json_text(report).encode()}
+    stale = wanted.write(files, diagnostics)
+    wanted.tell(report, _group_parts(report), f"wrote {len(files)} files{stale}")
+
+
+def _group_parts(report: Mapping[str, Any]) -> Iterator[Part]:
+    """What each model takes of every shared pool, and how long it runs where the clock is known."""
+    from tilewright.report.table import Table
+    from tilewright.report.time import time_text
+
+    models = report["models"]
+    rows = [("pool", "shared", *models)]
+    rows += [
+        (pool["name"], f"{pool['used_bytes']:,} B", *(f"{pool['models'].get(name, 0):,} B" for name in models))
+        for pool in report["pools"]
+    ]
+    yield Table(rows=rows, right=range(1, 2 + len(models)))
+    for name, model in models.items():
+        if said := time_text(model):
+            yield f"{name}: {said}"
+
+
+def _text_of(deployment: Deployment, stage: str) -> str:
+    from tilewright.snapshot.dump import dump_text
+
+    if stage == "program":
+        return deployment.artifact.files[f"{deployment.prefix}.c"].decode()
+    if stage == "imported":
+        return dump_text(deployment.imported.graph)
+    return dump_text(getattr(deployment, "graph" if stage == "rewritten" else stage))  # of a saved state, its own
+
+
+def _exports(requests: tuple[str, ...]) -> dict[str, Path]:
+    """Stage -> folder. TilewrightError TW1101 (exit 2) where one of both is given twice."""
+    exports: dict[str, Path] = {}
+    for request in requests:
+        stage, equals, target = request.partition("=")
+        if not equals or not target or stage not in STAGES[1:-1]:
+            raise usage_error(
+                "TW1101",
+                f"'--export-state {request}' cannot be read",
+                details=(f"STAGE is one of {', '.join(STAGES[1:-1])}",),
+                fix=("write it as --export-state STAGE=FOLDER",),
+            )
+        folder = Path(target)
+        if stage in exports or folder in exports.values():
+            raise usage_error(
+                "TW1101",
+                f"'--export-state {request}': this {'stage' if stage in exports else 'folder'} is given twice",
+                details=("a folder holds one stage, and a stage is saved once",),
+                fix=("write one --export-state STAGE=FOLDER for each, with a folder of its own",),
+            )
+        exports[stage] = folder
+    return exports

@@ -1,0 +1,142 @@
+"""Knows `tilewright validate`: generate, build, run, and compare every step and every output."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, TypeVar, get_args
+
+import click
+from click.core import ParameterSource
+
+from tilewright.cli.against import against_flag, as_json, compared, demand_agreement, demand_same_io, lines
+from tilewright.cli.completing import offered
+from tilewright.cli.examples import examples
+from tilewright.cli.flags import layout_flag, model_flags
+from tilewright.cli.memory_flags import io_flag
+from tilewright.cli.option import option
+from tilewright.cli.output import demand_writable_files, progress, send_result, show_diagnostics
+from tilewright.cli.running import trace_flag, write_trace
+from tilewright.errors import Diagnostic, TilewrightError, typed, usage_error
+from tilewright.front_door.flag_values import files_read, options_from
+from tilewright.ir.plans.decisions import IoOwner
+
+_IO = re.compile(r"(?<![\w-])--io ")
+_Said = TypeVar("_Said", Diagnostic, TilewrightError)
+
+
+def _vectors_file(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
+    """The file of --io. Raises TilewrightError TW6001 (exit 2) for a word that belongs to --place-io."""
+    del context, parameter
+    if value is None or value.exists() or str(value).rpartition("=")[2] not in get_args(IoOwner):
+        return value
+    raise usage_error(
+        "TW6001",
+        f"--io is the file of test vectors here, not '{value}'",
+        details=("where inputs and outputs live is --place-io of `validate`, as --io is of `compile`",),
+        fix=(typed("--place-io", str(value), gives="instead of --io"),),
+    )
+
+
+def _demand_files(vectors: Path | None, named: Sequence[Path], *results: Path | str | None) -> None:
+    """click.UsageError where random sets are counted, and a file brings others; a project's `sets` gives way.
+    TilewrightError where a result cannot be written, see `demand_writable_files`.
+    """
+    demand_writable_files(*results, read=(*named, vectors))
+    context = click.get_current_context()
+    if vectors is not None and context.get_parameter_source("sets") is ParameterSource.COMMANDLINE:
+        raise click.UsageError("--sets counts random sets, and --io brings its own: leave one of them out", context)
+
+
+@contextmanager
+def _place_io() -> Iterator[None]:
+    """What is said of `--io`, which is --place-io of this command, with the name that can be typed here."""
+    try:
+        yield
+    except TilewrightError as error:
+        if error.code == "TW6001":  # about the file of --io
+            raise
+        raise _named_here(error) from error.__cause__
+
+
+def _named_here(said: _Said) -> _Said:
+    """The same error or note, `--io` by its name here."""
+    message, *fix = (_IO.sub("--place-io ", text) for text in (said.message, *said.fix))
+    details = tuple(_IO.sub("--place-io ", text) for text in said.details)
+    return replace(said, message=message, details=details, fix=tuple(fix))
+
+
+@click.command(
+    "validate",
+    epilog=examples(
+        "validate model.onnx --target generic",
+        "validate model.onnx --target generic --io vectors.npz --json verdict.json",
+    ),
+)
+@model_flags
+@io_flag("--place-io")
+@option(
+    "--on",
+    "runner_name",
+    default="",
+    metavar="RUNNER",
+    help="Where to run; default: the target's first.",
+    shell_complete=offered("runner"),
+)
+@option(
+    "--io",
+    "vectors",
+    type=click.Path(path_type=Path),
+    callback=_vectors_file,
+    metavar="FILE.npz",
+    help="Test vectors setK/in/TENSOR and setK/out/TENSOR. Default: random inputs, outputs from the reference.",
+)
+@option("--sets", type=click.IntRange(min=1), default=2, show_default=True, help="How many random sets; not with --io.")
+@option("--sanitize", is_flag=True, help="Run under AddressSanitizer and UndefinedBehaviorSanitizer.")
+@layout_flag
+@against_flag
+@trace_flag
+@option("--json", "json_target", metavar="FILE|-", help="Write the verdict as JSON.")
+def command(
+    runner_name: str,
+    vectors: Path | None,
+    sets: int,
+    sanitize: bool,
+    layout: Literal["single", "split"],
+    against: str | None,
+    trace_file: Path | None,
+    json_target: str | None,
+    **flags: Any,
+) -> None:
+    """Build MODEL's generated code, run it, and compare it with the exact numpy reference, step by step."""
+    from tilewright.cli.waiting import PLANNING, RUNNING, working
+    from tilewright.deployment import Deployment
+    from tilewright.validation.runner_choice import ready_runner
+    from tilewright.validation.validation import validate, vectors_of
+    from tilewright.validation.verdict_text import verdict_parts
+
+    _demand_files(vectors, files_read(flags), json_target, trace_file)
+    with _place_io():
+        deployment = Deployment(flags["model"], flags["target"], replace(options_from(flags), layout=layout))
+        demand_same_io(deployment, against)
+        runner = ready_runner(deployment, runner_name)
+        given = vectors_of(deployment, vectors, sets)
+        with working(PLANNING):
+            deployment.compile()
+    show_diagnostics(map(_named_here, deployment.diagnostics), flags["strict"])
+    progress(f"running {len(given)} set(s) on {runner.name}")
+    with working(RUNNING):
+        found = validate(deployment, runner, given, sanitize=sanitize, timeline=trace_file is not None)
+        agreement = compared(deployment, given, found.ran, against) if against else ()
+    if trace_file:
+        write_trace(deployment, found.ran, trace_file)
+    result = {**found.data, "against": as_json(agreement, against)} if against else found.data
+    parts = (*verdict_parts(found.verdict), *(lines(agreement, against) if against else ()))
+    send_result(result, json_target, *parts)
+    if fault := found.fault:
+        raise fault
+    if against:
+        demand_agreement(agreement, against)

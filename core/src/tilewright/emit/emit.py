@@ -1,0 +1,374 @@
+"""Knows which files a program becomes and what each template is given. Does not decide anything about the program.
+
+`docs/output-format.md` describes the result.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from textwrap import indent
+
+from tilewright.c_text.identifiers import comment_text
+from tilewright.c_text.line_width import fitted
+from tilewright.c_text.literals import needs_math
+from tilewright.c_text.templates import template
+from tilewright.emit.artifact import artifact_of, parameters_of
+from tilewright.emit.border import PortText, far_bases, port_texts
+from tilewright.emit.ctree import INDENT, WIDTH, print_body, print_step, signature, wrap_call
+from tilewright.emit.emit_options import EmitOptions
+from tilewright.emit.kernels import kernel_fragments
+from tilewright.emit.memory_map import memory_map
+from tilewright.emit.name_table import name_table
+from tilewright.emit.run import print_run
+from tilewright.emit.weights import blob, byte_array, initialiser
+from tilewright.errors import TilewrightError, usage_error
+from tilewright.ir.code_fragments import ordered
+from tilewright.ir.log_span import INFO, with_log_span
+from tilewright.ir.plans.stages import Artifact
+from tilewright.ir.programs.program import Program
+from tilewright.ir.programs.statements import Dead, Hook, Live, Statement, StepCall, statements_in
+from tilewright.ir.rounding import align_down
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.operators.c_code.c_elements import Elements, loading
+
+INCBIN_FROM_BYTES = 64 * 1024
+
+Names = dict[str, object]
+
+
+@with_log_span(INFO, "emit: files")
+def emit(program: Program, options: EmitOptions) -> Artifact:
+    """The files, by name. The same program and options give the same bytes."""
+    prefix = program.prefix
+    form = _const_format(program, options)
+    blobs = {pool.base: blob(program, pool) for pool in program.constants}
+    if options.vectors and form == "bin" and blobs:
+        raise _no_selftest()
+    names = _names(program, options, form, blobs)
+    texts = {
+        f"{prefix}.h": _render("header.mako", names),
+        f"{prefix}.c": _render("source.mako", names),
+        "tw_runtime.h": text("tw_runtime.h"),
+        "CMakeLists.txt": _render("cmake.mako", names),
+        "README.md": _render("readme.mako", names),
+    }
+    if names["kernels_header"]:
+        texts[str(names["kernels_header"])] = _render("kernels_h.mako", names)
+    if names["quantize_header"]:
+        texts[str(names["quantize_header"])] = _render("quantize_h.mako", names)
+    if program.team:
+        texts["tw_rt.h"] = text("tw_rt.h")
+    if names["simple"]:
+        texts[f"{prefix}_simple.c"] = _render("simple.mako", names)
+    if blobs and form == "c":
+        texts[f"{prefix}_weights.c"] = _render("weights_c.mako", names)
+    if blobs and form == "incbin":
+        texts[f"{prefix}_weights.S"] = _render("weights_s.mako", names)
+    if names["selftest"]:
+        texts[f"{prefix}_selftest.c"] = _render("selftest.mako", names)
+    written = {name: _laid_out(name, content).encode("ascii") for name, content in texts.items()}
+    if form in ("incbin", "bin"):
+        written |= {f"{prefix}_{base}.bin": content for base, content in blobs.items()}
+    parameters = parameters_of(program) if names["simple"] else None
+    return artifact_of(prefix, written, maths=bool(names["maths"]), parameters=parameters)
+
+
+@cache
+def text(name: str) -> str:
+    """The text of a file in `emit/text`."""
+    return (files("tilewright.emit") / "text" / name).read_text(encoding="utf-8")
+
+
+def _render(name: str, names: Names) -> str:
+    return str(template(text(name)).render(**names))
+
+
+def _laid_out(name: str, content: str) -> str:
+    return fitted(content) if name.endswith((".c", ".h")) else content
+
+
+def _no_selftest() -> TilewrightError:
+    return usage_error(
+        "TW1101",
+        "--selftest and --const-format bin exclude each other: the self-test has nobody to load the constants",
+        fix=("leave one of them out: other forms of constants are linked into the program",),
+    )
+
+
+def _const_format(program: Program, options: EmitOptions) -> str:
+    if options.const_format != "auto":
+        return options.const_format
+    return "c" if sum(pool.size_bytes for pool in program.constants) < INCBIN_FROM_BYTES else "incbin"
+
+
+def _names(program: Program, options: EmitOptions, form: str, blobs: Mapping[str, bytes]) -> Names:
+    inputs, outputs = port_texts(program, program.inputs, "IN"), port_texts(program, program.outputs, "OUT")
+    prefix, complete = program.prefix, form != "bin" or not blobs
+    simple, selftest = complete and not program.state_bytes, complete and bool(options.vectors)
+    target = comment_text(program.allocated.tiled.scheduled.bound.platform.name)
+    plan = f"0x{program.allocated.plan_id:08x}u"
+    found: Names = {
+        "program": program,
+        "p": prefix,
+        "P": prefix.upper(),
+        "generator": options.generator,
+        "target": target,
+        "plan": plan,
+        "banner": _banner(prefix, options.generator, target, plan),
+        "safe": comment_text,
+        "simple": simple,
+        "simple_parameters": _simple_parameters(inputs, outputs),
+        "sections": _sections(program),
+        "state_align": _state_align(program),
+        "lasting": bool(program.initial),
+        "limits": _limits(program),
+        "far_bases": far_bases(program),
+        "most_bytes": _most_bytes(program),
+        "crossings": lambda ports: _crossings(program, ports),
+        "licences": _licences(program),
+        "here": "${CMAKE_CURRENT_SOURCE_DIR}",
+        "wrapped": _wrapped,
+        "signature": lambda text: "\n".join(signature(text)),
+        "memory_map": tuple(memory_map(program)),
+        "names_table": name_table(program.names),
+        "selftest": selftest,
+        **_constant_names(prefix, form, blobs, simple=simple),
+        **_port_names(program, inputs, outputs),
+        "wanted": tuple(_wanted(inputs)),
+        **_quantised_names(prefix, inputs, outputs),
+        **_code_names(program, (*inputs, *outputs), split=options.layout == "split"),
+        **(_around_waiting(program) if program.waiting else {}),
+        **(_selftest_names(options, outputs) if selftest else {}),
+    }
+    return {**found, "run": _render("rows.mako" if program.waiting else "run.mako", found).strip("\n")}
+
+
+def _constant_names(prefix: str, form: str, blobs: Mapping[str, bytes], *, simple: bool) -> Names:
+    """Where constants are, and so which files are compiled."""
+    sources = [f"{prefix}.c", *([f"{prefix}_simple.c"] if simple else [])]
+    if blobs and form != "bin":
+        sources.append(f"{prefix}_weights.{'c' if form == 'c' else 'S'}")
+    return {
+        "constants_linked": form != "bin",
+        "assembler": form == "incbin" and bool(blobs),
+        "sources": sources,
+        "blobs": [f"{prefix}_{base}.bin" for base in blobs],
+        "bytes_of": {base: byte_array(content) for base, content in blobs.items()} if form == "c" else {},
+    }
+
+
+def _wrapped(text: str, depth: int) -> str:
+    """A call, its lines `depth` times indented but for the first, which the template indents."""
+    lines = wrap_call(text, WIDTH - depth * len(INDENT))
+    return f"\n{INDENT * depth}".join(lines)
+
+
+def _port_names(program: Program, inputs: tuple[PortText, ...], outputs: tuple[PortText, ...]) -> Names:
+    ports = (*inputs, *outputs)
+    placed = [port for port in ports if port.placed]
+    arriving = [port for port in inputs if port.rows]
+    leaving = [port for port in outputs if port.rows]
+    own = [port for port in ports if not port.placed]
+    return {
+        "inputs": inputs,
+        "outputs": outputs,
+        "ports": ports,
+        "placed_inputs": [port for port in inputs if port.placed],
+        "placed_outputs": [port for port in outputs if port.placed],
+        "user_inputs": [port for port in inputs if not port.placed],
+        "user_outputs": [port for port in outputs if not port.placed],
+        "arriving": arriving,
+        "leaving": leaving,
+        "several_arrive": len(arriving) > 1,
+        "several_leave": len(leaving) > 1,
+        "by_rows": bool(arriving or leaving),
+        "api_level": 3 if len(arriving) > 1 else 2 if arriving or leaving else 1,
+        "mapped": bool(placed) or not ports,
+        "far": any(port.far for port in ports),
+        "copied": any(not port.far for port in placed) or any(port.copied_from for port in own),
+        "aligned": bool(
+            program.pools or program.constants or program.state_bytes or any(port.align > 1 for port in own)
+        ),
+    }
+
+
+def _wanted(inputs: Sequence[PortText]) -> Iterator[str]:
+    """The inputs that arrive in rows, in the order in which they are wanted; in one text those that are in turns."""
+    steps = sorted({port.rows.step for port in inputs if port.rows})
+    for step in steps:
+        *others, last = [f"`{port.member}`" for port in inputs if port.rows and port.rows.step == step]
+        yield f"{', '.join(others)} and {last}, in turns" if others else last
+
+
+def _around_waiting(program: Program) -> Names:
+    """What is done before the first step that waits for rows; of each such step its call, and what is done after it."""
+
+    def text(statements: Sequence[Statement]) -> str:
+        return "\n".join(print_run(statements, program.steps, f"{program.prefix.upper()}_STEP_COUNT"))
+
+    places = [program.body.index(StepCall(step=step)) for step in program.waiting]
+    ends = [*places[1:], len(program.body)]
+    return {
+        "phase_of": lambda port: program.waiting.index(port.rows.step) + 1,
+        "before": text(program.body[: places[0]]),
+        "waiting": [
+            (indent(text(program.body[at : at + 1]), INDENT), indent(text(program.body[at + 1 : end]), INDENT))
+            for at, end in zip(places, ends, strict=True)
+        ],
+        "names_in": _mentions,
+    }
+
+
+def _mentions(code: str, name: str) -> bool:
+    """Whether an identifier is in it."""
+    return re.search(rf"\b{name}\b", code) is not None
+
+
+def _quantised_names(prefix: str, inputs: tuple[PortText, ...], outputs: tuple[PortText, ...]) -> Names:
+    """What the header that quantises has; 32 bits and more hold integers that no float reaches."""
+
+    def served(ports: tuple[PortText, ...]) -> list[PortText]:
+        return [port for port in ports if port.scale and port.elements and port.limits[1] < 1 << 16]
+
+    first, last = served(inputs), served(outputs)
+    return {
+        "quantised_inputs": first,
+        "quantised_outputs": last,
+        "quantize_header": f"{prefix}_quantize.h" if first or last else "",
+    }
+
+
+def _code_names(program: Program, ports: Sequence[PortText], *, split: bool) -> Names:
+    whole = (*program.before_inputs, *program.body, *program.after_outputs)
+    statements = [*statements_in(whole), *(one for step in program.steps for one in step.statements)]
+    body = "\n".join(print_run(program.body, program.steps, f"{program.prefix.upper()}_STEP_COUNT"))
+    addresses = [address for port in ports for address in (port.address, port.copied_from) if address]
+    steps = [print_step(step) for step in program.steps]
+    kernels = kernel_fragments(program)
+    includes = {*program.includes, "<stddef.h>", *(["<float.h>"] if program.uses_float else [])}
+    includes |= {name for section in kernels for name in section.includes}
+    if any(needs_math(code) for code in (body, *steps)):  # a number that a kernel is called with
+        includes.add("<math.h>")
+    return {
+        "kernels": "\n\n".join(section.text for section in kernels),
+        "kernels_header": f"{program.prefix}_kernels.h" if split and kernels else "",
+        "includes": sorted(includes),
+        "maths": "<math.h>" in includes,
+        "steps": steps,
+        "before_inputs": "\n".join(print_body(program.before_inputs, 1, program.steps)),
+        "body": body,
+        "after_outputs": "\n".join(print_body(program.after_outputs, 1, program.steps)),
+        "initial": "\n".join(print_body(program.initial, 1, program.steps)),
+        "used_pools": [pool for pool in program.pools if _mentions("\n".join((body, *addresses)), pool.base)],
+        "used_constants": [pool for pool in program.constants if _mentions(body, pool.base)],
+        "hooked": any(isinstance(one, Hook) for one in statements),
+        "lifetimes": any(isinstance(one, (Live, Dead)) for one in statements),
+    }
+
+
+def _selftest_names(options: EmitOptions, outputs: tuple[PortText, ...]) -> Names:
+    return {
+        "vectors": [
+            {
+                "inputs": {name: initialiser(array) for name, array in vector.inputs.items()},
+                "outputs": {name: initialiser(array) for name, array in vector.outputs.items()},
+            }
+            for vector in options.vectors
+        ],
+        "floats": [
+            _comparison(dtype, options) for dtype in dict.fromkeys(port.dtype for port in outputs) if dtype.is_float
+        ],
+        "exact": any(not port.dtype.is_float for port in outputs),
+    }
+
+
+def _usual(dtype: DType, options: EmitOptions) -> float:
+    """The median size of the values of a type that are expected, but those that are 0, infinite or no numbers; 1 at
+    least. One huge value among them changes nothing.
+    """
+    import numpy as np
+
+    arrays = [array for each in options.vectors for array in each.outputs.values() if array.dtype == dtype.numpy]
+    sizes = np.concatenate([np.zeros(0), *(np.abs(array.astype(np.float64)).ravel() for array in arrays)])
+    ordered = np.sort(sizes[np.isfinite(sizes) & (sizes > 0)])
+    return max(1.0, float(ordered[(len(ordered) - 1) // 2])) if len(ordered) else 1.0
+
+
+def _comparison(dtype: DType, options: EmitOptions) -> Names:
+    """How the self-test compares floats of one type."""
+    elements = Elements(dtype=dtype)
+    text = "\n\n".join(each.text for each in ordered((loading(dtype),))) if dtype.is_half else ""
+    letter = "" if dtype is DType.F64 else "f"
+    return {
+        "kind": dtype.value,
+        "type": dtype.c_type,
+        "load": elements.load,
+        "functions": text.replace("TW_KERNEL", "static"),
+        "size": f"fabs{letter}",
+        "absolute": f"{max(options.absolute_tolerance, options.half_share * _usual(dtype, options))!r}{letter}",
+        "relative": f"{max(options.relative_tolerance, 4 * dtype.unit, options.half_share)!r}{letter}",
+    }
+
+
+def _simple_parameters(inputs: tuple[PortText, ...], outputs: tuple[PortText, ...]) -> str:
+    def one(port: PortText, const: str) -> str:
+        return f"{const}{port.type} {port.member}[{port.length}]"
+
+    parameters = [*(one(port, "const ") for port in inputs), *(one(port, "") for port in outputs)]
+    return ", ".join(parameters) or "void"
+
+
+def _sections(program: Program) -> dict[str, str]:
+    constants = {pool.base: pool.section or f".rodata.tw.{program.prefix}.{pool.base}" for pool in program.constants}
+    ram = {pool.base: pool.memory if pool.copies else pool.base for pool in program.pools}
+    return constants | {pool.base: pool.section or f".bss.tw.{ram[pool.base]}" for pool in program.pools}
+
+
+def _state_align(program: Program) -> int:
+    buffers = program.allocated.tiled.buffers
+    return max([16, *(buffer.align for buffer in buffers if buffer.kind == "state")])
+
+
+def _limits(program: Program) -> dict[str, int | None]:
+    """What no pool may exceed, by its name in C."""
+    platform = program.allocated.tiled.scheduled.bound.platform
+    return {pool.base: platform.hard_bytes(pool.memory) for pool in program.pools}
+
+
+def _crossings(program: Program, ports: list[PortText]) -> Iterator[tuple[str, str, list[PortText]]]:
+    """Who moves which tensors between the caller and the plan, and with which function."""
+    for far, by, function in ((False, "", "tw_copy_tensor"), (True, " && tw_rt_is_mover()", "tw_send_tensor")):
+        moved = [port for port in ports if port.far == far]
+        if moved:
+            yield by, function, moved
+
+
+def _most_bytes(program: Program) -> int:
+    """What one transfer between the caller's memory and the plan's may carry."""
+    limits = [path.max_bytes for path in program.allocated.tiled.scheduled.bound.platform.copies if path.max_bytes]
+    return align_down(min([1 << 16, *limits]), 16)
+
+
+def _licences(program: Program) -> str:
+    lines = [
+        f" *   {comment_text(one.kernel)}  SPDX-License-Identifier: {comment_text(one.licence)}"
+        for one in program.licences
+    ]
+    return "\n".join(("/* Kernels that other packages brought keep their own licence:", *lines, " */"))
+
+
+def _banner(prefix: str, generator: str, target: str, plan: str) -> Callable[[str, str], str]:
+    def banner(name: str, what: str) -> str:
+        return (
+            f"/* {name} - network '{prefix}': {what}.\n"
+            " *\n"
+            f" * Generated by {generator} for target {target}, plan {plan[:-1]}. Do not edit: generate again.\n"
+            " * What tilewright wrote here, its own kernels included, is yours: use, change and ship it,\n"
+            " * without conditions and without warranty.\n"
+            " */"
+        )
+
+    return banner

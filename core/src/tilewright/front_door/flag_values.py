@@ -1,0 +1,246 @@
+"""Knows the words in which a compilation is asked for, on the command line and in Python, and the Options they become.
+Does not know who typed them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast, get_args
+
+from tilewright.config.boards import Board, read_board
+from tilewright.config.clock import parse_clock
+from tilewright.config.copied_constants import AUTO, CopyRule, parse_copy
+from tilewright.config.io_types import FLOAT, TYPES
+from tilewright.config.memory_pools import PoolSpec, parse_bytes, parse_pool
+from tilewright.config.options import Options
+from tilewright.errors import typed, usage_error
+from tilewright.ir.plans.decisions import Decisions, IoOwner
+
+
+def options_from(flags: Mapping[str, Any]) -> Options:
+    """The Options that `model_flags` describe. TilewrightError (exit 2) for what cannot be read."""
+    board: Path | None = flags["board"]
+    described = read_board(board) if board and (board.suffix == ".toml" or board.is_file()) else None
+    io_inputs, io_outputs, io_of = io_from(flags["io"])
+    io_type, io_type_of = io_types_from(flags["io_types"])
+    return Options(
+        name=flags["name"],
+        dims={name: _natural(name, value) for name, value in _pairs("--dim", flags["dims"])},
+        bind=dict(_pairs("--bind", flags["bound"])),
+        board=described,
+        memory_hierarchy=str(board) if board and not described else "",
+        pools=pools_from(flags),
+        limits=limits_from(flags["limits"]),
+        memory={name: parse_bytes(value) for name, value in _pairs("--memory", flags["memory"])},
+        settings=dict(_pairs("--set", flags["settings"])),
+        io_inputs=io_inputs,
+        io_outputs=io_outputs,
+        io_of=io_of,
+        io_type=io_type,
+        io_type_of=io_type_of,
+        memory_pins=memory_pins_from(flags["pins"], described),
+        constant_copies=copies_from(flags["stages"], described),
+        choose_constant_copies=AUTO in flags["stages"],
+        states=flags["states"],
+        allocator=flags["allocator"],
+        tiler=flags["tiler"],
+        buffering=flags["buffering"],
+        groups=flags["groups"],
+        optimize=flags["optimize"],
+        recompute=flags["recompute"],
+        code_passes=_code_passes(flags["code_passes"]),
+        effort=flags["effort"],
+        seed=flags["seed"],
+        clock_hz=_clock(flags["clock"], described),
+        allow_external=flags["allow_external"],
+        pins=decisions_from(flags["pins"]),
+    )
+
+
+def _clock(typed_clock: str, board: Board | None) -> int | None:
+    """What was asked for, or else what the board says."""
+    return parse_clock(typed_clock) if typed_clock else board.clock_hz if board else None
+
+
+def pools_from(flags: Mapping[str, Any]) -> tuple[PoolSpec, ...]:
+    """The pools of all flags `--pool`. TilewrightError TW1101 (exit 2) for what cannot be read."""
+    return tuple(parse_pool(text) for text in flags["pools"])
+
+
+def limits_from(texts: Sequence[str]) -> dict[str, int]:
+    """What `--limit` says. TilewrightError TW1101 (exit 2) for what cannot be read."""
+    return {name: parse_bytes(value) for name, value in _pairs("--limit", texts)}
+
+
+def exporters_from(emit: str) -> tuple[str, ...]:
+    """The exporters that `--emit` names, each once."""
+    return names_from("--emit", emit, "cmake,make")
+
+
+def names_from(flag: str, text: str, example: str) -> tuple[str, ...]:
+    """The names of a list, each once. TilewrightError TW1101 (exit 2) where one is empty; `example` is a right list."""
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
+    if not all(names):
+        fix = f"write it as {flag} {example}     (names and commas)"
+        raise usage_error("TW1101", f"'{flag} {text}' cannot be read", fix=(fix,))
+    return names
+
+
+def io_from(texts: Sequence[str]) -> tuple[IoOwner, IoOwner, dict[str, IoOwner]]:
+    """What holds for all inputs, for all outputs, and for those that were named. The last word of each counts:
+    `push` is about inputs, `pull` about outputs, the others are about both.
+    """
+    inputs: IoOwner = "pool"
+    outputs: IoOwner = "pool"
+    named: dict[str, IoOwner] = {}
+    for text in texts:
+        name, equals, whose = text.rpartition("=")
+        if whose not in get_args(IoOwner) or (equals and not name):
+            raise usage_error(
+                "TW1101",
+                f"'--io {text}' cannot be read",
+                fix=(
+                    typed("--io", "user"),
+                    "write it as --io NAME=user for one of them: pool, user, push, pull",
+                ),
+            )
+        if name:
+            named[name] = cast(IoOwner, whose)
+            continue
+        inputs = cast(IoOwner, whose) if whose != "pull" else inputs
+        outputs = cast(IoOwner, whose) if whose != "push" else outputs
+    return inputs, outputs, named
+
+
+def io_types_from(texts: Sequence[str]) -> tuple[str, dict[str, str]]:
+    """What holds for all inputs and outputs, and what for those that were named. The last word of each counts."""
+    rest, named = FLOAT, dict[str, str]()
+    for text in texts:
+        name, equals, word = text.rpartition("=")
+        if word not in (*TYPES, FLOAT) or (equals and not name):
+            raise usage_error(
+                "TW1101",
+                f"'--io-type {text}' cannot be read",
+                details=(f"TYPE is one of {', '.join((*TYPES, FLOAT))}",),
+                fix=("write it as --io-type TYPE, or --io-type NAME=TYPE for one input or output",),
+            )
+        if name:
+            named[name] = word
+        else:
+            rest = word
+    return rest, named
+
+
+def memory_pins_from(texts: Sequence[str], board: Board | None) -> tuple[tuple[str, str], ...]:
+    """The patterns of a board, then those of `--pin`: later ones overrule."""
+    typed = [pair_of("--pin", text) for text in texts if not is_file(text)]
+    return (*(board.pins if board else ()), *typed)
+
+
+def copies_from(texts: Sequence[str], board: Board | None) -> tuple[CopyRule, ...]:
+    """The copies of a board, then those of `--stage`: later ones overrule. `auto` is none of them."""
+    asked = [f"{pattern}={pool}" for pattern, pool in (board.constant_copies if board else ())]
+    return tuple(parse_copy(text) for text in (*asked, *texts) if text != AUTO)
+
+
+def decisions_from(texts: Sequence[str]) -> Decisions:
+    """What the files given with `--pin` decide, later ones overruling. TilewrightError TW1106 (exit 2)."""
+    decisions = Decisions()
+    for text in texts:
+        if is_file(text):
+            decisions = decisions.pinned_by(_decisions(Path(text)))
+    return decisions
+
+
+def files_read(flags: Mapping[str, Any]) -> tuple[Path, ...]:
+    """The files that `model_flags` name beside a group's: MODEL and the files with its tensors, a board, decisions,
+    arrays of inputs and of state.
+    """
+    from tilewright.frontend.reading.model_digest import files_beside
+
+    named = [str(flags[name]) for name in ("model", "board") if flags[name] is not None]
+    named += [text for text in flags["pins"] if is_file(text)]
+    named += [text.partition("=")[2] for text in (*flags["bound"], *flags["states"]) if text.endswith(".npy")]
+    return (*map(Path, named), *(files_beside(flags["model"]) if flags["model"] is not None else ()))
+
+
+def is_file(text: str) -> bool:
+    """Whether a `--pin` names a file: PATTERN=POOL has an equals sign."""
+    return "=" not in text or text.endswith(".json")
+
+
+def pair_of(flag: str, text: str) -> tuple[str, str]:
+    """`NAME=VALUE`, split at the last equals sign of a name that may have several. TW1101 (exit 2)."""
+    name, equals, value = text.rpartition("=")
+    if not name or not equals or not value:
+        raise usage_error("TW1101", f"'{flag} {text}' cannot be read", fix=(f"write it as {flag} NAME=VALUE",))
+    return name, value
+
+
+def _decisions(file: Path) -> Decisions:
+    from tilewright.snapshot.saved_stage import PINS_FORM, decisions_from_json
+
+    try:
+        return decisions_from_json(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        reason = error.strerror or str(error)
+    except UnicodeDecodeError:
+        reason = "it is no UTF-8 text"
+    raise usage_error(
+        "TW1106",
+        f"cannot read the pinned decisions: {reason}",
+        where=str(file),
+        fix=("write --pin PATTERN=POOL to keep a tensor or layer in a memory", PINS_FORM),
+    )
+
+
+def _pairs(flag: str, texts: Sequence[str]) -> list[tuple[str, str]]:
+    pairs: list[tuple[str, str]] = []
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not name or not equals or not value:
+            raise usage_error("TW1101", f"'{flag} {text}' cannot be read", fix=(f"write it as {flag} NAME=VALUE",))
+        before = dict(pairs).get(name, value)
+        if before != value:
+            raise usage_error(
+                "TW1101",
+                f"'{flag} {name}=' is given twice, as {before} and as {value}",
+                fix=(f"leave one out: {flag} {name}={value}",),
+            )
+        pairs.append((name, value))
+    return pairs
+
+
+def _code_passes(texts: Sequence[str]) -> dict[str, dict[str, str]]:
+    """By name. TilewrightError TW1101 (exit 2) where one is asked for twice with other settings."""
+    asked: dict[str, dict[str, str]] = {}
+    for name, settings in map(_code_pass, texts):
+        if asked.setdefault(name, settings) != settings:
+            raise usage_error(
+                "TW1101",
+                f"'--code-pass {name}' is given twice, with other settings",
+                fix=("write all settings of a pass once: --code-pass NAME:KEY=VALUE,KEY=VALUE",),
+            )
+    return asked
+
+
+def _code_pass(text: str) -> tuple[str, dict[str, str]]:
+    """`NAME` or `NAME:KEY=VALUE,KEY=VALUE`."""
+    name, _, rest = text.partition(":")
+    pairs = [item.partition("=") for item in rest.split(",") if rest]
+    if not name or any(not key or not equals for key, equals, _ in pairs):
+        raise usage_error(
+            "TW1101", f"'--code-pass {text}' cannot be read", fix=("write it as --code-pass NAME:KEY=VALUE,KEY=VALUE",)
+        )
+    return name, {key: value for key, _, value in pairs}
+
+
+def _natural(name: str, text: str) -> int:
+    if not text.isdecimal():
+        raise usage_error(
+            "TW1101",
+            f"'--dim {name}={text}' cannot be read",
+            fix=(typed("--dim", f"{name}=1", gives="a whole number, 0 or more"),),
+        )
+    return int(text)

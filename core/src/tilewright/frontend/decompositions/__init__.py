@@ -1,0 +1,1 @@
+"""ONNX operators that are composed of others."""

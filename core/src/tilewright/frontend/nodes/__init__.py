@@ -1,0 +1,1 @@
+"""ONNX nodes, made nodes of the normal form."""

@@ -1,0 +1,1 @@
+"""What ONNX's operators demand of their nodes."""

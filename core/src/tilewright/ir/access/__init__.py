@@ -1,0 +1,1 @@
+"""Which elements a kernel reads and writes."""

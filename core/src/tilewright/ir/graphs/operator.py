@@ -1,0 +1,58 @@
+"""Knows what an operator is: its name, shape rule, exact reference, access and cost in operations.
+Does not know any particular operator (`operators`), nor any kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tilewright.ir.access.index_map import Access
+from tilewright.ir.graphs.graph import Site, Tensor
+from tilewright.ir.tensors.layout import Layout
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from tilewright.ir.graphs.importing import Import
+
+    Array = npt.NDArray[np.generic]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alias:
+    """`value` may live inside `of`: its first element is `offset` elements after the first of `of`."""
+
+    value: str
+    of: str
+    offset: int = 0
+
+
+def no_alias(site: Site, layouts: Mapping[str, Layout]) -> tuple[Alias, ...]:
+    """The answer of an operator that computes something."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operator:
+    """Everything the core knows about one operator of its vocabulary.
+
+    Shapes and types in `infer` come from the site's inputs only (its outputs may be placeholders).
+    `reference` gets one array per input (None where absent), computes exactly what the generated C must
+    compute, and returns one array per output. For a float operator, `tolerance` returns for each output an
+    array of the largest |difference| allowed for each element; None means bit-exact.
+    """
+
+    name: str  # ONNX op_type, or tilewright's own (QConv, ...)
+    inputs: tuple[str, ...]  # operand names, as in the ONNX text; "..." last when variadic
+    outputs: tuple[str, ...]
+    infer: Callable[[Site], tuple[Tensor, ...]]
+    reference: Callable[[Site, Sequence[Array | None]], tuple[Array, ...]]
+    access: Callable[[Site], Access]
+    tolerance: Callable[[Site, Sequence[Array | None]], tuple[Array | None, ...]] | None = None
+    macs: Callable[[Site], int] = lambda site: 0  # multiply-accumulates
+    alias: Callable[[Site, Mapping[str, Layout]], tuple[Alias, ...]] = no_alias
+    imports: tuple[Import, ...] = ()  # how ONNX nodes become this operator
+    summary: str = ""  # one line for `tilewright ops`

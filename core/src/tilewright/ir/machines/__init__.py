@@ -1,0 +1,1 @@
+"""Platforms and kernels."""

@@ -1,0 +1,185 @@
+"""Knows what a kernel binding is: C that computes an operator on one tile, and all that the core must know to use it.
+Does not know which kernel is chosen (`bind`) or how a call is surrounded by loops and copies (`lower`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tilewright.ir.access.index_map import Access, Box
+from tilewright.ir.code_fragments import CodeFragment, FragmentTemplate
+from tilewright.ir.graphs.graph import Site
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.layout import Layout
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+CodeFragments = tuple[CodeFragment | FragmentTemplate, ...]
+Source = str | CodeFragments | Callable[[Mapping[str, Any]], CodeFragments]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matched(Site):
+    """A node that a kernel accepts, with what its `match` found: what all else in the kernel is asked about."""
+
+    analysis: Any = field(default=None, compare=False)  # a frozen value of the kernel's own; None where it needs none
+
+    @classmethod
+    def of(cls, site: Site, analysis: object) -> Matched:
+        """`site` with an analysis of it, or of another node that is the same layer."""
+        return cls(
+            node=site.node, inputs=site.inputs, outputs=site.outputs, constants=site.constants, analysis=analysis
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operand:
+    """One operand of one call, as templates see it. Printed, it is the C pointer to the tile's first element.
+
+    Tuples have one entry for each axis of the tensor (or of the packed constant). Entries that are the same
+    for every tile are decimal numbers; the others are names or members of type int32_t, which need no parentheses.
+    """
+
+    name: str
+    pointer: str  # name of a variable, of type `const T *` for inputs and `T *` for outputs
+    dtype: DType
+    shape: tuple[int, ...]  # of the whole tensor
+    strides: tuple[int, ...]  # elements between neighbours, in the memory the kernel reads
+    extents: tuple[str, ...]  # of this tile, padding excluded
+    origin: tuple[str, ...]  # of this tile in the whole tensor
+    before: tuple[str, ...]  # padding positions before the tile's first element, per axis
+    after: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return self.pointer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One use of a kernel, at code generation: what `values` and the `call` snippet are given."""
+
+    site: Matched
+    operands: Mapping[str, Operand]  # by operand name, packed constants and "scratch" included; "acc": `PartialSums`
+    extents: Mapping[str, str]  # loop -> C expression of its trip count in this tile
+    name: str  # C identifier of the step, unique in the program
+    first: str = ""  # C conditions: the tile is the first, the last of a reduction that is cut; "" where none is cut
+    last: str = ""
+
+    @property
+    def is_part(self) -> bool:
+        """Whether it computes a part of its reductions: it has the operand `acc`."""
+        return "acc" in self.operands
+
+    @property
+    def part_fields(self) -> Mapping[str, str]:
+        """`first` and `last` as a C struct has them; nothing where everything is computed at once."""
+        return {"first": self.first, "last": self.last} if self.is_part else {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartialSums:
+    """How a kernel with one output computes a reduction that is cut into tiles: which loops, and its sums' type.
+
+    Where such a loop is cut, and only there, calls have an operand `acc`: for each element of the output's tile one of
+    `dtype`, in the scratchpad, with the output's axes and strides of its own, kept from one tile of the reduction to
+    the next. `Call.first` is where the kernel begins its sums: what is in `acc` before means nothing. `Call.last` is
+    where it adds what comes once (a bias), and writes the output, which it leaves alone otherwise. The same core has
+    the same elements in all tiles of a reduction, and these follow one another.
+    """
+
+    loops: tuple[str, ...]
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TileShape:
+    """A node and the largest box of its loops that one call computes: what costs and scratch depend on."""
+
+    site: Matched
+    access: Access
+    box: Box
+
+    def extent(self, loop: str) -> int:
+        """Trips of one loop."""
+        low, high = self.box[loop]
+        return high - low
+
+
+def _anything(site: Site) -> None:
+    return None
+
+
+def _nothing(site: Matched) -> Mapping[str, Any]:
+    return {}
+
+
+def _no_values(call: Call) -> Mapping[str, object]:
+    return {}
+
+
+def _never(site: Matched) -> PartialSums | None:
+    return None
+
+
+def _none(site: Matched) -> tuple[str, ...]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kernel:
+    """A kernel binding. `op` and `call` are enough for a kernel that accepts everything its operator does.
+
+    `call` is Mako, which sees the names in `values(call)`, every operand by its name, and every loop's trip count as
+    `${loops["h"]}`. `source` is Mako that sees `values(call)`, or named sections, which kernels may share, or a
+    function from those values to sections. A program has every section once.
+
+    `match` is asked once for all nodes that are the same layer: same operator, attributes, shapes, types and constants,
+    whatever their names. A string is a refusal, the sentence that says why not. Anything else accepts, and is what all
+    other functions find as `site.analysis`. All but `values` are asked about the first such node only: what they answer
+    must not depend on names.
+
+    What is left of a block of `blocks` counts as slower, in kernels without `cycles`; cores share whole blocks where
+    that is faster.
+    """
+
+    name: str  # "acme.conv3x3": unique among all installed kernels
+    op: str  # operator it computes; the last one of `pattern`
+    target: str = "*"  # platform name; "*" is portable C for any platform
+    pattern: tuple[str, ...] = ()  # a chain of operators computed together, first to last; () is `op` alone
+    engine: str = ""  # "" is the platform's first
+    match: Callable[[Site], object] = _anything  # why not, as a str; else what the others find as `site.analysis`
+    access: Callable[[Matched], Access] | str | None = (
+        None  # None: the operator's; a str is an index map over packed operands
+    )
+    attributes: Callable[[Matched], Mapping[str, int]] = _nothing  # names in a map given as str
+    requires: Callable[[Matched], Mapping[str, Layout]] = _nothing  # operand -> the only layout it can take
+    prefers: Callable[[Matched], Mapping[str, Layout]] = _nothing  # operand -> layout it is fastest in
+    pack: Callable[[Matched], Mapping[str, Array]] = _nothing  # operand -> constant as stored; replaces ONNX constants
+    scratch_bytes: Callable[[TileShape], int] = lambda tile: 0
+    in_place: Callable[[Matched], tuple[tuple[str, str], ...]] = lambda site: ()  # (input, output) that may share bytes
+    memories: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # operand -> memories it may be in; absent: any
+    stays: Callable[[Matched], tuple[str, ...]] = _none  # inputs read where they live, if cores reach it: tiles would
+    # hold much more of them than is read
+    multiples: Mapping[str, int] = field(default_factory=dict)  # loop -> tile extents are multiples of this
+    blocks: Mapping[str, int] = field(default_factory=dict)  # loop -> trips computed at once, faster than one by one
+    parallel: tuple[str, ...] = ()  # loops that may be split over cores, best first; "*" is every parallel one
+    accumulates: Callable[[Matched], PartialSums | None] = _never  # None: no reduction may be cut
+    cycles: Callable[[TileShape], float] | None = None  # None: operations over throughput
+    step_cycles: float = 0.0  # of a step, once, beside what its engine takes: this kernel's code comes into caches
+    describe: Callable[[Matched], Mapping[str, Any]] = _nothing  # further facts for the report, JSON values
+    values: Callable[[Call], Mapping[str, object]] = _no_values
+    source: Source = ""  # C at file scope; everything in it is static
+    call: str = ""  # Mako for one statement
+    wait: str = ""  # asynchronous engines: `call` starts, this waits
+    includes: tuple[str, ...] = ("<stdint.h>",)
+    libraries: tuple[str, ...] = ()  # files to link, as absolute resource paths
+    licence: str = "Apache-2.0"
+    rank: int = 0  # ties in cost: a higher rank wins

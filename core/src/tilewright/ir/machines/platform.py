@@ -1,0 +1,238 @@
+"""Knows what a target is made of: memories, engines, and copies between memories.
+Does not know any target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+from tilewright.errors import typed, usage_error
+from tilewright.ir.codec import DERIVED
+from tilewright.ir.plugin_contract import demand_type
+
+if TYPE_CHECKING:
+    from tilewright.ir.graphs.graph import Site
+    from tilewright.ir.machines.kernel import Kernel, TileShape
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """A memory, or the part of one that the program may use. `size_bytes` is a hard limit unless the memory is `soft`;
+    None is no limit."""
+
+    name: str  # a C identifier
+    size_bytes: int | None
+    kind: Literal["ram", "const"] = "ram"
+    align: int = 16  # of the pool's base; no buffer needs more
+    base: int | None = None  # address, where the linker does not choose it
+    section: str = ""  # linker section; "" takes `.bss.tw.NAME` or `.rodata.tw.NAME`
+    managed_by: Literal["tilewright", "application"] = "tilewright"
+    access: Mapping[str, Literal["rw", "ro", "none"]] = field(
+        default_factory=dict
+    )  # engine -> access; absent: rw, or ro for const
+    bytes_per_cycle: float = 4.0
+    latency_cycles: float = 0.0
+    machine_bytes: int | None = None  # what the machine has, where that is known: a larger limit is a warning
+    soft: bool = False  # the limit may be exceeded where nothing else helps: a warning instead of an error
+
+    def access_by(self, engine: str) -> Literal["rw", "ro", "none"]:
+        """What an engine may do with this memory."""
+        return self.access.get(engine, "ro" if self.kind == "const" else "rw")
+
+    def lets(self, engine: str, wanted: Literal["rw", "ro"]) -> bool:
+        """Whether an engine may read the memory ("ro"), or read and write it ("rw")."""
+        return self.access_by(engine) in ("rw", wanted)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """Something that runs kernels: a core, a cluster of cores, an accelerator.
+
+    `code_cycles` is what a step takes once, beside `step_cycles`, because code of its kernel and of its transfers comes
+    out of a slow memory. `portable_cycles` is what one core takes in portable C; where that is None, a part of a tile
+    takes its part of `Platform.portable_cycles`.
+    """
+
+    name: str
+    cores: int = 1
+    operations_per_cycle: float = 0.5  # default cost model: multiply-accumulates per cycle, all cores together
+    call_cycles: float = 0.0  # what every kernel call takes besides: barriers, arguments, loop set-up
+    step_cycles: float = 0.0  # what every step takes besides, once: its code comes into caches, its loops begin
+    code_cycles: Callable[[Kernel, int, int], float] | None = field(
+        default=None, metadata=DERIVED
+    )  # kernel, copied operands, tiles -> its step's code
+    portable_cycles: Callable[[str, TileShape], float | None] | None = field(
+        default=None, metadata=DERIVED
+    )  # operator, a core's part of a tile
+    slowdown: float = 1.0  # what kernels take over what they say, as with stacks in a slow memory
+    code_waits: bool = False  # instructions come the way of copies: what a step's first tiles execute waits
+    dma_core: bool = False  # one more core starts copies and waits for them, and computes nothing; otherwise core 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopyPath:
+    """How bytes move from one memory to a neighbour.
+
+    A program for several cores moves bytes through `tw_rt`. One for a single core that stages constants uses `start`
+    and `wait`, Mako snippets over `dst, src, bytes, rows, dst_stride, src_stride, channel`; without them, memcpy.
+    """
+
+    source: str
+    target: str
+    start: str = ""
+    wait: str = ""  # "" when `start` returns after the last byte has arrived
+    max_bytes: int | None = None  # of one transfer
+    align: int = 1  # of both addresses and the length
+    dimensions: int = 1  # 2: rows with a stride
+    channels: int = 1  # transfers in flight
+    cycles: Callable[[int, int], float] = lambda size_bytes, rows: 50.0 * rows + size_bytes / 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One setting of a platform, `--set NAME=VALUE`."""
+
+    name: str
+    help: str
+    default: str = ""
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Platform:
+    """A target: what `--target NAME` selects. The first memory of each kind, and the first engine, are the defaults."""
+
+    name: str
+    summary: str = ""
+    memories: tuple[Memory, ...]  # in order of preference; far to near along `copies`
+    engines: tuple[Engine, ...] = (Engine(name="cpu"),)
+    copies: tuple[CopyPath, ...] = ()
+    backing: str = ""  # backing memory, where values live; "" is the first ram memory
+    inner: str = ""  # scratchpad, where kernels compute after copies; "" on a machine with one memory
+    runtime_bytes: Mapping[str, int] = field(default_factory=dict)  # memory -> what the runtime takes: stacks, areas
+    buffer_align: int = 4  # of every buffer's address
+    runners: tuple[str, ...] = ("host",)  # runners that can execute what is generated, best first
+    compile_flags: tuple[str, ...] = ()
+    family: str = ""  # target whose kernels and packs this one uses beside its own: "cortex-m" for "cortex-m4"
+    prelude: str = ""  # C at file scope before all kernels: macros that portable kernels may be given
+    portable_cycles: Callable[[Site], float | None] | None = (
+        None  # what a whole node takes in portable C, where that was measured; None: operations over throughput
+    )
+    options: tuple[Option, ...] = ()
+    configure_with: Callable[[Platform, Mapping[str, str]], Platform] | None = None
+    settle: Callable[[Platform], Platform] | None = None  # what depends on memory sizes, once they are known
+    rivals: Callable[[Platform], tuple[Mapping[str, str], ...]] | None = None  # settings to compare by their plans
+    roomier: tuple[Mapping[str, str], ...] = ()  # settings to try where a model does not fit, best first
+    settings: Mapping[str, str] = field(default_factory=dict)  # as configured; part of the report
+
+    def __post_init__(self) -> None:
+        if not self.of_kind("const"):
+            rodata = Memory(name="rodata", size_bytes=None, kind="const")  # wherever the linker puts constants
+            object.__setattr__(self, "memories", (*self.memories, rodata))
+
+    def runs(self, target: str) -> bool:
+        """Whether what is written for `target` ("*": for any) is meant for this platform too."""
+        return target in ("*", self.name, self.family or self.name)
+
+    def memory(self, name: str) -> Memory:
+        """The memory of that name. KeyError when there is none."""
+        for memory in self.memories:
+            if memory.name == name:
+                return memory
+        raise KeyError(name)
+
+    def of_kind(self, kind: Literal["ram", "const"]) -> tuple[Memory, ...]:
+        """The memories of one kind, in order of preference."""
+        return tuple(memory for memory in self.memories if memory.kind == kind)
+
+    def plan_bytes(self, name: str) -> int | None:
+        """What a memory has for the plan: its size less what the runtime takes. None: no limit."""
+        size = self.memory(name).size_bytes
+        return None if size is None else size - self.runtime_bytes.get(name, 0)
+
+    def hard_bytes(self, name: str) -> int | None:
+        """What no plan may exceed: `plan_bytes`, or None where the limit is soft."""
+        return None if self.memory(name).soft else self.plan_bytes(name)
+
+    def backing_memory(self) -> Memory:
+        """Where values live unless something moves them."""
+        return self.memory(self.backing) if self.backing else self.of_kind("ram")[0]
+
+    def configure(self, settings: Mapping[str, str]) -> Platform:
+        """The same platform with `settings` applied. TilewrightError (exit 2) for one it does not have."""
+        known = {option.name: option for option in self.options}
+        for name, value in settings.items():
+            if name not in known:
+                offered = ", ".join(known) or "none"
+                raise usage_error(
+                    "TW1102",
+                    f"target '{self.name}' has no setting '{name}'",
+                    details=(f"it has: {offered}",),
+                    fix=(typed("tilewright", "targets", self.name),),
+                )
+            if known[name].choices and value not in known[name].choices:
+                raise usage_error(
+                    "TW1102",
+                    f"setting '{name}' of target '{self.name}' cannot be '{value}'",
+                    details=(f"it can be: {', '.join(known[name].choices)}",),
+                    fix=(typed("--set", f"{name}={known[name].default or known[name].choices[0]}"),),
+                )
+        merged = {option.name: option.default for option in self.options} | dict(settings)
+        configured = replace(self, settings=merged)
+        if self.configure_with is None:
+            return configured
+        return self._answered("configure_with", self.configure_with, self.configure_with(configured, merged))
+
+    def with_limits(self, sizes: Mapping[str, int]) -> Platform:
+        """The same platform with other memory sizes, in bytes. TilewrightError (exit 2) for an unknown memory."""
+        names = {memory.name for memory in self.memories}
+        for name in sizes:
+            if name not in names:
+                raise usage_error(
+                    "TW1103",
+                    f"target '{self.name}' has no memory '{name}'",
+                    details=(f"it has: {', '.join(sorted(names))}",),
+                    fix=(typed("tilewright", "targets", self.name),),
+                )
+        return self.resized(sizes)
+
+    def resized(self, sizes: Mapping[str, int | None]) -> Platform:
+        """The same platform with other memory sizes, settled; None is no limit, names it does not have are ignored."""
+        memories = tuple(
+            replace(memory, size_bytes=sizes.get(memory.name, memory.size_bytes)) for memory in self.memories
+        )
+        limited = replace(self, memories=memories)
+        return self._answered("settle", limited.settle, limited.settle(limited)) if limited.settle else limited
+
+    def _answered(self, name: str, function: object, answer: object) -> Platform:
+        return demand_type(answer, Platform, f"target '{self.name}'", function, name)
+
+    def size_for(self, name: str, plan_bytes: int) -> int:
+        """The least size of a memory in which a plan has `plan_bytes`: what the runtime takes may depend on it."""
+        size = plan_bytes
+        while (missing := plan_bytes - (self.resized({name: size}).plan_bytes(name) or 0)) > 0:
+            size += missing
+        return size
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryHierarchy:
+    """Other memories, and copies between them, for a target that exists: a board, or another chip of the family."""
+
+    name: str
+    summary: str
+    platform: str  # name of the target it is for
+    memories: tuple[Memory, ...]
+    copies: tuple[CopyPath, ...] = ()
+
+    def on(self, platform: Platform) -> Platform:
+        """`platform` with these memories. TilewrightError (exit 2) when it is another target."""
+        if self.platform == "*" or not platform.runs(self.platform):
+            raise usage_error(
+                "TW8012",
+                f"memory hierarchy '{self.name}' is for target '{self.platform}', not '{platform.name}'",
+                fix=(typed("--target", self.platform, gives="compiles for it"),),
+            )
+        return replace(platform, memories=self.memories, copies=self.copies)

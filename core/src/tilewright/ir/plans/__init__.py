@@ -1,0 +1,1 @@
+"""What the stages pass on, and decide."""

@@ -1,0 +1,1 @@
+"""C as values: statements, expressions, programs."""

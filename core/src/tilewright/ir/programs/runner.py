@@ -1,0 +1,103 @@
+"""Knows what a runner is asked and what it answers. Does not know any runner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+
+from tilewright.ir.plans.stages import Allocated, Artifact
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """Run `artifact` once for each set of inputs."""
+
+    artifact: Artifact
+    plan: Allocated
+    prefix: str  # the model's C prefix
+    input_sets: tuple[Mapping[str, Array], ...] = field(compare=False)  # graph input name -> array
+    trace: bool = False  # also return what every step wrote
+    sanitize: bool = False  # under AddressSanitizer and UndefinedBehaviorSanitizer, where the runner can
+    timeline: bool = False  # also return when things happened, where the runner has a clock
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeSpan:
+    """Something that took time on one track: "cores", or "copies to MEMORY"."""
+
+    track: str
+    name: str
+    step: str
+    begin: int  # cycles
+    end: int
+    details: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """Bytes in use in a memory from a cycle on."""
+
+    memory: str
+    cycle: int
+    used_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    """One inference on a clock that counts cycles from 0."""
+
+    spans: tuple[TimeSpan, ...]
+    levels: tuple[Level, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """What happened. Arrays are row-major in the graph's shapes."""
+
+    outputs: tuple[Mapping[str, Array], ...] = field(compare=False)  # one mapping for each input set
+    values: tuple[Mapping[str, Array], ...] = field(default=(), compare=False)  # with `trace`: every value a step wrote
+    counts: Mapping[str, int] = field(default_factory=dict)  # "instructions", "cycles", "stack_bytes", ...
+    step_counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    kind: Literal["measured", "estimate", "none"] = "none"
+    clock: str = ""  # what `cycles` were measured on, where it is not the machine itself
+    timeline: Timeline | None = None  # of the first set of inputs, with `Job.timeline`
+
+
+@runtime_checkable
+class Runner(Protocol):
+    """Something that can execute what is generated."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def summary(self) -> str: ...
+
+    def available(self) -> str | None:
+        """None, or one line saying what to install."""
+        ...
+
+    def run(self, job: Job, folder: Path) -> RunResult:
+        """Build in `folder`, execute, return. TilewrightError (exit 7) with the tool's own words when it fails."""
+        ...
+
+
+@runtime_checkable
+class OnlyRuns(Protocol):
+    """A runner that says beforehand whether it counts nothing, so that nobody builds a program to be counted by it."""
+
+    @property
+    def counts_nothing(self) -> bool: ...
+
+
+def counts_nothing(runner: Runner) -> bool:
+    """Whether a runner says so. One that does not may still answer with a `RunResult` of kind "none"."""
+    return isinstance(runner, OnlyRuns) and runner.counts_nothing

@@ -1,0 +1,1 @@
+"""Line-buffered regions in C: calls, stripes, streamed inputs and outputs."""

@@ -1,0 +1,112 @@
+"""Knows the `lower` stage: from a plan to a Program, step by step.
+Does not know how C is printed, nor what is inside a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tilewright.c_text.fragment_files import fragment_file
+from tilewright.c_text.identifiers import demand_prefix
+from tilewright.ir.code_fragments import CodeFragment, ordered
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.log_span import INFO, with_log_span
+from tilewright.ir.plans.stages import Allocated
+from tilewright.ir.programs.program import KernelLicence, Program
+from tilewright.ir.programs.statements import StepCall
+from tilewright.lower.line_buffers.streamed_io import with_rows
+from tilewright.lower.operands.addresses import address_book, members_of, ports_of
+from tilewright.lower.operands.offsets import offset_names
+from tilewright.lower.regions.persistent import state_initialisers, state_updates
+from tilewright.lower.regions.tiled_region import Lowering, is_team, keeps_rows, lower_region, lowering, rows_section
+from tilewright.lower.shown_names import names_in_full, shown_names
+from tilewright.lower.steps.constant_copies import copies_at_start
+from tilewright.lower.steps.whole_step import Lowered, lower_step
+
+MOST_TRANSFERS = 16  # that one hop has in flight at once; further ones wait for the oldest
+TILES = ("ranges", "tiles", "windows", "transfers")  # the C of all programs that move tiles
+ALWAYS_INCLUDED = ("<limits.h>", "<stdint.h>", "<string.h>")
+
+
+@with_log_span(INFO, "lower: a plan as C statements")
+def lower(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) -> Program:
+    """Turn every step into a C function, and name everything at the program's border.
+
+    `prefix` begins every external name; `identifiers.prefix_from_file` makes one.
+    Raises TilewrightError TW1004 (exit 2) for a prefix that C or the linker would not take, and TW5020 (exit 5) where
+    `--io user` is asked for a tensor that cannot stay with the caller.
+    """
+    demand_prefix(prefix)
+    scheduled = allocated.tiled.scheduled
+    graph = scheduled.bound.graph
+    members = members_of(graph, prefix)
+    short = shown_names(allocated)
+    book = address_book(allocated, members, offset_names(allocated, operators, prefix), short)
+    total = len(scheduled.steps)
+    given = lowering(book, operators, prefix)
+    lowered, helpers = _steps(given, operators, prefix)
+    includes = {name for one in lowered for name in one.kernel.includes}
+    team = is_team(scheduled.bound.platform)
+    return Program(
+        allocated=allocated,
+        prefix=prefix,
+        inputs=with_rows(ports_of(allocated, book, members, "inputs"), given.machine, allocated.tiled.regions),
+        outputs=with_rows(ports_of(allocated, book, members, "outputs"), given.machine, allocated.tiled.regions),
+        offsets=book.offsets,
+        pools=book.pools,
+        constants=book.constants,
+        state_bytes=sum(use.used_bytes for use in allocated.pools if use.kind == "state"),
+        state_initialisers=state_initialisers(allocated, book),
+        initial=copies_at_start(book),
+        includes=tuple(sorted({*includes, *ALWAYS_INCLUDED})),
+        sources=ordered((*helpers, *(section for one in lowered for section in one.sources))),
+        steps=tuple(one.code for one in lowered),
+        body=(*(StepCall(step=index) for index in range(total)), *state_updates(allocated, book, team=team)),
+        licences=_licences(lowered),
+        names=names_in_full(allocated, short),
+        team=team,
+    ).verify()
+
+
+def _steps(
+    given: Lowering, operators: Mapping[str, Operator], prefix: str
+) -> tuple[list[Lowered], tuple[CodeFragment, ...]]:
+    """The steps in order, and the C that all of them need."""
+    tiled = given.book.allocated.tiled
+    if not is_team(tiled.scheduled.bound.platform):
+        return _alone(given, operators, prefix)
+    made = [one for region in tiled.regions for one in lower_region(region, given)]
+    most = min([MOST_TRANSFERS, *(path.channels for path in tiled.scheduled.bound.platform.copies)])
+    transfers = CodeFragment(name="tilewright/transfers", text=f"#define TW_TRANSFERS {most}u")
+    helpers = [transfers, *(fragment_file("tilewright.lower", f"text/{name}.c") for name in TILES)]
+    if any(keeps_rows(region) for region in tiled.regions):
+        helpers.append(rows_section())
+    return made, tuple(helpers)
+
+
+def _alone(
+    given: Lowering, operators: Mapping[str, Operator], prefix: str
+) -> tuple[list[Lowered], tuple[CodeFragment, ...]]:
+    """The same for one core with one memory: steps in one piece, or row by row."""
+    tiled = given.book.allocated.tiled
+    steps, numbers, made = tiled.scheduled.steps, given.machine.numbers, list[Lowered]()
+    nodes = given.machine.nodes
+    for region in tiled.regions:
+        if region.line_buffers is not None:
+            from tilewright.lower.line_buffers.region import lower_line_buffers
+
+            made.extend(lower_line_buffers(region, given))
+            continue
+        for name in region.steps:
+            step, node = steps[numbers[name]], nodes[steps[numbers[name]].nodes[-1]]
+            made.append(lower_step(numbers[name], step, node, given.book, operators, prefix, len(steps)))
+    return made, ()
+
+
+def _licences(lowered: list[Lowered]) -> tuple[KernelLicence, ...]:
+    foreign = {
+        one.kernel.name: KernelLicence(kernel=one.kernel.name, licence=one.kernel.licence)
+        for one in lowered
+        if not one.kernel.name.startswith("portable.")
+    }
+    return tuple(foreign[name] for name in sorted(foreign))

@@ -1,0 +1,89 @@
+"""Knows what the beginning of every buffer is called in C: `QCONV_02_OUT` is where step 2, a QConv, writes.
+Does not know which memory that is in, nor who reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import count, takewhile
+
+from tilewright.c_text.identifiers import unique_identifiers
+from tilewright.ir.graphs.operands import input_names
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.plans.constant_copies import read_as
+from tilewright.ir.plans.region import Region
+from tilewright.ir.plans.stages import Allocated, Placement
+from tilewright.lower.operands.operand_bindings import scratch_name
+from tilewright.tile.cost.footprint import SUMS, tile_buffer_name
+from tilewright.tile.line_buffers.buffers import COUNTERS, EDGES
+
+
+def offset_names(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) -> dict[str, str]:
+    """Buffer in a memory -> enumerator. A buffer is called after the first step that writes, or else reads it.
+
+    No name begins like the macros of the header, which `prefix` begins.
+    """
+    found: dict[str, str] = {}
+    placed = {name for name, place in allocated.placements.items() if not _apart(allocated, place)}
+    for buffer, text in (*_border(allocated), *_of_steps(allocated, operators), *_others(allocated)):
+        if buffer in placed:
+            found.setdefault(buffer, text)
+    texts = dict(found)
+    if len(set(texts.values())) < len(texts):  # a buffer has the name of another one's role
+        texts = {buffer: f"{text} {buffer}" for buffer, text in found.items()}
+    names = unique_identifiers(texts.values())
+    if any(name.lower().startswith(f"{prefix.lower()}_") for name in names.values()):
+        texts = {buffer: f"at {text}" for buffer, text in texts.items()}
+        names = unique_identifiers(texts.values())
+    return {buffer: names[text].upper() for buffer, text in texts.items()}
+
+
+def _apart(allocated: Allocated, place: Placement) -> bool:
+    """Whether the application places every buffer of that memory for itself: each begins where it begins."""
+    return allocated.tiled.scheduled.bound.platform.memory(place.memory).managed_by == "application"
+
+
+def _border(allocated: Allocated) -> Iterator[tuple[str, str]]:
+    scheduled = allocated.tiled.scheduled
+    for value in scheduled.bound.graph.inputs:
+        if value in scheduled.storage:
+            yield scheduled.storage[value].buffer, f"in {value}"
+
+
+def _of_steps(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterator[tuple[str, str]]:
+    scheduled = allocated.tiled.scheduled
+    bound, digits = scheduled.bound, len(str(len(scheduled.steps) - 1))
+    nodes = {node.name: node for node in bound.graph.nodes}
+    near = {name: _memories(region) for region in allocated.tiled.regions for name in region.steps}
+    for index, step in enumerate(scheduled.steps):
+        node = nodes[step.name]
+        layer = f"{node.op} {index:0{digits}d}"
+        operator, constants = operators[node.op], bound.bindings[step.name].constants
+        for at, (operand, value) in enumerate(zip(operator.outputs, node.outputs, strict=False)):
+            if value in scheduled.storage:
+                yield scheduled.storage[value].buffer, f"{layer} out {operand if at else ''}".strip()
+        for operand, constant in constants.items():
+            yield constant, f"{layer} {operand}"
+            yield read_as(constant, allocated.decisions, step.name), f"{layer} {operand} copy"
+        yield scratch_name(step), f"{layer} scratch"
+        operands = (*input_names(operator, bound.site(node)), *constants, *operator.outputs, SUMS, COUNTERS, EDGES)
+        for memory in near[step.name]:
+            for operand in dict.fromkeys(operands):
+                yield from _tiles(allocated, step.name, operand, memory, layer)
+
+
+def _memories(region: Region) -> tuple[str, ...]:
+    """Those in which a region has buffers of its own."""
+    return tuple(
+        dict.fromkeys((*(hop.inner for hop in region.hops), *(held.memory for held in region.internal_values.values())))
+    )
+
+
+def _tiles(allocated: Allocated, step: str, operand: str, near: str, layer: str) -> Iterator[tuple[str, str]]:
+    names = (tile_buffer_name(step, operand, near, one) for one in count())
+    for at, name in enumerate(takewhile(allocated.placements.__contains__, names)):
+        yield name, f"{layer} {operand} {near} {at}"
+
+
+def _others(allocated: Allocated) -> Iterator[tuple[str, str]]:
+    return ((name, f"buffer {name}") for name in allocated.placements)

@@ -1,0 +1,1 @@
+"""Regions with hops as pipelines of tiles."""

@@ -1,0 +1,303 @@
+"""Knows the order in which a level's tiles are fetched, computed and stored, and where cores wait for each other.
+Does not know what is inside a fetch, a store or a computation.
+
+    before the loop   what is resident is fetched, and the first tiles
+    for every tile    the mover waits for the tile, starts a later one into a free buffer, waits for the buffer to write
+                      barrier, compute (or the tiles of the next level), barrier
+                      the mover starts the next tile of what has one buffer, then the store of what is complete
+    after the loop    the mover waits for the last stores
+
+An operand of depth d has a new window every `period` tiles. A buffer is written again only after a barrier that every
+core passed when it had finished with what was in it, and, if it was stored, after that store was waited for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from tilewright.ir.code_fragments import CodeFragment
+from tilewright.ir.plans.region import Region
+from tilewright.ir.programs.expressions import (
+    NEVER,
+    Expression,
+    FunctionCall,
+    Name,
+    Number,
+    Reference,
+    Struct,
+    all_of,
+    operation,
+)
+from tilewright.ir.programs.program import Parameter, Part
+from tilewright.ir.programs.statements import Barrier, Declare, For, If, Mark, PartCall, Statement
+from tilewright.ir.programs.subexpressions import replaced
+from tilewright.lower.operands.addresses import AddressBook
+from tilewright.lower.operands.scope import declared, names_of, used
+from tilewright.lower.regions.operand_moves import FIRST, OperandMove, when
+from tilewright.lower.regions.row_moves import internal_rows_part, window_rows_part
+from tilewright.lower.steps.compute import compute_part
+from tilewright.lower.tiles.parts import call_part, move_part
+from tilewright.lower.tiles.tile_nest import HopLevel, tile_counts
+from tilewright.lower.tiles.tile_operands import OperandLocation, TileBuffers, TiledStep
+
+DMA_CORE = FunctionCall("tw_rt_is_mover")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pipeline:
+    """The statements of a region's function, the parts they call, the C that each step's kernel needs at file scope."""
+
+    body: tuple[Statement, ...] = ()
+    parts: tuple[Part, ...] = ()
+    sources: tuple[tuple[CodeFragment, ...], ...] = ()  # of each step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DmaCoreWork:
+    """What the mover does besides: before all tiles, before and after each, after all."""
+
+    before: tuple[Statement, ...] = ()
+    arriving: tuple[Statement, ...] = ()
+    leaving: tuple[Statement, ...] = ()
+    after: tuple[Statement, ...] = ()
+
+
+def pipeline(tilings: Sequence[TiledStep], region: Region, at: int = 0) -> Pipeline:
+    """All levels from number `at` on, all steps in each tile."""
+    sink = tilings[-1]
+    if at == len(sink.nest.levels):
+        return _computed(tilings, region)
+    level, deepest = sink.nest.levels[at], at + 1 == len(sink.nest.levels)
+    moves = [_move_of(tiling, at, slot) for tiling in tilings for slot in tiling.slots[at]]
+    inner = pipeline(tilings, region, at + 1)
+    calls, own = (inner.body, ()) if deepest or not level.moving else _as_part(tilings, at, inner)
+    calls = pointed(calls, moves, level)
+    box: tuple[Statement, ...] = ()
+    if not deepest and level.moving and _needs_box(level, calls):
+        box = (sink.box.declare(level),)
+    loop = tile_loop(level, moves, calls, box=box, also=_lasting(tilings, region) if deepest else None)
+    body = (*declared(declarations(sink.book, level, moves, at), loop), *loop)
+    boxes = (sink.box.part(level),) if level.moving else ()
+    moving = [part for one in moves for part in (one.part, one.keep) if part]
+    return Pipeline(body=body, parts=(*boxes, *moving, *inner.parts, *own), sources=inner.sources)
+
+
+def _move_of(tiling: TiledStep, at: int, slot: TileBuffers) -> OperandMove:
+    keep = window_rows_part(tiling, at, slot) if slot.roll else None
+    return OperandMove(slot=slot, part=move_part(tiling, at, slot), level=tiling.nest.levels[at], keep=keep)
+
+
+def _computed(tilings: Sequence[TiledStep], region: Region) -> Pipeline:
+    """Every step in one tile: rows that stay are moved, then each computes its part of it, a barrier after each."""
+    made = [compute_part(tiling) for tiling in tilings]
+    keeps = [part for tiling in tilings if tiling.nest.levels for part in internal_rows_part(tiling)]
+    steps: list[Statement] = [call_part(part, {}) for part in keeps]
+    if keeps:
+        steps.append(Barrier())
+    for tiling, (part, _) in zip(tilings, made, strict=True):
+        final = tiling is tilings[-1]
+        call = (call_part(part, {}),) if final else (call_part(part, {}), Barrier())
+        steps.extend(call if final else when(tiling.first(), call))
+    parts = (*keeps, *(part for part, _ in made))
+    return Pipeline(body=tuple(steps), parts=parts, sources=tuple(sections for _, sections in made))
+
+
+def _lasting(tilings: Sequence[TiledStep], region: Region) -> DmaCoreWork:
+    """Where sums, and what passes from step to step, begin and end to hold data: with every tile, or for all tiles."""
+    lasting: list[tuple[Statement, Statement]] = []
+    fresh: list[Statement] = []
+    gone: list[Statement] = []
+    sums = tilings[-1].sums
+    if sums is not None and not sums.in_output:
+        lasting.append((internal_value_mark("live", sums.carried), internal_value_mark("dead", sums.carried)))
+    for tiling in tilings[:-1]:
+        (binding,) = [binding for binding in tiling.bindings if binding.written]
+        held = region.internal_values[binding.what]
+        marks = (
+            internal_value_mark("live", tiling.inner[binding.operand]),
+            internal_value_mark("dead", tiling.inner[binding.operand]),
+        )
+        if held.form == "recomputed" and tiling.nest.levels[-1].moving:
+            fresh.extend(when(tiling.first(), marks[:1]))
+            gone.extend(when(tiling.last(), marks[1:]))
+        else:
+            lasting.append(marks)
+    return DmaCoreWork(
+        before=tuple(live for live, _ in lasting),
+        arriving=tuple(fresh),
+        leaving=tuple(gone),
+        after=tuple(dead for _, dead in lasting),
+    )
+
+
+def internal_value_mark(event: str, held: OperandLocation) -> Statement:
+    """Where bytes begin or end to hold data."""
+    (region,) = held.ranges
+    return Mark(
+        event="live" if event == "live" else "dead",
+        buffer=region.buffer,
+        pointer=held.address,
+        size_bytes=region.size_bytes,
+    )
+
+
+def untiled(tiling: TiledStep, region: Region) -> Pipeline:
+    """The same for a step that is computed in one piece, operands where they are."""
+    made = pipeline((tiling,), region)
+    return replace(made, body=(Barrier(), *made.body, Barrier()))
+
+
+def _as_part(tilings: Sequence[TiledStep], at: int, inner: Pipeline) -> tuple[tuple[Statement, ...], tuple[Part, ...]]:
+    """The inner levels as a function of its own, and the call of it."""
+    sink = tilings[-1]
+    level, struct = sink.nest.levels[at], sink.nest.struct
+    below = sink.nest.levels[at + 1]
+    outer = [Parameter(type=struct, name=one.variable) for one in sink.nest.levels[: at + 1]]
+    held = [tiling.internal_value(binding, at + 1).parameter for tiling in tilings for binding in tiling.bindings]
+    part = Part(
+        role="pipeline",
+        function=f"{sink.function}_{below.hop.inner}",
+        comment=(f"A tile in {level.hop.inner}, cut again.",),
+        parameters=used([*outer, *held, *sink.book.bases], inner.body),
+        body=inner.body,
+    )
+    return (call_part(part, {}),), (part,)
+
+
+def declarations(book: AddressBook, level: HopLevel, moves: Sequence[OperandMove], at: int) -> Iterable[Statement]:
+    """Numbers of tiles where they vary, and the slots of the tile buffers with the queue of their transfers."""
+    for name, value in tile_counts(level).items():
+        yield Declare(type="const int32_t", name=name, value=value)
+    queue = Name(f"copies_{at}" if at else "copies")
+    if moves:
+        yield Declare(type="tw_queue", name=queue.text, value=Struct("", (Number(0),), ("started",)))
+    for one in moves:
+        starts = [book.of_buffer(name).address for name in one.slot.buffers]
+        slots = [Struct("", (start, Reference(queue)), ("bytes", "queue")) for start in starts]
+        yield Declare(type="tw_slot", name=one.slot.name, value=Struct("", tuple(slots)), count=len(slots))
+
+
+def _before(moves: Sequence[OperandMove]) -> Iterable[Statement]:
+    """What is under way before the first tile."""
+    for one in moves:
+        if one.slot.binding.written:
+            if one.slot.resident:
+                yield from one.mark("live", FIRST)
+        elif one.stays:
+            yield from (*one.mark("live", FIRST), one.start(FIRST))
+        for ahead in () if one.stays or one.slot.binding.written else range(max(one.span - 1, 1)):
+            yield from when(one.exists(FIRST, ahead), (*one.mark("live", FIRST, ahead), one.start(FIRST, ahead)))
+    yield from (one.wait(FIRST) for one in moves if one.slot.resident and not one.slot.binding.written)
+
+
+def tile_loop(
+    level: HopLevel,
+    moves: Sequence[OperandMove],
+    called: tuple[Statement, ...],
+    *,
+    box: tuple[Statement, ...] = (),
+    also: DmaCoreWork | None = None,
+) -> tuple[Statement, ...]:
+    """All tiles of a level: `called` for each, once what it needs has arrived. `box` is declared for each tile."""
+    more = also or DmaCoreWork()
+    body = (
+        *box,
+        *_by_dma_core((*_arriving(moves, level), *more.arriving)),
+        Barrier(),
+        *called,
+        Barrier(),
+        *_keeping(moves, level),
+        *_by_dma_core((*_leaving(moves, level), *more.leaving)),
+    )
+    if level.moving:
+        body = (For(variable=level.counter, start=FIRST, stop=level.total, step=Number(1), body=body),)
+    return (*_by_dma_core((*_before(moves), *more.before)), *body, *_by_dma_core((*_after(moves), *more.after)))
+
+
+def _keeping(moves: Sequence[OperandMove], level: HopLevel) -> tuple[Statement, ...]:
+    """The cores move the rows that stay of windows of which more is brought."""
+    t = level.tile
+    calls: list[Statement] = []
+    for one in moves:
+        if one.keep is not None:
+            later = one.later(t, 1)
+            call = call_part(one.keep, {level.counter: later, one.slot.name: one.bytes(FIRST)}, later)
+            calls.extend(when(all_of(one.last(t), one.exists(t, 1)), (call,)))
+    return (*calls, Barrier()) if calls else ()
+
+
+def _arriving(moves: Sequence[OperandMove], level: HopLevel) -> Iterable[Statement]:
+    """What the mover does before a tile is computed."""
+    t = level.tile
+    inputs = [one for one in moves if not one.slot.binding.written and not one.slot.resident]
+    for one in inputs:
+        yield from when(one.first(t), (one.wait(t),))
+    for one in inputs:
+        if one.span > 1:
+            later = *one.mark("live", t, one.span - 1), one.start(t, one.span - 1)
+            yield from when(all_of(one.first(t), one.exists(t, one.span - 1)), later)
+    for one in moves:
+        if one.slot.binding.written and not one.slot.resident:
+            yield from when(one.first(t), (one.wait(t),))
+            again = one.later(FIRST, one.span)
+            used_before = NEVER if one.exists(FIRST, one.span) == NEVER else operation(">=", t, again)
+            yield from when(all_of(one.first(t), used_before), one.mark("dead", t))
+            yield from when(one.first(t), one.mark("live", t))
+
+
+def _leaving(moves: Sequence[OperandMove], level: HopLevel) -> Iterable[Statement]:
+    """What the mover does once a tile is computed. Fetches first: stores may go on while the next one is computed."""
+    t = level.tile
+    moving = [one for one in moves if not one.slot.resident]
+    for one in moving:
+        if not one.slot.binding.written:
+            marks = (() if one.stays else one.mark("dead", t)), (() if one.stays else one.mark("live", t, 1))
+            yield from when(one.last(t), marks[0])
+            if one.span == 1:
+                yield from when(all_of(one.last(t), one.exists(t, 1)), (*marks[1], one.start(t, 1)))
+    for one in moving:
+        if one.slot.binding.written:
+            yield from when(one.last(t), (one.start(t),))
+
+
+def _after(moves: Sequence[OperandMove]) -> Iterable[Statement]:
+    """What is left after the last tile."""
+    for one in moves:
+        if one.stays:
+            yield from (one.start(FIRST),) if one.slot.binding.written else one.mark("dead", FIRST)
+    for one in moves:
+        if one.slot.binding.written:
+            for number in range(1 if one.slot.resident else one.span):
+                yield one.wait(FIRST, number)
+                yield from when(one.exists(FIRST, number), one.mark("dead", FIRST, number))
+
+
+def pointed(called: tuple[Statement, ...], moves: Sequence[OperandMove], level: HopLevel) -> tuple[Statement, ...]:
+    """The calls with the addresses of this level's slots."""
+    given: dict[Expression, Expression] = {Name(one.slot.name): one.bytes(level.tile) for one in moves}
+
+    def aimed(one: Statement) -> Statement:
+        if isinstance(one, If):
+            return replace(one, body=tuple(map(aimed, one.body)))
+        if isinstance(one, PartCall):
+            return replace(one, arguments=tuple(replaced(each, given) for each in one.arguments), tile=level.tile)
+        return one
+
+    return tuple(map(aimed, called))
+
+
+def _needs_box(level: HopLevel, called: tuple[Statement, ...]) -> bool:
+    return level.variable in names_of(called)
+
+
+def _by_dma_core(statements: Iterable[Statement]) -> tuple[Statement, ...]:
+    """`statements` on the mover only; neighbours under one condition share it."""
+    merged: list[Statement] = []
+    for statement in statements:
+        before = merged[-1] if merged else None
+        if isinstance(statement, If) and isinstance(before, If) and statement.condition == before.condition:
+            merged[-1] = If(condition=before.condition, body=(*before.body, *statement.body))
+        else:
+            merged.append(statement)
+    return (If(condition=DMA_CORE, body=tuple(merged)),) if merged else ()

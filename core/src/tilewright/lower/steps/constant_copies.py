@@ -1,0 +1,101 @@
+"""Knows the code that copies constants to another memory: once, in the init function, or before a step uses them.
+Does not know what the step does with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from tilewright.c_text.rendering import rendered
+from tilewright.errors import usage_error
+from tilewright.ir.machines.platform import CopyPath
+from tilewright.ir.plans.constant_copies import copies_of, copy_name, copying, path_to
+from tilewright.ir.plans.stages import Step
+from tilewright.ir.programs.expressions import Cast, Expression, Field, FunctionCall, Name, Number
+from tilewright.ir.programs.statements import ByteRange, Code, CopyStart, CopyWait, Declare, Statement
+from tilewright.ir.rounding import align_down
+from tilewright.lower.operands.addresses import Address, AddressBook
+from tilewright.lower.operands.scope import declared
+
+CHANNEL = Name("tw_channel")
+
+
+def copies_before(step: Step, book: AddressBook) -> tuple[Statement, ...]:
+    """What brings the constants of a step where it reads them."""
+    bound = book.allocated.tiled.scheduled.bound
+    mine = set(bound.bindings[step.name].constants.values())
+    body: list[Statement] = []
+    for name, staging in copies_of(book.allocated.decisions, bound.constants):
+        if staging.when == "use" and name in mine:
+            source, target = book.of_buffer(name), book.of_buffer(copy_name(name, staging, step.name))
+            body.extend(_copied(name, copy_name(name, staging, step.name), source, target, book))
+    return _with_channel(body)
+
+
+def copies_at_start(book: AddressBook) -> tuple[Statement, ...]:
+    """The copies of the init function, which finds pools and constants in its arguments."""
+    bound = book.allocated.tiled.scheduled.bound
+    body: list[Statement] = []
+    for name, staging in copies_of(book.allocated.decisions, bound.constants):
+        copy = copy_name(name, staging, "")
+        if staging.when == "init" and copy in book.buffers:
+            source, target = _in_context(book.of_buffer(name)), _in_context(book.of_buffer(copy))
+            body.extend(_copied(name, copy, source, target, book))
+    return _with_channel(body)
+
+
+def _copied(name: str, copy: str, source: Address, target: Address, book: AddressBook) -> Iterator[Statement]:
+    """One transfer, or several where the platform's copy takes no more at once."""
+    platform, size = book.allocated.tiled.scheduled.bound.platform, book.buffers[copy].size_bytes
+    path = path_to(platform, source.where, target.where)
+    whole = path is None or size % path.align or source.offset_bytes % path.align or target.offset_bytes % path.align
+    if (path is None or whole) and copying(platform, target.where) != "memcpy":
+        raise usage_error(
+            "TW5033",
+            f"constant '{name}' cannot be copied from '{source.where}' to '{target.where}': nothing brings it there",
+            fix=("give the target a copy between them, or its first engine access to both",),
+        )
+    most = size if path is None or whole or path.max_bytes is None else align_down(path.max_bytes, path.align)
+    for start in range(0, size, max(most, 1)):
+        part = min(most, size - start)
+        there, here = target.outside + start, source.outside + start
+        begun, wait = _transfer(None if whole else path, there, here, part)
+        yield CopyStart(
+            transfer=copy,
+            code=begun,
+            source=ByteRange(buffer=name, offset_bytes=start, size_bytes=part),
+            target=ByteRange(buffer=copy, offset_bytes=start, size_bytes=part),
+        )
+        if wait:
+            yield CopyWait(transfer=copy, code=wait)
+
+
+def _transfer(path: CopyPath | None, there: Expression, here: Expression, size: int) -> tuple[Code, Code | None]:
+    if path is None:
+        return FunctionCall("memcpy", (there, here, Number(size, unsigned=True))), None
+    names = {
+        "dst": there,
+        "src": here,
+        "bytes": f"{size}u",
+        "rows": "1u",
+        "dst_stride": f"{size}u",
+        "src_stride": f"{size}u",
+        "channel": CHANNEL,
+    }
+    return rendered(path.start, names), rendered(path.wait, names) if path.wait else None
+
+
+def _with_channel(body: list[Statement]) -> tuple[Statement, ...]:
+    """A variable for transfers that return something to wait for."""
+    channel = Declare(type="uint32_t", name=CHANNEL.text, value=Number(0, unsigned=True))
+    starts = [one for one in body if isinstance(one, CopyStart)]
+    return (*declared((channel,), starts), *body)
+
+
+def _in_context(place: Address) -> Address:
+    """The same where only the context leads to pools and constants."""
+    kind, name = place.parameter.type, place.parameter.name
+    struct = "constants" if kind == "const uint8_t *" else "pools"
+    given = Cast(kind, Field(Field(Name("ctx"), struct, arrow=True), name))
+    return replace(place, parameter=replace(place.parameter, given=given))

@@ -1,0 +1,1 @@
+"""The tiles of one hop in C: boxes, buffers, transfers."""

@@ -1,0 +1,172 @@
+"""Knows the functions that bring and take the operands of one tiled step, and what a function of a tile may name.
+Does not know what is computed (`compute`), nor in which order functions are called (`pipeline`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from tilewright.ir.access.index_map import touched
+from tilewright.ir.machines.platform import CopyPath
+from tilewright.ir.programs.expressions import Expression, Field, Name, Number
+from tilewright.ir.programs.program import Parameter, Part
+from tilewright.ir.programs.statements import Declare, PartCall, Statement
+from tilewright.lower.operands.c_boxes import NOTHING, CBox, CSpan, axis_names, lows, window
+from tilewright.lower.operands.operand_bindings import OperandBinding
+from tilewright.lower.operands.scope import declared, names_of, spans_declared, used
+from tilewright.lower.tiles.rolling import rolling_window
+from tilewright.lower.tiles.strided_copies import CopyEnd, window_copy
+from tilewright.lower.tiles.strided_copies import extents_of as copy_extents
+from tilewright.lower.tiles.tile_nest import HopLevel
+from tilewright.lower.tiles.tile_operands import (
+    OperandLocation,
+    TileBuffers,
+    TiledStep,
+    extent_ranges,
+    unsupported_tile,
+)
+from tilewright.tile.cost.tile_boxes import new_rows
+from tilewright.tile.space.transfers import strided_copy
+
+SLOT = Parameter(type="tw_slot *", name="slot")
+
+
+def call_part(part: Part, given: Mapping[str, Expression], tile: Expression = NOTHING) -> PartCall:
+    """A call from a function that has variables of the same names, but for those in `given`."""
+    arguments = tuple(given.get(one.name, one.variable) for one in part.parameters)
+    return PartCall(role=part.role, function=part.function, arguments=arguments, tile=tile)
+
+
+def move_part(tiling: TiledStep, at: int, slot: TileBuffers) -> Part:
+    """Starts the transfers of one operand's window, or of what is new of it."""
+    level, binding = tiling.nest.levels[at], slot.binding
+    box = level.around(slot.copy.level)
+    far, near = tiling.internal_value(binding, at), tiling.internal_value(binding, at + 1)
+    spans = (
+        whole_spans(binding.shape)
+        if slot.whole
+        else window(tiling.nest.access, binding.operand, box, span_names(tiling, binding))
+    )
+    rolling = rolling_window(tiling, level, slot, spans) if slot.roll else None
+    moved = rolling.new if rolling else spans
+    target = distance(tiling, binding, moved, box, near, slot.whole) if rolling or slot.borrowed else NOTHING
+    inner: tuple[Statement, ...] = (
+        Declare(
+            type="const uint8_t *const" if not binding.written else "uint8_t *const",
+            name="far",
+            value=far.address + distance(tiling, binding, moved, box, far, slot.whole),
+        ),
+        *_copy(tiling, at, slot, (far, near), moved, target),
+    )
+    if rolling:
+        inner = (*declared(rolling.declared, inner), *inner)
+    body = (*boxes_declared(tiling, level, inner, spans), *spans_declared(spans, inner), *inner)
+    role = "store" if binding.written else "fetch"
+    verb = "Takes" if binding.written else "Brings"
+    where = f"{'to' if binding.written else 'from'} {far.memory}"
+    what = "what is new of " if slot.roll else ""
+    return Part(
+        role="store" if binding.written else "fetch",
+        function=named(tiling, f"{role}_{tiling.names[binding.operand]}", level),
+        comment=(f"{verb} {what}{binding.operand}{'' if slot.resident else f' of tile {level.counter}'} {where}.",),
+        parameters=(*used(scope(tiling, level, (far.parameter,)), body), SLOT),
+        body=body,
+    )
+
+
+def whole_spans(shape: Sequence[int]) -> tuple[CSpan, ...]:
+    """All of a value."""
+    return tuple(CSpan(low=NOTHING, extent=Number(extent)) for extent in shape)
+
+
+def path_of(tiling: TiledStep, slot: TileBuffers, far: OperandLocation) -> CopyPath:
+    """The copy path that the operand takes. TilewrightError TW4041 where there is none."""
+    ends = (far.memory, slot.level.hop.inner)
+    ends = ends[::-1] if slot.binding.written else ends
+    for path in tiling.platform.copies:
+        if (path.source, path.target) == ends:
+            return path
+    raise unsupported_tile(tiling.step, f"target '{tiling.platform.name}' has no copy from {ends[0]} to {ends[1]}")
+
+
+def scope(tiling: TiledStep, level: HopLevel | None, bases: Iterable[Parameter]) -> list[Parameter]:
+    """What a part may name: boxes of the levels outside its own, its tile, addresses."""
+    struct, levels = tiling.nest.struct, tiling.nest.levels
+    outside = levels[: levels.index(level)] if level else ()
+    outer = [Parameter(type=struct, name=one.variable) for one in outside]
+    return [*outer, *([_counter(level)] if level and level.moving else []), *bases]
+
+
+def _counter(level: HopLevel) -> Parameter:
+    return Parameter(type="int32_t", name=level.counter)
+
+
+def named(tiling: TiledStep, what: str, level: HopLevel | None) -> str:
+    single = level is None or len(tiling.nest.levels) == 1
+    return f"{tiling.function}_{what}" if single or level is None else f"{tiling.function}_{what}_{level.hop.inner}"
+
+
+def boxes_declared(
+    tiling: TiledStep, level: HopLevel, body: Sequence[Statement], spans: Sequence[CSpan]
+) -> tuple[Statement, ...]:
+    """The declaration of the level's own box, where anything names it."""
+    windows = [Declare(type="const tw_span", name=span.name, value=span.value) for span in spans]
+    if not level.moving or level.variable not in names_of([*body, *windows]):
+        return ()
+    return (tiling.box.declare(tiling.box.levels[tiling.nest.levels.index(level)]),)
+
+
+def _copy(
+    tiling: TiledStep,
+    at: int,
+    slot: TileBuffers,
+    ends: tuple[OperandLocation, OperandLocation],
+    spans: Sequence[CSpan],
+    target: Expression,
+) -> tuple[Statement, ...]:
+    binding, item, (far, near) = slot.binding, slot.binding.dtype.size_bytes, ends
+    ranges = _copied_ranges(tiling, at, slot)
+    pointer = Field(SLOT.variable, "bytes", arrow=True) + target
+    here = CopyEnd(pointer=pointer, strides=near.strides, regions=near.ranges)
+    there = CopyEnd(pointer=Name("far"), strides=far.strides, regions=far.ranges)
+    whole = touched(tiling.nest.access, binding.operand)
+    steps = (1,) * len(binding.shape) if slot.whole else strided_copy(whole, binding.shape, binding.layout, item)
+    here, there = here.every(steps), there.every(steps)
+    sides = (here, there) if binding.written else (there, here)
+    path = path_of(tiling, slot, far)
+    return window_copy(*sides, copy_extents(spans, ranges, steps), item, path, slot=SLOT.variable, name=slot.name)
+
+
+def _copied_ranges(tiling: TiledStep, at: int, slot: TileBuffers) -> tuple[tuple[int, int], ...]:
+    """The least and most positions along each axis that are copied at once."""
+    if slot.whole:
+        return tuple((extent, extent) for extent in slot.binding.shape)
+    ranges = extent_ranges(tiling.nest, slot.binding, tiling.nest.levels[at].ranges_around(slot.copy.level))
+    if slot.roll is None:
+        return ranges
+    boxes, roll = tiling.box.boxes, slot.roll
+    windows = boxes.windows(tiling.number, slot.binding.operand, boxes.starts[at] + slot.copy.level)
+    low, high = new_rows(windows[roll.axis], roll.loop)
+    new = int((high - low).min()), int((high - low).max())
+    return tuple(new if axis == roll.axis else one for axis, one in enumerate(ranges))
+
+
+def distance(
+    tiling: TiledStep,
+    binding: OperandBinding,
+    spans: Sequence[CSpan],
+    box: CBox,
+    held: OperandLocation,
+    whole: bool = False,
+) -> Expression:
+    """Bytes from the element that `held` begins with to the first of the window over `box`."""
+    total: Expression = NOTHING
+    own = (NOTHING,) * len(spans) if whole else lows(tiling.nest.access, binding.operand, box)
+    for span, low, origin, stride in zip(spans, own, held.origin, held.strides, strict=True):
+        if low != origin or span.moved:
+            total = total + (span.low - origin) * stride
+    return total
+
+
+def span_names(tiling: TiledStep, binding: OperandBinding) -> list[str]:
+    return axis_names(tiling.names[binding.operand], len(binding.shape))

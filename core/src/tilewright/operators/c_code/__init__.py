@@ -1,0 +1,1 @@
+"""How operators write their portable C."""

@@ -1,0 +1,61 @@
+"""Knows how C reads and writes an element of each type: a float of 16 bits is stored as its bits, computed in float.
+Does not know what is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from tilewright.ir.code_fragments import CodeFragment
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.operators.c_code.c_source import c_fragment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Elements:
+    """Elements of one type, for templates: `load` and `store` are C, for the place of an element."""
+
+    dtype: DType
+
+    @property
+    def stored(self) -> str:
+        """The C type of an element in memory."""
+        return self.dtype.c_type
+
+    @property
+    def real(self) -> str:
+        """The C type of an element while something is computed."""
+        return self.dtype.computed_in.c_type
+
+    def load(self, place: str) -> str:
+        """The value of the element at `place`."""
+        return f"tw_f32_of_{self.dtype.value}({place})" if self.dtype.is_half else place
+
+    def rounded(self, value: str) -> str:
+        """What is stored for a value."""
+        return f"tw_{self.dtype.value}_of_f32({value})" if self.dtype.is_half else value
+
+
+def conversions(*dtypes: DType) -> tuple[CodeFragment, ...]:
+    """The functions that `load` and `rounded` call for these types."""
+    halves = dict.fromkeys(dtype for dtype in dtypes if dtype.is_half)
+    return tuple(each for half in halves for each in (loading(half), c_fragment(f"functions/tw_{half.value}_of_f32.h")))
+
+
+def loading(half: DType) -> CodeFragment:
+    """The function that `load` calls for floats of 16 bits."""
+    return c_fragment(f"functions/tw_f32_of_{half.value}.h")
+
+
+def element_names(dtype: DType) -> Mapping[str, str | Callable[[str], str] | tuple[CodeFragment, ...]]:
+    """What a kernel's template needs to be made for any float: names in its `values`."""
+    own = Elements(dtype=dtype)
+    return {
+        "kind": dtype.value,
+        "stored": own.stored,
+        "real": own.real,
+        "load": own.load,
+        "rounded": own.rounded,
+        "conversions": conversions(dtype),
+    }

@@ -1,0 +1,1 @@
+"""Convolutions, and resampling of images."""

@@ -1,0 +1,233 @@
+"""Knows Resize by linear interpolation along the spatial axes, on floats: two neighbours along each axis, weighted.
+Does not know plain repetition (`upsample`), nor other weights or scales that are no small ratios (`resample`).
+
+Normal form: for the spatial axes `sizes` of the output, and integers `slopes`, `offsets` and `divisors`: output i
+lies at (slope * i + offset) / divisor of the input. Positions before the first element and after the last one take
+that element. Source: ONNX Resize-11 to 19; the coordinate rules are `_rule`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import lcm
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from tilewright.ir.access.index_map import Access, parse_map
+from tilewright.ir.graphs.graph import Attribute, Site, Tensor
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Call, Kernel
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.layout import Layout, channels_last
+from tilewright.operators.c_code.c_source import c_fragment
+from tilewright.operators.convolution.resize_rules import Line as Asked
+from tilewright.operators.shared.float_error import dot_tolerance
+from tilewright.operators.shared.shape_errors import shape_error
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+Array = npt.NDArray[np.generic]
+Doubles = npt.NDArray[np.float64]
+
+_LOOPS = ("h", "w")
+_LARGEST = 2**30  # numerators of positions stay within int32_t
+_FINEST = 4096  # denominator of a scale
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """Where the outputs along one axis lie: output i at (slope * i + offset) / divisor of `inputs` elements."""
+
+    inputs: int
+    size: int
+    slope: int
+    offset: int
+    divisor: int
+
+    def neighbours(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Doubles]:
+        """For each output the element before it, the one after it, and the weight of the latter."""
+        position = self.slope * np.arange(self.size, dtype=np.int64) + self.offset
+        before = position // self.divisor
+        share = (position - before * self.divisor) / self.divisor
+        last = self.inputs - 1
+        return np.clip(before, 0, last), np.clip(before + 1, 0, last), np.asarray(share, np.float64)
+
+
+def _lines(site: Site) -> tuple[Line, ...]:
+    names = ("sizes", "slopes", "offsets", "divisors")
+    numbers = zip(site.input(0).shape[2:], *(site.node.integers(name) for name in names), strict=True)
+    return tuple(
+        Line(inputs=inputs, size=size, slope=slope, offset=offset, divisor=divisor)
+        for inputs, size, slope, offset, divisor in numbers
+    )
+
+
+def _infer(site: Site) -> tuple[Tensor, ...]:
+    x = site.input(0)
+    if not 3 <= len(x.shape) <= 4 or len(site.node.integers("sizes")) != len(x.shape) - 2:
+        raise shape_error(site, "X is [N, C, W] or [N, C, H, W], and there is a size for each spatial axis")
+    if 0 in x.shape or any(divisor < 1 for divisor in site.node.integers("divisors")):
+        raise shape_error(site, "X has no element, or a divisor is not positive")
+    return (Tensor(name=site.node.outputs[0], dtype=x.dtype, shape=(*x.shape[:2], *site.node.integers("sizes"))),)
+
+
+def _exact(site: Site, x: Doubles) -> Doubles:
+    for axis, line in enumerate(_lines(site), start=2):
+        before, after, share = line.neighbours()
+        weights = share.reshape(-1, *(1,) * (x.ndim - axis - 1))
+        x = np.take(x, before, axis) * (1 - weights) + np.take(x, after, axis) * weights
+    return x
+
+
+def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
+    return (_exact(site, np.asarray(inputs[0], np.float64)).astype(np.float32),)
+
+
+def _tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None, ...]:
+    x = np.asarray(inputs[0], np.float64)
+    return (dot_tolerance(4, _exact(site, np.abs(x)), _exact(site, x)),)
+
+
+def _access(site: Site) -> Access:
+    lines = _lines(site)
+    loops = _LOOPS[-len(lines) :]
+    reads: list[str] = []
+    values: dict[str, int] = {}
+    for loop, line in zip(loops, lines, strict=True):
+        reads.append(f"clamp((s{loop}*{loop}+o{loop})//d{loop}+t{loop}, 0, l{loop})")
+        values |= {
+            f"s{loop}": line.slope,
+            f"o{loop}": line.offset,
+            f"d{loop}": line.divisor,
+            f"l{loop}": line.inputs - 1,
+        }
+    taps = " ".join(f"t{loop}<2" for loop in loops)
+    text = f"n c {' '.join(loops)} {taps} : X[n,c,{','.join(reads)}] -> Y[n,c,{','.join(loops)}]"
+    return parse_map(text).bind({"X": site.input(0).shape, "Y": site.output.shape}, values)
+
+
+def _match(site: Site) -> str | None:
+    return None if site.input(0).dtype is DType.F32 else f"X must be f32, found {site.input(0).dtype.value}"
+
+
+def _prefers(site: Site) -> Mapping[str, Layout]:
+    layout = channels_last(len(site.output.shape))
+    return {"X": layout, "Y": layout}
+
+
+def _values(call: Call) -> Mapping[str, object]:
+    x, y, lines = call.operands["X"], call.operands["Y"], _lines(call.site)
+    axes = dict.fromkeys(("row", "column"), "{.outputs = 1, .divisor = 1}")
+    for axis, name in enumerate(("row", "column")[-len(lines) :]):
+        at, line = axis + 2, lines[axis]
+        fields = {
+            "outputs": y.extents[at],
+            "first": y.origin[at],
+            "slope": line.slope,
+            "offset": line.offset,
+            "divisor": line.divisor,
+            "last": line.inputs - 1,
+            "origin": x.origin[at],
+            "x_step": x.strides[at],
+            "y_step": y.strides[at],
+        }
+        axes[name] = "{" + ", ".join(f".{field} = {value}" for field, value in fields.items()) + "}"
+    fields = {
+        "batches": y.extents[0],
+        "channels": y.extents[1],
+        "x_batch": x.strides[0],
+        "x_channel": x.strides[1],
+        "y_batch": y.strides[0],
+        "y_channel": y.strides[1],
+    }
+    return {"fields": {**fields, **axes}}
+
+
+# --- import
+
+
+def linear_attributes(asked: Sequence[Asked], rule: str) -> dict[str, Attribute] | None:
+    """The normal form for these axes of X; None where they are not spatial ones, or where no small numbers say it."""
+    if not 3 <= len(asked) <= 4 or any(line.scale != 1 for line in asked[:2]):
+        return None
+    found = [_line(line, rule) for line in asked[2:]]
+    lines = [line for line in found if line is not None]
+    if len(lines) < len(found):
+        return None
+    if any(abs(line.slope) * line.size + abs(line.offset) > _LARGEST or line.divisor > _LARGEST for line in lines):
+        return None
+    return {
+        "sizes": tuple(line.size for line in lines),
+        "slopes": tuple(line.slope for line in lines),
+        "offsets": tuple(line.offset for line in lines),
+        "divisors": tuple(line.divisor for line in lines),
+    }
+
+
+def _line(asked: Asked, rule: str) -> Line | None:
+    """The line of one axis; None where its scale is no ratio of small numbers, or the rule is not known here."""
+    from fractions import Fraction
+
+    factor = Fraction(asked.size, asked.inputs)
+    if float(factor) != asked.scale:
+        factor = Fraction(asked.scale).limit_denominator(_FINEST)
+        if np.float32(float(factor)) != np.float32(asked.scale):
+            return None
+    return _rule(asked.inputs, asked.size, factor, rule)
+
+
+def _rule(inputs: int, size: int, factor: Fraction, rule: str) -> Line | None:
+    """The line of one axis; None for a rule that is not known here."""
+    from fractions import Fraction
+
+    half = Fraction(1, 2)
+    slope, offset = 1 / factor, Fraction(0)
+    if rule == "half_pixel" or (rule == "pytorch_half_pixel" and size > 1):
+        offset = half / factor - half
+    elif rule == "half_pixel_symmetric":  # the middle of what is there falls on the middle of the input
+        offset = half / factor - half + Fraction(inputs, 2) * (1 - size / (factor * inputs))
+    elif rule == "align_corners":
+        resized = factor * inputs  # no whole number where the scale is none: so ONNX defines it
+        slope = Fraction(inputs - 1) / (resized - 1) if resized != 1 else Fraction(0)
+    elif rule == "pytorch_half_pixel":
+        slope = Fraction(0)
+    elif rule != "asymmetric":
+        return None
+    divisor = lcm(slope.denominator, offset.denominator)
+    return Line(inputs=inputs, size=size, slope=int(slope * divisor), offset=int(offset * divisor), divisor=divisor)
+
+
+RESIZE_LINEAR = Operator(
+    name="ResizeLinear",
+    inputs=("X",),
+    outputs=("Y",),
+    summary="another size by linear interpolation along spatial axes",
+    infer=_infer,
+    reference=_reference,
+    access=_access,
+    tolerance=_tolerance,
+    macs=lambda site: 4 * site.output.elements,
+)
+
+RESIZE_LINEAR_F32 = Kernel(
+    name="portable.resize_linear_f32",
+    op="ResizeLinear",
+    match=_match,
+    prefers=_prefers,
+    parallel=("c", "h", "w"),
+    values=_values,
+    source=(c_fragment("interpolate.c"),),
+    call="""\
+tw_resize_linear_f32((tw_resize_linear){
+% for name, value in fields.items():
+        .${name} = ${value},
+% endfor
+    }, ${X}, ${Y});""",
+)
+
+OPERATORS = (RESIZE_LINEAR,)
+KERNELS = (RESIZE_LINEAR_F32,)

@@ -1,0 +1,172 @@
+"""Knows comparisons, And, Or, Xor and Not of truth values, and Where, which takes one of two elements; all broadcast.
+Does not know floats of 64 bits.
+
+A truth value is a byte, 0 or 1. NaN equals nothing and is in no order with anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+
+from tilewright.ir.access.index_map import Access, parse_map
+from tilewright.ir.graphs.graph import Site, Tensor
+from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Call, Kernel
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.operators.c_code.c_functions import elementwise_source
+from tilewright.operators.c_code.walk import ELEMENTWISE_CALL, elementwise_values
+from tilewright.operators.shared.shape_errors import shape_error
+
+Array = npt.NDArray[np.generic]
+
+# Operator -> (numpy, C over a and b, operator sets with a signature of their own).
+_COMPARE: Mapping[str, tuple[Callable[[Array, Array], Array], str, tuple[int, ...]]] = MappingProxyType(
+    {
+        "Equal": (np.equal, "a == b", (7, 11, 13, 19)),
+        "Greater": (np.greater, "a > b", (7, 9, 13)),
+        "Less": (np.less, "a < b", (7, 9, 13)),
+        "GreaterOrEqual": (np.greater_equal, "a >= b", (12, 16)),
+        "LessOrEqual": (np.less_equal, "a <= b", (12, 16)),
+    }
+)
+_COMBINE: Mapping[str, tuple[Callable[[Array, Array], Array], str, tuple[int, ...]]] = MappingProxyType(
+    {
+        "And": (np.logical_and, "a & b", (7,)),
+        "Or": (np.logical_or, "a | b", (7,)),
+        "Xor": (np.logical_xor, "a ^ b", (7,)),
+    }
+)
+_TWO = MappingProxyType({**_COMPARE, **_COMBINE})
+
+
+def _shape(site: Site) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(*(tensor.shape for tensor in site.inputs if tensor is not None))
+    except ValueError:
+        raise shape_error(site, "the shapes of the inputs do not broadcast") from None
+
+
+def _infer_two(site: Site) -> tuple[Tensor, ...]:
+    if site.input(0).dtype is not site.input(1).dtype:
+        raise shape_error(site, "A and B must have one type")
+    if site.node.op in _COMBINE and site.input(0).dtype is not DType.BOOL:
+        raise shape_error(site, "A and B must be bool")
+    return (Tensor(name=site.node.outputs[0], dtype=DType.BOOL, shape=_shape(site)),)
+
+
+def _infer_not(site: Site) -> tuple[Tensor, ...]:
+    if site.input(0).dtype is not DType.BOOL:
+        raise shape_error(site, "X must be bool")
+    return (Tensor(name=site.node.outputs[0], dtype=DType.BOOL, shape=site.input(0).shape),)
+
+
+def _infer_where(site: Site) -> tuple[Tensor, ...]:
+    if site.input(0).dtype is not DType.BOOL or site.input(1).dtype is not site.input(2).dtype:
+        raise shape_error(site, "C must be bool, A and B must have one type")
+    return (Tensor(name=site.node.outputs[0], dtype=site.input(1).dtype, shape=_shape(site)),)
+
+
+def _two_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
+    compute, _, _ = _TWO[site.node.op]
+    return (np.asarray(compute(np.asarray(inputs[0]), np.asarray(inputs[1]))),)
+
+
+def _not_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
+    return (np.logical_not(np.asarray(inputs[0])),)
+
+
+def _where_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
+    condition, a, b = (np.asarray(array) for array in inputs)
+    return (np.where(condition.astype(bool), a, b),)
+
+
+def _access(names: Sequence[str], site: Site) -> Access:
+    shapes = {name: site.input(index).shape for index, name in enumerate(names)}
+    reads = " ".join(f"{name}[...]" for name in names)
+    return parse_map(f": {reads} -> Y[...]").bind({**shapes, "Y": site.output.shape})
+
+
+def _match(site: Site) -> str | None:
+    found = [tensor.dtype for tensor in site.inputs if tensor is not None]
+    return "elements are f64, which no portable kernel computes in" if DType.F64 in found else None
+
+
+def _in_place(names: Sequence[str], site: Site) -> tuple[tuple[str, str], ...]:
+    """Any input that is as large as the output: elements are read before their place is written."""
+    y = site.output
+    given = zip(names, site.inputs, strict=True)
+    return tuple((name, "Y") for name, x in given if x is not None and (x.dtype, x.shape) == (y.dtype, y.shape))
+
+
+def _values(call: Call) -> Mapping[str, object]:
+    op, dtype = call.site.node.op, call.site.input(-1 + len(call.site.inputs)).dtype
+    c_type = call.operands["Y"].dtype.computed_in.c_type
+    expressions = {"Not": "x == 0", "Where": "c != 0 ? a : b"}
+    expression = expressions[op] if op in expressions else _TWO[op][1]
+    return elementwise_values(call, f"{op.lower()}_{dtype.value}", f"({c_type})({expression})")
+
+
+def _import(op: str, node: OnnxNode, graph: Conversion) -> None:
+    graph.emit(node, op, node.inputs, node.outputs)
+
+
+def _operator(
+    op: str,
+    names: tuple[str, ...],
+    summary: str,
+    infer: Callable[[Site], tuple[Tensor, ...]],
+    reference: Callable[[Site, Sequence[Array | None]], tuple[Array, ...]],
+    versions: Sequence[int],
+) -> Operator:
+    count = len(names)
+    return Operator(
+        name=op,
+        inputs=names,
+        outputs=("Y",),
+        summary=summary,
+        infer=infer,
+        reference=reference,
+        access=partial(_access, names),
+        imports=tuple(
+            Import(
+                op_type=op,
+                since=since,
+                attributes={},
+                convert=partial(_import, op),
+                min_inputs=count,
+                max_inputs=count,
+                halves=True,
+            )
+            for since in versions
+        ),
+    )
+
+
+def _kernel(operator: Operator) -> Kernel:
+    return Kernel(
+        name=f"portable.{operator.name.lower()}",
+        op=operator.name,
+        parallel=("*",),
+        match=_match,
+        in_place=partial(_in_place, operator.inputs),
+        values=_values,
+        source=elementwise_source,
+        call=ELEMENTWISE_CALL,
+    )
+
+
+OPERATORS = (
+    *(
+        _operator(op, ("A", "B"), f"y = {text}, broadcast", _infer_two, _two_reference, versions)
+        for op, (_, text, versions) in _TWO.items()
+    ),
+    _operator("Not", ("X",), "y = not x", _infer_not, _not_reference, (1,)),
+    _operator("Where", ("C", "A", "B"), "y = a where c, else b, broadcast", _infer_where, _where_reference, (9, 16)),
+)
+KERNELS = tuple(_kernel(operator) for operator in OPERATORS)

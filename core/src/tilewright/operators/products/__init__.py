@@ -1,0 +1,1 @@
+"""Gemm and MatMul."""

@@ -1,0 +1,74 @@
+"""Knows what a vendor's kernel must know of an integer operator's arithmetic: ranges of sums, and forms proved equal.
+Does not know how any of it is found; the operator families do, and are imported only when asked.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from tilewright.arithmetic.bounds import AccumulatorBounds
+    from tilewright.arithmetic.requant_form import RequantForm
+    from tilewright.arithmetic.scaled_sum import SumForm
+    from tilewright.ir.graphs.graph import Node, Site
+
+
+def zero_points(node: Node, name: str) -> tuple[int, ...]:
+    """A zero-point attribute as a tuple, whether it holds one int or several; (0,) where absent."""
+    from tilewright.operators.shared import integer_sites
+
+    return integer_sites.zero_points(node, name)
+
+
+def centred_weights(site: Site) -> npt.NDArray[np.int64]:
+    """The constant W of a QConv, or B of a QGemm, minus its zero points, in int64 and in its own shape."""
+    from tilewright.operators.shared import integer_sites
+
+    return integer_sites.centred_weights(site.node, site.constant(1))
+
+
+def sum_bounds(site: Site) -> AccumulatorBounds:
+    """Range of the accumulator of a QConv, QGemm or QMatMul: one entry per output channel, or one for all."""
+    from tilewright.operators.quantised import qconv, qgemm
+
+    found = {"QConv": qconv.conv_bounds, "QGemm": qgemm.gemm_bounds, "QMatMul": qgemm.matmul_bounds}
+    return found[site.node.op](site)
+
+
+def sum_requant(site: Site) -> RequantForm:
+    """How a QConv, QGemm, QMatMul, QMul, QAveragePool or QReduceMean is requantised, each as its module defines it."""
+    from tilewright.operators.quantised import qconv, qelementwise, qgemm, qpool
+
+    found = {
+        "QConv": qconv.conv_requant_form,
+        "QGemm": qgemm.gemm_requant_form,
+        "QMatMul": qgemm.matmul_requant_form,
+        "QMul": qelementwise.mul_requant_form,
+        "QAveragePool": qpool.pool_requant_form,
+        "QReduceMean": qpool.mean_requant_form,
+    }
+    return found[site.node.op](site)
+
+
+def scaled_sum_form(site: Site) -> SumForm | None:
+    """The integer form of a QAdd; None where 64 bits are not enough."""
+    from tilewright.operators.quantised.qelementwise import add_form
+
+    return add_form(site)
+
+
+def softmax_table(site: Site) -> npt.NDArray[np.uint32]:
+    """The exponentials of a QSoftmax, as its module defines them, without the zeros at their end."""
+    from tilewright.operators.quantised.qsoftmax import table_of
+
+    return table_of(site)
+
+
+def refused_softmax(site: Site) -> str | None:
+    """Why the integers of a QSoftmax would not be exact enough, or None."""
+    from tilewright.operators.quantised.qsoftmax import refused
+
+    return refused(site)

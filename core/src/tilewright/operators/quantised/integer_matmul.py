@@ -1,0 +1,187 @@
+"""Knows MatMulInteger: products of 8-bit matrices, summed in 32 bits; their zero points may be computed.
+Does not know matrix products whose result is stored in 8 bits (`qgemm`).
+
+Normal form: A[..., M, K] and B[..., K, N], i8 or u8, and optionally P and Q, their zero points: of shape [1], or P[M],
+one for each row, and Q[N], one for each column. Sums wrap around, as ONNX lets them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from tilewright.ir.access.index_map import Access, parse_map
+from tilewright.ir.graphs.graph import Site, Tensor
+from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Call, Kernel
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.layout import Layout
+from tilewright.operators.c_code.c_source import c_template
+from tilewright.operators.c_code.loop_nest import NEST, innermost, nest
+from tilewright.operators.c_code.walk import broadcast_steps, walk
+from tilewright.operators.shared.import_checks import need_types
+from tilewright.operators.shared.shape_errors import shape_error
+
+Array = npt.NDArray[np.generic]
+Integers = npt.NDArray[np.int64]
+
+_BYTES = (DType.I8, DType.U8)
+
+
+def _infer(site: Site) -> tuple[Tensor, ...]:
+    a, b = site.input(0), site.input(1)
+    if len(a.shape) < 2 or len(b.shape) < 2 or a.shape[-1] != b.shape[-2]:
+        raise shape_error(site, "the last axis of A and the last but one of B must be equal")
+    for index, (name, of, length) in enumerate((("P", a, a.shape[-2]), ("Q", b, b.shape[-1])), 2):
+        if site.has_input(index) and site.input(index).shape not in ((1,), (length,)):
+            raise shape_error(site, f"{name} has one element, or {length}")
+        if site.has_input(index) and site.input(index).dtype is not of.dtype:
+            raise shape_error(site, f"{name} is {of.dtype.value}, as what it belongs to")
+    try:
+        lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    except ValueError:
+        raise shape_error(site, f"{list(a.shape[:-2])} and {list(b.shape[:-2])} do not broadcast") from None
+    return (Tensor(name=site.node.outputs[0], dtype=DType.I32, shape=(*lead, a.shape[-2], b.shape[-1])),)
+
+
+def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
+    a, b, p, q = (None if array is None else np.asarray(array, np.int64) for array in (*inputs, None, None)[:4])
+    if a is None or b is None:
+        raise TypeError(f"{site.node.name}: A and B are needed")
+    left = a if p is None else a - p[:, None]
+    right = b if q is None else b - q
+    return (wrapped(left @ right),)
+
+
+def wrapped(sums: Integers) -> Array:
+    """The lower 32 bits, as int32."""
+    return (sums & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
+
+
+def _access(site: Site) -> Access:
+    shapes = {"A": site.input(0).shape, "B": site.input(1).shape, "Y": site.output.shape}
+    zeros = ""
+    for index, (name, loop) in enumerate((("P", "m"), ("Q", "n")), 2):
+        if site.has_input(index):
+            shapes[name] = site.input(index).shape
+            zeros += f" {name}[{'0' if shapes[name] == (1,) else loop}]"
+    return parse_map(f"m n k : A[...,m,k] B[...,k,n]{zeros} -> Y[...,m,n]").bind(shapes)
+
+
+def _match(site: Site) -> str | None:
+    wrong = [tensor.dtype.value for tensor in site.inputs if tensor is not None and tensor.dtype not in _BYTES]
+    return f"values must be i8 or u8, found {', '.join(wrong)}" if wrong else None
+
+
+def _prefers(site: Site) -> Mapping[str, Layout]:
+    """Columns of B together: a product goes along them."""
+    rank = len(site.input(1).shape)
+    return {"B": (*range(rank - 2), rank - 1, rank - 2)} if site.constant(1) is not None else {}
+
+
+def _values(call: Call) -> Mapping[str, object]:
+    a, b, y = call.operands["A"], call.operands["B"], call.operands["Y"]
+    p, q = call.operands.get("P"), call.operands.get("Q")
+    lead = len(y.shape) - 2
+    rows = {
+        "A": broadcast_steps(a, y)[:-1],
+        "B": (*broadcast_steps(b, y)[:-2], 0),
+        "P": (*(0,) * lead, p.strides[0] if p and p.shape != (1,) else 0),
+        "Y": y.strides[:-1],
+    }
+    all_rows = walk(y.extents[:-1], rows, "Y")
+    outer, (count, steps) = nest(all_rows, 1), innermost(all_rows)
+    types = f"{a.dtype.value}_{b.dtype.value}"
+    return {
+        "function": f"tw_integer_matmul_{types}",
+        "a_type": a.dtype.c_type,
+        "b_type": b.dtype.c_type,
+        "nest": outer.headers,
+        "at": outer.offsets,
+        "fields": {
+            "rows": count,
+            "columns": y.extents[-1],
+            "depth": a.extents[-1],
+            **{f"{operand.lower()}_row": step for operand, step in steps.items()},
+            "a_depth": a.strides[-1],
+            "b_depth": b.strides[-2],
+            "b_column": b.strides[-1],
+            "q_column": q.strides[0] if q and q.shape != (1,) else 0,
+            "y_column": y.strides[-1],
+        },
+        "row_zeros": f"{p}{outer.offsets['P']}" if p else f"(const {a.dtype.c_type} *)0",
+        "column_zeros": q or f"(const {b.dtype.c_type} *)0",
+    }
+
+
+def _import(node: OnnxNode, graph: Conversion) -> None:
+    """A vector on either side becomes a matrix of one row or column, which the result loses again."""
+    need_types(node, graph, *_BYTES, first=2)
+    a, b, *zeros = node.inputs
+    a_shape, b_shape = graph.tensor(a).shape, graph.tensor(b).shape
+    if not a_shape or not b_shape:
+        raise graph.refuse(node, "a product with a scalar")
+    if len(a_shape) == 1:
+        a = graph.emit(node, "Reshape", (a,), (), {"shape": (1, *a_shape)}, "row")
+    if len(b_shape) == 1:
+        b = graph.emit(node, "Reshape", (b,), (), {"shape": (*b_shape, 1)}, "column")
+    lengths = (graph.tensor(a).shape[-2], graph.tensor(b).shape[-1])
+    given = [
+        zero_points(node, graph, name, length, ("row", "column")[index]) if name else ""
+        for index, (name, length) in enumerate(zip(zeros, lengths, strict=False))
+    ]
+    whole = len(a_shape) > 1 and len(b_shape) > 1
+    product = graph.emit(node, "MatMulInteger", (a, b, *given), node.outputs if whole else (), hint="product")
+    if not whole:
+        shape = graph.tensor(product).shape
+        shape = (*shape[:-2], *shape[-2:-1][: len(a_shape) > 1], *shape[-1:][: len(b_shape) > 1])
+        graph.emit(node, "Reshape", (product,), node.outputs, {"shape": shape})
+
+
+def zero_points(node: OnnxNode, graph: Conversion, name: str, length: int, what: str) -> str:
+    """A zero point as a vector of one element or of `length`; a refusal where it is neither."""
+    tensor = graph.tensor(name)
+    if tensor.elements not in (1, length) or sorted(tensor.shape)[:-1] != [1] * (len(tensor.shape) - 1):
+        raise graph.refuse(node, f"zero points {list(tensor.shape)}: one, or one for each {what}, is supported")
+    if len(tensor.shape) == 1:
+        return name
+    known = graph.constant(name)
+    if known is not None:
+        return graph.add_constant(known.reshape(-1), f"{what}_zero_points")
+    return graph.emit(node, "Reshape", (name,), (), {"shape": (tensor.elements,)}, f"{what}_zero_points")
+
+
+MATMUL_INTEGER = Operator(
+    name="MatMulInteger",
+    inputs=("A", "B", "P", "Q"),
+    outputs=("Y",),
+    summary="products of 8-bit matrices, summed in 32 bits; zero points may be computed",
+    infer=_infer,
+    reference=_reference,
+    access=_access,
+    macs=lambda site: site.output.elements * site.input(0).shape[-1],
+    imports=(Import(op_type="MatMulInteger", since=10, attributes={}, convert=_import, min_inputs=2, max_inputs=4),),
+)
+
+MATMUL_INTEGER_PORTABLE = Kernel(
+    name="portable.matmul_integer",
+    op="MatMulInteger",
+    match=_match,
+    prefers=_prefers,
+    parallel=("m", "n"),
+    values=_values,
+    source=(c_template("${function}", "integer_matmul.c.mako"),),
+    call=NEST
+    + """\
+${function}((${function}_shape){
+% for name, value in fields.items():
+        .${name} = ${value},
+% endfor
+    }, ${A}${at["A"]}, ${B}${at["B"]}, ${row_zeros}, ${column_zeros}, ${Y}${at["Y"]});""",
+)
+
+OPERATORS = (MATMUL_INTEGER,)
+KERNELS = (MATMUL_INTEGER_PORTABLE,)

@@ -1,0 +1,225 @@
+"""Knows QAdd and QMul: 8-bit values combined element by element with broadcasting, exactly, then rounded once.
+Does not know floats. The meaning is in the architecture, section 9; Sub is a QAdd with a negative `b_scale`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from tilewright.arithmetic.bounds import AccumulatorBounds, product_bounds
+from tilewright.arithmetic.requant_form import RequantForm, requant_form
+from tilewright.arithmetic.scaled_sum import ScaledSum, SumForm, scaled_sum, sum_form
+from tilewright.c_text.literals import c_int
+from tilewright.ir.access.index_map import Access, parse_map
+from tilewright.ir.graphs.graph import Site, Tensor
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Call, Kernel, Matched
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.requant import requantise
+from tilewright.operators.c_code.c_source import ELEMENTWISE, REQUANT_INT, c_template
+from tilewright.operators.c_code.walk import ELEMENTWISE_CALL, elementwise_values
+from tilewright.operators.shared.integer_sites import (
+    c_requant,
+    centred,
+    described,
+    input_range,
+    not_bytes,
+    output_dtype,
+    requant_dtype,
+)
+from tilewright.operators.shared.shape_errors import shape_error
+
+Array = npt.NDArray[np.generic]
+
+
+def _result(site: Site, dtype: DType) -> tuple[Tensor, ...]:
+    try:
+        shape = np.broadcast_shapes(site.input(0).shape, site.input(1).shape)
+    except ValueError:
+        raise shape_error(site, "the shapes of A and B do not broadcast") from None
+    return (Tensor(name=site.node.outputs[0], dtype=dtype, shape=shape),)
+
+
+def _access(site: Site) -> Access:
+    shapes = {"A": site.input(0).shape, "B": site.input(1).shape, "Y": site.output.shape}
+    return parse_map(": A[...] B[...] -> Y[...]").bind(shapes)
+
+
+def _in_place(site: Site) -> tuple[tuple[str, str], ...]:
+    """Either input, where it is as large as the output: elements are read before their place is written."""
+    pairs = (("A", site.input(0)), ("B", site.input(1)))
+    return tuple((name, "Y") for name, tensor in pairs if tensor.shape == site.output.shape)
+
+
+# --- QAdd
+
+
+def _sum(site: Site) -> ScaledSum:
+    node = site.node
+    return ScaledSum(
+        a_scale=node.number("a_scale"),
+        b_scale=node.number("b_scale"),
+        a_zero_point=node.integer("a_zero_point"),
+        b_zero_point=node.integer("b_zero_point"),
+        zero_point=node.integer("zero_point"),
+        low=node.integer("low"),
+        high=node.integer("high"),
+    )
+
+
+def add_form(site: Site) -> SumForm | None:
+    """The integer form of a QAdd; None where 64 bits are not enough."""
+    return sum_form(_sum(site), input_range(site, 0), input_range(site, 1))
+
+
+def _infer_add(site: Site) -> tuple[Tensor, ...]:
+    return _result(site, output_dtype(site, site.node.integer("low"), site.node.integer("high")))
+
+
+def _add_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
+    total = scaled_sum(_sum(site), np.asarray(inputs[0]), np.asarray(inputs[1]))
+    return (total.astype(site.output.dtype.numpy),)
+
+
+def _match_add(site: Site) -> SumForm | str:
+    reason = not_bytes(site, 0, 1)
+    if reason:
+        return reason
+    scales = f"{site.node.number('a_scale')!r} and {site.node.number('b_scale')!r}"
+    return add_form(site) or f"the scales {scales} are so far apart that their exact sum needs more than 64 bits"
+
+
+def _describe_add(site: Matched) -> Mapping[str, object]:
+    form: SumForm = site.analysis
+    return {"accumulator_bits": form.bits, "ties": form.ties}
+
+
+def _add_values(call: Call) -> Mapping[str, object]:
+    total, form = _sum(call.site), call.site.analysis
+    fields = {
+        "a_factor": c_int(form.a_factor),
+        "b_factor": c_int(form.b_factor),
+        "offset": c_int(form.offset),
+        "shift": form.shift,
+        "ties": int(form.ties),
+        "zero_point": total.zero_point,
+        "low": total.low,
+        "high": total.high,
+    }
+    parameters = f"tw_qadd_int{form.bits}"
+    y_type = call.operands["Y"].dtype.c_type
+    values = elementwise_values(
+        call,
+        f"qadd_{_types(call)}_acc{form.bits}",
+        f"({y_type})tw_qadd_rounded_int{form.bits}(a, b, p)",
+        scalars={"p": (parameters, f"({parameters}){_initialiser(fields)}")},
+    )
+    return {**values, "bits": form.bits}
+
+
+# --- QMul
+
+
+def _infer_mul(site: Site) -> tuple[Tensor, ...]:
+    return _result(site, requant_dtype(site))
+
+
+def _mul_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
+    a, b = (centred(array, site.node.integer(name)) for array, name in zip(inputs, _ZERO_POINTS, strict=True))
+    return (requantise(a * b, site.node.requant(), -1).astype(site.output.dtype.numpy),)
+
+
+def _mul_bounds(site: Site) -> AccumulatorBounds:
+    zeros = [site.node.integer(name) for name in _ZERO_POINTS]
+    (a, b), (c, d) = input_range(site, 0), input_range(site, 1)
+    return product_bounds((a - zeros[0], b - zeros[0]), (c - zeros[1], d - zeros[1]))
+
+
+def mul_requant_form(site: Site) -> RequantForm:
+    """How a QMul is requantised: one channel."""
+    return requant_form(site.node.requant(), _mul_bounds(site), site.node.name)
+
+
+def _match_mul(site: Site) -> str | None:
+    return not_bytes(site, 0, 1) or (None if len(site.node.requant().scale) == 1 else "QMul has one scale for all")
+
+
+def _mul_values(call: Call) -> Mapping[str, object]:
+    node, form = call.site.node, mul_requant_form(call.site)
+    y_type = call.operands["Y"].dtype.c_type
+    values = elementwise_values(
+        call,
+        f"qmul_{_types(call)}",
+        f"({y_type})tw_requant_int32((a - a_zero_point) * (b - b_zero_point), word, p)",
+        scalars={
+            **{name: ("int32_t", str(node.integer(name))) for name in _ZERO_POINTS},
+            "word": ("int32_t", c_int(form.words[0])),
+            "p": ("tw_requant", f"(tw_requant){c_requant(node.requant(), form)}"),
+        },
+    )
+    return {**values, "bits": 32}
+
+
+_ZERO_POINTS = ("a_zero_point", "b_zero_point")
+
+
+# --- both
+
+
+def _types(call: Call) -> str:
+    return "_".join(call.operands[name].dtype.value for name in ("A", "B", "Y"))
+
+
+def _initialiser(fields: Mapping[str, object]) -> str:
+    return "{" + ", ".join(f".{name} = {value}" for name, value in fields.items()) + "}"
+
+
+QADD = Operator(
+    name="QAdd",
+    inputs=("A", "B"),
+    outputs=("Y",),
+    summary="sum of two 8-bit tensors of different scales, exact, rounded once",
+    infer=_infer_add,
+    reference=_add_reference,
+    access=_access,
+)
+
+QMUL = Operator(
+    name="QMul",
+    inputs=("A", "B"),
+    outputs=("Y",),
+    summary="product of two 8-bit tensors, requantised",
+    infer=_infer_mul,
+    reference=_mul_reference,
+    access=_access,
+)
+
+QADD_PORTABLE = Kernel(
+    name="portable.qadd",
+    op="QAdd",
+    parallel=("*",),
+    match=_match_add,
+    in_place=_in_place,
+    describe=_describe_add,
+    values=_add_values,
+    source=(c_template("tw_qadd_int${bits}", "qadd.c.mako"), ELEMENTWISE),
+    call=ELEMENTWISE_CALL,
+)
+
+QMUL_PORTABLE = Kernel(
+    name="portable.qmul",
+    op="QMul",
+    parallel=("*",),
+    match=_match_mul,
+    in_place=_in_place,
+    describe=lambda site: described(mul_requant_form(site)),
+    values=_mul_values,
+    source=(REQUANT_INT, ELEMENTWISE),
+    call=ELEMENTWISE_CALL,
+)
+
+OPERATORS = (QADD, QMUL)
+KERNELS = (QADD_PORTABLE, QMUL_PORTABLE)

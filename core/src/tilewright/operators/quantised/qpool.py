@@ -1,0 +1,323 @@
+"""Knows QAveragePool and QReduceMean: exact sums of 8-bit values, requantised; the division is inside the scale.
+Does not know floats; `pool` and `reduce` compute those. The meaning is in the architecture, section 9.
+
+QAveragePool has the normal form of AveragePool. Padding never adds to a sum; with `count_include_pad` it counts.
+A window that counts n positions uses `requant.scale[n - 1]`, or the only scale.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tilewright.arithmetic.bounds import AccumulatorBounds, product_bounds
+from tilewright.arithmetic.requant_form import RequantForm, requant_form
+from tilewright.c_text.literals import c_int
+from tilewright.ir.access.index_map import Access, parse_map
+from tilewright.ir.graphs.graph import Site, Tensor
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Call, Kernel, PartialSums
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.layout import Layout, channels_last
+from tilewright.ir.tensors.requant import Requant, requantise
+from tilewright.operators.c_code.c_source import REQUANT_INT, c_template
+from tilewright.operators.c_code.walk import walk
+from tilewright.operators.pooling.pool import is_global, window_counts
+from tilewright.operators.shared.integer_sites import (
+    c_requant,
+    centred,
+    described,
+    input_range,
+    not_bytes,
+    requant_dtype,
+)
+from tilewright.operators.shared.partial_sums import either, either_source
+from tilewright.operators.shared.shape_errors import shape_error
+from tilewright.operators.shared.windows import c_axes, inferred_outputs, tap_views, windows_of
+
+Array = npt.NDArray[np.generic]
+Integers = npt.NDArray[np.int64]
+
+_TOO_MANY = "a sum has {} terms; 32-bit sums of 8-bit values hold {}"
+_MOST_TERMS = 2**31 // 511  # raw values up to 255, and the zero points taken away from them
+
+
+# --- QAveragePool
+
+
+def _infer_pool(site: Site) -> tuple[Tensor, ...]:
+    x = site.input(0)
+    if len(x.shape) < 3:
+        raise shape_error(site, "X is [N, C, spatial...]")
+    shape = (*x.shape[:2], *inferred_outputs(site))
+    return (Tensor(name=site.node.outputs[0], dtype=requant_dtype(site), shape=shape),)
+
+
+def _counts(site: Site) -> Integers:
+    padding = bool(site.node.integer("count_include_pad"))
+    return np.maximum(window_counts(windows_of(site.node), site.input(0).shape[2:], padding=padding), 1)
+
+
+def _pool_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
+    node, requant = site.node, site.node.requant()
+    x = centred(inputs[0], node.integer("x_zero_point"))
+    acc = np.zeros(site.output.shape, np.int64)
+    for seen in tap_views(x, windows_of(node), 0):
+        acc += seen
+    if len(requant.scale) > 1:  # the window's count plays the part of a channel
+        counts = np.broadcast_to(_counts(site), acc.shape).reshape(-1)
+        scale = tuple(requant.scale[count - 1] for count in counts)
+        one_each = Requant(scale=scale, zero_point=requant.zero_point, low=requant.low, high=requant.high)
+        result = requantise(acc.reshape(-1), one_each, 0).reshape(acc.shape)
+    else:
+        result = requantise(acc, requant, 0)
+    return (result.astype(site.output.dtype.numpy),)
+
+
+def _pool_text(site: Site, words: str) -> str:
+    windows = windows_of(site.node)
+    outs, taps = windows.output_loops, windows.tap_loops
+    return (
+        f"n c {' '.join(outs)} {' '.join(f'{tap}<k{tap}' for tap in taps)} : "
+        f"X[n,c,{','.join(windows.map_indices())}] {words} -> Y[n,c,{','.join(outs)}]"
+    )
+
+
+def _pool_access(site: Site) -> Access:
+    shapes = {"X": site.input(0).shape, "Y": site.output.shape}
+    return parse_map(_pool_text(site, "")).bind(shapes, windows_of(site.node).map_values())
+
+
+def _packed_pool_access(site: Site) -> Access:
+    shapes = {"X": site.input(0).shape, "R": (len(site.node.requant().scale),), "Y": site.output.shape}
+    return parse_map(_pool_text(site, "R[:]")).bind(shapes, windows_of(site.node).map_values())
+
+
+def pool_requant_form(site: Site) -> RequantForm:
+    """How each count of positions is requantised; its "channels" are those counts, from 1."""
+    scales, zero = len(site.node.requant().scale), site.node.integer("x_zero_point")
+    counts = range(1, scales + 1) if scales > 1 else [int(_counts(site).max())]
+    low, high = input_range(site)
+    each = [product_bounds((low - zero, high - zero), (0, 1), terms=count) for count in counts]
+    bounds = AccumulatorBounds(
+        lowest=tuple(bound.lowest[0] for bound in each),
+        highest=tuple(bound.highest[0] for bound in each),
+        passing_lowest=tuple(bound.passing_lowest[0] for bound in each),
+        passing_highest=tuple(bound.passing_highest[0] for bound in each),
+    )
+    return requant_form(site.node.requant(), bounds, site.node.name)
+
+
+def _match_pool(site: Site) -> str | None:
+    counts, scales = _counts(site), len(site.node.requant().scale)
+    if scales == 1 and counts.min() != counts.max():
+        return "windows count different numbers of elements, but there is one scale for all"
+    if scales > 1 and counts.max() > scales:
+        return f"a window counts {counts.max()} elements, but there are {scales} scales"
+    terms = math.prod(windows_of(site.node).kernel)
+    return not_bytes(site, 0) or (_TOO_MANY.format(terms, _MOST_TERMS) if terms > _MOST_TERMS else None)
+
+
+def _prefers(site: Site) -> Mapping[str, Layout]:
+    layout = channels_last(len(site.output.shape))
+    return {"X": layout, "Y": layout}
+
+
+def _accumulates_pool(site: Site) -> PartialSums | None:
+    return PartialSums(loops=windows_of(site.node).tap_loops, dtype=DType.I32) if is_global(site) else None
+
+
+def _part_values(call: Call) -> Mapping[str, object]:
+    form, terms = pool_requant_form(call.site), math.prod(windows_of(call.site.node).kernel)
+    axes = range(2, len(call.site.input(0).shape))
+    zeros = terms * call.site.node.integer("x_zero_point")
+    word = form.words[terms - 1 if len(form.words) > 1 else 0]
+    return {**_NO_POOL, **_sums(call, axes, True, zeros, word, form)}
+
+
+def _pool_values(call: Call) -> Mapping[str, object]:
+    return _part_values(call) if call.is_part else {**_NO_MEAN, **_whole_values(call)}
+
+
+def _whole_values(call: Call) -> Mapping[str, object]:
+    node, x, y = call.site.node, call.operands["X"], call.operands["Y"]
+    return {
+        "function": f"tw_qaverage_pool_{x.dtype.value}_{y.dtype.value}",
+        "bits": 32,
+        "x_type": x.dtype.c_type,
+        "y_type": y.dtype.c_type,
+        "fields": {
+            "batches": y.extents[0],
+            "channels": y.extents[1],
+            "x_batch": x.strides[0],
+            "x_channel": x.strides[1],
+            "y_batch": y.strides[0],
+            "y_channel": y.strides[1],
+            **c_axes(windows_of(node), x, y),
+        },
+        "requant": c_requant(node.requant(), pool_requant_form(call.site)),
+        "x_zero_point": node.integer("x_zero_point"),
+        "words": len(node.requant().scale),
+        "padding": int(bool(node.integer("count_include_pad"))),
+    }
+
+
+# --- QReduceMean
+
+
+def _reduced(site: Site) -> tuple[int, ...]:
+    rank = len(site.input(0).shape)
+    return tuple(sorted({axis % rank for axis in site.node.integers("axes", tuple(range(rank)))}))
+
+
+def _infer_mean(site: Site) -> tuple[Tensor, ...]:
+    x, rank = site.input(0), len(site.input(0).shape)
+    if any(not -rank <= axis < rank for axis in site.node.integers("axes")):
+        raise shape_error(site, f"axes {list(site.node.integers('axes'))} are not axes of X")
+    axes, keep = _reduced(site), site.node.integer("keepdims", 1)
+    kept = ((1 if axis in axes else extent) for axis, extent in enumerate(x.shape) if keep or axis not in axes)
+    return (Tensor(name=site.node.outputs[0], dtype=requant_dtype(site), shape=tuple(kept)),)
+
+
+def _mean_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
+    keep = bool(site.node.integer("keepdims", 1))
+    terms: Any = centred(inputs[0], site.node.integer("x_zero_point"))  # numpy's types know keepdims only as a literal
+    acc = terms.sum(axis=_reduced(site), keepdims=keep)
+    return (requantise(np.asarray(acc), site.node.requant(), -1).astype(site.output.dtype.numpy),)
+
+
+def _mean_access(site: Site) -> Access:
+    axes, rank, keep = _reduced(site), len(site.input(0).shape), site.node.integer("keepdims", 1)
+    loops = [*(f"a{axis}" for axis in range(rank) if axis not in axes), *(f"r{axis}" for axis in axes)]
+    x = ",".join(f"r{axis}" if axis in axes else f"a{axis}" for axis in range(rank))
+    y = ",".join("0" if axis in axes else f"a{axis}" for axis in range(rank) if keep or axis not in axes)
+    shapes = {"X": site.input(0).shape, "Y": site.output.shape}
+    return parse_map(f"{' '.join(loops)} : X[{x}] -> Y[{y}]").bind(shapes)
+
+
+def _terms(site: Site) -> int:
+    return math.prod(site.input(0).shape[axis] for axis in _reduced(site))
+
+
+def mean_requant_form(site: Site) -> RequantForm:
+    """How a QReduceMean is requantised: one channel."""
+    (low, high), zero = input_range(site), site.node.integer("x_zero_point")
+    bounds = product_bounds((low - zero, high - zero), (1, 1), terms=_terms(site))
+    return requant_form(site.node.requant(), bounds, site.node.name)
+
+
+def _match_mean(site: Site) -> str | None:
+    if len(site.node.requant().scale) > 1:
+        return "QReduceMean has one scale for all"
+    terms = _terms(site)
+    return not_bytes(site, 0) or (_TOO_MANY.format(terms, _MOST_TERMS) if terms > _MOST_TERMS else None)
+
+
+def _mean_values(call: Call) -> Mapping[str, object]:
+    node, form = call.site.node, mean_requant_form(call.site)
+    zeros = _terms(call.site) * node.integer("x_zero_point")
+    return _sums(call, _reduced(call.site), bool(node.integer("keepdims", 1)), zeros, form.words[0], form)
+
+
+def _sums(
+    call: Call, axes: Sequence[int], keeps: bool, zeros: int, word: int, form: RequantForm
+) -> Mapping[str, object]:
+    """What `qmean.c` and `_MEAN_CALL` need; `zeros` is what a whole sum has too much."""
+    x, y, acc = call.operands["X"], call.operands["Y"], call.operands.get("acc")
+    kept_axes = [axis for axis in range(len(x.shape)) if axis not in axes]
+    places = kept_axes if keeps else range(len(kept_axes))
+    steps = {"X": [x.strides[axis] for axis in kept_axes], "Y": [y.strides[place] for place in places]}
+    kept = walk(
+        [y.extents[place] for place in places],
+        {**steps, "ACC": [acc.strides[place] for place in places]} if acc else steps,
+        "Y",
+    )
+    reduced = walk([x.extents[axis] for axis in axes], {"X": [x.strides[axis] for axis in axes]}, "X")
+    part = (call.first, call.last, str(acc), *kept.steps["ACC"]) if acc else ()
+    arguments = (
+        *kept.extents, *reduced.extents, str(x), *kept.steps["X"], *reduced.steps["X"], str(y), *kept.steps["Y"],
+        zeros, c_int(word), f"(tw_requant){c_requant(call.site.node.requant(), form)}", *part,
+    )  # fmt: skip
+    return {
+        "function": f"tw_qmean{'_part' if acc else ''}_{x.dtype.value}_{y.dtype.value}_{kept.depth}_{reduced.depth}",
+        "part": call.is_part,
+        "bits": 32,
+        "x_type": x.dtype.c_type,
+        "y_type": y.dtype.c_type,
+        "kept": kept.depth,
+        "reduced": reduced.depth,
+        "arguments": ", ".join(str(argument) for argument in arguments),
+    }
+
+
+def _accumulates_mean(site: Site) -> PartialSums:
+    return PartialSums(loops=tuple(f"r{axis}" for axis in _reduced(site)), dtype=DType.I32)
+
+
+_MEAN = c_template("${function}", "qmean.c.mako", REQUANT_INT)
+_MEAN_CALL = "${function}(${arguments});"
+_NO_MEAN = MappingProxyType({"part": False, "arguments": ""})
+_NO_POOL = MappingProxyType({"fields": {}, "requant": "", "x_zero_point": 0, "words": 0, "padding": 0})
+
+QAVERAGE_POOL = Operator(
+    name="QAveragePool",
+    inputs=("X",),
+    outputs=("Y",),
+    summary="mean of each window of 8-bit integers, an exact sum requantised",
+    infer=_infer_pool,
+    reference=_pool_reference,
+    access=_pool_access,
+)
+
+QREDUCE_MEAN = Operator(
+    name="QReduceMean",
+    inputs=("X",),
+    outputs=("Y",),
+    summary="mean of 8-bit integers over whole axes, an exact sum requantised",
+    infer=_infer_mean,
+    reference=_mean_reference,
+    access=_mean_access,
+)
+
+QAVERAGE_POOL_PORTABLE = Kernel(
+    name="portable.qaverage_pool",
+    op="QAveragePool",
+    match=_match_pool,
+    access=_packed_pool_access,
+    prefers=_prefers,
+    accumulates=_accumulates_pool,
+    pack=lambda site: {"R": pool_requant_form(site).array()},
+    parallel=("c", "d", "h", "w"),
+    describe=lambda site: described(pool_requant_form(site)),
+    values=_pool_values,
+    source=either_source(_MEAN, c_template("${function}", "qpool.c.mako", REQUANT_INT)),
+    call=either(
+        _MEAN_CALL + "\n",
+        """${function}((tw_pool){
+% for name, value in fields.items():
+    .${name} = ${value},
+% endfor
+}, (tw_requant)${requant}, ${x_zero_point}, ${words}, ${padding}, ${X}, ${R}, ${Y});
+""",
+    ),
+)
+
+QREDUCE_MEAN_PORTABLE = Kernel(
+    name="portable.qreduce_mean",
+    op="QReduceMean",
+    parallel=("*",),
+    match=_match_mean,
+    accumulates=_accumulates_mean,
+    describe=lambda site: described(mean_requant_form(site)),
+    values=_mean_values,
+    source=(_MEAN,),
+    call=_MEAN_CALL,
+)
+
+OPERATORS = (QAVERAGE_POOL, QREDUCE_MEAN)
+KERNELS = (QAVERAGE_POOL_PORTABLE, QREDUCE_MEAN_PORTABLE)

@@ -1,0 +1,163 @@
+"""Knows QSoftmax: softmax of 8-bit values along one axis in integers, over a table of exponentials.
+Does not know floats; Softmax computes those.
+
+Attributes: `axis`, `x_scale`, `y_scale` (float32 values), `zero_point`, `low`, `high` of the output. For a row of n
+elements whose largest is m, with all divisions rounding down:
+
+    peak    = min(2**31, floor(2**31 / (n * y_scale)))
+    T[d]    = rint(exp(-d * x_scale) * peak)      in float64, at compile time, for d = 0 .. 255
+    scale   = rint(y_scale * 2**31)
+    divisor = (sum(T[m - x]) * scale + 2**30) / 2**31
+    y       = clamp((T[m - x] + divisor / 2) / divisor + zero_point, low, high)
+
+Everything fits 32 bits but the sum and its product with `scale`, which fit 64. An entry of T is at most 1/2 off, so
+the result is at most one step from the softmax in floats followed by QuantizeLinear, for rows up to 2**15 elements.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from tilewright.ir.access.index_map import Access, parse_map
+from tilewright.ir.graphs.graph import Site, Tensor
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Call, Kernel
+from tilewright.operators.c_code.c_source import c_template
+from tilewright.operators.c_code.loop_nest import NEST, nest
+from tilewright.operators.c_code.walk import walk
+from tilewright.operators.shared.integer_sites import centred, not_bytes, output_dtype
+from tilewright.operators.shared.shape_errors import shape_error
+
+Array = npt.NDArray[np.generic]
+
+_LONGEST = 2**15
+_SMALLEST_SCALE, _LARGEST_SCALE = 2.0**-16, 2.0
+
+
+def _axis(site: Site) -> int:
+    return site.node.integer("axis", -1) % len(site.input(0).shape)
+
+
+def _infer(site: Site) -> tuple[Tensor, ...]:
+    x, axis = site.input(0), site.node.integer("axis", -1)
+    if not -len(x.shape) <= axis < len(x.shape):
+        raise shape_error(site, f"axis {axis} is not an axis of X")
+    dtype = output_dtype(site, site.node.integer("low"), site.node.integer("high"))
+    return (Tensor(name=site.node.outputs[0], dtype=dtype, shape=x.shape),)
+
+
+def exponentials(length: int, x_scale: float, y_scale: float) -> npt.NDArray[np.uint32]:
+    """The table T for rows of `length` elements, without the zeros at its end."""
+    peak = min(2**31, math.floor(2**31 / (length * y_scale)))
+    table = np.rint(np.exp(-np.arange(256) * x_scale) * peak)
+    trimmed: npt.NDArray[np.uint32] = table[: int(np.count_nonzero(table))].astype(np.uint32)
+    return trimmed
+
+
+def table_of(site: Site) -> npt.NDArray[np.uint32]:
+    """The table T of a node, without the zeros at its end."""
+    node, length = site.node, site.input(0).shape[_axis(site)]
+    return exponentials(length, node.number("x_scale"), node.number("y_scale"))
+
+
+def _scale(site: Site) -> int:
+    return round(site.node.number("y_scale") * 2**31)
+
+
+def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
+    node, axis, x = site.node, _axis(site), centred(inputs[0])
+    table = np.zeros(256, np.int64)
+    table[: len(table_of(site))] = table_of(site)
+    entries = table[x.max(axis=axis, keepdims=True) - x]
+    divisor = (entries.sum(axis=axis, keepdims=True) * _scale(site) + 2**30) >> 31
+    y = (entries + divisor // 2) // divisor + node.integer("zero_point")
+    limited = np.minimum(np.maximum(y, node.integer("low")), node.integer("high"))
+    return (limited.astype(site.output.dtype.numpy),)
+
+
+def _map(site: Site, table: str) -> str:
+    axis, rank = _axis(site), len(site.input(0).shape)
+    loops = [f"a{index}" for index in range(rank) if index != axis]
+    indices = ",".join(":" if index == axis else f"a{index}" for index in range(rank))
+    return f"{' '.join(loops)} : X[{indices}] {table} -> Y[{indices}]"
+
+
+def _access(site: Site) -> Access:
+    return parse_map(_map(site, "")).bind({"X": site.input(0).shape, "Y": site.output.shape})
+
+
+def _packed_access(site: Site) -> Access:
+    shapes = {"X": site.input(0).shape, "T": table_of(site).shape, "Y": site.output.shape}
+    return parse_map(_map(site, "T[:]")).bind(shapes)
+
+
+def refused(site: Site) -> str | None:
+    """Why a node is refused, or None."""
+    length = site.input(0).shape[_axis(site)]
+    x_scale, y_scale = site.node.number("x_scale"), site.node.number("y_scale")
+    if not 1 <= length <= _LONGEST:
+        return f"rows have {length} elements; integer softmax is exact enough up to {_LONGEST}"
+    if not (math.isfinite(x_scale) and x_scale > 0 and _SMALLEST_SCALE <= y_scale < _LARGEST_SCALE):
+        return f"scales {x_scale!r} and {y_scale!r}; y_scale must lie between {_SMALLEST_SCALE} and {_LARGEST_SCALE}"
+    return not_bytes(site, 0)
+
+
+def _values(call: Call) -> Mapping[str, object]:
+    node, x, y, axis = call.site.node, call.operands["X"], call.operands["Y"], _axis(call.site)
+    rows = [index for index in range(len(x.shape)) if index != axis]
+    steps = {name: [operand.strides[index] for index in rows] for name, operand in (("X", x), ("Y", y))}
+    loops = nest(walk([y.extents[index] for index in rows], steps, "Y"), 0)
+    return {
+        "function": f"tw_qsoftmax_{x.dtype.value}_{y.dtype.value}",
+        "x_type": x.dtype.c_type,
+        "y_type": y.dtype.c_type,
+        "nest": loops.headers,
+        "at": loops.offsets,
+        "fields": {
+            "count": y.shape[axis],
+            "x_step": x.strides[axis],
+            "y_step": y.strides[axis],
+            "entries": len(table_of(call.site)),
+            "scale": f"UINT32_C({_scale(call.site)})",
+            "zero_point": node.integer("zero_point"),
+            "low": node.integer("low"),
+            "high": node.integer("high"),
+        },
+    }
+
+
+QSOFTMAX = Operator(
+    name="QSoftmax",
+    inputs=("X",),
+    outputs=("Y",),
+    summary="softmax of 8-bit integers along one axis, in integers",
+    infer=_infer,
+    reference=_reference,
+    access=_access,
+)
+
+QSOFTMAX_PORTABLE = Kernel(
+    name="portable.qsoftmax",
+    op="QSoftmax",
+    parallel=("*",),
+    match=refused,
+    access=_packed_access,
+    pack=lambda site: {"T": table_of(site)},
+    in_place=lambda site: (("X", "Y"),),
+    values=_values,
+    source=(c_template("${function}", "qsoftmax.c.mako"),),
+    call=NEST
+    + """\
+${function}((tw_qsoftmax){
+% for name, value in fields.items():
+    .${name} = ${value},
+% endfor
+}, ${X}${at["X"]}, ${T}, ${Y}${at["Y"]});""",
+)
+
+OPERATORS = (QSOFTMAX,)
+KERNELS = (QSOFTMAX_PORTABLE,)

@@ -1,0 +1,109 @@
+"""Knows what the sites of integer operators have in common: 8-bit types, zero points, ranges, requantisation in C.
+Does not know any operator.
+
+Optional attributes that any integer operator may carry: `output_type` ("i8" or "u8"; without it a requantisation
+that reaches below 0 makes i8, one that reaches above 127 makes u8, and any other keeps the type of the first
+input), and `x_range` (lowest, highest value the first input can have, where its producer clamps it).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.arithmetic.requant_form import RequantForm
+from tilewright.ir.graphs.graph import Node, Site
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.requant import Requant
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+    Integers = npt.NDArray[np.int64]
+
+_WEIGHTS = {"QConv": (0, "w_zero_point"), "QGemm": (-1, "b_zero_point")}  # axis of output channels, their zero points
+BYTE_TYPES = (DType.I8, DType.U8)
+
+
+def output_dtype(site: Site, low: int, high: int) -> DType:
+    """The 8-bit type of a result between `low` and `high`; see the module's text."""
+    named = site.node.attributes.get("output_type")
+    if isinstance(named, str):
+        return DType(named)
+    if low < 0:
+        return DType.I8
+    return DType.U8 if high > 127 else site.input(0).dtype
+
+
+def requant_dtype(site: Site) -> DType:
+    """The output type that the attribute `requant` implies."""
+    requant = site.node.requant()
+    return output_dtype(site, requant.low, requant.high)
+
+
+def zero_points(node: Node, name: str) -> tuple[int, ...]:
+    """A zero-point attribute as a tuple, whether it holds one int or several; (0,) where absent."""
+    value = node.attributes.get(name, 0)
+    return (value,) if isinstance(value, int) else node.integers(name)
+
+
+def input_range(site: Site, index: int = 0) -> tuple[int, int]:
+    """What input `index` can hold: `x_range` for the first, where given, else its type's limits."""
+    limits = site.input(index).dtype.limits
+    known = site.node.integers("x_range") if index == 0 else ()
+    return (max(limits[0], known[0]), min(limits[1], known[1])) if known else limits
+
+
+def centred(array: Array | None, zero_point: int | Integers = 0) -> Integers:
+    """`array - zero_point` in int64."""
+    moved: Integers = np.asarray(array).astype(np.int64) - zero_point
+    return moved
+
+
+def centred_weights(node: Node, weights: Array | None) -> Integers:
+    """The W of a QConv, or the B of a QGemm, minus its zero points, one or one per output channel; in its own shape."""
+    axis, name = _WEIGHTS[node.op]
+    zeros = np.asarray(zero_points(node, name), np.int64)
+    return np.moveaxis(centred(np.moveaxis(np.asarray(weights), axis, -1), zeros), -1, axis)
+
+
+def exact_product(one: Integers, other: Integers) -> Integers:
+    """Matrix product of centred 8-bit values. float64 holds every partial sum exactly: each is below 2**53."""
+    product: Integers = np.matmul(one.astype(np.float64), other.astype(np.float64)).astype(np.int64)
+    return product
+
+
+def not_bytes(site: Site, *indices: int) -> str | None:
+    """Why these inputs or the output are not 8-bit integers, or None."""
+    for tensor in (*(site.input(index) for index in indices), site.output):
+        if tensor.dtype not in BYTE_TYPES:
+            return f"values must be i8 or u8, found {tensor.dtype.value}"
+    return None
+
+
+def c_requant(requant: Requant, form: RequantForm) -> str:
+    """A `tw_requant` initialiser (requant.h)."""
+    fields = {
+        "shift": form.shift,
+        "zero_point": requant.zero_point,
+        "low": requant.low,
+        "high": requant.high,
+        "fixed": int(any(form.proved)),
+        "exact": int(not all(form.proved)),
+    }
+    return "{" + ", ".join(f".{name} = {value}" for name, value in fields.items()) + "}"
+
+
+def described(form: RequantForm, accumulator_bits: int = 32) -> dict[str, object]:
+    """What the report says about a layer's arithmetic: widths, and which channels are proved."""
+    return {
+        "accumulator_bits": accumulator_bits,
+        "requant": {
+            "channels": len(form.words),
+            "proved": sum(form.proved),
+            "shift": form.shift,
+            "ranges": [str(part) for part in form.ranges()],
+        },
+    }

@@ -1,0 +1,1 @@
+"""When steps are line-buffered, of which candidates, at what cost."""

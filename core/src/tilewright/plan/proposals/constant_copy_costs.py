@@ -1,0 +1,125 @@
+"""Knows what copies of constants would cost and save, from the memories' speeds: what `--stage auto` goes by.
+Does not know whether a plan with them fits; the planner tries.
+
+A kernel is taken to read a weight as often as it multiplies with it: there is no cache in the model. Reading B bytes
+takes B / bytes_per_cycle, and a copy the latency of both memories besides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from tilewright.allocate.limits import memory_bytes
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.platform import Memory
+from tilewright.ir.plans.constant_copies import refusal
+from tilewright.ir.plans.decisions import Staging
+from tilewright.ir.plans.stages import Allocated
+from tilewright.ir.rounding import align_up
+
+TRIES = 6  # shorter and shorter lists of copies before each step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saving:
+    """A constant in memory `source` that would be read faster from `target`. Cycles are estimates of one run."""
+
+    constant: str
+    size_bytes: int
+    source: str
+    target: str
+    steps: tuple[int, ...]
+    read_cycles: float  # saved by reading the copy
+    copy_cycles: float  # of one copy
+
+    @property
+    def use_cycles(self) -> float:
+        """What is saved when every step makes its own copy."""
+        return self.read_cycles - self.copy_cycles * len(self.steps)
+
+
+def savings(plan: Allocated, operators: Mapping[str, Operator]) -> Iterator[Saving]:
+    """For every constant in its memory and every faster one with a limit, what a copy there saves."""
+    bound = plan.tiled.scheduled.bound
+    platform = bound.platform
+    for name, array in bound.constants.items():
+        reads = _reads(name, plan, operators)
+        if not reads or not array.nbytes or name in plan.decisions.staged:
+            continue
+        source = platform.memory(plan.placements[name].memory)
+        for target in platform.of_kind("ram"):
+            limit = platform.hard_bytes(target.name)
+            faster = target.bytes_per_cycle > source.bytes_per_cycle
+            if limit is None or not faster or refusal(platform, target, "init"):
+                continue
+            gain = array.nbytes * (1 / source.bytes_per_cycle - 1 / target.bytes_per_cycle)
+            yield Saving(
+                constant=name,
+                size_bytes=array.nbytes,
+                source=source.name,
+                target=target.name,
+                steps=tuple(reads),
+                read_cycles=gain * sum(reads.values()),
+                copy_cycles=copy_cycles(array.nbytes, source, target),
+            )
+
+
+def copy_cycles(size_bytes: int, source: Memory, target: Memory) -> float:
+    """One copy by the processor: everything is read once and written once."""
+    latency = source.latency_cycles + target.latency_cycles
+    return latency + size_bytes / source.bytes_per_cycle + size_bytes / target.bytes_per_cycle
+
+
+def proposals(plan: Allocated, operators: Mapping[str, Operator]) -> Iterator[dict[str, Staging]]:
+    """Sets of copies worth trying, best first: what fits beside the plan is copied once; of the rest, lists that become
+    shorter and shorter are copied before each use."""
+    found = sorted(savings(plan, operators), key=lambda one: (-one.read_cycles / one.size_bytes, one.constant))
+    once = _beside(plan, found)
+    rest = [one for one in found if one.constant not in once and one.use_cycles > 0]
+    rest = list({one.constant: one for one in reversed(rest)}.values())[::-1]
+    if plan.tiled.scheduled.bound.platform.inner:
+        rest = []
+    rest.sort(key=lambda one: (-one.use_cycles, one.constant))
+    count = len(rest)
+    for _ in range(TRIES if rest else 0):
+        yield {**once, **{one.constant: Staging(memory=one.target, when="use") for one in rest[:count]}}
+        if count <= 1:
+            break
+        count //= 2
+    if once:
+        yield once
+
+
+def _beside(plan: Allocated, found: list[Saving]) -> dict[str, Staging]:
+    """Copies that the plan leaves room for."""
+    platform = plan.tiled.scheduled.bound.platform
+    room = {
+        memory.name: (platform.hard_bytes(memory.name) or 0) - memory_bytes(plan, memory.name) - 2 * memory.align
+        for memory in platform.of_kind("ram")
+    }
+    chosen: dict[str, Staging] = {}
+    for one in found:
+        size = align_up(one.size_bytes, platform.memory(one.target).align)
+        if one.constant not in chosen and size <= room[one.target]:
+            room[one.target] -= size
+            chosen[one.constant] = Staging(memory=one.target)
+    return chosen
+
+
+def _reads(name: str, plan: Allocated, operators: Mapping[str, Operator]) -> dict[int, float]:
+    """By step: how often it reads each element. The largest constant of a step takes part in every multiplication, the
+    others in every output; a single number is read once."""
+    bound = plan.tiled.scheduled.bound
+    nodes = {node.name: node for node in bound.graph.nodes}
+    elements = bound.constants[name].size
+    found = {}
+    for index, step in enumerate(plan.tiled.scheduled.steps):
+        constants = tuple(bound.bindings[step.name].constants.values())
+        if name not in constants:
+            continue
+        site = bound.graph.site(nodes[step.name])
+        largest = max(bound.constants[one].size for one in constants)
+        work = operators[site.node.op].macs(site) if elements == largest else site.output.elements
+        found[index] = max(1.0, work / elements) if elements > 1 else 1.0
+    return found

@@ -1,0 +1,78 @@
+"""Knows how much was planned, and says when that is enough. Does not know what for.
+
+Work is counted, not timed: what is found is the same on every machine. A unit is about what one step takes to place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from tilewright.ir.plans.stages import Bound
+from tilewright.tile.space.memory_path import hops_of
+
+_PLACED = 1  # units of a step that is placed
+_LISTED = 2  # of one in one piece, or by rows that are decided
+_SEARCHED = 5  # of one whose tiles, or whose rows, are looked for; for each hop
+_TIMES, _LEAST = 2, 4_000  # of what was done before; but of a small network a few plans always
+
+
+def place_units(bound: Bound) -> int:
+    """What it takes to place everything."""
+    return _PLACED * len(bound.graph.nodes)
+
+
+def tile_units(bound: Bound) -> int:
+    """What it takes to tile every step."""
+    return (_SEARCHED * len(hops_of(bound.platform)) or _LISTED) * len(bound.graph.nodes)
+
+
+def line_buffer_units(bound: Bound) -> int:
+    """What it takes to look for ways by rows."""
+    return _SEARCHED * len(bound.graph.nodes)
+
+
+class WorkDone(Exception):
+    """So much was planned as may be."""
+
+
+@dataclass(slots=True)
+class Work:
+    """Units that were spent on one question; and how many may be, None: any number."""
+
+    spent: int = 0
+    most: int | None = None
+    first: int | None = None  # spent before there was a limit
+
+    def begin(self) -> None:
+        """With another question."""
+        self.spent, self.most, self.first = 0, None, None
+
+    def spend(self, units: int) -> None:
+        """Before something is done. WorkDone where that would be too much."""
+        if self.most is not None and self.spent + units > self.most:
+            raise WorkDone
+        self.spent += units
+
+    @contextmanager
+    def limited(self, one_plan: int = 0) -> Iterator[None]:
+        """Here, and wherever else there is a limit, twice as much may be done in all as was done without one: that
+        counts as a plan at least, which takes `one_plan`.
+        """
+        if self.first is None:
+            self.first = max(self.spent, one_plan)
+        self.most = self.first + max(_LEAST, _TIMES * self.first)
+        try:
+            yield
+        finally:
+            self.most = None
+
+    @contextmanager
+    def unlimited(self) -> Iterator[None]:
+        """Here as much may be done as it takes, and is counted: for one thing that there has to be an answer to."""
+        most, self.most = self.most, None
+        try:
+            yield
+        finally:
+            self.most = most

@@ -1,0 +1,114 @@
+"""Knows how a network is drawn: a row for each layer, lines for values in the colour of the memory where they live,
+and a frame around layers that run as one. Does not know the page around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from types import MappingProxyType
+from typing import Any
+
+from tilewright.report.drawing.labels import CHARACTER, plain, shortened
+from tilewright.report.drawing.lanes import Edge, Lanes, Row, lanes_of
+from tilewright.report.names import nodes_of, shown_names
+from tilewright.report.text import piece_by_piece
+
+ROW, LANE, EDGE = 30, 18, 18  # pixels: height of a row, width of a lane, margin
+COLUMNS = MappingProxyType({"operator": 150, "name": 250, "shape": 170, "place": 130})
+MEMORIES = ("#2f7fd6", "#c2571a", "#23875a", "#9a5bd0", "#a8781c", "#c2488a", "#2b8a96")  # readable on both papers
+CALLERS = "the caller's memory"
+NOWHERE = "#7a8496"  # values in no pool: the caller's, and those between steps that run as one
+
+
+def network_svg(report: Mapping[str, Any]) -> str:
+    """The network of a report; "" where it does not say what steps read."""
+    lanes = lanes_of(report)
+    if lanes is None:
+        return ""
+    places = _places(report)
+    left = EDGE + lanes.count * LANE
+    width, height = left + sum(COLUMNS.values()), len(lanes.rows) * ROW + 2 * EDGE
+    colours = place_colours(report)
+    by = piece_by_piece(report["steps"])
+    parts = [*_frames(lanes, width, by), *(_line(edge, lanes, places[edge.value], colours, by) for edge in lanes.edges)]
+    shorts = shown_names(report)
+    for number, row in enumerate(lanes.rows):
+        parts.append(_row(row, number, left, places, colours, shorts))
+    return f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">{"".join(parts)}</svg>'
+
+
+def place_colours(report: Mapping[str, Any]) -> dict[str, str]:
+    """Every place that a value of the network is in, and its colour."""
+    found = dict.fromkeys(_places(report).values())
+    known = [pool["name"] for pool in report["pools"] if pool["name"] in found]
+    colours = {name: MEMORIES[number % len(MEMORIES)] for number, name in enumerate(dict.fromkeys(known))}
+    return {**colours, **{place: NOWHERE for place in (CALLERS, piece_by_piece(report["steps"])) if place in found}}
+
+
+def _places(report: Mapping[str, Any]) -> dict[str, str]:
+    """Value -> the memory that holds it, or what else there is to say."""
+    pools = {value: one["pool"] for one in report["buffers"] for value in one["values"] if one["pool"]}
+    inside = {value for step in report["steps"] for value in step.get("inner", ())}
+    values = [name for step in report["steps"] for name in step.get("inputs", ())]
+    values += [tensor["name"] for step in report["steps"] for tensor in step["outputs"]]
+    by = piece_by_piece(report["steps"])
+    return {name: pools.get(name, by if name in inside else CALLERS) for name in values}
+
+
+def _at(lane: int, number: int) -> tuple[int, int]:
+    """The middle of a row's dot."""
+    return EDGE + lane * LANE, EDGE + number * ROW + ROW // 2
+
+
+def _line(edge: Edge, lanes: Lanes, place: str, colours: Mapping[str, str], by: str) -> str:
+    """Down in the lane of the row that writes, and over to the one that reads in the last step."""
+    (x, y), (to_x, to_y) = (_at(lanes.rows[number].lane, number) for number in (edge.first, edge.last))
+    turn = to_y - ROW
+    over = "" if x == to_x else f"C{x} {turn + ROW // 2} {to_x} {turn + ROW // 2} {to_x} {to_y}"
+    dashes = ' stroke-dasharray="3 3"' if place == by else ""
+    return (
+        f'<path class="edge" d="M{x} {y}V{turn if over else to_y}{over}" stroke="{colours[place]}"{dashes}>'
+        f"<title>{plain(edge.value)}: {plain(place)}</title></path>"
+    )
+
+
+def _row(
+    row: Row, number: int, left: int, places: Mapping[str, str], colours: Mapping[str, str], shorts: Mapping[str, str]
+) -> str:
+    x, y = _at(row.lane, number)
+    place = places[row.writes[0]] if row.writes else ""
+    fill = colours.get(place, NOWHERE)
+    if row.step is None:
+        texts, told, head = ("input", row.writes[0], "", place), row.writes[0], '<g class="row">'
+    else:
+        outputs = row.step["outputs"]
+        shape = f"{outputs[0]['type']}{outputs[0]['shape']}" if outputs else ""
+        texts = (f"{row.step['id']}  {row.step['op']}", nodes_of(row.step, shorts), shape.replace(" ", ""), place)
+        told = ", ".join(row.step["onnx_nodes"] or [row.step["name"]])
+        head = f'<g class="row" data-step="{row.step["id"]}">'
+    ground = f'<rect class="ground" x="{left - 6}" y="{y - ROW // 2 + 2}" width="100%" height="{ROW - 4}" rx="5"/>'
+    words = "".join(_texts(texts, left, y + 4))
+    dot = f'<circle cx="{x}" cy="{y}" r="5" fill="{fill}"/>'
+    return f"{head}<title>{plain(told)}</title>{ground}{dot}{words}</g>"
+
+
+def _texts(texts: tuple[str, ...], left: int, y: int) -> Iterator[str]:
+    for text, (column, width) in zip(texts, COLUMNS.items(), strict=True):
+        most = int((width - 10) / CHARACTER)
+        shown = text if len(text) <= most else shortened(text, most)
+        yield f'<text class="{"head" if column == "operator" else "quiet"}" x="{left}" y="{y}">{plain(shown)}</text>'
+        left += width
+
+
+def _frames(lanes: Lanes, width: int, by: str) -> Iterator[str]:
+    """Around rows that follow each other and are one group."""
+    numbered = ((number, row.step["group"] if row.step else "") for number, row in enumerate(lanes.rows))
+    for group, members in groupby(numbered, key=lambda one: one[1]):
+        numbers = [number for number, _ in members]
+        if group and len(numbers) > 1:
+            y, height = EDGE + numbers[0] * ROW + 1, len(numbers) * ROW - 2
+            yield (
+                f'<rect class="frame" x="4" y="{y}" width="{width - 8}" height="{height}" rx="8">'
+                f"<title>run as one, {by}</title></rect>"
+            )

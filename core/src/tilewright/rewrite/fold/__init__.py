@@ -1,0 +1,1 @@
+"""Passes that compute at compile time, or move work into weights."""

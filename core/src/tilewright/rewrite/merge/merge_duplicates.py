@@ -1,0 +1,46 @@
+"""Knows the pass that computes equal things once: nodes of one operator, equal inputs and equal attributes.
+Does not know any operator; all of them are pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from tilewright.ir.graphs.graph import Graph, Node
+from tilewright.ir.graphs.graph_pass import GraphPass, PassContext, PassResult
+from tilewright.rewrite.edit import Draft
+
+_SMALL_ELEMENTS = 64  # constants up to here are compared by content: scales and zero points, often stored many times
+
+
+def _apply(graph: Graph, context: PassContext) -> PassResult:
+    draft = Draft(graph=graph)
+    same: dict[str, str] = {}  # value -> the equal value that stays
+    first: dict[Hashable, Node] = {}
+    for node in graph.nodes:
+        key = _key(graph, node, same)
+        earlier = first.setdefault(key, node)
+        if earlier is node or len(node.outputs) != 1 or not draft.bypass(node, earlier.outputs[0]):
+            continue
+        same[node.outputs[0]] = earlier.outputs[0]
+    return PassResult(graph=draft.finish())
+
+
+def _key(graph: Graph, node: Node, same: dict[str, str]) -> Hashable:
+    inputs = tuple(_value_key(graph, same.get(name, name)) for name in node.inputs)
+    return node.op, inputs, tuple(node.attributes.items())
+
+
+def _value_key(graph: Graph, name: str) -> Hashable:
+    array = graph.constants.get(name)
+    if array is None or array.size > _SMALL_ELEMENTS:
+        return name
+    return array.dtype.str, array.shape, array.tobytes()
+
+
+PASS = GraphPass(
+    name="merge-duplicates",
+    summary="compute equal nodes once",
+    apply=_apply,
+    after=("fold-constants",),
+)

@@ -1,0 +1,1 @@
+"""Passes about quantised islands."""

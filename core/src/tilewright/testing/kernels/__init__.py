@@ -1,0 +1,1 @@
+"""How kernels are called and compared on this machine."""

@@ -1,0 +1,81 @@
+"""Knows how to compare one kernel with its operator's reference in one call: whole, in tiles, in any layouts.
+Does not know how a site is chosen, nor any kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.ir.access.index_map import Access
+from tilewright.ir.graphs.graph import Site
+from tilewright.ir.graphs.operands import input_names
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.plans.layer import Layer, matched
+from tilewright.ir.rounding import align_up
+from tilewright.ir.tensors.layout import Layout
+from tilewright.testing.kernels.kernel_tiles import run_whole_and_tiled
+from tilewright.testing.operator_sites import result_errors
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+
+def kernel_errors(
+    operator: Operator,
+    kernel: Kernel,
+    site: Site,
+    inputs: Sequence[Array | None],
+    random: np.random.Generator,
+    folder: Path,
+) -> list[str]:
+    """What is wrong with `kernel` on `site`: refused, or different from the reference. Empty when right.
+
+    It runs once whole and once in tiles of random size, every operand in a random layout.
+    """
+    layer = matched(operator, kernel, site)
+    if isinstance(layer, str):
+        return [f"refused: {layer}"]
+    layouts = random_layouts(operator, site, random)
+    cuts = random_cuts(layer.access, random)
+    whole, tiled = run_whole_and_tiled(operator, kernel, site, inputs, cuts=[cuts], folder=folder, layouts=layouts)
+    return [
+        f"{how}, layouts {dict(layouts)}: {error}"
+        for how, found in (("whole", whole), (f"in tiles {dict(cuts)}", tiled))
+        for error in result_errors(operator, site, inputs, found)
+    ]
+
+
+def random_layouts(operator: Operator, site: Site, random: np.random.Generator) -> Mapping[str, Layout]:
+    """A layout for every operand, row-major one time in three."""
+    tensors = [*zip(input_names(operator, site), site.inputs, strict=True)]
+    tensors += zip(operator.outputs, site.outputs, strict=False)
+    layouts: dict[str, Layout] = {}
+    plain = random.integers(3) == 0
+    for operand, tensor in tensors:
+        if tensor is not None:
+            rank = len(tensor.shape)
+            layouts[operand] = tuple(range(rank)) if plain else tuple(int(axis) for axis in random.permutation(rank))
+    return layouts
+
+
+def random_cuts(access: Access, random: np.random.Generator) -> Mapping[str, int]:
+    """A tile extent for some of the parallel loops."""
+    loops = [loop for loop in access.loops if loop.kind == "parallel" and loop.extent > 1 and random.integers(3)]
+    return {loop.name: int(random.integers(1, loop.extent + 1)) for loop in loops}
+
+
+def random_parts(layer: Layer, random: np.random.Generator) -> Mapping[str, int]:
+    """A tile extent, a multiple of what the kernel takes, for some of the reductions that it can split."""
+    form = layer.sums
+    extents = {loop.name: loop.extent for loop in layer.access.loops}
+    some = [loop for loop in form.loops if extents[loop] > 1 and random.integers(4)] if form else []
+    sizes = {loop: int(random.integers(1, extents[loop])) for loop in some}
+    grains = {loop: layer.kernel.multiples.get(loop, 1) for loop in some}
+    return {loop: align_up(size, grains[loop]) for loop, size in sizes.items()}

@@ -1,0 +1,1 @@
+"""What tiles and regions take and cost."""

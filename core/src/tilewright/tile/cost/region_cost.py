@@ -1,0 +1,284 @@
+"""Knows what a region costs when it is tiled as decided: the mover's and the cores' clocks, tile by tile.
+Does not know which tiling is best, nor what a kernel or a transfer takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright.ir.plans.region import Region
+from tilewright.tile.cost.footprint import scratchpad_bytes
+from tilewright.tile.cost.kernel_costs import tile_cycles
+from tilewright.tile.cost.tile_boxes import Boxes, boxes_of
+from tilewright.tile.cost.traffic import MOVED_BYTES_PER_CYCLE, Traffic, traffic_of
+from tilewright.tile.space.fusion import RegionAnalysis, RegionStep
+from tilewright.tile.space.spans import rows_of, unique_rows
+from tilewright.tile.space.tiling_space import bound_bytes
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Numbers = npt.NDArray[np.float64]
+
+_NEW_CODE_TILES = 2  # the second is the first one between whose copies a result leaves, and that waits for a buffer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HopCost:
+    """What one hop of a region costs. Cycles are estimates, bytes and counts exact."""
+
+    tiles: int
+    compute_cycles: float
+    copy_cycles: float
+    total_cycles: float  # with the overlap that the buffers allow
+    in_bytes: int
+    out_bytes: int
+    bound_bytes: int  # if every element were copied once
+    scratchpad_bytes: int  # of all tile buffers and scratch, alignment included
+
+
+def region_costs(analysis: RegionAnalysis, region: Region) -> tuple[HopCost, ...]:
+    """Of every hop, outermost first; what a hop takes is computation to the one before it."""
+    if not region.hops:
+        return ()
+    boxes = boxes_of(analysis, region.hops, {value: held.form for value, held in region.internal_values.items()})
+    return hop_costs(boxes, traffic_of(boxes), region, compute_cycles(boxes), bounds_of(analysis))
+
+
+def bounds_of(analysis: RegionAnalysis) -> tuple[int, ...]:
+    """For each hop the bytes that are copied if every element is so once."""
+    hops = range(len(analysis.hops))
+    return tuple(sum(bound_bytes(member.spaces[hop]) for member in analysis.members) for hop in hops)
+
+
+def hop_costs(
+    boxes: Boxes, traffic: Sequence[Sequence[Traffic]], region: Region, computes: Numbers, bounds: Sequence[int]
+) -> tuple[HopCost, ...]:
+    """The same, boxes, transfers and what `compute_cycles` and `bounds_of` say being known."""
+    begin = _begun(boxes, traffic)
+    play = _Clocks(boxes, traffic, computes)
+    total, spent = play.visit(0, ()) + begin, play.spent
+    last = len(boxes.hops) - 1
+    return tuple(
+        HopCost(
+            tiles=_tiles(boxes, hop),
+            compute_cycles=spent[hop] + (begin if hop == last else 0.0),
+            copy_cycles=float(sum(one.cycles.sum() for one in here)),
+            total_cycles=total if hop == 0 else spent[hop - 1],
+            in_bytes=sum(one.size_bytes for one in here if not one.item.written),
+            out_bytes=sum(one.size_bytes for one in here if one.item.written),
+            bound_bytes=bounds[hop],
+            scratchpad_bytes=scratchpad_bytes(boxes, traffic, region.sums, hop),
+        )
+        for hop, here in enumerate(traffic)
+    )
+
+
+def _begun(boxes: Boxes, traffic: Sequence[Sequence[Traffic]]) -> float:
+    """What the steps of a region take once, however large its tiles are."""
+    total, tiles = 0.0, _tiles(boxes, len(boxes.hops) - 1)
+    for member in boxes.analysis.members:
+        engine, kernel = member.space.engine, member.space.kernel
+        total += engine.step_cycles + kernel.step_cycles
+        if engine.code_cycles:
+            copied = sum(one.member is member for here in traffic for one in here)
+            total += engine.code_cycles(kernel, copied, tiles)
+    return total
+
+
+def altogether(costs: Sequence[HopCost]) -> HopCost:
+    """The innermost hop's, with the time of all and the bytes of each."""
+    return replace(
+        costs[-1],
+        total_cycles=costs[0].total_cycles,
+        in_bytes=sum(cost.in_bytes for cost in costs),
+        out_bytes=sum(cost.out_bytes for cost in costs),
+        bound_bytes=sum(cost.bound_bytes for cost in costs),
+    )
+
+
+def _tiles(boxes: Boxes, hop: int) -> int:
+    inside = tuple(range(boxes.starts[hop + 1], len(boxes.extents)))
+    there = boxes.exists.any(axis=inside, keepdims=True)
+    shape = tuple(1 if at in inside else trips for at, trips in enumerate(boxes.extents))
+    return int(np.broadcast_to(there, shape).sum())
+
+
+def compute_cycles(boxes: Boxes) -> Numbers:
+    """Cycles that the cores take for each tile: kernels of the steps that run in it, and rows moved; [trips]."""
+    total = np.zeros(boxes.extents)
+    for number, member in enumerate(boxes.analysis.members):
+        cycles = _calls(boxes, number, member) + _moved(boxes, number, member)
+        at = tuple(
+            slice(None) if axis < boxes.copy_level(number) else slice(0, 1) for axis in range(len(boxes.extents))
+        )
+        part = total if number + 1 == len(boxes.analysis.members) else total[(*at, ...)]
+        part += np.broadcast_to(cycles, part.shape)
+    return total * boxes.exists
+
+
+def _calls(boxes: Boxes, number: int, member: RegionStep) -> Numbers:
+    loops = boxes.runs[number]
+    extents = [high - low for low, high in loops.values()]
+    shape = np.broadcast_shapes((1,) * len(boxes.extents), *(extent.shape for extent in extents))
+    unique, inverse = unique_rows(rows_of(extents, shape))
+    each = [_call(member, tuple(loops), tuple(row)) for row in unique.tolist()]
+    return np.array(each, np.float64)[inverse].reshape(shape)
+
+
+def _call(member: RegionStep, loops: tuple[str, ...], trips: tuple[int, ...]) -> float:
+    """One call with these trips of its loops; none where there is nothing to compute."""
+    known = member.calls.cycles
+    if trips not in known:
+        empty = min(trips, default=1) <= 0
+        known[trips] = 0.0 if empty else tile_cycles(member.space, dict(zip(loops, trips, strict=True)))
+    return known[trips]
+
+
+def _moved(boxes: Boxes, number: int, member: RegionStep) -> Numbers:
+    """What it takes the cores together to move the rows that stay."""
+    stays, _ = boxes.kept(number)
+    return stays.astype(np.float64) * (moved_cycles(boxes, number) / max(1, member.space.engine.cores))
+
+
+def moved_cycles(boxes: Boxes, number: int) -> float:
+    """What it takes one core to move one row of a member's output."""
+    roll = boxes.rolls[number]
+    if roll is None:
+        return 0.0
+    held = boxes.internal_rows(number)
+    size = boxes.analysis.members[number].output.item_bytes * prod(held)
+    return size / max(1, held[roll.axis]) / MOVED_BYTES_PER_CYCLE
+
+
+@dataclass(slots=True)
+class _Operand:
+    """One copied operand during one visit of a hop: by window cycles and shifts, by tile the number of its window."""
+
+    buffers: int
+    cycles: list[float]
+    shifts: list[float]
+    window: list[int]
+    first: list[bool]  # by tile: the window is new
+    last: list[bool]  # by tile: the next one has another window, or there is none
+    arrivals: list[float]
+
+
+class _Clocks:
+    """A region's program on two clocks for each hop: the cores', and that of the copies, one after the other."""
+
+    def __init__(self, boxes: Boxes, traffic: Sequence[Sequence[Traffic]], computes: Numbers) -> None:
+        self.boxes, self.traffic, self.computes = boxes, traffic, computes
+        self.spent = [0.0] * len(boxes.hops)  # cycles of all tiles of a hop
+        self._known: dict[tuple[int, bytes], tuple[float, tuple[float, ...]]] = {}
+
+    def visit(self, hop: int, at: tuple[int, ...]) -> float:
+        """Cycles of all tiles of a hop inside one tile of the hop before, from the first transfer to the last."""
+        if not at:
+            return self._visit(hop, at)
+        key = hop, b"".join((self.computes[at].tobytes(), *self._slices(hop, at)))
+        if key not in self._known:
+            spent = tuple(self.spent)
+            total = self._visit(hop, at)
+            self._known[key] = total, tuple(now - then for now, then in zip(self.spent, spent, strict=True))
+            return total
+        total, more = self._known[key]
+        self.spent = [one + other for one, other in zip(self.spent, more, strict=True)]
+        return total
+
+    def _slices(self, hop: int, at: tuple[int, ...]) -> list[bytes]:
+        return [
+            array[_within(at, array.shape)].tobytes()
+            for here in self.traffic[hop:]
+            for one in here
+            for array in (one.cycles, one.shifts)
+        ]
+
+    def _visit(self, hop: int, at: tuple[int, ...]) -> float:
+        start, end = self.boxes.starts[hop], self.boxes.starts[hop + 1]
+        own = self.boxes.extents[start:end]
+        deeper = tuple(range(end, len(self.boxes.extents)))
+        there: npt.NDArray[np.bool_] = np.broadcast_to(self.boxes.exists, self.boxes.extents)
+        tiles = np.flatnonzero(np.any(there, axis=deeper, keepdims=True)[at])
+        if hop + 1 == len(self.boxes.hops):
+            computes = self.computes[at].reshape(-1)[tiles].tolist()
+        else:
+            inside = [tuple(map(int, np.unravel_index(tile, own))) for tile in tiles] if own else [()]
+            computes = [self.visit(hop + 1, (*at, *tile)) for tile in inside]
+        self.spent[hop] += sum(computes)
+        inputs, outputs = (
+            [self._operand(one, own, tiles, at) for one in self.traffic[hop] if one.item.written is written]
+            for written in (False, True)
+        )
+        waits = any(member.space.engine.code_waits for member in self.boxes.analysis.members)
+        return _simulated(computes, inputs, outputs, first_waits=waits and not at)
+
+    def _operand(
+        self, one: Traffic, own: tuple[int, ...], tiles: npt.NDArray[np.intp], at: tuple[int, ...]
+    ) -> _Operand:
+        inside = prod(own[one.copy.level :])
+        windows = tiles // inside
+        new = np.ones(len(windows), bool)
+        new[1:] = windows[1:] != windows[:-1]
+        numbers = np.cumsum(new) - 1
+        picked = windows[new]
+        cores = max(1, one.member.space.engine.cores)
+        return _Operand(
+            buffers=one.copy.buffers,
+            cycles=one.cycles[_within(at, one.cycles.shape)].reshape(-1)[picked].tolist(),
+            shifts=(one.shifts[_within(at, one.shifts.shape)].reshape(-1)[picked] / cores).tolist(),
+            window=numbers.tolist(),
+            first=new.tolist(),
+            last=[*new[1:].tolist(), True],
+            arrivals=[],
+        )
+
+
+def _within(at: tuple[int, ...], shape: Sequence[int]) -> tuple[int, ...]:
+    """The place in an array whose axes may have one entry for all trips."""
+    return tuple(0 if extent == 1 else trip for trip, extent in zip(at, shape, strict=False))
+
+
+def _simulated(
+    computes: Sequence[float], inputs: Sequence[_Operand], outputs: Sequence[_Operand], *, first_waits: bool
+) -> float:
+    """Cycles from the first transfer to the last, on two clocks: the cores' and the copy engine's.
+
+    `first_waits`: what the first tiles execute comes after the copies that were started before it.
+    """
+    cores = engine = 0.0
+
+    def move(one: _Operand) -> None:
+        nonlocal engine
+        if len(one.arrivals) < len(one.cycles):
+            engine = max(engine, cores) + one.cycles[len(one.arrivals)]
+            one.arrivals.append(engine)
+
+    for one in inputs:
+        move(one)
+    for number, compute in enumerate(computes):
+        for one in inputs:
+            cores = max(cores, one.arrivals[one.window[number]])
+        for one in outputs:
+            before = one.window[number] - one.buffers
+            if before >= 0 and one.first[number]:
+                cores = max(cores, one.arrivals[before])
+        for one in inputs:
+            if one.buffers > 1 and one.first[number]:
+                move(one)
+        if first_waits and number < _NEW_CODE_TILES:
+            cores = max(cores, engine)
+        cores += compute
+        for one in inputs:
+            if one.buffers == 1 and one.last[number] and len(one.arrivals) < len(one.cycles):
+                cores += one.shifts[len(one.arrivals)]
+                move(one)
+        for one in outputs:
+            if one.last[number]:
+                move(one)
+    return max(cores, engine)

@@ -1,0 +1,1 @@
+"""How the tiles of several steps together are found."""

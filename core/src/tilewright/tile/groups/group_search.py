@@ -1,0 +1,294 @@
+"""Knows how the tiles of several steps together are found: sizes of the sink's loops, forms of inner values, buffers.
+Does not know which steps are tried together.
+
+One loop of the sink is cut, any that reaches the steps before it; where no tile of one loop fits, two. A reduction of
+the sink may be the loop: then the steps before it compute a part of what it adds up. Few sizes are tried, each a good
+deal smaller than the one before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations, product
+from types import MappingProxyType
+
+from tilewright.ir.plans.region import Copy, Cut, Form, Hop, InternalValue, Region, SplitReduction, key_of
+from tilewright.ir.plans.tiler import Buffering
+from tilewright.ir.rounding import align_up
+from tilewright.tile.cost.footprint import scratchpad_bytes
+from tilewright.tile.cost.lower_bounds import MOST_TRAFFIC
+from tilewright.tile.cost.region_cost import HopCost, altogether, bounds_of, compute_cycles, hop_costs
+from tilewright.tile.cost.tile_boxes import Boxes, boxes_of
+from tilewright.tile.cost.traffic import Traffic, crossings_of, traffic_of
+from tilewright.tile.groups.group_bounds import ROUNDED, cut_loops, least_bytes, split_loops
+from tilewright.tile.groups.outer_hops import outer_hops, part_sizes
+from tilewright.tile.space.fusion import RegionAnalysis, whole_hops
+from tilewright.tile.space.split_reductions import sums_of
+
+_MOST_LOOPS = 2  # that are cut
+_MANY, _FEW = 10, 4  # sizes tried of the innermost loop, and of one around it
+
+Nest = tuple[Cut, ...]
+Sums = Mapping[str, SplitReduction]  # by step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupTiling:
+    """A tiling of a group, and what it costs."""
+
+    region: Region
+    cost: HopCost
+
+
+def region_with(analysis: RegionAnalysis, nest: Sequence[Cut], forms: Mapping[str, Form]) -> Region:
+    """The region with these cuts on the last hop: whatever is copied is so as seldom as one buffer allows."""
+    boxes = boxes_of(analysis, hops_with(analysis, nest), forms)
+    return region_of(_copied(boxes), forms)
+
+
+def hops_with(analysis: RegionAnalysis, nest: Sequence[Cut], outer: tuple[Hop, ...] | None = None) -> tuple[Hop, ...]:
+    """All hops, with what is copied over the last one open. `outer` are those before it; None: whole values cross."""
+    last = analysis.hops[-1]
+    before = whole_hops(analysis) if outer is None else outer
+    return (*before, Hop(outer=last.outer, inner=last.inner, nest=tuple(nest)))
+
+
+def region_of(boxes: Boxes, forms: Mapping[str, Form], sums: Sums = MappingProxyType({})) -> Region:
+    """The steps of the region, tiled so."""
+    near = boxes.hops[-1].inner
+    return Region(
+        steps=tuple(member.step.name for member in boxes.analysis.members),
+        hops=boxes.hops,
+        schedule="tiles",
+        internal_values={
+            member.output.value: InternalValue(memory=near, form=forms[member.output.value], live_out=member.live_out)
+            for member in boxes.analysis.members[:-1]
+        },
+        sums=sums,
+    )
+
+
+def sums_with(analysis: RegionAnalysis, nest: Nest) -> Sums:
+    """Of the sink, where the nest cuts a reduction: in its output's tile, if that is copied and of their type."""
+    sink = analysis.sink
+    copied = any(item.written for item in sink.space.copied)
+    same = sink.sums is not None and sink.space.site.outputs[0].dtype is sink.sums.dtype
+    sums = sums_of(sink.access, sink.sums, (nest,), in_output=copied and same)
+    return {sink.step.name: sums} if sums else {}
+
+
+def best_groups(
+    analysis: RegionAnalysis, buffering: Buffering, weights: Sequence[float] = (0.0,), most_cycles: float = float("inf")
+) -> tuple[GroupTiling, ...]:
+    """For each weight the tiling with the lowest score; nothing where none fits, or none computes in `most_cycles`.
+
+    A weight is what moving as much again as must be moved is worth, as a part of the time: 0.0 is the fastest tiling.
+    """
+    best: dict[float, GroupTiling] = {}
+    if least_bytes(analysis, split=bool(split_loops(analysis))) <= analysis.available_bytes():
+        bounds = bounds_of(analysis)
+        for outer in outer_hops(analysis, buffering):
+            _GroupSearch(analysis, buffering, weights, most_cycles, bounds, outer, best).look()
+    return tuple(best[weight] for weight in weights) if best else ()
+
+
+@dataclass(slots=True)
+class _GroupSearch:
+    """The best tilings so far, by weight."""
+
+    analysis: RegionAnalysis
+    buffering: Buffering
+    weights: Sequence[float]
+    most_cycles: float
+    bounds: tuple[int, ...]  # see `bounds_of`
+    outer: tuple[Hop, ...]  # the hops before the last
+    best: dict[float, GroupTiling]
+
+    def look(self) -> None:
+        """Try nests of the last hop."""
+        analysis, loops, reductions = self.analysis, cut_loops(self.analysis), split_loops(self.analysis)
+        most = _MOST_LOOPS if self.most_cycles == float("inf") else 1  # more calls take too long to be worth it
+        if not reductions or least_bytes(analysis) <= analysis.available_bytes():
+            self.try_nests([()])
+            for count in range(1, min(len(loops), most) + 1):
+                for order in permutations(loops, count):
+                    self.try_nests(self.nests(order))
+                if self.best:
+                    break
+        for reduction in reductions:
+            self.try_parts(reduction, loops)
+        if not any(member.live_out for member in analysis.members[:-1]):
+            for nest in dict.fromkeys(found.region.hops[-1].nest for found in self.best.values()):
+                if nest:  # in one tile nothing is computed again
+                    self.try_nest(nest, "recomputed")
+
+    def try_parts(self, reduction: str, loops: Sequence[str]) -> None:
+        """Price nests that cut a reduction of the sink; where none fits, such as cut another loop around it, too."""
+        if not self.smallest_fits((*loops, reduction)):
+            return
+        parts = [Cut(reduction, size) for size in self.quick_sizes(reduction)]
+        self.try_nests((part,) for part in parts)
+        for loop in () if self.best or self.most_cycles < float("inf") else loops:
+            for size in _spread(self.sizes(loop), _FEW):
+                self.try_nests((Cut(loop, size), part) for part in parts)
+
+    def try_nests(self, nests: Iterable[Nest]) -> None:
+        """Price nests of smaller and smaller tiles, until two in a row take too long."""
+        slow = 0
+        for nest in nests:
+            slow = slow + 1 if self.try_nest(nest, "rolling") else 0
+            if slow > 1:
+                return
+
+    def try_nest(self, nest: Nest, form: Form) -> bool:
+        """Price one nest; whether it takes too long to compute, however much room there is."""
+        analysis, forms = self.analysis, dict.fromkeys(self.analysis.inner, form)
+        boxes, sums = self.boxes(nest, form), sums_with(analysis, nest)
+        room = analysis.available_bytes() - _held_bytes(boxes, sums)  # for what is copied
+        if boxes.faults or room < 0 or not _multiples(analysis, boxes):
+            return False
+        worst = max((score(one.cost, weight) for weight, one in self.best.items()), default=self.most_cycles)
+        computes = compute_cycles(boxes)
+        if computes.sum() >= worst:
+            return True
+        boxes = _copied(boxes)
+        crossings = crossings_of(boxes)
+        room -= sum(align_up(one.tile_bytes, analysis.grains[-1]) for one in crossings[-1] if one.own)
+        if room < 0:
+            return False
+        traffic = traffic_of(boxes, crossings)
+        if not _legal(traffic) or self._beaten(traffic, float(computes.sum())):
+            return False
+        if self.buffering != "single":
+            boxes, traffic = _doubled(boxes, traffic, room)
+        region = region_of(boxes, forms, sums)
+        found = GroupTiling(region=region, cost=altogether(hop_costs(boxes, traffic, region, computes, self.bounds)))
+        for weight in self.weights:
+            if weight not in self.best or score(found.cost, weight) < score(self.best[weight].cost, weight):
+                self.best[weight] = found
+        return False
+
+    def _beaten(self, traffic: Sequence[Sequence[Traffic]], computing: float) -> bool:
+        """Whether what was found before is better, were all behind the computation but what comes first and goes last,
+        or all behind the copies.
+        """
+        copying = max(float(sum(one.cycles.sum() for one in here)) for here in traffic)
+        computing += sum(float(one.cycles.flat[-1 if one.item.written else 0]) for one in traffic[-1])
+        moved = sum(one.size_bytes for here in traffic for one in here)
+        must = max(sum(self.bounds), 1)
+        least = max(computing, copying) * ROUNDED
+        return all(
+            weight in self.best and _score(least, moved / must, weight) >= score(self.best[weight].cost, weight)
+            for weight in self.weights
+        )
+
+    def nests(self, loops: Sequence[str]) -> Iterator[Nest]:
+        """The last loop in many sizes, those around it in a few; largest tiles first."""
+        if not self.smallest_fits(loops):
+            return
+        *outer, last = loops
+        for around in product(*(_spread(self.sizes(loop), _FEW) for loop in outer)):
+            yield from ((*map(Cut, outer, around), Cut(last, size)) for size in _spread(self.sizes(last), _MANY))
+
+    def boxes(self, nest: Nest, form: Form) -> Boxes:
+        """With these cuts on the last hop."""
+        hops = hops_with(self.analysis, nest, self.outer)
+        return boxes_of(self.analysis, hops, dict.fromkeys(self.analysis.inner, form))
+
+    def sizes(self, loop: str) -> Sequence[int]:
+        """Of a loop of the sink, from two tiles on; largest first."""
+        return part_sizes(self.analysis, loop, self.outer)
+
+    def quick_sizes(self, loop: str) -> list[int]:
+        """Those of which no smaller one takes less time to compute: steps before the sink, whose channels these are,
+        take some numbers of them much better than others. Largest first.
+        """
+        found, least = list[int](), float("inf")
+        for size in reversed(self.sizes(loop)):
+            computes = float(compute_cycles(self.boxes((Cut(loop, size),), "rolling")).sum())
+            if computes < least:
+                found, least = [size, *found], computes
+        return found
+
+    def smallest_fits(self, loops: Sequence[str]) -> bool:
+        """Whether there is room where these loops are cut as small as can be."""
+        multiples = self.analysis.sink.space.kernel.multiples
+        nest = tuple(Cut(loop, multiples.get(loop, 1)) for loop in loops)
+        boxes = _copied(self.boxes(nest, "rolling"))
+        needed = scratchpad_bytes(boxes, crossings_of(boxes), sums_with(self.analysis, nest), len(boxes.hops) - 1)
+        return needed <= self.analysis.available_bytes()
+
+
+def score(cost: HopCost, weight: float) -> float:
+    """Cycles, a little dearer the more is moved."""
+    return _score(cost.total_cycles, (cost.in_bytes + cost.out_bytes) / max(cost.bound_bytes, 1), weight)
+
+
+def _score(cycles: float, moved: float, weight: float) -> float:
+    return cycles * (1 + weight * min(moved, MOST_TRAFFIC))
+
+
+def _held_bytes(boxes: Boxes, sums: Sums) -> int:
+    """What the region takes beside what it copies."""
+    return scratchpad_bytes(boxes, ((),) * len(boxes.hops), sums, len(boxes.hops) - 1)
+
+
+def _spread(choices: Sequence[int], most: int) -> list[int]:
+    """Some of these sizes: first and last, and between them each a good deal smaller than the one before."""
+    if len(choices) <= 2:
+        return list(choices)
+    ratio = (choices[-1] / choices[0]) ** (1 / (most - 1))
+    found = [choices[0]]
+    for size in choices[1:-1]:
+        if size <= found[-1] * ratio * 1.01 and size > choices[-1] / ratio * 0.99:
+            found.append(size)
+    return [*found, choices[-1]]
+
+
+def _copied(boxes: Boxes) -> Boxes:
+    """With copies over the last hop that are as seldom as one buffer allows."""
+    copies = {
+        key_of(member.step.name, item.name): Copy(
+            level=max(boxes.copy_level_of(number, item.name) - boxes.starts[-2], 0)
+        )
+        for number, member in enumerate(boxes.analysis.members)
+        for item in member.space.copied
+    }
+    return replace(boxes, hops=(*boxes.hops[:-1], replace(boxes.hops[-1], copies=copies)))
+
+
+def _doubled(
+    boxes: Boxes, traffic: Sequence[Sequence[Traffic]], left: float
+) -> tuple[Boxes, tuple[tuple[Traffic, ...], ...]]:
+    """Two buffers for what is copied more than once, best gain per byte first while any of `left` bytes are there."""
+    *outer, last = traffic
+    grain = boxes.analysis.grains[-1]
+    sizes_each = [align_up(one.tile_bytes, grain) for one in last]
+    gains = [
+        (one.cycles.size - 1) * float(one.cycles.max()) / max(size, 1) * one.own
+        for one, size in zip(last, sizes_each, strict=True)
+    ]
+    chosen = list(last)
+    for at in sorted(range(len(last)), key=lambda at: -gains[at]):
+        if gains[at] > 0 and sizes_each[at] <= left:
+            chosen[at] = replace(last[at], copy=replace(last[at].copy, buffers=2))
+            left -= sizes_each[at]
+    hop = replace(boxes.hops[-1], copies={one.key: one.copy for one in chosen})
+    return replace(boxes, hops=(*boxes.hops[:-1], hop)), (*map(tuple, outer), tuple(chosen))
+
+
+def _legal(traffic: Sequence[Sequence[Traffic]]) -> bool:
+    return all(one.legal and not one.fault for here in traffic for one in here)
+
+
+def _multiples(analysis: RegionAnalysis, boxes: Boxes) -> bool:
+    """Whether every step is called with trips that its kernel takes."""
+    for member, runs in zip(analysis.members, boxes.runs, strict=True):
+        for loop, grain in member.space.kernel.multiples.items():
+            if grain > 1 and loop in runs:
+                low, high = runs[loop]
+                extent = member.space.extents[loop]
+                if (low % grain).any() or ((high % grain) * (high != extent)).any():
+                    return False
+    return True

@@ -1,0 +1,86 @@
+"""Knows what calls of steps take that are computed row by row: cycles and scratch, by trips and columns.
+Does not know in which order steps are called, nor what moving rows takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+
+from tilewright.bind.work import operations
+from tilewright.tile.cost.kernel_costs import kernel_cycles, scratch_bytes
+from tilewright.tile.line_buffers.buffered_step import BufferedStep
+from tilewright.tile.space.signatures import call_signature
+from tilewright.tile.space.step_spaces import ScheduledMachine
+
+CALL_CYCLES = 60  # that a call takes beside its kernel: the table, the counters, the windows; an estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallCostCache:
+    """What calls take, once for layers that differ in nothing which that depends on: such are of one kind."""
+
+    signatures: dict[Hashable, int] = field(default_factory=dict)  # what decides -> a number
+    calls: dict[tuple[int, int, str, int], tuple[float, int]] = field(default_factory=dict)
+    # kind, trips, loop and number of columns -> `BufferedCallCosts.cost`
+
+
+class BufferedCallCosts:
+    """Of the steps of a machine's schedule. `costs` may be known from another schedule of the same binding."""
+
+    def __init__(self, machine: ScheduledMachine, costs: CallCostCache) -> None:
+        self.machine, self.costs = machine, costs
+        self._kinds: dict[int, int] = {}  # by step
+
+    def cost(self, one: BufferedStep, trips: int, width: int = 0) -> tuple[float, int]:
+        """Cycles and scratch of a call of so many trips, and of so many columns; 0: of all."""
+        key = (self.signature(one), trips, one.columns.loop if one.columns else "", width)
+        known = self.costs.calls.get(key)
+        if known is None:
+            known = self.costs.calls[key] = self._call(one, trips, {key[2]: width} if width else {})
+        return known
+
+    def signature(self, one: BufferedStep) -> int:
+        """A number; the same for steps whose calls take the same, however many trips and columns they have."""
+        known = self._kinds.get(one.index)
+        if known is None:
+            known = self._kinds[one.index] = self.costs.signatures.setdefault(
+                self._decisive(one), len(self.costs.signatures)
+            )
+        return known
+
+    def _decisive(self, one: BufferedStep) -> Hashable:
+        machine, binding = self.machine, self.machine.bound.bindings[one.step.name]
+        site, access = machine.site(one.step), machine.access(one.step)
+        extents = {loop.name: loop.extent for loop in access.loops}
+        calls = call_signature(binding.kernel, site, access, extents)
+        return calls, self._operations(one), binding.engine, one.loop, one.sums, one.output.shape
+
+    def _operations(self, one: BufferedStep) -> float:
+        machine, binding = self.machine, self.machine.bound.bindings[one.step.name]
+        site, engine = machine.site(one.step), machine.engine(binding.engine)
+        return operations(binding.kernel, machine.operators[site.node.op], site, machine.platform, engine)
+
+    def again(self, one: BufferedStep) -> float:
+        """Multiply-accumulates of a step that are done once more, in some other stripe."""
+        if one.columns is None:
+            return 0.0
+        site = self.machine.site(one.step)
+        done = self.machine.operators[site.node.op].macs(site)
+        return done * max(0.0, sum(one.widths) / one.output.shape[one.columns.axis] - 1)
+
+    def scratch_bytes(self, one: BufferedStep, trips: int) -> int:
+        """Of any call of so many trips."""
+        return max(self.cost(one, trips, width)[1] for width in set(one.widths))
+
+    def _call(self, one: BufferedStep, trips: int, columns: Mapping[str, int]) -> tuple[float, int]:
+        runs, length = (one.sums.runs, one.sums.length) if one.sums else (1, 1)
+        cycles, scratch = self._kernel_call(one, {one.loop: trips * length, **columns})
+        return runs * cycles, scratch
+
+    def _kernel_call(self, one: BufferedStep, trips: Mapping[str, int]) -> tuple[float, int]:
+        machine, binding = self.machine, self.machine.bound.bindings[one.step.name]
+        site, access, engine = machine.site(one.step), machine.access(one.step), machine.engine(binding.engine)
+        extents = {loop.name: trips.get(loop.name, loop.extent) for loop in access.loops}
+        cycles = kernel_cycles(binding.kernel, site, access, self._operations(one), extents, engine)
+        return cycles, scratch_bytes(binding.kernel, site, access, extents, engine.cores)[1]

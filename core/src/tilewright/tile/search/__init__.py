@@ -1,0 +1,1 @@
+"""How the tiles of one step are found."""

@@ -1,0 +1,280 @@
+"""Knows the tilings of each step of a schedule, and that equal layers have equal ones: nothing is searched twice.
+Does not know which values stay in a scratchpad; it is told, step by step. Nor which tilings are worth having.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from tilewright.ir.log_span import log_begin
+from tilewright.ir.plans.region import Copy, Hop, Region
+from tilewright.ir.plans.tiler import Buffering, TilingRequest
+from tilewright.tile.cost.lower_bounds import MUCH_TRAFFIC, NEAR_THE_LEAST, least_score
+from tilewright.tile.cost.region_cost import HopCost, altogether, region_costs
+from tilewright.tile.cost.tiling_problem import SpaceTables
+from tilewright.tile.search.loop_orders import EstimatedTiling
+from tilewright.tile.space.fusion import single_step_analysis
+from tilewright.tile.space.memory_path import HopMemories
+from tilewright.tile.space.signatures import SpaceSignature
+from tilewright.tile.space.split_reductions import splits
+from tilewright.tile.space.step_spaces import NOTHING, ScheduledMachine
+from tilewright.tile.space.tiling_space import TilingSpace, bound_bytes, rolling_loops
+
+UNTAKEN: Mapping[str, int] = MappingProxyType({})
+# The tilings of a space that are worth having, the smallest first; the number is the step's. Where the space has sums,
+# those that cut a reduction, and only if they are better than the last argument's, which cut none.
+Find = Callable[[TilingSpace, int, Buffering, SpaceTables | None, Sequence[EstimatedTiling]], Sequence[EstimatedTiling]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepTiling:
+    """A step's tiling and what it costs. `cycles` are played, tile by tile."""
+
+    hops: tuple[Hop, ...]
+    cycles: float
+    moved_bytes: int = 0  # over all hops
+    bound_bytes: int = 0  # the same, layer by layer, if every element were copied once
+
+
+@dataclass(frozen=True, slots=True)
+class HopTiling:
+    """One hop of a tiling, and the space that it was found in."""
+
+    hop: Hop
+    space: TilingSpace
+    key: Hashable
+    estimate: EstimatedTiling | None = None  # what the search says of it, where it was searched
+
+
+HopTilings = tuple[HopTiling, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _KnownTilings:
+    """What a search found in this much room, and how much of it is used."""
+
+    available_bytes: float
+    used_bytes: float
+    found: Sequence[EstimatedTiling]
+
+
+@dataclass(frozen=True, slots=True)
+class HopWithoutTiling:
+    """A hop over which a step has no tiling, with all that may be cut."""
+
+    memories: HopMemories
+    space: TilingSpace
+
+
+class StepTilings:
+    """Tilings of the steps of one machine's schedule. Results are kept with the request, for equal layers.
+
+    `name`: of `find`, whose answers are its own. `steady`: less room, as long as what was found fits, does not change
+    what is found.
+    """
+
+    def __init__(
+        self, machine: ScheduledMachine, find: Find, request: TilingRequest, *, name: str, steady: bool
+    ) -> None:
+        self.machine, self.find, self.steady = machine, find, steady
+        self.buffering = request.buffering
+        known = request.known
+        self._known: dict[Hashable, list[_KnownTilings]] = known.setdefault(f"{name} {request.buffering}", {})
+        self._tables: dict[Hashable, SpaceTables] = known.setdefault("tables", {})
+        self._least: dict[Hashable, float] = known.setdefault("least", {})
+        self._costs: dict[Hashable, HopCost] = known.setdefault("costs", {})
+        self._spaces: dict[Hashable, tuple[TilingSpace, Hashable]] = {}
+        self._tilings: dict[Hashable, StepTiling | None] = {}
+
+    def tiling(
+        self, index: int, resident: Mapping[str, str] = NOTHING, taken: Mapping[str, int] = UNTAKEN
+    ) -> StepTiling | None:
+        """The last of the candidates for step `index`; None where none fits.
+
+        `resident` has buffers of its operands that stay whole in a memory, `taken` the bytes that resident buffers
+        take of each memory during the step.
+        """
+        asked = index, frozenset(resident.items()), frozenset(taken.items())
+        if asked not in self._tilings:
+            candidates = self.candidates(index, resident, taken)
+            self._tilings[asked] = self.priced(index, candidates[-1]) if candidates else None
+        return self._tilings[asked]
+
+    def candidates(
+        self, index: int, resident: Mapping[str, str] = NOTHING, taken: Mapping[str, int] = UNTAKEN
+    ) -> list[HopTilings]:
+        """Every tiling of every hop inside every one of the hops around it. A pinned tiling is the only one."""
+        pinned = self._pinned(index)
+        if pinned is not None:
+            return [self.hop_tilings(index, pinned.hops, resident)]
+        candidates: list[HopTilings] = [()]
+        for memories in self.machine.hops:
+            candidates = [
+                longer for outer in candidates for longer in self._longer(index, memories, outer, resident, taken)
+            ]
+        return candidates
+
+    def hop_tilings(self, index: int, hops: Sequence[Hop], resident: Mapping[str, str] = NOTHING) -> HopTilings:
+        """A tiling that is given by its hops."""
+        hop_tilings: HopTilings = ()
+        for hop in hops:
+            split = splits(self.machine.access(self.machine.scheduled.steps[index]), hop.nest)
+            space, key = self._space(
+                index, HopMemories(outer=hop.outer, inner=hop.inner), hop_tilings, resident, split=split
+            )
+            hop_tilings = (*hop_tilings, HopTiling(hop, space, key))
+        return hop_tilings
+
+    def blocked(self, index: int) -> HopWithoutTiling | None:
+        """The hop that stops a step without resident values, outer tiles being the smallest; None where it fits."""
+        outer: HopTilings = ()
+        for memories in self.machine.hops if self._pinned(index) is None else ():
+            longer = self._longer(index, memories, outer, NOTHING, UNTAKEN)
+            if not longer:
+                return HopWithoutTiling(memories, self._space(index, memories, outer, NOTHING, split=True)[0])
+            outer = longer[0]
+        return None
+
+    def priced(self, index: int, hop_tilings: HopTilings) -> StepTiling:
+        """A tiling with what it costs."""
+        if not hop_tilings:
+            binding = self.machine.bound.bindings[self.machine.scheduled.steps[index].name]
+            cycles = next(item.cycles for item in binding.candidates if item.kernel.name == binding.kernel.name)
+            return StepTiling(hops=(), cycles=cycles)
+        key = tuple((one.key, one.hop.nest, copies_by_operand(one.hop)) for one in hop_tilings)
+        if key not in self._costs:
+            self._costs[key] = self._played(index, hop_tilings)
+        cost = self._costs[key]
+        return StepTiling(
+            hops=tuple(one.hop for one in hop_tilings),
+            cycles=cost.total_cycles,
+            moved_bytes=cost.in_bytes + cost.out_bytes,
+            bound_bytes=cost.bound_bytes,
+        )
+
+    def _played(self, index: int, hop_tilings: HopTilings) -> HopCost:
+        """What a tiling costs over all hops."""
+        hops = [HopMemories(outer=one.hop.outer, inner=one.hop.inner) for one in hop_tilings]
+        analysis = single_step_analysis(self.machine, index, hops, [one.space for one in hop_tilings])
+        region = self.machine.alone(self.machine.scheduled.steps[index], tuple(one.hop for one in hop_tilings))
+        return altogether(region_costs(analysis, region))
+
+    def _pinned(self, index: int) -> Region | None:
+        """The tiling that decisions have for the step alone."""
+        pinned = self.machine.decisions.tiles.get(self.machine.scheduled.steps[index].name)
+        return None if pinned is None or pinned.internal_values else pinned
+
+    def _longer(
+        self,
+        index: int,
+        memories: HopMemories,
+        outer: HopTilings,
+        resident: Mapping[str, str],
+        taken: Mapping[str, int],
+    ) -> list[HopTilings]:
+        """`outer` with each tiling of the next hop; alone where nothing crosses it."""
+        space, key = self._space(index, memories, outer, resident)
+        innermost = memories is self.machine.hops[-1]
+        if not space.copied and not (innermost and space.spared_bytes):
+            return [outer]
+        if space.available_bytes is not None and space.available_bytes < taken.get(memories.inner, 0):
+            return []
+        whole = self._found(index, memories, outer, (space, key), taken)
+        hop_tilings = [(space, key, found) for found in whole]
+        if innermost and self._may_gain(space, key, whole):
+            split, split_key = self._space(index, memories, outer, resident, split=True)
+            if split.sums:
+                found = self._found(index, memories, outer, (split, split_key), taken, whole)
+                hop_tilings.extend((split, split_key, one) for one in found)
+        if hop_tilings and innermost and self.steady and not outer:
+            hop_tilings.extend(self._rolling(index, memories, hop_tilings, resident, taken))
+        step, ends = space.site.node.name, (memories.outer, memories.inner)
+        return [(*outer, HopTiling(found.on(step, ends), space, key, found)) for space, key, found in hop_tilings]
+
+    def _rolling(
+        self,
+        index: int,
+        memories: HopMemories,
+        hop_tilings: Sequence[tuple[TilingSpace, Hashable, EstimatedTiling]],
+        resident: Mapping[str, str],
+        taken: Mapping[str, int],
+    ) -> list[tuple[TilingSpace, Hashable, EstimatedTiling]]:
+        """Tilings of which windows keep rows, where the others move clearly more than they must."""
+        space, key = self._space(index, memories, (), resident)
+        least = min(found.moved_bytes for _, _, found in hop_tilings)
+        rolls = rolling_loops(space) if least > MUCH_TRAFFIC * bound_bytes(space) else {}
+        if not rolls:
+            return []
+        space, key = replace(space, rolls=rolls), (key, "rolls")
+        best = min((found for _, _, found in hop_tilings), key=lambda one: one.score)
+        found = self._found(index, memories, (), (space, key), taken, [best])
+        rolling = (one for one in found if any(copy.window == "rolling" for copy in one.copies.values()))
+        return [(space, key, one) for one in rolling]
+
+    def _may_gain(self, space: TilingSpace, key: Hashable, whole: Sequence[EstimatedTiling]) -> bool:
+        """Whether tilings that cut reductions could be clearly better than all of `whole`."""
+        if not whole or not self.steady:
+            return True
+        if key not in self._least:
+            self._least[key] = least_score(space)
+        return min(found.score for found in whole) > self._least[key] * NEAR_THE_LEAST
+
+    def _space(
+        self, index: int, memories: HopMemories, outer: HopTilings, resident: Mapping[str, str], *, split: bool = False
+    ) -> tuple[TilingSpace, Hashable]:
+        around = tuple((one.hop.inner, one.hop.nest, copies_by_operand(one.hop)) for one in outer)
+        known = index, memories, around, frozenset(resident.items()), split
+        if known not in self._spaces:
+            step, hops = self.machine.scheduled.steps[index], tuple(one.hop for one in outer)
+            space = self.machine.space(index, step, memories.inner, hops, resident, split=split)
+            self._spaces[known] = space, SpaceSignature(space)
+        return self._spaces[known]
+
+    def _found(
+        self,
+        index: int,
+        memories: HopMemories,
+        outer: HopTilings,
+        asked: tuple[TilingSpace, Hashable],
+        taken: Mapping[str, int],
+        beat: Sequence[EstimatedTiling] = (),
+    ) -> Sequence[EstimatedTiling]:
+        """The tilings of a space in what is left of its room; for `beat` see `Find`."""
+        space, key = asked
+        space = _less(space, taken.get(memories.inner, 0))
+        room = float("inf") if space.available_bytes is None else float(space.available_bytes)
+        question = key, tuple(found.score for found in beat)
+        answers = self._known.setdefault(question if self.steady else (question, room, index), [])
+        for answer in answers:
+            if answer.used_bytes <= room <= answer.available_bytes:
+                return answer.found
+        log_begin("tiles of step %d of %d", index + 1, len(self.machine.scheduled.steps))
+        tables = None if outer else self._shared(index, memories, split=space.sums is not None)
+        found = self.find(space, index, self.buffering, tables, beat)
+        if not found and not beat and self.buffering == "double":
+            found = self.find(space, index, "auto", tables, beat)  # those have two that gain most
+        answers.append(_KnownTilings(room, max((one.used_bytes for one in found), default=-1.0), found))
+        return found
+
+    def _shared(self, index: int, memories: HopMemories, *, split: bool) -> SpaceTables:
+        """What is worked out once for a hop of a step, whatever is resident."""
+        space, key = self._space(index, memories, (), NOTHING, split=split)
+        if key not in self._tables:
+            self._tables[key] = SpaceTables(space)
+        return self._tables[key]
+
+
+def _less(space: TilingSpace, taken: int) -> TilingSpace:
+    """The same with less room."""
+    return (
+        replace(space, available_bytes=space.available_bytes - taken)
+        if taken and space.available_bytes is not None
+        else space
+    )
+
+
+def copies_by_operand(hop: Hop) -> tuple[tuple[str, Copy], ...]:
+    """The copies of a step, which has another name in every layer like it."""
+    return tuple((key.rpartition(".")[2], copy) for key, copy in hop.copies.items())

@@ -1,0 +1,103 @@
+"""Knows the `transform` stage: which passes run, in which order, and that the plan survives each of them.
+Does not know any pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
+
+from tilewright.errors import plugin_error, typed, usage_error
+from tilewright.ir.log_span import DEBUG, INFO, log_span, with_log_span
+from tilewright.ir.plugin_contract import demand_type
+from tilewright.ir.programs.code_pass import CodePass, CodePassContext
+from tilewright.ir.programs.program import Program
+
+
+@with_log_span(INFO, "transform: code passes")
+def transform(
+    program: Program,
+    passes: Sequence[CodePass],
+    wanted: Sequence[str] = (),
+    settings: Mapping[str, Mapping[str, str]] | None = None,
+) -> Program:
+    """Apply the default ones of `passes`, and those named in `wanted`, in the order of `in_order`.
+
+    `settings` is by pass name. Raises TilewrightError TW8030 (exit 8) naming the pass that broke the memory map,
+    TW8031 for demands that form a circle, and what `demand_known` raises.
+    """
+    settings = settings or {}
+    demand_known(wanted, passes, settings)
+    for one in in_order([one for one in passes if one.default or one.name in wanted]):
+        with log_span(DEBUG, "code pass '%s'", one.name):
+            changed = one.apply(program, CodePassContext(settings=settings.get(one.name, {})))
+        demand_type(changed, Program, f"code pass '{one.name}'", one.apply, "apply")
+        _check(program, changed, one)
+        program = replace(changed, passes=(*program.passes, one.name))
+    return program
+
+
+def demand_known(wanted: Sequence[str], passes: Sequence[CodePass], settings: Mapping[str, Mapping[str, str]]) -> None:
+    """TilewrightError (exit 2): TW1111 for a pass that is not there, TW1112 for a setting that it does not take."""
+    known = {one.name: one for one in passes}
+    for name in wanted:
+        if name not in known:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, known, 1)
+            raise usage_error(
+                "TW1111",
+                f"there is no code pass '{name}'",
+                details=(f"there are {', '.join(sorted(known))}",),
+                fix=(typed("--code-pass", near[0]) if near else typed("tilewright", "plugins", "list"),),
+            )
+        taken = known[name].settings
+        if taken is None:
+            continue
+        for setting in settings.get(name, ()):
+            if setting not in taken:
+                raise usage_error(
+                    "TW1112",
+                    f"code pass '{name}' has no setting '{setting}'",
+                    details=(f"it has {', '.join(taken) or 'none'}",),
+                    fix=(typed("--code-pass", name),),
+                )
+
+
+def in_order(passes: Sequence[CodePass]) -> tuple[CodePass, ...]:
+    """The passes sorted by their demands, then by name. A demand on a pass that is not among them is no demand."""
+    by_name = {one.name: one for one in passes}
+    sorter: TopologicalSorter[str] = TopologicalSorter(dict.fromkeys(sorted(by_name), ()))
+    for one in sorted(passes, key=lambda one: one.name):
+        sorter.add(one.name, *(name for name in one.after if name in by_name))
+        for name in one.before:
+            if name in by_name:
+                sorter.add(name, one.name)
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        circle = " -> ".join(error.args[1])
+        raise plugin_error("TW8031", f"code passes demand to run before each other: {circle}") from error
+    ordered: list[CodePass] = []
+    while sorter.is_active():
+        ready = sorted(sorter.get_ready())
+        ordered.extend(by_name[name] for name in ready)
+        sorter.done(*ready)
+    return tuple(ordered)
+
+
+def _check(before: Program, after: Program, applied: CodePass) -> None:
+    fixed = ("allocated", "prefix", "inputs", "outputs", "pools", "constants", "state_bytes")
+    changed = [name for name in fixed if getattr(before, name) != getattr(after, name)]
+    reason = f"it changed {', '.join(changed)}, which a code pass may not" if changed else _problem(after)
+    if reason:
+        raise plugin_error("TW8030", f"code pass '{applied.name}' broke the program: {reason}")
+
+
+def _problem(program: Program) -> str:
+    try:
+        program.verify()
+    except ValueError as error:
+        return str(error)
+    return ""

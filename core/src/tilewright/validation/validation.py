@@ -1,0 +1,197 @@
+"""Knows how a deployment is proved: run on a runner, every step and every output compared with the exact reference.
+Does not know who asks, or how the verdict is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tilewright.comparison.vectors import VectorSet
+from tilewright.comparison.verdicts import Drift, OutputVerdict, StepVerdict, Verdict
+from tilewright.deployment import Deployment
+from tilewright.errors import TilewrightError
+from tilewright.ir.log_span import INFO, log_span, with_log_span
+from tilewright.validation.verdict_text import mismatch, verdict_text
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from tilewright.ir.graphs.graph import Graph
+    from tilewright.ir.programs.runner import Runner, RunResult
+
+    Array = npt.NDArray[np.generic]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validation:
+    """What one run has shown. Printed, it is what `tilewright validate` prints."""
+
+    deployment: Deployment
+    runner: str
+    sets: tuple[VectorSet, ...]
+    ran: RunResult
+    verdict: Verdict
+
+    @property
+    def passed(self) -> bool:
+        """Every step is inside its error model, every output right, and graph passes moved nothing too far."""
+        return self.verdict.passed
+
+    @property
+    def steps(self) -> tuple[StepVerdict, ...]:
+        """Every step that can be seen alone, over all sets."""
+        return self.verdict.steps
+
+    @property
+    def outputs(self) -> tuple[OutputVerdict, ...]:
+        """Every output of the network, over all sets."""
+        return self.verdict.outputs
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The same as `tilewright validate --json` writes."""
+        return {
+            "status": "pass" if self.passed else "fail",
+            "model": self.deployment.prefix,
+            "target": self.deployment.platform.name,
+            "runner": self.runner,
+            "sets": len(self.sets),
+            "steps": [asdict(step) for step in self.steps],
+            "inner_steps": list(self.verdict.inner),
+            "outputs": [asdict(output) for output in self.outputs],
+            "drift": [
+                {**asdict(one.verdict), "share_of_spread": one.share, "within": one.within}
+                for one in self.verdict.drift
+            ],
+        }
+
+    @property
+    def fault(self) -> TilewrightError | None:
+        """What is wrong, as the error TW6002 or TW6003 that the command ends with; None where all is well."""
+        return None if self.passed else mismatch(self.verdict, lambda: _guilty(self.deployment, self.sets))
+
+    def __str__(self) -> str:
+        return verdict_text(self.verdict)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def validate(
+    deployment: Deployment,
+    runner: Runner,
+    given: tuple[VectorSet, ...],
+    *,
+    sanitize: bool = False,
+    timeline: bool = False,
+) -> Validation:
+    """Build what was generated, run it on `given`, and judge every step and every output. TilewrightError of the runner
+    (exit 7) where it cannot be built or run; what is computed wrongly is no error here, see `Validation.fault`.
+    """
+    ran = _run(deployment, runner, given, sanitize=sanitize, timeline=timeline)
+    verdict = _judge(deployment, given, ran)
+    return Validation(deployment=deployment, runner=runner.name, sets=given, ran=ran, verdict=verdict)
+
+
+def vectors_of(deployment: Deployment, file: Path | None, sets: int) -> tuple[VectorSet, ...]:
+    """Those of an npz file, or random ones, drawn with the seed. TilewrightError TW6001 (exit 2) of the file."""
+    from tilewright.comparison.vectors import random_vectors, read_vectors
+
+    if file is not None:
+        return read_vectors(file, deployment.inputs, deployment.outputs, deployment.registry.operators)
+    return random_vectors(deployment.inputs, sets, deployment.options.seed, deployment.graph)
+
+
+@with_log_span(INFO, "judge: every step and output against its reference")
+def _judge(deployment: Deployment, given: tuple[VectorSet, ...], result: RunResult) -> Verdict:
+    """With state the sets are frames of one stream; its steps are judged on the state that the run itself has made. The
+    graph that is compiled is judged against the graph as imported, before any graph pass.
+    """
+    from tilewright.comparison.bounds import bounds
+    from tilewright.comparison.outputs import judge_outputs, rounds
+    from tilewright.comparison.reference import run
+    from tilewright.comparison.verdicts import judge_run
+    from tilewright.config.recurrent_state import run_stream
+
+    graph, operators = deployment.scheduled.bound.graph, deployment.registry.operators
+    frames, known = run_stream(
+        [item.inputs for item in given], deployment.states, lambda values: run(graph, values, operators)
+    )
+    limits = {} if deployment.states else bounds(graph, known, operators)
+    for frame, before in zip(frames[1:], result.values, strict=False):
+        frame.update({one.input: before[one.output] for one in deployment.states if one.output in before})
+    executed = [step.name for step in deployment.scheduled.steps]
+    seen = [{**outputs, **values} for outputs, values in zip(result.outputs, result.values, strict=True)]
+    judged = judge_run(graph, executed, operators, frames, seen)
+    alone = {step.name for step in judged.steps}
+    return Verdict(
+        steps=judged.steps,
+        outputs=judge_outputs(
+            graph,
+            result.outputs,
+            judged.outputs,
+            known,
+            right=all(step.exact for step in judged.steps),
+            given=[item.outputs for item in given],
+            rounding=rounds(deployment.imported.graph),
+            bounds=limits,
+        ),
+        inner=tuple(name for name in executed if name not in alone),
+        drift=_drifts(deployment, given, graph, known),
+    )
+
+
+def _drifts(
+    deployment: Deployment, given: tuple[VectorSet, ...], graph: Graph, values: Sequence[Mapping[str, Array]]
+) -> tuple[Drift, ...]:
+    """How far `graph`, which has these values, is from the graph as it was imported."""
+    from tilewright.comparison.drift import drifts, excused
+
+    imported, operators = deployment.imported.graph, deployment.registry.operators
+    before = _computed(deployment, given, imported)
+    return excused(drifts(imported, before, values), imported, graph, before, operators)
+
+
+def _computed(deployment: Deployment, given: tuple[VectorSet, ...], graph: Graph) -> list[dict[str, Array]]:
+    """Every value of `graph`, of each set."""
+    from tilewright.comparison.reference import run
+    from tilewright.config.recurrent_state import run_stream
+
+    operators = deployment.registry.operators
+    return run_stream([item.inputs for item in given], deployment.states, lambda values: run(graph, values, operators))[
+        1
+    ]
+
+
+def _guilty(deployment: Deployment, given: tuple[VectorSet, ...]) -> str:
+    """The graph pass that takes an output too far from what the model computes."""
+    from tilewright.comparison.drift import guilty_pass
+
+    def right(graph: Graph) -> bool:
+        return all(one.within for one in _drifts(deployment, given, graph, _computed(deployment, given, graph)))
+
+    return guilty_pass([(record.name, record.graph) for record in deployment.rewritten.trail], right)
+
+
+def _run(
+    deployment: Deployment, runner: Runner, given: tuple[VectorSet, ...], *, sanitize: bool, timeline: bool
+) -> RunResult:
+    from tilewright.ir.plugin_contract import demand_type
+    from tilewright.ir.programs.runner import Job, RunResult
+    from tilewright.snapshot.atomic_folder import temporary_folder
+
+    job = Job(
+        artifact=deployment.artifact,
+        plan=deployment.allocated,
+        prefix=deployment.prefix,
+        input_sets=tuple(item.inputs for item in given),
+        trace=True,
+        sanitize=sanitize,
+        timeline=timeline,
+    )
+    with temporary_folder() as folder, log_span(INFO, "run: runner '%s'", runner.name):
+        return demand_type(runner.run(job, folder), RunResult, f"runner '{runner.name}'", runner.run, "run")

@@ -1,0 +1,163 @@
+"""Knows how a verdict is told: as lines for a terminal, and as the error of what failed.
+Does not know how it was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from tilewright.comparison.outputs import ROUNDED_SHARE
+from tilewright.comparison.verdicts import LARGEST, Drift, OutputVerdict, Verdict
+from tilewright.errors import Exit, TilewrightError
+from tilewright.report.table import Part, Table, plain
+
+_FLOATS = "a share of its size, of the usual size in the output, or of 1, whichever is largest"
+_INTEGERS = "one step of up to 16 bits, none of wider integers and booleans"
+
+
+def verdict_text(verdict: Verdict) -> str:
+    """Every output, how many steps are right, how close outputs are, what graph passes moved, and `PASS` or `FAIL`."""
+    return plain(verdict_parts(verdict))
+
+
+def verdict_parts(verdict: Verdict) -> tuple[Part, ...]:
+    """The same, where the table of outputs is still one."""
+    return (
+        _outputs(verdict),
+        *_steps(verdict),
+        *_compared(verdict),
+        *_drifted(verdict),
+        "PASS" if verdict.passed else "FAIL",
+    )
+
+
+def _outputs(verdict: Verdict) -> Table:
+    given = any(item.given for item in verdict.outputs)
+    rows = [("output", "elements", "different", "largest difference", "allowed" if given else "bound", "argmax")]
+    for item in verdict.outputs:
+        argmax = "same" if item.argmax_equal else "differs"
+        limit = item.allowed if given else item.bound
+        most = "-" if limit is None else f"{limit:.3g}"
+        rows.append((item.name, f"{item.elements:,}", f"{item.different:,}", _far(item), most, argmax))
+    return Table(rows=rows, right=(1, 2, 3, 4))
+
+
+def _steps(verdict: Verdict) -> Iterator[str]:
+    """How many steps are right: bit-equal or inside the error model of floats, and how far they are from its edge."""
+    right = [step for step in verdict.steps if step.exact]
+    near = [step for step in right if not step.bit_equal]
+    text = f"{len(right)} of {len(verdict.steps)} steps are {'right' if near else 'exact'}"
+    if near:
+        most = 100 * max(step.of_allowed for step in near)
+        inside = f"{len(near)} inside the error model of floats (at most {most:.0f} % of what it allows)"
+        text += f": {len(right) - len(near)} exact, {inside}"
+    yield f"{text}{_inside(len(verdict.inner))}"
+
+
+def _compared(verdict: Verdict) -> Iterator[str]:
+    """What outputs are, integers and floats, beside the reference and beside expected values that were given."""
+    found = []
+    for given, whom in ((False, "the reference"), (True, "the expected values")):
+        for is_float, kind in ((False, "integer"), (True, "float")):
+            group = [one for one in verdict.outputs if (one.given, one.is_float) == (given, is_float)]
+            if group:
+                found.append(f"{kind} outputs {_closeness(group, whom)}")
+    if found:
+        yield "; ".join(found)
+
+
+def _closeness(outputs: Sequence[OutputVerdict], whom: str) -> str:
+    if not any(one.different for one in outputs):
+        return f"identical to {whom}"
+    worst = max(outputs, key=lambda one: one.max_difference)
+    if worst.max_difference == LARGEST:
+        return f"have infinities or NaN where {whom} {'have' if worst.given else 'has'} none, or the other way round"
+    if not all(one.within for one in outputs):
+        return f"as far as {worst.max_difference:g} from {whom}"
+    spread = ""
+    if most := max(one.share for one in outputs):
+        spread = f" ({100 * most:.2g} % of the spread; up to {100 * ROUNDED_SHARE:g} % is right where a model rounds)"
+    return f"within {worst.max_difference:g} of {whom}{spread if worst.max_difference > (worst.allowed or 0) else ''}"
+
+
+def _by(output: OutputVerdict) -> str:
+    if output.max_difference == LARGEST:
+        return "and infinities or NaN stand in other places"
+    return (
+        f"by {output.max_difference:g} at most and {100 * output.share:.2g} % of the spread; where furthest out, "
+        f"{output.allowed:g} is allowed: {_FLOATS if output.is_float else _INTEGERS}"
+    )
+
+
+def _far(output: OutputVerdict) -> str:
+    return "inf or NaN" if output.max_difference == LARGEST else f"{output.max_difference:g}"
+
+
+def _drifted(verdict: Verdict) -> Iterator[str]:
+    """How far graph passes have moved each output, if they have."""
+    for name, moved, share in ((one.verdict.name, one.verdict, one.share) for one in verdict.drift):
+        if moved.different:
+            yield (
+                f"graph passes moved {moved.different:,} of {moved.elements:,} elements of '{name}', by "
+                f"{moved.max_difference:g} at most ({100 * share:.2g} % of its spread)"
+            )
+
+
+def _inside(count: int) -> str:
+    """What is said of steps that nobody can see alone."""
+    return f", and by them {count} more inside groups, whose values never exist whole" if count else ""
+
+
+def mismatch(verdict: Verdict, guilty: Callable[[], str]) -> TilewrightError:
+    """TW6003 (exit 6) where graph passes are wrong. Else TW6002: the first step that is outside its error model, or the
+    first output that is not what its step wrote, or else the first that is too far from expected values.
+    """
+    wrong = [step for step in verdict.steps if not step.exact]
+    if wrong:
+        return _failed(
+            f"{len(wrong)} of {len(verdict.steps)} steps differ from the reference",
+            f"step '{wrong[0].name}' ({wrong[0].op})",
+            f"{wrong[0].different:,} elements differ, by {wrong[0].max_difference:g} at most",
+            fix=("report it, with the model: every step must equal its reference",),
+        )
+    if lost := [one for one in verdict.outputs if not one.as_written]:
+        return _failed(
+            "the program hands out something else than it computed",
+            f"output '{lost[0].name}'",
+            "every step is right, and this is not what the last one wrote",
+            fix=("report it, with the model and the target",),
+        )
+    if far := [one for one in verdict.drift if not one.within]:
+        return _too_far(far[0], guilty())
+    output = next(item for item in verdict.outputs if not item.within)
+    return _failed(
+        "the expected values that were given are others",
+        f"output '{output.name}'",
+        f"{output.different:,} of {output.elements:,} elements differ, {_by(output)}",
+        "every step is right: the program computes what the file says, on these inputs",
+        fix=(
+            "see that they come from this very file and these inputs: no other version, preprocessing or order of axes",
+            "leave them out and ask another runtime, node by node: --against onnxruntime",
+        ),
+    )
+
+
+def _failed(what: str, where: str, *details: str, fix: Sequence[str]) -> TilewrightError:
+    return TilewrightError(
+        "TW6002", f"validation failed: {what}", where=where, details=details, fix=tuple(fix), exit_code=Exit.MISMATCH
+    )
+
+
+def _too_far(drift: Drift, graph_pass: str) -> TilewrightError:
+    verdict = drift.verdict
+    return TilewrightError(
+        "TW6003",
+        "the graph that is compiled does not compute what the model does",
+        where=f"graph pass '{graph_pass}'" if graph_pass else "after the graph passes",
+        details=(
+            f"output '{verdict.name}': {verdict.different:,} of {verdict.elements:,} elements differ, by "
+            f"{verdict.max_difference:g} at most, {100 * drift.share:.3g} % of its spread",
+        ),
+        fix=("tilewright plugins list     says whose pass that is: report it there, with the model",),
+        exit_code=Exit.MISMATCH,
+    )

@@ -1,0 +1,126 @@
+"""The checker of solutions sees every way in which one can be wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from tilewright.check.allocations.allocation import peaks, violations
+from tilewright.ir.plans.allocation import Block, Place, Pool, Problem, Solution, Within
+from tilewright.testing.allocation_problems import block
+
+PROBLEM = Problem(
+    blocks=(
+        block("a", 16, 0, 1, align=4),
+        block("b", 8, 1, 2, align=4),
+        block("c", 8, 2, 3, align=4),
+        block("fixed", 4, 0, 3, fixed=40),
+        block("none", 0, 0, 3),
+        Block(name="gap", size_bytes=8, lifetimes=((0, 0), (3, 3)), pools=("ram",)),
+        block("x", 4, 5, 6, pools=("other",)),
+        block("y", 4, 5, 6, pools=("other",)),
+        block("z", 4, 8, 8, pools=("other",)),
+    ),
+    pools=(
+        Pool(name="ram", capacity_bytes=64, align=8, reserved=((56, 64),)),
+        Pool(name="other", capacity_bytes=None),
+    ),
+    conflicts=(("z", "y"),),
+    compatible=(("y", "x"),),
+)
+GOOD = {
+    "a": ("ram", 0),
+    "b": ("ram", 16),
+    "c": ("ram", 0),
+    "fixed": ("ram", 40),
+    "none": ("ram", 0),
+    "gap": ("ram", 24),
+    "x": ("other", 0),
+    "y": ("other", 0),
+    "z": ("other", 4),
+}
+
+
+def _solution(**changes: tuple[str, int] | None) -> Solution:
+    places = {name: Place(pool=at[0], offset_bytes=at[1]) for name, at in {**GOOD, **changes}.items() if at}
+    return Solution(status="feasible", places=places)
+
+
+def test_a_right_solution_has_no_violations() -> None:
+    assert violations(PROBLEM, _solution()) == ()
+    assert peaks(PROBLEM, _solution()) == {"ram": 44, "other": 8}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"b": None}, "'b' has no place"),
+        ({"stranger": ("ram", 0)}, "'stranger' is placed but not in the problem"),
+        ({"b": ("nowhere", 0)}, "which is no pool"),
+        ({"b": ("other", 100)}, "may not be in pool 'other'"),
+        ({"b": ("ram", -4)}, "starts at -4"),
+        ({"b": ("ram", 18)}, "not aligned to 4"),
+        ({"b": ("ram", 60)}, "ends at 68"),
+        ({"b": ("ram", 52)}, "reserved"),
+        ({"fixed": ("ram", 44)}, "not at 40 as demanded"),
+        ({"b": ("ram", 12)}, "'a' and 'b' share bytes"),
+        ({"b": ("ram", 0)}, "'a' and 'b' share bytes"),
+        ({"gap": ("ram", 4)}, "'a' and 'gap' share bytes"),
+        ({"z": ("other", 2)}, "'y' and 'z' share bytes"),
+    ],
+)
+def test_every_fault_is_seen(changes: dict[str, tuple[str, int] | None], words: str) -> None:
+    assert any(words in fault for fault in violations(PROBLEM, _solution(**changes)))
+
+
+def test_a_block_that_needs_more_alignment_than_its_pool_has_is_seen() -> None:
+    problem = Problem(blocks=(block("a", 4, 0, 0, align=32),), pools=(Pool(name="ram", capacity_bytes=None),))
+    solution = Solution(status="feasible", places={"a": Place(pool="ram", offset_bytes=0)})
+    assert any("needs alignment 32" in fault for fault in violations(problem, solution))
+
+
+TWO_POOLS = tuple(Pool(name=name, capacity_bytes=None) for name in ("ram", "other"))
+
+
+def torn(at: Place, *, offset: int = 4, size: int = 4) -> list[str]:
+    """What is wrong with a view of `size` B that is `offset` after the start of 8 B at 16, where it is at `at`."""
+    blocks = (block("outer", 8, 0, 0), block("view", size, 0, 0, pools=("ram", "other")))
+    link = Within(block="view", of="outer", offset_bytes=offset)
+    places = {"outer": Place(pool="ram", offset_bytes=16), "view": at}
+    solution = Solution(status="feasible", places=places)
+    found = violations(Problem(blocks=blocks, pools=TWO_POOLS, within=(link,)), solution)
+    return [line for line in found if "view" in line]
+
+
+@pytest.mark.parametrize(("offset", "size"), [(4, 4), (0, 8), (0, 1), (7, 1)])
+def test_a_view_is_where_its_link_puts_it(offset: int, size: int) -> None:
+    assert torn(Place(pool="ram", offset_bytes=16 + offset), offset=offset, size=size) == []
+
+
+def test_a_view_that_is_torn_off_is_found() -> None:
+    assert any("where it belongs" in line for line in torn(Place(pool="other", offset_bytes=20)))
+    assert any("where it belongs" in line for line in torn(Place(pool="ram", offset_bytes=24)))
+
+
+@pytest.mark.parametrize(("offset", "size"), [(5, 4), (-1, 4), (1, 8)])
+def test_a_view_that_sticks_out_is_found(offset: int, size: int) -> None:
+    found = torn(Place(pool="ram", offset_bytes=16 + offset), offset=offset, size=size)
+    assert any("does not lie inside" in line for line in found)
+
+
+def test_a_block_may_end_where_its_pool_does() -> None:
+    full = Problem(blocks=(block("a", 16, 0, 1),), pools=(Pool(name="ram", capacity_bytes=16),))
+    for offset, words in ((0, ""), (1, "ends at 17")):
+        solution = Solution(status="feasible", places={"a": Place(pool="ram", offset_bytes=offset)})
+        found = "\n".join(violations(full, solution))
+        assert (words in found) if words else found == ""
+
+
+def test_a_piece_lives_as_long_as_any_of_its_blocks() -> None:
+    blocks = (block("outer", 8, 0, 0), block("view", 4, 2, 2), block("other", 8, 2, 2))
+    link = Within(block="view", of="outer", offset_bytes=4)
+    problem = Problem(blocks=blocks, pools=TWO_POOLS, within=(link,))
+    places = {"outer": Place(pool="ram", offset_bytes=0), "view": Place(pool="ram", offset_bytes=4)}
+    for offset, words in ((4, "'outer' and 'other' share bytes"), (8, "")):
+        there = {**places, "other": Place(pool="ram", offset_bytes=offset)}
+        found = "\n".join(violations(problem, Solution(status="feasible", places=there)))
+        assert (words in found) if words else found == ""

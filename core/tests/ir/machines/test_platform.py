@@ -1,0 +1,75 @@
+"""Platforms: limits, what the runtime takes of them, settings, and other memories for the same target."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tilewright.errors import TilewrightError
+from tilewright.ir.machines.platform import Memory, MemoryHierarchy, Platform
+from tilewright.testing.cluster import CLUSTER, RUNTIME_BYTES, SCRATCHPAD_BYTES
+
+RAM, ROM = Memory(name="ram", size_bytes=64), Memory(name="rom", size_bytes=None, kind="const")
+PLAIN = Platform(name="plain", memories=(RAM, ROM), runtime_bytes={"ram": 24})
+
+
+def test_a_plan_has_what_the_runtime_leaves() -> None:
+    assert CLUSTER.plan_bytes("l1") == SCRATCHPAD_BYTES - RUNTIME_BYTES
+    assert (PLAIN.plan_bytes("ram"), PLAIN.plan_bytes("rom")) == (40, None)
+    soft = replace(PLAIN, memories=(replace(RAM, soft=True), ROM))
+    assert (PLAIN.hard_bytes("ram"), soft.hard_bytes("ram")) == (40, None)
+    assert PLAIN.size_for("ram", 100) == 124
+    assert PLAIN.with_limits({"ram": PLAIN.size_for("ram", 100)}).plan_bytes("ram") == 100
+
+
+def test_a_runtime_that_takes_more_of_a_larger_memory_is_counted() -> None:
+    def settle(platform: Platform) -> Platform:
+        return replace(platform, runtime_bytes={"ram": (platform.memory("ram").size_bytes or 0) // 4})
+
+    growing = replace(PLAIN, settle=settle)
+    size = growing.size_for("ram", 300)
+    assert growing.resized({"ram": size}).plan_bytes("ram") == 300
+    assert (growing.resized({"ram": size - 1}).plan_bytes("ram") or 0) < 300
+
+
+def test_access_is_as_said_or_as_the_kind_has_it() -> None:
+    told = replace(RAM, access={"npu": "none", "dma": "ro"})
+    assert [told.access_by(name) for name in ("npu", "dma", "cpu")] == ["none", "ro", "rw"]
+    assert ROM.access_by("cpu") == "ro"
+    assert told.lets("dma", "ro") and not told.lets("dma", "rw") and not told.lets("npu", "ro")
+    assert RAM.lets("cpu", "ro")
+
+
+def test_values_live_at_home() -> None:
+    assert CLUSTER.backing_memory().name == "l2"
+    assert PLAIN.backing_memory() == RAM
+    assert PLAIN.of_kind("const") == (ROM,)
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        (lambda: PLAIN.with_limits({"moon": 1}), "TW1103"),
+        (lambda: PLAIN.configure({"moon": "1"}), "TW1102"),
+        (lambda: MemoryHierarchy(name="h", summary="", platform="other", memories=(ROM,)).on(PLAIN), "TW8012"),
+    ],
+)
+def test_what_is_not_there_is_refused(change, code: str) -> None:
+    with pytest.raises(TilewrightError) as caught:
+        change()
+    assert caught.value.code == code
+
+
+def test_what_a_target_follows_from_is_a_target() -> None:
+    lost = replace(PLAIN, configure_with=lambda platform, settings: None)  # type: ignore[arg-type, return-value]
+    with pytest.raises(TilewrightError, match=r"target '.*': configure_with must return a Platform, found None"):
+        lost.configure({})
+    lost = replace(PLAIN, settle=lambda platform: platform.memories)  # type: ignore[arg-type, return-value]
+    with pytest.raises(TilewrightError, match=r"target '.*': settle must return a Platform, found tuple"):
+        lost.with_limits({})
+
+
+def test_a_hierarchy_replaces_the_memories() -> None:
+    board = MemoryHierarchy(name="h", summary="", platform="plain", memories=(replace(RAM, size_bytes=8), ROM))
+    assert board.on(PLAIN).memory("ram").size_bytes == 8

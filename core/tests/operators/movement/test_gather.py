@@ -1,0 +1,84 @@
+"""Gather: the C in any layout and tile, the access, and which constant indices become a Slice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from onnx import TensorProto, helper, numpy_helper
+
+from tilewright.comparison.reference import run
+from tilewright.errors import TilewrightError
+from tilewright.frontend.load import load
+from tilewright.ir.access.index_map import MapAccess
+from tilewright.ir.graphs.graph import Graph
+from tilewright.operators.movement import gather, reshape, slice
+from tilewright.operators.movement.gather import GATHER, GATHER_COPY
+from tilewright.testing.kernels.kernel_checks import kernel_errors
+from tilewright.testing.operator_sites import site_of
+
+few = settings.get_profile("programs")
+VOCABULARY = {each.name: each for family in (gather, reshape, slice) for each in family.OPERATORS}
+
+
+@few
+@given(
+    shape=st.lists(st.integers(1, 4), min_size=1, max_size=3),
+    chosen=st.lists(st.integers(1, 3), max_size=2),
+    dtype=st.sampled_from(["float32", "int8", "int64"]),
+    index=st.sampled_from(["int32", "int64"]),
+    seed=st.integers(0, 2**32),
+)
+def test_c_equals_reference(
+    shape: list[int], chosen: list[int], dtype: str, index: str, seed: int, tmp_path: Path
+) -> None:
+    random = np.random.default_rng(seed)
+    axis = int(random.integers(-len(shape), len(shape)))
+    x = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
+    indices = np.asarray(random.integers(-shape[axis] - 2, shape[axis] + 2, chosen)).astype(index)
+    site = site_of(GATHER, [x, indices], {"axis": axis})
+    access = GATHER.access(site)
+    assert isinstance(access, MapAccess)
+    access.verify()
+    assert kernel_errors(GATHER, GATHER_COPY, site, [x, indices], random, tmp_path) == []
+
+
+def imported(indices: list[int] | int, axis: int = 1) -> Graph:
+    node = helper.make_node("Gather", ["x", "i"], ["y"], axis=axis)
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 5, 3])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    constants = [numpy_helper.from_array(np.array(indices, np.int64), "i")]
+    made = helper.make_graph([node], "g", [x], [y], constants)
+    model = helper.make_model(made, opset_imports=[helper.make_opsetid("", 17)])
+    assert isinstance(model, onnx.ModelProto)
+    return load(model.SerializeToString(), operators=VOCABULARY).graph
+
+
+@pytest.mark.parametrize(
+    ("indices", "operators"),
+    [
+        (2, ["Slice", "Reshape"]),
+        (-1, ["Slice", "Reshape"]),
+        ([3], ["Slice"]),
+        ([1, 2, 3], ["Slice"]),
+        ([4, 2, 0], ["Slice"]),
+        ([-2, -1], ["Slice"]),
+        ([0, 1, 3], ["Gather"]),
+        ([2, 2], ["Gather"]),
+        ([[0, 1]], ["Gather"]),
+    ],
+)
+def test_indices_in_equal_steps_are_a_slice(indices: list[int] | int, operators: list[str]) -> None:
+    graph = imported(indices)
+    assert [node.op for node in graph.nodes] == operators
+    x = np.arange(30, dtype=np.float32).reshape(2, 5, 3)
+    assert np.array_equal(run(graph, {"x": x}, VOCABULARY)["y"], np.take(x, indices, axis=1))
+
+
+def test_a_constant_index_outside_is_refused() -> None:
+    with pytest.raises(TilewrightError, match="index 5 is outside axis 1"):
+        imported([0, 5])

@@ -1,0 +1,71 @@
+"""Strided copies: the calls of one C function, played in Python, move every element where numpy does."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.operators.c_code.walk import Walk
+from tilewright.operators.shared.copying import Move, copy_values, deepened
+
+CALL = re.compile(r"(?P<function>tw_copy_\w+_(?P<depth>\d))\((?P<arguments>.*)\);")
+
+
+def play(statements: str, x: np.ndarray, y: np.ndarray) -> set[str]:
+    """Run the calls as `elementwise.c.mako` defines them, on flat arrays; returns the functions called."""
+    called = set()
+    for line in statements.splitlines():
+        match = CALL.fullmatch(line)
+        assert match, line
+        depth, words = int(match["depth"]), match["arguments"].split(", ")
+        first_x, first_y = (eval(words[place], {}, {"x": 0, "y": 0}) for place in (depth, 2 * depth + 1))
+        sources, targets = words[depth + 1 : 2 * depth + 1], words[2 * depth + 2 :]
+        assert len(targets) == depth
+        for point in product(*(range(int(extent)) for extent in words[:depth])):
+            offset = [sum(i * int(step) for i, step in zip(point, steps, strict=True)) for steps in (sources, targets)]
+            y[first_y + offset[1]] = x[first_x + offset[0]]
+        called.add(match["function"])
+    return called
+
+
+@given(shape=st.lists(st.integers(1, 3), min_size=1, max_size=4), data=st.data())
+def test_a_transpose(shape: list[int], data: st.DataObject) -> None:
+    x = np.arange(np.prod(shape), dtype=np.int16).reshape(shape)
+    order = data.draw(st.permutations(range(len(shape))))
+    expected = np.ascontiguousarray(x.transpose(order))
+    move = Move(
+        source="x", target="y", extents=tuple(map(str, expected.shape)),
+        source_steps=tuple(step // 2 for step in x.transpose(order).strides),
+        target_steps=tuple(step // 2 for step in expected.strides),
+    )  # fmt: skip
+    y = np.full(x.size, -1, np.int16)
+    play(str(copy_values(DType.I16, [move])["statements"]), x.ravel(), y)
+    assert y.tolist() == expected.ravel().tolist()
+
+
+def test_moves_of_different_depth_share_one_function() -> None:
+    """A block of rows beside a row: the shallow one gets loops of one trip around it."""
+    block = Move(source="x", target="y + 1", extents=("2", "3"), source_steps=(3, 1), target_steps=(4, 1))
+    row = Move(source="x + 6", target="y", extents=("2",), source_steps=(1,), target_steps=(4,))
+    values = copy_values(DType.BF16, [block, row])
+    y = np.full(8, -1)
+    assert play(str(values["statements"]), np.arange(8), y) == {values["function"]} == {"tw_copy_bf16_2"}
+    assert y.tolist() == [6, 0, 1, 2, 7, 3, 4, 5]
+    assert (values["depth"], values["inputs"], values["output"]) == (2, [("x", "uint16_t")], ("y", "uint16_t"))
+
+
+def test_bits_as_they_are() -> None:
+    """A float of 16 bits is not loaded as a float: a NaN keeps its bits."""
+    move = Move(source="x", target="y", extents=("4",), source_steps=(1,), target_steps=(1,))
+    values = copy_values(DType.F16, [move])
+    assert values["read"] == {"x": ("uint16_t", str)} and values["expression"] == "x"
+
+
+def test_deepened_walks_are_the_same() -> None:
+    found = deepened(Walk(extents=("n",), steps={"X": (2,), "Y": (1,)}), 3)
+    assert found == Walk(extents=("1", "1", "n"), steps={"X": (0, 0, 2), "Y": (0, 0, 1)})
