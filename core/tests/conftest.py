@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 import pytest
-from c_compiler import able
+from c_compiler import command_of
 from onnx.reference import ReferenceEvaluator
 
 from tilewright.allocate import allocate
@@ -198,9 +198,7 @@ def toy_build(
     sources = [path for folder in folders for path in sorted(folder.glob("*.[cS]")) if "_selftest" not in path.name]
     program = main.parent / "program"
     command = [
-        *able(compiler or find_compiler(), flags),
-        *STRICT,
-        *flags,
+        *command_of(compiler or find_compiler(), (*STRICT, *flags)),
         *(f"-I{folder}" for folder in folders),
         "-o",
         str(program),

@@ -1,4 +1,4 @@
-"""Knows how a plan is carried out on this machine, under sanitizers, and compared with the reference, step by step.
+"""Knows how a plan is carried out here, under sanitizers where there are some, and compared with the reference.
 Does not know how plans are made.
 """
 
@@ -16,6 +16,7 @@ from tilewright.ir.programs.program import Program
 from tilewright.ir.programs.runner import Job
 from tilewright.lower import lower
 from tilewright.runners.host import HostRunner
+from tilewright.runners.toolchain import find_compiler
 from tilewright.testing.one_step import vocabulary
 from tilewright.transform import HOOKS, transform
 
@@ -41,7 +42,7 @@ def demand_reference(plan: Allocated, feeds: Mapping[str, Array], folder: Path) 
         prefix="net",
         input_sets=(feeds, feeds),
         trace=True,
-        sanitize=True,
+        sanitize=find_compiler().sanitizers,
     )
     graph = plan.tiled.scheduled.bound.graph
     expected, found = run(graph, feeds, vocabulary()), HostRunner().run(job, folder)

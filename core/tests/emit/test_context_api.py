@@ -23,8 +23,8 @@ static int wrong(int line)
 #define EXPECT(condition) do { if (!(condition)) return wrong(__LINE__); } while (0)
 static TW_ALIGNED(16) uint8_t ram[TOY_POOL_RAM_SIZE + 16];
 static TW_ALIGNED(16) uint8_t blob[TOY_CONST_FLASH_SIZE + 16];
-static const int8_t x[10] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
-static int8_t y[10];
+static TW_ALIGNED(16) const int8_t x[10] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+static TW_ALIGNED(16) int8_t y[10];
 static unsigned calls;
 static int count(void *user, uint32_t step, tw_phase phase)
 {
