@@ -102,6 +102,7 @@ def _imported_by(statement: str) -> set[str]:
     return set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", MODULES)
 def test_a_layer_brings_only_what_its_authors_need(module: str) -> None:
     imported = _imported_by(f"import {module}")

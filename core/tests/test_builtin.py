@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tilewright import builtin
 from tilewright.plugins import examine_all
 
 
+@pytest.mark.slow
 def test_the_core_is_a_healthy_plugin_of_itself() -> None:
     report = next(report for report in examine_all() if report.package == "tilewright")
     assert (report.status, report.detail) == ("ok", "")

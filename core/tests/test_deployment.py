@@ -52,6 +52,7 @@ def kernels(plan: Deployment) -> set[str]:
     return {binding.kernel.name for binding in plan.scheduled.bound.bindings.values()}
 
 
+@pytest.mark.slow
 def test_numbers_come_with_a_model() -> None:
     code = "import sys, tilewright.deployment; print({'numpy', 'onnx', 'mako'} & sys.modules.keys())"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
@@ -67,6 +68,7 @@ def test_another_kernel_is_taken_where_no_tile_of_the_cheapest_fits() -> None:
     assert plan.worst_case_buffer_size["l1"] <= SCRATCHPAD_BYTES - CLUSTER.runtime_bytes["l1"]
 
 
+@pytest.mark.slow
 def test_a_kernel_that_is_pinned_is_not_exchanged() -> None:
     with pytest.raises(TilewrightError, match="TW5101"):
         deployment(SCRATCHPAD_BYTES, Decisions(kernels={"sigmoid_m": "test.sigmoid"})).compile()

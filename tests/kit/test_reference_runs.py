@@ -33,10 +33,12 @@ def plan() -> Allocated:
     return planner.plan(planner.bind(sketch.finish(sketch.node("Mul", (sketch.node("Add", (x, x)), x))), ONE_MEMORY))
 
 
+@pytest.mark.slow
 def test_what_is_right_passes(tmp_path: Path) -> None:
     demand_reference(plan(), FEEDS, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_wrong_output_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The other way round: it is the reference that changes."""
     (output,) = plan().tiled.scheduled.bound.graph.outputs
@@ -50,6 +52,7 @@ def test_a_wrong_output_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         demand_reference(plan(), FEEDS, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_step_that_is_not_exact_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     right = reference_runs.judge_steps
     monkeypatch.setattr(

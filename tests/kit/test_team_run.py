@@ -26,12 +26,14 @@ def _program() -> Deployment:
     return Deployment(model.SerializeToString(), CLUSTER.name, registry=registry_for(CLUSTER))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [{}, {"cores": 3, "mover": True}], ids=["alone", "team"])
 def test_results_are_those_of_the_network(program: Deployment, tmp_path: Path, how: dict[str, Any]) -> None:
     found = run_team(program.artifact, program.program, {"x": X}, tmp_path / "team", **how)
     assert found.keys() == {"y"} and np.array_equal(found["y"], -X)
 
 
+@pytest.mark.slow
 def test_a_program_that_warns_is_not_built(program: Deployment, tmp_path: Path) -> None:
     broken = {**program.artifact.files, "more.c": b"static int unused;\n"}
     with pytest.raises(subprocess.CalledProcessError):

@@ -45,6 +45,7 @@ def test_no_plan_is_wrong_and_the_same_seed_gives_the_same_plan(allocator: Alloc
     assert found > 40
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_stacking_is_valid_too(chance: random.Random) -> None:
@@ -65,6 +66,7 @@ def test_stacking_keeps_demanded_places_of_a_conflict_apart() -> None:
     assert stack(Problem(blocks=(one, other), pools=pools, conflicts=(("one", "other"),))).status == "unknown"
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_a_corrupted_plan_is_always_rejected(chance: random.Random) -> None:
@@ -122,6 +124,7 @@ def _something_under(problem: Problem, limit: int) -> int | None:
     return best
 
 
+@pytest.mark.slow
 def test_what_is_merged_and_scaled_keeps_its_optimum() -> None:
     """Normalisation against brute force on the original problem: nothing lower where a proof is claimed."""
     proved = 0
@@ -227,6 +230,7 @@ def test_auto_asks_the_exact_allocator_only_where_heuristics_prove_nothing() -> 
     assert (exact.asked, again.status, again.found_by) == (1, "feasible", "best-fit")
 
 
+@pytest.mark.slow
 def test_auto_asks_the_exact_allocator_first_for_very_many_blocks() -> None:
     many = ram(*(block(f"b{i}", 1, 0, 0) for i in range(1_500)))
     stacked = Solution(status="feasible", places={f"b{i}": Place(pool="ram", offset_bytes=i) for i in range(1_500)})
@@ -248,6 +252,7 @@ def test_auto_asks_the_exact_allocator_first_for_many_plain_blocks(count: int, a
     assert Auto(exact=proved).solve(many, SMALL).found_by == ("minimalloc" if asked else "best-fit")
 
 
+@pytest.mark.slow
 def test_auto_takes_the_better_plan_and_says_whose_it_is() -> None:
     hard = _minimalloc("A")
     normal = normalised(hard)
@@ -274,6 +279,7 @@ def _minimalloc(letter: str) -> Problem:
     return ram(*(block(r["id"], int(r["size"]), int(r["lower"]), int(r["upper"]) - 1) for r in rows))
 
 
+@pytest.mark.slow
 def test_the_quality_of_the_heuristics_is_what_is_known_of_them() -> None:
     """Peak over lower bound on instance A: TVM's greedy leaves 29 %, the skyline 16 %."""
     problem = _minimalloc("A")
@@ -299,6 +305,7 @@ def test_networks_have_the_best_plan(name: str, tmp_path: Path) -> None:
     assert peaks(problem, solution)["ram"] <= peaks(problem, tvms)["ram"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("count", "longest", "most_calls"),
     [(1_500, 130, 2_500), (1_600, 8_000, 4_500), pytest.param(20_000, 130, 2_500, marks=pytest.mark.long)],

@@ -22,6 +22,7 @@ from tilewright.testing.allocation_problems import block, ram, random_problem
 SMALL = Budget(work=3_000)
 
 
+@pytest.mark.slow
 @settings(max_examples=250, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_every_plan_is_valid_and_not_under_the_bound(chance: random.Random) -> None:
@@ -36,6 +37,7 @@ def test_every_plan_is_valid_and_not_under_the_bound(chance: random.Random) -> N
         assert not solution.places
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_without_limits_there_is_always_a_plan(chance: random.Random) -> None:
@@ -43,6 +45,7 @@ def test_without_limits_there_is_always_a_plan(chance: random.Random) -> None:
     assert BestFit().solve(problem, SMALL).status in ("optimal", "feasible")
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_the_same_problem_gives_the_same_plan(chance: random.Random) -> None:
@@ -167,6 +170,7 @@ def test_networks_reach_the_lower_bound(name: str, tmp_path: Path) -> None:
     assert solution.status == "optimal"
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_an_earlier_plan_is_kept_where_none_is_better(chance: random.Random) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,6 +40,7 @@ def test_nothing_is_put_where_something_is_reserved_or_demanded() -> None:
     assert [tight[name].offset_bytes for name in "xyz"] == [0, 4, 8]
 
 
+@pytest.mark.slow
 @given(st.randoms(use_true_random=False))
 def test_no_two_overlap_and_all_are_aligned(chance: random.Random) -> None:
     blocks = [item(f"b{at}", chance.randint(1, 9), chance.choice([1, 2, 4, 8])) for at in range(8)]

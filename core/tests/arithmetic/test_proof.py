@@ -27,6 +27,7 @@ def shifted(acc: Integers, multiplier: int, shift: int, requant: Requant) -> Int
     return np.asarray([min(max(v, requant.low), requant.high) for v in values], np.int64)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(scale=scales, limits=clamps, zero_point=zeros, low=st.integers(-3000, 3000), extent=st.integers(0, 4000))
 def test_proved_means_equal_everywhere(

@@ -84,6 +84,7 @@ def test_what_cannot_be_computed_again(value: str, readers: tuple[str, ...], say
     assert raised.value.code == "TW1118" and says in raised.value.message and raised.value.fix
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32), st.integers(1, 4))
 def test_every_value_is_what_it_was(seed: int, times: int) -> None:
     chance = random.Random(seed)

@@ -56,6 +56,7 @@ def test_every_text_becomes_a_safe_identifier(text: str) -> None:
     assert len(name) <= MAX_IDENTIFIER + 2
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(max_size=6) | st.sampled_from(HOSTILE), max_size=30))
 @example(["a", "a_2", "A", "a.", "a_2_2", "A_2"])
 def test_identifiers_are_unique_whatever_their_case(texts: list[str]) -> None:
@@ -67,6 +68,7 @@ def test_identifiers_are_unique_whatever_their_case(texts: list[str]) -> None:
     assert all(IDENTIFIER.match(name) for name in names.values())
 
 
+@pytest.mark.slow
 @given(st.text(max_size=200) | st.sampled_from(HOSTILE))
 @example("///*/")
 @example("/" + "x" * 29 + "/" + "y" * 99)

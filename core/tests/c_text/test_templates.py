@@ -40,6 +40,7 @@ def in_another_process(text: str, value: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.slow
 def test_the_second_process_compiles_nothing() -> None:
     assert in_another_process("<${a}>", "1") == "<1> True"
     assert in_another_process("<${a}>", "2") == "<2> False"
@@ -62,6 +63,7 @@ def test_escaping_and_the_version_of_mako_are_other_templates(monkeypatch: pytes
     assert len(list(cache_folder().glob("*.mako"))) == 3
 
 
+@pytest.mark.slow
 def test_files_are_there_whole_and_nothing_else_is(home: Path) -> None:
     assert template("<${a}>").render(a=1) == "<1>"
     (folder,) = home.iterdir()

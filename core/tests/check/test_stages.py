@@ -54,6 +54,7 @@ LAST = SCHEDULED.steps[-1].name
 VALUE = GRAPH.inputs[0]
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_what_the_stages_make_is_sound(chance: random.Random) -> None:

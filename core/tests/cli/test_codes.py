@@ -9,6 +9,8 @@ import sys
 from importlib.resources import files
 from pathlib import Path
 
+import pytest
+
 import tilewright
 from tilewright.errors.catalogue import catalogue
 
@@ -32,6 +34,7 @@ def raised() -> set[str]:
     return found
 
 
+@pytest.mark.slow
 def test_every_code_that_is_raised_is_explained_and_the_other_way_round() -> None:
     assert raised() == set(catalogue())
 
@@ -60,6 +63,7 @@ def explain(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_explain_lists_all_and_explains_one() -> None:
     everything = explain().stdout.splitlines()
     assert [line.split("  ")[0] for line in everything] == sorted(catalogue())

@@ -81,6 +81,7 @@ def modules(program: str) -> int:
     return int(subprocess.run(command, capture_output=True, text=True, check=True).stderr)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("program", "limit"), [(MAIN, 0.5), ("import tilewright.api", 0.25)], ids=["help", "api"])
 def test_asking_imports_a_part_of_what_onnx_does(program: str, limit: float) -> None:
     """What that takes is measured by `benchmarks/compile_time.py`."""

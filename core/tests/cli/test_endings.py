@@ -53,6 +53,7 @@ def test_a_full_disk_behind_standard_output_is_no_bug(words: tuple[str, ...], bu
     assert "Traceback" not in finished.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not FULL.exists(), reason="this system has no /dev/full")
 def test_a_full_disk_behind_standard_error_ends_the_command_in_peace() -> None:
     with FULL.open("w") as full:

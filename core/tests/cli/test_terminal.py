@@ -37,6 +37,7 @@ def piped(*words: str, program: str = "from tilewright.cli import main; main()")
     return subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_a_terminal_gets_a_table_with_a_rule_and_colours(at_terminal: Callable[..., Any], blocks: str) -> None:
     screen = at_terminal("plan", blocks, "--allocator", "best-fit")
     head, names, rule, row = screen.colourless.splitlines()
@@ -47,6 +48,7 @@ def test_a_terminal_gets_a_table_with_a_rule_and_colours(at_terminal: Callable[.
     assert "\x1b[1;32moptimal\x1b[0m" in screen.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "variables", [{"NO_COLOR": "1"}, {"TERM": "dumb"}, {"TERM": ""}, {"PYTHONIOENCODING": "ascii"}]
 )
@@ -59,6 +61,7 @@ def test_who_wants_no_colour_gets_what_a_pipe_gets(
     assert (screen.text, screen.code) == (plain.stdout + plain.stderr, plain.returncode)
 
 
+@pytest.mark.slow
 def test_an_error_is_red_and_what_to_type_stands_out(at_terminal: Callable[..., Any]) -> None:
     screen = at_terminal("explain", "TW5oo1")
     assert screen.code == 2
@@ -66,10 +69,12 @@ def test_an_error_is_red_and_what_to_type_stands_out(at_terminal: Callable[..., 
     assert "\x1b[36mtilewright explain\x1b[0m     lists all" in screen.text
 
 
+@pytest.mark.slow
 def test_a_wrong_command_line_is_an_error_in_colour_too(at_terminal: Callable[..., Any]) -> None:
     assert at_terminal("chekc").text.startswith("\x1b[1;31merror[TW1100]\x1b[0m: ")
 
 
+@pytest.mark.slow
 def test_only_the_stream_that_is_a_terminal_is_drawn_on(at_terminal: Callable[..., Any], blocks: str) -> None:
     program = (
         "import subprocess, sys\n"
@@ -84,11 +89,13 @@ def test_help_at_a_terminal_imports_no_rich(at_terminal: Callable[..., Any], wor
     assert at_terminal(*words, program=SPY).text.endswith("False")
 
 
+@pytest.mark.slow
 def test_a_pipe_imports_no_rich(blocks: str) -> None:
     finished = piped("plan", blocks, "--allocator", "best-fit", program=SPY)
     assert (finished.returncode, finished.stderr) == (0, "False")
 
 
+@pytest.mark.slow
 def test_drawing_imports_rich(at_terminal: Callable[..., Any], blocks: str) -> None:
     assert at_terminal("plan", blocks, "--allocator", "best-fit", program=SPY).text.endswith("True")
 

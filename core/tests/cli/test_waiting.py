@@ -61,6 +61,7 @@ def test_the_line_says_what_begins_and_is_gone_at_the_end(at_terminal: Callable[
     assert last == "\x1b[Kafter"
 
 
+@pytest.mark.slow
 def test_an_interrupt_clears_it_too(at_terminal: Callable[..., Any]) -> None:
     assert "\r\x1b[KTraceback" in at_terminal("now", program=WAITS).text
 

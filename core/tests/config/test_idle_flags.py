@@ -32,6 +32,7 @@ def said(plan: Allocated, **asked: Any) -> tuple[str, ...]:
     return tuple(line for note in notes for line in note.details)
 
 
+@pytest.mark.slow
 def test_flags_that_were_followed_are_not_named() -> None:
     assert not said(planned())
     assert not said(planned(optimize="ram", recompute=1.2), optimize="ram", recompute=1.2)
@@ -54,6 +55,7 @@ def test_on_one_memory(asked: dict[str, Any], begins: str, reason: str) -> None:
     assert reason in line
 
 
+@pytest.mark.slow
 def test_on_a_cluster() -> None:
     plan = planned(CLUSTER)
     assert not said(plan, buffering="double", tiler="min")
@@ -62,6 +64,7 @@ def test_on_a_cluster() -> None:
     assert all("is no machine with one memory and one core" in line for line in rows)
 
 
+@pytest.mark.slow
 def test_a_pin_of_a_value_that_passes_between_steps_that_run_as_one() -> None:
     plan = planned(CLUSTER)
     region = next(region for region in plan.tiled.regions if region.unmaterialised)

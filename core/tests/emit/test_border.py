@@ -11,6 +11,7 @@ from tilewright.emit.border import decimal_float
 from tilewright.emit.weights import initialiser
 
 
+@pytest.mark.slow
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False))
 def test_decimal_floats_read_back_to_the_same_bits(value: float) -> None:
     text = decimal_float(value)

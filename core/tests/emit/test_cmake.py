@@ -11,6 +11,8 @@ import pytest
 
 from tilewright.emit import EmitOptions, Vector
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(("form", "layout"), [("c", "single"), ("incbin", "single"), ("c", "split")])
 def test_builds_and_tests_itself(toy: Any, tmp_path: Path, cmake: Any, form: Any, layout: Any) -> None:

@@ -111,6 +111,7 @@ USER = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("io", ["pool", "user"])
 @pytest.mark.parametrize("form", ["c", "incbin"])
 def test_documented_answers(toy: Any, tmp_path: Path, io: str, form: Any) -> None:
@@ -121,6 +122,7 @@ def test_documented_answers(toy: Any, tmp_path: Path, io: str, form: Any) -> Non
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_constants_that_are_not_linked(toy: Any, tmp_path: Path) -> None:
     files = toy.write(toy.artifact(toy.program(toy.graph())), tmp_path / "toy")
     (files / "toy_weights.c").unlink()

@@ -36,6 +36,7 @@ def sources(folder: Path) -> Sequence[Path]:
     return sorted(folder.glob("*.c"))
 
 
+@pytest.mark.slow
 @COMPILERS
 @pytest.mark.parametrize("form", ["c", "incbin"])
 @pytest.mark.parametrize("io", ["pool", "user"])
@@ -98,6 +99,7 @@ def test_the_header_in_other_languages(
     run(*compiler.command, *options, *flags, "-c", user, "-o", tmp_path / "user.o")
 
 
+@pytest.mark.slow
 def test_cpp_calls_c(cc: Any, cxx: Any, folder: Path, tmp_path: Path) -> None:
     main = tmp_path / "main.cc"
     main.write_text('#include "toy.h"\nint main() { int8_t x[10] = {}, y[10]; return toy(x, y); }\n')
@@ -124,6 +126,7 @@ def test_fast_math_is_refused(cc: Any, folder: Path, tmp_path: Path) -> None:
     assert subprocess.run(command, capture_output=True, check=False).returncode
 
 
+@pytest.mark.slow
 def test_external_names_and_writable_bytes(cc: Any, tool: Any, folder: Path, tmp_path: Path) -> None:
     for source in sources(folder):
         run(*cc(), "-std=c11", "-O2", "-c", source, "-o", tmp_path / f"{source.stem}.o")
@@ -148,6 +151,7 @@ def test_sections_can_be_overridden(cc: Any, tool: Any, folder: Path, tmp_path: 
     assert ".bss.tw" not in headers
 
 
+@pytest.mark.slow
 def test_hooks_are_compiled_out(cc: Any, tool: Any, folder: Path, tmp_path: Path) -> None:
     """With TW_NO_HOOKS nothing calls through a pointer any more."""
     run(*cc(), "-std=c11", "-O2", "-DTW_NO_HOOKS", "-c", folder / "toy.c", "-o", tmp_path / "without.o")
@@ -158,6 +162,7 @@ def test_hooks_are_compiled_out(cc: Any, tool: Any, folder: Path, tmp_path: Path
     assert texts["without"] < texts["with"]
 
 
+@pytest.mark.slow
 def test_two_models_in_one_program_without_a_heap(toy: Any, tmp_path: Path) -> None:
     one = toy.write(toy.artifact(toy.program(toy.graph(), "one")), tmp_path / "one")
     two = toy.write(
@@ -177,6 +182,7 @@ def test_two_models_in_one_program_without_a_heap(toy: Any, tmp_path: Path) -> N
     run(toy.build([one, two, three], tmp_path / "main.c", wrapped))
 
 
+@pytest.mark.slow
 def test_one_context_for_each_thread(toy: Any, tmp_path: Path) -> None:
     files = toy.write(toy.artifact(toy.program(toy.graph())), tmp_path / "toy")
     (tmp_path / "main.c").write_text(

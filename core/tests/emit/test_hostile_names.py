@@ -41,6 +41,7 @@ def test_it_compiles(toy: Any, cc: Any, tmp_path: Path, names: tuple[str, str], 
         subprocess.run([*cc(*flags), "-c", "-o", tmp_path / "object.o", files / name], check=True)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(min_size=1, max_size=30), st.text(min_size=1, max_size=30))
 def test_nothing_leaves_its_comment(toy: Any, one: str, other: str) -> None:

@@ -44,6 +44,7 @@ def text_of(plan: Allocated) -> str:
     return emit(program, EmitOptions(generator="tilewright")).files["net.c"].decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LAYERS)
 def test_operators_in_tiles_read_well(name: str) -> None:
     assert objections(layer_text(name)) == []
@@ -53,6 +54,7 @@ OFTEN = ("cnn", "attention", "sequence", "bottleneck")  # the others are of the 
 SIZES = [2 << 10, pytest.param(16 << 10, marks=pytest.mark.long)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scratchpad_bytes", SIZES)
 @pytest.mark.parametrize(
     "kind", [pytest.param(kind, marks=() if kind in OFTEN else pytest.mark.long) for kind in KINDS]

@@ -59,6 +59,7 @@ def test_no_warning_and_the_selftest_passes(toy: Any, tmp_path: Path, form: Any)
     assert subprocess.run([toy.build([folder], tmp_path / "main.c", ("-O2",))], check=False).returncode == 0
 
 
+@pytest.mark.slow
 def test_both_layouts_give_the_same_outputs(toy: Any, tmp_path: Path) -> None:
     outputs = []
     for layout in ("single", "split"):

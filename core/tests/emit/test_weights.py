@@ -49,6 +49,7 @@ def test_bytes(content: bytes) -> None:
     assert all(line.startswith("    ") and line.count(",") <= PER_LINE for line in text.splitlines())
 
 
+@pytest.mark.slow
 @given(arrays.arrays(st.sampled_from([np.int8, np.uint16, np.int32]), st.integers(0, 40)))
 def test_integers(array: np.ndarray) -> None:
     words = re.findall(r"-?\d+", re.sub(r"INT32_MIN|\(-2147483647 - 1\)", "-2147483648", initialiser(array)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import pytest
+
 import tilewright
 from tilewright.errors.catalogue import catalogue
 
@@ -25,6 +27,7 @@ def said(source: Path) -> list[str]:
     return [node.value for node in texts if isinstance(node.value, str)]
 
 
+@pytest.mark.slow
 def test_no_text_sends_a_user_to_a_file_of_the_repository() -> None:
     assert [code.code for code in catalogue().values() if "docs/" in code.text] == []
     found = {str(source.relative_to(SOURCES)) for source in SOURCES.rglob("*.py") if "docs/" in "".join(said(source))}

@@ -80,6 +80,7 @@ def test_every_layout_has_the_header_of_the_kernels(toy: Any, name: str) -> None
 # make
 
 
+@pytest.mark.slow
 @pytest.fixture
 def make(cc: Any, tool: Any) -> tuple[str, ...]:
     """GNU make, with the C compiler that the product finds."""
@@ -95,6 +96,7 @@ def test_make_builds_and_runs_the_selftest(toy: Any, tmp_path: Path, make: Any, 
     assert not list((folder / "build").iterdir())
 
 
+@pytest.mark.slow
 def test_make_honours_what_the_user_sets(toy: Any, tmp_path: Path, cc: Any, tool: Any) -> None:
     folder = written(made(toy, "make"), tmp_path / "toy")
     for name, real in (("cc", shlex.join(cc())), ("ar", tool("ar"))):
@@ -111,6 +113,7 @@ def test_make_honours_what_the_user_sets(toy: Any, tmp_path: Path, cc: Any, tool
     assert (tmp_path / "out" / "libtoy.a").exists()
 
 
+@pytest.mark.slow
 def test_make_builds_again_what_changed(toy: Any, tmp_path: Path, make: Any) -> None:
     folder = written(made(toy, "make"), tmp_path)
     again = (*make, "-C", folder)
@@ -221,6 +224,7 @@ def test_zephyr_asks_for_a_libc_with_mathematics(toy: Any) -> None:
     assert "\tselect REQUIRES_FULL_LIBC\n" in files["zephyr/Kconfig"].decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["single", "split"])
 def test_zephyr_cmake_builds_with_stand_ins_for_its_commands(toy: Any, tmp_path: Path, cmake: Any, layout: Any) -> None:
     """The three commands do here what Zephyr's documentation says of them."""
@@ -290,6 +294,7 @@ target_link_libraries(selftest __idf_toy m)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["c", "incbin"])
 def test_esp_idf_component_builds_the_sources_where_they_are(toy: Any, tmp_path: Path, cmake: Any, form: Any) -> None:
     """With a function that registers a component as ESP-IDF's does: a library, and its name in COMPONENT_LIB."""
@@ -318,6 +323,7 @@ def _pack_schema() -> Any:
     return XMLSchema(Path(__file__).with_name("PACK.xsd"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["c", "incbin"])
 def test_cmsis_pack_is_valid_by_its_schema(toy: Any, form: Any, pack_schema: Any) -> None:
     text = made(toy, "cmsis-pack", form=form, selftest=True)["tilewright.toy.pdsc"].decode()

@@ -50,6 +50,7 @@ def test_importing_the_package_brings_nothing() -> None:
     assert not {"numpy", "onnx", "click", "pluggy", "mako"} & found
 
 
+@pytest.mark.slow
 def test_the_front_door_brings_neither_onnx_nor_the_command_line() -> None:
     assert not {"onnx", "onnxruntime", "click"} & imported_by("import tilewright; tilewright.compile")
 

@@ -67,6 +67,7 @@ def test_it_is_sound(loads, small):
     assert graph.tensors["y"].shape == (1, 2, 16)
 
 
+@pytest.mark.slow
 @fuzz
 @given(flips=st.lists(st.tuples(st.integers(0, 1 << 20), st.integers(1, 255)), min_size=1, max_size=4))
 def test_flipped_bytes(loads, small, flips):
@@ -76,12 +77,14 @@ def test_flipped_bytes(loads, small, flips):
     outcome(loads, bytes(data))
 
 
+@pytest.mark.slow
 @fuzz
 @given(st.data())
 def test_truncated(loads, small, data):
     outcome(loads, small[: data.draw(st.integers(0, len(small)))])
 
 
+@pytest.mark.slow
 @fuzz
 @given(first=st.integers(0, 1 << 20), length=st.integers(0, 40), target=st.integers(0, 1 << 20))
 def test_moved_pieces(loads, small, first, length, target):
@@ -89,6 +92,7 @@ def test_moved_pieces(loads, small, first, length, target):
     outcome(loads, small[:target] + small[first : first + length] + small[target:])
 
 
+@pytest.mark.slow
 @fuzz
 @given(st.binary(max_size=200))
 def test_any_bytes(loads, data):

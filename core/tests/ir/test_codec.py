@@ -107,6 +107,7 @@ DECISIONS = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(NODES)
 def test_nodes_round_trip(node: Node) -> None:
@@ -116,6 +117,7 @@ def test_nodes_round_trip(node: Node) -> None:
     assert {k: type(v) for k, v in again.attributes.items()} == {k: type(v) for k, v in node.attributes.items()}
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(DECISIONS)
 def test_decisions_round_trip(decisions: Decisions) -> None:

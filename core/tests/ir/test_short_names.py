@@ -45,6 +45,7 @@ PART = st.text(alphabet="ab_.", min_size=1, max_size=3)
 NAME = st.lists(st.lists(PART, min_size=1, max_size=4).map("/".join), min_size=1, max_size=3).map(";".join)
 
 
+@pytest.mark.slow
 @given(st.lists(st.one_of(NAME, st.text(max_size=8)), max_size=12))
 def test_no_two_are_alike_and_none_is_longer(names: list[str]) -> None:
     found = short_names(names)

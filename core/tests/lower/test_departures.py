@@ -60,12 +60,14 @@ def image_network(channels: int = 2, spatial: tuple[int, ...] = (16, 5)) -> RowN
     return RowNetwork(graph=sketch.finish(y, total), feeds={"x": feeds})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_networks_give_the_references_outputs(seed: int, tmp_path: Path) -> None:
     network = row_network(seed, vocabulary())
     demand_reference(planned(network, *WAYS[seed % len(WAYS)]), network.feeds, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS, ids="-".join)
 @pytest.mark.parametrize("spatial", [(16, 5), (40,)], ids=str)
 def test_an_output_beside_one_that_is_whole(
@@ -87,6 +89,7 @@ def test_the_output_is_nowhere_whole() -> None:
     assert ram_bytes(plan) <= ram_bytes(with_output) - output.rows.size_bytes * 8
 
 
+@pytest.mark.slow
 def test_a_value_that_is_made_at_once_is_given_in_rows(tmp_path: Path) -> None:
     sketch = Sketch(operators=vocabulary())
     x = sketch.input("x", DType.F32, (1, 12))
@@ -97,6 +100,7 @@ def test_a_value_that_is_made_at_once_is_given_in_rows(tmp_path: Path) -> None:
     demand_reference(plan, network.feeds, tmp_path)
 
 
+@pytest.mark.slow
 def test_what_an_output_only_shows_is_compared_as_the_output(tmp_path: Path) -> None:
     """The Departure is before a Reshape: what it gives is in the caller's memory, and there when all rows are taken."""
     sketch = Sketch(operators=vocabulary())
@@ -170,6 +174,7 @@ int main(void)
 """
 
 
+@pytest.mark.slow
 def test_wrong_calls_change_nothing(tmp_path: Path) -> None:
     network = image_network(1)
     made = hooked_program(planned(network, "push", "ram"))

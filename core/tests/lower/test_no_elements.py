@@ -34,6 +34,7 @@ def out_of_reach() -> Platform:
     return replace(far, memories=tuple(memories))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("platform", [cluster(), out_of_reach()], ids=["near", "out of reach"])
 @pytest.mark.parametrize("names", [*((name,) for name in LAYERS), tuple(LAYERS)], ids=", ".join)
 def test_every_output_is_what_the_reference_says(names: tuple[str, ...], platform: Platform, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -237,6 +238,7 @@ def built(graph: Graph, tiler: AnyTiler, wanted: list[str], platform: Platform) 
     return program, emit(program, EmitOptions(generator="tilewright 0"))
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**9))
 @RANDOMLY
 def test_regions(tmp_path: Path, seed: int) -> None:

@@ -89,12 +89,14 @@ def planned_with(network: Network, outputs: Mapping[str, IoOwner], optimize: Opt
     return Fitting(planner=planner).plan(planner.bind(with_streamed_io(network.graph, passing), ONE_MEMORY))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_networks_give_the_references_outputs(seed: int, tmp_path: Path) -> None:
     network = random_network(seed)
     demand_reference(planned(network, *WAYS[seed % len(WAYS)]), network.feeds, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_single_number_is_a_row(tmp_path: Path) -> None:
     sketch = Sketch(operators=vocabulary())
     x, gain = sketch.input("x", DType.F32, (1, 2, 12, 5)), sketch.input("gain", DType.F32, ())
@@ -244,6 +246,7 @@ def _folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("arrivals")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_rows_come_in_any_order(case: str, folder: Path) -> None:
     where = built(case, folder / case.replace(" ", "_"))
@@ -279,6 +282,7 @@ def test_inputs_are_nowhere_whole() -> None:
     assert kept.inputs == network.graph.inputs and ram_bytes(planned(network, "pull")) < whole
 
 
+@pytest.mark.slow
 def test_one_input_has_the_same_code_as_before() -> None:
     """What is there for several is not there for one."""
     network = row_network(1, vocabulary())
@@ -286,6 +290,7 @@ def test_one_input_has_the_same_code_as_before() -> None:
     assert b"tw_end_of_room" not in code["net.c"] and b"net_room_x" not in code["net.h"]
 
 
+@pytest.mark.slow
 def test_two_outputs_are_taken_in_any_number_of_rows(tmp_path: Path) -> None:
     """`ready` says which; both outputs, and both inputs, are nowhere whole."""
     network = two_images(heights=(14, 9), apart=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -36,6 +37,8 @@ from tilewright.testing.cluster import cluster, copy_path
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.space.tiling_space import cuttable
 from tilewright.transform import HOOKS, LIFETIMES, transform
+
+pytestmark = pytest.mark.slow
 
 OPERATORS = {operator.name: operator for operator in tilewright_operators()}
 KERNELS = {kernel.name: kernel for kernel in tilewright_kernels()}

@@ -53,6 +53,7 @@ sizes = st.dictionaries(st.sampled_from("abcd"), st.integers(1, 200), min_size=1
 pairs = st.lists(st.lists(st.sampled_from("abcd"), min_size=1, max_size=3), max_size=4)
 
 
+@pytest.mark.slow
 @given(sizes, pairs)
 def test_who_may_run_at_the_same_time_shares_no_byte(found: dict[str, int], concurrent: list[list[str]]) -> None:
     (pool,) = share_pools("app", concurrent, ram(**found))

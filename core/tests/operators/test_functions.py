@@ -52,6 +52,7 @@ def tool() -> ModuleType:
     return module
 
 
+@pytest.mark.slow
 def test_within_one_ulp(library: ctypes.CDLL) -> None:
     bits = np.random.default_rng(1).integers(0, 2**32, 2_000_000, dtype=np.uint64).astype(np.uint32).view(np.float32)
     dense = np.linspace(-104, 89, 1_000_001, dtype=np.float32)

@@ -21,6 +21,8 @@ from tilewright.frontend.load import load
 from tilewright.ir.graphs.operator import Operator
 from tilewright.operators.families import FAMILIES
 
+pytestmark = pytest.mark.slow  # the first one waits for onnx to make all of its cases
+
 OPERATORS = (
     "Abs", "Add", "And", "ArgMax", "ArgMin", "Ceil", "Clip", "Concat", "DequantizeLinear", "Div", "Elu", "Equal", "Erf",
     "Exp", "Flatten", "Floor", "Gather", "Gelu", "Greater", "GreaterOrEqual", "HardSigmoid", "HardSwish", "Identity",

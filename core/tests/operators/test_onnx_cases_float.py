@@ -20,6 +20,8 @@ from tilewright.frontend.load import load
 from tilewright.ir.graphs.operator import Operator
 from tilewright.operators.families import FAMILIES
 
+pytestmark = pytest.mark.slow  # the first one waits for onnx to make all of its cases
+
 OPERATORS = (
     "AveragePool", "BatchNormalization", "Conv", "ConvTranspose", "Gemm", "GlobalAveragePool", "GlobalMaxPool",
     "InstanceNormalization", "LayerNormalization", "LogSoftmax", "MatMul", "MaxPool", "ReduceMax", "ReduceMean",

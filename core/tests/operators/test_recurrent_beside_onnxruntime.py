@@ -19,6 +19,8 @@ from tilewright.frontend.load import load
 from tilewright.operators.families import FAMILIES
 from tilewright.operators.recurrent.activations import KINDS
 
+pytestmark = pytest.mark.slow
+
 onnxruntime = pytest.importorskip("onnxruntime")
 
 OPERATORS = {operator.name: operator for family in FAMILIES for operator in import_module(family).OPERATORS}

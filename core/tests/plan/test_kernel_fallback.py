@@ -62,6 +62,7 @@ def asked_for(error: TilewrightError | None) -> int:
     return int(line.split("=")[1].split()[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tiler", ["auto", "min"])
 @pytest.mark.parametrize("seed", range(4))
 def test_what_is_asked_for_is_the_least_that_does(tmp_path: Path, seed: int, tiler: str) -> None:
@@ -80,6 +81,7 @@ def test_all_steps_that_no_tile_fits_are_known_at_once(tmp_path: Path) -> None:
     assert all(one.needs is not None and not one.others for one in error.others)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("network", ["ad_int8", "resnet8_int8"])
 def test_of_whole_networks_as_well(network: str) -> None:
     model = network_file(network)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
+
 from tilewright.ir.plans.decisions import Recomputation
 from tilewright.ir.plans.stages import Allocated, Tiled
 from tilewright.plan.plan_notes import plan_notes
@@ -24,6 +26,7 @@ def told(plan: Allocated) -> list[str]:
     return [note.code for note in plan_notes(plan, vocabulary())]
 
 
+@pytest.mark.slow
 def test_each_kind_of_note_once_and_warnings_first(planned: Callable[..., Allocated]) -> None:
     plan = planned("ram")
     assert told(plan) == ["TW5036"]

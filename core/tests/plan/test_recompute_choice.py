@@ -71,6 +71,7 @@ def test_the_note_says_what_and_before_which_steps() -> None:
     assert not [*recomputation_notes(plan)]
 
 
+@pytest.mark.slow
 def test_the_steps_compute_what_they_should(tmp_path: Path) -> None:
     draw = np.random.default_rng(0)
     feeds = {"few": draw.integers(-1, 2, SIDE), "x": draw.integers(-1, 2, (SIDE, SIDE))}  # sums are exact

@@ -70,6 +70,7 @@ def _typed(line: str, bound: Bound) -> tuple[Bound, Fitting]:
     return with_memories(bound, sizes), _fitting(io, int(effort[1]) if effort else 2_000)
 
 
+@pytest.mark.slow
 def test_every_line_works_when_it_is_typed() -> None:
     lines = 0
     for seed in range(30):
@@ -106,6 +107,7 @@ def test_nothing_is_promised_that_was_not_planned() -> None:
     assert not any("--memory" in line or "--io" in line for line in caught.value.fix)
 
 
+@pytest.mark.slow
 def test_several_memories_and_pins_are_tried() -> None:
     """Every line about two memories works; pins are suspected; what is told is what the plan takes."""
     lines = 0
@@ -127,6 +129,7 @@ def test_several_memories_and_pins_are_tried() -> None:
     assert lines > 10
 
 
+@pytest.mark.slow
 def test_how_much_one_memory_needs_is_searched_with_a_fraction_of_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sizes that are told were planned with all of it."""
     budgets, solve = list[int](), BestFit.solve

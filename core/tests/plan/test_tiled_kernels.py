@@ -60,6 +60,7 @@ def test_a_kernel_with_faster_tiles_is_taken() -> None:
     assert chosen(deployment(32 << 10)) == QUICK
 
 
+@pytest.mark.slow
 def test_more_room_is_not_slower() -> None:
     """Over all sizes at which the kernel changes, but for what another kernel must gain to be taken."""
     found = [cycles(deployment(l1_bytes)) for l1_bytes in range(512, 4096, 128)]

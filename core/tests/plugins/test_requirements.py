@@ -17,6 +17,7 @@ VERSIONS = st.lists(st.integers(0, 3), min_size=1, max_size=4).map(lambda number
 BOUNDS = st.lists(st.tuples(st.sampled_from([">=", "<"]), VERSIONS).map("".join), max_size=3).map(",".join)
 
 
+@pytest.mark.slow
 @given(VERSIONS, BOUNDS)
 def test_plain_ones_are_read_as_packaging_reads_them(version: str, bounds: str) -> None:
     expected = Requirement(f"core{bounds}").specifier

@@ -169,6 +169,7 @@ def crowd() -> Any:
     return problem, solved(problem, BestFit(), Budget(work=20_000))
 
 
+@pytest.mark.slow
 def test_five_hundred_buffers_stay_readable(browser: Any, tmp_path: Path, crowd: Any) -> None:
     """No label leaves its box, no two labels of the time axis touch, and every box answers."""
     problem, solution = crowd
@@ -193,6 +194,7 @@ def test_five_hundred_buffers_stay_readable(browser: Any, tmp_path: Path, crowd:
     assert browser.value("document.querySelector('#tip b').textContent") == smallest
 
 
+@pytest.mark.slow
 def test_the_svg_for_documents_draws_too(browser: Any, tmp_path: Path, crowd: Any) -> None:
     problem, solution = crowd
     file = tmp_path / "plan.svg"
@@ -241,6 +243,7 @@ def test_every_label_is_readable(browser: Any, tmp_path: Path, width: int, theme
     assert faint == []
 
 
+@pytest.mark.slow
 def test_a_label_that_is_hard_to_read_is_found(browser: Any, tmp_path: Path) -> None:
     file = tmp_path / "faint.html"
     file.write_text(
@@ -255,6 +258,7 @@ def test_a_label_that_is_hard_to_read_is_found(browser: Any, tmp_path: Path) -> 
     assert [label for label, _, _ in browser.faint()] == ["grey", "thin", "night", "box", "hint"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_labels_have_the_colour_that_is_readable_on_boxes(browser: Any, tmp_path: Path, theme: str) -> None:
     file = tmp_path / "report.html"

@@ -64,6 +64,7 @@ def test_figures_add_up_and_the_schema_holds(target: Any) -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_report_is_plain_data_and_the_same_each_time() -> None:
     one, other = (json.dumps(build_report(deployment())) for _ in range(2))
     assert one == other and json.loads(one) == build_report(deployment())

@@ -49,6 +49,7 @@ def run(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("io", ["pool", "user"])
 @pytest.mark.parametrize("form", ["c", "incbin", "bin"])
 @pytest.mark.parametrize("sanitize", [False, True])
@@ -91,6 +92,7 @@ def test_faults_are_caught(toy: Any, tmp_path: Path, fault: str) -> None:
     assert caught.value.exit_code is Exit.TOOLCHAIN
 
 
+@pytest.mark.slow
 def test_use_of_a_dead_buffer_is_caught(toy: Any, tmp_path: Path) -> None:
     """Step 3 reads what step 2 read: those bytes are dead by then."""
     program = toy.program(toy.graph(length=64), io="user")
@@ -130,6 +132,7 @@ def test_a_trace_without_hooks_says_what_is_missing(toy: Any, tmp_path: Path) ->
         RUNNER.run(job, tmp_path)
 
 
+@pytest.mark.slow
 def test_it_stops_what_takes_too_long(toy: Any, tmp_path: Path) -> None:
     endless = harmful("tw_toy_bias(10,", "for (volatile int go = 1; go;) {}\ntw_toy_bias(10,")
     program = toy.program(toy.graph())
@@ -141,6 +144,7 @@ def test_it_stops_what_takes_too_long(toy: Any, tmp_path: Path) -> None:
     assert stopped.value.code == "TW7004"
 
 
+@pytest.mark.slow
 def test_same_answers_from_the_wheel(toy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pip alone is enough."""
     pytest.importorskip("ziglang")

@@ -52,6 +52,7 @@ def test_another_folder_has_them_without_a_compiler(tmp_path: Path, machine: Mac
     assert machine.runs == 1
 
 
+@pytest.mark.slow
 def test_other_options_and_other_texts_are_compiled(tmp_path: Path, machine: Machine) -> None:
     more = {**TEXTS, "number.h": "#undef NUMBER\n#define NUMBER 5\nint number(void);\n"}
     assert [answer(tmp_path, machine.built(tmp_path, *asked)) for asked in ((3,), (4,), (4, more), (3,))] == [

@@ -48,6 +48,7 @@ def test_a_wrong_cc_is_no_reason_to_take_another(tmp_path: Path) -> None:
     assert "wrong" in str(missing_compiler({"PATH": str(tmp_path), "CC": "wrong"}))
 
 
+@pytest.mark.slow
 def test_doctor_lines() -> None:
     assert all(": " in line for line in describe_compilers())
 

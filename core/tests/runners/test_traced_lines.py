@@ -77,6 +77,7 @@ def test_rows_of_stripes_become_the_value(layout: tuple[int, ...]) -> None:
     np.testing.assert_array_equal(seen.data[..., :2], array[..., :2])
 
 
+@pytest.mark.slow
 def test_values_of_regions_by_rows_are_traced(plan: Allocated) -> None:
     inner = {value for region in plan.tiled.regions if region.line_buffers for value in region.unmaterialised}
     traced = {one.value: one for one in traced_rows(plan)}

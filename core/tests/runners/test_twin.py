@@ -42,6 +42,7 @@ def job_of(toy: Any, *, io: str = "pool", form: Any = "auto", passes: Any = (), 
     return Job(artifact=artifact, plan=program.allocated, prefix="toy", input_sets=SETS, **more)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("io", ["pool", "user"])
 @pytest.mark.parametrize("form", ["c", "incbin", "bin"])
 def test_outputs_and_every_step(toy: Any, tmp_path: Path, io: str, form: Any) -> None:
@@ -57,6 +58,7 @@ def test_outputs_and_every_step(toy: Any, tmp_path: Path, io: str, form: Any) ->
     assert [span.name for span in result.timeline.spans] == [node.name for node in graph.nodes]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runner", [TwinRunner(seeds=(0,), modes=("lazy",)), RACE], ids=["sanitized", "race"])
 def test_under_sanitizers(toy: Any, tmp_path: Path, runner: Runner) -> None:
     result = runner.run(job_of(toy, sanitize=True), tmp_path)
@@ -73,6 +75,7 @@ FAULTS: dict[str, tuple[CodePass, bool, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_faults_are_caught(toy: Any, tmp_path: Path, fault: str) -> None:
     harm, sanitize, code = FAULTS[fault]

@@ -79,6 +79,7 @@ def mutated(old: str, new: str) -> str:
     return PROGRAM.replace(old, new)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flags", [(), ADDRESS], ids=["plain", "sanitized"])
 def test_a_correct_program_is_correct_in_every_order(tmp_path: Path, flags: tuple[str, ...]) -> None:
     build(PROGRAM, tmp_path, flags)
@@ -99,6 +100,7 @@ def test_a_correct_program_is_correct_in_every_order(tmp_path: Path, flags: tupl
     assert run.report["barriers"] == 11
 
 
+@pytest.mark.slow
 def test_a_correct_program_has_no_races(tmp_path: Path) -> None:
     build(PROGRAM, tmp_path, THREAD)
     for seed in (0, 1):
@@ -181,6 +183,7 @@ def test_faults_that_only_change_values(tmp_path: Path, fault: str) -> None:
     assert any(run.fault for run in runs) or len({run.output for run in runs}) > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["missing barrier before", "missing barrier after"])
 def test_missing_barriers_are_races(tmp_path: Path, fault: str) -> None:
     old, new = SOMETIMES[fault]
@@ -189,6 +192,7 @@ def test_missing_barriers_are_races(tmp_path: Path, fault: str) -> None:
     assert "ThreadSanitizer: data race" in run.said or run.fault
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["missing barrier before", "read after release", "missing wait for what is resident"])
 def test_address_sanitizer_names_the_line(tmp_path: Path, fault: str) -> None:
     old, new = {**SOMETIMES, **FAULTS}[fault][:2]

@@ -20,6 +20,8 @@ from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.registry import registry_for
 from tilewright.validation.validation import validate, vectors_of
 
+pytestmark = pytest.mark.slow
+
 PLATFORMS = {platform.name: platform for platform in (ONE_MEMORY, CLUSTER)}
 RUNNERS: dict[str, Runner] = {ONE_MEMORY.name: HostRunner(), CLUSTER.name: TwinRunner(seeds=(0,), modes=("lazy",))}
 WRITTEN = 64  # bytes of its scratch that the kernel writes, whatever it declares

@@ -23,6 +23,8 @@ from tilewright.schedule.order_task import OrderTask
 from tilewright.testing.random_graphs import random_graph, small_world
 from tilewright.tile.whole import WholeTiler
 
+pytestmark = pytest.mark.slow
+
 WORLD = small_world()
 
 

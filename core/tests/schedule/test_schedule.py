@@ -196,6 +196,7 @@ def test_scheduling_twice_gives_the_same_value() -> None:
     assert np.array_equal(given_order(graph), ("own", "out"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["chain", "fan"])
 def test_every_step_more_is_the_same_work(shape: str) -> None:
     sketch, own = start()

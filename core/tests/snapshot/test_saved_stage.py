@@ -80,6 +80,7 @@ def _bound(value: Bound | Scheduled | Tiled | Allocated) -> Bound:
     return value.bound if isinstance(value, Scheduled) else value
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.randoms(use_true_random=False))
 def test_every_stage_comes_back_equal(tmp_path: Path, chance: random.Random) -> None:

@@ -19,6 +19,7 @@ def along_rows(site: Site) -> object:
     return SOFTMAX.match(site) if site.node.integer("axis") == 2 else "not along rows"
 
 
+@pytest.mark.slow
 def test_kinds_are_told_for_each_kernel(tmp_path: Path) -> None:
     rows = replace(SOFTMAX, name="rows", match=along_rows)
     found = layers_taken([NEG, rows, replace(NEG, name="never", match=lambda _: "never")], tmp_path)

@@ -34,6 +34,7 @@ def test_everything_but_the_border_becomes_integers(kind: str, seed: int) -> Non
     assert left <= BORDER | MOVEMENT
 
 
+@pytest.mark.slow
 def test_a_deployment_of_a_graph_compiles() -> None:
     network = random_network("sequence", 5, vocabulary())
     lowered = rewrite(network.graph, vocabulary(), tuple(tilewright_graph_passes())).graph

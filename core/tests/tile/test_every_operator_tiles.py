@@ -82,12 +82,14 @@ def test_every_operator_has_a_layer() -> None:
     assert len(LAYERS) == len(every_layer())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LAYERS)
 def test_no_axis_is_whole_without_need(name: str) -> None:
     """An operator that needs more and more scratchpad where its tensors grow is here only with its whole axes."""
     assert least(name) <= WHOLE_AXES.get(name, 0) + FEW_BYTES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LAYERS)
 def test_what_cannot_be_cut_is_named(name: str) -> None:
     """With no more than a few bytes the error names the node, the bytes, the smallest memory, and every uncut loop."""
@@ -122,6 +124,7 @@ def cases(share: int, odd: Buffering, even: Buffering) -> list[Case]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("hops", "thirds"),
     [(1, (1,)), (2, (0,)), *(pytest.param(hops, (0, 1, 2), marks=pytest.mark.long) for hops in (1, 2))],

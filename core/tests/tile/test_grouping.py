@@ -287,6 +287,7 @@ def test_what_crosses_first_does_so_whole_and_counts() -> None:
     assert altogether(region_costs(one, plan.groups[0].region)).total_cycles == crossing.total_cycles
 
 
+@pytest.mark.slow
 def test_what_crosses_must_have_room_or_crosses_in_tiles() -> None:
     plan = far_scheduled()
     machine = ScheduledMachine(plan, vocabulary(), Decisions())
@@ -304,6 +305,7 @@ def test_what_crosses_must_have_room_or_crosses_in_tiles() -> None:
     assert isinstance(none, RegionAnalysis) and not best_groups(none, "auto")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("buffering", ["single", "double", "auto"])
 def test_what_is_left_out_as_beaten_is_not_the_best(buffering: Buffering, monkeypatch: pytest.MonkeyPatch) -> None:
     for plan in (scheduled(), scheduled(2048), far_scheduled(), far_scheduled(16384, 64, 64)):
@@ -315,6 +317,7 @@ def test_what_is_left_out_as_beaten_is_not_the_best(buffering: Buffering, monkey
                 assert best_groups(one, buffering, (0.2, 0.0)) == quick
 
 
+@pytest.mark.slow
 def test_groups_are_chosen_over_two_hops() -> None:
     plan = far_scheduled(32768, 64, 64)
     request = TilingRequest(scheduled=plan, operators=vocabulary(), decisions=Decisions())
@@ -349,6 +352,7 @@ def test_what_is_found_fits(scratchpad_bytes: int) -> None:
         assert sum(align_up(item.size_bytes, grain) for item in inside) == found.cost.scratchpad_bytes
 
 
+@pytest.mark.slow
 def test_groups_are_chosen_where_values_do_not_fit() -> None:
     """Maps of 64 KiB around a scratchpad of 32: fused, they move less and take no longer."""
     plan = scheduled(32768, 64, 64)

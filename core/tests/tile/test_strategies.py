@@ -42,6 +42,7 @@ def tiled(layer: dict[str, Any], scratchpad_bytes: int, name: str = "cost", buff
     return tile(schedule_on(layer, cluster(scratchpad_bytes)), vocabulary(), tiler, Decisions(), buffering, 7)
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(layers(), st.sampled_from(["cost", "min", "max", "random-max"]), st.sampled_from([600, 1500, 4096, 65536]))
 def test_tiles_of_every_strategy_are_sound(layer: dict[str, Any], name: str, scratchpad_bytes: int) -> None:
@@ -59,6 +60,7 @@ def test_tiles_of_every_strategy_are_sound(layer: dict[str, Any], name: str, scr
                 assert copy.buffers == 1 or (buffering != "single" and copy.level)
 
 
+@pytest.mark.slow
 def test_the_search_finds_what_trying_everything_finds() -> None:
     """Within one percent of the best of every size, order, depth and number of buffers, all played exactly."""
     layer = {
@@ -88,6 +90,7 @@ def test_the_search_finds_what_trying_everything_finds() -> None:
         assert mine <= best * 1.01
 
 
+@pytest.mark.slow
 def test_smaller_memories_cost_more_time_and_take_less() -> None:
     cycles = [tiled(CONV, near).groups[0].cycles for near in (32768, 8192, 4096, 2048)]
     assert cycles == sorted(cycles)

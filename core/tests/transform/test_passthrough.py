@@ -61,6 +61,7 @@ def test_every_buffer_lives_and_dies_around_its_steps(toy: Any) -> None:
     assert "/* holds biased */" in text
 
 
+@pytest.mark.slow
 def test_the_application_places_them_as_it_likes(toy: Any, tmp_path: Path) -> None:
     graph = toy.graph()
     program = toy.program(graph, platform=managed(toy))

@@ -69,6 +69,7 @@ def said(program: Program, folder: Path, **how: Any) -> str:
     return subprocess.run([str(team)], input=x, check=True, capture_output=True).stderr.decode()
 
 
+@pytest.mark.slow
 def test_tensors_are_printed_where_asked(tmp_path: Path) -> None:
     everywhere = {"what": "inputs+outputs+constants"}
     printed = said(made(cluster(2048), ["print-tensors"], print_tensors=everywhere), tmp_path, cores=2)
@@ -79,6 +80,7 @@ def test_tensors_are_printed_where_asked(tmp_path: Path) -> None:
     assert "conv:0 of a tile that is complete in l1: 768" in printed
 
 
+@pytest.mark.slow
 def test_patterns_choose_names_and_memories(tmp_path: Path) -> None:
     chosen = {"tensors": "conv*", "memory": "l2"}
     printed = said(made(cluster(2048), ["print-tensors"], print_tensors=chosen), tmp_path).splitlines()

@@ -71,6 +71,7 @@ def said(program: Program, folder: Path, **how: Any) -> str:
     return subprocess.run([str(team)], input=x, check=True, capture_output=True).stderr.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiler", each_compiler(), ids=lambda compiler: compiler.name)
 def test_a_profile_adds_up(tmp_path: Path, compiler: Compiler) -> None:
     program = made(cluster(2048), ["profile"])

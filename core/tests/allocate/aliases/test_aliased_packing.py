@@ -163,6 +163,7 @@ def alive(*sizes: int) -> list[Block]:
 CHAIN = over("b0", "b1", 0), over("b1", "b2", 0)
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(small_problems())
 @example((alive(1, 4, 4), [*CHAIN]))  # the first beside the third, and the second over both
@@ -199,6 +200,7 @@ def test_packings_are_right_and_not_under_the_floor(seed: int) -> None:
         assert yard.floor <= best.peak <= packing.peak == peaks(free, solution)["ram"]
 
 
+@pytest.mark.slow
 def test_packings_are_often_lower_than_bodies_and_not_higher() -> None:
     lower = higher = 0
     for seed in range(40):

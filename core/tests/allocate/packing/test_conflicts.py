@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,6 +27,7 @@ def by_definition(problem: Problem, one: Block, other: Block) -> bool:
     return meet(one, other) and not any(set(names) == pair for names in problem.compatible)
 
 
+@pytest.mark.slow
 @given(st.randoms(use_true_random=False))
 def test_every_pair_is_as_the_definition_says(chance: random.Random) -> None:
     problem = random_problem(chance)
@@ -40,6 +42,7 @@ def test_the_last_moment_of_one_is_no_first_moment_of_another() -> None:
     assert neighbours(ram(one, next_, after)) == ((1,), (0, 2), (1,))
 
 
+@pytest.mark.slow
 @given(st.randoms(use_true_random=False))
 def test_meetings_are_counted_without_being_listed(chance: random.Random) -> None:
     problem = replace(random_problem(chance), compatible=())

@@ -6,6 +6,7 @@ import itertools
 import random
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,6 +27,7 @@ def _best_of_all_orders(problem: Problem) -> Packing:
     return min((pack(yard, order, "first") for order in itertools.permutations(yard.movable)), key=lambda p: p.cost)
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_small_problems_are_solved_exactly(chance: random.Random) -> None:

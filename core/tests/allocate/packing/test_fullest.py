@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
+import pytest
 from counted import counted
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -31,6 +32,7 @@ def _size(loads: Sequence[Load], numbers: Sequence[int] | set[int]) -> int:
     return sum(loads[number].size_bytes for number in numbers)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(LOADS, st.integers(-3, 120), st.none() | st.just(Load(size_bytes=5, whole_bytes=8, spare_bytes=3)))
 def test_no_choice_that_fits_has_more_bytes(loads: list[Load], room: int, there: Load | None) -> None:

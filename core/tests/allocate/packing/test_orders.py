@@ -13,6 +13,7 @@ from tilewright.allocate.packing.packing import Yard, lowest_offset, prepare
 from tilewright.testing.allocation_problems import block, ram, random_problem
 
 
+@pytest.mark.slow
 @given(st.randoms(use_true_random=False))
 def test_every_order_has_every_movable_block_once(chance: random.Random) -> None:
     yard = prepare(random_problem(chance))
@@ -62,6 +63,7 @@ def looked_through(yard: Yard, life: list[int]) -> tuple[int, ...]:
     return tuple(placed)
 
 
+@pytest.mark.slow
 @given(st.randoms(use_true_random=False))
 def test_the_skyline_is_that_of_looking_through_all_that_waits(chance: random.Random) -> None:
     yard = prepare(random_problem(chance))

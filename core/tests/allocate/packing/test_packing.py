@@ -6,6 +6,7 @@ import random
 from dataclasses import replace
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -91,6 +92,7 @@ def test_the_cost_counts_what_is_beyond_then_what_is_away_then_the_peaks() -> No
     assert pack(alone, (0,), "first").cost == (3, 0, 11)
 
 
+@pytest.mark.slow
 @given(st.randoms(use_true_random=False))
 def test_without_limits_and_demands_every_packing_is_a_plan(chance: random.Random) -> None:
     problem = random_problem(chance, capacities=False, extras=False)

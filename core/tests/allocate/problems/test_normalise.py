@@ -144,6 +144,7 @@ def test_pieces_that_may_overlap_are_those_whose_blocks_all_may() -> None:
     assert normal(later).problem.compatible == (("a", "b"),)
 
 
+@pytest.mark.slow
 @given(st.randoms(use_true_random=False))
 def test_a_plan_of_the_normal_form_is_a_plan_of_the_original(chance: random.Random) -> None:
     problem = joined_problem(chance)
@@ -157,6 +158,7 @@ def test_a_plan_of_the_normal_form_is_a_plan_of_the_original(chance: random.Rand
         assert violations(problem, found.restore(answer)) == ()
 
 
+@pytest.mark.slow
 def test_very_many_blocks_are_normal_as_few_are() -> None:
     """One with a hint sends all of them through what is done block by block."""
     chance = random.Random(1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from itertools import combinations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +16,7 @@ from tilewright.testing.allocation_problems import block
 POOLS = tuple(Pool(name=name, capacity_bytes=None) for name in "abcd")
 
 
+@pytest.mark.slow
 @given(st.randoms(use_true_random=False))
 def test_parts_share_no_pool_and_together_are_the_problem(chance: random.Random) -> None:
     choices = [tuple(chance.sample("abcd", chance.randint(1, 2))) for _ in range(chance.randint(0, 5))]

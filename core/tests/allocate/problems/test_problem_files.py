@@ -26,6 +26,7 @@ def _problem(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_our_own_form_keeps_everything(tmp_path_factory: pytest.TempPathFactory, chance: Any) -> None:

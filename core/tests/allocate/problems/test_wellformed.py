@@ -18,6 +18,7 @@ from tilewright.testing.joined_problems import joined_problem
 GOOD = ram(block("a", 4, 0, 0), block("b", 0, 1, 1))
 
 
+@pytest.mark.slow
 @given(st.randoms(use_true_random=False))
 def test_drawn_problems_make_sense(chance: random.Random) -> None:
     assert list(faults(joined_problem(chance))) == []

@@ -83,12 +83,14 @@ def grain(tiled: Tiled, region: Region, value: str) -> int:
     return max(buffers[storage[name].buffer].align for name in (value, region.internal_values[value].aliases))
 
 
+@pytest.mark.slow
 def test_there_are_distances_to_try() -> None:
     lags = [region.internal_values[value].distance_bytes for _, region, value in cases()]
     assert len(lags) > 20
     assert {0} < set(lags)
 
 
+@pytest.mark.slow
 def test_a_shorter_distance_is_found() -> None:
     for tiled, region, value in cases():
         held = region.internal_values[value]
@@ -98,6 +100,7 @@ def test_a_shorter_distance_is_found() -> None:
             assert any("has taken" in fault for fault in faults), (region.name, held)
 
 
+@pytest.mark.slow
 def test_steps_alone_go_forward_and_backward_and_a_row_nearer_is_found() -> None:
     """Backward, columns at the end of a row that nobody reads may be taken, which is not made use of."""
     found: dict[bool, list[bool]] = {True: [], False: []}
@@ -116,6 +119,7 @@ def test_steps_alone_go_forward_and_backward_and_a_row_nearer_is_found() -> None
     assert len(found[True]) > 10 and sum(found[True]) > 0.9 * len(found[True])
 
 
+@pytest.mark.slow
 def test_a_plan_with_rows_that_go_backward_is_as_far_apart_as_they_say() -> None:
     tried = 0
     for seed in SEEDS:

@@ -86,6 +86,7 @@ def test_what_is_planned_is_sound(case: int) -> None:
     assert faults(tiled, region) == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", range(len(CASES)))
 def test_a_column_less_is_found(case: int) -> None:
     tiled, region = CASES[case]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,6 +34,7 @@ def test_differences_are_the_bytes_with_other_numbers(one: list[Run], other: lis
     assert all(left[at] == number for at, _, number in found)
 
 
+@pytest.mark.slow
 @given(WRITES, st.integers(0, 12), st.integers(0, 12))
 def test_regions_hold_what_was_written_last(writes: list[tuple[int, list[Run], bool]], low: int, size: int) -> None:
     contents, array = Contents(), [0] * 64

@@ -89,6 +89,7 @@ def _seen(plan: Allocated) -> str:
     return "\n".join(plan_faults(plan, WORLD.operators))
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.randoms(use_true_random=False), st.sampled_from(["pool", "user"]))
 def test_what_the_stages_make_is_right(chance: random.Random, io: Literal["pool", "user"]) -> None:
@@ -97,6 +98,7 @@ def test_what_the_stages_make_is_right(chance: random.Random, io: Literal["pool"
     assert _seen(_plan(graph, Decisions(io=ends))) == ""
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_moving_a_buffer_over_a_live_one_is_seen(chance: random.Random) -> None:

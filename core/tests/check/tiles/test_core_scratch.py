@@ -56,6 +56,7 @@ def test_a_share_needs_what_the_largest_does() -> None:
     assert product(8, lambda tile: tile.extent("m"), multiples={"m": 8})(41, 41) == 5 * 8 + 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("grain", [1, 4])
 @given(most=st.integers(2, 60), others=st.lists(st.integers(0, 59), max_size=3), cores=st.integers(2, 9))
 def test_it_is_where_the_last_core_ends_that_has_trips(grain: int, most: int, others: list[int], cores: int) -> None:

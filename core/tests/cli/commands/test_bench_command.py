@@ -33,6 +33,7 @@ def counting(monkeypatch: pytest.MonkeyPatch, counts: Mapping[str, int], kind: A
     return jobs
 
 
+@pytest.mark.slow
 def test_counts_are_those_of_one_inference_on_the_inputs_of_the_seed(
     monkeypatch: pytest.MonkeyPatch, run: Any, model: Path
 ) -> None:

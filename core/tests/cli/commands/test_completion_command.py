@@ -29,6 +29,7 @@ def answered(shell: str, words: str, at: int) -> list[str]:
     return done.stdout.split()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_every_shell_is_answered(shell: str) -> None:
     assert any("compile" in word for word in answered(shell, "tilewright comp", 1))
@@ -53,6 +54,7 @@ ASKED = {  # how a shell is asked what it would complete
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ASKED)
 def test_a_shell_completes_a_line(shell: str, tmp_path: Path, tool: Any) -> None:
     program = tmp_path / "tilewright"

@@ -14,6 +14,7 @@ from tilewright import __version__
 from tilewright.errors import plugin_error
 
 
+@pytest.mark.slow
 def test_every_package_that_tilewright_needs_has_its_version(run: Any) -> None:
     needed = {Requirement(line).name for line in importlib.metadata.requires("tilewright") or () if "extra" not in line}
     found = json.loads(run("doctor", "--json", "-").out)
@@ -22,6 +23,7 @@ def test_every_package_that_tilewright_needs_has_its_version(run: Any) -> None:
     assert {"numpy", "onnx", "ml_dtypes", "click"} <= needed
 
 
+@pytest.mark.slow
 def test_text_and_json_say_the_same(run: Any) -> None:
     found, text = json.loads(run("doctor", "--json", "-").out), run("doctor").out
     lines = [line.split(maxsplit=1) for line in text.splitlines()]
@@ -36,6 +38,7 @@ def test_text_and_json_say_the_same(run: Any) -> None:
     assert {"greedy-by-size", "best-fit"} <= {one["name"] for one in found["allocators"]}
 
 
+@pytest.mark.slow
 def test_what_cannot_be_loaded_is_said_and_the_rest_too(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def load(wanted: tuple[str, str]) -> Any:
         if wanted[1] == "broken":

@@ -58,6 +58,7 @@ def test_what_is_wrong_stands_with_its_place_and_every_remedy(run: Any, found: A
     ]
 
 
+@pytest.mark.slow
 def test_the_core_itself_is_well(run: Any) -> None:
     (core,) = (one for one in json.loads(run("plugins", "doctor", "--json", "-").out) if one["package"] == "tilewright")
     assert core["status"] == "ok" and "kernel portable.sigmoid" in core["offers"]

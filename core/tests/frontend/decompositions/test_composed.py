@@ -63,6 +63,7 @@ def difference(case: Any) -> str:
     return "" if np.allclose(got, expected, rtol=case.rtol, atol=case.atol, equal_nan=True) else "another result"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_cases(operator: str) -> None:
     wrong, right = {}, 0

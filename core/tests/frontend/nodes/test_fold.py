@@ -209,6 +209,7 @@ def test_computed_constants_are_found_when_an_operator_needs_them(loads, model):
     assert graph.nodes[-1].number("max") == 2.0
 
 
+@pytest.mark.slow
 def test_many_folds_together_are_limited(refuses, model):
     """Each result is small enough, two hundred of them are not."""
     nodes = [helper.make_node("ConstantOfShape", ["shape"], [f"big{index}"]) for index in range(200)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from counted import counted
 from onnx import TensorProto, helper, numpy_helper
 
@@ -69,6 +70,7 @@ def test_equal_node_names_are_told_apart(loads, model):
     assert names == ["n", "n_1", "Relu_2"]
 
 
+@pytest.mark.slow
 def test_a_chain_of_2_000_nodes_backwards(loads, model):
     count = 2_000
     nodes = [relu(f"v{i}", f"v{i + 1}") for i in range(count)]

@@ -36,6 +36,7 @@ fields = st.one_of(
 HEAD = text(2, b"pytorch")
 
 
+@pytest.mark.slow
 @given(st.lists(fields, max_size=5))
 def test_fields_are_whole(found: list[bytes]) -> None:
     assert damage(HEAD + b"".join(found)) == ""

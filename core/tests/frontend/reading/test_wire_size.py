@@ -51,6 +51,7 @@ def test_bytes_that_end_early_or_are_none() -> None:
     assert counted(b"\xff" * 30)[1] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("graph", "reason"),
     [

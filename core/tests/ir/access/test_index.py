@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,6 +47,7 @@ def values(index: Index, box: Box) -> list[int]:
     ]
 
 
+@pytest.mark.slow
 @given(FOLDED, BOXES)
 def test_every_value_is_in_the_range_and_on_the_lattice(index: Index, box: Box) -> None:
     every = values(index, box)
@@ -86,6 +88,7 @@ def test_a_quotient_of_few_trips_is_a_number_and_its_rest_the_loop() -> None:
     assert simplified(folded(o, "clamp", (0, 5)), box) == o
 
 
+@pytest.mark.slow
 @given(SUMS, BOXES, st.integers(1, 12))
 def test_a_span_is_clipped_and_counts_what_is_outside(index: Index, box: Box, extent: int) -> None:
     span = Axis(index, extent, padded=True).span(box)

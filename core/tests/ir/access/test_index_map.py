@@ -59,6 +59,7 @@ def cases(draw: st.DrawFn) -> Case:
     return Case(" + ".join(parts), extents, exact)
 
 
+@pytest.mark.slow
 @many
 @given(case=cases(), extent=st.integers(1, 12), data=st.data())
 def test_a_window_is_the_hull_of_all_positions_touched(case: Case, extent: int, data: st.DataObject) -> None:
@@ -81,6 +82,7 @@ def test_a_window_is_the_hull_of_all_positions_touched(case: Case, extent: int, 
         assert all((position - span.low) % span.step == 0 for position in touched)
 
 
+@pytest.mark.slow
 @many
 @given(case=cases(), extent=st.integers(1, 12), data=st.data())
 def test_a_point_is_a_window_of_one(case: Case, extent: int, data: st.DataObject) -> None:
@@ -91,6 +93,7 @@ def test_a_point_is_a_window_of_one(case: Case, extent: int, data: st.DataObject
     assert index.at(point) == case.value(point)
 
 
+@pytest.mark.slow
 @many
 @given(case=cases(), extent=st.integers(1, 12))
 def test_verify_finds_every_index_that_leaves_its_operand(case: Case, extent: int) -> None:

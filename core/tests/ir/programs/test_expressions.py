@@ -97,6 +97,7 @@ EXPRESSIONS = st.recursive(LEAVES, larger, max_leaves=12)
 NUMBERS = st.fixed_dictionaries({name: st.integers(-20, 20) for name in ("a", "b", "t", "box.low", "box.high")})
 
 
+@pytest.mark.slow
 @given(EXPRESSIONS, NUMBERS)
 def test_what_is_added_up_now_is_what_would_be_added_up_later(one: Expression, values: Mapping[str, int]) -> None:
     known: dict[Expression, Expression] = {Name(name): Number(values[name]) for name in "abt"}
@@ -108,6 +109,7 @@ def test_what_is_added_up_now_is_what_would_be_added_up_later(one: Expression, v
     assert evaluated(replaced(one, known), values) == expected
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(EXPRESSIONS, NUMBERS), min_size=20, max_size=20))
 @settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_compiler_reads_what_was_meant(

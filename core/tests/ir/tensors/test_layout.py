@@ -6,6 +6,7 @@ import itertools
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -38,6 +39,7 @@ def places(shape: tuple[int, ...], layout: Layout) -> list[int]:
     return [sum(i * step for i, step in zip(point, steps, strict=True)) for point in np.ndindex(*shape)]
 
 
+@pytest.mark.slow
 @many
 @given(tensor=stored())
 def test_strides_store_every_element_once_without_gaps(tensor: tuple[tuple[int, ...], Layout]) -> None:
@@ -47,6 +49,7 @@ def test_strides_store_every_element_once_without_gaps(tensor: tuple[tuple[int, 
     assert dense.transpose(np.argsort(layout)).reshape(-1).tolist() == places(shape, layout)
 
 
+@pytest.mark.slow
 @many
 @given(tensor=stored(), data=st.data())
 def test_same_bytes_means_same_places(tensor: tuple[tuple[int, ...], Layout], data: st.DataObject) -> None:
@@ -55,6 +58,7 @@ def test_same_bytes_means_same_places(tensor: tuple[tuple[int, ...], Layout], da
     assert same_bytes(shape, layout, other) == (places(shape, layout) == places(shape, other))
 
 
+@pytest.mark.slow
 @many
 @given(tensor=stored(), data=st.data())
 def test_a_transposed_layout_moves_nothing(tensor: tuple[tuple[int, ...], Layout], data: st.DataObject) -> None:
@@ -65,6 +69,7 @@ def test_a_transposed_layout_moves_nothing(tensor: tuple[tuple[int, ...], Layout
     assert moved.reshape(-1).tolist() == places(target, transposed(layout, permutation))
 
 
+@pytest.mark.slow
 @many
 @given(tensor=stored(), data=st.data())
 def test_transposing_back_is_the_identity(tensor: tuple[tuple[int, ...], Layout], data: st.DataObject) -> None:
@@ -89,6 +94,7 @@ def reshapes(draw: st.DrawFn) -> tuple[tuple[int, ...], Layout, tuple[int, ...]]
     return pair[0], tuple(draw(st.permutations(range(len(pair[0]))))), pair[1]
 
 
+@pytest.mark.slow
 @many
 @given(case=reshapes())
 def test_reshaped_finds_a_layout_exactly_where_there_is_one(
@@ -109,6 +115,7 @@ def test_reshaping_the_pixels_of_a_channels_last_image_is_free() -> None:
     assert reshaped((1, 8, 4, 4), (0, 2, 3, 1), (1, 128)) is None
 
 
+@pytest.mark.slow
 @many
 @given(
     extents=st.lists(st.integers(1, 4), max_size=4),

@@ -65,6 +65,7 @@ def compiled(seed: int) -> Compiled:
     return Compiled(network, plan, program)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", BUILT)
 def test_rows_are_what_the_reference_says(seed: int, tmp_path: Path) -> None:
     made = compiled(seed)
@@ -100,12 +101,14 @@ def ran(plan: Allocated, network: RowNetwork, folder: Path) -> bool:
     return all(np.array_equal(array, expected[name]) for one in outputs for name, array in one.items())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", BUILT)
 def test_outputs_over_what_their_steps_read_are_what_the_reference_says(seed: int, tmp_path: Path) -> None:
     network = row_network(seed, vocabulary())
     assert ran(overlaid_network(network), network, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_single_number_is_held_between_steps(tmp_path: Path) -> None:
     """It has no axis, and so no rows; the image that is multiplied with it has both."""
     sketch = Sketch(operators=vocabulary())
@@ -134,6 +137,7 @@ def chain() -> RowNetwork:
     return RowNetwork(graph=sketch.finish(y), feeds=feeds)
 
 
+@pytest.mark.slow
 def test_outputs_a_row_too_near_are_wrong(tmp_path: Path) -> None:
     """Forward, and backward."""
     network = chain()
@@ -157,6 +161,7 @@ def test_rows_never_take_more_than_layers(seed: int) -> None:
     assert ram_bytes(planned(network, "ram")) <= ram_bytes(planned(network, "speed"))
 
 
+@pytest.mark.slow
 def test_most_of_these_networks_have_rows() -> None:
     assert sum(bool(compiled(seed).regions) for seed in SEEDS) >= len(SEEDS) // 2
 
@@ -169,6 +174,7 @@ def test_all_code_is_in_the_function_of_the_last_step() -> None:
     assert len(code[region.name].parts) == len(region.steps)
 
 
+@pytest.mark.slow
 def test_a_step_alone_is_called_in_one_loop_and_several_by_a_table() -> None:
     met = set()
     for seed in SEEDS[:6]:

@@ -176,6 +176,7 @@ def chunks_of(rows: int) -> st.SearchStrategy[list[int]]:
     return cuts.map(lambda found: [b - a for a, b in zip([0, *sorted(found)], [*sorted(found), rows], strict=True)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", BUILT)
 def test_rows_in_every_chunking_give_the_references_outputs(seed: int, folder: Path) -> None:
     made = compiled(seed)
@@ -195,6 +196,7 @@ def test_rows_in_every_chunking_give_the_references_outputs(seed: int, folder: P
     demand_right(made, where)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", BUILT)
 def test_run_pushes_everything(seed: int, tmp_path: Path) -> None:
     made = compiled(seed, "speed")
@@ -211,6 +213,7 @@ def test_run_pushes_everything(seed: int, tmp_path: Path) -> None:
             np.testing.assert_array_equal(array, expected[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_rows_take_little_more_than_without_the_input(seed: int) -> None:
     made = compiled(seed)

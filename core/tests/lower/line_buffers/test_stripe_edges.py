@@ -58,12 +58,14 @@ def with_edges(plan: Allocated) -> list[Region]:
     ]
 
 
+@pytest.mark.slow
 def test_of_most_networks_columns_pass_and_nothing_is_computed_twice() -> None:
     found = [planned(seed) for seed in SEEDS if with_edges(planned(seed))]
     assert len(found) >= len(SEEDS) // 2
     assert all(times_computed(plan, vocabulary()) == 1 for plan in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed", [pytest.param(seed, marks=() if seed in OFTEN else pytest.mark.long) for seed in SEEDS]
 )

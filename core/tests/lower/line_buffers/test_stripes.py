@@ -35,12 +35,14 @@ def striped(plan: Allocated) -> list[Region]:
     return [region for region in plan.tiled.regions if region.line_buffers and region.line_buffers.stripes]
 
 
+@pytest.mark.slow
 def test_most_of_these_networks_have_stripes_and_compute_columns_again() -> None:
     found = [planned(seed) for seed in SEEDS if striped(planned(seed))]
     assert len(found) >= len(SEEDS) // 2
     assert any(times_computed(plan, vocabulary()) > 1 for plan in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed", [pytest.param(seed, marks=() if seed in OFTEN else pytest.mark.long) for seed in SEEDS]
 )

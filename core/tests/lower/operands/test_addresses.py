@@ -57,6 +57,7 @@ def test_an_output_that_shares_bytes_cannot_be_the_callers(toy: Any) -> None:
     assert (caught.value.code, caught.value.where) == ("TW5020", "buffer 'scores'")
 
 
+@pytest.mark.slow
 def test_pools_are_those_that_are_used_and_constants_have_their_header(toy: Any) -> None:
     plan = toy.plan(toy.graph())
     book = book_of(toy, plan)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -82,6 +83,7 @@ def accesses(draw: st.DrawFn) -> MapAccess:
     return parse_map(text).bind({"X": (draw(st.integers(1, 9)),), "Y": (extents["a"], extents["b"])})
 
 
+@pytest.mark.slow
 @given(accesses(), st.data())
 @settings(max_examples=300, deadline=None)
 def test_every_window_is_what_the_access_says(access: MapAccess, data: st.DataObject) -> None:

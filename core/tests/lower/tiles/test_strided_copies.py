@@ -8,6 +8,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -65,6 +66,7 @@ def expected(extents: Sequence[int], there: CopyEnd, here: CopyEnd) -> list[tupl
     )
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_every_byte_of_a_window_once(value_of: Any, data: st.DataObject) -> None:
     extents = [data.draw(st.integers(1, 4)) for _ in range(data.draw(st.integers(1, 4)))]

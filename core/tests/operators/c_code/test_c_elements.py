@@ -116,6 +116,7 @@ def layers(dtype: DType):
         yield unary, op, [numbers(dtype, 3, 9)], {}, ()
 
 
+@pytest.mark.slow
 @halves
 def test_kernels_compute_in_float_and_round_once(dtype: DType, tmp_path: Path) -> None:
     for family, op, inputs, attributes, constants in layers(dtype):

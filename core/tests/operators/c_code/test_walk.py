@@ -38,6 +38,7 @@ def loops(draw: st.DrawFn) -> tuple[list[str], dict[str, list[int]]]:
     return extents, {"X": list(other), "Y": dense}
 
 
+@pytest.mark.slow
 @given(loops())
 def test_every_element_once_and_forwards(written: tuple[list[str], dict[str, list[int]]]) -> None:
     extents, steps = written

@@ -76,6 +76,7 @@ def by_map(site: Site, access: MapAccess, inputs: dict[str, Floats]) -> npt.NDAr
     return np.clip(total, low, high)
 
 
+@pytest.mark.slow
 @few
 @given(case=sites())
 def test_map_is_the_reference(case: tuple[Site, list[Floats | None]]) -> None:
@@ -104,6 +105,7 @@ def test_windows_are_hulls(case: tuple[Site, list[Floats | None]], data: st.Data
     assert window_errors(access, box) == []
 
 
+@pytest.mark.slow
 @compiled
 @given(case=sites(), data=st.data())
 def test_c_in_any_layout(
@@ -115,6 +117,7 @@ def test_c_in_any_layout(
     assert_close(site, inputs, found)
 
 
+@pytest.mark.slow
 @compiled
 @given(case=sites(), data=st.data())
 def test_c_in_tiles(
@@ -127,6 +130,7 @@ def test_c_in_tiles(
     assert_close(site, inputs, found)
 
 
+@pytest.mark.slow
 @settings(compiled, max_examples=5)
 @given(case=sites(constant=False), data=st.data())
 def test_c_with_computed_weights(

@@ -45,6 +45,7 @@ def sites(draw: st.DrawFn) -> tuple[Site, Inputs]:
     return site_of(CONV_TRANSPOSE, inputs, attributes, constants[: len(inputs) - 1]), inputs
 
 
+@pytest.mark.slow
 @few
 @given(case=sites())
 def test_reference_is_its_definition(case: tuple[Site, Inputs]) -> None:
@@ -61,6 +62,7 @@ def test_reference_is_its_definition(case: tuple[Site, Inputs]) -> None:
     assert np.allclose(y, wanted, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.slow
 @few
 @given(case=sites(), data=st.data())
 def test_windows_hold_everything_that_is_read(case: tuple[Site, Inputs], data: st.DataObject) -> None:
@@ -81,6 +83,7 @@ def test_windows_hold_everything_that_is_read(case: tuple[Site, Inputs], data: s
     assert np.array_equal(*results)
 
 
+@pytest.mark.slow
 @compiled
 @given(case=sites(), seed=st.integers(0, 2**32))
 def test_c_equals_reference(case: tuple[Site, Inputs], seed: int, tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ def operands(rank: int, reach: float = 1.6) -> list[np.ndarray]:
     return [random.standard_normal(image).astype(np.float32), random.uniform(-reach, reach, grid).astype(np.float32)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("align", [0, 1])
 @pytest.mark.parametrize("padding", PADDINGS)
 @pytest.mark.parametrize("mode", sorted(TAPS))

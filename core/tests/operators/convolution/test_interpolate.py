@@ -77,6 +77,7 @@ def test_windows_are_exact(case: tuple[Site, Floats], data: st.DataObject) -> No
     assert window_errors(access, box) == []
 
 
+@pytest.mark.slow
 @compiled
 @given(case=sites(), seed=st.integers(0, 2**32))
 def test_c_equals_reference(case: tuple[Site, Floats], seed: int, tmp_path: Path) -> None:
@@ -94,6 +95,7 @@ def baked(model: onnx.ModelProto, values: dict[str, npt.NDArray[np.generic]]) ->
     return copy.SerializeToString()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_onnx_cases() -> None:
     right, wrong = 0, {}

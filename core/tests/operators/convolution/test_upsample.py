@@ -35,6 +35,7 @@ def sites(draw: st.DrawFn) -> tuple[Site, Array]:
     return site_of(UPSAMPLE, [x], {"factors": factors}), x
 
 
+@pytest.mark.slow
 @compiled
 @given(case=sites(), data=st.data())
 def test_c_in_any_layout(

@@ -44,6 +44,7 @@ def test_float64_is_exact(name: str, tmp_path: Path) -> None:
     assert operator.tolerance is None or operator.tolerance(site, inputs) == (None,)
 
 
+@pytest.mark.slow
 @compiled
 @given(
     name=st.sampled_from(sorted(BY_NAME)),

@@ -18,6 +18,7 @@ from tilewright.testing.operator_sites import refusal, site_of
 TYPES = ("float32", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32")
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     dtype=st.sampled_from(TYPES),

@@ -22,6 +22,7 @@ TYPES = ("float32", "int8", "uint8", "int32", "int64", "bool")
 few = settings.get_profile("programs")
 
 
+@pytest.mark.slow
 @few
 @given(data=st.data(), op=st.sampled_from([*BY_NAME]), seed=st.integers(0, 2**32))
 def test_c_equals_reference(data: st.DataObject, op: str, seed: int, tmp_path: Path) -> None:

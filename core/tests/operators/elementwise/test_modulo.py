@@ -24,6 +24,7 @@ def test_integers(dtype: str, fmod: int, tmp_path: Path) -> None:
     assert kernel_errors(MOD, KERNEL, site, inputs, np.random.default_rng(fmod), tmp_path) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmod", [0, 1])
 def test_floats_are_exact(fmod: int, tmp_path: Path) -> None:
     bits = np.random.default_rng(5).integers(0, 2**32, 400, dtype=np.uint64).astype(np.uint32).view(np.float32)

@@ -38,6 +38,7 @@ def samples() -> npt.NDArray[np.float32]:
     return np.concatenate([bits.view(np.float32), wide.astype(np.float32), narrow.astype(np.float32), EDGES])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(BY_NAME))
 def test_accuracy(name: str, tmp_path: Path) -> None:
     operator, kernel = BY_NAME[name]
@@ -57,6 +58,7 @@ def test_accuracy(name: str, tmp_path: Path) -> None:
             assert np.array_equal(y, exact.astype(np.float32), equal_nan=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(BY_NAME))
 def test_any_layout_and_tile(name: str, tmp_path: Path) -> None:
     operator, kernel = BY_NAME[name]
@@ -103,6 +105,7 @@ def test_integers_are_refused_where_the_function_is_not_theirs() -> None:
     assert "X is i8" in str(refusal(kernel, site_of(operator, [np.zeros(2, np.int8)])))
 
 
+@pytest.mark.slow
 def test_the_c_holds_the_derived_coefficients() -> None:
     source = "".join(path.read_text() for path in Path(c_source.__file__).parent.glob("functions/*.h"))
     literals = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "function_coefficients.py"))["literals"]

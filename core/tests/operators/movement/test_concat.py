@@ -31,6 +31,7 @@ def cases(draw: st.DrawFn) -> tuple[list[np.ndarray], int]:
     return arrays, draw(st.sampled_from([axis, axis - len(shape)]))
 
 
+@pytest.mark.slow
 @few
 @given(case=cases(), dtype=st.sampled_from(["float32", "int8", "int16", "int64"]), seed=st.integers(0, 2**32))
 def test_c_equals_reference(case: tuple[list[np.ndarray], int], dtype: str, seed: int, tmp_path: Path) -> None:
@@ -40,6 +41,7 @@ def test_c_equals_reference(case: tuple[list[np.ndarray], int], dtype: str, seed
         assert kernel_errors(CONCAT, CONCAT_COPY, site, arrays, np.random.default_rng(seed), tmp_path) == []
 
 
+@pytest.mark.slow
 @many
 @given(case=cases(), data=st.data())
 def test_windows_hold_exactly_what_a_box_needs(case: tuple[list[np.ndarray], int], data: st.DataObject) -> None:
@@ -60,6 +62,7 @@ def test_windows_hold_exactly_what_a_box_needs(case: tuple[list[np.ndarray], int
     assert np.array_equal(np.concatenate(parts, axis=axis), y[cut])
 
 
+@pytest.mark.slow
 @many
 @given(case=cases(), data=st.data())
 def test_aliases_put_every_byte_where_the_copy_would(case: tuple[list[np.ndarray], int], data: st.DataObject) -> None:

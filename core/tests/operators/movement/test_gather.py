@@ -25,6 +25,7 @@ few = settings.get_profile("programs")
 VOCABULARY = {each.name: each for family in (gather, reshape, slice) for each in family.OPERATORS}
 
 
+@pytest.mark.slow
 @few
 @given(
     shape=st.lists(st.integers(1, 4), min_size=1, max_size=3),

@@ -33,6 +33,7 @@ def cases(draw: st.DrawFn, dtype: str = "int32") -> tuple[Site, np.ndarray]:
     return site_of(PAD, [x], {"pads": tuple(pads), "mode": mode, "value": value}), x
 
 
+@pytest.mark.slow
 @many
 @given(case=cases())
 def test_reference_is_numpys_after_cutting(case: tuple[Site, np.ndarray]) -> None:
@@ -45,6 +46,7 @@ def test_reference_is_numpys_after_cutting(case: tuple[Site, np.ndarray]) -> Non
     assert np.array_equal(PAD.reference(site, [x])[0], wanted)
 
 
+@pytest.mark.slow
 @few
 @given(data=st.data(), dtype=st.sampled_from(["float32", "int8", "uint8", "int32"]), seed=st.integers(0, 2**32))
 def test_c_equals_reference(data: st.DataObject, dtype: str, seed: int, tmp_path: Path) -> None:
@@ -53,6 +55,7 @@ def test_c_equals_reference(data: st.DataObject, dtype: str, seed: int, tmp_path
     assert kernel_errors(PAD, KERNELS[0], site, [x], np.random.default_rng(seed), tmp_path) == []
 
 
+@pytest.mark.slow
 @many
 @given(case=cases(), data=st.data())
 def test_access_equals_reference(case: tuple[Site, np.ndarray], data: st.DataObject) -> None:

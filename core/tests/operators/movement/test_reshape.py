@@ -39,6 +39,7 @@ def shape_pairs(draw: st.DrawFn) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return pair[0], pair[1]
 
 
+@pytest.mark.slow
 @few
 @given(pair=shape_pairs(), dtype=st.sampled_from(["float32", "int8", "int64"]), seed=st.integers(0, 2**32))
 def test_c_equals_reference(pair: tuple[tuple[int, ...], ...], dtype: str, seed: int, tmp_path: Path) -> None:
@@ -55,6 +56,7 @@ def test_strides_without_a_common_place_are_copied_element_by_element(tmp_path: 
     assert "tw_place" in (tmp_path / "kernel.c").read_text()
 
 
+@pytest.mark.slow
 @many
 @given(pair=shape_pairs())
 def test_blocks_hold_the_same_elements(pair: tuple[tuple[int, ...], ...]) -> None:
@@ -66,6 +68,7 @@ def test_blocks_hold_the_same_elements(pair: tuple[tuple[int, ...], ...]) -> Non
         assert axes == [axis for axis, extent in enumerate(shape) if extent != 1]
 
 
+@pytest.mark.slow
 @many
 @given(pair=shape_pairs(), data=st.data())
 def test_windows_hold_exactly_what_a_box_needs(pair: tuple[tuple[int, ...], ...], data: st.DataObject) -> None:
@@ -81,6 +84,7 @@ def test_windows_hold_exactly_what_a_box_needs(pair: tuple[tuple[int, ...], ...]
     assert np.array_equal(x[tuple(read)].reshape(-1), y[tuple(written)].reshape(-1))
 
 
+@pytest.mark.slow
 @many
 @given(pair=shape_pairs(), data=st.data())
 def test_alias_exactly_where_the_bytes_coincide(pair: tuple[tuple[int, ...], ...], data: st.DataObject) -> None:

@@ -34,6 +34,7 @@ def cases(draw: st.DrawFn, dtype: str = "int32") -> tuple[Site, np.ndarray]:
     return site_of(SLICE, [x], attributes), x
 
 
+@pytest.mark.slow
 @many
 @given(extent=st.integers(1, 6), start=st.integers(-9, 9), end=st.integers(-9, 9), step=st.sampled_from([1, 2, -1, -3]))
 def test_bounds_are_clamped_as_onnx_says(extent: int, start: int, end: int, step: int) -> None:
@@ -58,6 +59,7 @@ def test_c_equals_reference(case: tuple[Site, np.ndarray], seed: int, tmp_path: 
         assert kernel_errors(SLICE, SLICE_COPY, site, [x], np.random.default_rng(seed), tmp_path) == []
 
 
+@pytest.mark.slow
 @many
 @given(case=cases(), data=st.data())
 def test_map_equals_reference(case: tuple[Site, np.ndarray], data: st.DataObject) -> None:
@@ -74,6 +76,7 @@ def test_map_equals_reference(case: tuple[Site, np.ndarray], data: st.DataObject
         assert window_errors(access, box) == []
 
 
+@pytest.mark.slow
 @many
 @given(case=cases(), data=st.data())
 def test_alias_exactly_where_the_bytes_coincide(case: tuple[Site, np.ndarray], data: st.DataObject) -> None:

@@ -28,6 +28,7 @@ def cases(draw: st.DrawFn) -> tuple[np.ndarray, tuple[int, ...]]:
     return np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(dtype), perm
 
 
+@pytest.mark.slow
 @few
 @given(case=cases(), seed=st.integers(0, 2**32))
 def test_c_equals_reference(case: tuple[np.ndarray, tuple[int, ...]], seed: int, tmp_path: Path) -> None:
@@ -36,6 +37,7 @@ def test_c_equals_reference(case: tuple[np.ndarray, tuple[int, ...]], seed: int,
     assert kernel_errors(TRANSPOSE, TRANSPOSE_COPY, site, [x], np.random.default_rng(seed), tmp_path) == []
 
 
+@pytest.mark.slow
 @many
 @given(case=cases())
 def test_map_equals_reference(case: tuple[np.ndarray, tuple[int, ...]]) -> None:
@@ -48,6 +50,7 @@ def test_map_equals_reference(case: tuple[np.ndarray, tuple[int, ...]]) -> None:
         assert x[position(access, "X", point)] == y[position(access, "Y", point)]
 
 
+@pytest.mark.slow
 @many
 @given(case=cases(), data=st.data())
 def test_alias_exactly_where_the_bytes_coincide(case: tuple[np.ndarray, tuple[int, ...]], data: st.DataObject) -> None:

@@ -103,6 +103,7 @@ def test_windows_are_hulls(case: Case, data: st.DataObject) -> None:
     assert window_errors(access, box) == []
 
 
+@pytest.mark.slow
 @compiled
 @given(case=pools(), data=st.data())
 def test_c_in_any_layout(tmp_path_factory: pytest.TempPathFactory, case: Case, data: st.DataObject) -> None:

@@ -50,6 +50,7 @@ def test_windows_are_hulls(case: Case, data: st.DataObject) -> None:
     check_windows(case, data)
 
 
+@pytest.mark.slow
 @compiled
 @given(case=matmuls(), data=st.data())
 def test_c_in_any_layout(tmp_path_factory: pytest.TempPathFactory, case: Case, data: st.DataObject) -> None:

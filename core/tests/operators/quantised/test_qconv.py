@@ -86,6 +86,7 @@ def formula(acc: npt.NDArray[np.int64], requant: Requant) -> npt.NDArray[np.int6
     return result
 
 
+@pytest.mark.slow
 @few
 @given(case=conv_cases())
 def test_reference_is_the_index_map(case: tuple[Site, list[Array | None]]) -> None:
@@ -102,6 +103,7 @@ def test_reference_is_the_index_map(case: tuple[Site, list[Array | None]]) -> No
     assert np.array_equal(QCONV.reference(site, inputs)[0], formula(acc, site.node.requant()))
 
 
+@pytest.mark.slow
 @compiled
 @given(case=conv_cases(), data=st.data(), build=st.sampled_from(BUILDS))
 def test_c_in_any_layout(
@@ -120,6 +122,7 @@ def test_c_in_any_layout(
     assert np.array_equal(found, QCONV.reference(site, inputs)[0])
 
 
+@pytest.mark.slow
 @compiled
 @given(case=conv_cases(), data=st.data())
 def test_c_in_tiles(
@@ -143,6 +146,7 @@ def wide_site(bias: int) -> tuple[Site, list[Array | None]]:
     return site_of(QCONV, inputs, attributes, (1, 2)), inputs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("bias", "bits"), [(0, 32), (2**31 - 1 - 64 * 9 * 2**14, 32), (2**31 - 64 * 9 * 2**14, 64)])
 def test_widens_exactly_where_needed(bias: int, bits: int, tmp_path: Path) -> None:
     site, inputs = wide_site(bias)

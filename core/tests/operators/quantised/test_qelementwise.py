@@ -115,6 +115,7 @@ def test_references_are_their_definitions(case: Case) -> None:
     assert operator.reference(site, inputs)[0].reshape(-1).tolist() == expected
 
 
+@pytest.mark.slow
 @compiled
 @given(case=st.one_of(add_cases(), mul_cases(), lookup_cases()), data=st.data(), build=st.sampled_from(BUILDS))
 def test_c_in_any_layout(
@@ -131,6 +132,7 @@ def test_c_in_any_layout(
     assert np.array_equal(found, operator.reference(site, inputs)[0])
 
 
+@pytest.mark.slow
 @compiled
 @given(case=st.one_of(add_cases(), mul_cases(), lookup_cases()), data=st.data())
 def test_c_in_tiles(tmp_path_factory: pytest.TempPathFactory, case: Case, data: st.DataObject) -> None:
@@ -147,6 +149,7 @@ def every_pair(attributes: dict[str, Attribute]) -> tuple[Site, list[Array | Non
     return site_of(QADD, inputs, {**fixed, **attributes}), inputs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("a_scale", "b_scale", "form"), [
     (0.5, 0.25, "int32"),  # halves everywhere
     (0.5, 1.5, "int32"),

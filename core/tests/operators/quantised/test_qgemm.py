@@ -105,6 +105,7 @@ def test_references_are_their_definitions(case: Case) -> None:
     assert np.array_equal(operator.reference(site, inputs)[0], by_scalars(site, inputs))
 
 
+@pytest.mark.slow
 @compiled
 @given(case=st.one_of(gemm_cases(), matmul_cases()), data=st.data(), build=st.sampled_from(BUILDS))
 def test_c_in_any_layout(
@@ -122,6 +123,7 @@ def test_c_in_any_layout(
     assert np.array_equal(found, operator.reference(site, inputs)[0])
 
 
+@pytest.mark.slow
 @compiled
 @given(case=st.one_of(gemm_cases(), matmul_cases()), data=st.data())
 def test_c_in_tiles(tmp_path_factory: pytest.TempPathFactory, case: Case, data: st.DataObject) -> None:

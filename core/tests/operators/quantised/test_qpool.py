@@ -99,6 +99,7 @@ def pooled(site: Site, x: Array, at: tuple[int, ...]) -> int:
     return requantised(node.requant(), acc, count)
 
 
+@pytest.mark.slow
 @few
 @given(case=pool_cases())
 def test_pool_reference_is_its_definition(case: Case) -> None:
@@ -109,6 +110,7 @@ def test_pool_reference_is_its_definition(case: Case) -> None:
         assert found[at] == pooled(site, inputs[0], at)
 
 
+@pytest.mark.slow
 @few
 @given(case=mean_cases())
 def test_mean_reference_is_its_definition(case: Case) -> None:
@@ -123,6 +125,7 @@ def test_mean_reference_is_its_definition(case: Case) -> None:
     assert QREDUCE_MEAN.reference(site, inputs)[0].reshape(-1).tolist() == expected
 
 
+@pytest.mark.slow
 @compiled
 @given(case=st.one_of(pool_cases(), mean_cases()), data=st.data(), build=st.sampled_from(BUILDS))
 def test_c_in_any_layout(
@@ -139,6 +142,7 @@ def test_c_in_any_layout(
     assert np.array_equal(found, operator.reference(site, inputs)[0])
 
 
+@pytest.mark.slow
 @compiled
 @given(case=st.one_of(pool_cases(), mean_cases()), data=st.data())
 def test_c_in_tiles(tmp_path_factory: pytest.TempPathFactory, case: Case, data: st.DataObject) -> None:

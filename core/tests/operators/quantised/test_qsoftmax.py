@@ -55,6 +55,7 @@ def in_floats(site: Site, x: Array) -> npt.NDArray[np.int64]:
     return clamped
 
 
+@pytest.mark.slow
 @few
 @given(case=cases())
 def test_at_most_one_step_from_floats(case: Case) -> None:
@@ -80,6 +81,7 @@ def test_long_rows_and_worst_rows(length: int, x_scale: float) -> None:
         assert np.abs(found.astype(np.int64) - in_floats(site, x)).max() <= 1
 
 
+@pytest.mark.slow
 @few
 @given(case=cases())
 def test_reference_is_its_definition(case: Case) -> None:
@@ -99,6 +101,7 @@ def test_reference_is_its_definition(case: Case) -> None:
         assert [min(max(y, node.integer("low")), node.integer("high")) for y in results] == expected
 
 
+@pytest.mark.slow
 @compiled
 @given(case=cases(), data=st.data(), build=st.sampled_from(BUILDS))
 def test_c_in_any_layout(
@@ -115,6 +118,7 @@ def test_c_in_any_layout(
     assert np.array_equal(found, QSOFTMAX.reference(site, inputs)[0])
 
 
+@pytest.mark.slow
 @compiled
 @given(case=cases(), data=st.data())
 def test_c_in_tiles(tmp_path_factory: pytest.TempPathFactory, case: Case, data: st.DataObject) -> None:

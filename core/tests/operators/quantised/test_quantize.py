@@ -33,6 +33,7 @@ def parameters(
     return scale, zero, {"axis": axis} if form == 2 else {}
 
 
+@pytest.mark.slow
 @few
 @given(
     shape=st.lists(st.integers(1, 4), max_size=4),
@@ -52,6 +53,7 @@ def test_quantize_in_c(shape: list[int], to: str, integer: bool, seed: int, tmp_
     assert kernel_errors(QUANTIZE, KERNELS[0], site, inputs, random, tmp_path) == []
 
 
+@pytest.mark.slow
 @few
 @given(
     shape=st.lists(st.integers(1, 4), max_size=4),
@@ -68,6 +70,7 @@ def test_dequantize_in_c(shape: list[int], dtype: str, seed: int, tmp_path: Path
     assert kernel_errors(DEQUANTIZE, KERNELS[1], site, inputs, random, tmp_path) == []
 
 
+@pytest.mark.slow
 @given(
     x=st.floats(-1e5, 1e5, width=32),
     scale=st.floats(2.0**-10, 1e3, width=32),

@@ -25,6 +25,7 @@ def errors(layer: Sample, folder: Path, seed: int = 0) -> list[str]:
     return kernel_errors(operator, kernel, site, layer.inputs, np.random.default_rng(seed), folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LAYERS)
 def test_any_layout_and_tile(name: str, tmp_path: Path) -> None:
     assert errors(LAYERS[name], tmp_path, len(name)) == []

@@ -19,6 +19,7 @@ KERNEL_OF = {kernel.op: kernel for kernel in KERNELS}
 few = settings.get_profile("programs")
 
 
+@pytest.mark.slow
 @few
 @given(data=st.data(), op=st.sampled_from([*BY_NAME]), seed=st.integers(0, 2**32))
 def test_c_equals_reference(data: st.DataObject, op: str, seed: int, tmp_path: Path) -> None:

@@ -49,6 +49,7 @@ def test_map_is_the_reference(case: tuple[Site, list[Floats]]) -> None:
         assert x * factor + shift == wanted
 
 
+@pytest.mark.slow
 @compiled
 @given(case=sites(), data=st.data())
 def test_c_in_any_layout(

@@ -58,6 +58,7 @@ def test_rows_whose_sums_leave_the_type_may_be_anything(operator: Operator, tmp_
     assert np.isposinf(limits[0]).all() and (limits[1] < 1e-4).all() and not np.isposinf(limits[2:]).any()
 
 
+@pytest.mark.slow
 @compiled
 @given(case=sites(), data=st.data())
 def test_c_in_any_layout(tmp_path_factory: pytest.TempPathFactory, case: Case, data: st.DataObject) -> None:

@@ -44,6 +44,7 @@ def sites(draw: st.DrawFn) -> Case:
     return operator, site_of(operator, [x], attributes), x
 
 
+@pytest.mark.slow
 @few
 @given(case=sites(), data=st.data())
 def test_map_is_the_reference(case: Case, data: st.DataObject) -> None:
@@ -66,6 +67,7 @@ def test_map_is_the_reference(case: Case, data: st.DataObject) -> None:
     assert kinds.get("i", "parallel") == "parallel" and kinds.get("r", "reduce") == "reduce"
 
 
+@pytest.mark.slow
 @compiled
 @given(case=sites(), data=st.data())
 def test_c_in_any_layout(tmp_path_factory: pytest.TempPathFactory, case: Case, data: st.DataObject) -> None:

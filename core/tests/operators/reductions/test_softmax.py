@@ -35,6 +35,7 @@ def sites(draw: st.DrawFn) -> Case:
     return operator, site_of(operator, [x], {"axis": draw(st.integers(0, len(shape) - 1))}), x
 
 
+@pytest.mark.slow
 @compiled
 @given(case=sites(), data=st.data())
 def test_c_in_any_layout(tmp_path_factory: pytest.TempPathFactory, case: Case, data: st.DataObject) -> None:

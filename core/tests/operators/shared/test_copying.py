@@ -6,6 +6,7 @@ import re
 from itertools import product
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,6 +34,7 @@ def play(statements: str, x: np.ndarray, y: np.ndarray) -> set[str]:
     return called
 
 
+@pytest.mark.slow
 @given(shape=st.lists(st.integers(1, 3), min_size=1, max_size=4), data=st.data())
 def test_a_transpose(shape: list[int], data: st.DataObject) -> None:
     x = np.arange(np.prod(shape), dtype=np.int16).reshape(shape)

@@ -51,6 +51,7 @@ def test_no_window_fits() -> None:
     assert replace(PLAIN, kernel=(9, 2)).outputs((4, 4))[0] < 1
 
 
+@pytest.mark.slow
 @given(found=windows(2), extents=st.tuples(st.integers(1, 6), st.integers(1, 6)))
 def test_taps_see_what_the_index_map_says(found: Windows, extents: tuple[int, int]) -> None:
     """`view[tap][h, w]` is the input at `h*sh + y*dh - ph`, or the fill outside."""

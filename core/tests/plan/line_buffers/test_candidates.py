@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
+
 from tilewright.ir.plans.stages import Allocated
 from tilewright.plan.line_buffers.candidates import line_buffered_plans, order_of
 from tilewright.schedule import schedule
@@ -28,6 +30,7 @@ def test_ways_are_sorted_by_cycles(planned: Planned) -> None:
     assert all(way.cycle_ratio >= 1.0 for way in ways)
 
 
+@pytest.mark.slow
 def test_calls_that_are_known_from_other_ends_give_the_same_ways(planned: Planned) -> None:
     """Inputs and outputs that stay with the caller change sizes, not the calls of a binding in one order."""
     plan, known = planned(), CallCache()

@@ -78,6 +78,7 @@ def test_the_tiler_for_whole_layers_leaves_them_in_one_piece(fastest: Planner) -
     assert not by_rows(convolved(9, replace(fastest, tiler=WholeTiler())))
 
 
+@pytest.mark.slow
 def test_of_ways_that_take_the_same_the_fastest_is_planned(
     monkeypatch: pytest.MonkeyPatch, fastest: Planner, planned: Planned
 ) -> None:
@@ -91,6 +92,7 @@ def test_of_ways_that_take_the_same_the_fastest_is_planned(
     assert smallest_plan(fastest, whole_, ways, 2) is plans[1.001]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [5, 18])
 def test_where_a_way_takes_more_than_its_least_a_roomier_one_is_tried(seed: int, fastest: Planner) -> None:
     """The fullest segments need what they need; the others are the fastest that are no fuller."""
@@ -130,12 +132,14 @@ def test_balanced_is_no_more_than_a_tenth_slower(planned: Planned) -> None:
     assert ram_bytes(planned("ram")) <= ram_bytes(balanced) <= ram_bytes(fast)
 
 
+@pytest.mark.slow
 def test_a_limit_alone_gets_there(planned: Planned) -> None:
     limit = ram_bytes(planned("ram"))
     plan = planned("speed", limit)
     assert by_rows(plan) and ram_bytes(plan) <= limit
 
 
+@pytest.mark.slow
 def test_of_what_fits_the_fastest_is_taken(planned: Planned) -> None:
     most, least = ram_bytes(planned()), ram_bytes(planned("ram"))
     plan = planned("speed", most - 1)
@@ -144,6 +148,7 @@ def test_of_what_fits_the_fastest_is_taken(planned: Planned) -> None:
     assert sum(group.cycles for group in plan.tiled.groups) <= slow
 
 
+@pytest.mark.slow
 def test_what_rows_cannot_do_either_does_not_fit(planned: Planned) -> None:
     with pytest.raises(TilewrightError, match="does not fit"):
         planned("ram", 64)
@@ -156,6 +161,7 @@ def striped(plan: Allocated) -> bool:
     )
 
 
+@pytest.mark.slow
 def test_computing_columns_again_takes_less_memory(planned: Planned) -> None:
     plan = planned("ram", seed=WIDE, recompute=10.0)
     assert striped(plan) and ram_bytes(plan) < ram_bytes(planned("ram", seed=WIDE))
@@ -163,6 +169,7 @@ def test_computing_columns_again_takes_less_memory(planned: Planned) -> None:
     assert ram_bytes(planned("speed", limit, seed=WIDE, recompute=10.0)) <= limit
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recompute", [1.0, 10.0])
 def test_decisions_of_a_plan_give_it_again(recompute: float, planned: Planned) -> None:
     plan = planned("ram", seed=WIDE, recompute=recompute)

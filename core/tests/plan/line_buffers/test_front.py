@@ -36,6 +36,7 @@ def front(seed: int, optimize: Optimize = "speed") -> tuple[FrontPoint, ...]:
     return memory_front(replace(PLANNER, optimize=optimize), plan, plan.tiled.scheduled.bound, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_less_memory_costs_more_cycles(seed: int) -> None:
     points = front(seed)
@@ -44,6 +45,7 @@ def test_less_memory_costs_more_cycles(seed: int) -> None:
         assert one.ram_bytes > other.ram_bytes and one.cycle_ratio <= other.cycle_ratio
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", (*SEEDS, 13, 15))
 def test_it_is_found_too_where_the_plan_is_by_rows_already(seed: int) -> None:
     least = front(seed, "ram")
@@ -51,6 +53,7 @@ def test_it_is_found_too_where_the_plan_is_by_rows_already(seed: int) -> None:
     assert max(one.ram_bytes for one in least) == max(one.ram_bytes for one in front(seed))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_flags_lead_to_each_point(seed: int) -> None:
     for one in front(seed):
@@ -67,6 +70,7 @@ def test_flags_lead_to_each_point(seed: int) -> None:
             assert ram_bytes(planned(seed, size_bytes=int(size))) <= one.ram_bytes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_plan_of_least_memory_knows_the_fastest_one(seed: int) -> None:
     points, others = front(seed, "ram"), front(seed)

@@ -102,6 +102,7 @@ def kernels_of(plan: Allocated) -> set[str]:
     return {one.kernel.name for one in bindings if one.kernel.op == "Conv"}
 
 
+@pytest.mark.slow
 def test_steps_in_stripes_get_the_kernels_that_are_fastest_for_their_calls() -> None:
     planner = with_slow_calls()
     before, after = planned_twice(planner)
@@ -113,6 +114,7 @@ def test_steps_in_stripes_get_the_kernels_that_are_fastest_for_their_calls() -> 
     assert ram_bytes(after) <= ram_bytes(before) and plan_cycles(after) < plan_cycles(before)
 
 
+@pytest.mark.slow
 def test_a_kernel_of_more_scratch_than_there_is_anyway_is_no_choice() -> None:
     planner = with_slow_calls(scratch_bytes=64)
     before, _ = planned_twice(planner)

@@ -78,12 +78,14 @@ def _in_one_piece(site: Matched) -> Access:
     return whole({"X": site.input(0).shape}, {"Y": site.output.shape})
 
 
+@pytest.mark.slow
 def test_nothing_is_computed_again_unless_that_is_asked_for(planned: Planned) -> None:
     for optimize in ("speed", "balanced", "ram"):
         plan = planned(optimize, seed=WIDE)
         assert not striped(plan) and times_computed(plan, vocabulary()) == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recompute", [1.1, 1.3, 2.0, 10.0])
 def test_columns_are_computed_again_as_often_as_allowed_and_the_note_says_so(
     recompute: float, planned: Planned

@@ -80,6 +80,7 @@ def least_way(planner: Planner, seed: int) -> LineBufferedPlan:
     return min(line_buffer_candidates(planner, scheduled, None), key=lambda way: way.size_bytes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_little_less_memory_than_the_fastest_kernels_need_takes_lean_ones_in_some_steps(
     planner: Planner, seed: int
@@ -94,6 +95,7 @@ def test_a_little_less_memory_than_the_fastest_kernels_need_takes_lean_ones_in_s
     assert len(note.details) == len(used(plan)) - used(plan).count(FAST)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [3, *(pytest.param(seed, marks=pytest.mark.long) for seed in (0, 8))])
 def test_no_limit_makes_it_slower_than_the_least_scratch_everywhere(planner: Planner, seed: int) -> None:
     plain = replace(planner, pins=replace(planner.pins, kernels=_all(planner, seed, PLAIN)))
@@ -133,6 +135,7 @@ def divided(way: LineBufferedPlan, *segments: tuple[int, int, bool], size_bytes:
     return replace(way, partition=replace(way.partition, segments=made))
 
 
+@pytest.mark.slow
 def test_nothing_is_exchanged_where_scratch_cannot_give_so_much(planner: Planner) -> None:
     """In one of the segments, though it could in the other."""
     way = least_way(planner, SEEDS[0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -104,6 +105,7 @@ def test_no_more_cycles_than_may_be() -> None:
     assert chosen(bound, 0.5 * once) == ([], 0)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32))
 def test_never_more_bytes_alive_and_a_sound_graph(seed: int) -> None:
     world = small_world()

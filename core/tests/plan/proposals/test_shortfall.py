@@ -116,6 +116,7 @@ def _chain(nodes: int, elements: int = 64) -> Graph:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(14))
 def test_every_limit_between_the_least_and_the_most_does(seed: int) -> None:
     world = _World(_drawn(seed))
@@ -179,6 +180,7 @@ def test_nothing_is_planned_again_where_the_fastest_fit(monkeypatch: pytest.Monk
     assert not asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seeds", "least"), [(range(5), 2), pytest.param(range(12), 6, marks=pytest.mark.long)])
 def test_several_memories(seeds: range, least: int) -> None:
     """Scratch may be in either of two memories; what an error asks for does."""

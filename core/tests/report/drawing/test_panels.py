@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,6 +30,7 @@ def panel(found: list[Box], *, overlaid: bool) -> Panel:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(st.lists(boxes(), max_size=5))
 def test_bytes_alive(found: list[Box]) -> None:
     """Byte by byte; where nothing is overlaid, sizes add up."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -51,6 +52,7 @@ def test_a_value_that_others_read_keeps_its_clip_apart(sketch: Callable[[], Sket
 LIMIT = st.floats(-10, 10, width=32) | st.sampled_from([-math.inf, math.inf])
 
 
+@pytest.mark.slow
 @given(first=st.tuples(LIMIT, LIMIT), second=st.tuples(LIMIT, LIMIT), x=st.floats(-20, 20))
 @settings(max_examples=300, deadline=None)
 def test_two_clips_are_one(first: tuple[float, float], second: tuple[float, float], x: float) -> None:

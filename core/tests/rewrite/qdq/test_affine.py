@@ -27,6 +27,7 @@ def affines(draw: st.DrawFn) -> Affine:
     return Affine(scale=(draw(scales),), zero_point=(draw(st.integers(*dtype.limits)),), dtype=dtype, axis=None)
 
 
+@pytest.mark.slow
 @given(affines(), reals)
 def test_quantise(affine: Affine, real: float) -> None:
     """`saturate(rne(real / scale) + zero_point)`, the quotient rounded to float32."""

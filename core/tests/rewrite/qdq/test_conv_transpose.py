@@ -30,6 +30,7 @@ def sums(
     return total
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(data=st.data(), per_channel=st.booleans(), bias=st.booleans())
 def test_every_phase_is_exact(data: st.DataObject, per_channel: bool, bias: bool, operators: Any, bench: Any) -> None:

@@ -40,6 +40,7 @@ def near_real(bench: Any, before: Graph, after: Graph, slack: float = 2e-3) -> N
         assert worst <= 0.5 + slack
 
 
+@pytest.mark.slow
 @given(
     scales=st.tuples(SCALES, SCALES),
     zeros=st.tuples(*[st.integers(-128, 127)] * 2),

@@ -161,6 +161,7 @@ def test_nothing_becomes_empty(net: Any, bench: Any) -> None:
     assert widths(after) == [1, 2]
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 2**32 - 1),
     plan=st.lists(st.sampled_from("cdgtas"), min_size=1, max_size=7),

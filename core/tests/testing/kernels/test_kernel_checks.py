@@ -19,6 +19,7 @@ SITE = site_of(MATMUL, ARRAYS)
 SEEDS = range(40)
 
 
+@pytest.mark.slow
 def test_a_sound_kernel_has_no_errors_and_a_wrong_one_has_one_whole_and_one_in_tiles(tmp_path: Path) -> None:
     assert kernel_errors(MATMUL, KERNEL, SITE, ARRAYS, np.random.default_rng(3), tmp_path) == []
     wrong = replace(KERNEL, call=f"{KERNEL.call} (*${{Y}}) += 1;")

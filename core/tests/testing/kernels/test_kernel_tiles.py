@@ -22,6 +22,7 @@ from tilewright.testing.operator_sites import result_errors, site_of
 KINDS = ("parallel", "reduce")
 
 
+@pytest.mark.slow
 @given(extents=st.lists(st.integers(0, 5), min_size=1, max_size=3), data=st.data())
 def test_boxes_cover_every_trip_once_and_are_no_larger_than_asked(extents: list[int], data: st.DataObject) -> None:
     loops = [

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +19,8 @@ from tilewright.tile.cost.window_costs import WindowCosts, many_transfers
 from tilewright.tile.space.grid import grid
 from tilewright.tile.space.step_spaces import ScheduledMachine
 from tilewright.tile.space.tiling_space import CopiedOperand, TilingSpace, WindowTable
+
+pytestmark = pytest.mark.slow
 
 
 @st.composite

@@ -49,6 +49,7 @@ def analyses(plan: Scheduled) -> Iterator[RegionAnalysis]:
                 yield found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_nothing_that_is_found_goes_below(seed: int) -> None:
     for size in SIZES:
@@ -65,6 +66,7 @@ def planned(seed: int, scratchpad_bytes: int) -> tuple[Group, ...]:
     return COST.plan(TilingRequest(scheduled=plan, operators=vocabulary(), decisions=Decisions()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_is_left_out_is_not_missed(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     quick = {size: planned(seed, size) for size in SIZES}
@@ -99,6 +101,7 @@ def test_a_plan_that_cannot_win_is_not_searched(least: float, searches: int, mon
     assert len(searched) == searches
 
 
+@pytest.mark.slow
 def test_the_least_score_of_a_plan_is_a_bound() -> None:
     for size in (1 << 14, 1 << 16):
         bound = bind(chain(), cluster(size), vocabulary(), portable_kernels(), Decisions())

@@ -38,6 +38,7 @@ def test_rows_that_go_one_way_take_all_distances() -> None:
     assert widest(links, sizes) == 8000 + 4 * (640 + 320)
 
 
+@pytest.mark.slow
 def test_a_thousand_links_take_moments() -> None:
     """A second and a half of each thousand went into counting what every way had chosen so far."""
     links, sizes = chain(2000, 8000, [640, 320, 960])

@@ -57,6 +57,7 @@ def test_lag_is_what_rows_that_are_longer_would_overtake(taps: int, wider: int) 
     assert (held.aliases, held.distance_bytes) == ("x", lag)
 
 
+@pytest.mark.slow
 def test_most_networks_have_an_output_over_what_is_read() -> None:
     found = [on_one_memory(row_network(seed, vocabulary()).graph) for seed in SEEDS]
     assert sum(any(overlays(region) for region in regions(machine)) for machine in found) >= len(SEEDS) // 2

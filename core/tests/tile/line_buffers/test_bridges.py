@@ -41,6 +41,7 @@ def test_no_smaller_division_is_missed(seed: int) -> None:
     assert _least_bytes(with_striped_segments(StepSignatures(lives), found)) == _least_bytes(every) <= most + 1
 
 
+@pytest.mark.slow
 def test_stripes_lead_to_less_memory_somewhere() -> None:
     before, after = list[int](), list[int]()
     for seed in SEEDS:

@@ -76,6 +76,7 @@ def brute_force(steps: Sequence[BufferedStep], trips: Sequence[int], calls: Sequ
     return most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("rows", [1, 3])
 def test_every_call_finds_its_rows_and_no_row_is_kept_in_vain(seed: int, rows: int) -> None:

@@ -56,6 +56,7 @@ def test_what_is_known_of_calls_changes_nothing(seed: int) -> None:
     assert len(known.costs.calls) == count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_every_division_is_sound_and_takes_what_it_says(seed: int) -> None:
     machine = on_one_memory(row_network(seed, vocabulary()).graph)

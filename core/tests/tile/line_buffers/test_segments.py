@@ -86,6 +86,7 @@ def test_none_is_larger_than_asked_for(seed: int) -> None:
         assert all(one.size_bytes <= limit for one in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_short_look_finds_what_a_long_one_does(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """However much memory there may be, and however few steps are looked at first."""
@@ -165,6 +166,7 @@ def test_the_last_call_costs_what_is_left_for_it() -> None:
             assert simulated_cycles(lives.steps, calls) == segment.cycles == pytest.approx(cycles)
 
 
+@pytest.mark.slow
 def test_a_value_over_another_one_saves_the_bytes_that_they_share(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without any overlay a segment takes so many bytes more, and never less."""
     saved = 0

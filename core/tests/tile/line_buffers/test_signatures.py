@@ -79,6 +79,7 @@ def test_alike_segments_take_bytes_as_each_of_them_does(seed: int) -> None:
         assert alone.regions(division) == apart.regions(division)
 
 
+@pytest.mark.slow
 def test_of_a_long_chain_few_segments_are_looked_at() -> None:
     counts = []
     for layers in (40, 80):

@@ -146,6 +146,7 @@ def test_many_operands_take_no_more_arrays_than_few(joined: Any) -> None:
         assert max(copy.level for copy in best.copies.values()) > 0, "not everything is resident"
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(layers(), st.integers(64, 4096), st.sampled_from(["single", "auto", "double"]), st.booleans(), st.booleans())
 def test_no_size_is_better_than_its_floor_and_none_is_missed(

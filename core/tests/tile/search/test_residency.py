@@ -73,6 +73,7 @@ def kept(plan: Allocated) -> dict[str, str]:
     return {value: memory for group in plan.tiled.groups for value, memory in group.region.resident.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nested", [False, True])
 def test_plans_are_sound_and_never_slower(nested: bool) -> None:
     """The planner's own checks go through every tile and every byte; a limit that does not hold is an error there."""
@@ -113,6 +114,7 @@ def test_kept_values_do_not_travel() -> None:
         assert near.isdisjoint(*(hop.copies for hop in group.region.hops))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("longest", [1, 2, 3])
 def test_chains_are_no_longer_than_asked(longest: int) -> None:
     for seed in SEEDS:
@@ -125,6 +127,7 @@ def test_chains_are_no_longer_than_asked(longest: int) -> None:
             assert length <= longest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("traffic", [0.2, 0.0])
 def test_the_choice_is_the_best_of_all_sets(traffic: float) -> None:
     tried = 0
@@ -169,6 +172,7 @@ def of_plan(choice: ResidencySearch, plan: ResidencyPlan, traffic: float) -> flo
     return sum(tiling.cycles + traffic * choice.traffic(index, tiling) for index, tiling in enumerate(plan.tilings))
 
 
+@pytest.mark.slow
 def test_a_plan_pinned_is_the_same_plan() -> None:
     for seed in (1, 3, 5, 8):
         plan = planner().plan(bound(seed, 1500))
@@ -178,6 +182,7 @@ def test_a_plan_pinned_is_the_same_plan() -> None:
         assert cycles(again) == pytest.approx(cycles(plan))
 
 
+@pytest.mark.slow
 def test_a_value_pinned_to_the_home_memory_travels() -> None:
     plan = planner().plan(bound(3, 1500))
     value = next(iter(kept(plan)))

@@ -27,6 +27,7 @@ from tilewright.tile.space.step_spaces import ScheduledMachine
 from tilewright.tile.space.tiling_space import TilingSpace, rolling_loops
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(layers(), st.integers(64, 4096), st.sampled_from(["single", "auto"]), st.booleans(), st.booleans())
 def test_bytes_are_equal_and_cycles_too_where_tiles_are_alike(
@@ -66,6 +67,7 @@ def _are_alike(space: TilingSpace, found: EstimatedTiling, attributes: Mapping[s
     return not clipped and all(space.extents[cut.loop] % cut.size == 0 for cut in found.nest)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(layers(), st.integers(48, 1500), st.booleans())
 def test_more_room_is_not_worse(layer: dict[str, Any], room_bytes: int, split: bool) -> None:

@@ -133,6 +133,7 @@ def test_sums_of_the_type_of_the_output_are_in_its_own_tile() -> None:
     assert not accumulator_bytes(space, search.points, search.table).any()
 
 
+@pytest.mark.slow
 def test_the_search_finds_what_trying_everything_finds() -> None:
     """Within one percent of the best of every size, order, depth and number of buffers, all played exactly."""
     layer = {"op": "MatMul", "inputs": [np.zeros((4, 12), np.float32), np.zeros((12, 4), np.float32)]}
@@ -173,6 +174,7 @@ def test_the_smallest_tiles_are_smaller_with_reductions_cut() -> None:
     assert used["min"] < whole <= used["max"]
 
 
+@pytest.mark.slow
 def test_other_tilers_choose_from_tilings_in_parts_as_well() -> None:
     scheduled = schedule_on(conv(32, 32, 8), cluster(4096))
     request = TilingRequest(scheduled=scheduled, operators=vocabulary(), decisions=Decisions())

@@ -35,6 +35,7 @@ def space_of(layer: dict[str, Any], scratchpad_bytes: int = 1 << 16) -> TilingSp
     return machine.space(0, scheduled.steps[0], machine.hops[0].inner)
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(layers(), st.data())
 def test_windows_are_those_of_every_tile(layer: dict[str, Any], data: st.DataObject) -> None:
@@ -106,6 +107,7 @@ def test_nested_tiles_end_where_the_tile_around_them_ends() -> None:
     assert list(zip(low.tolist(), high.tolist(), strict=True)) == [(0, 3), (3, 4), (4, 7), (7, 8), (8, 10)]
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(layers(), st.sampled_from([600, 1024, 4096, 65536]))
 def test_bytes_moved_are_those_of_every_transfer(layer: dict[str, Any], scratchpad_bytes: int) -> None:

@@ -17,6 +17,7 @@ from tilewright.tile.space.transfers import Transfers, path_between, route, stri
 PATH = copy_path("l2", "l1")
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_every_byte_travels_once(data: st.DataObject) -> None:
     shape = data.draw(st.lists(st.integers(1, 6), min_size=1, max_size=4))
