@@ -13,6 +13,7 @@ is compiled once before, in another process, so that what is kept between runs i
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -153,7 +154,11 @@ def print_trace(model: Path, target: str, *, markdown: bool) -> None:
     subprocess.run([sys.executable, __file__, str(model), "--target", target, "--once"], check=True)
     functions = traced(lambda: compile_model(model, target))
     lines = short_form(functions) if markdown else listing(functions)
-    sys.stdout.writelines(f"{line}\n" for line in lines)
+    try:
+        sys.stdout.writelines(f"{line}\n" for line in lines)
+        sys.stdout.flush()
+    except BrokenPipeError:  # `| head` has seen enough; Python would complain again when it ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def main() -> None:
