@@ -143,6 +143,7 @@ def test_objects_have_the_names_of_their_sources(desk: Desk) -> None:
         (("-Wfail", "main.c", "-o", "main"), 1),
         (("-MD", "main.c", "-o", "main"), 0),
         (("-fplugin=x.so", "main.c", "-o", "main"), 0),
+        (("-L.", "main.c", "-lone", "-o", "main"), 0),
         (("-fsyntax-only", "main.c"), 0),
         (("--version",), 0),
     ],

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 
 COMPILERS = ("cc", "gcc", "clang")
 OUTSIDE = ("/usr/", "/opt/", "/lib/")  # folders that belong to the compiler
-FOLDERS = ("-I", "-L", "-isystem", "-iquote")
+FOLDERS = ("-I", "-isystem", "-iquote")
 HARMLESS = ("-D", "-O", "-W", "-f", "-g", "-l", "-m", "-p", "-std=", "-c", "-shared", "-static", "-U", "-nost")
 NOT_HARMLESS = ("-Wl,", "-Wa,", "-Wp,", "-fplugin", "-fprofile", "-fdump", "-ftest", "-print", "-gsplit", "-mllvm")
 VARIABLES = ("CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "SOURCE_DATE_EPOCH")
