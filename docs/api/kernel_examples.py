@@ -24,13 +24,19 @@ from tilewright.api.kernel import (
     c_functions,
     centred_weights,
     elementwise_walk,
-    fragment_file,
+    gemm_access,
+    image_fields,
+    matmul_access,
     nest,
+    pack_gemm,
+    pack_matmul,
+    refused_products,
     refused_softmax,
     scaled_sum_form,
     softmax_table,
     sum_bounds,
     sum_requant,
+    tap_fields,
     template_file,
     walk,
     windows_of,
@@ -97,6 +103,25 @@ windows: Windows = windows_of(pool.node)
 assert windows.reach == (3, 3)
 assert windows.outputs((8, 8)) == (8, 8)
 
+# %% image_fields, tap_fields
+# What a function in C must know of an image and of its windows; an image of one axis is a single row.
+padded = {"origin": ("0",) * 4, "before": ("0", "0", "1", "1"), "after": ("0", "0", "1", "1")}
+image = {
+    "dtype": DType.F32,
+    "shape": (1, 4, 8, 8),
+    "strides": (256, 1, 32, 4),
+    "extents": ("1", "4", "8", "8"),
+    **padded,
+}
+pooled = Call(
+    site=accepted,
+    operands={name: Operand(name=name, pointer=name.lower(), **image) for name in "XY"},
+    extents={},
+    name="step_2",
+)
+fields = {**image_fields(pooled), **tap_fields(windows)}
+assert (fields["rows"], fields["top"], fields["x_row"], fields["row_taps"]) == ("8", "1", 32, 3)
+
 # %% Walk, elementwise_walk
 # Loops over all elements, joined where no operand has a gap: here the whole tile is one loop.
 flat: Walk = elementwise_walk(call.operands, "Y", ["X"])
@@ -136,7 +161,7 @@ assert "tw_expf(" in exponential.text
 assert c_element(0.1, DType.F32) == "0x1.99999a0000000p-4f"
 assert c_element(-128, DType.I8) == "-128"
 
-# %% Section, FragmentTemplate, Sections
+# %% CodeFragment, FragmentTemplate, CodeFragments
 # C that several kernels share: a program has each text once, and what it needs before it. A template sees
 # `values(call)`; its name says what each text defines.
 clamp = CodeFragment(name="acme_clamp", text="TW_KERNEL float acme_clamp(float x) { return x < 0.0f ? 0.0f : x; }")
@@ -166,10 +191,22 @@ gemm = site_of(vocabulary()["QGemm"], [np.zeros((1, 2), np.int8), weights, bias]
 bounds: AccumulatorBounds = sum_bounds(gemm)
 assert (bounds.lowest, bounds.highest, bounds.bits) == ((-256,), (254,), 32)
 
+# %% refused_products
+# Why a QConv or QGemm is no sum of products of bytes with constant weights: what most kernels for integers ask first.
+assert refused_products(gemm) is None
+
 # %% zero_points, centred_weights
 # One zero point or one for each output, as a tuple; and constant weights without them, in int64.
 assert zero_points(gemm.node, "b_zero_point") == (0,)
 assert centred_weights(gemm).tolist() == [[1], [1]]
+
+# %% gemm_access, pack_gemm, matmul_access, pack_matmul
+# Constant matrices as [N, K], so that the products of a sum are neighbours: how they are read, and how they are stored.
+values, matrix = np.ones((2, 3), np.float32), np.ones((3, 4), np.float32)
+dense = site_of(vocabulary()["Gemm"], [values, matrix], {"alpha": 2.0}, constants=(1,))
+assert (gemm_access(dense).inputs, pack_gemm(dense)["B"].shape) == (("A", "B"), (4, 3))
+plain = site_of(vocabulary()["MatMul"], [values, matrix], {}, constants=(1,))
+assert (matmul_access(plain).inputs, pack_matmul(plain)["B"].shape) == (("A", "B"), (4, 3))
 
 # %% RequantForm, ChannelRange, sum_requant
 # How a sum becomes a byte: by a multiplication and a shift where they are proved to give the same, else in float.

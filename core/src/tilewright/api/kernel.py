@@ -18,6 +18,7 @@ from tilewright.operators.c_code.loop_nest import Nest, nest
 from tilewright.operators.c_code.walk import Walk, broadcast_steps, elementwise_walk, walk
 from tilewright.operators.quantised.integer_layers import (
     centred_weights,
+    refused_products,
     refused_softmax,
     scaled_sum_form,
     softmax_table,
@@ -25,6 +26,8 @@ from tilewright.operators.quantised.integer_layers import (
     sum_requant,
     zero_points,
 )
+from tilewright.operators.shared.images import image_fields, tap_fields
+from tilewright.operators.shared.matrices import gemm_access, matmul_access, pack_gemm, pack_matmul
 from tilewright.operators.shared.windows import Windows, windows_of
 
 __all__ = [
@@ -50,12 +53,19 @@ __all__ = [
     "centred_weights",
     "elementwise_walk",
     "fragment_file",
+    "gemm_access",
+    "image_fields",
+    "matmul_access",
     "nest",
+    "pack_gemm",
+    "pack_matmul",
+    "refused_products",
     "refused_softmax",
     "scaled_sum_form",
     "softmax_table",
     "sum_bounds",
     "sum_requant",
+    "tap_fields",
     "template_file",
     "walk",
     "windows_of",

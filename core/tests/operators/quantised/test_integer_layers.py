@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -14,6 +15,7 @@ from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import Requant
 from tilewright.operators.quantised.integer_layers import (
     centred_weights,
+    refused_products,
     refused_softmax,
     scaled_sum_form,
     softmax_table,
@@ -112,3 +114,18 @@ def test_weights_lose_the_zero_points_of_their_outputs(op: str, name: str, zeros
     of_outputs = [[first, first], [second, second]] if op == "QConv" else [[first, second]] * 2
     assert zero_points(node, name) == {None: (0,), 3: (3,)}.get(zeros, zeros)
     assert found.dtype == np.int64 and found.tolist() == (stored.astype(int) - np.array(of_outputs)).tolist()
+
+
+@pytest.mark.parametrize("site", [convolution(), product_of_weights()], ids=lambda site: site.node.op)
+def test_products_of_bytes_are_refused_for_one_reason_each(site: Site) -> None:
+    def with_input(number: int, **changes: object) -> Site:
+        tensors = [replace(tensor, **changes) if at == number else tensor for at, tensor in enumerate(site.inputs)]  # type: ignore[arg-type, type-var]
+        return replace(site, inputs=tuple(tensors))
+
+    assert refused_products(site) is None
+    assert refused_products(replace(site, constants={})) == "weights and bias must be constants"
+    assert refused_products(with_input(0, dtype=DType.I16)) == "values and weights must be i8 or u8"
+    assert refused_products(with_input(2, dtype=DType.I64)) == "the bias must be i32"
+    assert refused_products(with_input(0, shape=(0, *site.input(0).shape[1:]))) == "has no elements"
+    axes = refused_products(with_input(0, shape=(1, 2, 1, 1, 1)))
+    assert axes == ("has 3 spatial axes; 1 and 2 are supported" if site.node.op == "QConv" else None)

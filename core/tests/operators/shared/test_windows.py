@@ -158,3 +158,10 @@ def test_windows_as_c() -> None:
         ".counted = 6, .x_step = 1, .y_step = 1, .w_step = 1}"
     )
     assert ".w_step = 0" in c_axes(PLAIN, x, y)["row"]
+
+
+def test_one_axis_becomes_one_row_of_two() -> None:
+    line = Windows(kernel=(3,), strides=(2,), dilations=(4,), before=(5,), after=(6,), ceil_mode=True)
+    image = Windows(kernel=(1, 3), strides=(1, 2), dilations=(1, 4), before=(0, 5), after=(0, 6), ceil_mode=True)
+    assert line.two_axes == image and image.two_axes is image
+    assert image.outputs((1, 40)) == (1, *line.outputs((40,)))

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from tilewright.c_text.rendering import render_source
 from tilewright.ir.machines.kernel import Kernel
 from tilewright_cortexm.kernels import sources
-from tilewright_cortexm.kernels.sources import c_section, each_of, narrowed
+from tilewright_cortexm.kernels.sources import c_fragment, each_of, narrowed
 
 FOLDER = Path(sources.__file__).parent
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in FOLDER.glob("*.h")))
 def test_every_header_is_a_section_under_its_name(name: str) -> None:
-    section = c_section(name)
+    section = c_fragment(name)
     assert section.text.strip() and section.name.endswith(name)
 
 

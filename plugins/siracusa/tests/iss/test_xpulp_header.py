@@ -16,10 +16,10 @@ from iss_run import CODE, image_of
 from xpulp_iss import Machine
 
 from tilewright.operators.c_code.c_source import c_fragment as core_section
-from tilewright_siracusa.kernels.sources import c_section
+from tilewright_siracusa.kernels.sources import c_fragment
 
 PRELUDE = f"#include <stdint.h>\n#include <string.h>\n{core_section('prelude.h').text}\n"
-XPULP = c_section("xpulp.h").text
+XPULP = c_fragment("xpulp.h").text
 # opcode 0x57: funct7 and funct3 of the vector instructions; 0x33: of the scalar ones; 0x0b, 0x2b: loads and stores
 WORDS = {
     "TW_XP_LW(a0, a1, 4)": 0x004 << 20 | 11 << 15 | 2 << 12 | 10 << 7 | 0x0B,

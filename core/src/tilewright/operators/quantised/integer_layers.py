@@ -72,3 +72,22 @@ def refused_softmax(site: Site) -> str | None:
     from tilewright.operators.quantised.qsoftmax import refused
 
     return refused(site)
+
+
+def refused_products(site: Site) -> str | None:
+    """Why a QConv or QGemm is no sum of products of bytes with constant weights over at most two axes, or None.
+
+    What a kernel's own numbers must fit into is for the kernel.
+    """
+    from tilewright.ir.tensors.dtypes import DType
+
+    x, w = site.input(0), site.input(1)
+    if site.constant(1) is None or (site.has_input(2) and site.constant(2) is None):
+        return "weights and bias must be constants"
+    if not {x.dtype, w.dtype, site.output.dtype} <= {DType.I8, DType.U8}:
+        return "values and weights must be i8 or u8"
+    if site.has_input(2) and site.input(2).dtype is not DType.I32:
+        return "the bias must be i32"
+    if site.node.op == "QConv" and len(x.shape) not in (3, 4):
+        return f"has {len(x.shape) - 2} spatial axes; 1 and 2 are supported"
+    return "has no elements" if 0 in x.shape or 0 in site.output.shape else None

@@ -54,6 +54,16 @@ class Windows:
         """Positions from the first to the last tap."""
         return tuple((taps - 1) * step + 1 for taps, step in zip(self.kernel, self.dilations, strict=True))
 
+    @property
+    def two_axes(self) -> Windows:
+        """The same windows with one row, where there is only one axis."""
+        if self.rank != 1:
+            return self
+        return Windows(
+            kernel=(1, *self.kernel), strides=(1, *self.strides), dilations=(1, *self.dilations),
+            before=(0, *self.before), after=(0, *self.after), ceil_mode=self.ceil_mode,
+        )  # fmt: skip
+
     def outputs(self, extents: Sequence[int]) -> tuple[int, ...]:
         """Windows along each axis of an input with these extents; below 1 where not even one fits.
 

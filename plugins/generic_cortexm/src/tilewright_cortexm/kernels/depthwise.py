@@ -10,10 +10,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api.graph import DType, Layout, Requant, Site, channels_last
-from tilewright.api.kernel import Call, RequantForm, Windows, centred_weights, sum_bounds, sum_requant, windows_of
+from tilewright.api.graph import Layout, Requant, Site, channels_last
+from tilewright.api.kernel import (
+    Call,
+    RequantForm,
+    Windows,
+    centred_weights,
+    refused_products,
+    sum_bounds,
+    sum_requant,
+    windows_of,
+)
 from tilewright.api.operator import Access
-from tilewright_cortexm.kernels.products import BYTES, two_spatial_axes
 from tilewright_cortexm.kernels.row_tiles import image_access, row_fields
 
 if TYPE_CHECKING:
@@ -118,20 +126,11 @@ def depthwise(site: Site) -> Depthwise | str:
 
 
 def _refused(site: Site) -> str | None:
-    x, w = site.input(0), site.input(1)
     group = site.node.integer("group", 1)
-    if group == 1 or group != x.shape[1] or w.shape[0] != group:
+    if group == 1 or group != site.input(0).shape[1] or site.input(1).shape[0] != group:
         return "is no depthwise convolution with one output per channel"
-    if site.constant(1) is None or (site.has_input(2) and site.constant(2) is None):
-        return "W and B must be constants"
-    if x.dtype not in BYTES or w.dtype not in BYTES or site.output.dtype not in BYTES:
-        return "values and weights must be i8 or u8"
-    if site.has_input(2) and site.input(2).dtype is not DType.I32:
-        return "B must be i32"
-    if len(x.shape) not in (3, 4):
-        return f"has {len(x.shape) - 2} spatial axes; 1 and 2 are supported"
-    if 0 in x.shape or 0 in site.output.shape:
-        return "has no elements"
+    if (reason := refused_products(site)) is not None:
+        return reason
     bits = sum_bounds(site).bits
     return f"the accumulator needs {bits} bits; this kernel has 32" if bits > 32 else None
 
@@ -148,7 +147,7 @@ def _out_of_range(site: Site, layer: Depthwise) -> str | None:
 
 
 def _depthwise(site: Site) -> Depthwise:
-    windows = two_spatial_axes(windows_of(site.node))
+    windows = windows_of(site.node).two_axes
     batches, channels, *spatial = site.input(0).shape
     zero = site.node.integer("x_zero_point")
     weights = centred_weights(site).reshape(channels, *windows.kernel)

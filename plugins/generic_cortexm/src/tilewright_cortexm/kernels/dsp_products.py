@@ -34,7 +34,7 @@ from tilewright_cortexm.kernels.products import (
     rows_of,
 )
 from tilewright_cortexm.kernels.row_tiles import in_stripe, row_fields
-from tilewright_cortexm.kernels.sources import BLOCK, WIDEN, c_section, c_template, dsp_block, each_of
+from tilewright_cortexm.kernels.sources import BLOCK, WIDEN, c_fragment, c_template, dsp_block, each_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -299,7 +299,7 @@ def _fields(layer: Products, form: DspForm, call: Call) -> Mapping[str, object]:
     }
 
 
-_BYTES = c_section("dsp_widen_bytes.h")
+_BYTES = c_fragment("dsp_widen_bytes.h")
 _PRODUCTS = c_template("${function}", "dsp_products.c.mako")
 _PART = c_template("${function}", "dsp_product_part.c.mako")
 _COLUMN = c_template("tw_dsp_column_${widen}", "dsp_column.c.mako")

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from tilewright.api.graph import DType, Layout, Requant, Site, channels_last, row_major
 from tilewright.api.kernel import Call, PartialSums, RequantForm, TileShape, Windows, sum_requant, windows_of
 from tilewright.api.operator import Access, parse_map, whole
-from tilewright_cortexm.kernels.products import BYTES, two_spatial_axes
+from tilewright_cortexm.kernels.products import BYTES
 from tilewright_cortexm.kernels.row_tiles import image_access, product, row_fields, tile_columns, tile_rows
 
 NOTHING: Mapping[str, tuple[int, ...]] = MappingProxyType({})
@@ -145,7 +145,7 @@ def share(tile: TileShape, layer: PoolShape) -> float:
 
 
 def _windows(site: Site) -> PoolShape:
-    windows = two_spatial_axes(windows_of(site.node))
+    windows = windows_of(site.node).two_axes
     batches, channels, *spatial = site.input(0).shape
     height, width = (1, *spatial) if len(spatial) == 1 else spatial
     out = site.output.shape[2:]

@@ -17,8 +17,8 @@ from tilewright.api.kernel import (
     Matched,
     RequantForm,
     TileShape,
-    Windows,
     centred_weights,
+    refused_products,
     sum_bounds,
     sum_requant,
     windows_of,
@@ -116,20 +116,9 @@ def products(site: Site) -> Products | str:
 
 
 def _refused(site: Site) -> str | None:
-    x, w = site.input(0), site.input(1)
-    if site.constant(1) is None or (site.has_input(2) and site.constant(2) is None):
-        return "weights and bias must be constants"
-    if x.dtype not in BYTES or w.dtype not in BYTES or site.output.dtype not in BYTES:
-        return "values and weights must be i8 or u8"
-    if site.has_input(2) and site.input(2).dtype is not DType.I32:
-        return "the bias must be i32"
-    if site.node.op == "QConv" and 1 < site.node.integer("group", 1) == w.shape[0]:
+    if site.node.op == "QConv" and 1 < site.node.integer("group", 1) == site.input(1).shape[0]:
         return "has one output in every group"
-    if site.node.op == "QConv" and len(x.shape) not in (3, 4):
-        return f"has {len(x.shape) - 2} spatial axes; 1 and 2 are supported"
-    if 0 in x.shape or 0 in site.output.shape:
-        return "has no elements"
-    return None
+    return refused_products(site)
 
 
 def _out_of_range(site: Site, layer: Products) -> str | None:
@@ -170,18 +159,8 @@ def _gemm_weights(site: Site) -> Integers:
     return centred_weights(site).T[:, None, :]
 
 
-def two_spatial_axes(windows: Windows) -> Windows:
-    """The same windows with one row, where there is only one axis."""
-    if windows.rank == 2:
-        return windows
-    return Windows(
-        kernel=(1, *windows.kernel), strides=(1, *windows.strides), dilations=(1, *windows.dilations),
-        before=(0, *windows.before), after=(0, *windows.after),
-    )  # fmt: skip
-
-
 def _conv_rows(site: Site) -> Rows:
-    windows = two_spatial_axes(windows_of(site.node))
+    windows = windows_of(site.node).two_axes
     batches, channels, *spatial = site.input(0).shape
     out = site.output.shape[2:]
     groups = site.node.integer("group", 1)
@@ -229,7 +208,7 @@ def fields(layer: Products, call: Call) -> dict[str, object]:
 def product_access(site: Matched, constants: Mapping[str, tuple[int, ...]], columns: int) -> Access:
     """Of a convolution by rows and columns, of a product whole. `columns`: pixels that are computed together."""
     if site.node.op == "QConv":
-        return image_access(site, two_spatial_axes(windows_of(site.node)), constants, least_columns=columns)
+        return image_access(site, windows_of(site.node).two_axes, constants, least_columns=columns)
     return whole({"A": site.input(0).shape, **constants}, {"Y": site.output.shape})
 
 

@@ -9,7 +9,7 @@ from tilewright.api.kernel import CodeFragment, FragmentTemplate, fragment_file,
 _PACKAGE = "tilewright_cortexm.kernels"
 
 
-def c_section(name: str) -> CodeFragment:
+def c_fragment(name: str) -> CodeFragment:
     """The C in a file beside this module."""
     return fragment_file(_PACKAGE, name)
 

@@ -15,7 +15,6 @@ from tilewright.api import ceil_div
 from tilewright.api.graph import Site
 from tilewright.api.kernel import TileShape, Windows
 from tilewright_siracusa.kernels.layers import BLOCK, ProductLayer
-from tilewright_siracusa.kernels.windows import two_axes
 
 WORD = 4
 
@@ -53,7 +52,7 @@ def _part(flags: list[bool]) -> float:
 def layer_edges(site: Site, windows: Windows) -> Edges:
     """The edges of a convolution or pool, over one or two axes."""
     x, y = site.input(0).shape[2:], site.output.shape[2:]
-    return edges_of(two_axes(windows), (1, *x)[-2:], (1, *y)[-2:])
+    return edges_of(windows.two_axes, (1, *x)[-2:], (1, *y)[-2:])
 
 
 def trips(tile: TileShape, *loops: str) -> int:

@@ -11,14 +11,14 @@ import numpy as np
 
 from tilewright.api import align_up, ceil_div
 from tilewright.api.graph import DType, Layout, Site, channels_last
-from tilewright.api.kernel import Call, Kernel, Matched, TileShape, windows_of
+from tilewright.api.kernel import Call, Kernel, Matched, TileShape, image_fields, tap_fields, windows_of
 from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import lanes_cycles, layer_edges, trips
 from tilewright_siracusa.kernels.layers import BLOCK, ProductLayer, bias_and_scale, layer_of
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.products import described
 from tilewright_siracusa.kernels.sources import LANES
-from tilewright_siracusa.kernels.windows import WINDOWS_CALL, image_fields, pad_word, tap_fields
+from tilewright_siracusa.kernels.windows import WINDOWS_CALL, pad_word
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -12,15 +12,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.api.graph import DType, Layout, Site, channels_last
-from tilewright.api.kernel import Call, Kernel, Matched, PartialSums, TileShape, Windows, windows_of
+from tilewright.api.kernel import (
+    Call,
+    Kernel,
+    Matched,
+    PartialSums,
+    TileShape,
+    Windows,
+    image_fields,
+    tap_fields,
+    windows_of,
+)
 from tilewright.api.operator import Access, parse_map
 from tilewright_riscv.floats.activation import activation
 from tilewright_riscv.floats.machines import not_floats
 from tilewright_siracusa.kernels.costs import trips
 from tilewright_siracusa.kernels.float_costs import conv_cycles
 from tilewright_siracusa.kernels.parts import GRAIN, image_sums
-from tilewright_siracusa.kernels.sources import FLOAT_DOT, FLOAT_FINISH, c_section, c_template
-from tilewright_siracusa.kernels.windows import WINDOWS_CALL, image_fields, tap_fields, two_axes
+from tilewright_siracusa.kernels.sources import FLOAT_DOT, FLOAT_FINISH, c_fragment, c_template
+from tilewright_siracusa.kernels.windows import WINDOWS_CALL
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -88,7 +98,7 @@ def _requires(site: Site) -> Mapping[str, Layout]:
 
 
 def _cycles(tile: TileShape) -> float:
-    windows = two_axes(tile.site.analysis)
+    windows = tile.site.analysis.two_axes
     pixels, outputs, part = trips(tile, "n", "h", "w"), trips(tile, "o"), (trips(tile, "y"), trips(tile, "c"))
     return conv_cycles(pixels, outputs, part, tile.site, windows, padded=padded(windows))
 
@@ -99,7 +109,7 @@ def _accumulates(site: Site) -> PartialSums:
 
 def _values(call: Call) -> Mapping[str, object]:
     site, x, y, w = call.site, call.operands["X"], call.operands["Y"], call.operands["W"]
-    windows, channels, part = two_axes(site.analysis), call.extents["c"], call.is_part
+    windows, channels, part = site.analysis.two_axes, call.extents["c"], call.is_part
     edges = padded(site.analysis)
     clip, limits = activation(site)
     sums = {**call.part_fields, **image_sums(call)} if part else {}
@@ -130,7 +140,7 @@ def _joined(channels: str, x_tap: int, w_tap: int, dilation: int) -> str:
     return str(int(int(channels) == x_tap)) if channels.isdecimal() else f"{channels} == {x_tap}"
 
 
-_PIXEL, _PART_PIXEL = c_section("float_pixel.h"), c_section("float_part_pixel.h")
+_PIXEL, _PART_PIXEL = c_fragment("float_pixel.h"), c_fragment("float_part_pixel.h")
 _CONV = c_template("${function}", "float_conv.c.mako", FLOAT_FINISH, FLOAT_DOT)
 
 CONV = Kernel(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.api.graph import Layout, Site, channels_last
-from tilewright.api.kernel import Call, Kernel, Matched, TileShape, Windows, windows_of
+from tilewright.api.kernel import Call, Kernel, Matched, TileShape, Windows, image_fields, tap_fields, windows_of
 from tilewright.api.operator import Access, parse_map
 from tilewright_riscv.floats.activation import activation
 from tilewright_riscv.floats.sections import scalar_section
@@ -18,7 +18,7 @@ from tilewright_siracusa.kernels.costs import layer_edges, trips
 from tilewright_siracusa.kernels.float_conv import float_windows, padded
 from tilewright_siracusa.kernels.float_costs import depthwise_cycles
 from tilewright_siracusa.kernels.sources import DIALECT, FLOAT_FINISH, c_template
-from tilewright_siracusa.kernels.windows import WINDOWS_CALL, image_fields, tap_fields, two_axes
+from tilewright_siracusa.kernels.windows import WINDOWS_CALL
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -70,7 +70,7 @@ def _prefers(site: Site) -> Mapping[str, Layout]:
 
 
 def _cycles(tile: TileShape) -> float:
-    windows = two_axes(tile.site.analysis)
+    windows = tile.site.analysis.two_axes
     edges = layer_edges(tile.site, windows)
     return depthwise_cycles(
         trips(tile, "n", "h"), trips(tile, "w"), trips(tile, "o"), int(np.prod(windows.kernel)), edges
@@ -79,7 +79,7 @@ def _cycles(tile: TileShape) -> float:
 
 def _values(call: Call) -> Mapping[str, object]:
     site, x, y, w = call.site, call.operands["X"], call.operands["Y"], call.operands["W"]
-    windows, edges = two_axes(site.analysis), padded(site.analysis)
+    windows, edges = site.analysis.two_axes, padded(site.analysis)
     clip, limits = activation(site)
     stride, dilation = windows.strides[1], windows.dilations[1]
     return {

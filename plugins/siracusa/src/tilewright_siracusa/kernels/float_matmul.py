@@ -18,16 +18,19 @@ from tilewright.api.kernel import (
     PartialSums,
     TileShape,
     broadcast_steps,
+    gemm_access,
+    matmul_access,
     nest,
+    pack_gemm,
+    pack_matmul,
     walk,
 )
-from tilewright.api.operator import Access, parse_map
 from tilewright_riscv.floats.activation import activation
 from tilewright_riscv.floats.machines import not_floats
 from tilewright_siracusa.kernels.costs import leading_trips, trips
 from tilewright_siracusa.kernels.float_costs import matmul_cycles
 from tilewright_siracusa.kernels.parts import GRAIN
-from tilewright_siracusa.kernels.sources import FLOAT_DOT, FLOAT_FINISH, c_section, c_template
+from tilewright_siracusa.kernels.sources import FLOAT_DOT, FLOAT_FINISH, c_fragment, c_template
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -51,39 +54,6 @@ def _match_weights(site: Site) -> str | None:
 
 def _match_computed(site: Site) -> str | None:
     return "B is a constant matrix; siracusa.matmul_weights_f32 packs it" if _weights(site) else not_floats(site)
-
-
-def _gemm_access(site: Site) -> Access:
-    a, y = site.input(0).shape, site.output.shape
-    rows = [f"m{axis}" for axis in range(len(y) - 1)]
-    shapes, c_text_part = {"A": a, "B": (y[-1], a[-1]), "Y": y}, ""
-    if site.has_input(2):
-        shapes["C"] = c = site.input(2).shape
-        loops = [*rows, "n"][len(y) - len(c) :]
-        c_text_part = ",".join("0" if own == 1 else loop for own, loop in zip(c, loops, strict=True))
-    text = f"{' '.join(rows)} n k : A[{','.join([*rows, 'k'])}] B[n,k] C[{c_text_part}] -> Y[{','.join([*rows, 'n'])}]"
-    return parse_map(text).bind(shapes)
-
-
-def _pack_gemm(site: Site) -> Mapping[str, Array]:
-    """B as [N, K] with alpha in it, C with beta in it."""
-    b, c = site.constant(1), site.constant(2)
-    if b is None:
-        return {}
-    alpha, beta = (np.float32(site.node.number(name, 1.0)) for name in ("alpha", "beta"))
-    matrix = np.asarray(b, np.float32) * alpha
-    packed: dict[str, Array] = {"B": np.ascontiguousarray(matrix if site.node.integer("transB") else matrix.T)}
-    return packed if c is None else {**packed, "C": np.asarray(c, np.float32) * beta}
-
-
-def _weights_access(site: Site) -> Access:
-    shapes = {"A": site.input(0).shape, "B": site.input(1).shape[::-1], "Y": site.output.shape}
-    return parse_map("m n k : A[...,m,k] B[n,k] -> Y[...,m,n]").bind(shapes)
-
-
-def _pack_weights(site: Site) -> Mapping[str, Array]:
-    b = site.constant(1)
-    return {} if b is None else {"B": np.ascontiguousarray(b.T)}
 
 
 def _weights_values(call: Call) -> Mapping[str, object]:
@@ -161,7 +131,7 @@ _MATMUL = c_template("${function}", "float_matmul.c.mako", FLOAT_FINISH, FLOAT_D
 
 
 def _source(values: Mapping[str, Any]) -> CodeFragments:
-    return (c_section("float_matmul_part.h" if values["part"] else "float_matmul.h"), _MATMUL)
+    return (c_fragment("float_matmul_part.h" if values["part"] else "float_matmul.h"), _MATMUL)
 
 
 _CALL = """\
@@ -180,8 +150,8 @@ GEMM = Kernel(
     op="Gemm",
     target="siracusa",
     match=_match_gemm,
-    access=_gemm_access,
-    pack=_pack_gemm,
+    access=gemm_access,
+    pack=pack_gemm,
     multiples={"k": GRAIN},
     parallel=("*",),
     accumulates=_accumulates,
@@ -197,8 +167,8 @@ MATMUL_WEIGHTS = Kernel(
     op="MatMul",
     target="siracusa",
     match=_match_weights,
-    access=_weights_access,
-    pack=_pack_weights,
+    access=matmul_access,
+    pack=pack_matmul,
     multiples={"k": GRAIN},
     parallel=("m", "n"),
     accumulates=_accumulates,

@@ -11,8 +11,7 @@ import numpy as np
 
 from tilewright.api import ceil_div
 from tilewright.api.graph import DType, Requant, Site
-from tilewright.api.kernel import AccumulatorBounds, Windows, centred_weights, sum_bounds, windows_of
-from tilewright_siracusa.kernels.windows import two_axes
+from tilewright.api.kernel import AccumulatorBounds, Windows, centred_weights, refused_products, sum_bounds, windows_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -50,7 +49,7 @@ class ProductLayer:
 
 def layer_of(site: Site) -> ProductLayer | str:
     """A QConv or QGemm in this form, or why it has none. Each kernel adds its own limits."""
-    reason = _refused(site)
+    reason = refused_products(site)
     if reason:
         return reason
     bounds = sum_bounds(site)
@@ -58,21 +57,6 @@ def layer_of(site: Site) -> ProductLayer | str:
         return f"the accumulator needs {bounds.bits} bits; this kernel has 32"
     layer = _conv(site, bounds) if site.node.op == "QConv" else _gemm(site, bounds)
     return _out_of_range(layer) or layer
-
-
-def _refused(site: Site) -> str | None:
-    x, w = site.input(0), site.input(1)
-    if site.constant(1) is None or (site.has_input(2) and site.constant(2) is None):
-        return "weights and bias must be constants"
-    if x.dtype not in BYTES or w.dtype not in BYTES or site.output.dtype not in BYTES:
-        return "values and weights must be i8 or u8"
-    if site.has_input(2) and site.input(2).dtype is not DType.I32:
-        return "the bias must be i32"
-    if site.node.op == "QConv" and len(x.shape) not in (3, 4):
-        return f"has {len(x.shape) - 2} spatial axes; 1 and 2 are supported"
-    if 0 in x.shape or 0 in site.output.shape:
-        return "has no elements"
-    return None
 
 
 def _out_of_range(layer: ProductLayer) -> str | None:
@@ -95,7 +79,7 @@ def bias_and_scale(layer: ProductLayer) -> Array:
 
 
 def _conv(site: Site, bounds: AccumulatorBounds) -> ProductLayer:
-    windows = two_axes(windows_of(site.node))
+    windows = windows_of(site.node).two_axes
     centred = centred_weights(site)
     outputs, inputs = centred.shape[:2]
     weights = np.moveaxis(centred.reshape(outputs, inputs, *windows.kernel), 1, -1)

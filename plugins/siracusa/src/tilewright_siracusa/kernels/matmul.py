@@ -25,7 +25,7 @@ from tilewright_siracusa.kernels.costs import leading_trips, matmul_cycles, trip
 from tilewright_siracusa.kernels.layers import BLOCK, BYTES
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.parts import GRAIN
-from tilewright_siracusa.kernels.sources import DOT, FINISH, c_section, c_template
+from tilewright_siracusa.kernels.sources import DOT, FINISH, c_fragment, c_template
 
 WORD = 4
 MOST_DEPTH = 8192  # parts of a sum are added up in 32 bits
@@ -117,7 +117,7 @@ def _accumulates(site: Site) -> PartialSums:
     return PartialSums(loops=("k",), dtype=DType.I32)
 
 
-_FIELDS, _PART_FIELDS, _PARTS = (c_section(name) for name in ("matmul.h", "matmul_part.h", "parts.h"))
+_FIELDS, _PART_FIELDS, _PARTS = (c_fragment(name) for name in ("matmul.h", "matmul_part.h", "parts.h"))
 _MATMUL = c_template("${function}", "matmul.c.mako", DOT, FINISH)
 
 MATMUL = Kernel(

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.api.graph import DType, Layout, Site, channels_last
-from tilewright.api.kernel import Call, Kernel, Matched, TileShape, Windows, windows_of
+from tilewright.api.kernel import Call, Kernel, Matched, TileShape, Windows, image_fields, tap_fields, windows_of
 from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import average_cycles, max_cycles, trips
 from tilewright_siracusa.kernels.layers import BLOCK, BYTES, MOST_TAPS
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.sources import LANES, c_template
-from tilewright_siracusa.kernels.windows import WINDOWS_CALL, image_fields, tap_fields, two_axes
+from tilewright_siracusa.kernels.windows import WINDOWS_CALL
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -74,7 +74,7 @@ def _pack(site: Site) -> Mapping[str, Array]:
 
 def _average_values(call: Call) -> Mapping[str, object]:
     node, x = call.site.node, call.operands["X"]
-    windows = two_axes(call.site.analysis)
+    windows = call.site.analysis.two_axes
     requant = node.requant()
     reach = 511.0 * max(scale * (index + 1) for index, scale in enumerate(requant.scale)) * windows.kernel[0]
     kind = "us" if x.dtype is DType.U8 else "ss"
@@ -121,7 +121,7 @@ def behind(origin: str, end: int) -> str:
 
 def _max_values(call: Call) -> Mapping[str, object]:
     dtype = call.operands["X"].dtype.value
-    windows = two_axes(call.site.analysis)
+    windows = call.site.analysis.two_axes
     return {
         "function": f"tw_xp_max_pool_{dtype}",
         "type": dtype,
@@ -130,7 +130,7 @@ def _max_values(call: Call) -> Mapping[str, object]:
 
 
 def _average_cycles(tile: TileShape) -> float:
-    kernel = two_axes(tile.site.analysis).kernel
+    kernel = tile.site.analysis.two_axes.kernel
     return average_cycles(trips(tile, "n", "h", "w"), trips(tile, "c"), kernel)
 
 

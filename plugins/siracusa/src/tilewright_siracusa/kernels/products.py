@@ -16,14 +16,25 @@ import numpy as np
 
 from tilewright.api import align_up, ceil_div
 from tilewright.api.graph import DType, Layout, Site, channels_last, row_major
-from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, Operand, PartialSums, TileShape, windows_of
+from tilewright.api.kernel import (
+    Call,
+    CodeFragments,
+    Kernel,
+    Matched,
+    Operand,
+    PartialSums,
+    TileShape,
+    image_fields,
+    tap_fields,
+    windows_of,
+)
 from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import column_cycles, layer_edges, leading_trips, products_cycles, trips
 from tilewright_siracusa.kernels.layers import BLOCK, ProductLayer, bias_and_scale, layer_of
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.parts import GRAIN, always, image_sums
-from tilewright_siracusa.kernels.sources import DOT, FINISH, c_section, c_template
-from tilewright_siracusa.kernels.windows import WINDOWS_CALL, image_fields, pad_word, tap_fields
+from tilewright_siracusa.kernels.sources import DOT, FINISH, c_fragment, c_template
+from tilewright_siracusa.kernels.windows import WINDOWS_CALL, pad_word
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -287,7 +298,7 @@ _PRODUCTS = c_template("${function}", "products.c.mako", DOT, FINISH)
 def _source(values: Mapping[str, Any]) -> CodeFragments:
     pixel = ("part_pixel.h", "parts.h") if values["part"] else ("pixel.h",)
     taps = ("taps.h",) if values["direct"] and values["edges"] else ()
-    return (*(c_section(name) for name in (*pixel, *taps)), _PRODUCTS)
+    return (*(c_fragment(name) for name in (*pixel, *taps)), _PRODUCTS)
 
 
 _CALL = WINDOWS_CALL.format(

@@ -9,7 +9,7 @@ from tilewright_riscv.floats.sections import scalar_section
 _PACKAGE = "tilewright_siracusa.kernels"
 
 
-def c_section(name: str) -> CodeFragment:
+def c_fragment(name: str) -> CodeFragment:
     """The C in a file beside this module."""
     return fragment_file(_PACKAGE, name)
 
@@ -23,6 +23,6 @@ FINISH = c_template("tw_xp_finish_${limit}", "finish.c.mako")
 DOT = c_template("tw_xp_dot_${kind}${'_apart' if apart else ''}", "dot.c.mako")
 TURN = c_template("tw_xp_turn_${kind}_${'taps' if weighted else 'ones'}", "turn.c.mako")
 LANES = c_template("${function}", "lanes.c.mako", FINISH, TURN)
-DIALECT = Dialect(prefix="tw_xp", owner="tilewright_siracusa", fpu=c_section("float_fpu.h"))
+DIALECT = Dialect(prefix="tw_xp", owner="tilewright_siracusa", fpu=c_fragment("float_fpu.h"))
 FLOAT_FINISH = c_template("tw_xp_f32_finish_${clip}", "float_finish.c.mako")
 FLOAT_DOT = c_template("tw_xp_f32_dot_${form}", "float_dot.c.mako", scalar_section(DIALECT))

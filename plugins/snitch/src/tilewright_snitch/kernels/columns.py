@@ -17,13 +17,13 @@ from tilewright.api.graph import DType, Layout, Site, channels_last
 from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, TileShape, Windows
 from tilewright.api.operator import Access, parse_map
 from tilewright_riscv.floats.activation import activation
-from tilewright_snitch.kernels.conv import CONV_FIELDS, conv_values, conv_windows, two_axes
+from tilewright_snitch.kernels.conv import CONV_FIELDS, conv_values, conv_windows
 from tilewright_snitch.kernels.costs import products_cycles
 from tilewright_snitch.kernels.halves import HALVES, NARROW_CYCLES
 from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, element_texts, trips
 from tilewright_snitch.kernels.product_sections import INCLUDES, PRODUCTS
 from tilewright_snitch.kernels.products import short_of_streams
-from tilewright_snitch.kernels.sources import c_section, c_template, half_sections
+from tilewright_snitch.kernels.sources import c_fragment, c_template, half_sections
 from tilewright_snitch.machine import code_cycles
 
 if TYPE_CHECKING:
@@ -89,7 +89,8 @@ def _scratch(tile: TileShape) -> int:
 
 
 def _cycles(tile: TileShape) -> float:
-    site, windows = tile.site, two_axes(tile.site.analysis)
+    site = tile.site
+    windows: Windows = site.analysis.two_axes
     rows, outputs, width = trips(tile, "n", "h"), trips(tile, "o"), trips(tile, "w")
     taps, depth = windows.kernel[0] * windows.kernel[1], column_elements(site)
     clip, double = ("none", "low", "both").index(activation(site)[0]), site.output.dtype is DType.F64
@@ -106,7 +107,7 @@ def _cycles(tile: TileShape) -> float:
 
 def _values(call: Call) -> Mapping[str, object]:
     site, x = call.site, call.operands["X"]
-    values = conv_values(call, two_axes(site.analysis))
+    values = conv_values(call, site.analysis.two_axes)
     texts = element_texts(site.output.dtype)
     return {
         **values,
@@ -119,7 +120,7 @@ def _values(call: Call) -> Mapping[str, object]:
 
 
 def _source(values: Mapping[str, object]) -> CodeFragments:
-    needs = (c_section("windows.h"), PRODUCTS)
+    needs = (c_fragment("windows.h"), PRODUCTS)
     if values["stored"] == values["type"]:
         return (c_template("${function}", "columns.c.mako", *needs),)
     return (*half_sections(str(values["kind"])), c_template("${function}", "columns.c.mako", *needs, HALVES))

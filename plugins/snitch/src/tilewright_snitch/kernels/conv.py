@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.api.graph import DType, Layout, Site, channels_last
-from tilewright.api.kernel import Call, Kernel, Matched, TileShape, Windows, windows_of
+from tilewright.api.kernel import Call, Kernel, Matched, TileShape, Windows, image_fields, tap_fields, windows_of
 from tilewright.api.operator import Access, parse_map
 from tilewright_riscv.floats.activation import activation
 from tilewright_snitch.kernels.conv_parts import GRAIN, accumulates, is_part, part_sections, part_values
@@ -18,7 +18,7 @@ from tilewright_snitch.kernels.costs import CALL_CYCLES, products_cycles
 from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, not_floats, not_halves, trips
 from tilewright_snitch.kernels.product_sections import INCLUDES, PRODUCTS, products_values
 from tilewright_snitch.kernels.products import short_of_streams
-from tilewright_snitch.kernels.sources import c_section, c_template
+from tilewright_snitch.kernels.sources import c_fragment, c_template
 from tilewright_snitch.machine import code_cycles
 
 if TYPE_CHECKING:
@@ -28,16 +28,11 @@ if TYPE_CHECKING:
 
 CODE_BYTES = 3250  # that a layer executes, with one width of blocks or with several
 ROW_CYCLES = 60.0  # of a row of pixels, beside its products
-
-
-def two_axes(windows: Windows) -> Windows:
-    """The same windows with one row, where there is only one axis."""
-    if windows.rank == 2:
-        return windows
-    return Windows(
-        kernel=(1, *windows.kernel), strides=(1, *windows.strides), dilations=(1, *windows.dilations),
-        before=(0, *windows.before), after=(0, *windows.after),
-    )  # fmt: skip
+_FIELDS = (
+    "batches", "rows", "columns", "in_rows", "in_columns", "row_taps", "column_taps", "row_stride", "column_stride",
+    "row_dilation", "column_dilation", "top", "left", "channels", "w_output", "x_batch", "x_row", "x_column", "y_batch",
+    "y_row", "y_column",
+)  # fmt: skip
 
 
 def conv_windows(site: Site, *, grouped: bool = False, halves: bool = False) -> Windows | str:
@@ -92,14 +87,15 @@ def _layouts(site: Site) -> Mapping[str, Layout]:
 
 def edge_columns(site: Matched) -> float:
     """The share of output columns whose windows reach outside."""
-    windows, columns, extent = two_axes(site.analysis), site.output.shape[-1], site.input(0).shape[-1]
+    windows: Windows = site.analysis.two_axes
+    columns, extent = site.output.shape[-1], site.input(0).shape[-1]
     starts = (column * windows.strides[1] - windows.before[1] for column in range(columns))
     reach = (windows.kernel[1] - 1) * windows.dilations[1] + 1
     return sum(start < 0 or start + reach > extent for start in starts) / columns
 
 
 def _cycles(tile: TileShape) -> float:
-    site, windows = tile.site, two_axes(tile.site.analysis)
+    site, windows = tile.site, tile.site.analysis.two_axes
     rows, columns, outputs = trips(tile, "n", "h"), trips(tile, "w"), trips(tile, "o")
     channels = trips(tile, "c")
     depth = channels * windows.kernel[0] * windows.kernel[1]
@@ -112,33 +108,10 @@ def _cycles(tile: TileShape) -> float:
     return CALL_CYCLES + rows * (ROW_CYCLES + (inside if columns > edges else 0.0) + edges * edge)
 
 
-def image_fields(call: Call, windows: Windows, *, channels: object, w_output: int) -> dict[str, object]:
+def window_fields(call: Call, windows: Windows, *, channels: object, w_output: int) -> dict[str, object]:
     """The fields of tw_sn_windows, see windows.h: `channels` of a window, and what is between weights of outputs."""
-    x, y = call.operands["X"], call.operands["Y"]
-    flat = len(y.shape) == 3
-    return {
-        "batches": y.extents[0],
-        "rows": "1" if flat else y.extents[2],
-        "columns": y.extents[-1],
-        "in_rows": "1" if flat else x.extents[2],
-        "in_columns": x.extents[-1],
-        "row_taps": windows.kernel[0],
-        "column_taps": windows.kernel[1],
-        "row_stride": windows.strides[0],
-        "column_stride": windows.strides[1],
-        "row_dilation": windows.dilations[0],
-        "column_dilation": windows.dilations[1],
-        "top": "0" if flat else x.before[2],
-        "left": x.before[-1],
-        "channels": channels,
-        "w_output": w_output,
-        "x_batch": x.strides[0],
-        "x_row": 0 if flat else x.strides[2],
-        "x_column": x.strides[-1],
-        "y_batch": y.strides[0],
-        "y_row": 0 if flat else y.strides[2],
-        "y_column": y.strides[-1],
-    }
+    found = {**image_fields(call), **tap_fields(windows), "channels": channels, "w_output": w_output}
+    return {name: found[name] for name in _FIELDS}
 
 
 def conv_values(call: Call, windows: Windows, *, deep: bool = False) -> dict[str, object]:
@@ -147,14 +120,14 @@ def conv_values(call: Call, windows: Windows, *, deep: bool = False) -> dict[str
     dense = y.strides[1] == 1 or y.dtype.is_half
     return {
         **products_values(call.site, bias=bias, dense=dense, deep=deep),
-        "fields": image_fields(call, windows, channels=inputs, w_output=call.operands["W"].strides[0]),
+        "fields": window_fields(call, windows, channels=inputs, w_output=call.operands["W"].strides[0]),
         "products": {"rows": 1, "outputs": y.extents[1], "c_row": 0, "c_output": 1, "y_output": y.strides[1]},
         "bias_pointer": call.operands["B"] if bias else f"(const {y.dtype.computed_in.c_type} *)0",
     }
 
 
 def _values(call: Call) -> Mapping[str, object]:
-    windows, x = two_axes(call.site.analysis), call.operands["X"]
+    windows, x = call.site.analysis.two_axes, call.operands["X"]
     values, joined = conv_values(call, windows), x.strides[-1] == x.shape[1] or windows.kernel[1] == 1
     if is_part(call):
         return part_values(call, windows, values)
@@ -180,7 +153,7 @@ PRODUCTS_FIELDS = """(tw_sn_products){
 }"""
 CONV_FIELDS = f"&{WINDOWS_FIELDS}, &{PRODUCTS_FIELDS}"
 
-_WHOLE = c_template("${function}", "conv.c.mako", c_section("windows.h"), PRODUCTS)
+_WHOLE = c_template("${function}", "conv.c.mako", c_fragment("windows.h"), PRODUCTS)
 _CALL = f"""\
 % if part:
 ${{function}}({CONV_FIELDS}, &(tw_sn_sums){{

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from tilewright.api.graph import Site
 from tilewright.api.kernel import Call, CodeFragments, PartialSums, Windows
 from tilewright_snitch.kernels.product_sections import PRODUCTS, RESULTS, products_values
-from tilewright_snitch.kernels.sources import c_section, c_template
+from tilewright_snitch.kernels.sources import c_fragment, c_template
 
 GRAIN = 4  # channels of a part are a multiple: two words, so that a window of one tap has enough for streams
 
@@ -69,4 +69,4 @@ def part_sections(values: Mapping[str, object]) -> CodeFragments:
     """The products of every kind, and the windows around them."""
     ways = {values["goes_on"]: True, values["begins"]: values["begins"] == values["goes_on"]}
     products = (PRODUCTS.of(name=name, dense=True, clip="none", bias=bias) for name, bias in ways.items())
-    return (*products, c_template("${function}", "conv_part.c.mako", c_section("windows.h"), RESULTS))
+    return (*products, c_template("${function}", "conv_part.c.mako", c_fragment("windows.h"), RESULTS))

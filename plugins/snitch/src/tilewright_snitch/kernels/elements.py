@@ -15,7 +15,7 @@ from tilewright_snitch.kernels import blocks
 from tilewright_snitch.kernels.costs import LIMIT_CYCLES, PACKED_LIMIT_CYCLES
 from tilewright_snitch.kernels.layers import NEAR, WORD_KINDS, element_texts, not_floats, not_halves
 from tilewright_snitch.kernels.product_sections import INCLUDES
-from tilewright_snitch.kernels.sources import HALF_MODE, c_section, c_template, half_sections
+from tilewright_snitch.kernels.sources import HALF_MODE, c_fragment, c_template, half_sections
 from tilewright_snitch.machine import code_cycles
 from tilewright_snitch.portable import portable_cycles
 
@@ -121,7 +121,7 @@ def _values(call: Call) -> Mapping[str, object]:
 
 def _source(values: Mapping[str, object]) -> CodeFragments:
     if values["stored"] == values["type"]:
-        return (c_template("${function}", "elements.c.mako", c_section("streams.h")),)
+        return (c_template("${function}", "elements.c.mako", c_fragment("streams.h")),)
     return (*half_sections(str(values["kind"])), c_template("${function}", "elements.c.mako", HALF_MODE))
 
 

@@ -19,13 +19,13 @@ from tilewright_snitch.kernels.function_costs import (
 )
 from tilewright_snitch.kernels.layers import NEAR
 from tilewright_snitch.kernels.packed import streamed
-from tilewright_snitch.kernels.sources import c_section
+from tilewright_snitch.kernels.sources import c_fragment
 from tilewright_snitch.machine import code_cycles
 
 DIALECT = Dialect(
     prefix="tw_sn",
     owner="tilewright_snitch",
-    fpu=c_section("float_fpu.h"),
+    fpu=c_fragment("float_fpu.h"),
     constant="tw_sn_f32_fixed({0})",
     streamed=streamed,
 )

@@ -12,12 +12,12 @@ from tilewright.api import ceil_div
 from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import Call, Kernel, TileShape, Windows
 from tilewright_riscv.floats.activation import activation
-from tilewright_snitch.kernels.conv import CONV, CONV_FIELDS, conv_values, conv_windows, edge_columns, two_axes
+from tilewright_snitch.kernels.conv import CONV, CONV_FIELDS, conv_values, conv_windows, edge_columns
 from tilewright_snitch.kernels.costs import CALL_CYCLES, products_cycles
 from tilewright_snitch.kernels.layers import trips
 from tilewright_snitch.kernels.product_sections import PRODUCTS
 from tilewright_snitch.kernels.products import short_of_streams
-from tilewright_snitch.kernels.sources import c_section, c_template
+from tilewright_snitch.kernels.sources import c_fragment, c_template
 from tilewright_snitch.machine import code_cycles
 
 CODE_BYTES = 4100  # that a layer executes
@@ -46,7 +46,7 @@ def _match_apart(site: Site) -> Windows | str:
 
 
 def _cycles(tile: TileShape) -> float:
-    site, windows = tile.site, two_axes(tile.site.analysis)
+    site, windows = tile.site, tile.site.analysis.two_axes
     rows, columns, outputs = trips(tile, "n", "h"), trips(tile, "w"), trips(tile, "o")
     each = min(site.input(1).shape[0] // site.node.integer("group", 1), outputs)
     depth, clip = prod(site.input(1).shape[1:]), activation(site)[0]
@@ -65,13 +65,13 @@ def _cycles(tile: TileShape) -> float:
 
 def _values(call: Call) -> Mapping[str, object]:
     site, x, y = call.site, call.operands["X"], call.operands["Y"]
-    values = conv_values(call, two_axes(site.analysis), deep=True)
+    values = conv_values(call, site.analysis.two_axes, deep=True)
     outputs = site.input(1).shape[0] // site.node.integer("group", 1)
     groups = {"outputs": outputs, "first_output": y.origin[1], "first_channel": x.origin[1]}
     return {**values, "function": f"{values['name']}_groups", "groups": groups}
 
 
-GROUPS = c_template("${function}", "grouped.c.mako", c_section("windows.h"), PRODUCTS)
+GROUPS = c_template("${function}", "grouped.c.mako", c_fragment("windows.h"), PRODUCTS)
 GROUPS_FIELDS = """(${function}_of){
 % for field, value in groups.items():
     .${field} = ${value},

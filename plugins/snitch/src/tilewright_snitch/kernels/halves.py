@@ -11,7 +11,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tilewright.api.graph import DType, Site
-from tilewright.api.kernel import Call, CodeFragments, Kernel, TileShape
+from tilewright.api.kernel import (
+    Call,
+    CodeFragments,
+    Kernel,
+    TileShape,
+    gemm_access,
+    matmul_access,
+    pack_gemm,
+    pack_matmul,
+)
 from tilewright_riscv.floats.activation import activation
 from tilewright_snitch.kernels.costs import products_cycles
 from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, not_halves, trips
@@ -19,11 +28,7 @@ from tilewright_snitch.kernels.product_sections import INCLUDES, PRODUCTS, produ
 from tilewright_snitch.kernels.products import (
     CALL,
     computed_values,
-    gemm_access,
-    pack_gemm,
-    pack_weights,
     short_of_streams,
-    weights_access,
     weights_values,
 )
 from tilewright_snitch.kernels.sources import HALF_MODE, c_template, half_sections
@@ -133,8 +138,8 @@ MATMUL = Kernel(
     op="MatMul",
     target="snitch",
     match=_match,
-    access=weights_access,
-    pack=pack_weights,
+    access=matmul_access,
+    pack=pack_matmul,
     scratch_bytes=_scratch,
     memories={"A": NEAR, "B": NEAR},
     parallel=("m", "n"),

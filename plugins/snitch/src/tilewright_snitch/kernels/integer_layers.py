@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.api.graph import DType, Site
-from tilewright.api.kernel import Windows, centred_weights, windows_of
-from tilewright_snitch.kernels.conv import two_axes
+from tilewright.api.kernel import Windows, centred_weights, refused_products, windows_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -44,26 +43,10 @@ def integer_layer(site: Site) -> IntegerLayer | str:
 
 
 def _refused(site: Site) -> str | None:
-    x, w = site.input(0), site.input(1)
-    if site.constant(1) is None or (site.has_input(2) and site.constant(2) is None):
-        return "weights and bias must be constants"
-    if any(tensor.dtype not in BYTES for tensor in (x, w, site.output)):
-        return "values and weights must be i8 or u8"
-    if site.has_input(2) and site.input(2).dtype is not DType.I32:
-        return "the bias must be i32"
-    if 0 in x.shape or 0 in site.output.shape:
-        return "has no elements"
-    return _conv_refused(site) if site.node.op == "QConv" else _gemm_refused(site)
-
-
-def _conv_refused(site: Site) -> str | None:
-    if site.node.integer("group", 1) != 1:
-        return "has more than one group"
-    axes = len(site.input(0).shape) - 2
-    return None if axes in (1, 2) else f"has {axes} spatial axes; 1 and 2 are supported"
-
-
-def _gemm_refused(site: Site) -> str | None:
+    if (reason := refused_products(site)) is not None:
+        return reason
+    if site.node.op == "QConv":
+        return "has more than one group" if site.node.integer("group", 1) != 1 else None
     leading = len(site.input(0).shape) - 1
     return f"A has {leading} axes of rows; {MOST_LEADING} are supported" if leading > MOST_LEADING else None
 
@@ -84,7 +67,7 @@ def _conv(site: Site) -> IntegerLayer:
     zero = site.node.integer("x_zero_point")
     weights = np.moveaxis(centred, 1, -1).reshape(len(centred), -1)
     return IntegerLayer(
-        windows=two_axes(windows_of(site.node)),
+        windows=windows_of(site.node).two_axes,
         weights=weights,
         inputs=centred.shape[1],
         bias=_bias(site, weights, zero),

@@ -16,11 +16,11 @@ from tilewright.api import align_up
 from tilewright.api.graph import Layout, Site, channels_last, row_major
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape, windows_of
 from tilewright.api.operator import Access, parse_map
-from tilewright_snitch.kernels.conv import image_fields
+from tilewright_snitch.kernels.conv import window_fields
 from tilewright_snitch.kernels.costs import integers_cycles
 from tilewright_snitch.kernels.integer_layers import MOST_LEADING, IntegerLayer, integer_layer
 from tilewright_snitch.kernels.layers import trips
-from tilewright_snitch.kernels.sources import c_section, c_template
+from tilewright_snitch.kernels.sources import c_fragment, c_template
 from tilewright_snitch.machine import code_cycles
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _describe(site: Matched) -> Mapping[str, object]:
 
 def _conv_values(call: Call) -> Mapping[str, object]:
     layer: IntegerLayer = call.site.analysis
-    fields = image_fields(call, layer.windows, channels=layer.inputs, w_output=0)
+    fields = window_fields(call, layer.windows, channels=layer.inputs, w_output=0)
     joined = layer.windows.dilations[1] == 1 and call.operands["X"].strides[-1] == layer.inputs
     return _values(call, fields, call.operands["Y"].extents[1], "X", joined=joined)
 
@@ -158,7 +158,7 @@ ${function}((tw_sn_windows){
 % endfor
 }, ${x}, ${W}, ${P}, (uint8_t *)${Y}, ${columns});"""
 _SOURCE = c_template(
-    "${function}", "integer_products.c.mako", *map(c_section, ("streams.h", "windows.h", "integer_products.h"))
+    "${function}", "integer_products.c.mako", *map(c_fragment, ("streams.h", "windows.h", "integer_products.h"))
 )
 
 CONV = Kernel(

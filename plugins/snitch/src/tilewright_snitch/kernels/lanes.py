@@ -17,7 +17,7 @@ from tilewright_snitch.kernels.costs import lanes_cycles
 from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, not_floats, trips
 from tilewright_snitch.kernels.product_sections import INCLUDES, PRODUCTS
 from tilewright_snitch.kernels.products import computed_values
-from tilewright_snitch.kernels.sources import c_section, c_template
+from tilewright_snitch.kernels.sources import c_fragment, c_template
 from tilewright_snitch.machine import code_cycles
 
 CODE_BYTES = 2000  # that a product executes, of one width or of two
@@ -79,7 +79,7 @@ def _values(call: Call) -> Mapping[str, object]:
     }
 
 
-_LANES = c_template("${name}", "lanes.c.mako", c_section("streams.h"))
+_LANES = c_template("${name}", "lanes.c.mako", c_fragment("streams.h"))
 
 
 def _source(values: Mapping[str, Any]) -> CodeFragments:

@@ -10,7 +10,7 @@ from typing import Any
 from tilewright.api.graph import Site
 from tilewright.api.kernel import Call, CodeFragments, PartialSums
 from tilewright_snitch.kernels.product_sections import PRODUCTS, RESULTS, products_values
-from tilewright_snitch.kernels.sources import c_section, c_template
+from tilewright_snitch.kernels.sources import c_fragment, c_template
 
 NO_PART: Mapping[str, Any] = {"part": False, "results": {}, "kept": ""}
 GRAIN = 4  # products of a part are a multiple: two words of float32, so that streams have enough
@@ -57,4 +57,4 @@ def part_sections(values: Mapping[str, Any]) -> CodeFragments:
     """The products of both kinds, and the calls of them."""
     kinds = {own["name"]: {name: own[name] for name in ("bias", "dense", "clip")} for own in values["products"]}
     products = (PRODUCTS.of(name=name, **kind) for name, kind in kinds.items())
-    return (*products, c_template("${called}", "product_part.c.mako", c_section("products.h"), RESULTS))
+    return (*products, c_template("${called}", "product_part.c.mako", c_fragment("products.h"), RESULTS))

@@ -7,12 +7,12 @@ from __future__ import annotations
 from tilewright.api.graph import Site
 from tilewright_riscv.floats.activation import activation
 from tilewright_snitch.kernels import blocks
-from tilewright_snitch.kernels.sources import c_section, c_template
+from tilewright_snitch.kernels.sources import c_fragment, c_template
 
 INCLUDES = ("<stdint.h>", "<math.h>")
-CLIP = c_template("tw_sn_${type}_${clip}", "clip.c.mako", c_section("streams.h"))
+CLIP = c_template("tw_sn_${type}_${clip}", "clip.c.mako", c_fragment("streams.h"))
 RESULTS = c_template("tw_sn_${type}_${clip}_row", "results.c.mako", CLIP)
-PRODUCTS = c_template("${name}", "products.c.mako", c_section("streams.h"), c_section("products.h"), CLIP)
+PRODUCTS = c_template("${name}", "products.c.mako", c_fragment("streams.h"), c_fragment("products.h"), CLIP)
 
 
 def products_values(site: Site, *, bias: bool, dense: bool, deep: bool = False, clip: str = "") -> dict[str, object]:

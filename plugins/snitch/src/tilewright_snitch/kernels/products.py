@@ -10,8 +10,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.api.graph import DType, Site
-from tilewright.api.kernel import Call, CodeFragments, Kernel, TileShape, broadcast_steps, nest, walk
-from tilewright.api.operator import Access, parse_map
+from tilewright.api.kernel import (
+    Call,
+    CodeFragments,
+    Kernel,
+    TileShape,
+    broadcast_steps,
+    gemm_access,
+    matmul_access,
+    nest,
+    pack_gemm,
+    pack_matmul,
+    walk,
+)
 from tilewright_riscv.floats.activation import activation
 from tilewright_snitch.kernels.costs import products_cycles
 from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, not_floats, trips
@@ -52,41 +63,6 @@ def _match_doubles(site: Site) -> str | None:
     if min(len(site.input(0).shape), len(site.input(1).shape)) < 2:
         return "an operand is a vector"
     return not_floats(site) or short_of_streams(site.input(0).shape[-1], site.output.dtype)
-
-
-def gemm_access(site: Site) -> Access:
-    """B as [N, K]."""
-    a, y = site.input(0).shape, site.output.shape
-    rows = [f"m{axis}" for axis in range(len(y) - 1)]
-    shapes, bias = {"A": a, "B": (y[-1], a[-1]), "Y": y}, ""
-    if site.has_input(2):
-        shapes["C"] = c = site.input(2).shape
-        loops = [*rows, "n"][len(y) - len(c) :]
-        bias = ",".join("0" if own == 1 else loop for own, loop in zip(c, loops, strict=True))
-    text = f"{' '.join(rows)} n k : A[{','.join([*rows, 'k'])}] B[n,k] C[{bias}] -> Y[{','.join([*rows, 'n'])}]"
-    return parse_map(text).bind(shapes)
-
-
-def pack_gemm(site: Site) -> Mapping[str, Array]:
-    """B as [N, K] with alpha in it, C with beta in it; in what sums are computed in."""
-    b, c = site.constant(1), site.constant(2)
-    if b is None:
-        return {}
-    real = site.output.dtype.computed_in.numpy
-    alpha, beta = (np.asarray(site.node.number(name, 1.0), real) for name in ("alpha", "beta"))
-    matrix = np.multiply(b.astype(real), alpha)
-    packed: dict[str, Array] = {"B": np.ascontiguousarray(matrix if site.node.integer("transB") else matrix.T)}
-    return packed if c is None else {**packed, "C": np.multiply(c.astype(real), beta)}
-
-
-def weights_access(site: Site) -> Access:
-    shapes = {"A": site.input(0).shape, "B": site.input(1).shape[::-1], "Y": site.output.shape}
-    return parse_map("m n k : A[...,m,k] B[n,k] -> Y[...,m,n]").bind(shapes)
-
-
-def pack_weights(site: Site) -> Mapping[str, Array]:
-    b = site.constant(1)
-    return {} if b is None else {"B": np.ascontiguousarray(b.T.astype(site.output.dtype.computed_in.numpy))}
 
 
 def weights_values(call: Call) -> Mapping[str, object]:
@@ -192,8 +168,8 @@ MATMUL_WEIGHTS = Kernel(
     op="MatMul",
     target="snitch",
     match=_match_weights,
-    access=weights_access,
-    pack=pack_weights,
+    access=matmul_access,
+    pack=pack_matmul,
     scratch_bytes=lambda tile: LANES_BYTES,
     memories={"A": NEAR, "B": NEAR},
     parallel=("m", "n"),

@@ -7,7 +7,7 @@ from tilewright.api.kernel import CodeFragment, FragmentTemplate, c_functions, f
 _PACKAGE = "tilewright_snitch.kernels"
 
 
-def c_section(name: str) -> CodeFragment:
+def c_fragment(name: str) -> CodeFragment:
     """The C in a file beside this module."""
     return fragment_file(_PACKAGE, name)
 
@@ -22,4 +22,4 @@ def half_sections(kind: str) -> tuple[CodeFragment, ...]:
     return c_functions(f"tw_f32_of_{kind}() tw_{kind}_of_f32()")
 
 
-HALF_MODE = c_template("tw_sn_${kind}_mode", "half_mode.c.mako", c_section("streams.h"))
+HALF_MODE = c_template("tw_sn_${kind}_mode", "half_mode.c.mako", c_fragment("streams.h"))

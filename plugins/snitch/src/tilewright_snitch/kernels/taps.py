@@ -16,11 +16,11 @@ from tilewright.api.kernel import Call, Kernel, Matched, Operand, TileShape, Win
 from tilewright.api.operator import Access, parse_map
 from tilewright_riscv.floats.activation import activation
 from tilewright_snitch.kernels import blocks
-from tilewright_snitch.kernels.conv import WINDOWS_FIELDS, edge_columns, image_fields, two_axes
+from tilewright_snitch.kernels.conv import WINDOWS_FIELDS, edge_columns, window_fields
 from tilewright_snitch.kernels.costs import taps_cycles
 from tilewright_snitch.kernels.layers import NEAR, not_floats, trips
 from tilewright_snitch.kernels.product_sections import INCLUDES
-from tilewright_snitch.kernels.sources import c_section, c_template
+from tilewright_snitch.kernels.sources import c_fragment, c_template
 from tilewright_snitch.machine import code_cycles
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _requires(site: Site) -> Mapping[str, Layout]:
 
 
 def _cycles(tile: TileShape) -> float:
-    site, windows = tile.site, two_axes(tile.site.analysis)
+    site, windows = tile.site, tile.site.analysis.two_axes
     rows, columns = trips(tile, "n", "h"), trips(tile, "w")
     edges = round(edge_columns(site) * columns)
     clip = ("none", "low", "both").index(activation(site)[0])
@@ -105,7 +105,7 @@ def _ends(site: Matched, x: Operand) -> str:
 
 def _values(call: Call) -> Mapping[str, object]:
     site, x, w = call.site, call.operands["X"], call.operands.get("W")
-    fields = image_fields(call, two_axes(site.analysis), channels=x.extents[1], w_output=w.strides[0] if w else 0)
+    fields = window_fields(call, site.analysis.two_axes, channels=x.extents[1], w_output=w.strides[0] if w else 0)
     return {
         **taps_values(site, _KINDS[site.node.op], fields),
         "ends": _ends(site, x),
@@ -137,7 +137,7 @@ def taps_values(site: Site, kind: str, fields: Mapping[str, object]) -> dict[str
 
 
 _CALL = f"${{function}}({WINDOWS_FIELDS}, ${{ends}}${{low}}, ${{high}}, ${{X}}, ${{weights}}${{Y}});"
-TAPS = c_template("${function}", "taps.c.mako", c_section("windows.h"), c_section("streams.h"))
+TAPS = c_template("${function}", "taps.c.mako", c_fragment("windows.h"), c_fragment("streams.h"))
 
 DEPTHWISE = Kernel(
     name="snitch.conv_depthwise",
