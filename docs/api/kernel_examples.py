@@ -24,6 +24,7 @@ from tilewright.api.kernel import (
     c_functions,
     centred_weights,
     elementwise_walk,
+    fragment_file,
     gemm_access,
     image_fields,
     matmul_access,
@@ -177,9 +178,9 @@ assert shared.source == (row,)
 # %% fragment_file, template_file
 # The same from files of a package, which editors understand and a compiler checks alone. `#include "x.h"` in them is a
 # need.
-window = fragment_file("tilewright.operators", "window.h")
+window = fragment_file("tilewright.operators.c_code", "window.h")
 assert window.name and window.owner == "tilewright"
-cast = template_file("tilewright.operators", "cast.c.mako", "cast")
+cast = template_file("tilewright.operators.c_code", "cast.c.mako", "cast")
 assert cast.owner == "tilewright"
 
 # %% AccumulatorBounds, sum_bounds

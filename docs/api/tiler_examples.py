@@ -10,12 +10,12 @@ from tilewright.api.tiler import (
     Copy,
     Cut,
     Group,
-    HeldValue,
     Hop,
+    InternalValue,
+    LineBuffers,
     Needs,
     Region,
-    Repeated,
-    Rows,
+    RepeatedCalls,
     SplitReduction,
     Stripes,
     TileChoices,
@@ -62,7 +62,7 @@ softmax = one_step("Softmax", [np.zeros((2, 4000), np.float32)], cluster(4 << 10
 rows = TilingRequest(scheduled=softmax, operators=vocabulary(), decisions=Decisions())
 needs: Needs | None = TileChoices(rows).needs(0)
 assert needs is not None
-assert needs.smallest[0]["X"] > needs.room_bytes
+assert needs.smallest[0]["X"] > needs.available_bytes
 
 # %% Group, Region
 # The answer: steps that are tiled together, how, and an estimate. Without hops a step is computed where values live.
@@ -72,8 +72,8 @@ assert untiled.name == add.steps[0].name
 # %% Hop, Cut, Copy
 # From one memory to the next: which loops of the last step are cut, and at which level each operand is copied.
 by_rows = Hop(
-    far="l2",
-    near="l1",
+    outer="l2",
+    inner="l1",
     nest=(Cut("row", 8),),
     copies={"add.A": Copy(level=1, buffers=2), "add.B": Copy(level=0)},
 )
@@ -81,19 +81,21 @@ assert Region(steps=("add",), hops=(by_rows,)).name == "add"
 
 # %% InternalValue
 # How a value between two steps is held: here tiles of it exist in the scratchpad only, and are computed once.
-together = Region(steps=("conv", "add"), hops=(by_rows,), held={"conv_out": HeldValue(memory="l1", form="rolling")})
-assert together.inner == ("conv_out",)
+together = Region(
+    steps=("conv", "add"), hops=(by_rows,), internal_values={"conv_out": InternalValue(memory="l1", form="rolling")}
+)
+assert together.unmaterialised == ("conv_out",)
 
-# %% Rows, Repeated
-# The order of a region on one memory: step 0 computes two of its rows, then step 1 one of its own, seven times.
-rows = Rows(loops=("h", "h"), trips=(1, 1), word=(Repeated(steps=(0, 0, 1), times=7),))
+# %% LineBuffers, RepeatedCalls
+# The schedule of a region on one memory: step 0 computes two of its rows, then step 1 one of its own, seven times.
+rows = LineBuffers(loops=("h", "h"), extents=(1, 1), call_schedule=(RepeatedCalls(steps=(0, 0, 1), times=7),))
 assert rows.calls[:4] == (0, 0, 1, 0)
-assert Region(steps=("conv", "pool"), order=rows).rows == rows
+assert Region(steps=("conv", "pool"), schedule=rows).line_buffers == rows
 
 # %% Stripes
 # The columns in two parts: all calls are made for each of them. Column 4 of the convolution is computed in both.
 stripes = Stripes(loops=("w", "w"), bounds=(((0, 5), (0, 4)), ((4, 8), (4, 8))))
-assert len(Rows(loops=("h", "h"), trips=(1, 1), word=rows.word, stripes=stripes).calls) == 21
+assert len(LineBuffers(loops=("h", "h"), extents=(1, 1), call_schedule=rows.call_schedule, stripes=stripes).calls) == 21
 # The same with column 4 computed once: it is kept, of every row, from the first stripe to the second.
 kept = Stripes(loops=stripes.loops, bounds=stripes.bounds, edges=(1, 0))
 assert (kept.edge(0), kept.edge(1), stripes.edge(0)) == (1, 0, 0)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
 from tilewright.api.platform import Memory, Platform
+from tilewright.api.testing import CLUSTER
 from tilewright_riscv import machine
 from tilewright_riscv.machine import GROUP, BareMachine, machine_of
+from tilewright_riscv.stacks import Stacks
 
 ACME = BareMachine(
     target="acme", package="tilewright_riscv", sources=(), headers=("metal.h",), gcc_isa="-march=rv32imc",
-    zig_isa="-mcpu=generic_rv32+m+c", abi="ilp32", instructions="TW_ACME", macros=lambda platform: (),
-    linker_script=lambda platform: "", clock="made up",
+    zig_isa="-mcpu=generic_rv32+m+c", abi="ilp32", instructions="TW_ACME",
+    stacks=Stacks(
+        outer="l2", each_bytes=1024, small_bytes=0, call_cycles=0.0, outer_call_cycles=0.0, outer_slowdown=1.0
+    ),
+    scratchpad="l1", addresses={"l1_base": 0x1000, "l2_base": 0x8000}, clock="made up",
 )  # fmt: skip
 
 
@@ -51,3 +56,16 @@ def test_a_target_without_a_machine() -> None:
 def test_its_files() -> None:
     assert ACME.script == "acme.ld"
     assert b"tw_cluster_run" in ACME.runtime()["metal.h"]
+
+
+def test_its_linker_script_has_memories_as_the_platform_limits_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "$l1_base $l1_bytes $pool_bytes $l2_base [$near_stacks] [$far_stacks]"
+    monkeypatch.setattr(machine, "_script", lambda package, name: text if name == "acme.ld" else package)
+    settings = {"stack": "auto", "stacks": "l1"}
+    near = replace(CLUSTER, settings=settings, settle=ACME.stacks.settled).resized({"l1": 0x8000})
+    taken = near.engines[0].cores * 1024
+    found = ACME.linker_script(near)
+    assert found.startswith(f"0x1000 0x8000 {0x8000 - taken:#x} 0x8000 [.stacks {0x9000 - taken:#x}")
+    assert found.endswith("> L1 :NONE] []")
+    far = replace(CLUSTER, settings={**settings, "stacks": "l2"}, settle=ACME.stacks.settled).resized({"l1": 0x4000})
+    assert ACME.linker_script(far).startswith("0x1000 0x4000 0x4000 0x8000 [] [.stacks (NOLOAD)")

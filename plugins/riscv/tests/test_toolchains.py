@@ -9,12 +9,16 @@ import pytest
 from tilewright.errors import TilewrightError
 from tilewright_riscv import toolchains
 from tilewright_riscv.machine import BareMachine
+from tilewright_riscv.stacks import Stacks
 from tilewright_riscv.toolchains import CHOICE, demand_toolchain, missing_toolchain
 
 ACME = BareMachine(
     target="acme", package="tilewright_riscv", sources=(), headers=(), gcc_isa="-march=rv32imc",
-    zig_isa="-mcpu=generic_rv32+m+c", abi="ilp32", instructions="TW_ACME", macros=lambda platform: (),
-    linker_script=lambda platform: "", clock="made up",
+    zig_isa="-mcpu=generic_rv32+m+c", abi="ilp32", instructions="TW_ACME",
+    stacks=Stacks(
+        outer="l2", each_bytes=1024, small_bytes=0, call_cycles=0.0, outer_call_cycles=0.0, outer_slowdown=1.0
+    ),
+    scratchpad="l1", addresses={"l1_base": 0x1000, "l2_base": 0x8000}, clock="made up",
 )  # fmt: skip
 
 

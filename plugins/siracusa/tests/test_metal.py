@@ -31,7 +31,7 @@ from tilewright_riscv.programs import (
 from tilewright_riscv.runners.gvsoc import program_sources, write_program
 from tilewright_riscv.toolchains import CHOICE, Toolchain, gcc, missing_toolchain, zig
 from tilewright_siracusa.machine import L1_BASE, L2_BASE, L2_BYTES
-from tilewright_siracusa.metal import MACHINE, linker_script
+from tilewright_siracusa.metal import MACHINE
 from tilewright_siracusa.platform import SIRACUSA
 
 DIGITS = Path(__file__).resolve().parents[3] / "examples" / "digits"
@@ -226,8 +226,8 @@ def test_the_runtime_is_clean_for_its_own_tests_flags() -> None:
     assert {"-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror"} <= set(STRICT)
     assert set(runtime_files(MACHINE)) >= {*runtime_sources(MACHINE), "metal.h", "machine.h"}
     assert runtime_sources(MACHINE)[0] == "start.S"
-    assert MACHINE.macros(SIRACUSA) == ("-DTW_CORES=8", "-DTW_TEAM=8", "-DTW_STACK_BYTES=1280")
-    assert "LENGTH = 0x40000\n" in linker_script(SIRACUSA)
+    assert MACHINE.stacks.macros(SIRACUSA) == ("-DTW_CORES=8", "-DTW_TEAM=8", "-DTW_STACK_BYTES=1280")
+    assert "LENGTH = 0x40000\n" in MACHINE.linker_script(SIRACUSA)
 
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from tilewright.cli.main import tilewright
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
-from tilewright_snitch.exporters import bare_machine
+from tilewright_snitch.exporters import EXPORTERS
 
 DIGITS = Path(__file__).resolve().parents[3] / "examples" / "digits"
 
@@ -60,6 +60,6 @@ def test_another_targets_plan_is_refused() -> None:
     bound = replace(plan.scheduled.bound, platform=other)
     tiled = replace(plan.allocated.tiled, scheduled=replace(plan.scheduled, bound=bound))
     with pytest.raises(TilewrightError) as refused:
-        bare_machine(replace(plan.allocated, tiled=tiled), plan.artifact)
+        EXPORTERS[0].files(replace(plan.allocated, tiled=tiled), plan.artifact)
     assert refused.value.code == "TW8041"
     assert "--target snitch" in refused.value.fix

@@ -23,7 +23,7 @@ from tilewright_riscv import programs
 from tilewright_riscv.machine import BareMachine
 from tilewright_riscv.runners.gvsoc import GvsocRunner, command, write_program
 from tilewright_riscv.toolchains import CHOICE, demand_toolchain
-from tilewright_snitch.metal import MACHINE, linker_script
+from tilewright_snitch.metal import MACHINE
 from tilewright_snitch.platform import SNITCH
 
 DIGITS = Path(__file__).resolve().parents[3] / "examples" / "digits"
@@ -174,6 +174,6 @@ def test_a_stack_that_is_too_small_is_named(tmp_path: Path) -> None:
 
 
 def test_what_the_tools_are_told() -> None:
-    assert "LENGTH = 0x20000\n" in linker_script(SNITCH)
-    assert ".stacks (NOLOAD)" in linker_script(SNITCH.configure({"stacks": "l3"}))
-    assert MACHINE.macros(SNITCH) == ("-DTW_CORES=8", "-DTW_TEAM=9", "-DTW_STACK_BYTES=1280")
+    assert "LENGTH = 0x20000\n" in MACHINE.linker_script(SNITCH)
+    assert ".stacks (NOLOAD)" in MACHINE.linker_script(SNITCH.configure({"stacks": "l3"}))
+    assert MACHINE.stacks.macros(SNITCH) == ("-DTW_CORES=8", "-DTW_TEAM=9", "-DTW_STACK_BYTES=1280")

@@ -4,12 +4,15 @@ Does not know any machine.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import entry_points
 from importlib.resources import files
+from string import Template
 
 from tilewright.api.platform import Platform
+from tilewright_riscv.stacks import Stacks
 
 GROUP = "tilewright_riscv.v1"  # of entry points: NAME of a target -> its BareMachine
 
@@ -23,15 +26,16 @@ class BareMachine:
     """
 
     target: str  # GVSoC's target has the same name
-    package: str  # its `runtime/metal` has `sources` and `headers`
+    package: str  # its `runtime/metal` has `sources` and `headers`, its `text` the linker script
     sources: tuple[str, ...]
     headers: tuple[str, ...]
     gcc_isa: str  # "-march=...", what the machine's own instructions excepted
     zig_isa: str  # "-mcpu=..."
     abi: str  # "ilp32f"
     instructions: str  # macro that says whether kernels may use the machine's own instructions
-    macros: Callable[[Platform], tuple[str, ...]]  # what the runtime's files are told on the command line
-    linker_script: Callable[[Platform], str]  # memories as the platform limits them: what exceeds one does not link
+    stacks: Stacks
+    scratchpad: str  # the memory in which kernels compute
+    addresses: Mapping[str, int]  # of its linker script: NAME_base of the scratchpad; base and bytes of others
     clock: str  # what counts cycles, for reports
 
     @property
@@ -39,10 +43,27 @@ class BareMachine:
         """The linker script's file."""
         return f"{self.target}.ld"
 
+    def linker_script(self, platform: Platform) -> str:
+        """Memories as `platform` limits them: what exceeds one does not link."""
+        scratchpad, base = self.scratchpad, self.addresses[f"{self.scratchpad}_base"]
+        size = platform.memory(scratchpad).size_bytes or 0
+        own = {f"{scratchpad}_bytes": size, "pool_bytes": size - platform.runtime_bytes[scratchpad]}
+        numbers = {name: f"{number:#x}" for name, number in {**self.addresses, **own}.items()}
+        stacks = {
+            "near_stacks": self.stacks.inner_section(platform, base),
+            "far_stacks": self.stacks.outer_section(platform),
+        }
+        return Template(_script(self.package, self.script)).substitute({**numbers, **stacks})
+
     def runtime(self) -> dict[str, bytes]:
         """The sources and headers of its own by their names."""
         home = files(self.package) / "runtime" / "metal"
         return {name: (home / name).read_bytes() for name in (*self.sources, *self.headers)}
+
+
+@cache
+def _script(package: str, name: str) -> str:
+    return (files(package) / "text" / name).read_text(encoding="utf-8")
 
 
 def machine_of(platform: Platform) -> BareMachine | None:

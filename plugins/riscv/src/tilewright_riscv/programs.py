@@ -71,7 +71,7 @@ def build(
     own = [f"runtime/{name}" for name in runtime_sources(machine)]
     objects = [f"{source.replace('/', '_')}.o" for source in (*sources, *own)]
     base = (*toolchain.command, *toolchain.machine)
-    flags = (*base, *STRICT, *COMMON, *machine.macros(platform), SILENT, "-I.", "-Iruntime", "-Iruntime/libc")
+    flags = (*base, *STRICT, *COMMON, *machine.stacks.macros(platform), SILENT, "-I.", "-Iruntime", "-Iruntime/libc")
     for source, target in zip((*sources, *own), objects, strict=True):
         kind = RUNTIME_ONLY if source in own else ()
         _tool([*flags, *kind, "-c", "-o", target, source], folder, toolchain)
@@ -102,7 +102,7 @@ def bare_folder(machine: BareMachine, plan: Allocated, artifact: Artifact) -> Ma
         "abi": machine.abi,
         "network": " ".join(network_sources(artifact, prefix)),
         "runtime": " ".join(runtime_sources(machine)),
-        "macros": " ".join(machine.macros(platform)),
+        "macros": " ".join(machine.stacks.macros(platform)),
         "script": machine.script,
     }
     return {

@@ -16,10 +16,11 @@ from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.ir.programs.runner import Job
 from tilewright.runners.host import STRICT
-from tilewright_snitch.exporters import snrt
+from tilewright_snitch.exporters import EXPORTERS
 
 HERE = Path(__file__).parent
 DIGITS = HERE.parents[3] / "examples" / "digits"
+(RUNTIME,) = (one for one in EXPORTERS if one.name == "snrt")
 
 
 def flags(cores: int) -> list[str]:
@@ -37,7 +38,7 @@ def said(folder: Path, compiler: str, model: str, cores: int, change: Callable[[
     sets = tuple(one.inputs for one in random_vectors(plan.inputs, 2, seed=9))
     job = Job(artifact=plan.artifact, plan=plan.allocated, prefix=plan.prefix, input_sets=sets)
     harness = make_harness(job, (HERE / "network.mako").read_text(encoding="ascii"))
-    for name, content in {**plan.artifact.files, **snrt(plan.allocated, plan.artifact)}.items():
+    for name, content in {**plan.artifact.files, **RUNTIME.files(plan.allocated, plan.artifact)}.items():
         (folder / Path(name).name).write_bytes(content)
     runtime = folder / "tw_rt_snrt.c"
     runtime.write_text(change(runtime.read_text(encoding="ascii")), encoding="ascii")
@@ -85,7 +86,7 @@ def test_mistakes_are_noticed(mistake: str, tool: Callable[[str], str], tmp_path
 
 def test_copies_that_are_overtaken_are_waited_for(tool: Callable[[str], str], tmp_path: Path) -> None:
     plan = Deployment(DIGITS / "digits_int8.onnx", "snitch")
-    for name, content in {**plan.artifact.files, **snrt(plan.allocated, plan.artifact)}.items():
+    for name, content in {**plan.artifact.files, **RUNTIME.files(plan.allocated, plan.artifact)}.items():
         (tmp_path / Path(name).name).write_bytes(content)
     for name in ("snrt.h", "stub.h", "stub.c", "overtaken.c"):
         (tmp_path / name).write_bytes((HERE / name).read_bytes())
@@ -98,7 +99,7 @@ def test_copies_that_are_overtaken_are_waited_for(tool: Callable[[str], str], tm
 def test_it_is_cpp_too(tool: Callable[[str], str], tmp_path: Path) -> None:
     """The runtime's newer headers have default arguments."""
     plan = Deployment(DIGITS / "digits_int8.onnx", "snitch")
-    for name, content in {**plan.artifact.files, **snrt(plan.allocated, plan.artifact)}.items():
+    for name, content in {**plan.artifact.files, **RUNTIME.files(plan.allocated, plan.artifact)}.items():
         (tmp_path / Path(name).name).write_bytes(content)
     (tmp_path / "snrt.h").write_bytes((HERE / "snrt.h").read_bytes())
     command = [tool("g++"), "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c++", "tw_rt_snrt.c"]
