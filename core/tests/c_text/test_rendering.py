@@ -12,14 +12,16 @@ from tilewright.c_text.rendering import render_call, render_source, render_wait,
 from tilewright.errors import TilewrightError
 from tilewright.ir.code_fragments import CodeFragment, FragmentTemplate
 from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.programs.expressions import FunctionCall, Name, Number
+from tilewright.ir.programs.statements import Foreign
 
 KERNEL = Kernel(name="k", op="Op", values=lambda call: {"count": 7}, call="run(${count}, ${X});", wait="")
 CALL: Any = SimpleNamespace(operands={"X": "my_x"}, extents={"i": "n"})
 
 
 def test_values_operands_and_loops_are_filled_in() -> None:
-    assert str(render_call(KERNEL, CALL)) == "run(7, my_x);"
-    assert str(render_call(replace(KERNEL, call="run(${loops['i']});"), CALL)) == "run(n);"
+    assert str(render_call(KERNEL, CALL)) == "run(7, my_x)"
+    assert str(render_call(replace(KERNEL, call="run(${loops['i']});"), CALL)) == "run(n)"
 
 
 def test_what_is_not_defined_is_an_error() -> None:
@@ -41,7 +43,7 @@ def test_values_are_names() -> None:
 
 def test_only_asynchronous_kernels_are_waited_for() -> None:
     assert render_wait(KERNEL, CALL) is None
-    assert str(render_wait(replace(KERNEL, wait="finish(${X});"), CALL)) == "finish(my_x);"
+    assert str(render_wait(replace(KERNEL, wait="finish(${X});"), CALL)) == "finish(my_x)"
 
 
 @pytest.mark.parametrize(
@@ -76,3 +78,11 @@ def test_sections_are_rendered_with_what_they_need_and_what_they_are_given() -> 
     assert [(one.name, one.text) for one in found.needs] == [("inner_4", "int inner[7];"), ("plain", "int plain;")]
     chosen = replace(KERNEL, source=lambda values: (plain,) if values["count"] == 7 else ())
     assert render_source(chosen, CALL) == (plain,)
+
+
+def test_one_call_is_an_expression_and_loops_around_calls_keep_their_depth() -> None:
+    call = render_call(KERNEL, CALL)
+    assert call == FunctionCall("run", (Number(7), Name("my_x")))
+    loop = render_call(replace(KERNEL, call="for (;;) {\n    run(${count},\n        ${X});\n}"), CALL)
+    assert isinstance(loop, Foreign) and loop.names == {"for", "run", "my_x"}
+    assert loop.lines == ((0, "for (;;) {"), (1, call), (0, "}"))

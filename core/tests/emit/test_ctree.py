@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilewright.emit.ctree import broken, print_body, print_step, wrap_call
+from tilewright.emit.ctree import print_body, print_step
 from tilewright.ir.programs.expressions import Choice, FunctionCall, Name, Number, equal, less
 from tilewright.ir.programs.program import Parameter, StepCode
 from tilewright.ir.programs.statements import (
@@ -80,7 +80,7 @@ def test_a_tiled_step_reads_like_a_hand_written_one() -> None:
 TW_STEP void net_0_conv(uint8_t *far)
 {
     for (int32_t h = 0; h < 64; h += 16) {
-        const int32_t rows = 64 - h < 16 ? 64 - h : 16;
+        const int32_t rows = ((64 - h) < 16) ? (64 - h) : 16;
         dma(near, far + h);
         dma_wait();
         if (h == 0) {
@@ -121,27 +121,13 @@ def test_a_step_that_another_one_computes_is_a_comment() -> None:
     assert list(print_body((StepCall(step=0),), 0, (step,))) == []
 
 
-def test_long_lines_break_where_the_fewest_parentheses_are_open() -> None:
-    text = "if (alpha(one, two) < 3 && beta(three, four) > 4) {"
-    assert broken(text, 40) == ["if (alpha(one, two) < 3", "    && beta(three, four) > 4) {"]
-    assert broken("x = first(a, b) + second(c, d);", 20) == ["x = first(a, b)", "    + second(c, d);"]
-    assert broken("unbreakable", 3) == ["unbreakable"]
-
-
-def test_long_calls_break_between_arguments() -> None:
-    text = f"kernel({', '.join(f'(const int8_t *)(ram + {n})' for n in range(6))}, f(1, 2));"
-    lines = wrap_call(text, 60)
-    assert all(len(line) <= 60 for line in lines)
-    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
-    assert all(line.startswith("    ") for line in lines[1:])
-    assert all(line.count("(") == line.count(")") for line in lines[1:-1])
-
-
-def test_calls_with_strings_stay_as_they_are_and_long_lines_of_others_are_broken() -> None:
-    assert wrap_call('f("a, b, c", 1, 2, 3);', 10) == ['f("a, b, c", 1, 2, 3);']
-    assert wrap_call("    first(a, b);\n    second(c);", 15) == ["first(a, b);", "second(c);"]
-    assert wrap_call("first(alpha, beta);\n  second(c);", 15) == ["first(alpha,", "    beta);", "second(c);"]
-    assert wrap_call("f((t){\n        .a = 1,\n    }, b);") == ["f((t){", "    .a = 1,", "}, b);"]
+def test_a_call_inside_of_loops_that_an_author_wrote_is_laid_out_where_it_stands() -> None:
+    call = FunctionCall("kernel", tuple(Name(f"argument_{number}") for number in range(12)))
+    code = Foreign(text="", lines=((0, "for (;;) {"), (1, call), (0, "}")))
+    lines = list(print_body((KernelCall(kernel="k", code=code, reads=(), writes=()),), 1, ()))
+    assert lines[0] == "    for (;;) {" and lines[-1] == "    }" and lines[1].startswith("        kernel(argument_0,")
+    assert len(lines) == 4 and lines[2].startswith(" " * len("        kernel(") + "argument_")
+    assert all(len(line) <= 120 for line in lines)
 
 
 def test_the_last_case_of_a_switch_is_for_all_further_values() -> None:

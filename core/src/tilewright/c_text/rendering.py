@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+from tilewright.c_text.calls import read_statement, words
 from tilewright.c_text.templates import template
 from tilewright.c_text.terms import added, times
 from tilewright.errors import plugin_error
 from tilewright.ir.code_fragments import CodeFragment, FragmentTemplate
 from tilewright.ir.machines.kernel import Call, Kernel
 from tilewright.ir.plugin_contract import demand_mapping
-from tilewright.ir.programs.statements import Foreign
+from tilewright.ir.programs.expressions import Expression
+from tilewright.ir.programs.statements import Code, Foreign
 
-# Words of C that name something: not in comments, strings, numbers, nor after a `.` or `->`.
-_WORDS = re.compile(r"""/\*.*?\*/|"(?:\\.|[^"\\])*"|\d[\w.]*|(?:\.|->)\s*[A-Za-z_]\w*|([A-Za-z_]\w*)""", re.DOTALL)
+INDENT = 4  # columns that authors indent what is inside of a loop
 
 _TERMS = {"times": times, "added": added}  # what every text of a kernel may call
 
@@ -47,19 +47,19 @@ def _rendered(source: CodeFragment | FragmentTemplate, values: Mapping[str, obje
     )
 
 
-def render_call(kernel: Kernel, call: Call) -> Foreign:
+def render_call(kernel: Kernel, call: Call) -> Code:
     """The statement that computes one tile."""
     return _statements(kernel, "call", call)
 
 
-def render_wait(kernel: Kernel, call: Call) -> Foreign | None:
+def render_wait(kernel: Kernel, call: Call) -> Code | None:
     """The statement that waits for an asynchronous kernel; None for the others."""
     if not kernel.wait:
         return None
     return _statements(kernel, "wait", call)
 
 
-def _statements(kernel: Kernel, field: str, call: Call) -> Foreign:
+def _statements(kernel: Kernel, field: str, call: Call) -> Code:
     names = {**call.operands, "loops": call.extents, **_values(kernel, call)}
     with _all_given(kernel, field, names):
         return rendered(getattr(kernel, field), names)
@@ -83,7 +83,29 @@ def _values(kernel: Kernel, call: Call) -> Mapping[str, object]:
     return demand_mapping(kernel.values(call), f"kernel '{kernel.name}'", kernel.values, "values")
 
 
-def rendered(text: str, values: Mapping[str, object]) -> Foreign:
-    """The statements of a template that somebody else wrote."""
+def rendered(text: str, values: Mapping[str, object]) -> Code:
+    """The statements of a template that somebody else wrote: an expression where it is one call."""
     code = str(template(text).render(**{**_TERMS, **values})).strip()
-    return Foreign(text=code, names=frozenset(word for word in _WORDS.findall(code) if word))
+    return read_statement(code) or Foreign(text=code, names=words(code), lines=tuple(_lines(code)))
+
+
+def _lines(code: str) -> Iterator[tuple[int, Expression | str]]:
+    """Statements with how deep they stand in those around them: calls as expressions, all else line by line."""
+    waiting: list[str] = []
+    for line in code.split("\n"):
+        waiting.append(line)
+        statement = "\n".join(waiting)
+        if _balanced(statement) or line.endswith("{"):
+            call = read_statement(statement)
+            lines: list[Expression | str] = [call] if call else [one.strip() for one in waiting]
+            yield from ((_depth(one), made) for one, made in zip(waiting, lines, strict=False))
+            waiting = []
+    yield from ((_depth(one), one.strip()) for one in waiting)
+
+
+def _balanced(text: str) -> bool:
+    return all(text.count(opening) <= text.count(closing) for opening, closing in ("()", "{}", "[]"))
+
+
+def _depth(line: str) -> int:
+    return (len(line) - len(line.lstrip())) // INDENT

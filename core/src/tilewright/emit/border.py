@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tilewright.c_text.identifiers import comment_text
 from tilewright.ir.graphs.graph import Tensor
 from tilewright.ir.machines.addressable import reachable
-from tilewright.ir.programs.expressions import Cast, Field, Name
+from tilewright.ir.programs.expressions import Cast, Expression, Field, Name
 from tilewright.ir.programs.program import Port, PortRows, Program
 from tilewright.ir.tensors.dtypes import DType
 
@@ -36,7 +36,7 @@ class PortText:
     placed: bool
     pool: str  # base of the pool that it is placed in
     address: str  # inside kws_run; "" where the tensor stays with the caller
-    mapped: str  # inside the map functions; "" where `placed` is False
+    mapped: Expression  # inside the map functions; of no use where `placed` is False
     copied_from: str
     far: bool  # placed where no core can read or write: a copy brings it there
     sentence: str
@@ -73,7 +73,7 @@ def _text(program: Program, port: Port, direction: str) -> PortText:
         placed=placed,
         pool=port.pool,
         address=str(Name(port.pool) + port.offset) if placed else "",
-        mapped=_mapped(kind, port) if placed else "",
+        mapped=_mapped(kind, port),
         copied_from=port.copied_from,
         far=port.pool in far_bases(program),
         sentence=_sentence(program, port, direction),
@@ -89,9 +89,9 @@ def far_bases(program: Program) -> frozenset[str]:
     return frozenset(pool.base for pool in pools if not reachable(platform, pool.memory))
 
 
-def _mapped(kind: str, port: Port) -> str:
+def _mapped(kind: str, port: Port) -> Expression:
     pool = Field(Name("pools"), port.pool, arrow=True)
-    return str(Cast(f"{kind} *", Cast("uint8_t *", pool) + port.offset if port.offset_bytes else pool))
+    return Cast(f"{kind} *", Cast("uint8_t *", pool) + port.offset if port.offset_bytes else pool)
 
 
 def _quantization(tensor: Tensor) -> tuple[str, int]:

@@ -12,14 +12,16 @@ from importlib.resources import files
 from textwrap import indent
 
 from tilewright.c_text.identifiers import comment_text
+from tilewright.c_text.layout import INDENT
 from tilewright.c_text.line_width import fitted
 from tilewright.c_text.literals import needs_math
 from tilewright.c_text.templates import template
 from tilewright.emit.artifact import artifact_of, parameters_of
 from tilewright.emit.border import PortText, far_bases, port_texts
-from tilewright.emit.ctree import INDENT, WIDTH, print_body, print_step, signature, wrap_call
+from tilewright.emit.ctree import print_body, print_step
 from tilewright.emit.emit_options import EmitOptions
 from tilewright.emit.kernels import kernel_fragments
+from tilewright.emit.lines import FOR_TEMPLATES
 from tilewright.emit.memory_map import memory_map
 from tilewright.emit.name_table import name_table
 from tilewright.emit.run import print_run
@@ -130,8 +132,7 @@ def _names(program: Program, options: EmitOptions, form: str, blobs: Mapping[str
         "crossings": lambda ports: _crossings(program, ports),
         "licences": _licences(program),
         "here": "${CMAKE_CURRENT_SOURCE_DIR}",
-        "wrapped": _wrapped,
-        "signature": lambda text: "\n".join(signature(text)),
+        **FOR_TEMPLATES,
         "memory_map": tuple(memory_map(program)),
         "names_table": name_table(program.names),
         "selftest": selftest,
@@ -158,12 +159,6 @@ def _constant_names(prefix: str, form: str, blobs: Mapping[str, bytes], *, simpl
         "blobs": [f"{prefix}_{base}.bin" for base in blobs],
         "bytes_of": {base: byte_array(content) for base, content in blobs.items()} if form == "c" else {},
     }
-
-
-def _wrapped(text: str, depth: int) -> str:
-    """A call, its lines `depth` times indented but for the first, which the template indents."""
-    lines = wrap_call(text, WIDTH - depth * len(INDENT))
-    return f"\n{INDENT * depth}".join(lines)
 
 
 def _port_names(program: Program, inputs: tuple[PortText, ...], outputs: tuple[PortText, ...]) -> Names:
@@ -258,6 +253,7 @@ def _code_names(program: Program, ports: Sequence[PortText], *, split: bool) -> 
         "includes": sorted(includes),
         "maths": "<math.h>" in includes,
         "steps": steps,
+        "sharing": any(part.role == "shared" for step in program.steps for part in step.parts),
         "before_inputs": "\n".join(print_body(program.before_inputs, 1, program.steps)),
         "body": body,
         "after_outputs": "\n".join(print_body(program.after_outputs, 1, program.steps)),
@@ -313,12 +309,11 @@ def _comparison(dtype: DType, options: EmitOptions) -> Names:
     }
 
 
-def _simple_parameters(inputs: tuple[PortText, ...], outputs: tuple[PortText, ...]) -> str:
+def _simple_parameters(inputs: tuple[PortText, ...], outputs: tuple[PortText, ...]) -> list[str]:
     def one(port: PortText, const: str) -> str:
         return f"{const}{port.type} {port.member}[{port.length}]"
 
-    parameters = [*(one(port, "const ") for port in inputs), *(one(port, "") for port in outputs)]
-    return ", ".join(parameters) or "void"
+    return [*(one(port, "const ") for port in inputs), *(one(port, "") for port in outputs)]
 
 
 def _sections(program: Program) -> dict[str, str]:

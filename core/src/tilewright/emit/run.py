@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tilewright.emit.ctree import INDENT, WIDTH, print_body, print_call
+from tilewright.c_text.layout import INDENT, WIDTH
+from tilewright.emit.ctree import print_body, print_call
 from tilewright.ir.programs.program import StepCode
 from tilewright.ir.programs.statements import Hook, Statement, StepCall
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from tilewright import __version__
 from tilewright.c_text.templates import template
+from tilewright.exporters.misra import misra
 from tilewright.plugins.offers import Exporter
 
 if TYPE_CHECKING:
@@ -96,6 +97,9 @@ EXPORTERS = (
     Exporter(name="platformio", summary="library.json: a PlatformIO library", files=platformio),
     Exporter(name="arduino", summary="an Arduino library with an example sketch, below arduino/", files=arduino),
     Exporter(name="esp-idf", summary="an ESP-IDF component, below esp-idf/", files=esp_idf),
+    Exporter(
+        name="misra", summary="PREFIX_misra.md: required MISRA C:2012 rules that the code deviates from", files=misra
+    ),
     Exporter(name="cmsis-pack", summary="tilewright.PREFIX.pdsc: the folder is a CMSIS-Pack", files=cmsis_pack),
 )
 

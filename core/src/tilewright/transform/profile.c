@@ -15,7 +15,8 @@ typedef enum { TW_COPY_IN, TW_COMPUTE, TW_COPY_OUT, TW_WAIT } tw_activity; /* TW
 
 typedef struct {
     uint32_t since; /* the clock wraps around */
-    uint32_t tile[TW_WAIT + 1], step[TW_WAIT + 1];
+    uint32_t tile[TW_WAIT + 1];
+    uint32_t step[TW_WAIT + 1];
 } tw_profile;
 
 TW_KERNEL tw_profile tw_profile_begin(void)

@@ -13,6 +13,7 @@ from tilewright.ir.log_span import DEBUG, INFO, log_span, with_log_span
 from tilewright.ir.plugin_contract import demand_type
 from tilewright.ir.programs.code_pass import CodePass, CodePassContext
 from tilewright.ir.programs.program import Program
+from tilewright.transform.shared_steps import shared_steps
 
 
 @with_log_span(INFO, "transform: code passes")
@@ -22,7 +23,8 @@ def transform(
     wanted: Sequence[str] = (),
     settings: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Program:
-    """Apply the default ones of `passes`, and those named in `wanted`, in the order of `in_order`.
+    """Apply the default ones of `passes`, and those named in `wanted`, in the order of `in_order`; then steps that are
+    the same code share one function.
 
     `settings` is by pass name. Raises TilewrightError TW8030 (exit 8) naming the pass that broke the memory map,
     TW8031 for demands that form a circle, and what `demand_known` raises.
@@ -35,7 +37,7 @@ def transform(
         demand_type(changed, Program, f"code pass '{one.name}'", one.apply, "apply")
         _check(program, changed, one)
         program = replace(changed, passes=(*program.passes, one.name))
-    return program
+    return shared_steps(program)
 
 
 def demand_known(wanted: Sequence[str], passes: Sequence[CodePass], settings: Mapping[str, Mapping[str, str]]) -> None:

@@ -328,8 +328,8 @@ TW_KERNEL void tw_dsp_max_pool_i8(const tw_windows p, const uint8_t *x, uint8_t 
  */
 TW_STEP void net_0_transpose(uint8_t *ram)
 {
-    const int8_t *const x = (const int8_t *)(ram + AT_IN_MAXPOOL_BYTES_0_IN0);
-    int8_t *const y = (int8_t *)(ram + AT_0_Y);
+    const int8_t *const x = (const int8_t *)(ram + IN_MAXPOOL_BYTES_0_IN0);
+    int8_t *const y = (int8_t *)(ram + TRANSPOSE_0_OUT);
     tw_copy_i8_2(675, 12, x, 1, 675, y, 12, 1);
 }
 
@@ -341,23 +341,11 @@ TW_STEP void net_0_transpose(uint8_t *ram)
  */
 TW_STEP void net_1_maxpool(uint8_t *ram)
 {
-    const int8_t *const x = (const int8_t *)(ram + AT_0_Y);
-    int8_t *const y = (int8_t *)(ram + AT_1_Y);
+    const int8_t *const x = (const int8_t *)(ram + TRANSPOSE_0_OUT);
+    int8_t *const y = (int8_t *)(ram + MAXPOOL_1_OUT);
     tw_dsp_max_pool_i8((tw_windows){
-        .width = 25,
-        .height = 27,
-        .channels = 12,
-        .x_row = 300,
-        .out_width = 13,
-        .out_height = 14,
-        .y_row = 156,
-        .rows = 3,
-        .columns = 2,
-        .row_stride = 2,
-        .column_stride = 2,
-        .row_dilation = 1,
-        .column_dilation = 1,
-        .top = 1,
+        .width = 25, .height = 27, .channels = 12, .x_row = 300, .out_width = 13, .out_height = 14, .y_row = 156,
+        .rows = 3, .columns = 2, .row_stride = 2, .column_stride = 2, .row_dilation = 1, .column_dilation = 1, .top = 1,
         .left = 0,
     }, (const uint8_t *)x, (uint8_t *)y);
 }
@@ -370,7 +358,7 @@ TW_STEP void net_1_maxpool(uint8_t *ram)
  */
 TW_STEP void net_2_transpose(uint8_t *ram)
 {
-    const int8_t *const x = (const int8_t *)(ram + AT_1_Y);
-    int8_t *const y = (int8_t *)(ram + AT_2_Y);
+    const int8_t *const x = (const int8_t *)(ram + MAXPOOL_1_OUT);
+    int8_t *const y = (int8_t *)(ram + TRANSPOSE_2_OUT);
     tw_copy_i8_2(12, 182, x, 1, 12, y, 182, 1);
 }

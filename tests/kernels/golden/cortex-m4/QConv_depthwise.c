@@ -477,8 +477,8 @@ static void tw_dsp_depthwise_i8_s1_x0_m128_127(const tw_depthwise p, const uint8
  */
 TW_STEP void net_0_transpose(uint8_t *ram)
 {
-    const int8_t *const x = (const int8_t *)(ram + AT_IN_QCONV_DEPTHWISE_0_IN0);
-    int8_t *const y = (int8_t *)(ram + AT_0_Y);
+    const int8_t *const x = (const int8_t *)(ram + IN_QCONV_DEPTHWISE_0_IN0);
+    int8_t *const y = (int8_t *)(ram + TRANSPOSE_0_OUT);
     tw_copy_i8_2(675, 12, x, 1, 675, y, 12, 1);
 }
 
@@ -493,28 +493,15 @@ TW_STEP void net_0_transpose(uint8_t *ram)
  */
 TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
 {
-    const int8_t *const x = (const int8_t *)(ram + AT_0_Y);
-    const uint8_t *const w = flash + AT_1_W;
-    const int32_t *const p = (const int32_t *)(flash + AT_1_P);
-    int8_t *const y = (int8_t *)(ram + AT_0_Y);
-    uint8_t *const scratch = ram + AT_1_SCRATCH;
+    const int8_t *const x = (const int8_t *)(ram + TRANSPOSE_0_OUT);
+    const uint8_t *const w = flash + QCONV_1_W;
+    const int32_t *const p = (const int32_t *)(flash + QCONV_1_P);
+    int8_t *const y = (int8_t *)(ram + TRANSPOSE_0_OUT);
+    uint8_t *const scratch = ram + QCONV_1_SCRATCH;
     tw_dsp_depthwise_i8_s1_x0_m128_127((tw_depthwise){
-        .width = 25,
-        .height = 27,
-        .channels = 12,
-        .x_row = 300,
-        .out_width = 25,
-        .out_height = 27,
-        .y_row = 300,
-        .rows = 3,
-        .columns = 3,
-        .row_stride = 1,
-        .column_stride = 1,
-        .row_dilation = 1,
-        .column_dilation = 1,
-        .top = 1,
-        .left = 1,
-        .pad = 252,
+        .width = 25, .height = 27, .channels = 12, .x_row = 300, .out_width = 25, .out_height = 27, .y_row = 300,
+        .rows = 3, .columns = 3, .row_stride = 1, .column_stride = 1, .row_dilation = 1, .column_dilation = 1, .top = 1,
+        .left = 1, .pad = 252,
     }, (const uint8_t *)x, w, p, (uint8_t *)y, (void *)scratch, 14, -3, -3);
 }
 
@@ -526,7 +513,7 @@ TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
  */
 TW_STEP void net_2_transpose(uint8_t *ram)
 {
-    const int8_t *const x = (const int8_t *)(ram + AT_0_Y);
-    int8_t *const y = (int8_t *)(ram + AT_2_Y);
+    const int8_t *const x = (const int8_t *)(ram + TRANSPOSE_0_OUT);
+    int8_t *const y = (int8_t *)(ram + TRANSPOSE_2_OUT);
     tw_copy_i8_2(12, 675, x, 1, 12, y, 675, 1);
 }

@@ -465,8 +465,8 @@ TW_KERNEL void tw_dsp_products_i8_3_u3_x0_m128_127_0_9_2(const tw_dsp_conv p, co
  */
 TW_STEP void net_0_transpose(uint8_t *ram)
 {
-    const int8_t *const x = (const int8_t *)(ram + AT_IN_QCONV_SAME_0_IN0);
-    int8_t *const y = (int8_t *)(ram + AT_0_Y);
+    const int8_t *const x = (const int8_t *)(ram + IN_QCONV_SAME_0_IN0);
+    int8_t *const y = (int8_t *)(ram + TRANSPOSE_0_OUT);
     tw_copy_i8_2(675, 12, x, 1, 675, y, 12, 1);
 }
 
@@ -481,35 +481,16 @@ TW_STEP void net_0_transpose(uint8_t *ram)
  */
 TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
 {
-    const int8_t *const x = (const int8_t *)(ram + AT_0_Y);
-    const uint32_t *const w = (const uint32_t *)(flash + AT_1_W);
-    const int32_t *const p = (const int32_t *)(flash + AT_1_P);
-    int8_t *const y = (int8_t *)(ram + AT_1_Y);
-    uint8_t *const scratch = ram + AT_1_SCRATCH;
+    const int8_t *const x = (const int8_t *)(ram + TRANSPOSE_0_OUT);
+    const uint32_t *const w = (const uint32_t *)(flash + QCONV_1_W);
+    const int32_t *const p = (const int32_t *)(flash + QCONV_1_P);
+    int8_t *const y = (int8_t *)(ram + QCONV_1_OUT);
+    uint8_t *const scratch = ram + QCONV_1_SCRATCH;
     tw_dsp_products_i8_3_u3_x0_m128_127_0_9_2((tw_dsp_conv){
-        .width = 25,
-        .height = 27,
-        .channels = 12,
-        .x_step = 12,
-        .x_row = 300,
-        .out_width = 25,
-        .pixels = 675,
-        .outputs = 18,
-        .y_step = 18,
-        .y_row = 450,
-        .row_taps = 3,
-        .column_runs = 1,
-        .run_taps = 3,
-        .row_stride = 1,
-        .column_stride = 1,
-        .row_dilation = 1,
-        .column_dilation = 1,
-        .top = 1,
-        .left = 1,
-        .pad = -4,
-        .groups = 9,
-        .above = -3,
-        .zero_point = -3,
+        .width = 25, .height = 27, .channels = 12, .x_step = 12, .x_row = 300, .out_width = 25, .pixels = 675,
+        .outputs = 18, .y_step = 18, .y_row = 450, .row_taps = 3, .column_runs = 1, .run_taps = 3, .row_stride = 1,
+        .column_stride = 1, .row_dilation = 1, .column_dilation = 1, .top = 1, .left = 1, .pad = -4, .groups = 9,
+        .above = -3, .zero_point = -3,
     }, (const uint8_t *)x, w, p, (uint8_t *)y, (uint32_t *)scratch);
 }
 
@@ -521,7 +502,7 @@ TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
  */
 TW_STEP void net_2_transpose(uint8_t *ram)
 {
-    const int8_t *const x = (const int8_t *)(ram + AT_1_Y);
-    int8_t *const y = (int8_t *)(ram + AT_2_Y);
+    const int8_t *const x = (const int8_t *)(ram + QCONV_1_OUT);
+    int8_t *const y = (int8_t *)(ram + TRANSPOSE_2_OUT);
     tw_copy_i8_2(18, 675, x, 1, 18, y, 675, 1);
 }

@@ -456,8 +456,8 @@ TW_KERNEL void tw_mve_products_2_flip0_u3_t12_m128_127_0_4_4_16_1_2(const tw_mve
  */
 TW_STEP void net_0_transpose(uint8_t *ram)
 {
-    const int8_t *const x = (const int8_t *)(ram + AT_IN_QCONV_SAME_0_IN0);
-    int8_t *const y = (int8_t *)(ram + AT_0_Y);
+    const int8_t *const x = (const int8_t *)(ram + IN_QCONV_SAME_0_IN0);
+    int8_t *const y = (int8_t *)(ram + TRANSPOSE_0_OUT);
     tw_copy_i8_2(675, 12, x, 1, 675, y, 12, 1);
 }
 
@@ -472,36 +472,16 @@ TW_STEP void net_0_transpose(uint8_t *ram)
  */
 TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
 {
-    const int8_t *const x = (const int8_t *)(ram + AT_0_Y);
-    const int8_t *const w = (const int8_t *)(flash + AT_1_W);
-    const int32_t *const p = (const int32_t *)(flash + AT_1_P);
-    int8_t *const y = (int8_t *)(ram + AT_1_Y);
-    uint8_t *const scratch = ram + AT_1_SCRATCH;
+    const int8_t *const x = (const int8_t *)(ram + TRANSPOSE_0_OUT);
+    const int8_t *const w = (const int8_t *)(flash + QCONV_1_W);
+    const int32_t *const p = (const int32_t *)(flash + QCONV_1_P);
+    int8_t *const y = (int8_t *)(ram + QCONV_1_OUT);
+    uint8_t *const scratch = ram + QCONV_1_SCRATCH;
     tw_mve_products_2_flip0_u3_t12_m128_127_0_4_4_16_1_2((tw_mve_conv){
-        .width = 25,
-        .height = 27,
-        .channels = 12,
-        .x_step = 12,
-        .x_row = 300,
-        .out_width = 25,
-        .pixels = 675,
-        .outputs = 18,
-        .y_step = 18,
-        .y_row = 450,
-        .row_taps = 3,
-        .column_runs = 1,
-        .run_taps = 3,
-        .row_stride = 1,
-        .column_stride = 1,
-        .row_dilation = 1,
-        .column_dilation = 1,
-        .top = 1,
-        .left = 1,
-        .pad = -4,
-        .length = 108,
-        .room = 112,
-        .steps = 2,
-        .zero_point = -3,
+        .width = 25, .height = 27, .channels = 12, .x_step = 12, .x_row = 300, .out_width = 25, .pixels = 675,
+        .outputs = 18, .y_step = 18, .y_row = 450, .row_taps = 3, .column_runs = 1, .run_taps = 3, .row_stride = 1,
+        .column_stride = 1, .row_dilation = 1, .column_dilation = 1, .top = 1, .left = 1, .pad = -4, .length = 108,
+        .room = 112, .steps = 2, .zero_point = -3,
     }, (const uint8_t *)x, w, p, (uint8_t *)y, (int8_t *)scratch);
 }
 
@@ -513,7 +493,7 @@ TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
  */
 TW_STEP void net_2_transpose(uint8_t *ram)
 {
-    const int8_t *const x = (const int8_t *)(ram + AT_1_Y);
-    int8_t *const y = (int8_t *)(ram + AT_2_Y);
+    const int8_t *const x = (const int8_t *)(ram + QCONV_1_OUT);
+    int8_t *const y = (int8_t *)(ram + TRANSPOSE_2_OUT);
     tw_copy_i8_2(18, 675, x, 1, 18, y, 675, 1);
 }

@@ -437,34 +437,14 @@ TW_KERNEL void tw_mve_products_2_dense_u3_t5_m128_127_0_13_4_52_1_1(const tw_mve
  */
 TW_STEP void net_0_qgemm(const uint8_t *flash, uint8_t *ram)
 {
-    const int8_t *const a = (const int8_t *)(ram + AT_IN_QGEMM_0_IN0);
-    const int8_t *const w = (const int8_t *)(flash + AT_0_W);
-    const int32_t *const p = (const int32_t *)(flash + AT_0_P);
-    int8_t *const y = (int8_t *)(ram + AT_0_Y);
+    const int8_t *const a = (const int8_t *)(ram + IN_QGEMM_0_IN0);
+    const int8_t *const w = (const int8_t *)(flash + QGEMM_0_W);
+    const int32_t *const p = (const int32_t *)(flash + QGEMM_0_P);
+    int8_t *const y = (int8_t *)(ram + QGEMM_0_OUT);
     tw_mve_products_2_dense_u3_t5_m128_127_0_13_4_52_1_1((tw_mve_conv){
-        .width = 37,
-        .height = 1,
-        .channels = 101,
-        .x_step = 101,
-        .x_row = 3737,
-        .out_width = 37,
-        .pixels = 37,
-        .outputs = 53,
-        .y_step = 53,
-        .y_row = 1961,
-        .row_taps = 1,
-        .column_runs = 1,
-        .run_taps = 1,
-        .row_stride = 1,
-        .column_stride = 1,
-        .row_dilation = 1,
-        .column_dilation = 1,
-        .top = 0,
-        .left = 0,
-        .pad = 0,
-        .length = 101,
-        .room = 112,
-        .steps = 2,
-        .zero_point = -3,
+        .width = 37, .height = 1, .channels = 101, .x_step = 101, .x_row = 3737, .out_width = 37, .pixels = 37,
+        .outputs = 53, .y_step = 53, .y_row = 1961, .row_taps = 1, .column_runs = 1, .run_taps = 1, .row_stride = 1,
+        .column_stride = 1, .row_dilation = 1, .column_dilation = 1, .top = 0, .left = 0, .pad = 0, .length = 101,
+        .room = 112, .steps = 2, .zero_point = -3,
     }, (const uint8_t *)a, w, p, (uint8_t *)y, 0);
 }

@@ -152,8 +152,8 @@ TW_KERNEL void tw_mve_lookup_128(const uint8_t *x, int32_t x_step, const uint8_t
  */
 TW_STEP void net_0_qlookup(const uint8_t *flash, uint8_t *ram)
 {
-    const int8_t *const x = (const int8_t *)(ram + AT_IN_QLOOKUP_0_IN0);
-    const int8_t *const t_2 = (const int8_t *)(flash + AT_0_T);
-    int8_t *const y = (int8_t *)(ram + AT_0_Y);
+    const int8_t *const x = (const int8_t *)(ram + IN_QLOOKUP_0_IN0);
+    const int8_t *const t_2 = (const int8_t *)(flash + QLOOKUP_0_T);
+    int8_t *const y = (int8_t *)(ram + QLOOKUP_0_OUT);
     tw_mve_lookup_128((const uint8_t *)x, 1, (const uint8_t *)t_2, (uint8_t *)y, 1, 7192);
 }

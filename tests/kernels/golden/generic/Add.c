@@ -35,8 +35,8 @@ TW_KERNEL void tw_add_f32_3(int32_t n0, int32_t n1, int32_t n2, const float *a_i
  */
 TW_STEP void net_0_add(uint8_t *ram)
 {
-    const float *const a = (const float *)(ram + AT_IN_ADD_0_IN0);
-    const float *const b = (const float *)(ram + AT_IN_ADD_0_IN1);
-    float *const y = (float *)(ram + AT_0_Y);
+    const float *const a = (const float *)(ram + IN_ADD_0_IN0);
+    const float *const b = (const float *)(ram + IN_ADD_0_IN1);
+    float *const y = (float *)(ram + ADD_0_OUT);
     tw_add_f32_3(5, 21, 23, a, 483, 23, 1, b, 0, 1, 0, y, 483, 23, 1);
 }

@@ -39,9 +39,9 @@ TW_KERNEL void tw_batch_normalization_f32_3(int32_t n0, int32_t n1, int32_t n2, 
  */
 TW_STEP void net_0_batchnormalization(const uint8_t *flash, uint8_t *ram)
 {
-    const float *const x = (const float *)(ram + AT_IN_BATCHNORMALIZATION_0_IN0);
-    const float *const factor = (const float *)(flash + AT_0_FACTOR);
-    const float *const shift = (const float *)(flash + AT_0_SHIFT);
-    float *const y = (float *)(ram + AT_0_Y);
+    const float *const x = (const float *)(ram + IN_BATCHNORMALIZATION_0_IN0);
+    const float *const factor = (const float *)(flash + BATCHNORMALIZATION_0_FACTOR);
+    const float *const shift = (const float *)(flash + BATCHNORMALIZATION_0_SHIFT);
+    float *const y = (float *)(ram + BATCHNORMALIZATION_0_OUT);
     tw_batch_normalization_f32_3(5, 21, 23, x, 483, 23, 1, factor, 0, 1, 0, shift, 0, 1, 0, y, 483, 23, 1);
 }

@@ -35,7 +35,7 @@ TW_KERNEL void tw_bits_f32_i32_1(int32_t n0, const float *x_in, int32_t x0, int3
  */
 TW_STEP void net_0_bitcast(uint8_t *ram)
 {
-    const float *const x = (const float *)(ram + AT_IN_BITCAST_0_IN0);
-    int32_t *const y = (int32_t *)(ram + AT_0_Y);
+    const float *const x = (const float *)(ram + IN_BITCAST_0_IN0);
+    int32_t *const y = (int32_t *)(ram + BITCAST_0_OUT);
     tw_bits_f32_i32_1(2415, x, 1, y, 1);
 }

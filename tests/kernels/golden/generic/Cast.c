@@ -40,7 +40,7 @@ TW_KERNEL void tw_cast_f32_i8_1(int32_t n0, const float *x_in, int32_t x0, int8_
  */
 TW_STEP void net_0_cast(uint8_t *ram)
 {
-    const float *const x = (const float *)(ram + AT_IN_CAST_0_IN0);
-    int8_t *const y = (int8_t *)(ram + AT_0_Y);
+    const float *const x = (const float *)(ram + IN_CAST_0_IN0);
+    int8_t *const y = (int8_t *)(ram + CAST_0_OUT);
     tw_cast_f32_i8_1(2415, x, 1, y, 1);
 }

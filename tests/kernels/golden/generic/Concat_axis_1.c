@@ -33,10 +33,10 @@ TW_KERNEL void tw_copy_f32_2(int32_t n0, int32_t n1, const float *x_in, int32_t 
  */
 TW_STEP void net_0_concat(uint8_t *ram)
 {
-    const float *const x0 = (const float *)(ram + AT_IN_CONCAT_AXIS_1_0_IN0);
-    const float *const x1 = (const float *)(ram + AT_IN_CONCAT_AXIS_1_0_IN1);
-    const float *const x2 = (const float *)(ram + AT_IN_CONCAT_AXIS_1_0_IN2);
-    float *const y = (float *)(ram + AT_0_Y);
+    const float *const x0 = (const float *)(ram + IN_CONCAT_AXIS_1_0_IN0);
+    const float *const x1 = (const float *)(ram + IN_CONCAT_AXIS_1_0_IN1);
+    const float *const x2 = (const float *)(ram + IN_CONCAT_AXIS_1_0_IN2);
+    float *const y = (float *)(ram + CONCAT_0_OUT);
     tw_copy_f32_2(9, 308, x0, 308, 1, y, 726, 1);
     tw_copy_f32_2(9, 110, x1, 110, 1, y + 308, 726, 1);
     tw_copy_f32_2(9, 308, x2, 308, 1, y + 418, 726, 1);

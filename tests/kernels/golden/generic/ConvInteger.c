@@ -120,24 +120,14 @@ TW_KERNEL void tw_integer_conv_i8_i8(const tw_integer_conv_i8_i8_shape s, const 
  */
 TW_STEP void net_0_convinteger(const uint8_t *flash, uint8_t *ram)
 {
-    const int8_t *const x = (const int8_t *)(ram + AT_IN_CONVINTEGER_0_IN0);
-    const int8_t *const w = (const int8_t *)(flash + AT_0_W);
-    const int8_t *const p = (const int8_t *)(ram + AT_IN_CONVINTEGER_0_IN2);
-    const int8_t *const q = (const int8_t *)(ram + AT_IN_CONVINTEGER_0_IN3);
-    int32_t *const y = (int32_t *)(ram + AT_0_Y);
+    const int8_t *const x = (const int8_t *)(ram + IN_CONVINTEGER_0_IN0);
+    const int8_t *const w = (const int8_t *)(flash + CONVINTEGER_0_W);
+    const int8_t *const p = (const int8_t *)(ram + IN_CONVINTEGER_0_IN2);
+    const int8_t *const q = (const int8_t *)(ram + IN_CONVINTEGER_0_IN3);
+    int32_t *const y = (int32_t *)(ram + CONVINTEGER_0_OUT);
     tw_integer_conv_i8_i8((tw_integer_conv_i8_i8_shape){
-        .batches = 1,
-        .outputs = 18,
-        .group_inputs = 4,
-        .group_outputs = 6,
-        .first_output = 0,
-        .x_batch = 8100,
-        .x_channel = 675,
-        .y_batch = 12150,
-        .y_channel = 675,
-        .w_output = 36,
-        .w_channel = 9,
-        .q_output = 1,
+        .batches = 1, .outputs = 18, .group_inputs = 4, .group_outputs = 6, .first_output = 0, .x_batch = 8100,
+        .x_channel = 675, .y_batch = 12150, .y_channel = 675, .w_output = 36, .w_channel = 9, .q_output = 1,
         .depth = {.outputs = 1, .inputs = 1, .taps = 1, .stride = 1, .dilation = 1, .counted = 1},
         .row = {.outputs = 27, .inputs = 27, .taps = 3, .stride = 1, .dilation = 1, .before = 1, .counted = 28,
             .x_step = 25, .y_step = 25, .w_step = 3},

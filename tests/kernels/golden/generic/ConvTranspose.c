@@ -113,29 +113,14 @@ TW_KERNEL void tw_conv_transpose_f32(const tw_conv_transpose p, const float *x, 
  */
 TW_STEP void net_0_convtranspose(const uint8_t *flash, uint8_t *ram)
 {
-    const float *const x = (const float *)(ram + AT_IN_CONVTRANSPOSE_0_IN0);
-    const float *const w = (const float *)(flash + AT_0_W);
-    const float *const b = (const float *)(flash + AT_0_B);
-    float *const y = (float *)(ram + AT_0_Y);
+    const float *const x = (const float *)(ram + IN_CONVTRANSPOSE_0_IN0);
+    const float *const w = (const float *)(flash + CONVTRANSPOSE_0_W);
+    const float *const b = (const float *)(flash + CONVTRANSPOSE_0_B);
+    float *const y = (float *)(ram + CONVTRANSPOSE_0_OUT);
     tw_conv_transpose_f32((tw_conv_transpose){
-        .batches = 1,
-        .outputs = 6,
-        .group_inputs = 12,
-        .group_outputs = 6,
-        .first_output = 0,
-        .x_batch = 1716,
-        .x_channel = 143,
-        .x_group = 1716,
-        .y_batch = 5016,
-        .y_channel = 836,
-        .s_batch = 5016,
-        .s_channel = 836,
-        .w_output = 144,
-        .w_channel = 1,
-        .w_group = 864,
-        .w_first = 0 % 6,
-        .first = 1,
-        .last = 1,
+        .batches = 1, .outputs = 6, .group_inputs = 12, .group_outputs = 6, .first_output = 0, .x_batch = 1716,
+        .x_channel = 143, .x_group = 1716, .y_batch = 5016, .y_channel = 836, .s_batch = 5016, .s_channel = 836,
+        .w_output = 144, .w_channel = 1, .w_group = 864, .w_first = 0 % 6, .first = 1, .last = 1,
         .depth = {.outputs = 1, .inputs = 1, .taps = 1, .stride = 1, .dilation = 1},
         .row = {.outputs = 22, .first = 0 + 1, .inputs = 11, .origin = 0, .taps = 4, .stride = 2, .dilation = 1,
             .x_step = 13, .y_step = 38, .s_step = 38, .w_step = 36},

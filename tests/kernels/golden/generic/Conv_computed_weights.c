@@ -155,27 +155,17 @@ TW_KERNEL void tw_conv_f32(const tw_conv p, const float *x, const float *w, cons
  */
 TW_STEP void net_0_conv(uint8_t *ram)
 {
-    const float *const x = (const float *)(ram + AT_IN_CONV_COMPUTED_WEIGHTS_0_IN0);
-    const float *const w = (const float *)(ram + AT_IN_CONV_COMPUTED_WEIGHTS_0_IN1);
-    float *const y = (float *)(ram + AT_0_Y);
+    const float *const x = (const float *)(ram + IN_CONV_COMPUTED_WEIGHTS_0_IN0);
+    const float *const w = (const float *)(ram + IN_CONV_COMPUTED_WEIGHTS_0_IN1);
+    float *const y = (float *)(ram + CONV_0_OUT);
     tw_conv_f32((tw_conv){
-        .batches = 1,
-        .outputs = 12,
-        .group_inputs = 8,
-        .group_outputs = 12,
-        .first_output = 0,
-        .x_batch = 3496,
-        .x_channel = 437,
-        .y_batch = 5244,
-        .y_channel = 437,
-        .w_output = 72,
-        .w_channel = 9,
+        .batches = 1, .outputs = 12, .group_inputs = 8, .group_outputs = 12, .first_output = 0, .x_batch = 3496,
+        .x_channel = 437, .y_batch = 5244, .y_channel = 437, .w_output = 72, .w_channel = 9,
         .depth = {.outputs = 1, .inputs = 1, .taps = 1, .stride = 1, .dilation = 1, .counted = 1},
         .row = {.outputs = 19, .inputs = 19, .taps = 3, .stride = 1, .dilation = 1, .before = 1, .counted = 20,
             .x_step = 23, .y_step = 23, .w_step = 3},
         .column = {.outputs = 23, .inputs = 23, .taps = 3, .stride = 1, .dilation = 1, .before = 1, .counted = 24,
             .x_step = 1, .y_step = 1, .w_step = 1},
-        .low = -INFINITY,
-        .high = INFINITY,
+        .low = -INFINITY, .high = INFINITY,
     }, x, w, (const float *)0, y);
 }

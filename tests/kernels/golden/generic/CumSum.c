@@ -32,8 +32,8 @@ TW_KERNEL void tw_cum_sum_f32(int32_t count, int32_t reverse, const float *x, in
  */
 TW_STEP void net_0_cumsum(uint8_t *ram)
 {
-    const float *const x = (const float *)(ram + AT_IN_CUMSUM_0_IN0);
-    float *const y = (float *)(ram + AT_0_Y);
+    const float *const x = (const float *)(ram + IN_CUMSUM_0_IN0);
+    float *const y = (float *)(ram + CUMSUM_0_OUT);
     for (int32_t tw_i0 = 0; tw_i0 < 17; ++tw_i0)
     for (int32_t tw_i1 = 0; tw_i1 < 11; ++tw_i1)
     tw_cum_sum_f32(13, 1, x + tw_i0 * 143 + tw_i1, 11, y + tw_i0 * 143 + tw_i1, 11);

@@ -38,9 +38,9 @@ TW_KERNEL void tw_dequantize_i8_f32_z_3(int32_t n0, int32_t n1, int32_t n2, cons
  */
 TW_STEP void net_0_dequantizelinear(const uint8_t *flash, uint8_t *ram)
 {
-    const int8_t *const x = (const int8_t *)(ram + AT_IN_DEQUANTIZELINEAR_0_IN0);
-    const float *const s = (const float *)(flash + AT_0_S);
-    const int8_t *const z = (const int8_t *)(flash + AT_0_Z);
-    float *const y = (float *)(ram + AT_0_Y);
+    const int8_t *const x = (const int8_t *)(ram + IN_DEQUANTIZELINEAR_0_IN0);
+    const float *const s = (const float *)(flash + DEQUANTIZELINEAR_0_S);
+    const int8_t *const z = (const int8_t *)(flash + DEQUANTIZELINEAR_0_Z);
+    float *const y = (float *)(ram + DEQUANTIZELINEAR_0_OUT);
     tw_dequantize_i8_f32_z_3(9, 21, 23, x, 483, 23, 1, s, 0, 1, 0, z, 0, 1, 0, y, 483, 23, 1);
 }

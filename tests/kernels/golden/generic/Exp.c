@@ -57,7 +57,7 @@ TW_KERNEL void tw_exp_f32_1(int32_t n0, const float *x_in, int32_t x0, float *y_
  */
 TW_STEP void net_0_exp_x(uint8_t *ram)
 {
-    const float *const x = (const float *)(ram + AT_IN_EXP_0_IN0);
-    float *const y = (float *)(ram + AT_0_Y);
+    const float *const x = (const float *)(ram + IN_EXP_0_IN0);
+    float *const y = (float *)(ram + EXP_0_OUT);
     tw_exp_f32_1(2415, x, 1, y, 1);
 }

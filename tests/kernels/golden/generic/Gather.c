@@ -39,8 +39,8 @@ TW_KERNEL void tw_gather_f32_i64_2(int32_t n0, int32_t n1, const float *x, int32
  */
 TW_STEP void net_0_gather(uint8_t *ram)
 {
-    const float *const x = (const float *)(ram + AT_IN_GATHER_0_IN0);
-    const int64_t *const i_x = (const int64_t *)(ram + AT_IN_GATHER_0_IN1);
-    float *const y = (float *)(ram + AT_0_Y);
+    const float *const x = (const float *)(ram + IN_GATHER_0_IN0);
+    const int64_t *const i_x = (const int64_t *)(ram + IN_GATHER_0_IN1);
+    float *const y = (float *)(ram + GATHER_0_OUT);
     tw_gather_f32_i64_2(20, 308, x, 0, 1, i_x, 1, 0, y, 308, 1, 9, 308);
 }

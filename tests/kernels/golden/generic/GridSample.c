@@ -138,17 +138,11 @@ TW_KERNEL void tw_grid_sample_linear_zeros(const tw_grid_sample s, const float *
  */
 TW_STEP void net_0_gridsample(uint8_t *ram)
 {
-    const float *const x = (const float *)(ram + AT_IN_GRIDSAMPLE_0_IN0);
-    const float *const g = (const float *)(ram + AT_IN_GRIDSAMPLE_0_IN1);
-    float *const y = (float *)(ram + AT_0_Y);
+    const float *const x = (const float *)(ram + IN_GRIDSAMPLE_0_IN0);
+    const float *const g = (const float *)(ram + IN_GRIDSAMPLE_0_IN1);
+    float *const y = (float *)(ram + GRIDSAMPLE_0_OUT);
     tw_grid_sample_linear_zeros((tw_grid_sample){
-        .batches = 2,
-        .channels = 5,
-        .x_batch = 120,
-        .x_channel = 24,
-        .g_batch = 442,
-        .y_batch = 1105,
-        .y_channel = 221,
+        .batches = 2, .channels = 5, .x_batch = 120, .x_channel = 24, .g_batch = 442, .y_batch = 1105, .y_channel = 221,
         .depth = {.size = 1, .outputs = 1, .part = -1},
         .row = {.size = 4, .outputs = 13, .part = 1, .x_step = 6, .g_step = 34, .y_step = 17},
         .column = {.size = 6, .outputs = 17, .part = 0, .x_step = 1, .g_step = 2, .y_step = 1},

@@ -176,28 +176,14 @@ TW_KERNEL void tw_lstm_29a07aee(const tw_lstm_29a07aee_shape p, const float *g, 
  */
 TW_STEP void net_0_lstmsteps(const uint8_t *flash, uint8_t *ram)
 {
-    const float *const g = (const float *)(ram + AT_IN_LSTMSTEPS_0_IN0);
-    const float *const r = (const float *)(flash + AT_0_R);
-    float *const hn = (float *)(ram + AT_0_HN);
-    float *const cn = (float *)(ram + AT_0_CN);
-    float *const y = (float *)(ram + AT_0_Y);
-    uint8_t *const scratch = ram + AT_0_SCRATCH;
+    const float *const g = (const float *)(ram + IN_LSTMSTEPS_0_IN0);
+    const float *const r = (const float *)(flash + LSTMSTEPS_0_R);
+    float *const hn = (float *)(ram + LSTMSTEPS_0_OUT);
+    float *const cn = (float *)(ram + LSTMSTEPS_0_OUT_CN);
+    float *const y = (float *)(ram + LSTMSTEPS_0_OUT_Y);
+    uint8_t *const scratch = ram + LSTMSTEPS_0_SCRATCH;
     tw_lstm_29a07aee((tw_lstm_29a07aee_shape){
-        .steps = 7,
-        .batches = 11,
-        .hidden = 5,
-        .reverse = 0,
-        .g_step = 220,
-        .g_batch = 20,
-        .g_unit = 1,
-        .r_row = 5,
-        .r_unit = 1,
-        .hn_batch = 5,
-        .hn_unit = 1,
-        .cn_batch = 5,
-        .cn_unit = 1,
-        .y_step = 55,
-        .y_batch = 5,
-        .y_unit = 1,
+        .steps = 7, .batches = 11, .hidden = 5, .reverse = 0, .g_step = 220, .g_batch = 20, .g_unit = 1, .r_row = 5,
+        .r_unit = 1, .hn_batch = 5, .hn_unit = 1, .cn_batch = 5, .cn_unit = 1, .y_step = 55, .y_batch = 5, .y_unit = 1,
     }, g, r, hn, cn, y, scratch);
 }

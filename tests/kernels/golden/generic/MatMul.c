@@ -70,25 +70,12 @@ TW_KERNEL void tw_matmul_f32(const tw_matmul p, const float *a, const float *b, 
  */
 TW_STEP void net_0_matmul(const uint8_t *flash, uint8_t *ram)
 {
-    const float *const a = (const float *)(ram + AT_IN_MATMUL_0_IN0);
-    const float *const b = (const float *)(flash + AT_0_B);
-    float *const y = (float *)(ram + AT_0_Y);
+    const float *const a = (const float *)(ram + IN_MATMUL_0_IN0);
+    const float *const b = (const float *)(flash + MATMUL_0_B);
+    float *const y = (float *)(ram + MATMUL_0_OUT);
     tw_matmul_f32((tw_matmul){
-        .rows = 54,
-        .columns = 35,
-        .depth = 61,
-        .a_row = 61,
-        .b_row = 0,
-        .y_row = 35,
-        .c_row = 0,
-        .a_depth = 1,
-        .b_depth = 1,
-        .b_column = 61,
-        .c_column = 0,
-        .y_column = 1,
-        .alpha = 0x1.0000000000000p+0f,
-        .beta = 0x1.0000000000000p+0f,
-        .low = -INFINITY,
-        .high = INFINITY,
+        .rows = 54, .columns = 35, .depth = 61, .a_row = 61, .b_row = 0, .y_row = 35, .c_row = 0, .a_depth = 1,
+        .b_depth = 1, .b_column = 61, .c_column = 0, .y_column = 1, .alpha = 0x1.0000000000000p+0f,
+        .beta = 0x1.0000000000000p+0f, .low = -INFINITY, .high = INFINITY,
     }, a, b, (const float *)0, y);
 }

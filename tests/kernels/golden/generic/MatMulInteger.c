@@ -48,23 +48,13 @@ TW_KERNEL void tw_integer_matmul_i8_i8(const tw_integer_matmul_i8_i8_shape s, co
  */
 TW_STEP void net_0_matmulinteger(uint8_t *ram)
 {
-    const int8_t *const a = (const int8_t *)(ram + AT_IN_MATMULINTEGER_0_IN0);
-    const int8_t *const b = (const int8_t *)(ram + AT_IN_MATMULINTEGER_0_IN1);
-    const int8_t *const p = (const int8_t *)(ram + AT_IN_MATMULINTEGER_0_IN2);
-    const int8_t *const q = (const int8_t *)(ram + AT_IN_MATMULINTEGER_0_IN3);
-    int32_t *const y = (int32_t *)(ram + AT_0_Y);
+    const int8_t *const a = (const int8_t *)(ram + IN_MATMULINTEGER_0_IN0);
+    const int8_t *const b = (const int8_t *)(ram + IN_MATMULINTEGER_0_IN1);
+    const int8_t *const p = (const int8_t *)(ram + IN_MATMULINTEGER_0_IN2);
+    const int8_t *const q = (const int8_t *)(ram + IN_MATMULINTEGER_0_IN3);
+    int32_t *const y = (int32_t *)(ram + MATMULINTEGER_0_OUT);
     tw_integer_matmul_i8_i8((tw_integer_matmul_i8_i8_shape){
-        .rows = 54,
-        .columns = 35,
-        .depth = 61,
-        .a_row = 61,
-        .b_row = 0,
-        .p_row = 0,
-        .y_row = 35,
-        .a_depth = 1,
-        .b_depth = 35,
-        .b_column = 1,
-        .q_column = 1,
-        .y_column = 1,
+        .rows = 54, .columns = 35, .depth = 61, .a_row = 61, .b_row = 0, .p_row = 0, .y_row = 35, .a_depth = 1,
+        .b_depth = 35, .b_column = 1, .q_column = 1, .y_column = 1,
     }, a, b, p, q, y);
 }

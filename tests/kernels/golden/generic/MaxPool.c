@@ -101,15 +101,10 @@ TW_KERNEL void tw_max_pool_f32(const tw_pool p, const float *x, float *y)
  */
 TW_STEP void net_0_maxpool(uint8_t *ram)
 {
-    const float *const x = (const float *)(ram + AT_IN_MAXPOOL_0_IN0);
-    float *const y = (float *)(ram + AT_0_Y);
+    const float *const x = (const float *)(ram + IN_MAXPOOL_0_IN0);
+    float *const y = (float *)(ram + MAXPOOL_0_OUT);
     tw_max_pool_f32((tw_pool){
-        .batches = 1,
-        .channels = 8,
-        .x_batch = 3496,
-        .x_channel = 437,
-        .y_batch = 640,
-        .y_channel = 80,
+        .batches = 1, .channels = 8, .x_batch = 3496, .x_channel = 437, .y_batch = 640, .y_channel = 80,
         .depth = {.outputs = 1, .inputs = 1, .taps = 1, .stride = 1, .dilation = 1, .counted = 1},
         .row = {.outputs = 10, .inputs = 19, .taps = 3, .stride = 2, .dilation = 2, .before = 2, .counted = 21,
             .x_step = 23, .y_step = 8, .w_step = 0},

@@ -120,36 +120,19 @@ TW_KERNEL void tw_max_pool_indices_f32(const tw_pool p, const tw_places at, cons
  */
 TW_STEP void net_0_maxpoolindices(uint8_t *ram)
 {
-    const float *const x = (const float *)(ram + AT_IN_MAXPOOLINDICES_0_IN0);
-    float *const y = (float *)(ram + AT_0_Y);
-    int64_t *const i_x = (int64_t *)(ram + AT_0_I);
+    const float *const x = (const float *)(ram + IN_MAXPOOLINDICES_0_IN0);
+    float *const y = (float *)(ram + MAXPOOLINDICES_0_OUT);
+    int64_t *const i_x = (int64_t *)(ram + MAXPOOLINDICES_0_OUT_I);
     tw_max_pool_indices_f32((tw_pool){
-        .batches = 1,
-        .channels = 8,
-        .x_batch = 3496,
-        .x_channel = 437,
-        .y_batch = 640,
-        .y_channel = 80,
+        .batches = 1, .channels = 8, .x_batch = 3496, .x_channel = 437, .y_batch = 640, .y_channel = 80,
         .depth = {.outputs = 1, .inputs = 1, .taps = 1, .stride = 1, .dilation = 1, .counted = 1},
         .row = {.outputs = 10, .inputs = 19, .taps = 3, .stride = 2, .dilation = 2, .before = 2, .counted = 21,
             .x_step = 23, .y_step = 8, .w_step = 0},
         .column = {.outputs = 8, .inputs = 22, .taps = 2, .stride = 3, .dilation = 1, .before = 1, .counted = 23,
             .x_step = 1, .y_step = 1, .w_step = 0},
     }, (tw_places){
-        .first_batch = 0,
-        .first_channel = 0,
-        .all_channels = 8,
-        .image = 437,
-        .batch = 640,
-        .channel = 80,
-        .depth_origin = 0,
-        .row_origin = 0,
-        .column_origin = 0,
-        .depth_counted = 0,
-        .row_counted = 23,
-        .column_counted = 1,
-        .depth_step = 0,
-        .row_step = 8,
-        .column_step = 1,
+        .first_batch = 0, .first_channel = 0, .all_channels = 8, .image = 437, .batch = 640, .channel = 80,
+        .depth_origin = 0, .row_origin = 0, .column_origin = 0, .depth_counted = 0, .row_counted = 23,
+        .column_counted = 1, .depth_step = 0, .row_step = 8, .column_step = 1,
     }, x, y, i_x);
 }

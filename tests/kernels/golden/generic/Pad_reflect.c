@@ -46,7 +46,7 @@ TW_KERNEL void tw_pad_reflect_f32_3(int32_t n0, int32_t first0, int32_t extent0,
  */
 TW_STEP void net_0_pad(uint8_t *ram)
 {
-    const float *const x = (const float *)(ram + AT_IN_PAD_REFLECT_0_IN0);
-    float *const y = (float *)(ram + AT_0_Y);
+    const float *const x = (const float *)(ram + IN_PAD_REFLECT_0_IN0);
+    float *const y = (float *)(ram + PAD_0_OUT);
     tw_pad_reflect_f32_3(10, -1, 9, 0, 19, -3, 14, 0, 28, -2, 22, 0, x, 308, 22, 1, y, 532, 28, 1, 0x0.0p+0f);
 }

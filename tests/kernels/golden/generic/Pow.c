@@ -108,8 +108,8 @@ TW_KERNEL void tw_pow_f32_f32_3(int32_t n0, int32_t n1, int32_t n2, const float 
  */
 TW_STEP void net_0_pow_x(uint8_t *ram)
 {
-    const float *const a = (const float *)(ram + AT_IN_POW_0_IN0);
-    const float *const b = (const float *)(ram + AT_IN_POW_0_IN1);
-    float *const y = (float *)(ram + AT_0_Y);
+    const float *const a = (const float *)(ram + IN_POW_0_IN0);
+    const float *const b = (const float *)(ram + IN_POW_0_IN1);
+    float *const y = (float *)(ram + POW_0_OUT);
     tw_pow_f32_f32_3(5, 21, 23, a, 483, 23, 1, b, 0, 1, 0, y, 483, 23, 1);
 }

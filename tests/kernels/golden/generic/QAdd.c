@@ -58,10 +58,11 @@ TW_KERNEL void tw_qadd_i8_i8_i8_acc64_3(int32_t n0, int32_t n1, int32_t n2, cons
  */
 TW_STEP void net_0_qadd(uint8_t *ram)
 {
-    const int8_t *const a = (const int8_t *)(ram + AT_IN_QADD_0_IN0);
-    const int8_t *const b = (const int8_t *)(ram + AT_IN_QADD_0_IN1);
-    int8_t *const y = (int8_t *)(ram + AT_0_Y);
-    tw_qadd_i8_i8_i8_acc64_3(8, 29, 31, a, 899, 31, 1, b, 0, 1, 0, y, 899, 31, 1,
-        (tw_qadd_int64){.a_factor = INT64_C(7926335344172073), .b_factor = INT64_C(5044031582654956), .offset =
-        INT64_C(1441151880758561), .shift = 56, .ties = 1, .zero_point = 2, .low = -128, .high = 127});
+    const int8_t *const a = (const int8_t *)(ram + IN_QADD_0_IN0);
+    const int8_t *const b = (const int8_t *)(ram + IN_QADD_0_IN1);
+    int8_t *const y = (int8_t *)(ram + QADD_0_OUT);
+    tw_qadd_i8_i8_i8_acc64_3(8, 29, 31, a, 899, 31, 1, b, 0, 1, 0, y, 899, 31, 1, (tw_qadd_int64){
+        .a_factor = INT64_C(7926335344172073), .b_factor = INT64_C(5044031582654956),
+        .offset = INT64_C(1441151880758561), .shift = 56, .ties = 1, .zero_point = 2, .low = -128, .high = 127,
+    });
 }

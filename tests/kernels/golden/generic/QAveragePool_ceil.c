@@ -186,16 +186,11 @@ TW_KERNEL void tw_qaverage_pool_i8_i8(const tw_pool p, const tw_requant requant,
  */
 TW_STEP void net_0_qaveragepool(const uint8_t *flash, uint8_t *ram)
 {
-    const int8_t *const x = (const int8_t *)(ram + AT_IN_QAVERAGEPOOL_CEIL_0_IN0);
-    const int32_t *const r = (const int32_t *)(flash + AT_0_R);
-    int8_t *const y = (int8_t *)(ram + AT_0_Y);
+    const int8_t *const x = (const int8_t *)(ram + IN_QAVERAGEPOOL_CEIL_0_IN0);
+    const int32_t *const r = (const int32_t *)(flash + QAVERAGEPOOL_0_R);
+    int8_t *const y = (int8_t *)(ram + QAVERAGEPOOL_0_OUT);
     tw_qaverage_pool_i8_i8((tw_pool){
-        .batches = 1,
-        .channels = 12,
-        .x_batch = 8100,
-        .x_channel = 675,
-        .y_batch = 2184,
-        .y_channel = 182,
+        .batches = 1, .channels = 12, .x_batch = 8100, .x_channel = 675, .y_batch = 2184, .y_channel = 182,
         .depth = {.outputs = 1, .inputs = 1, .taps = 1, .stride = 1, .dilation = 1, .counted = 1},
         .row = {.outputs = 14, .inputs = 27, .taps = 3, .stride = 2, .dilation = 1, .before = 1, .counted = 28,
             .x_step = 25, .y_step = 13, .w_step = 0},

@@ -282,31 +282,20 @@ TW_KERNEL void tw_qconv_i8_i8_i8_acc32(const tw_qconv p, const int8_t *x, const 
  */
 TW_STEP void net_0_qconv(const uint8_t *flash, uint8_t *ram)
 {
-    const int8_t *const x = (const int8_t *)(ram + AT_IN_QCONV_SAME_0_IN0);
-    const int8_t *const w = (const int8_t *)(flash + AT_0_W);
-    const int32_t *const r = (const int32_t *)(flash + AT_0_R);
-    const int32_t *const b = (const int32_t *)(flash + AT_0_B);
-    int8_t *const y = (int8_t *)(ram + AT_0_Y);
+    const int8_t *const x = (const int8_t *)(ram + IN_QCONV_SAME_0_IN0);
+    const int8_t *const w = (const int8_t *)(flash + QCONV_0_W);
+    const int32_t *const r = (const int32_t *)(flash + QCONV_0_R);
+    const int32_t *const b = (const int32_t *)(flash + QCONV_0_B);
+    int8_t *const y = (int8_t *)(ram + QCONV_0_OUT);
     tw_qconv_i8_i8_i8_acc32((tw_qconv){
-        .batches = 1,
-        .outputs = 18,
-        .group_inputs = 12,
-        .group_outputs = 18,
-        .first_output = 0,
-        .x_batch = 8100,
-        .x_channel = 675,
-        .y_batch = 12150,
-        .y_channel = 675,
-        .w_output = 108,
+        .batches = 1, .outputs = 18, .group_inputs = 12, .group_outputs = 18, .first_output = 0, .x_batch = 8100,
+        .x_channel = 675, .y_batch = 12150, .y_channel = 675, .w_output = 108,
         .depth = {.outputs = 1, .inputs = 1, .taps = 1, .stride = 1, .dilation = 1, .counted = 1},
         .row = {.outputs = 27, .inputs = 27, .taps = 3, .stride = 1, .dilation = 1, .before = 1, .counted = 28,
             .x_step = 25, .y_step = 25, .w_step = 36},
         .column = {.outputs = 25, .inputs = 25, .taps = 3, .stride = 1, .dilation = 1, .before = 1, .counted = 26,
             .x_step = 1, .y_step = 1, .w_step = 12},
-        .x_zero_point = -4,
-        .padding = 0,
-        .joined = 0,
-        .step = 675,
+        .x_zero_point = -4, .padding = 0, .joined = 0, .step = 675,
         .requant = {.shift = 52, .zero_point = -3, .low = -128, .high = 127, .fixed = 0, .exact = 1},
     }, x, w, b, r, (const int32_t *)0, y);
 }

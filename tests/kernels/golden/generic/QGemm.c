@@ -160,24 +160,14 @@ TW_KERNEL void tw_qgemm_i8_i8_i8_acc32(const tw_qgemm p, const int8_t *a, const 
  */
 TW_STEP void net_0_qgemm(const uint8_t *flash, uint8_t *ram)
 {
-    const int8_t *const a = (const int8_t *)(ram + AT_IN_QGEMM_0_IN0);
-    const int8_t *const b = (const int8_t *)(flash + AT_0_B);
-    const int32_t *const r = (const int32_t *)(flash + AT_0_R);
-    const int32_t *const c = (const int32_t *)(flash + AT_0_C);
-    int8_t *const y = (int8_t *)(ram + AT_0_Y);
+    const int8_t *const a = (const int8_t *)(ram + IN_QGEMM_0_IN0);
+    const int8_t *const b = (const int8_t *)(flash + QGEMM_0_B);
+    const int32_t *const r = (const int32_t *)(flash + QGEMM_0_R);
+    const int32_t *const c = (const int32_t *)(flash + QGEMM_0_C);
+    int8_t *const y = (int8_t *)(ram + QGEMM_0_OUT);
     tw_qgemm_i8_i8_i8_acc32((tw_qgemm){
-        .rows = 37,
-        .columns = 53,
-        .depth = 101,
-        .a_row = 101,
-        .b_row = 0,
-        .y_row = 53,
-        .a_depth = 1,
-        .y_column = 1,
-        .a_zero_point = 5,
-        .b_depth = 1,
-        .b_column = 101,
-        .own = 1,
+        .rows = 37, .columns = 53, .depth = 101, .a_row = 101, .b_row = 0, .y_row = 53, .a_depth = 1, .y_column = 1,
+        .a_zero_point = 5, .b_depth = 1, .b_column = 101, .own = 1,
         .requant = {.shift = 40, .zero_point = -3, .low = -128, .high = 127, .fixed = 1, .exact = 1},
     }, a, b, c, r, (const int32_t *)0, y);
 }

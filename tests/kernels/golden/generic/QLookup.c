@@ -30,8 +30,8 @@ TW_KERNEL void tw_qlookup_i8_i8_1(int32_t n0, const int8_t *x_in, int32_t x0, in
  */
 TW_STEP void net_0_qlookup(const uint8_t *flash, uint8_t *ram)
 {
-    const int8_t *const x = (const int8_t *)(ram + AT_IN_QLOOKUP_0_IN0);
-    const int8_t *const t_2 = (const int8_t *)(flash + AT_0_T);
-    int8_t *const y = (int8_t *)(ram + AT_0_Y);
+    const int8_t *const x = (const int8_t *)(ram + IN_QLOOKUP_0_IN0);
+    const int8_t *const t_2 = (const int8_t *)(flash + QLOOKUP_0_T);
+    int8_t *const y = (int8_t *)(ram + QLOOKUP_0_OUT);
     tw_qlookup_i8_i8_1(7192, x, 1, y, 1, t_2);
 }

@@ -158,9 +158,9 @@ TW_KERNEL void tw_qgemm_i8_i8_i8_acc32(const tw_qgemm p, const int8_t *a, const 
  */
 TW_STEP void net_0_qmatmul(uint8_t *ram)
 {
-    const int8_t *const a = (const int8_t *)(ram + AT_IN_QMATMUL_0_IN0);
-    const int8_t *const b = (const int8_t *)(ram + AT_IN_QMATMUL_0_IN1);
-    int8_t *const y = (int8_t *)(ram + AT_0_Y);
+    const int8_t *const a = (const int8_t *)(ram + IN_QMATMUL_0_IN0);
+    const int8_t *const b = (const int8_t *)(ram + IN_QMATMUL_0_IN1);
+    int8_t *const y = (int8_t *)(ram + QMATMUL_0_OUT);
     for (int32_t tw_i0 = 0; tw_i0 < 3; ++tw_i0)
     tw_qgemm_i8_i8_i8_acc32((tw_qgemm){
         .rows = 29,
@@ -176,6 +176,6 @@ TW_STEP void net_0_qmatmul(uint8_t *ram)
         .b_column = 1,
         .own = 0,
         .requant = {.shift = 52, .zero_point = -3, .low = -128, .high = 127, .fixed = 0, .exact = 1},
-    }, a + tw_i0 * 1363, b + tw_i0 * 1457, (const int32_t *)0, (const int32_t[]){-1177438441}, (const int32_t *)0,
-        y + tw_i0 * 899);
+    }, a + tw_i0 * 1363, b + tw_i0 * 1457, (const int32_t *)0, (const int32_t[]){-1177438441}, (const int32_t *)0, y
+    + tw_i0 * 899);
 }

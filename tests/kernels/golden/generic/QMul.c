@@ -87,9 +87,10 @@ TW_KERNEL void tw_qmul_i8_i8_i8_3(int32_t n0, int32_t n1, int32_t n2, const int8
  */
 TW_STEP void net_0_qmul(uint8_t *ram)
 {
-    const int8_t *const a = (const int8_t *)(ram + AT_IN_QMUL_0_IN0);
-    const int8_t *const b = (const int8_t *)(ram + AT_IN_QMUL_0_IN1);
-    int8_t *const y = (int8_t *)(ram + AT_0_Y);
-    tw_qmul_i8_i8_i8_3(8, 29, 31, a, 899, 31, 1, b, 31, 0, 1, y, 899, 31, 1, 3, -5, -1138501878,
-        (tw_requant){.shift = 52, .zero_point = -3, .low = -128, .high = 127, .fixed = 0, .exact = 1});
+    const int8_t *const a = (const int8_t *)(ram + IN_QMUL_0_IN0);
+    const int8_t *const b = (const int8_t *)(ram + IN_QMUL_0_IN1);
+    int8_t *const y = (int8_t *)(ram + QMUL_0_OUT);
+    tw_qmul_i8_i8_i8_3(8, 29, 31, a, 899, 31, 1, b, 31, 0, 1, y, 899, 31, 1, 3, -5, -1138501878, (tw_requant){
+        .shift = 52, .zero_point = -3, .low = -128, .high = 127, .fixed = 0, .exact = 1,
+    });
 }

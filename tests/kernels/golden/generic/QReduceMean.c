@@ -86,8 +86,9 @@ TW_KERNEL void tw_qmean_i8_i8_1_1(int32_t n0, int32_t m0,
  */
 TW_STEP void net_0_qreducemean(uint8_t *ram)
 {
-    const int8_t *const x = (const int8_t *)(ram + AT_IN_QREDUCEMEAN_0_IN0);
-    int8_t *const y = (int8_t *)(ram + AT_0_Y);
-    tw_qmean_i8_i8_1_1(8, 899, x, 899, 1, y, 1, 3596, -1138501878,
-        (tw_requant){.shift = 52, .zero_point = -3, .low = -128, .high = 127, .fixed = 0, .exact = 1});
+    const int8_t *const x = (const int8_t *)(ram + IN_QREDUCEMEAN_0_IN0);
+    int8_t *const y = (int8_t *)(ram + QREDUCEMEAN_0_OUT);
+    tw_qmean_i8_i8_1_1(8, 899, x, 899, 1, y, 1, 3596, -1138501878, (tw_requant){
+        .shift = 52, .zero_point = -3, .low = -128, .high = 127, .fixed = 0, .exact = 1,
+    });
 }

@@ -53,9 +53,9 @@ TW_KERNEL void tw_qsoftmax_i8_i8(const tw_qsoftmax p, const int8_t *x, const uin
  */
 TW_STEP void net_0_qsoftmax(const uint8_t *flash, uint8_t *ram)
 {
-    const int8_t *const x = (const int8_t *)(ram + AT_IN_QSOFTMAX_0_IN0);
-    const uint32_t *const t_2 = (const uint32_t *)(flash + AT_0_T);
-    int8_t *const y = (int8_t *)(ram + AT_0_Y);
+    const int8_t *const x = (const int8_t *)(ram + IN_QSOFTMAX_0_IN0);
+    const uint32_t *const t_2 = (const uint32_t *)(flash + QSOFTMAX_0_T);
+    int8_t *const y = (int8_t *)(ram + QSOFTMAX_0_OUT);
     for (int32_t tw_i0 = 0; tw_i0 < 232; ++tw_i0)
     tw_qsoftmax_i8_i8((tw_qsoftmax){
         .count = 31,

@@ -63,9 +63,9 @@ TW_KERNEL void tw_quantize_f32_i8_z_3(int32_t n0, int32_t n1, int32_t n2, const 
  */
 TW_STEP void net_0_quantizelinear(const uint8_t *flash, uint8_t *ram)
 {
-    const float *const x = (const float *)(ram + AT_IN_QUANTIZELINEAR_0_IN0);
-    const float *const s = (const float *)(flash + AT_0_S);
-    const int8_t *const z = (const int8_t *)(flash + AT_0_Z);
-    int8_t *const y = (int8_t *)(ram + AT_0_Y);
+    const float *const x = (const float *)(ram + IN_QUANTIZELINEAR_0_IN0);
+    const float *const s = (const float *)(flash + QUANTIZELINEAR_0_S);
+    const int8_t *const z = (const int8_t *)(flash + QUANTIZELINEAR_0_Z);
+    int8_t *const y = (int8_t *)(ram + QUANTIZELINEAR_0_OUT);
     tw_quantize_f32_i8_z_3(5, 21, 23, x, 483, 23, 1, s, 0, 1, 0, z, 0, 1, 0, y, 483, 23, 1);
 }

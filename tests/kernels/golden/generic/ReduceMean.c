@@ -62,8 +62,8 @@ TW_KERNEL void tw_reduce_finish_f32(int32_t kept, float divisor, float *y, int32
  */
 TW_STEP void net_0_reducemean(uint8_t *ram)
 {
-    const float *const x = (const float *)(ram + AT_IN_REDUCEMEAN_0_IN0);
-    float *const y = (float *)(ram + AT_0_Y);
+    const float *const x = (const float *)(ram + IN_REDUCEMEAN_0_IN0);
+    float *const y = (float *)(ram + REDUCEMEAN_0_OUT);
     for (int32_t tw_i0 = 0; tw_i0 < 17; ++tw_i0)
     {
             tw_reduce_start_f32(11, 0x0.0p+0f, y + tw_i0 * 11, 1);

@@ -28,7 +28,7 @@ TW_KERNEL void tw_copy_f32_1(int32_t n0, const float *x_in, int32_t x0, float *y
  */
 TW_STEP void net_0_reshape(uint8_t *ram)
 {
-    const float *const x = (const float *)(ram + AT_IN_RESHAPE_JOINED_0_IN0);
-    float *const y = (float *)(ram + AT_0_Y);
+    const float *const x = (const float *)(ram + IN_RESHAPE_JOINED_0_IN0);
+    float *const y = (float *)(ram + RESHAPE_0_OUT);
     tw_copy_f32_1(2772, x, 1, y, 1);
 }

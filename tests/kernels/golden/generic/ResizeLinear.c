@@ -82,15 +82,10 @@ TW_KERNEL void tw_resize_linear_f32(const tw_resize_linear p, const float *x, fl
  */
 TW_STEP void net_0_resizelinear(uint8_t *ram)
 {
-    const float *const x = (const float *)(ram + AT_IN_RESIZELINEAR_0_IN0);
-    float *const y = (float *)(ram + AT_0_Y);
+    const float *const x = (const float *)(ram + IN_RESIZELINEAR_0_IN0);
+    float *const y = (float *)(ram + RESIZELINEAR_0_OUT);
     tw_resize_linear_f32((tw_resize_linear){
-        .batches = 1,
-        .channels = 7,
-        .x_batch = 693,
-        .x_channel = 99,
-        .y_batch = 3451,
-        .y_channel = 493,
+        .batches = 1, .channels = 7, .x_batch = 693, .x_channel = 99, .y_batch = 3451, .y_channel = 493,
         .row = {.outputs = 17, .first = 0, .slope = 9, .offset = -4, .divisor = 17, .last = 8, .origin = 0,
             .x_step = 11, .y_step = 29},
         .column = {.outputs = 29, .first = 0, .slope = 10, .offset = 0, .divisor = 28, .last = 10, .origin = 0,

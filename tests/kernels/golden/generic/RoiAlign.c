@@ -157,23 +157,13 @@ TW_KERNEL void tw_roi_align_avg_half_pixel(const tw_roi_align s, const float *x,
  */
 TW_STEP void net_0_roialign(uint8_t *ram)
 {
-    const float *const x = (const float *)(ram + AT_IN_ROIALIGN_0_IN0);
-    const float *const b = (const float *)(ram + AT_IN_ROIALIGN_0_IN1);
-    const int64_t *const i_x = (const int64_t *)(ram + AT_IN_ROIALIGN_0_IN2);
-    float *const y = (float *)(ram + AT_0_Y);
+    const float *const x = (const float *)(ram + IN_ROIALIGN_0_IN0);
+    const float *const b = (const float *)(ram + IN_ROIALIGN_0_IN1);
+    const int64_t *const i_x = (const int64_t *)(ram + IN_ROIALIGN_0_IN2);
+    float *const y = (float *)(ram + ROIALIGN_0_OUT);
     tw_roi_align_avg_half_pixel((tw_roi_align){
-        .images = 2,
-        .regions = 11,
-        .channels = 9,
-        .x_image = 432,
-        .x_channel = 48,
-        .b_region = 4,
-        .b_part = 1,
-        .i_step = 1,
-        .y_region = 315,
-        .y_channel = 35,
-        .samples = 2,
-        .scale = 0x1.99999a0000000p-1f,
+        .images = 2, .regions = 11, .channels = 9, .x_image = 432, .x_channel = 48, .b_region = 4, .b_part = 1,
+        .i_step = 1, .y_region = 315, .y_channel = 35, .samples = 2, .scale = 0x1.99999a0000000p-1f,
         .row = {.size = 6, .bins = 5, .first = 0, .outputs = 5, .x_step = 8, .y_step = 7},
         .column = {.size = 8, .bins = 7, .first = 0, .outputs = 7, .x_step = 1, .y_step = 1},
     }, x, b, i_x, y);

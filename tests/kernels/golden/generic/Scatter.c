@@ -42,9 +42,9 @@ TW_KERNEL void tw_scatter_add_f32(int32_t elements, int32_t count, int32_t slice
  */
 TW_STEP void net_0_scatter(uint8_t *ram)
 {
-    const float *const x = (const float *)(ram + AT_IN_SCATTER_0_IN0);
-    const int64_t *const i_x = (const int64_t *)(ram + AT_IN_SCATTER_0_IN1);
-    const float *const u_2 = (const float *)(ram + AT_IN_SCATTER_0_IN2);
-    float *const y = (float *)(ram + AT_0_Y);
+    const float *const x = (const float *)(ram + IN_SCATTER_0_IN0);
+    const int64_t *const i_x = (const int64_t *)(ram + IN_SCATTER_0_IN1);
+    const float *const u_2 = (const float *)(ram + IN_SCATTER_0_IN2);
+    float *const y = (float *)(ram + SCATTER_0_OUT);
     tw_scatter_add_f32(455, 9, 13, x, i_x, u_2, y);
 }

@@ -33,7 +33,7 @@ TW_KERNEL void tw_copy_f32_3(int32_t n0, int32_t n1, int32_t n2, const float *x_
  */
 TW_STEP void net_0_slice(uint8_t *ram)
 {
-    const float *const x = (const float *)(ram + AT_IN_SLICE_0_IN0 + 96);
-    float *const y = (float *)(ram + AT_0_Y);
+    const float *const x = (const float *)(ram + IN_SLICE_0_IN0 + 96);
+    float *const y = (float *)(ram + SLICE_0_OUT);
     tw_copy_f32_3(5, 4, 19, x + 2464, -616, 66, 1, y, 76, 19, 1);
 }

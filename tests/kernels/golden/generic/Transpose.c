@@ -31,7 +31,7 @@ TW_KERNEL void tw_copy_f32_2(int32_t n0, int32_t n1, const float *x_in, int32_t 
  */
 TW_STEP void net_0_transpose(uint8_t *ram)
 {
-    const float *const x = (const float *)(ram + AT_IN_TRANSPOSE_0_IN0);
-    float *const y = (float *)(ram + AT_0_Y);
+    const float *const x = (const float *)(ram + IN_TRANSPOSE_0_IN0);
+    float *const y = (float *)(ram + TRANSPOSE_0_OUT);
     tw_copy_f32_2(22, 126, x, 1, 22, y, 126, 1);
 }

@@ -36,7 +36,7 @@ TW_KERNEL void tw_upsample_f32_1x3x2(int32_t n0, int32_t first0, int32_t moved0,
  */
 TW_STEP void net_0_upsample(uint8_t *ram)
 {
-    const float *const x = (const float *)(ram + AT_IN_UPSAMPLE_0_IN0);
-    float *const y = (float *)(ram + AT_0_Y);
+    const float *const x = (const float *)(ram + IN_UPSAMPLE_0_IN0);
+    float *const y = (float *)(ram + UPSAMPLE_0_OUT);
     tw_upsample_f32_1x3x2(3, 0, 0, 27, 0, 0, 22, 0, 0, x, 99, 11, 1, y, 594, 22, 1);
 }

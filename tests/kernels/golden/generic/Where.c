@@ -38,9 +38,9 @@ TW_KERNEL void tw_where_f32_3(int32_t n0, int32_t n1, int32_t n2, const uint8_t 
  */
 TW_STEP void net_0_where(uint8_t *ram)
 {
-    const uint8_t *const c = (const uint8_t *)(ram + AT_IN_WHERE_0_IN0);
-    const float *const a = (const float *)(ram + AT_IN_WHERE_0_IN1);
-    const float *const b = (const float *)(ram + AT_IN_WHERE_0_IN2);
-    float *const y = (float *)(ram + AT_0_Y);
+    const uint8_t *const c = (const uint8_t *)(ram + IN_WHERE_0_IN0);
+    const float *const a = (const float *)(ram + IN_WHERE_0_IN1);
+    const float *const b = (const float *)(ram + IN_WHERE_0_IN2);
+    float *const y = (float *)(ram + WHERE_0_OUT);
     tw_where_f32_3(5, 21, 23, c, 483, 23, 1, a, 0, 23, 1, b, 21, 1, 0, y, 483, 23, 1);
 }

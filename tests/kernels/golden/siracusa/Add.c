@@ -652,7 +652,7 @@ static void net_0_add_fetch_a(int32_t t, uint8_t *l2, tw_slot *slot)
 {
     const net_0_add_box box = net_0_add_tile(t);
     const tw_span a_axis_1 = tw_span_inside(box.lead1.low, box.lead1.high);
-    const uint8_t *const far = l2 + AT_IN_ADD_0_IN0 + 92 * a_axis_1.low;
+    const uint8_t *const far = l2 + IN_ADD_0_IN0 + (92 * a_axis_1.low);
     tw_transfer(slot, slot->bytes, far, 92 * a_axis_1.extent, 5, 1012, 1932);
 }
 
@@ -661,7 +661,7 @@ static void net_0_add_fetch_b(int32_t t, uint8_t *l2, tw_slot *slot)
 {
     const net_0_add_box box = net_0_add_tile(t);
     const tw_span b_axis_0 = tw_span_inside(box.lead1.low, box.lead1.high);
-    const uint8_t *const far = l2 + AT_IN_ADD_0_IN1 + 4 * b_axis_0.low;
+    const uint8_t *const far = l2 + IN_ADD_0_IN1 + (4 * b_axis_0.low);
     tw_transfer(slot, slot->bytes, far, 4 * b_axis_0.extent, 1, 0, 0);
 }
 
@@ -670,7 +670,7 @@ static void net_0_add_store_y(int32_t t, uint8_t *l2, tw_slot *slot)
 {
     const net_0_add_box box = net_0_add_tile(t);
     const tw_span y_axis_1 = tw_span_inside(box.lead1.low, box.lead1.high);
-    uint8_t *const far = l2 + AT_0_Y + 92 * y_axis_1.low;
+    uint8_t *const far = l2 + ADD_0_OUT + (92 * y_axis_1.low);
     tw_transfer(slot, far, slot->bytes, 92 * y_axis_1.extent, 5, 1932, 1012);
 }
 
@@ -683,13 +683,13 @@ static void net_0_add_compute(int32_t t, const uint8_t *a, const uint8_t *b, uin
         const tw_span a_axis_2 = tw_span_inside(mine.low, mine.high);
         const tw_span y_axis_1 = tw_span_inside(box.lead1.low, box.lead1.high);
         const tw_span y_axis_2 = tw_span_inside(mine.low, mine.high);
-        const float *const my_a = (const float *)(a + 4 * a_axis_2.low);
+        const float *const my_a = (const float *)(a + (4 * a_axis_2.low));
         const float *const my_b = (const float *)b;
-        float *const my_y = (float *)(y + 4 * y_axis_2.low);
+        float *const my_y = (float *)(y + (4 * y_axis_2.low));
         for (int32_t tw_i0 = 0; tw_i0 < 5; ++tw_i0)
         for (int32_t tw_i1 = 0; tw_i1 < y_axis_1.extent; ++tw_i1)
         tw_xp_f32_sum(y_axis_2.extent, my_a + tw_i0 * 253 + tw_i1 * 23, 1, my_b + tw_i1, 0,
-            my_y + tw_i0 * 253 + tw_i1 * 23, 1);
+                      my_y + tw_i0 * 253 + tw_i1 * 23, 1);
         tw_charge(1490u, (box.lead1.high - box.lead1.low) * (mine.high - mine.low), 33);
     }
 }
@@ -698,9 +698,9 @@ TW_STEP void net_0_add(uint8_t *l1, uint8_t *l2)
 {
     tw_rt_charge(1500u);
     tw_queue copies = {.started = 0};
-    tw_slot a[2] = {{.bytes = l1 + AT_0_A_L1_0, .queue = &copies}, {.bytes = l1 + AT_0_A_L1_1, .queue = &copies}};
-    tw_slot b[2] = {{.bytes = l1 + AT_0_B_L1_0, .queue = &copies}, {.bytes = l1 + AT_0_B_L1_1, .queue = &copies}};
-    tw_slot y[2] = {{.bytes = l1 + AT_0_Y_L1_0, .queue = &copies}, {.bytes = l1 + AT_0_Y_L1_1, .queue = &copies}};
+    tw_slot a[2] = {{.bytes = l1 + ADD_0_A_L1_0, .queue = &copies}, {.bytes = l1 + ADD_0_A_L1_1, .queue = &copies}};
+    tw_slot b[2] = {{.bytes = l1 + ADD_0_B_L1_0, .queue = &copies}, {.bytes = l1 + ADD_0_B_L1_1, .queue = &copies}};
+    tw_slot y[2] = {{.bytes = l1 + ADD_0_Y_L1_0, .queue = &copies}, {.bytes = l1 + ADD_0_Y_L1_1, .queue = &copies}};
     if (tw_rt_is_mover()) {
         net_0_add_fetch_a(0, l2, &a[0]);
         net_0_add_fetch_b(0, l2, &b[0]);
@@ -709,7 +709,7 @@ TW_STEP void net_0_add(uint8_t *l1, uint8_t *l2)
         if (tw_rt_is_mover()) {
             tw_arrived(&a[t % 2]);
             tw_arrived(&b[t % 2]);
-            if (t + 1 < 2) {
+            if ((t + 1) < 2) {
                 net_0_add_fetch_a(t + 1, l2, &a[(t + 1) % 2]);
                 net_0_add_fetch_b(t + 1, l2, &b[(t + 1) % 2]);
             }

@@ -756,21 +756,21 @@ static void net_0_conv_fetch_x(int32_t t, uint8_t *l2, tw_slot *slot)
 {
     const net_0_conv_box box = net_0_conv_tile(t);
     const tw_span x_axis_2 = tw_span_clipped(box.h.low - 1, box.h.high + 1, 19);
-    const uint8_t *const far = l2 + AT_IN_CONV_DEPTHWISE_0_IN0 + 92 * x_axis_2.low;
+    const uint8_t *const far = l2 + IN_CONV_DEPTHWISE_0_IN0 + (92 * x_axis_2.low);
     tw_transfer(slot, slot->bytes, far, 92 * x_axis_2.extent, 8, 1012, 1748);
 }
 
 /* Brings W from weights. */
 static void net_0_conv_fetch_w(const uint8_t *weights, tw_slot *slot)
 {
-    const uint8_t *const far = weights + AT_0_W;
+    const uint8_t *const far = weights + CONV_0_W;
     tw_transfer(slot, slot->bytes, far, 288, 1, 0, 0);
 }
 
 /* Brings B from weights. */
 static void net_0_conv_fetch_b(const uint8_t *weights, tw_slot *slot)
 {
-    const uint8_t *const far = weights + AT_0_B;
+    const uint8_t *const far = weights + CONV_0_B;
     tw_transfer(slot, slot->bytes, far, 32, 1, 0, 0);
 }
 
@@ -779,7 +779,7 @@ static void net_0_conv_store_y(int32_t t, uint8_t *l2, tw_slot *slot)
 {
     const net_0_conv_box box = net_0_conv_tile(t);
     const tw_span y_axis_2 = tw_span_inside(box.h.low, box.h.high);
-    uint8_t *const far = l2 + AT_0_Y + 92 * y_axis_2.low;
+    uint8_t *const far = l2 + CONV_0_OUT + (92 * y_axis_2.low);
     tw_transfer(slot, far, slot->bytes, 92 * y_axis_2.extent, 8, 1748, 920);
 }
 
@@ -795,38 +795,17 @@ static void net_0_conv_compute(int32_t t, const uint8_t *x, const uint8_t *w, co
         const tw_span b_axis_0 = tw_span_inside(mine.low, mine.high);
         const tw_span y_axis_1 = tw_span_inside(mine.low, mine.high);
         const tw_span y_axis_2 = tw_span_inside(box.h.low, box.h.high);
-        const float *const my_x = (const float *)(x + 1012 * x_axis_1.low);
-        const float *const my_w = (const float *)(w + 4 * w_axis_1.low);
-        const float *const my_b = (const float *)(b + 4 * b_axis_0.low);
-        float *const my_y = (float *)(y + 920 * y_axis_1.low);
+        const float *const my_x = (const float *)(x + (1012 * x_axis_1.low));
+        const float *const my_w = (const float *)(w + (4 * w_axis_1.low));
+        const float *const my_b = (const float *)(b + (4 * b_axis_0.low));
+        float *const my_y = (float *)(y + (920 * y_axis_1.low));
         tw_xp_f32_depthwise_none_3_3_1_1_1((tw_xp_windows){
-            .batches = 1,
-            .rows = y_axis_2.extent,
-            .columns = 23,
-            .outputs = y_axis_1.extent,
-            .in_rows = x_axis_2.extent,
-            .in_columns = 23,
-            .top = x_axis_2.before,
-            .left = 1,
-            .x_batch = 2024,
-            .x_row = 23,
-            .x_column = 1,
-            .y_batch = 1840,
-            .y_row = 23,
-            .y_column = 1,
-            .row_taps = 3,
-            .column_taps = 3,
-            .row_stride = 1,
-            .column_stride = 1,
-            .row_dilation = 1,
-            .column_dilation = 1,
+            .batches = 1, .rows = y_axis_2.extent, .columns = 23, .outputs = y_axis_1.extent,
+            .in_rows = x_axis_2.extent, .in_columns = 23, .top = x_axis_2.before, .left = 1, .x_batch = 2024,
+            .x_row = 23, .x_column = 1, .y_batch = 1840, .y_row = 23, .y_column = 1, .row_taps = 3, .column_taps = 3,
+            .row_stride = 1, .column_stride = 1, .row_dilation = 1, .column_dilation = 1,
         }, (tw_xp_lane_floats){
-            .x_channel = 253,
-            .y_channel = 230,
-            .w_channel = 1,
-            .w_tap = 8,
-            .low = -INFINITY,
-            .high = INFINITY,
+            .x_channel = 253, .y_channel = 230, .w_channel = 1, .w_tap = 8, .low = -INFINITY, .high = INFINITY,
         }, my_x, my_w, my_b, my_y);
         tw_charge(10766u, (mine.high - mine.low) * (box.h.high - box.h.low), 10);
     }
@@ -836,10 +815,10 @@ TW_STEP void net_0_conv(uint8_t *l1, uint8_t *l2, const uint8_t *weights)
 {
     tw_rt_charge(1500u);
     tw_queue copies = {.started = 0};
-    tw_slot x[2] = {{.bytes = l1 + AT_0_X_L1_0, .queue = &copies}, {.bytes = l1 + AT_0_X_L1_1, .queue = &copies}};
-    tw_slot w[1] = {{.bytes = l1 + AT_0_W_L1_0, .queue = &copies}};
-    tw_slot b[1] = {{.bytes = l1 + AT_0_B_L1_0, .queue = &copies}};
-    tw_slot y[2] = {{.bytes = l1 + AT_0_Y_L1_0, .queue = &copies}, {.bytes = l1 + AT_0_Y_L1_1, .queue = &copies}};
+    tw_slot x[2] = {{.bytes = l1 + CONV_0_X_L1_0, .queue = &copies}, {.bytes = l1 + CONV_0_X_L1_1, .queue = &copies}};
+    tw_slot w[1] = {{.bytes = l1 + CONV_0_W_L1_0, .queue = &copies}};
+    tw_slot b[1] = {{.bytes = l1 + CONV_0_B_L1_0, .queue = &copies}};
+    tw_slot y[2] = {{.bytes = l1 + CONV_0_Y_L1_0, .queue = &copies}, {.bytes = l1 + CONV_0_Y_L1_1, .queue = &copies}};
     if (tw_rt_is_mover()) {
         net_0_conv_fetch_x(0, l2, &x[0]);
         net_0_conv_fetch_w(weights, &w[0]);
@@ -850,7 +829,7 @@ TW_STEP void net_0_conv(uint8_t *l1, uint8_t *l2, const uint8_t *weights)
     for (int32_t t = 0; t < 2; ++t) {
         if (tw_rt_is_mover()) {
             tw_arrived(&x[t % 2]);
-            if (t + 1 < 2) {
+            if ((t + 1) < 2) {
                 net_0_conv_fetch_x(t + 1, l2, &x[(t + 1) % 2]);
             }
             tw_arrived(&y[t % 2]);

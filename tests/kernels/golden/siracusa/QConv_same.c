@@ -783,7 +783,7 @@ static void net_0_transpose_fetch_x(int32_t t, uint8_t *l2, tw_slot *slot)
 {
     const net_0_transpose_box box = net_0_transpose_tile(t);
     const tw_span x_axis_1 = tw_span_inside(box.a1.low, box.a1.high);
-    const uint8_t *const far = l2 + AT_IN_QCONV_SAME_0_IN0 + 675 * x_axis_1.low;
+    const uint8_t *const far = l2 + IN_QCONV_SAME_0_IN0 + (675 * x_axis_1.low);
     tw_transfer(slot, slot->bytes, far, 4050, 1, 0, 0);
 }
 
@@ -796,8 +796,8 @@ static void net_0_transpose_compute(int32_t t, const uint8_t *x, uint8_t *l1)
         const tw_span x_axis_2 = tw_span_inside(mine.low, mine.high);
         const tw_span y_axis_1 = tw_span_inside(box.a1.low, box.a1.high);
         const tw_span y_axis_2 = tw_span_inside(mine.low, mine.high);
-        const int8_t *const my_x = (const int8_t *)(x + 25 * x_axis_2.low);
-        int8_t *const my_y = (int8_t *)(l1 + AT_0_Y + y_axis_1.low + 300 * y_axis_2.low);
+        const int8_t *const my_x = (const int8_t *)(x + (25 * x_axis_2.low));
+        int8_t *const my_y = (int8_t *)(l1 + TRANSPOSE_0_OUT + y_axis_1.low + (300 * y_axis_2.low));
         tw_copy_i8_2(y_axis_2.extent * 25, y_axis_1.extent, my_x, 1, 675, my_y, 12, 1);
         tw_charge(2700u, (box.a1.high - box.a1.low) * (mine.high - mine.low), 24);
     }
@@ -807,14 +807,16 @@ TW_STEP void net_0_transpose(uint8_t *l1, uint8_t *l2)
 {
     tw_rt_charge(1500u);
     tw_queue copies = {.started = 0};
-    tw_slot x[2] = {{.bytes = l1 + AT_0_X_L1_0, .queue = &copies}, {.bytes = l1 + AT_0_X_L1_1, .queue = &copies}};
+    tw_slot x[2] = {
+        {.bytes = l1 + TRANSPOSE_0_X_L1_0, .queue = &copies}, {.bytes = l1 + TRANSPOSE_0_X_L1_1, .queue = &copies},
+    };
     if (tw_rt_is_mover()) {
         net_0_transpose_fetch_x(0, l2, &x[0]);
     }
     for (int32_t t = 0; t < 2; ++t) {
         if (tw_rt_is_mover()) {
             tw_arrived(&x[t % 2]);
-            if (t + 1 < 2) {
+            if ((t + 1) < 2) {
                 net_0_transpose_fetch_x(t + 1, l2, &x[(t + 1) % 2]);
             }
         }
@@ -841,21 +843,21 @@ TW_STEP void net_0_transpose(uint8_t *l1, uint8_t *l2)
 /* Brings W from weights. */
 static void net_1_qconv_fetch_w(const uint8_t *weights, tw_slot *slot)
 {
-    const uint8_t *const far = weights + AT_1_W;
+    const uint8_t *const far = weights + QCONV_1_W;
     tw_transfer(slot, slot->bytes, far, 2160, 1, 0, 0);
 }
 
 /* Brings P from weights. */
 static void net_1_qconv_fetch_p(const uint8_t *weights, tw_slot *slot)
 {
-    const uint8_t *const far = weights + AT_1_P;
+    const uint8_t *const far = weights + QCONV_1_P;
     tw_transfer(slot, slot->bytes, far, 160, 1, 0, 0);
 }
 
 /* Brings Z from weights. */
 static void net_1_qconv_fetch_z(const uint8_t *weights, tw_slot *slot)
 {
-    const uint8_t *const far = weights + AT_1_Z;
+    const uint8_t *const far = weights + QCONV_1_Z;
     tw_transfer(slot, slot->bytes, far, 48, 1, 0, 0);
 }
 
@@ -866,37 +868,17 @@ static void net_1_qconv_compute(uint8_t *l1, const uint8_t *w, const uint8_t *p,
     if (mine.low < mine.high) {
         const tw_span x_axis_2 = tw_span_clipped(mine.low - 1, mine.high + 1, 27);
         const tw_span y_axis_2 = tw_span_inside(mine.low, mine.high);
-        const int8_t *const my_x = (const int8_t *)(l1 + AT_0_Y + 300 * x_axis_2.low);
+        const int8_t *const my_x = (const int8_t *)(l1 + TRANSPOSE_0_OUT + (300 * x_axis_2.low));
         const int8_t *const my_w = (const int8_t *)w;
         const int32_t *const my_p = (const int32_t *)p;
         const uint8_t *const my_z = z;
-        int8_t *const my_y = (int8_t *)(l1 + AT_1_Y + 450 * y_axis_2.low);
+        int8_t *const my_y = (int8_t *)(l1 + QCONV_1_OUT + (450 * y_axis_2.low));
         tw_xp_products_ss_i8_direct_1_9((tw_xp_windows){
-            .row_taps = 3,
-            .column_taps = 3,
-            .row_stride = 1,
-            .column_stride = 1,
-            .row_dilation = 1,
-            .column_dilation = 1,
-            .batches = 1,
-            .rows = y_axis_2.extent,
-            .columns = 25,
-            .outputs = 18,
-            .in_rows = x_axis_2.extent,
-            .in_columns = 25,
-            .top = x_axis_2.before,
-            .left = 1,
-            .x_batch = 8100,
-            .x_row = 300,
-            .x_column = 12,
-            .y_batch = 12150,
-            .y_row = 450,
-            .y_column = 18,
-            .channels = 12,
-            .joined = 1,
-            .column = 108,
-            .padding = UINT32_C(0xfcfcfcfc),
-            .to = {.low = -128, .high = 127, .zero_point = -3},
+            .row_taps = 3, .column_taps = 3, .row_stride = 1, .column_stride = 1, .row_dilation = 1,
+            .column_dilation = 1, .batches = 1, .rows = y_axis_2.extent, .columns = 25, .outputs = 18,
+            .in_rows = x_axis_2.extent, .in_columns = 25, .top = x_axis_2.before, .left = 1, .x_batch = 8100,
+            .x_row = 300, .x_column = 12, .y_batch = 12150, .y_row = 450, .y_column = 18, .channels = 12, .joined = 1,
+            .column = 108, .padding = UINT32_C(0xfcfcfcfc), .to = {.low = -128, .high = 127, .zero_point = -3},
         }, (const uint8_t *)my_x, (const uint8_t *)my_w, my_p, (uint8_t *)my_y, my_z);
         tw_charge(130900u, mine.high - mine.low, 4);
     }
@@ -906,9 +888,9 @@ TW_STEP void net_1_qconv(uint8_t *l1, const uint8_t *weights)
 {
     tw_rt_charge(1500u);
     tw_queue copies = {.started = 0};
-    tw_slot w[1] = {{.bytes = l1 + AT_1_W_L1_0, .queue = &copies}};
-    tw_slot p[1] = {{.bytes = l1 + AT_1_P_L1_0, .queue = &copies}};
-    tw_slot z[1] = {{.bytes = l1 + AT_1_Z_L1_0, .queue = &copies}};
+    tw_slot w[1] = {{.bytes = l1 + QCONV_1_W_L1_0, .queue = &copies}};
+    tw_slot p[1] = {{.bytes = l1 + QCONV_1_P_L1_0, .queue = &copies}};
+    tw_slot z[1] = {{.bytes = l1 + QCONV_1_Z_L1_0, .queue = &copies}};
     if (tw_rt_is_mover()) {
         net_1_qconv_fetch_w(weights, &w[0]);
         net_1_qconv_fetch_p(weights, &p[0]);
@@ -947,7 +929,7 @@ static void net_2_transpose_store_y(int32_t t, uint8_t *l2, tw_slot *slot)
 {
     const net_2_transpose_box box = net_2_transpose_tile(t);
     const tw_span y_axis_1 = tw_span_inside(box.a1.low, box.a1.high);
-    uint8_t *const far = l2 + AT_2_Y + 675 * y_axis_1.low;
+    uint8_t *const far = l2 + TRANSPOSE_2_OUT + (675 * y_axis_1.low);
     tw_transfer(slot, far, slot->bytes, 6075, 1, 0, 0);
 }
 
@@ -961,8 +943,8 @@ static void net_2_transpose_compute(int32_t t, uint8_t *l1, uint8_t *y)
         const tw_span x_axis_2 = tw_span_inside(mine.low, mine.high);
         const tw_span y_axis_1 = tw_span_inside(box.a1.low, box.a1.high);
         const tw_span y_axis_2 = tw_span_inside(mine.low, mine.high);
-        const int8_t *const my_x = (const int8_t *)(l1 + AT_1_Y + x_axis_1.low + 450 * x_axis_2.low);
-        int8_t *const my_y = (int8_t *)(y + 25 * y_axis_2.low);
+        const int8_t *const my_x = (const int8_t *)(l1 + QCONV_1_OUT + x_axis_1.low + (450 * x_axis_2.low));
+        int8_t *const my_y = (int8_t *)(y + (25 * y_axis_2.low));
         tw_copy_i8_2(y_axis_1.extent, y_axis_2.extent * 25, my_x, 1, 18, my_y, 675, 1);
         tw_charge(3900u, (box.a1.high - box.a1.low) * (mine.high - mine.low), 36);
     }
@@ -972,7 +954,9 @@ TW_STEP void net_2_transpose(uint8_t *l1, uint8_t *l2)
 {
     tw_rt_charge(1500u);
     tw_queue copies = {.started = 0};
-    tw_slot y[2] = {{.bytes = l1 + AT_2_Y_L1_0, .queue = &copies}, {.bytes = l1 + AT_2_Y_L1_1, .queue = &copies}};
+    tw_slot y[2] = {
+        {.bytes = l1 + TRANSPOSE_2_Y_L1_0, .queue = &copies}, {.bytes = l1 + TRANSPOSE_2_Y_L1_1, .queue = &copies},
+    };
     for (int32_t t = 0; t < 2; ++t) {
         if (tw_rt_is_mover()) {
             tw_arrived(&y[t % 2]);

@@ -752,28 +752,28 @@ TW_KERNEL void tw_xp_products_ss_i8_columns_0_1(const tw_xp_windows p, const uin
 /* Brings A from l2. */
 static void net_0_qgemm_fetch_a(uint8_t *l2, tw_slot *slot)
 {
-    const uint8_t *const far = l2 + AT_IN_QGEMM_0_IN0;
+    const uint8_t *const far = l2 + IN_QGEMM_0_IN0;
     tw_transfer(slot, slot->bytes, far, 3737, 1, 0, 0);
 }
 
 /* Brings W from weights. */
 static void net_0_qgemm_fetch_w(const uint8_t *weights, tw_slot *slot)
 {
-    const uint8_t *const far = weights + AT_0_W;
+    const uint8_t *const far = weights + QGEMM_0_W;
     tw_transfer(slot, slot->bytes, far, 5824, 1, 0, 0);
 }
 
 /* Brings P from weights. */
 static void net_0_qgemm_fetch_p(const uint8_t *weights, tw_slot *slot)
 {
-    const uint8_t *const far = weights + AT_0_P;
+    const uint8_t *const far = weights + QGEMM_0_P;
     tw_transfer(slot, slot->bytes, far, 448, 1, 0, 0);
 }
 
 /* Takes Y to l2. */
 static void net_0_qgemm_store_y(uint8_t *l2, tw_slot *slot)
 {
-    uint8_t *const far = l2 + AT_0_Y;
+    uint8_t *const far = l2 + QGEMM_0_OUT;
     tw_transfer(slot, far, slot->bytes, 1961, 1, 0, 0);
 }
 
@@ -784,36 +784,16 @@ static void net_0_qgemm_compute(const uint8_t *a, const uint8_t *w, const uint8_
     if (mine.low < mine.high) {
         const tw_span a_axis_0 = tw_span_inside(mine.low, mine.high);
         const tw_span y_axis_0 = tw_span_inside(mine.low, mine.high);
-        const int8_t *const my_a = (const int8_t *)(a + 101 * a_axis_0.low);
+        const int8_t *const my_a = (const int8_t *)(a + (101 * a_axis_0.low));
         const int8_t *const my_w = (const int8_t *)w;
         const int32_t *const my_p = (const int32_t *)p;
-        int8_t *const my_y = (int8_t *)(y + 53 * y_axis_0.low);
-        uint8_t *const scratch = l1 + AT_0_SCRATCH + 208 * tw_rt_core();
+        int8_t *const my_y = (int8_t *)(y + (53 * y_axis_0.low));
+        uint8_t *const scratch = l1 + QGEMM_0_SCRATCH + (208 * tw_rt_core());
         tw_xp_products_ss_i8_columns_0_1((tw_xp_windows){
-            .row_taps = 1,
-            .column_taps = 1,
-            .row_stride = 1,
-            .column_stride = 1,
-            .row_dilation = 1,
-            .column_dilation = 1,
-            .batches = 1,
-            .rows = 1,
-            .columns = y_axis_0.extent,
-            .outputs = 53,
-            .in_rows = 1,
-            .in_columns = y_axis_0.extent,
-            .top = 0,
-            .left = 0,
-            .x_batch = 0,
-            .x_row = 0,
-            .x_column = 101,
-            .y_batch = 0,
-            .y_row = 0,
-            .y_column = 53,
-            .channels = 101,
-            .joined = 1,
-            .column = 104,
-            .padding = UINT32_C(0x00000000),
+            .row_taps = 1, .column_taps = 1, .row_stride = 1, .column_stride = 1, .row_dilation = 1,
+            .column_dilation = 1, .batches = 1, .rows = 1, .columns = y_axis_0.extent, .outputs = 53, .in_rows = 1,
+            .in_columns = y_axis_0.extent, .top = 0, .left = 0, .x_batch = 0, .x_row = 0, .x_column = 101, .y_batch = 0,
+            .y_row = 0, .y_column = 53, .channels = 101, .joined = 1, .column = 104, .padding = UINT32_C(0x00000000),
             .to = {.low = -128, .high = 127, .zero_point = -3},
         }, (const uint8_t *)my_a, (const uint8_t *)my_w, my_p, (uint8_t *)my_y, scratch);
         tw_charge(18477u, mine.high - mine.low, 5);
@@ -824,10 +804,10 @@ TW_STEP void net_0_qgemm(uint8_t *l1, uint8_t *l2, const uint8_t *weights)
 {
     tw_rt_charge(1500u);
     tw_queue copies = {.started = 0};
-    tw_slot a[1] = {{.bytes = l1 + AT_0_A_L1_0, .queue = &copies}};
-    tw_slot w[1] = {{.bytes = l1 + AT_0_W_L1_0, .queue = &copies}};
-    tw_slot p[1] = {{.bytes = l1 + AT_0_P_L1_0, .queue = &copies}};
-    tw_slot y[1] = {{.bytes = l1 + AT_0_Y_L1_0, .queue = &copies}};
+    tw_slot a[1] = {{.bytes = l1 + QGEMM_0_A_L1_0, .queue = &copies}};
+    tw_slot w[1] = {{.bytes = l1 + QGEMM_0_W_L1_0, .queue = &copies}};
+    tw_slot p[1] = {{.bytes = l1 + QGEMM_0_P_L1_0, .queue = &copies}};
+    tw_slot y[1] = {{.bytes = l1 + QGEMM_0_Y_L1_0, .queue = &copies}};
     if (tw_rt_is_mover()) {
         net_0_qgemm_fetch_a(l2, &a[0]);
         net_0_qgemm_fetch_w(weights, &w[0]);

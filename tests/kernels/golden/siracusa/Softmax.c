@@ -944,7 +944,7 @@ static void net_0_softmax_fetch_x(int32_t t, uint8_t *l2, tw_slot *slot)
 {
     const net_0_softmax_box box = net_0_softmax_tile(t);
     const tw_span x_axis_0 = tw_span_inside(box.i0.low, box.i0.high);
-    const uint8_t *const far = l2 + AT_IN_SOFTMAX_0_IN0 + 4292 * x_axis_0.low;
+    const uint8_t *const far = l2 + IN_SOFTMAX_0_IN0 + (4292 * x_axis_0.low);
     tw_transfer(slot, slot->bytes, far, 4292, 1, 0, 0);
 }
 
@@ -953,7 +953,7 @@ static void net_0_softmax_store_y(int32_t t, uint8_t *l2, tw_slot *slot)
 {
     const net_0_softmax_box box = net_0_softmax_tile(t);
     const tw_span y_axis_0 = tw_span_inside(box.i0.low, box.i0.high);
-    uint8_t *const far = l2 + AT_0_Y + 4292 * y_axis_0.low;
+    uint8_t *const far = l2 + SOFTMAX_0_OUT + (4292 * y_axis_0.low);
     tw_transfer(slot, far, slot->bytes, 4292, 1, 0, 0);
 }
 
@@ -966,8 +966,8 @@ static void net_0_softmax_compute(int32_t t, const uint8_t *x, uint8_t *y)
         const tw_span x_axis_1 = tw_span_inside(mine.low, mine.high);
         const tw_span y_axis_0 = tw_span_inside(box.i0.low, box.i0.high);
         const tw_span y_axis_1 = tw_span_inside(mine.low, mine.high);
-        const float *const my_x = (const float *)(x + 116 * x_axis_1.low);
-        float *const my_y = (float *)(y + 116 * y_axis_1.low);
+        const float *const my_x = (const float *)(x + (116 * x_axis_1.low));
+        float *const my_y = (float *)(y + (116 * y_axis_1.low));
         for (int32_t tw_i0 = 0; tw_i0 < y_axis_0.extent; ++tw_i0)
         for (int32_t tw_i1 = 0; tw_i1 < y_axis_1.extent; ++tw_i1)
         tw_xp_f32_softmax(29, my_x + tw_i0 * 1073 + tw_i1 * 29, 1, my_y + tw_i0 * 1073 + tw_i1 * 29, 1);
@@ -979,15 +979,19 @@ TW_STEP void net_0_softmax(uint8_t *l1, uint8_t *l2)
 {
     tw_rt_charge(1500u);
     tw_queue copies = {.started = 0};
-    tw_slot x[2] = {{.bytes = l1 + AT_0_X_L1_0, .queue = &copies}, {.bytes = l1 + AT_0_X_L1_1, .queue = &copies}};
-    tw_slot y[2] = {{.bytes = l1 + AT_0_Y_L1_0, .queue = &copies}, {.bytes = l1 + AT_0_Y_L1_1, .queue = &copies}};
+    tw_slot x[2] = {
+        {.bytes = l1 + SOFTMAX_0_X_L1_0, .queue = &copies}, {.bytes = l1 + SOFTMAX_0_X_L1_1, .queue = &copies},
+    };
+    tw_slot y[2] = {
+        {.bytes = l1 + SOFTMAX_0_Y_L1_0, .queue = &copies}, {.bytes = l1 + SOFTMAX_0_Y_L1_1, .queue = &copies},
+    };
     if (tw_rt_is_mover()) {
         net_0_softmax_fetch_x(0, l2, &x[0]);
     }
     for (int32_t t = 0; t < 3; ++t) {
         if (tw_rt_is_mover()) {
             tw_arrived(&x[t % 2]);
-            if (t + 1 < 3) {
+            if ((t + 1) < 3) {
                 net_0_softmax_fetch_x(t + 1, l2, &x[(t + 1) % 2]);
             }
             tw_arrived(&y[t % 2]);

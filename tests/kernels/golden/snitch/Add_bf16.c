@@ -478,21 +478,21 @@ TW_SN_APART void tw_sn_bf16_add_none(const tw_sn_bf16_add_none_rows p, float low
 /* Brings A from l3. */
 static void net_0_add_fetch_a(uint8_t *l3, tw_slot *slot)
 {
-    const uint8_t *const far = l3 + AT_IN_ADD_BF16_0_IN0;
+    const uint8_t *const far = l3 + IN_ADD_BF16_0_IN0;
     tw_transfer(slot, slot->bytes, far, 480, 1, 0, 0);
 }
 
 /* Brings B from l3. */
 static void net_0_add_fetch_b(uint8_t *l3, tw_slot *slot)
 {
-    const uint8_t *const far = l3 + AT_IN_ADD_BF16_0_IN1;
+    const uint8_t *const far = l3 + IN_ADD_BF16_0_IN1;
     tw_transfer(slot, slot->bytes, far, 480, 1, 0, 0);
 }
 
 /* Takes Y to l3. */
 static void net_0_add_store_y(uint8_t *l3, tw_slot *slot)
 {
-    uint8_t *const far = l3 + AT_0_Y;
+    uint8_t *const far = l3 + ADD_0_OUT;
     tw_transfer(slot, far, slot->bytes, 480, 1, 0, 0);
 }
 
@@ -504,17 +504,11 @@ static void net_0_add_compute(const uint8_t *a, const uint8_t *b, uint8_t *y)
         const tw_span a_axis_1 = tw_span_inside(mine.low, mine.high);
         const tw_span b_axis_1 = tw_span_inside(mine.low, mine.high);
         const tw_span y_axis_1 = tw_span_inside(mine.low, mine.high);
-        const uint16_t *const my_a = (const uint16_t *)(a + 2 * a_axis_1.low);
-        const uint16_t *const my_b = (const uint16_t *)(b + 2 * b_axis_1.low);
-        uint16_t *const my_y = (uint16_t *)(y + 2 * y_axis_1.low);
+        const uint16_t *const my_a = (const uint16_t *)(a + (2 * a_axis_1.low));
+        const uint16_t *const my_b = (const uint16_t *)(b + (2 * b_axis_1.low));
+        uint16_t *const my_y = (uint16_t *)(y + (2 * y_axis_1.low));
         tw_sn_bf16_add_none((tw_sn_bf16_add_none_rows){
-            .rows = 6,
-            .count = y_axis_1.extent,
-            .a_row = 40,
-            .a_step = 1,
-            .b_row = 40,
-            .b_step = 1,
-            .y_row = 40,
+            .rows = 6, .count = y_axis_1.extent, .a_row = 40, .a_step = 1, .b_row = 40, .b_step = 1, .y_row = 40,
             .y_step = 1,
         }, -INFINITY, INFINITY, my_a, my_b, my_y);
         tw_charge(2795u, mine.high - mine.low, 5);
@@ -525,9 +519,9 @@ TW_STEP void net_0_add(uint8_t *l3, uint8_t *tcdm)
 {
     tw_rt_charge(3944u);
     tw_queue copies = {.started = 0};
-    tw_slot a[1] = {{.bytes = tcdm + AT_0_A_TCDM_0, .queue = &copies}};
-    tw_slot b[1] = {{.bytes = tcdm + AT_0_B_TCDM_0, .queue = &copies}};
-    tw_slot y[1] = {{.bytes = tcdm + AT_0_Y_TCDM_0, .queue = &copies}};
+    tw_slot a[1] = {{.bytes = tcdm + ADD_0_A_TCDM_0, .queue = &copies}};
+    tw_slot b[1] = {{.bytes = tcdm + ADD_0_B_TCDM_0, .queue = &copies}};
+    tw_slot y[1] = {{.bytes = tcdm + ADD_0_Y_TCDM_0, .queue = &copies}};
     if (tw_rt_is_mover()) {
         net_0_add_fetch_a(l3, &a[0]);
         net_0_add_fetch_b(l3, &b[0]);

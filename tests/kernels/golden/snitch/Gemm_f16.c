@@ -896,28 +896,28 @@ TW_SN_APART void tw_sn_f32_products_none_11_f16(const tw_sn_products p, float lo
 /* Brings A from l3. */
 static void net_0_gemm_fetch_a(uint8_t *l3, tw_slot *slot)
 {
-    const uint8_t *const far = l3 + AT_IN_GEMM_F16_0_IN0;
+    const uint8_t *const far = l3 + IN_GEMM_F16_0_IN0;
     tw_transfer(slot, slot->bytes, far, 576, 1, 0, 0);
 }
 
 /* Brings B from weights. */
 static void net_0_gemm_fetch_b(const uint8_t *weights, tw_slot *slot)
 {
-    const uint8_t *const far = weights + AT_0_B;
+    const uint8_t *const far = weights + GEMM_0_B;
     tw_transfer(slot, slot->bytes, far, 1536, 1, 0, 0);
 }
 
 /* Brings C from weights. */
 static void net_0_gemm_fetch_c(const uint8_t *weights, tw_slot *slot)
 {
-    const uint8_t *const far = weights + AT_0_C;
+    const uint8_t *const far = weights + GEMM_0_C;
     tw_transfer(slot, slot->bytes, far, 48, 1, 0, 0);
 }
 
 /* Takes Y to l3. */
 static void net_0_gemm_store_y(uint8_t *l3, tw_slot *slot)
 {
-    uint8_t *const far = l3 + AT_0_Y;
+    uint8_t *const far = l3 + GEMM_0_OUT;
     tw_transfer(slot, far, slot->bytes, 216, 1, 0, 0);
 }
 
@@ -930,24 +930,13 @@ static void net_0_gemm_compute(const uint8_t *a, const uint8_t *b, const uint8_t
         const tw_span c_axis_0 = tw_span_inside(mine.low, mine.high);
         const tw_span y_axis_1 = tw_span_inside(mine.low, mine.high);
         const uint16_t *const my_a = (const uint16_t *)a;
-        const float *const my_b = (const float *)(b + 128 * b_axis_0.low);
-        const float *const my_c = (const float *)(c + 4 * c_axis_0.low);
-        uint16_t *const my_y = (uint16_t *)(y + 2 * y_axis_1.low);
-        uint8_t *const scratch = tcdm + AT_0_SCRATCH + 1152 * tw_rt_core();
+        const float *const my_b = (const float *)(b + (128 * b_axis_0.low));
+        const float *const my_c = (const float *)(c + (4 * c_axis_0.low));
+        uint16_t *const my_y = (uint16_t *)(y + (2 * y_axis_1.low));
+        uint8_t *const scratch = tcdm + GEMM_0_SCRATCH + (1152 * tw_rt_core());
         tw_sn_f32_products_none_11_f16((tw_sn_products){
-            .rows = 9,
-            .outputs = y_axis_1.extent,
-            .run = 32,
-            .runs = 1,
-            .a_row = 32,
-            .a_run = 0,
-            .b_output = 32,
-            .b_run = 0,
-            .b_element = 1,
-            .c_row = 0,
-            .c_output = 1,
-            .y_row = 12,
-            .y_output = 1,
+            .rows = 9, .outputs = y_axis_1.extent, .run = 32, .runs = 1, .a_row = 32, .a_run = 0, .b_output = 32,
+            .b_run = 0, .b_element = 1, .c_row = 0, .c_output = 1, .y_row = 12, .y_output = 1,
         }, -INFINITY, INFINITY, my_a, my_b, my_c, my_y, scratch);
         tw_charge(6448u, mine.high - mine.low, 2);
     }
@@ -957,10 +946,10 @@ TW_STEP void net_0_gemm(uint8_t *l3, uint8_t *tcdm, const uint8_t *weights)
 {
     tw_rt_charge(10119u);
     tw_queue copies = {.started = 0};
-    tw_slot a[1] = {{.bytes = tcdm + AT_0_A_TCDM_0, .queue = &copies}};
-    tw_slot b[1] = {{.bytes = tcdm + AT_0_B_TCDM_0, .queue = &copies}};
-    tw_slot c[1] = {{.bytes = tcdm + AT_0_C_TCDM_0, .queue = &copies}};
-    tw_slot y[1] = {{.bytes = tcdm + AT_0_Y_TCDM_0, .queue = &copies}};
+    tw_slot a[1] = {{.bytes = tcdm + GEMM_0_A_TCDM_0, .queue = &copies}};
+    tw_slot b[1] = {{.bytes = tcdm + GEMM_0_B_TCDM_0, .queue = &copies}};
+    tw_slot c[1] = {{.bytes = tcdm + GEMM_0_C_TCDM_0, .queue = &copies}};
+    tw_slot y[1] = {{.bytes = tcdm + GEMM_0_Y_TCDM_0, .queue = &copies}};
     if (tw_rt_is_mover()) {
         net_0_gemm_fetch_a(l3, &a[0]);
         net_0_gemm_fetch_b(weights, &b[0]);

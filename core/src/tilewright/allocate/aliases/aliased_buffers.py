@@ -5,10 +5,10 @@ Everything is packed at once, with at least the distance between the two that ro
 that takes more than the least that can be, there is a second way: at the shortest distance, before everything else
 (`alias_bodies`). Whoever solves both takes the better plan.
 
-Of a plan no three that take bytes of one another are there at once. A taker is born at the last step of its region, at
-which its giver dies (`tile/line_buffers/aliases`); so the two meet at that step only. With A over B over C, B is read by
-the region of A, which begins after that of B has ended: C is dead before A is born. And of two that are over the same
-one, the later is born where the giver dies, which was at the earlier one's birth.
+Of a plan no three that take bytes of one another are there at once. A taker is born at the last step of its region,
+at which its giver dies (`tile/line_buffers/aliases`); so the two meet at that step only. With A over B over C, B is
+read by the region of A, which begins after that of B has ended: C is dead before A is born. And of two that are over
+the same one, the later is born where the giver dies, which was at the earlier one's birth.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ static ${APP}_POOL_${pool.memory.upper()}_ATTR TW_ALIGNED(${pool.align}) uint8_t
 /* Bytes inside of a memory; NULL where that is NULL. */
 static void *tw_part(void *memory, uint32_t offset)
 {
-    return memory == NULL ? NULL : (uint8_t *)memory + offset;
+    return (memory == NULL) ? NULL : ((uint8_t *)memory + offset);
 }
 
 % endif
@@ -52,6 +52,6 @@ ${prefix}_pools ${app}_${prefix}_pools(const ${app}_pools *pools)
 
 void *${app}_${prefix}_state(const ${app}_pools *pools)
 {
-    return pools == NULL ? NULL : tw_part(pools->${memory}, ${offset}u);
+    return (pools == NULL) ? NULL : tw_part(pools->${memory}, ${offset}u);
 }
 % endfor

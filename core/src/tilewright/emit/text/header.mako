@@ -126,7 +126,7 @@ typedef struct {
 
 % if constants_linked:
 % for pool in program.constants:
-extern const uint8_t ${p}_const_${pool.base}[${P}_CONST_${pool.base.upper()}_SIZE];
+${array("extern const uint8_t", f"{p}_const_{pool.base}", f"{P}_CONST_{pool.base.upper()}_SIZE", ";")}
 % endfor
 
 % endif
@@ -149,7 +149,7 @@ extern const uint8_t ${p}_const_${pool.base}[${P}_CONST_${pool.base.upper()}_SIZ
 /* Prepare a context. `state` may be NULL if ${P}_STATE_SIZE is 0; `constants` NULL takes the linked ones; `hooks` may be
  * NULL. The structs are copied; the memory that they point to, and the hooks, must stay.
  */
-${signature(f"tw_status {p}_init({p}_ctx *ctx, const {p}_pools *pools, void *state, const {p}_constants *constants, const tw_hooks *hooks);")}
+${head("tw_status", f"{p}_init", [f"{p}_ctx *ctx", f"const {p}_pools *pools", "void *state", f"const {p}_constants *constants", "const tw_hooks *hooks"], ";")}
 
 % if by_rows:
 /* One inference that passes in rows:
@@ -184,24 +184,24 @@ ${signature(f"tw_status {p}_init({p}_ctx *ctx, const {p}_pools *pools, void *sta
 % endif
  * Pools, other inputs and outputs must be left alone from ${p}_begin to TW_OK.
  */
-${signature(f"tw_status {p}_begin({p}_ctx *ctx, const {p}_inputs *inputs, const {p}_outputs *outputs);")}
+${head("tw_status", f"{p}_begin", [f"{p}_ctx *ctx", f"const {p}_inputs *inputs", f"const {p}_outputs *outputs"], ";")}
 % for port in arriving:
-${signature(f"tw_status {p}_push_{port.member}({p}_ctx *ctx, const {port.type} *rows, uint32_t count);")}
+${head("tw_status", f"{p}_push_{port.member}", [f"{p}_ctx *ctx", f"const {port.type} *rows", "uint32_t count"], ";")}
 % endfor
 % for port in leaving:
-${signature(f"tw_status {p}_pull_{port.member}({p}_ctx *ctx, {port.type} *rows, uint32_t count);")}
+${head("tw_status", f"{p}_pull_{port.member}", [f"{p}_ctx *ctx", f"{port.type} *rows", "uint32_t count"], ";")}
 % endfor
 % for port in arriving:
-${signature(f"uint32_t {p}_pushed_{port.member}(const {p}_ctx *ctx);")}
+${head("uint32_t", f"{p}_pushed_{port.member}", [f"const {p}_ctx *ctx"], ";")}
 % endfor
 % for port in leaving:
-${signature(f"uint32_t {p}_pulled_{port.member}(const {p}_ctx *ctx);")}
+${head("uint32_t", f"{p}_pulled_{port.member}", [f"const {p}_ctx *ctx"], ";")}
 % endfor
 % for port in arriving if several_arrive else ():
-${signature(f"uint32_t {p}_room_{port.member}(const {p}_ctx *ctx);")}
+${head("uint32_t", f"{p}_room_{port.member}", [f"const {p}_ctx *ctx"], ";")}
 % endfor
 % for port in leaving if several_leave else ():
-${signature(f"uint32_t {p}_ready_{port.member}(const {p}_ctx *ctx);")}
+${head("uint32_t", f"{p}_ready_{port.member}", [f"const {p}_ctx *ctx"], ";")}
 % endfor
 
 /* The same at once: all inputs are there whole, and there is room for all outputs. */
@@ -210,7 +210,7 @@ ${signature(f"uint32_t {p}_ready_{port.member}(const {p}_ctx *ctx);")}
 % else:
 /* One inference. Every member must be set; no tensor may overlap another. */
 % endif
-${signature(f"tw_status {p}_run({p}_ctx *ctx, const {p}_inputs *inputs, const {p}_outputs *outputs);")}
+${head("tw_status", f"{p}_run", [f"{p}_ctx *ctx", f"const {p}_inputs *inputs", f"const {p}_outputs *outputs"], ";")}
 
 % if program.state_bytes:
 /* Put the state to its beginning: before the first run, at the beginning of a stream, and after a run that failed. The
@@ -224,13 +224,13 @@ tw_status ${p}_reset_state(${p}_ctx *ctx);
 
 /* Addresses of inputs and outputs inside the pools: NULL for those that stay with the caller, and where the pools or
  * the member that is needed are NULL. */
-${p}_mapped_inputs ${p}_map_inputs(const ${p}_pools *pools);
-${p}_outputs ${p}_map_outputs(const ${p}_pools *pools);
+${head(f"{p}_mapped_inputs", f"{p}_map_inputs", [f"const {p}_pools *pools"], ";")}
+${head(f"{p}_outputs", f"{p}_map_outputs", [f"const {p}_pools *pools"], ";")}
 % endif
 % if simple:
 
 /* The whole network as one function with memory of its own (${p}_simple.c). Not reentrant. */
-tw_status ${p}(${simple_parameters});
+${head("tw_status", p, simple_parameters, ";")}
 % endif
 
 #ifdef __cplusplus

@@ -9,7 +9,7 @@ ${banner(f"{p}_quantize.h", "real values become the integers of its inputs, and 
 static inline int32_t ${p}_nearest(float x)
 {
     if (!(x > -131072.0f)) {
-        return x < 0.0f ? -131072 : 0;
+        return (x < 0.0f) ? -131072 : 0;
     }
     if (!(x < 131072.0f)) {
         return 131072;
@@ -17,10 +17,10 @@ static inline int32_t ${p}_nearest(float x)
     const int32_t whole = (int32_t)x;
     const float rest = x - (float)whole; /* exact: the fraction of a float is a float */
     const int32_t odd = whole & 1;
-    if (rest > 0.5f || (rest == 0.5f && odd != 0)) {
+    if ((rest > 0.5f) || ((rest == 0.5f) && (odd != 0))) {
         return whole + 1;
     }
-    return rest < -0.5f || (rest == -0.5f && odd != 0) ? whole - 1 : whole;
+    return ((rest < -0.5f) || ((rest == -0.5f) && (odd != 0))) ? (whole - 1) : whole;
 }
 % endif
 % for port in quantised_inputs:
@@ -29,9 +29,10 @@ static inline int32_t ${p}_nearest(float x)
 static inline void ${p}_quantize_${port.member}(const float *real, ${port.type} *stored)
 {
     for (uint32_t i = 0; i < ${port.macro}_ELEMENTS; ++i) {
-        const int32_t nearest = ${p}_nearest(real[i] / ${port.macro}_SCALE);
+        const float scaled = real[i] / ${port.macro}_SCALE;
+        const int32_t nearest = ${p}_nearest(scaled);
         const int32_t moved = nearest + ${port.macro}_ZERO_POINT;
-        stored[i] = (${port.type})(moved < ${port.limits[0]} ? ${port.limits[0]} : (moved > ${port.limits[1]} ? ${port.limits[1]} : moved));
+        stored[i] = (${port.type})((moved < ${port.limits[0]}) ? ${port.limits[0]} : ((moved > ${port.limits[1]}) ? ${port.limits[1]} : moved));
     }
 }
 % endfor
@@ -41,7 +42,8 @@ static inline void ${p}_quantize_${port.member}(const float *real, ${port.type} 
 static inline void ${p}_dequantize_${port.member}(const ${port.type} *stored, float *real)
 {
     for (uint32_t i = 0; i < ${port.macro}_ELEMENTS; ++i) {
-        real[i] = (float)((int32_t)stored[i] - ${port.macro}_ZERO_POINT) * ${port.macro}_SCALE;
+        const int32_t centred = (int32_t)stored[i] - ${port.macro}_ZERO_POINT;
+        real[i] = (float)centred * ${port.macro}_SCALE;
     }
 }
 % endfor

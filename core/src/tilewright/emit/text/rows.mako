@@ -25,7 +25,7 @@
 % endif
 </%def>\
 /* What begins a run. Inputs and outputs that pass in rows are not looked at. */
-${signature(f"static tw_status {p}_start({p}_ctx *ctx, const {p}_inputs *inputs, const {p}_outputs *outputs)")}
+${head("static tw_status", f"{p}_start", [f"{p}_ctx *ctx", f"const {p}_inputs *inputs", f"const {p}_outputs *outputs"])}
 {
 % for struct, list in (("inputs", [port for port in user_inputs if not port.rows]), ("outputs", [port for port in user_outputs if not port.rows])):
 % if list:
@@ -34,7 +34,7 @@ ${signature(f"static tw_status {p}_start({p}_ctx *ctx, const {p}_inputs *inputs,
     }
 % for port in list:
 % if port.align > 1:
-    if (tw_misaligned(${struct}->${port.member}, ${port.macro}_ALIGN)) {
+    if (tw_misaligned(${struct}->${port.member}, ${port.macro}_ALIGN) != 0) {
         return TW_ERR_ALIGN;
     }
 % endif
@@ -43,12 +43,12 @@ ${signature(f"static tw_status {p}_start({p}_ctx *ctx, const {p}_inputs *inputs,
 % endfor
 ${bases(before + "".join(port.address for port in placed_inputs))}\
     ctx->phase = 0;
-    memset(&ctx->inputs, 0, sizeof ctx->inputs);
-    memset(&ctx->outputs, 0, sizeof ctx->outputs);
-    memset(&ctx->progress, 0, sizeof ctx->progress);
+    (void)memset(&ctx->inputs, 0, sizeof ctx->inputs);
+    (void)memset(&ctx->outputs, 0, sizeof ctx->outputs);
+    (void)memset(&ctx->progress, 0, sizeof ctx->progress);
 % for list, array in ((arriving, "arrivals"), (leaving, "departures")):
 % if list:
-    memset(ctx->${array}, 0, sizeof ctx->${array});
+    (void)memset(ctx->${array}, 0, sizeof ctx->${array});
 % for number, port in enumerate(list):
     ctx->${array}[${number}].left = ${port.macro}_ROWS;
 % endfor
@@ -57,7 +57,7 @@ ${bases(before + "".join(port.address for port in placed_inputs))}\
     if (inputs != NULL) {
         ctx->inputs = *inputs;
 % for port in placed_inputs:
-        ${wrapped(f"tw_copy_tensor({port.address}, inputs->{port.member}, {port.macro}_SIZE);", 2)}
+        ${call(2, "tw_copy_tensor", [port.address, f"inputs->{port.member}", f"{port.macro}_SIZE"])}
 % endfor
     }
     if (outputs != NULL) {
@@ -75,7 +75,7 @@ static tw_status ${p}_go_on(${p}_ctx *ctx)
 {
 <%
     copies = [(port, port.address) for port in placed_outputs] + [(port, port.copied_from) for port in user_outputs if port.copied_from]
-    code = "".join(call + after for call, after in waiting) + "".join(f"outputs->{source}" for _, source in copies)
+    code = "".join(step + after for step, after in waiting) + "".join(f"outputs->{source}" for _, source in copies)
     done = len(waiting) + 1
 %>\
 ${bases(code)}\
@@ -85,20 +85,20 @@ ${bases(code)}\
 % endif
 % endfor
 
-% for number, (call, after) in enumerate(waiting, 1):
+% for number, (step, after) in enumerate(waiting, 1):
     if (ctx->phase == ${number}) {
         ctx->progress.waiting = TW_OK;
-${call}
+${step}
         if (ctx->progress.waiting != TW_OK) {
             return ctx->progress.waiting;
         }
-        memset(&ctx->progress, 0, sizeof ctx->progress);
+        (void)memset(&ctx->progress, 0, sizeof ctx->progress);
         ctx->phase = 0; /* a hook may end the run */
 % if after:
 ${after}
 % endif
 % for port, source in copies if number == len(waiting) else ():
-        ${wrapped(f"tw_copy_tensor(outputs->{port.member}, {source}, {port.macro}_SIZE);", 2)}
+        ${call(2, "tw_copy_tensor", [f"outputs->{port.member}", source, f"{port.macro}_SIZE"])}
 % endfor
         ctx->phase = ${number + 1};
     }
@@ -106,7 +106,7 @@ ${after}
     return TW_OK;
 }
 
-${signature(f"tw_status {p}_begin({p}_ctx *ctx, const {p}_inputs *inputs, const {p}_outputs *outputs)")}
+${head("tw_status", f"{p}_begin", [f"{p}_ctx *ctx", f"const {p}_inputs *inputs", f"const {p}_outputs *outputs"])}
 {
     tw_status status;
 ${ready()}\
@@ -116,7 +116,7 @@ ${ready()}\
 % for list, array, verb, const, waits, status in ((arriving, "arrivals", "push", "const ", "wanted", "TW_MORE"), (leaving, "departures", "pull", "", "ready", "TW_READY")):
 % for number, port in enumerate(list):
 
-${signature(f"tw_status {p}_{verb}_{port.member}({p}_ctx *ctx, {const}{port.type} *rows, uint32_t count)")}
+${head("tw_status", f"{p}_{verb}_{port.member}", [f"{p}_ctx *ctx", f"{const}{port.type} *rows", "uint32_t count"])}
 {
     ${"tw_arrival" if verb == "push" else "tw_departure"} *end;
     tw_status status;
@@ -166,14 +166,14 @@ ${ready()}\
     return status;
 }
 
-${signature(f"uint32_t {p}_{verb}ed_{port.member}(const {p}_ctx *ctx)")}
+${head("uint32_t", f"{p}_{verb}ed_{port.member}", [f"const {p}_ctx *ctx"])}
 {
     const int begun = ctx != NULL && ctx->plan == ${P}_PLAN_ID && ctx->phase != 0;
     return begun ? ${port.macro}_ROWS - ctx->${array}[${number}].left : 0u;
 }
 % if verb == "push" and several_arrive:
 
-${signature(f"uint32_t {p}_room_{port.member}(const {p}_ctx *ctx)")}
+${head("uint32_t", f"{p}_room_{port.member}", [f"const {p}_ctx *ctx"])}
 {
     if (ctx == NULL || ctx->plan != ${P}_PLAN_ID || ctx->phase == 0) {
         return 0u;
@@ -182,7 +182,7 @@ ${signature(f"uint32_t {p}_room_{port.member}(const {p}_ctx *ctx)")}
 }
 % elif verb == "pull" and several_leave:
 
-${signature(f"uint32_t {p}_ready_{port.member}(const {p}_ctx *ctx)")}
+${head("uint32_t", f"{p}_ready_{port.member}", [f"const {p}_ctx *ctx"])}
 {
     const int begun = ctx != NULL && ctx->plan == ${P}_PLAN_ID && ctx->phase != 0;
     return begun ? (uint32_t)ctx->departures[${number}].ready : 0u;
@@ -191,7 +191,7 @@ ${signature(f"uint32_t {p}_ready_{port.member}(const {p}_ctx *ctx)")}
 % endfor
 % endfor
 
-${signature(f"tw_status {p}_run({p}_ctx *ctx, const {p}_inputs *inputs, const {p}_outputs *outputs)")}
+${head("tw_status", f"{p}_run", [f"{p}_ctx *ctx", f"const {p}_inputs *inputs", f"const {p}_outputs *outputs"])}
 {
     tw_status status;
 ${ready()}\

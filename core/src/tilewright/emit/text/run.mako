@@ -1,4 +1,4 @@
-${signature(f"tw_status {p}_run({p}_ctx *ctx, const {p}_inputs *inputs, const {p}_outputs *outputs)")}
+${head("tw_status", f"{p}_run", [f"{p}_ctx *ctx", f"const {p}_inputs *inputs", f"const {p}_outputs *outputs"])}
 {
     if (ctx == NULL) {
         return TW_ERR_ARG;
@@ -13,7 +13,7 @@ ${signature(f"tw_status {p}_run({p}_ctx *ctx, const {p}_inputs *inputs, const {p
     }
 % for port in list:
 % if port.align > 1:
-    if (tw_misaligned(${struct}->${port.member}, ${port.macro}_ALIGN)) {
+    if (tw_misaligned(${struct}->${port.member}, ${port.macro}_ALIGN) != 0) {
         return TW_ERR_ALIGN;
     }
 % endif
@@ -38,7 +38,7 @@ ${before_inputs}
 
     if (inputs != NULL${by}) {
 % for port in moved:
-        ${wrapped(f"{function}({port.address}, inputs->{port.member}, {port.macro}_SIZE);", 2)}
+        ${call(2, function, [port.address, f"inputs->{port.member}", f"{port.macro}_SIZE"])}
 % endfor
     }
 % endfor
@@ -57,7 +57,7 @@ ${body}
 % endif
 % for port in user_outputs:
 % if port.copied_from:
-    ${wrapped(f"tw_copy_tensor(outputs->{port.member}, {port.copied_from}, {port.macro}_SIZE);", 1)}
+    ${call(1, "tw_copy_tensor", [f"outputs->{port.member}", port.copied_from, f"{port.macro}_SIZE"])}
 % endif
 % endfor
 % if placed_outputs:
@@ -65,7 +65,7 @@ ${body}
 
     if (outputs != NULL${by}) {
 % for port in moved:
-        ${wrapped(f"{function}(outputs->{port.member}, {port.address}, {port.macro}_SIZE);", 2)}
+        ${call(2, function, [f"outputs->{port.member}", port.address, f"{port.macro}_SIZE"])}
 % endfor
     }
 % endfor

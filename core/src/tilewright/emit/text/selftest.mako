@@ -12,9 +12,9 @@ ${banner(f"{p}_selftest.c", "a program that runs embedded vectors: exit status 0
 % for pool in program.pools:
 
 #ifndef ${P}_POOL_${pool.base.upper()}_ATTR
-#  define ${P}_POOL_${pool.base.upper()}_ATTR TW_SECTION("${sections[pool.base]}")
+${macro(f"{P}_POOL_{pool.base.upper()}_ATTR", f'TW_SECTION("{sections[pool.base]}")')}
 #endif
-static ${P}_POOL_${pool.base.upper()}_ATTR TW_ALIGNED(${pool.align}) uint8_t ${pool.base}[${P}_POOL_${pool.base.upper()}_SIZE${"" if pool.size_bytes else " + 1u"}];
+${array(f"static {P}_POOL_{pool.base.upper()}_ATTR TW_ALIGNED({pool.align}) uint8_t", pool.base, f"{P}_POOL_{pool.base.upper()}_SIZE" + ("" if pool.size_bytes else " + 1u"), ";")}
 % endfor
 % endif
 % if program.state_bytes:
@@ -46,7 +46,7 @@ ${each["functions"]}
 static int close_enough_${each["kind"]}(const ${each["type"]} *got, const ${each["type"]} *expected, size_t count)
 {
     for (size_t i = 0; i < count; ++i) {
-        if (!(${each["size"]}(${each["load"]("got[i]")} - ${each["load"]("expected[i]")}) <= ${each["absolute"]} + ${each["relative"]} * ${each["size"]}(${each["load"]("expected[i]")}))) {
+        if (!(${each["size"]}(${each["load"]("got[i]")} - ${each["load"]("expected[i]")}) <= (${each["absolute"]} + (${each["relative"]} * ${each["size"]}(${each["load"]("expected[i]")}))))) {
             return 0;
         }
     }

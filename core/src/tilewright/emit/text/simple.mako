@@ -5,12 +5,12 @@ ${banner(f"{p}_simple.c", "one function with memory of its own")}
 % for pool in program.pools:
 
 #ifndef ${P}_POOL_${pool.base.upper()}_ATTR
-#  define ${P}_POOL_${pool.base.upper()}_ATTR TW_SECTION("${sections[pool.base]}")
+${macro(f"{P}_POOL_{pool.base.upper()}_ATTR", f'TW_SECTION("{sections[pool.base]}")')}
 #endif
-static ${P}_POOL_${pool.base.upper()}_ATTR TW_ALIGNED(${pool.align}) uint8_t ${p}_pool_${pool.base}[${P}_POOL_${pool.base.upper()}_SIZE${"" if pool.size_bytes else " + 1u"}];
+${array(f"static {P}_POOL_{pool.base.upper()}_ATTR TW_ALIGNED({pool.align}) uint8_t", f"{p}_pool_{pool.base}", f"{P}_POOL_{pool.base.upper()}_SIZE" + ("" if pool.size_bytes else " + 1u"), ";")}
 % endfor
 
-tw_status ${p}(${simple_parameters})
+${head("tw_status", p, simple_parameters)}
 {
 % if lasting:
     static ${p}_ctx tw_ctx; /* kept, so that constants are copied once */

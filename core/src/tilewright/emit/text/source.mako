@@ -51,6 +51,11 @@ _Static_assert(${port.macro}_SIZE == ${port.macro}_ELEMENTS * sizeof(${port.type
 #    define TW_STEP static
 #  endif
 #endif
+% if sharing:
+#ifndef TW_SHARED /* a function of several steps: each calls it, none has a copy */
+#  define TW_SHARED TW_STEP
+#endif
+% endif
 % if lifetimes:
 #ifdef TW_LIFETIMES_HEADER /* a header that defines the two macros below */
 #  include TW_LIFETIMES_HEADER
@@ -120,7 +125,7 @@ static int tw_on_step(${p}_ctx *ctx, uint32_t step, tw_phase phase)
 #else
     const tw_hooks *const hooks = ctx->hooks;
     int answer;
-    if (hooks == NULL || hooks->on_step == NULL) {
+    if ((hooks == NULL) || (hooks->on_step == NULL)) {
         return 0;
     }
     tw_rt_barrier();
@@ -143,7 +148,7 @@ static int tw_on_step(const ${p}_ctx *ctx, uint32_t step, tw_phase phase)
     return 0;
 #else
     const tw_hooks *const hooks = ctx->hooks;
-    return hooks != NULL && hooks->on_step != NULL ? hooks->on_step(hooks->user, step, phase) : 0;
+    return ((hooks != NULL) && (hooks->on_step != NULL)) ? hooks->on_step(hooks->user, step, phase) : 0;
 #endif
 }
 % endif
@@ -154,16 +159,17 @@ static int tw_on_step(const ${p}_ctx *ctx, uint32_t step, tw_phase phase)
 /* Every core copies its part. */
 static void tw_copy_tensor(void *target, const void *source, size_t bytes)
 {
-    const size_t part = (bytes / tw_rt_cores() + 16u) / 16u * 16u, begin = tw_rt_core() * part;
-    if (target != NULL && source != NULL && target != source && begin < bytes) {
-        memcpy((uint8_t *)target + begin, (const uint8_t *)source + begin, bytes - begin < part ? bytes - begin : part);
+    const size_t part = ((bytes / tw_rt_cores()) + 16u) / 16u * 16u;
+    const size_t begin = tw_rt_core() * part;
+    if ((target != NULL) && (source != NULL) && (target != source) && (begin < bytes)) {
+        (void)memcpy((uint8_t *)target + begin, (const uint8_t *)source + begin, ((bytes - begin) < part) ? (bytes - begin) : part);
     }
 }
 % else:
 static void tw_copy_tensor(void *target, const void *source, size_t bytes)
 {
-    if (target != NULL && source != NULL && target != source) {
-        memcpy(target, source, bytes);
+    if ((target != NULL) && (source != NULL) && (target != source)) {
+        (void)memcpy(target, source, bytes);
     }
 }
 % endif
@@ -173,7 +179,7 @@ static void tw_copy_tensor(void *target, const void *source, size_t bytes)
 /* Between the caller's memory and one that no core can read or write. */
 static void tw_send_tensor(void *target, const void *source, uint32_t bytes)
 {
-    for (uint32_t at = 0; target != NULL && source != NULL && target != source && at < bytes; at += ${most_bytes}u) {
+    for (uint32_t at = 0; (target != NULL) && (source != NULL) && (target != source) && (at < bytes); at += ${most_bytes}u) {
         const uint32_t part = bytes - at < ${most_bytes}u ? bytes - at : ${most_bytes}u;
         tw_rt_wait(tw_rt_copy((uint8_t *)target + at, (const uint8_t *)source + at, part, 1u, part, part));
     }
@@ -183,7 +189,7 @@ static void tw_send_tensor(void *target, const void *source, uint32_t bytes)
 
 static int tw_misaligned(const void *pointer, uintptr_t align)
 {
-    return (uintptr_t)pointer % align != 0u;
+    return ((uintptr_t)pointer % align) != 0u;
 }
 % endif
 % if any(pool.base not in far_bases for pool in program.constants):
@@ -194,15 +200,15 @@ static tw_status tw_check_constants(const void *blob, uint32_t size_bytes, uintp
     if (blob == NULL) {
         return TW_ERR_ARG;
     }
-    if (tw_misaligned(blob, align)) {
+    if (tw_misaligned(blob, align) != 0) {
         return TW_ERR_ALIGN;
     }
-    memcpy(header, blob, sizeof header);
+    (void)memcpy(header, blob, sizeof header);
     return header[0] == ${P}_PLAN_ID && header[1] == size_bytes ? TW_OK : TW_ERR_PLAN;
 }
 % endif
 
-${signature(f"tw_status {p}_init({p}_ctx *ctx, const {p}_pools *pools, void *state, const {p}_constants *constants, const tw_hooks *hooks)")}
+${head("tw_status", f"{p}_init", [f"{p}_ctx *ctx", f"const {p}_pools *pools", "void *state", f"const {p}_constants *constants", "const tw_hooks *hooks"])}
 {
 % if any(pool.base not in far_bases for pool in program.constants):
     tw_status status;
@@ -229,7 +235,7 @@ ${signature(f"tw_status {p}_init({p}_ctx *ctx, const {p}_pools *pools, void *sta
     if (pools->${pool.base} == NULL) {
         return TW_ERR_ARG;
     }
-    if (tw_misaligned(pools->${pool.base}, ${P}_POOL_${pool.base.upper()}_ALIGN)) {
+    if (tw_misaligned(pools->${pool.base}, ${P}_POOL_${pool.base.upper()}_ALIGN) != 0) {
         return TW_ERR_ALIGN;
     }
 % endfor
@@ -237,20 +243,20 @@ ${signature(f"tw_status {p}_init({p}_ctx *ctx, const {p}_pools *pools, void *sta
     if (state == NULL) {
         return TW_ERR_ARG;
     }
-    if (tw_misaligned(state, ${P}_STATE_ALIGN)) {
+    if (tw_misaligned(state, ${P}_STATE_ALIGN) != 0) {
         return TW_ERR_ALIGN;
     }
 % endif
 % for pool in program.constants:
     ctx->constants.${pool.base} = ${P}_LINKED_${pool.base.upper()};
-    if (constants != NULL && constants->${pool.base} != NULL) {
+    if ((constants != NULL) && (constants->${pool.base} != NULL)) {
         ctx->constants.${pool.base} = constants->${pool.base};
     }
 % if pool.base in far_bases:
     if (ctx->constants.${pool.base} == NULL) { /* no core can read them: whether they are of this plan is not checked */
         return TW_ERR_ARG;
     }
-    if (tw_misaligned(ctx->constants.${pool.base}, ${P}_CONST_${pool.base.upper()}_ALIGN)) {
+    if (tw_misaligned(ctx->constants.${pool.base}, ${P}_CONST_${pool.base.upper()}_ALIGN) != 0) {
         return TW_ERR_ALIGN;
     }
 % else:
@@ -286,17 +292,17 @@ tw_status ${p}_reset_state(${p}_ctx *ctx)
         return TW_ERR_STATE;
     }
 % if program.state_bytes:
-    memset(ctx->state, 0, ${P}_STATE_SIZE);
+    (void)memset(ctx->state, 0, ${P}_STATE_SIZE);
 % for one in program.state_initialisers:
-    memcpy((uint8_t *)ctx->state + ${one.offset},
-           (const uint8_t *)ctx->constants.${one.pool} + ${one.source}, ${one.size_bytes}u);
+    (void)memcpy((uint8_t *)ctx->state + ${one.offset},
+                 (const uint8_t *)ctx->constants.${one.pool} + ${one.source}, ${one.size_bytes}u);
 % endfor
 % endif
     return TW_OK;
 }
 % if mapped:
 
-${p}_mapped_inputs ${p}_map_inputs(const ${p}_pools *pools)
+${head(f"{p}_mapped_inputs", f"{p}_map_inputs", [f"const {p}_pools *pools"])}
 {
     ${p}_mapped_inputs mapped;
 % if not placed_inputs:
@@ -305,8 +311,8 @@ ${p}_mapped_inputs ${p}_map_inputs(const ${p}_pools *pools)
 % for port in inputs:
     mapped.${port.member} = NULL;
 % if port.placed:
-    if (pools != NULL && pools->${port.pool} != NULL) {
-        ${wrapped(f"mapped.{port.member} = {port.mapped};", 2)}
+    if ((pools != NULL) && (pools->${port.pool} != NULL)) {
+        ${assigned(2, f"mapped.{port.member}", port.mapped)}
     }
 % endif
 % endfor
@@ -316,7 +322,7 @@ ${p}_mapped_inputs ${p}_map_inputs(const ${p}_pools *pools)
     return mapped;
 }
 
-${p}_outputs ${p}_map_outputs(const ${p}_pools *pools)
+${head(f"{p}_outputs", f"{p}_map_outputs", [f"const {p}_pools *pools"])}
 {
     ${p}_outputs mapped;
 % if not placed_outputs:
@@ -325,8 +331,8 @@ ${p}_outputs ${p}_map_outputs(const ${p}_pools *pools)
 % for port in outputs:
     mapped.${port.member} = NULL;
 % if port.placed:
-    if (pools != NULL && pools->${port.pool} != NULL) {
-        ${wrapped(f"mapped.{port.member} = {port.mapped};", 2)}
+    if ((pools != NULL) && (pools->${port.pool} != NULL)) {
+        ${assigned(2, f"mapped.{port.member}", port.mapped)}
     }
 % endif
 % endfor

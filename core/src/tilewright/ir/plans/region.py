@@ -108,7 +108,7 @@ class InternalValue:
     `leaves`: steps outside need it, too, and it is copied out as it is computed. `over` is another value that the
     region holds, whose bytes this one takes while that one's are read for the last time; "" has bytes of its own.
 
-    In the schedule `LineBuffers`, what leaves is `whole`, in its own bytes. All else is `rolling`, with room for `rows`:
+    In `LineBuffers`, what leaves is `whole`, in its own bytes. All else is `rolling`, with room for `rows`:
     where that is too little for rows that come, those that some step still reads are moved to the start of it first.
     The last step's output, too, is held where it is `over` something that the region reads from outside: its buffer
     begins at least `distance_bytes` before the other one, so that its rows take only the bytes of what is read no more;
@@ -130,7 +130,7 @@ class SplitReduction:
     They are in an accumulator of their own, or, where `in_output`, in the output's tile, whose type is theirs.
 
     In the schedule `LineBuffers` the loop may go through an image that is read flattened. A row of it is `length`
-    iterations in each of `runs` equal parts of the loop: of [C, H, W] C runs of W, or one of W*C with channels stored last.
+    iterations in each of `runs` equal parts of the loop: of [C, H, W] C runs of W, or one of W*C with channels last.
     """
 
     loops: tuple[str, ...]

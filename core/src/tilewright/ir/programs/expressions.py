@@ -11,6 +11,7 @@ Does not know statements, where variables are declared, nor what is computed.
     Choice(less(a, b), a, b)              a < b ? a : b
     Cast("uint8_t *", a), Reference(a)    (uint8_t *)a, &a
     Struct("tw_range", (a, b))            (tw_range){a, b}
+    Verbatim("(t *)x + 4", {"t", "x"})    as others wrote it
 
 Numbers are int32_t. Equal is what is built alike. `str` writes C, with parentheses only where C needs them.
 """
@@ -147,6 +148,14 @@ class Struct(Expression):
     members: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Verbatim(Expression):
+    """What an author of a kernel or platform wrote, as an argument; `names` are the identifiers in it."""
+
+    text: str
+    names: frozenset[str] = frozenset()
+
+
 NEVER, ALWAYS = Number(0), Number(1)  # conditions whose answer is known
 
 # how tightly C binds
@@ -258,34 +267,55 @@ def folded(function: str, values: Iterable[Expression]) -> Expression:
     return first
 
 
+def pieces(expression: Expression) -> tuple[str, ...]:
+    """The operands of the outermost operators, each but the first with its operator; the whole where there is none."""
+    match expression:
+        case Sum():
+            return _sum(expression)
+        case Product(factors=factors):
+            return _joined(" * ", [_beside(factor, _PRODUCT + 1) for factor in factors])
+        case Operation(operator="&&", left=left, right=right):
+            before = pieces(left) if isinstance(left, Operation) and left.operator == "&&" else (_alone(left),)
+            return *before, f"&& {_alone(right)}"
+        case Operation(operator=operator, left=left, right=right):
+            return _alone(left), f"{operator} {_alone(right)}"
+        case Choice(condition=condition, yes=yes, no=no):
+            return _alone(condition), f"? {_alone(yes)}", f": {no if isinstance(no, Choice) else _alone(no)}"
+        case _:
+            return (_written(expression),)
+
+
 def _written(expression: Expression) -> str:
     match expression:
-        case Name(text=text):
+        case Name(text=text) | Verbatim(text=text):
             return text
         case Number(value=value, unsigned=unsigned):
             return f"{value}u" if unsigned else str(value)
         case Field(of=of, member=member, arrow=arrow):
             return f"{_beside(of, _PRIMARY)}{'->' if arrow else '.'}{member}"
-        case Sum():
-            return _sum(expression)
         case FunctionCall(function=function, arguments=arguments):
             return f"{function}({', '.join(map(str, arguments))})"
-        case Operation(operator=operator, left=left, right=right):
-            return f"{_beside(left, _LEVELS[operator])} {operator} {_beside(right, _LEVELS[operator] + 1)}"
-        case Product(factors=factors):
-            return " * ".join(_beside(factor, _PRODUCT + 1) for factor in factors)
         case Element(of=of, at=at):
             return f"{_beside(of, _PRIMARY)}[{at}]"
         case Cast(type=kind, value=value):
             return f"({kind}){_beside(value, _UNARY)}"
         case Reference(value=value):
             return f"&{_beside(value, _UNARY)}"
-        case Choice(condition=condition, yes=yes, no=no):
-            return f"{_beside(condition, _CHOICE + 1)} ? {yes} : {_beside(no, _CHOICE)}"
         case Struct(type=kind, values=values, members=members):
             named = [f".{member} = {value}" for member, value in zip(members, values, strict=False)]
             return f"{f'({kind})' if kind else ''}{{{', '.join(named or map(str, values))}}}"
+        case Sum() | Product() | Operation() | Choice():
+            return " ".join(pieces(expression))
     raise TypeError(type(expression).__name__)
+
+
+def _joined(operator: str, texts: list[str]) -> tuple[str, ...]:
+    return texts[0], *(f"{operator.strip()} {text}" for text in texts[1:])
+
+
+def _alone(expression: Expression) -> str:
+    """Beside an operator of any kind: what has one itself stands in parentheses (MISRA C:2012, 12.1)."""
+    return _beside(expression, _UNARY)
 
 
 def _beside(expression: Expression, level: int) -> str:
@@ -297,6 +327,8 @@ def _level(expression: Expression) -> int:
     match expression:
         case Number(value=value):
             return _PRIMARY if value >= 0 else _SUM
+        case Verbatim(text=text):
+            return _PRIMARY if text.isidentifier() or text.isdigit() else _CHOICE
         case Sum(constant=constant, terms=terms):
             return _PRODUCT if not constant and len(terms) == 1 and terms[0][0] > 0 else _SUM
         case Operation(operator=operator):
@@ -311,21 +343,22 @@ def _level(expression: Expression) -> int:
             return _PRIMARY
 
 
-def _sum(total: Sum) -> str:
+def _sum(total: Sum) -> tuple[str, ...]:
     """What is subtracted follows something, where there is anything."""
-    texts = [(factor, _times(abs(factor), term)) for factor, term in total.terms]
+    alone = not total.constant and len(total.terms) == 1
+    texts = [(factor, _times(abs(factor), term, alone)) for factor, term in total.terms]
     texts.sort(key=lambda one: one[0] < 0)
     if total.constant:
         texts.insert(0 if texts[0][0] < 0 < total.constant else len(texts), (total.constant, str(abs(total.constant))))
     (factor, first), *rest = texts
-    signed = f"-{first}" if factor < 0 else first
-    return signed + "".join(f" {'-' if factor < 0 else '+'} {text}" for factor, text in rest)
+    return f"-{first}" if factor < 0 else first, *(f"{'-' if factor < 0 else '+'} {text}" for factor, text in rest)
 
 
-def _times(factor: int, term: Expression) -> str:
+def _times(factor: int, term: Expression, alone: bool) -> str:
     if factor == 1:
-        return _beside(term, _SUM + 1)
-    return f"{factor} * {term if isinstance(term, Product) else _beside(term, _PRODUCT + 1)}"
+        return _alone(term)
+    text = f"{factor} * {term if isinstance(term, Product) else _beside(term, _PRODUCT + 1)}"
+    return text if alone else f"({text})"
 
 
 def _known(name: str, left: int, right: int) -> int:

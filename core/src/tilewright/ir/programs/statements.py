@@ -1,7 +1,7 @@
 """Knows the statements that a program is made of: loops, copies, kernel calls, marks; and how to go through them.
 Does not know programs, steps or plans, nor how anything is printed.
 
-C in a statement is an expression; text is only what others wrote: a kernel's call, a platform's copy, a pass's C.
+C in a statement is an expression; text is only what others wrote that is no plain call: a kernel's loops, a pass's C.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Literal
 from tilewright.ir.programs.expressions import Expression
 
 Phase = Literal["begin", "end"]
-Role = Literal["box", "fetch", "compute", "store", "pipeline"]
+Role = Literal["box", "fetch", "compute", "store", "pipeline", "shared"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,10 +27,14 @@ class ByteRange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Foreign:
-    """Whole statements that a kernel's or a platform's author wrote. `names` are the identifiers in them."""
+    """Whole statements that a kernel's or a platform's author wrote, but for those that are one call.
+
+    `names` are the identifiers in them, `lines` the same statements with how deep they stand; () is `text` as it is.
+    """
 
     text: str
     names: frozenset[str] = frozenset()
+    lines: tuple[tuple[int, Expression | str], ...] = ()
 
     def __str__(self) -> str:
         return self.text

@@ -22,6 +22,7 @@ from tilewright.ir.programs.expressions import (
     Reference,
     Struct,
     Sum,
+    Verbatim,
     added,
     all_of,
     multiplied,
@@ -36,6 +37,8 @@ def names(expressions: Iterable[Expression]) -> set[str]:
         one = waiting.pop()
         if isinstance(one, Name):
             found.add(one.text)
+        elif isinstance(one, Verbatim):
+            found |= one.names
         elif inside := _INSIDE.get(type(one)):
             waiting.extend(inside(one))
             if isinstance(one, FunctionCall):

@@ -5,5 +5,5 @@ TW_KERNEL void tw_take_rows(tw_rows *rows, tw_arrival *arrival, tw_progress *pro
                             int32_t blocks, int32_t capacity, int32_t row_bytes)
 {
     tw_take_arrived(rows, arrival, end - rows->made, bytes, blocks, capacity, row_bytes);
-    progress->waiting = arrival->wanted > 0 ? TW_MORE : TW_OK;
+    progress->waiting = (arrival->wanted > 0) ? TW_MORE : TW_OK;
 }

@@ -1,9 +1,15 @@
 /* Tiles: which trips of its loops a tile runs, which part of an operand that touches, and its transfers. */
 typedef struct {
-    int32_t low, high; /* trips low .. high - 1 */
+    /* trips low .. high - 1 */
+    int32_t low;
+    int32_t high;
 } tw_range;
 
 typedef struct {
-    int32_t low, extent; /* positions of one axis */
-    int32_t before, after; /* positions outside it, where padding is read */
+    /* positions of one axis */
+    int32_t low;
+    int32_t extent;
+    /* positions outside it, where padding is read */
+    int32_t before;
+    int32_t after;
 } tw_span;

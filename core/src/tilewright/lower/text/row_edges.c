@@ -5,7 +5,7 @@ TW_KERNEL void tw_pass_columns(uint8_t *to, const uint8_t *from, int32_t size, i
 {
     for (int32_t row = 0; row < rows; ++row) {
         for (int32_t block = 0; block < blocks; ++block) {
-            memcpy(to + row * to_row + block * to_block, from + row * from_row + block * from_block, (size_t)size);
+            memcpy(to + (row * to_row) + (block * to_block), from + (row * from_row) + (block * from_block), (size_t)size);
         }
     }
 }

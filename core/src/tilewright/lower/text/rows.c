@@ -8,7 +8,8 @@
 
 /* Steps that are computed row by row: how many rows of its loop each has made, and the first that is still there. */
 typedef struct {
-    uint16_t made, first;
+    uint16_t made;
+    uint16_t first;
 } tw_rows;
 
 TW_KERNEL void tw_begin_rows(tw_rows *rows, int32_t steps)
@@ -22,7 +23,7 @@ TW_KERNEL void tw_begin_rows(tw_rows *rows, int32_t steps)
 TW_KERNEL tw_range tw_next_rows(const tw_rows *rows, int32_t most, int32_t extent)
 {
     const int32_t low = rows->made;
-    const tw_range next = {low, extent - low < most ? extent : low + most};
+    const tw_range next = {low, ((extent - low) < most) ? extent : (low + most)};
     return next;
 }
 
@@ -30,7 +31,7 @@ TW_KERNEL tw_range tw_next_rows(const tw_rows *rows, int32_t most, int32_t exten
 TW_KERNEL tw_range tw_rows_before(const tw_rows *rows, int32_t most, int32_t extent)
 {
     const int32_t high = extent - rows->made;
-    const tw_range next = {high < most ? 0 : high - most, high};
+    const tw_range next = {(high < most) ? 0 : (high - most), high};
     return next;
 }
 
@@ -39,11 +40,13 @@ TW_KERNEL tw_range tw_rows_before(const tw_rows *rows, int32_t most, int32_t ext
 TW_KERNEL void tw_make_room(tw_rows *rows, int32_t end, int32_t low, uint8_t *bytes, int32_t blocks, int32_t capacity,
                             int32_t row_bytes)
 {
-    const int32_t first = rows->first, made = rows->made, from = low < made ? low : made;
-    if (end - first > capacity) {
+    const int32_t first = rows->first;
+    const int32_t made = rows->made;
+    const int32_t from = (low < made) ? low : made;
+    if ((end - first) > capacity) {
         for (int32_t i = 0; i < blocks; ++i) {
-            uint8_t *const block = bytes + i * capacity * row_bytes;
-            memmove(block, block + (from - first) * row_bytes, (size_t)((made - from) * row_bytes));
+            uint8_t *const block = bytes + (i * capacity * row_bytes);
+            memmove(block, block + ((from - first) * row_bytes), (size_t)((made - from) * row_bytes));
         }
         rows->first = (uint16_t)from;
     }

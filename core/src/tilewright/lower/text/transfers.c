@@ -10,7 +10,7 @@ TW_KERNEL void tw_transfer(tw_slot *slot, void *dst, const void *src, int32_t by
                            int32_t src_stride)
 {
     tw_queue *const queue = slot->queue;
-    if (queue->started - queue->arrived == TW_TRANSFERS) {
+    if ((queue->started - queue->arrived) == TW_TRANSFERS) {
         tw_oldest_arrives(queue);
     }
     queue->transfer[queue->started % TW_TRANSFERS] =

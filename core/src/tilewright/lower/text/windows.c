@@ -7,7 +7,7 @@ TW_KERNEL tw_span tw_span_inside(int32_t first, int32_t end)
 
 TW_KERNEL int32_t tw_clamp(int32_t value, int32_t low, int32_t high)
 {
-    return value < low ? low : (value > high ? high : value);
+    return (value < low) ? low : ((value > high) ? high : value);
 }
 
 /* Positions of an extent when only every `step`-th counts. */
@@ -18,30 +18,31 @@ TW_KERNEL int32_t tw_steps(int32_t extent, int32_t step)
 
 TW_KERNEL int32_t tw_least(int32_t value, int32_t other)
 {
-    return value < other ? value : other;
+    return (value < other) ? value : other;
 }
 
 TW_KERNEL tw_span tw_span_clipped(int32_t first, int32_t end, int32_t size)
 {
-    const int32_t low = tw_clamp(first, 0, size), high = tw_clamp(end, 0, size);
-    const tw_span span = {low, high > low ? high - low : 0, first < 0 ? -first : 0, end > size ? end - size : 0};
+    const int32_t low = tw_clamp(first, 0, size);
+    const int32_t high = tw_clamp(end, 0, size);
+    const tw_span span = {low, (high > low) ? (high - low) : 0, (first < 0) ? -first : 0, (end > size) ? (end - size) : 0};
     return span;
 }
 
 /* Division towards minus infinity, and the smallest and largest of low % by, (low + 1) % by, .., high % by. */
 TW_KERNEL int32_t tw_floor_div(int32_t value, int32_t by)
 {
-    return value >= 0 ? value / by : -((by - 1 - value) / by);
+    return (value >= 0) ? (value / by) : -((by - 1 - value) / by);
 }
 
 TW_KERNEL int32_t tw_mod_low(int32_t low, int32_t high, int32_t by)
 {
     const int32_t turns = tw_floor_div(low, by);
-    return turns == tw_floor_div(high, by) ? low - turns * by : 0;
+    return (turns == tw_floor_div(high, by)) ? (low - (turns * by)) : 0;
 }
 
 TW_KERNEL int32_t tw_mod_high(int32_t low, int32_t high, int32_t by)
 {
     const int32_t turns = tw_floor_div(high, by);
-    return turns == tw_floor_div(low, by) ? high - turns * by : by - 1;
+    return (turns == tw_floor_div(low, by)) ? (high - (turns * by)) : (by - 1);
 }

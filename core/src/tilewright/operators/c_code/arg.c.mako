@@ -4,7 +4,8 @@ TW_KERNEL int32_t ${function}(int32_t count, const ${type} *x, int32_t step)
     int32_t best = 0;
 % if floating:
     for (int32_t i = 0; i < count; ++i) {
-        const ${type} v = x[i * step], most = x[best * step];
+        const ${type} v = x[i * step];
+        const ${type} most = x[best * step];
         if (v != v) { /* NaN is beyond every number */
 % if last:
             best = i;

@@ -7,12 +7,25 @@ Needs what `element_names` has, and record (the struct's name).
 
 /* y = clip(sum of x * w over group channels and taps, + b), one output at a time, padding skipped; NaN kept. */
 typedef struct {
-    int32_t batches, outputs; /* extents of the output tile */
-    int32_t group_inputs, group_outputs; /* channels of one group */
+    /* extents of the output tile */
+    int32_t batches;
+    int32_t outputs;
+    /* channels of one group */
+    int32_t group_inputs;
+    int32_t group_outputs;
     int32_t first_output; /* channel of the tile's first output in the whole tensor */
-    int32_t x_batch, x_channel, y_batch, y_channel, w_output, w_channel; /* elements between neighbours */
-    tw_axis depth, row, column;
-    float low, high;
+    /* elements between neighbours */
+    int32_t x_batch;
+    int32_t x_channel;
+    int32_t y_batch;
+    int32_t y_channel;
+    int32_t w_output;
+    int32_t w_channel;
+    tw_axis depth;
+    tw_axis row;
+    tw_axis column;
+    float low;
+    float high;
 } ${record};
 
 TW_KERNEL float ${record}_clip(float value, float low, float high)
@@ -26,7 +39,10 @@ TW_KERNEL void tw_conv_window_${kind}(const ${record} *p, int32_t count, tw_taps
 {
     int32_t o = 0;
     for (; o + 4 <= count; o += 4) {
-        float s0 = b ? ${load("b[o]")} : 0.0f, s1 = b ? ${load("b[o + 1]")} : 0.0f, s2 = b ? ${load("b[o + 2]")} : 0.0f, s3 = b ? ${load("b[o + 3]")} : 0.0f;
+        float s0 = b ? ${load("b[o]")} : 0.0f;
+        float s1 = b ? ${load("b[o + 1]")} : 0.0f;
+        float s2 = b ? ${load("b[o + 2]")} : 0.0f;
+        float s3 = b ? ${load("b[o + 3]")} : 0.0f;
         const ${stored} *const wo = w + o * p->w_output;
         for (int32_t kd = depth.first; kd < depth.last; ++kd) {
             for (int32_t kr = row.first; kr < row.last; ++kr) {
@@ -35,7 +51,8 @@ TW_KERNEL void tw_conv_window_${kind}(const ${record} *p, int32_t count, tw_taps
                         + (row.start + kr * p->row.dilation) * p->row.x_step
                         + (column.start + kc * p->column.dilation) * p->column.x_step;
                     const ${stored} *const w0 = wo + kd * p->depth.w_step + kr * p->row.w_step + kc * p->column.w_step;
-                    const ${stored} *const w1 = w0 + p->w_output, *const w2 = w1 + p->w_output;
+                    const ${stored} *const w1 = w0 + p->w_output;
+                    const ${stored} *const w2 = w1 + p->w_output;
                     const ${stored} *const w3 = w2 + p->w_output;
                     for (int32_t c = 0; c < p->group_inputs; ++c) {
                         const float v = ${load("xt[c * p->x_channel]")};

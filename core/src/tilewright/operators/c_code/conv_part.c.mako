@@ -7,15 +7,34 @@ Needs what `element_names` has, and record (the struct's name).
 
 /* The same for a part of the channels: sums are kept in `acc` from part to part, y is written after the last one. */
 typedef struct {
-    int32_t batches, outputs; /* extents of the output tile */
-    int32_t group_inputs, group_outputs; /* channels of one group that this part has; outputs of one group */
+    /* extents of the output tile */
+    int32_t batches;
+    int32_t outputs;
+    /* channels of one group that this part has; outputs of one group */
+    int32_t group_inputs;
+    int32_t group_outputs;
     int32_t group_channels; /* channels from one group of x to the next */
     int32_t first_output; /* channel of the tile's first output in the whole tensor */
-    int32_t x_batch, x_channel, y_batch, y_channel, w_output, w_channel; /* elements between neighbours */
-    tw_axis depth, row, column;
-    float low, high;
-    int32_t first, last; /* whether this is the first part, the last part */
-    int32_t acc_batch, acc_channel, acc_depth, acc_row, acc_column;
+    /* elements between neighbours */
+    int32_t x_batch;
+    int32_t x_channel;
+    int32_t y_batch;
+    int32_t y_channel;
+    int32_t w_output;
+    int32_t w_channel;
+    tw_axis depth;
+    tw_axis row;
+    tw_axis column;
+    float low;
+    float high;
+    /* whether this is the first part, the last part */
+    int32_t first;
+    int32_t last;
+    int32_t acc_batch;
+    int32_t acc_channel;
+    int32_t acc_depth;
+    int32_t acc_row;
+    int32_t acc_column;
 } ${record};
 
 TW_KERNEL float tw_conv_part_window_${kind}(const ${record} *p, tw_taps depth, tw_taps row, tw_taps column,

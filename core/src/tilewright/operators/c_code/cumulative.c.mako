@@ -3,7 +3,7 @@ TW_KERNEL void ${function}(int32_t count, int32_t reverse, const ${type} *x, int
 {
     ${type} total = ${start};
     for (int32_t i = 0; i < count; ++i) {
-        const int32_t at = reverse ? count - 1 - i : i;
+        const int32_t at = reverse ? (count - 1 - i) : i;
         const ${type} v = x[at * x_step];
 % if exclusive:
         y[at * y_step] = total;

@@ -14,7 +14,7 @@ TW_KERNEL void ${function}(${", ".join(parameters)})
 ${"    " * (i + 1)}for (int32_t k${i} = 0; k${i} < n${i}; ++k${i}) {
 % endfor
 ${"    " * (depth + 1)}const int32_t position = tw_gathered((int64_t)i[${at["i"]}], extent);
-${"    " * (depth + 1)}y[${at["y"]}] = x[${at["x"]} + position * step];
+${"    " * (depth + 1)}y[${at["y"]}] = x[${at["x"]} + (position * step)];
 % for i in reversed(loops):
 ${"    " * (i + 1)}}
 % endfor

@@ -5,15 +5,29 @@
 
 /* An image and a grid of positions in it. */
 typedef struct { /* one spatial axis */
-    int32_t size, outputs; /* elements of the image, samples of the tile */
+    /* elements of the image, samples of the tile */
+    int32_t size;
+    int32_t outputs;
     int32_t part; /* where in a coordinate this axis is; below 0: nowhere */
-    int32_t x_step, g_step, y_step; /* elements between neighbours */
+    /* elements between neighbours */
+    int32_t x_step;
+    int32_t g_step;
+    int32_t y_step;
 } tw_grid_axis;
 
 typedef struct {
-    int32_t batches, channels; /* extents of the output tile */
-    int32_t x_batch, x_channel, g_batch, y_batch, y_channel; /* elements between neighbours */
-    tw_grid_axis depth, row, column;
+    /* extents of the output tile */
+    int32_t batches;
+    int32_t channels;
+    /* elements between neighbours */
+    int32_t x_batch;
+    int32_t x_channel;
+    int32_t g_batch;
+    int32_t y_batch;
+    int32_t y_channel;
+    tw_grid_axis depth;
+    tw_grid_axis row;
+    tw_grid_axis column;
 } tw_grid_sample;
 
 typedef struct { /* what is read along one axis for one sample */
@@ -28,8 +42,8 @@ TW_KERNEL float tw_grid_reflected(float position, float low, float high)
     if (!(span > 0.0f)) {
         return low;
     }
-    const float beyond = position < low ? low - position : position - high;
+    const float beyond = (position < low) ? (low - position) : (position - high);
     const int32_t times = (int32_t)(beyond / span);
-    const float rest = beyond - (float)times * span;
-    return (position < low) == (times % 2 == 0) ? low + rest : high - rest;
+    const float rest = beyond - ((float)times * span);
+    return ((position < low) == ((times % 2) == 0)) ? (low + rest) : (high - rest);
 }

@@ -4,11 +4,24 @@
 
 /* y = sum of (x - zero of x) * (w - zero of w) over group channels and taps, modulo 2^32; padding adds nothing. */
 typedef struct {
-    int32_t batches, outputs; /* extents of the output tile */
-    int32_t group_inputs, group_outputs; /* channels of one group */
+    /* extents of the output tile */
+    int32_t batches;
+    int32_t outputs;
+    /* channels of one group */
+    int32_t group_inputs;
+    int32_t group_outputs;
     int32_t first_output; /* channel of the tile's first output in the whole tensor */
-    int32_t x_batch, x_channel, y_batch, y_channel, w_output, w_channel, q_output; /* elements between neighbours */
-    tw_axis depth, row, column;
+    /* elements between neighbours */
+    int32_t x_batch;
+    int32_t x_channel;
+    int32_t y_batch;
+    int32_t y_channel;
+    int32_t w_output;
+    int32_t w_channel;
+    int32_t q_output;
+    tw_axis depth;
+    tw_axis row;
+    tw_axis column;
 } ${function}_shape;
 
 /* One window of one output; x and w are of its group and channel. */
@@ -19,10 +32,10 @@ TW_KERNEL uint32_t ${function}_window(const ${function}_shape *s, tw_taps depth,
     for (int32_t kd = depth.first; kd < depth.last; ++kd) {
         for (int32_t kr = row.first; kr < row.last; ++kr) {
             for (int32_t kc = column.first; kc < column.last; ++kc) {
-                const ${x_type} *const xt = x + (depth.start + kd * s->depth.dilation) * s->depth.x_step
-                    + (row.start + kr * s->row.dilation) * s->row.x_step
-                    + (column.start + kc * s->column.dilation) * s->column.x_step;
-                const ${w_type} *const wt = w + kd * s->depth.w_step + kr * s->row.w_step + kc * s->column.w_step;
+                const ${x_type} *const xt = x + ((depth.start + (kd * s->depth.dilation)) * s->depth.x_step)
+                    + ((row.start + (kr * s->row.dilation)) * s->row.x_step)
+                    + ((column.start + (kc * s->column.dilation)) * s->column.x_step);
+                const ${w_type} *const wt = w + (kd * s->depth.w_step) + (kr * s->row.w_step) + (kc * s->column.w_step);
                 for (int32_t c = 0; c < s->group_inputs; ++c) {
                     sum += (uint32_t)((xt[c * s->x_channel] - x_zero) * (wt[c * s->w_channel] - w_zero));
                 }
@@ -38,11 +51,11 @@ TW_KERNEL void ${function}_outputs(const ${function}_shape *s, tw_taps depth, tw
                                    int32_t *y)
 {
     for (int32_t o = 0; o < s->outputs; ++o) {
-        const int32_t group = (s->first_output + o) / s->group_outputs - s->first_output / s->group_outputs;
+        const int32_t group = ((s->first_output + o) / s->group_outputs) - (s->first_output / s->group_outputs);
         const int32_t w_zero = w_zeros ? w_zeros[o * s->q_output] : 0;
         y[o * s->y_channel] = (int32_t)${function}_window(s, depth, row, column,
-                                                          x + group * s->group_inputs * s->x_channel,
-                                                          w + o * s->w_output, x_zero, w_zero);
+                                                          x + (group * s->group_inputs * s->x_channel),
+                                                          w + (o * s->w_output), x_zero, w_zero);
     }
 }
 
@@ -56,9 +69,9 @@ TW_KERNEL void ${function}(const ${function}_shape s, const ${x_type} *x, const 
                 const tw_taps row = tw_taps_inside(&s.row, j);
                 for (int32_t k = 0; k < s.column.outputs; ++k) {
                     const tw_taps column = tw_taps_inside(&s.column, k);
-                    ${function}_outputs(&s, depth, row, column, x + n * s.x_batch, w, x_zero ? *x_zero : 0, w_zeros,
-                                        y + n * s.y_batch + i * s.depth.y_step + j * s.row.y_step
-                                            + k * s.column.y_step);
+                    ${function}_outputs(&s, depth, row, column, x + (n * s.x_batch), w, x_zero ? *x_zero : 0, w_zeros,
+                                        y + (n * s.y_batch) + (i * s.depth.y_step) + (j * s.row.y_step)
+                                            + (k * s.column.y_step));
                 }
             }
         }

@@ -7,8 +7,9 @@
 TW_KERNEL void tw_layer_normalization_f32(int32_t count, int32_t centred, float epsilon, const float *x, int32_t x_step,
                                           const float *scale, const float *shift, float *y, int32_t y_step)
 {
-    float mean = 0.0f, variance = 0.0f;
-    for (int32_t i = 0; centred && i < count; ++i) {
+    float mean = 0.0f;
+    float variance = 0.0f;
+    for (int32_t i = 0; centred && (i < count); ++i) {
         mean += x[i * x_step];
     }
     mean /= (float)count;
@@ -16,9 +17,9 @@ TW_KERNEL void tw_layer_normalization_f32(int32_t count, int32_t centred, float 
         const float d = x[i * x_step] - mean;
         variance += d * d;
     }
-    const float factor = 1.0f / tw_sqrtf(variance / (float)count + epsilon);
+    const float factor = 1.0f / tw_sqrtf((variance / (float)count) + epsilon);
     for (int32_t i = 0; i < count; ++i) {
         const float even = (x[i * x_step] - mean) * factor;
-        y[i * y_step] = (scale ? even * scale[i] : even) + (shift ? shift[i] : 0.0f);
+        y[i * y_step] = (scale ? (even * scale[i]) : even) + (shift ? shift[i] : 0.0f);
     }
 }

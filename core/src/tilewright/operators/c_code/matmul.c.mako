@@ -6,10 +6,23 @@ Needs what `element_names` has, record (the struct's name) and zero (a constant 
 
 /* y = clip(alpha * (a . b) + beta * c): one matrix product, four columns at a time share the reads of a; NaN kept. */
 typedef struct {
-    int32_t rows, columns, depth;
-    int32_t a_row, b_row, c_row, y_row; /* elements between neighbours; b_row where every row has its own matrix */
-    int32_t a_depth, b_depth, b_column, c_column, y_column;
-    ${real} alpha, beta, low, high;
+    int32_t rows;
+    int32_t columns;
+    int32_t depth;
+    /* elements between neighbours; b_row where every row has its own matrix */
+    int32_t a_row;
+    int32_t b_row;
+    int32_t c_row;
+    int32_t y_row;
+    int32_t a_depth;
+    int32_t b_depth;
+    int32_t b_column;
+    int32_t c_column;
+    int32_t y_column;
+    ${real} alpha;
+    ${real} beta;
+    ${real} low;
+    ${real} high;
 } ${record};
 
 TW_KERNEL ${real} ${record}_finish(const ${record} *p, ${real} sum, const ${stored} *c, int32_t at)
@@ -27,9 +40,14 @@ TW_KERNEL void tw_matmul_${kind}(const ${record} p, const ${stored} *a, const ${
         const int32_t cm = m * p.c_row;
         int32_t n = 0;
         for (; n + 4 <= p.columns; n += 4) {
-            const ${stored} *const b0 = bm + n * p.b_column, *const b1 = b0 + p.b_column;
-            const ${stored} *const b2 = b1 + p.b_column, *const b3 = b2 + p.b_column;
-            ${real} s0 = ${zero}, s1 = ${zero}, s2 = ${zero}, s3 = ${zero};
+            const ${stored} *const b0 = bm + n * p.b_column;
+            const ${stored} *const b1 = b0 + p.b_column;
+            const ${stored} *const b2 = b1 + p.b_column;
+            const ${stored} *const b3 = b2 + p.b_column;
+            ${real} s0 = ${zero};
+            ${real} s1 = ${zero};
+            ${real} s2 = ${zero};
+            ${real} s3 = ${zero};
             for (int32_t k = 0; k < p.depth; ++k) {
                 const ${real} v = ${load("am[k * p.a_depth]")};
                 s0 += v * ${load("b0[k * p.b_depth]")};

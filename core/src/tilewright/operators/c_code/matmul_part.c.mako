@@ -6,11 +6,28 @@ Needs what `element_names` has, record (the struct's name) and zero (a constant 
 
 /* The same for a part of the depth: sums are kept in `acc` from part to part, y is written after the last one. */
 typedef struct {
-    int32_t rows, columns, depth;
-    int32_t a_row, b_row, c_row, y_row, acc_row; /* elements between neighbours; b_row as in tw_matmul */
-    int32_t a_depth, b_depth, b_column, c_column, y_column, acc_column;
-    ${real} alpha, beta, low, high;
-    int32_t first, last; /* whether this is the first part, the last part */
+    int32_t rows;
+    int32_t columns;
+    int32_t depth;
+    /* elements between neighbours; b_row as in tw_matmul */
+    int32_t a_row;
+    int32_t b_row;
+    int32_t c_row;
+    int32_t y_row;
+    int32_t acc_row;
+    int32_t a_depth;
+    int32_t b_depth;
+    int32_t b_column;
+    int32_t c_column;
+    int32_t y_column;
+    int32_t acc_column;
+    ${real} alpha;
+    ${real} beta;
+    ${real} low;
+    ${real} high;
+    /* whether this is the first part, the last part */
+    int32_t first;
+    int32_t last;
 } ${record};
 
 TW_KERNEL void tw_matmul_part_${kind}(const ${record} p, const ${stored} *a, const ${stored} *b, const ${stored} *c, ${real} *acc,

@@ -4,7 +4,15 @@
 
 /* What a pool is called with. */
 typedef struct {
-    int32_t batches, channels; /* extents of the output tile */
-    int32_t x_batch, x_channel, y_batch, y_channel; /* elements between neighbours */
-    tw_axis depth, row, column;
+    /* extents of the output tile */
+    int32_t batches;
+    int32_t channels;
+    /* elements between neighbours */
+    int32_t x_batch;
+    int32_t x_channel;
+    int32_t y_batch;
+    int32_t y_channel;
+    tw_axis depth;
+    tw_axis row;
+    tw_axis column;
 } tw_pool;

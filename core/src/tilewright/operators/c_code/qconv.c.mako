@@ -4,16 +4,16 @@
 TW_KERNEL void ${function}_inside(const tw_qconv *p, int32_t count, int32_t x_apart, tw_taps depth, tw_taps row,
         tw_taps column, const ${x_type} *x, const ${w_type} *w, const int32_t *z, int${bits}_t *acc)
 {
-    const int32_t taps = p->joined ? column.last - column.first : 1; /* in one run */
+    const int32_t taps = p->joined ? (column.last - column.first) : 1; /* in one run */
     const ${dot} run = {.count = taps * p->group_inputs, .x_step = p->step, .w_step = 1, .x_apart = x_apart,
         .w_apart = p->w_output, .x_zero_point = p->x_zero_point, .w_zero_points = z};
     for (int32_t kd = depth.first; kd < depth.last; ++kd) {
         for (int32_t kr = row.first; kr < row.last; ++kr) {
             for (int32_t kc = column.first; kc < column.last; kc += taps) {
-                const ${x_type} *const xt = x + (depth.start + kd * p->depth.dilation) * p->depth.x_step
-                    + (row.start + kr * p->row.dilation) * p->row.x_step
-                    + (column.start + kc * p->column.dilation) * p->column.x_step;
-                const ${w_type} *const wt = w + kd * p->depth.w_step + kr * p->row.w_step + kc * p->column.w_step;
+                const ${x_type} *const xt = x + ((depth.start + (kd * p->depth.dilation)) * p->depth.x_step)
+                    + ((row.start + (kr * p->row.dilation)) * p->row.x_step)
+                    + ((column.start + (kc * p->column.dilation)) * p->column.x_step);
+                const ${w_type} *const wt = w + (kd * p->depth.w_step) + (kr * p->row.w_step) + (kc * p->column.w_step);
                 if (count == 4) {
                     ${dot}_4(run, xt, wt, acc);
                 } else {
@@ -30,7 +30,7 @@ TW_KERNEL int${bits}_t ${function}_weights(const tw_qconv *p, int32_t first, int
 {
     int${bits}_t sum = 0;
     for (int32_t kc = first; kc < last; ++kc) {
-        const ${w_type} *const wt = w + kc * p->column.w_step;
+        const ${w_type} *const wt = w + (kc * p->column.w_step);
         for (int32_t c = 0; c < p->group_inputs; ++c) {
             sum += wt[c] - zero_point;
         }
@@ -45,8 +45,8 @@ TW_KERNEL int${bits}_t ${function}_outside(const tw_qconv *p, tw_taps depth, tw_
     int${bits}_t sum = 0;
     for (int32_t kd = 0; kd < p->depth.taps; ++kd) {
         for (int32_t kr = 0; kr < p->row.taps; ++kr) {
-            const int32_t within = kd >= depth.first && kd < depth.last && kr >= row.first && kr < row.last;
-            const ${w_type} *const wt = w + kd * p->depth.w_step + kr * p->row.w_step;
+            const int32_t within = (kd >= depth.first) && (kd < depth.last) && (kr >= row.first) && (kr < row.last);
+            const ${w_type} *const wt = w + (kd * p->depth.w_step) + (kr * p->row.w_step);
             if (!within) {
                 sum += ${function}_weights(p, 0, p->column.taps, wt, zero_point);
                 continue;
@@ -68,12 +68,12 @@ TW_KERNEL void ${function}_outputs(const tw_qconv *p, int32_t count, int32_t x_a
         acc[j] = b ? b[j] : 0;
     }
     ${function}_inside(p, count, x_apart, depth, row, column, x, w, z, acc);
-    const int32_t clipped = depth.last - depth.first < p->depth.taps || row.last - row.first < p->row.taps
-        || column.last - column.first < p->column.taps;
+    const int32_t clipped = ((depth.last - depth.first) < p->depth.taps) || ((row.last - row.first) < p->row.taps)
+        || ((column.last - column.first) < p->column.taps);
     for (int32_t j = 0; j < count; ++j) {
-        if (p->padding != 0 && clipped) {
+        if ((p->padding != 0) && clipped) {
             acc[j] += p->padding
-                * ${function}_outside(p, depth, row, column, w + j * p->w_output, z ? z[j] : 0);
+                * ${function}_outside(p, depth, row, column, w + (j * p->w_output), z ? z[j] : 0);
         }
         y[j * p->y_channel] = (${y_type})tw_requant_int${bits}(acc[j], r[j], p->requant);
     }
@@ -84,18 +84,19 @@ TW_KERNEL void ${function}_window(const tw_qconv *p, tw_taps depth, tw_taps row,
         const ${x_type} *x, const ${w_type} *w, const int32_t *b, const int32_t *r, const int32_t *z, ${y_type} *y)
 {
     const int32_t group = p->group_inputs * p->x_channel; /* elements of x to the next group */
-    int32_t left = p->group_outputs - p->first_output % p->group_outputs; /* outputs of the current group */
+    int32_t left = p->group_outputs - (p->first_output % p->group_outputs); /* outputs of the current group */
     int32_t at = 0;
     for (int32_t o = 0; o < p->outputs;) {
         const int32_t room = p->outputs - o;
-        const int32_t count = room >= 4 && (p->group_outputs == 1 || left >= 4) ? 4 : 1;
-        const int32_t *const bo = b ? b + o : b, *const zo = z ? z + o : z;
+        const int32_t count = ((room >= 4) && ((p->group_outputs == 1) || (left >= 4))) ? 4 : 1;
+        const int32_t *const bo = b ? (b + o) : b;
+        const int32_t *const zo = z ? (z + o) : z;
         if (count == 4) {
-            ${function}_outputs(p, 4, p->group_outputs == 1 ? group : 0, depth, row, column, x + at,
-                w + o * p->w_output, bo, r + o, zo, y + o * p->y_channel);
+            ${function}_outputs(p, 4, (p->group_outputs == 1) ? group : 0, depth, row, column, x + at,
+                w + (o * p->w_output), bo, r + o, zo, y + (o * p->y_channel));
         } else {
             ${function}_outputs(p, 1, 0, depth, row, column, x + at,
-                w + o * p->w_output, bo, r + o, zo, y + o * p->y_channel);
+                w + (o * p->w_output), bo, r + o, zo, y + (o * p->y_channel));
         }
         o += count;
         if (p->group_outputs == 1) {
@@ -118,8 +119,8 @@ TW_KERNEL void ${function}(const tw_qconv p, const ${x_type} *x, const ${w_type}
                 const tw_taps row = tw_taps_inside(&p.row, j);
                 for (int32_t k = 0; k < p.column.outputs; ++k) {
                     const tw_taps column = tw_taps_inside(&p.column, k);
-                    ${function}_window(&p, depth, row, column, x + n * p.x_batch, w, b, r, z,
-                        y + n * p.y_batch + i * p.depth.y_step + j * p.row.y_step + k * p.column.y_step);
+                    ${function}_window(&p, depth, row, column, x + (n * p.x_batch), w, b, r, z,
+                        y + (n * p.y_batch) + (i * p.depth.y_step) + (j * p.row.y_step) + (k * p.column.y_step));
                 }
             }
         }

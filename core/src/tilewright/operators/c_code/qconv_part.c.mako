@@ -9,16 +9,16 @@ TW_KERNEL void ${function}_window(const tw_qconv_part *p, tw_taps depth, tw_taps
     const int32_t zero = z ? z[0] : 0;
     for (int32_t kd = 0; kd < p->depth.taps; ++kd) {
         for (int32_t kr = 0; kr < p->row.taps; ++kr) {
-            const int32_t within = kd >= depth.first && kd < depth.last && kr >= row.first && kr < row.last;
+            const int32_t within = (kd >= depth.first) && (kd < depth.last) && (kr >= row.first) && (kr < row.last);
             for (int32_t kc = 0; kc < p->column.taps; ++kc) {
-                const ${w_type} *const wt = w + kd * p->depth.w_step + kr * p->row.w_step + kc * p->column.w_step;
-                if (within && kc >= column.first && kc < column.last) {
-                    ${dot}_1(run, x + (depth.start + kd * p->depth.dilation) * p->depth.x_step
-                        + (row.start + kr * p->row.dilation) * p->row.x_step
-                        + (column.start + kc * p->column.dilation) * p->column.x_step, wt, sum);
+                const ${w_type} *const wt = w + (kd * p->depth.w_step) + (kr * p->row.w_step) + (kc * p->column.w_step);
+                if (within && (kc >= column.first) && (kc < column.last)) {
+                    ${dot}_1(run, x + ((depth.start + (kd * p->depth.dilation)) * p->depth.x_step)
+                        + ((row.start + (kr * p->row.dilation)) * p->row.x_step)
+                        + ((column.start + (kc * p->column.dilation)) * p->column.x_step), wt, sum);
                     continue;
                 }
-                for (int32_t c = 0; p->padding != 0 && c < p->group_inputs; ++c) {
+                for (int32_t c = 0; (p->padding != 0) && (c < p->group_inputs); ++c) {
                     *sum += p->padding * (wt[c] - zero);
                 }
             }
@@ -33,10 +33,10 @@ TW_KERNEL void ${function}_outputs(const tw_qconv_part *p, tw_taps depth, tw_tap
 {
     const int32_t skipped = p->first_output % p->group_outputs;
     for (int32_t o = 0; o < p->outputs; ++o) {
-        const ${x_type} *const xg = x + (skipped + o) / p->group_outputs * p->group_channels * p->x_channel;
-        int${bits}_t *const kept = acc + o * p->acc_channel;
+        const ${x_type} *const xg = x + ((skipped + o) / p->group_outputs * p->group_channels * p->x_channel);
+        int${bits}_t *const kept = acc + (o * p->acc_channel);
         int${bits}_t sum = p->first ? (b ? b[o] : 0) : *kept;
-        ${function}_window(p, depth, row, column, xg, w + o * p->w_output, z ? z + o : z, &sum);
+        ${function}_window(p, depth, row, column, xg, w + (o * p->w_output), z ? (z + o) : z, &sum);
         if (p->last) {
             y[o * p->y_channel] = (${y_type})tw_requant_int${bits}(sum, r[o], p->requant);
         } else {
@@ -56,9 +56,9 @@ TW_KERNEL void ${function}(const tw_qconv_part p, const ${x_type} *x, const ${w_
                 const tw_taps row = tw_taps_inside(&p.row, j);
                 for (int32_t k = 0; k < p.column.outputs; ++k) {
                     const tw_taps column = tw_taps_inside(&p.column, k);
-                    ${function}_outputs(&p, depth, row, column, x + n * p.x_batch, w, b, r, z,
-                        acc + n * p.acc_batch + i * p.acc_depth + j * p.acc_row + k * p.acc_column,
-                        y + n * p.y_batch + i * p.depth.y_step + j * p.row.y_step + k * p.column.y_step);
+                    ${function}_outputs(&p, depth, row, column, x + (n * p.x_batch), w, b, r, z,
+                        acc + (n * p.acc_batch) + (i * p.acc_depth) + (j * p.acc_row) + (k * p.acc_column),
+                        y + (n * p.y_batch) + (i * p.depth.y_step) + (j * p.row.y_step) + (k * p.column.y_step));
                 }
             }
         }

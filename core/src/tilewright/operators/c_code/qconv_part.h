@@ -4,14 +4,33 @@
 #include <stdint.h>
 
 typedef struct {
-    int32_t batches, outputs; /* extents of the output tile */
-    int32_t group_inputs, group_outputs; /* channels of one group that this part has; outputs of one group */
+    /* extents of the output tile */
+    int32_t batches;
+    int32_t outputs;
+    /* channels of one group that this part has; outputs of one group */
+    int32_t group_inputs;
+    int32_t group_outputs;
     int32_t group_channels; /* channels from one group of x to the next */
     int32_t first_output; /* channel of the tile's first output in the whole tensor */
-    int32_t x_batch, x_channel, y_batch, y_channel, w_output; /* elements between neighbours */
-    tw_axis depth, row, column;
-    int32_t x_zero_point, padding; /* what a position outside counts for: pad_value - x_zero_point */
-    int32_t first, last; /* whether this is the first part of the channels, the last part */
-    int32_t acc_batch, acc_channel, acc_depth, acc_row, acc_column;
+    /* elements between neighbours */
+    int32_t x_batch;
+    int32_t x_channel;
+    int32_t y_batch;
+    int32_t y_channel;
+    int32_t w_output;
+    tw_axis depth;
+    tw_axis row;
+    tw_axis column;
+    /* what a position outside counts for: pad_value - x_zero_point */
+    int32_t x_zero_point;
+    int32_t padding;
+    /* whether this is the first part of the channels, the last part */
+    int32_t first;
+    int32_t last;
+    int32_t acc_batch;
+    int32_t acc_channel;
+    int32_t acc_depth;
+    int32_t acc_row;
+    int32_t acc_column;
     tw_requant requant;
 } tw_qconv_part;

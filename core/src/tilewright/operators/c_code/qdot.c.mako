@@ -2,8 +2,12 @@
 /* Sums of (x - x_zero_point) * (w - w_zero_point), added to the accumulators of one or of four outputs. */
 typedef struct {
     int32_t count; /* products */
-    int32_t x_step, w_step; /* elements between the factors of successive products */
-    int32_t x_apart, w_apart; /* elements between the factors of successive outputs */
+    /* elements between the factors of successive products */
+    int32_t x_step;
+    int32_t w_step;
+    /* elements between the factors of successive outputs */
+    int32_t x_apart;
+    int32_t w_apart;
     int32_t x_zero_point;
     const int32_t *w_zero_points; /* one per output; null where all are zero */
 } ${dot};
@@ -21,7 +25,10 @@ TW_KERNEL void ${dot}_1(${dot} p, const ${x_type} *x, const ${w_type} *w, int${b
 TW_KERNEL void ${dot}_4(${dot} p, const ${x_type} *x, const ${w_type} *w, int${bits}_t *acc)
 {
     const int32_t *const z = p.w_zero_points;
-    const int32_t z0 = z ? z[0] : 0, z1 = z ? z[1] : 0, z2 = z ? z[2] : 0, z3 = z ? z[3] : 0;
+    const int32_t z0 = z ? z[0] : 0;
+    const int32_t z1 = z ? z[1] : 0;
+    const int32_t z2 = z ? z[2] : 0;
+    const int32_t z3 = z ? z[3] : 0;
     int${bits}_t sum0 = acc[0], sum1 = acc[1], sum2 = acc[2], sum3 = acc[3];
     for (int32_t i = 0; i < p.count; ++i) {
         const ${x_type} *const xi = x + i * p.x_step;

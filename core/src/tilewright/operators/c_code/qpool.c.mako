@@ -5,13 +5,16 @@
 TW_KERNEL void ${function}_sums(const tw_pool *p, int32_t count, tw_taps depth, tw_taps row, tw_taps column,
         const ${x_type} *x, int32_t *sums)
 {
-    int32_t sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
+    int32_t sum0 = 0;
+    int32_t sum1 = 0;
+    int32_t sum2 = 0;
+    int32_t sum3 = 0;
     for (int32_t kd = depth.first; kd < depth.last; ++kd) {
         for (int32_t kr = row.first; kr < row.last; ++kr) {
-            const ${x_type} *const line = x + (depth.start + kd * p->depth.dilation) * p->depth.x_step
-                + (row.start + kr * p->row.dilation) * p->row.x_step;
+            const ${x_type} *const line = x + ((depth.start + (kd * p->depth.dilation)) * p->depth.x_step)
+                + ((row.start + (kr * p->row.dilation)) * p->row.x_step);
             for (int32_t kc = column.first; kc < column.last; ++kc) {
-                const ${x_type} *const xt = line + (column.start + kc * p->column.dilation) * p->column.x_step;
+                const ${x_type} *const xt = line + ((column.start + (kc * p->column.dilation)) * p->column.x_step);
                 sum0 += xt[0];
                 if (count == 4) {
                     sum1 += xt[p->x_channel];
@@ -35,14 +38,14 @@ TW_KERNEL void ${function}_window(const tw_pool *p, tw_requant requant, tw_taps 
 {
     int32_t sums[4];
     int32_t c = 0;
-    for (; c + 4 <= p->channels; c += 4) {
-        ${function}_sums(p, 4, depth, row, column, x + c * p->x_channel, sums);
+    for (; (c + 4) <= p->channels; c += 4) {
+        ${function}_sums(p, 4, depth, row, column, x + (c * p->x_channel), sums);
         for (int32_t j = 0; j < 4; ++j) {
             y[(c + j) * p->y_channel] = (${y_type})tw_requant_int32(sums[j] - zeros, word, requant);
         }
     }
     for (; c < p->channels; ++c) {
-        ${function}_sums(p, 1, depth, row, column, x + c * p->x_channel, sums);
+        ${function}_sums(p, 1, depth, row, column, x + (c * p->x_channel), sums);
         y[c * p->y_channel] = (${y_type})tw_requant_int32(sums[0] - zeros, word, requant);
     }
 }
@@ -60,14 +63,14 @@ TW_KERNEL void ${function}(const tw_pool p, const tw_requant requant, int32_t x_
                     const tw_taps column = tw_taps_inside(&p.column, k);
                     const int32_t inside = (depth.last - depth.first) * (row.last - row.first)
                         * (column.last - column.first);
-                    const int32_t counted = padding ? tw_taps_below(&p.depth, depth.start, p.depth.counted)
+                    const int32_t counted = padding ? (tw_taps_below(&p.depth, depth.start, p.depth.counted)
                             * tw_taps_below(&p.row, row.start, p.row.counted)
-                            * tw_taps_below(&p.column, column.start, p.column.counted)
+                            * tw_taps_below(&p.column, column.start, p.column.counted))
                         : inside;
-                    const int32_t word = r[words == 1 || counted < 1 ? 0 : counted - 1];
+                    const int32_t word = r[((words == 1) || (counted < 1)) ? 0 : (counted - 1)];
                     ${function}_window(&p, requant, depth, row, column, inside * x_zero_point, word,
-                        x + n * p.x_batch,
-                        y + n * p.y_batch + i * p.depth.y_step + j * p.row.y_step + k * p.column.y_step);
+                        x + (n * p.x_batch),
+                        y + (n * p.y_batch) + (i * p.depth.y_step) + (j * p.row.y_step) + (k * p.column.y_step));
                 }
             }
         }

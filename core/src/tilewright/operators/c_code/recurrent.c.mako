@@ -24,7 +24,10 @@
     unclipped = 2 if cell == "lstm" else -1
 %>\
 typedef struct { /* elements between neighbours, but for the first line */
-    int32_t steps, batches, hidden, reverse;
+    int32_t steps;
+    int32_t batches;
+    int32_t hidden;
+    int32_t reverse;
 % for name in names:
     int32_t ${", ".join(f"{name.lower()}_{axis}" for axis in strides[name])};
 % endfor
@@ -44,7 +47,7 @@ TW_KERNEL float ${function}_f${index}(float ${"v" if not clip or index == unclip
 TW_KERNEL float ${function}_dot(const ${function}_shape *p, const float *r, int32_t unit, const float *h,
                    int32_t h_unit)
 {
-    const float *const row = r + unit * p->r_row;
+    const float *const row = r + (unit * p->r_row);
     float sum = 0.0f;
     for (int32_t k = 0; k < p->hidden; ++k) {
         sum += row[k * p->r_unit] * h[k * h_unit];
@@ -64,9 +67,9 @@ TW_KERNEL void ${function}(${",\n                   ".join(", ".join(parameters[
 {
     float *const next = scratch;
     for (int32_t b = 0; b < p.batches; ++b) {
-        float *const h = hn + b * p.hn_batch;
+        float *const h = hn + (b * p.hn_batch);
 % if cell == "lstm":
-        float *const c = cn + b * p.cn_batch;
+        float *const c = cn + (b * p.cn_batch);
 % endif
         for (int32_t j = 0; j < p.hidden; ++j) {
             h[j * p.hn_unit] = ${"h0[b * p.h0_batch + j * p.h0_unit]" if "H0" in names else "0.0f"};
@@ -76,13 +79,13 @@ TW_KERNEL void ${function}(${",\n                   ".join(", ".join(parameters[
         }
 % if "S" in names:
         const int32_t wanted = s[b * p.s_batch];
-        const int32_t length = wanted < 0 ? 0 : (wanted < p.steps ? wanted : p.steps);
+        const int32_t length = (wanted < 0) ? 0 : ((wanted < p.steps) ? wanted : p.steps);
 % else:
         const int32_t length = p.steps;
 % endif
         for (int32_t t = 0; t < length; ++t) {
-            const int32_t at = p.reverse ? length - 1 - t : t;
-            const float *const gt = g + at * p.g_step + b * p.g_batch;
+            const int32_t at = p.reverse ? (length - 1 - t) : t;
+            const float *const gt = g + (at * p.g_step) + (b * p.g_batch);
 % if cell == "gru" and not before_reset:
             float *const left = next + p.hidden;
             for (int32_t j = 0; j < p.hidden; ++j) {
@@ -103,7 +106,7 @@ TW_KERNEL void ${function}(${",\n                   ".join(", ".join(parameters[
                 const float inside = ${dot(2, "left, 1")};
 % endif
                 const float fresh = ${function}_f1(${given(2)} + inside);
-                next[j] = (1.0f - update) * fresh + update * h[j * p.hn_unit];
+                next[j] = ((1.0f - update) * fresh) + (update * h[j * p.hn_unit]);
 % else:
                 const float before = c[j * p.cn_unit];
                 const float in = ${function}_f0(${total(0)}${peep(0, "before")});
@@ -113,7 +116,7 @@ TW_KERNEL void ${function}(${",\n                   ".join(", ".join(parameters[
                 const float keep = ${function}_f0(${total(2)}${peep(2, "before")});
 % endif
                 const float fresh = ${function}_f1(${total(3)});
-                const float after = keep * before + in * fresh;
+                const float after = (keep * before) + (in * fresh);
                 const float out = ${function}_f0(${total(1)}${peep(1, "after")});
                 c[j * p.cn_unit] = after;
                 next[j] = out * ${function}_f2(after);
@@ -122,14 +125,14 @@ TW_KERNEL void ${function}(${",\n                   ".join(", ".join(parameters[
             for (int32_t j = 0; j < p.hidden; ++j) {
                 h[j * p.hn_unit] = next[j];
 % if "Y" in names:
-                y[at * p.y_step + b * p.y_batch + j * p.y_unit] = next[j];
+                y[(at * p.y_step) + (b * p.y_batch) + (j * p.y_unit)] = next[j];
 % endif
             }
         }
 % if "S" in names and "Y" in names:
         for (int32_t t = length; t < p.steps; ++t) {
             for (int32_t j = 0; j < p.hidden; ++j) {
-                y[t * p.y_step + b * p.y_batch + j * p.y_unit] = 0.0f;
+                y[(t * p.y_step) + (b * p.y_batch) + (j * p.y_unit)] = 0.0f;
             }
         }
 % endif

@@ -5,7 +5,7 @@ TW_KERNEL void tw_reduce_leave_f32(int32_t kept, float divisor, float low, float
 {
     for (int32_t k = 0; k < kept; ++k) {
         const float v = sums[k * sums_kept] / divisor;
-        y[k * y_kept] = v < low ? low : (v > high ? high : v);
+        y[k * y_kept] = (v < low) ? low : ((v > high) ? high : v);
     }
 }
 % else:

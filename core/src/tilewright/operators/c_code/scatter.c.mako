@@ -9,12 +9,12 @@ TW_KERNEL void ${function}(int32_t elements, int32_t count, int32_t slice, const
         y[i] = x[i];
     }
     for (int32_t i = 0; i < count; ++i) {
-        if (places[i] < 0 || places[i] > elements - slice) {
+        if ((places[i] < 0) || (places[i] > (elements - slice))) {
             continue;
         }
         ${c_type} *const target = y + places[i];
         for (int32_t k = 0; k < slice; ++k) {
-            const ${c_type} update = updates[i * slice + k];
+            const ${c_type} update = updates[(i * slice) + k];
 % if expression == "update":
             target[k] = update;
 % else:

@@ -31,7 +31,8 @@ static inline int32_t toy_nearest(float x)
 static inline void toy_quantize_mfcc_0(const float *real, int8_t *stored)
 {
     for (uint32_t i = 0; i < TOY_IN_MFCC_0_ELEMENTS; ++i) {
-        const int32_t nearest = toy_nearest(real[i] / TOY_IN_MFCC_0_SCALE);
+        const float scaled = real[i] / TOY_IN_MFCC_0_SCALE;
+        const int32_t nearest = toy_nearest(scaled);
         const int32_t moved = nearest + TOY_IN_MFCC_0_ZERO_POINT;
         stored[i] = (int8_t)(moved < -128 ? -128 : (moved > 127 ? 127 : moved));
     }

@@ -10,13 +10,13 @@ TW_KERNEL void tw_taps_of(const tw_depthwise *p, uintptr_t base, uintptr_t outsi
         int32_t edge, uintptr_t *table)
 {
     const tw_inside inside = tw_inside_of(left, p->columns, p->column_dilation, p->width);
-    const int32_t before = edge ? (inside.first - left) / p->column_dilation : 0; /* taps left of x */
-    const int32_t within = edge ? before + inside.count : p->columns;
+    const int32_t before = edge ? ((inside.first - left) / p->column_dilation) : 0; /* taps left of x */
+    const int32_t within = edge ? (before + inside.count) : p->columns;
     const uintptr_t step = (uintptr_t)(p->column_dilation * p->channels);
     for (int32_t i = 0; i < p->rows; ++i) {
-        const int32_t row = top + i * p->row_dilation;
-        const int32_t last = !edge || (row >= 0 && row < p->height) ? within : before;
-        uintptr_t at = (uintptr_t)(i * p->row_dilation * p->x_row) + (uintptr_t)before * step;
+        const int32_t row = top + (i * p->row_dilation);
+        const int32_t last = (!edge || ((row >= 0) && (row < p->height))) ? within : before;
+        uintptr_t at = (uintptr_t)(i * p->row_dilation * p->x_row) + ((uintptr_t)before * step);
         int32_t j = 0;
         for (; j < before; ++j) {
             *table++ = outside - base;

@@ -15,7 +15,8 @@ TW_KERNEL void ${function}(const uint8_t *x, uint8_t *y, int32_t *acc, int32_t p
             sums[0] = sums[1] = sums[2] = sums[3] = -zeros;
         }
         for (int32_t left = pixels; left > 0;) {
-            uint32_t even = 0, odd = 0;
+            uint32_t even = 0;
+            uint32_t odd = 0;
             const int32_t rest = left > 255 ? left - 255 : 0;
             for (; left > rest; --left) {
                 const uint32_t v = tw_dsp_load(at);

@@ -42,7 +42,8 @@ TW_KERNEL void ${function}(const tw_windows p, const uint8_t *x, uint8_t *y, con
                 int32_t sums[4] = {-inside * x_zero_point, -inside * x_zero_point, -inside * x_zero_point,
                     -inside * x_zero_point};
 % if not long_windows:
-                uint32_t even = 0, odd = 0;
+                uint32_t even = 0;
+                uint32_t odd = 0;
                 for (int32_t t = 0; t < rows.count; ++t) {
                     const uint8_t *tap = at;
                     for (int32_t k = columns.count; k > 0; --k) {
@@ -58,7 +59,8 @@ TW_KERNEL void ${function}(const tw_windows p, const uint8_t *x, uint8_t *y, con
                 for (int32_t t = 0; t < rows.count; ++t) {
                     const uint8_t *tap = at;
                     for (int32_t k = columns.count; k > 0;) {
-                        uint32_t even = 0, odd = 0;
+                        uint32_t even = 0;
+                        uint32_t odd = 0;
                         const int32_t rest = k > 255 ? k - 255 : 0;
                         for (; k > rest; --k) {
                             const uint32_t v = tw_dsp_load(tap);

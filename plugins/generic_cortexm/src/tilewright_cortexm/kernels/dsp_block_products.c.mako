@@ -9,7 +9,8 @@ TW_KERNEL void ${products}(const tw_dsp_block *b, int32_t pixels, int32_t channe
     for (int32_t i = 0; i < b->blocks; ++i) {
         const int32_t *const p = b->parameters + 2 * channels * i;
         for (int32_t result = 0; result < pixels * channels; ++result) {
-            const int32_t j = result / channels, c = result % channels;
+            const int32_t j = result / channels;
+            const int32_t c = result % channels;
             int32_t sum = p[c]${" + b->more[j]" if more else ""};
             const uint32_t *v = w + c;
 % if bytes_of:

@@ -9,7 +9,8 @@ static void ${function}(const tw_depthwise p, const uint8_t *x, const uint8_t *w
         uint8_t *y, void *scratch, int32_t words, int32_t above, int32_t zero_point)
 {
     const uint32_t pad = (uint32_t)p.pad * UINT32_C(0x01010101);
-    uint32_t *const taps = scratch, *const ring = taps + 40;
+    uint32_t *const taps = scratch;
+    uint32_t *const ring = taps + 40;
     for (int32_t i = 0; i < 12 * words; ++i) { /* columns outside stay what they are */
         ring[i] = tw_dsp_even_${widen}(pad);
     }
@@ -18,7 +19,9 @@ static void ${function}(const tw_depthwise p, const uint8_t *x, const uint8_t *w
         for (int32_t i = 0; i < 4; ++i) {
             tw_dsp_taps(w + 9 * (c + i), taps + 10 * i);
         }
-        int32_t loaded = 0, slot = 0; /* rows of x, from -top, and the next one's slot */
+        /* rows of x, from -top, and the next one's slot */
+        int32_t loaded = 0;
+        int32_t slot = 0;
         for (int32_t i = 0; i < p.out_height; ++i) {
             for (; loaded < i * p.row_stride + 3; ++loaded) {
                 const int32_t row = loaded - p.top;

@@ -10,7 +10,7 @@ TW_KERNEL int32_t tw_dsp_mlabb(uint32_t x, uint32_t w, int32_t sum)
     __asm__("smlabb %0, %1, %2, %0" : "+r"(sum) : "r"(x), "r"(w));
     return sum;
 #else
-    return sum + tw_dsp_half(x, 0) * tw_dsp_half(w, 0);
+    return sum + (tw_dsp_half(x, 0) * tw_dsp_half(w, 0));
 #endif
 }
 
@@ -20,6 +20,6 @@ TW_KERNEL int32_t tw_dsp_mlatt(uint32_t x, uint32_t w, int32_t sum)
     __asm__("smlatt %0, %1, %2, %0" : "+r"(sum) : "r"(x), "r"(w));
     return sum;
 #else
-    return sum + tw_dsp_half(x, 1) * tw_dsp_half(w, 1);
+    return sum + (tw_dsp_half(x, 1) * tw_dsp_half(w, 1));
 #endif
 }

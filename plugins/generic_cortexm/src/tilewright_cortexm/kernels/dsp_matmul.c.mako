@@ -7,9 +7,12 @@ static void ${function}(const tw_arm_matmul p, const uint8_t *a, const uint8_t *
         int32_t panel, int32_t word, int32_t above, int32_t zero_point)
 {
     const int32_t groups = (p.depth + 3) / 4;
-    uint32_t *const columns = scratch, *const end = columns + 6 * groups, *const w = end;
+    uint32_t *const columns = scratch;
+    uint32_t *const end = columns + 6 * groups;
+    uint32_t *const w = end;
     int32_t *const parameters = (int32_t *)(w + panel * groups);
-    uint8_t *const bytes = (uint8_t *)(parameters + 2 * panel), *const results = bytes + 4 * groups;
+    uint8_t *const bytes = (uint8_t *)(parameters + 2 * panel);
+    uint8_t *const results = bytes + 4 * groups;
     for (int32_t first = 0; first < p.columns; first += panel) {
         const int32_t count = p.columns - first < panel ? p.columns - first : panel;
         tw_dsp_panel(&p, b + first * p.b_column, count, word, w, parameters);

@@ -10,8 +10,8 @@ TW_KERNEL uint32_t tw_dsp_four(const uint8_t *x, int32_t step, int32_t count, in
     const uint32_t flips = (uint32_t)flip * UINT32_C(0x01010101);
     uint32_t four = 0;
     if (count >= 4) {
-        return flips ^ (step == 1 ? tw_dsp_load(x)
-            : (uint32_t)x[0] | (uint32_t)x[step] << 8 | (uint32_t)x[2 * step] << 16 | (uint32_t)x[3 * step] << 24);
+        return flips ^ ((step == 1) ? tw_dsp_load(x)
+            : ((uint32_t)x[0] | ((uint32_t)x[step] << 8) | ((uint32_t)x[2 * step] << 16) | ((uint32_t)x[3 * step] << 24)));
     }
     for (int32_t i = 0; i < count; ++i) {
         four |= (uint32_t)(x[i * step] ^ flip) << (8 * i);
@@ -26,9 +26,10 @@ static void tw_dsp_panel(const tw_arm_matmul *p, const uint8_t *b, int32_t colum
 {
     const int32_t groups = (p->depth + 3) / 4;
     for (int32_t n = 0; n < columns; ++n) {
-        const int32_t lane = n & 1, lanes = (n | 1) < columns ? 2 : 1;
-        const uint8_t *x = b + n * p->b_column;
-        uint32_t *to = w + (n - lane) * groups + lane;
+        const int32_t lane = n & 1;
+        const int32_t lanes = ((n | 1) < columns) ? 2 : 1;
+        const uint8_t *x = b + (n * p->b_column);
+        uint32_t *to = w + ((n - lane) * groups) + lane;
         int32_t sum = 0;
         for (int32_t left = p->depth; left > 0; left -= 4) {
             const uint32_t four = tw_dsp_four(x, p->b_step, left, p->b_flip);
@@ -38,7 +39,7 @@ static void tw_dsp_panel(const tw_arm_matmul *p, const uint8_t *b, int32_t colum
             *to = four;
             to += lanes;
         }
-        parameters[2 * (n - lane) + lane] = p->a_zero * (p->depth * p->b_zero - sum);
-        parameters[2 * (n - lane) + lanes + lane] = word;
+        parameters[(2 * (n - lane)) + lane] = p->a_zero * ((p->depth * p->b_zero) - sum);
+        parameters[(2 * (n - lane)) + lanes + lane] = word;
     }
 }

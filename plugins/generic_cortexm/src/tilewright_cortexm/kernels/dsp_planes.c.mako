@@ -5,8 +5,10 @@
 /* Four channels of one pixel and of its right neighbour: a pair of halves for each channel's row. */
 TW_KERNEL void tw_dsp_pair_${widen}(uint32_t one, uint32_t next, uint32_t *to, int32_t words)
 {
-    const uint32_t a = tw_dsp_even_${widen}(one), b = tw_dsp_odd_${widen}(one);
-    const uint32_t c = tw_dsp_even_${widen}(next), d = tw_dsp_odd_${widen}(next);
+    const uint32_t a = tw_dsp_even_${widen}(one);
+    const uint32_t b = tw_dsp_odd_${widen}(one);
+    const uint32_t c = tw_dsp_even_${widen}(next);
+    const uint32_t d = tw_dsp_odd_${widen}(next);
     to[0] = tw_dsp_low(a, c);
     to[3 * words] = tw_dsp_low(b, d);
     to[6 * words] = tw_dsp_high(a, c);

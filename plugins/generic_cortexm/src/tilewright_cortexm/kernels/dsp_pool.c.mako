@@ -15,11 +15,13 @@ TW_KERNEL uint32_t tw_dsp_max_${widen}(uint32_t a, uint32_t b)
     uint32_t r = 0;
     for (int32_t i = 0; i < 4; ++i) {
 % if signed:
-        const int32_t u = tw_dsp_byte(a, i), v = tw_dsp_byte(b, i);
+        const int32_t u = tw_dsp_byte(a, i);
+        const int32_t v = tw_dsp_byte(b, i);
 % else:
-        const int32_t u = (int32_t)((a >> (8 * i)) & 255), v = (int32_t)((b >> (8 * i)) & 255);
+        const int32_t u = (int32_t)((a >> (8 * i)) & 255);
+        const int32_t v = (int32_t)((b >> (8 * i)) & 255);
 % endif
-        r |= ((uint32_t)(u > v ? u : v) & 255) << (8 * i);
+        r |= ((uint32_t)((u > v) ? u : v) & 255) << (8 * i);
     }
     return r;
 #endif

@@ -18,7 +18,9 @@ TW_KERNEL void ${function}(const uint8_t *x, const uint32_t *w, const int32_t *p
         int32_t sum_${k} = begun[${k}];
 % endfor
         for (const uint8_t *at = x; at != x + count; at += 4) {
-            const uint32_t v = tw_dsp_load(at), even = tw_dsp_even_${widen}(v), odd = tw_dsp_odd_${widen}(v);
+            const uint32_t v = tw_dsp_load(at);
+            const uint32_t even = tw_dsp_even_${widen}(v);
+            const uint32_t odd = tw_dsp_odd_${widen}(v);
 % for k in range(channels):
             sum_${k} = tw_dsp_mlad(even, tw_dsp_even_i8(weights[${k}]), sum_${k});
             sum_${k} = tw_dsp_mlad(odd, tw_dsp_odd_i8(weights[${k}]), sum_${k});

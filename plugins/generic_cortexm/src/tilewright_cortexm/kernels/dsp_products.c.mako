@@ -28,7 +28,8 @@ TW_KERNEL void ${function}(const tw_dsp_conv p, const uint8_t *x, const uint32_t
 % if stripe or fewer:
     for (int32_t at = 0, count; at < p.pixels; at += count) {
 % if stripe:
-        const int32_t row = at / p.out_width, column = at - row * p.out_width;
+        const int32_t row = at / p.out_width;
+        const int32_t column = at - row * p.out_width;
 % endif
 % if not fewer:
         count = ${most};

@@ -11,7 +11,9 @@ typedef struct {
     int32_t bytes; /* of the ring that whole steps read first */
     int32_t odd; /* all bits set where one more result follows those of whole steps */
     int32_t apart; /* bytes between the rings of channels */
-    int32_t above, zero_point; /* see tw_dsp_requant */
+    /* see tw_dsp_requant */
+    int32_t above;
+    int32_t zero_point;
     int32_t y_step;
 } tw_dsp_row;
 

@@ -7,7 +7,8 @@ TW_KERNEL void tw_dsp_taps_${taps}(const tw_depthwise p, const uint8_t *x, const
         uint8_t *y, void *scratch, int32_t above, int32_t zero_point,
         tw_dsp_pixel *pixel)
 {
-    uintptr_t *const tables = scratch, *const edge_table = tables + ${taps};
+    uintptr_t *const tables = scratch;
+    uintptr_t *const edge_table = tables + ${taps};
     uint8_t *const outside = (uint8_t *)(edge_table + ${taps});
     memset(outside, p.pad, (size_t)p.channels);
     tw_taps_of(&p, 0, 0, 0, 0, 0, tables);

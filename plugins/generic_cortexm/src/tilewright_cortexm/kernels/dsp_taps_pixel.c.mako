@@ -9,9 +9,15 @@ static void ${pixel}(uintptr_t base, const uintptr_t *table, const uint32_t *w, 
         const int32_t back = group + 4 <= channels ? 0 : group + 4 - channels; /* the last four again */
         const uintptr_t *at = table;
         base -= (uintptr_t)back;
-        int32_t s0 = parameters[0], s1 = parameters[1], s2 = parameters[2], s3 = parameters[3];
+        int32_t s0 = parameters[0];
+        int32_t s1 = parameters[1];
+        int32_t s2 = parameters[2];
+        int32_t s3 = parameters[3];
         ${f"for (int32_t k = 0; k < {taps // unroll}; ++k) " if taps > unroll else ""}{
-            uint32_t x, v, even, odd;
+            uint32_t x;
+            uint32_t v;
+            uint32_t even;
+            uint32_t odd;
 #if defined(TW_DSP_ARM) && defined(__ARM_FEATURE_UNALIGNED) /* what compilers run out of registers for */
             __asm__ volatile(
 % for i in range(unroll):

@@ -9,5 +9,5 @@ TW_KERNEL uint32_t *tw_dsp_widen_bytes(const uint8_t *x, int32_t count, uint32_t
 {
     to[(count - 1) / 4] = 0;
     memcpy(to, x, (size_t)count);
-    return to + (count + 3) / 4 * apart;
+    return to + ((count + 3) / 4 * apart);
 }

@@ -3,7 +3,9 @@
 
 /* What a block is given. */
 typedef struct {
-    const int8_t *x, *other; /* values of two pixels, in one run each */
+    /* values of two pixels, in one run each */
+    const int8_t *x;
+    const int8_t *other;
     const int8_t *w; /* sixteen of each channel of a block in turn, then what is left of each */
     const int32_t *parameters; /* of each block: four biases, then four scales as they are stored */
     uint8_t *y;

@@ -12,7 +12,8 @@ TW_KERNEL void ${products}(const tw_mve_block *b, int32_t pixels, int32_t channe
         const int32_t *const p = b->parameters + 8 * i;
         const int8_t *const x[2] = {b->x, b->other};
         for (int32_t result = 0; result < pixels * channels; ++result) {
-            const int32_t j = result / channels, c = result % channels;
+            const int32_t j = result / channels;
+            const int32_t c = result % channels;
             int32_t sum = p[c]${" + b->more[j]" if more else ""};
             float scale;
             for (int32_t k = 0; k < count; ++k) {

@@ -12,17 +12,18 @@ def plus(distance, unit=""):
 TW_KERNEL void ${function}(const tw_depthwise p, const uint8_t *x, const int8_t *w, const int32_t *parameters,
         uint8_t *y, void *scratch, int32_t zero_point)
 {
-    uintptr_t *const tables = scratch, *const edge_table = tables + ${taps};
+    uintptr_t *const tables = scratch;
+    uintptr_t *const edge_table = tables + ${taps};
     int8_t *const outside = (int8_t *)(edge_table + ${taps});
     tw_mve_fill(outside, p.pad, p.channels);
     tw_taps_of(&p, 0, 0, 0, 0, 0, tables);
     for (int32_t i = 0; i < p.out_height; ++i) {
-        const int32_t top = i * p.row_stride - p.top;
-        const int32_t rows_inside = top >= 0 && top + (p.rows - 1) * p.row_dilation < p.height;
+        const int32_t top = (i * p.row_stride) - p.top;
+        const int32_t rows_inside = (top >= 0) && ((top + ((p.rows - 1) * p.row_dilation)) < p.height);
         const uintptr_t from = (uintptr_t)x + (uintptr_t)(top * p.x_row);
         for (int32_t j = 0; j < p.out_width; ++j) {
-            const int32_t left = j * p.column_stride - p.left;
-            const int32_t inside = rows_inside && left >= 0 && left + (p.columns - 1) * p.column_dilation < p.width;
+            const int32_t left = (j * p.column_stride) - p.left;
+            const int32_t inside = rows_inside && (left >= 0) && ((left + ((p.columns - 1) * p.column_dilation)) < p.width);
             tw_mve_pixel b = {.base = from + (uintptr_t)(left * p.channels),
                 .table = inside ? tables : edge_table, .zero_point = zero_point};
             if (!inside) {
@@ -40,6 +41,6 @@ TW_KERNEL void ${function}(const tw_depthwise p, const uint8_t *x, const int8_t 
 % endfor
             y += p.channels;
         }
-        y += p.y_row - p.out_width * p.channels;
+        y += p.y_row - (p.out_width * p.channels);
     }
 }

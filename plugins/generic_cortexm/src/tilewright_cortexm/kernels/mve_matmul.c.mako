@@ -9,8 +9,10 @@ is unsigned, or 0), pixels (rows computed together).
 static void ${function}(const tw_arm_matmul p, const uint8_t *a, const uint8_t *b, uint8_t *y, void *scratch,
         int32_t panel, int32_t steps, int32_t scale, int32_t zero_point)
 {
-    const int32_t room = (p.depth + 15) / 16 * 16, a_zero = p.a_zero - ${a_flip};
-    int8_t *const rows = scratch, *const w = rows + ${'room' if pixels == 1 else f'{pixels} * room'};
+    const int32_t room = (p.depth + 15) / 16 * 16;
+    const int32_t a_zero = p.a_zero - ${a_flip};
+    int8_t *const rows = scratch;
+    int8_t *const w = rows + ${'room' if pixels == 1 else f'{pixels} * room'};
     int32_t *const parameters = (int32_t *)(void *)(w + panel * room);
     uint8_t *const results = (uint8_t *)(parameters + 2 * panel);
     for (int32_t first = 0; first < p.columns; first += panel) {

@@ -59,7 +59,7 @@ TW_KERNEL int32_t tw_mve_gather(const uint8_t *x, int32_t step, int32_t count, i
 {
     int32_t sum = 0;
     for (int32_t k = 0; k < count; k += 16) {
-        const int32_t most = count - k < 16 ? count - k : 16;
+        const int32_t most = ((count - k) < 16) ? (count - k) : 16;
         if (step == 1) {
             tw_mve_copy(to, x, most, flip);
         } else {
@@ -82,10 +82,11 @@ static void tw_mve_panel(const tw_arm_matmul *p, const uint8_t *b, int32_t colum
 {
     const int32_t room = (p->depth + 15) / 16 * 16;
     for (int32_t n = 0; n < columns; ++n) {
-        const int32_t first = n & ~3, lanes = columns - first < 4 ? columns - first : 4;
-        const int32_t sum = tw_mve_gather(b + n * p->b_column, p->b_step, p->depth, p->b_flip,
-            w + first * room + (n - first) * 16, lanes * 16);
-        parameters[first + n] = a_zero * (p->depth * p->b_zero - sum);
+        const int32_t first = n & ~3;
+        const int32_t lanes = ((columns - first) < 4) ? (columns - first) : 4;
+        const int32_t sum = tw_mve_gather(b + (n * p->b_column), p->b_step, p->depth, p->b_flip,
+            w + (first * room) + ((n - first) * 16), lanes * 16);
+        parameters[first + n] = a_zero * ((p->depth * p->b_zero) - sum);
         parameters[first + n + 4] = scale;
     }
 }

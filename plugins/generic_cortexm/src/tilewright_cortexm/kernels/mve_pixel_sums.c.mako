@@ -7,7 +7,8 @@
 TW_KERNEL void tw_mve_pixel_${widen}(const tw_mve_pixel *b, int32_t channels, int32_t taps, int32_t low, int32_t high)
 {
     for (int32_t c = 0; c < channels * b->groups; ++c) {
-        const int32_t group = c / 8, lane = c % 8;
+        const int32_t group = c / 8;
+        const int32_t lane = c % 8;
         const int32_t *const p = b->parameters + 16 * group + lane % 2 * 4 + lane / 2;
         int32_t sum = p[0];
         float scale;

@@ -21,11 +21,13 @@ TW_KERNEL void ${function}(const tw_mve_conv p, const uint8_t *x, const int8_t *
         uint8_t *y, int8_t *columns)
 {
 % if direct and not dense:
-    const int32_t row_step = p.row_stride * p.x_row, column_step = p.column_stride * p.x_step;
+    const int32_t row_step = p.row_stride * p.x_row;
+    const int32_t column_step = p.column_stride * p.x_step;
 % endif
 % if stripe:
     for (int32_t at = 0, count; at < p.pixels; at += count) {
-        const int32_t row = at / p.out_width, column = at - row * p.out_width;
+        const int32_t row = at / p.out_width;
+        const int32_t column = at - row * p.out_width;
         count = ${f"column + 1 < p.out_width ? {most} : 1" if fewer else most};
 % elif most == 1:
     for (int32_t at = 0; at < p.pixels; ++at) {

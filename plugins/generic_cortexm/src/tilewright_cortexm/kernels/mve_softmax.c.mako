@@ -39,7 +39,7 @@ TW_KERNEL uint64_t ${function}_sum(const uint8_t *x, int32_t count, int32_t larg
         : [x] "+&l"(x), [low] "+&r"(low), [high] "+&r"(high)
         : [t] "r"(t), [count] "r"(count), [largest] "r"(largest), [entries] "r"(entries)
         : "lr", "q0", "q1", "q2", "q3", "cc", "memory");
-    return (uint64_t)high << 32 | low;
+    return ((uint64_t)high << 32) | low;
 }
 
 /* y = clamp((e + divisor / 2) / divisor + zero_point). A quotient is below 2^17, so that a float of it, a little too
@@ -91,7 +91,7 @@ TW_KERNEL void ${function}(const uint8_t *x, const uint32_t *t, uint8_t *y, int3
 #ifdef TW_MVE_ARM
     const int32_t largest = ${function}_largest(x, count);
     const uint64_t sum = ${function}_sum(x, count, largest, entries, t);
-    const uint32_t divisor = (uint32_t)((sum * scale + (UINT64_C(1) << 30)) >> 31);
+    const uint32_t divisor = (uint32_t)(((sum * scale) + (UINT64_C(1) << 30)) >> 31);
     (void)x_step;
     (void)y_step;
     ${function}_divided(x, count, largest, entries, t, divisor, y, zero_point, low, high);
@@ -100,18 +100,18 @@ TW_KERNEL void ${function}(const uint8_t *x, const uint32_t *t, uint8_t *y, int3
     int32_t largest = ${-128 if sign == "s" else 0};
     uint64_t sum = 0;
     for (int32_t i = 0; i < count; ++i) {
-        const int32_t v = *(const ${x_type} *)(x + i * x_step);
-        largest = v > largest ? v : largest;
+        const int32_t v = *(const ${x_type} *)(x + (i * x_step));
+        largest = (v > largest) ? v : largest;
     }
     for (int32_t i = 0; i < count; ++i) {
-        const int32_t below = largest - *(const ${x_type} *)(x + i * x_step);
-        sum += t[below < entries ? below : entries];
+        const int32_t below = largest - *(const ${x_type} *)(x + (i * x_step));
+        sum += t[(below < entries) ? below : entries];
     }
-    const uint32_t divisor = (uint32_t)((sum * scale + (UINT64_C(1) << 30)) >> 31);
+    const uint32_t divisor = (uint32_t)(((sum * scale) + (UINT64_C(1) << 30)) >> 31);
     for (int32_t i = 0; i < count; ++i) {
-        const int32_t below = largest - *(const ${x_type} *)(x + i * x_step);
-        const int32_t q = (int32_t)((t[below < entries ? below : entries] + divisor / 2) / divisor) + zero_point;
-        y[i * y_step] = (uint8_t)(q < low ? low : (q > high ? high : q));
+        const int32_t below = largest - *(const ${x_type} *)(x + (i * x_step));
+        const int32_t q = (int32_t)((t[(below < entries) ? below : entries] + (divisor / 2)) / divisor) + zero_point;
+        y[i * y_step] = (uint8_t)((q < low) ? low : ((q > high) ? high : q));
     }
 % if near:
 #endif

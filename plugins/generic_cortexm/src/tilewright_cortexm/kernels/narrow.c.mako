@@ -14,7 +14,7 @@ TW_KERNEL int32_t ${narrow}(int32_t v)
 #else
 % endif
     const int32_t q = v${f" >> {narrow_shift}" if narrow_shift else ""};
-    return q < ${low} ? ${low} : (q > ${high} ? ${high} : q);
+    return (q < ${low}) ? ${low} : ((q > ${high}) ? ${high} : q);
 % if full:
 #endif
 % endif

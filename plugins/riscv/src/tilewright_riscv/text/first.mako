@@ -27,7 +27,7 @@ static int infer(void)
     if (tw_rt_core() == 0u) {
         cycles = tw_cycles() - start;
     }
-    return status == TW_OK ? 0 : 1;
+    return (status == TW_OK) ? 0 : 1;
 }
 
 /* On one core alone. */

@@ -27,7 +27,12 @@ TW_KERNEL void ${function}(int32_t count, const uint8_t *a, int32_t a_step, cons
     body += [f"TW_XP_SB_BY(%[s{i}], %[y], %[y_step])" for i in range(2)]
 %>\
     if (left >= 2) {
-        int32_t a0, a1, b0, b1, s0, s1;
+        int32_t a0;
+        int32_t a1;
+        int32_t b0;
+        int32_t b1;
+        int32_t s0;
+        int32_t s1;
         __asm__ volatile(
             TW_XP_LOOP(${len(body)})
 % for line in body:
@@ -44,7 +49,7 @@ TW_KERNEL void ${function}(int32_t count, const uint8_t *a, int32_t a_step, cons
     }
 #endif
     for (; left > 0; --left, a += a_step, b += b_step, y += y_step) {
-        const int32_t sum = *(const ${types["a"]} *)a * p.a_factor + *(const ${types["b"]} *)b * p.b_factor + p.offset;
+        const int32_t sum = (*(const ${types["a"]} *)a * p.a_factor) + (*(const ${types["b"]} *)b * p.b_factor) + p.offset;
         /* 2^30 keeps the dividend positive, where >> is defined; it is taken off after the clamp (see portable.qadd) */
         const int32_t moved = (int32_t)(((uint32_t)sum + (UINT32_C(1) << 30)) >> p.shift);
         const int32_t zero = (INT32_C(1) << (30 - p.shift)) - p.to.zero_point;

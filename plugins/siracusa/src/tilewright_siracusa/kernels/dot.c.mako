@@ -52,7 +52,7 @@ ${"int32_t gap, " if apart else ""}int32_t *acc)
     for (int32_t run = 0; run < count; ++run) {
         for (int32_t i = 0; i < words; ++i, w += 16) {
 % for p in range(pixels):
-            const uint32_t a${p} = tw_xp_load(runs[${added(times(pixels, "run"), p)}] + 4 * i);
+            const uint32_t a${p} = tw_xp_load(runs[${added(times(pixels, "run"), p)}] + (4 * i));
 % endfor
 % for i, s in enumerate(sums):
             ${s} = ${portable(s, f"a{i // 4}", f"tw_xp_load({added('w', 4 * (i % 4))})")};

@@ -29,7 +29,10 @@ TW_KERNEL void tw_xp_finish_${limit}(int32_t pixels, const int32_t *acc, const i
 % endfor
         return;
     }
-    const float s0 = tw_xp_scale(b + 4), s1 = tw_xp_scale(b + 5), s2 = tw_xp_scale(b + 6), s3 = tw_xp_scale(b + 7);
+    const float s0 = tw_xp_scale(b + 4);
+    const float s1 = tw_xp_scale(b + 5);
+    const float s2 = tw_xp_scale(b + 6);
+    const float s3 = tw_xp_scale(b + 7);
 % for pixel in range(2):
 % if pixel:
     if (pixels == 1) {

@@ -9,11 +9,13 @@ Needs function, clip (see float_finish.c), edges (taps may lie outside), part (o
 TW_KERNEL void ${function}_${pixels}(const tw_xp_windows *p, const ${floats} *f, const ${pixel} *at, const float *x,
         const float *w, const float *b, const float *pad)
 {
-    const int32_t row = p->row_dilation * p->x_row, column = p->column_dilation * p->x_column;
+    const int32_t row = p->row_dilation * p->x_row;
+    const int32_t column = p->column_dilation * p->x_column;
 % if edges:
     const uint32_t all = (UINT32_C(2) << (p->column_taps - 1)) - 1;
 % else:
-    const int32_t taps = p->joined ? 1 : p->column_taps, run = p->joined ? p->column_taps * p->channels : p->channels;
+    const int32_t taps = p->joined ? 1 : p->column_taps;
+    const int32_t run = p->joined ? (p->column_taps * p->channels) : p->channels;
     (void)pad;
 % endif
     int32_t o = 0;
@@ -21,7 +23,7 @@ TW_KERNEL void ${function}_${pixels}(const tw_xp_windows *p, const ${floats} *f,
     for (${"" if outputs == 4 else "int32_t left = p->outputs & 3"}; ${"o + 4 <= p->outputs; o += 4" if outputs == 4 else "left > 0; --left, ++o"}) {
         float ${", ".join(f"b{j} = b ? b[o + {j}] : 0.0f" for j in range(outputs))};
         float acc[${pixels * outputs}] = {${", ".join(f"b{j}" for i in range(pixels) for j in range(outputs))}};
-        const float *const wo = w + o * f->w_output;
+        const float *const wo = w + (o * f->w_output);
 % if part:
         if (!f->first) {
 % for i in range(pixels):
@@ -33,28 +35,29 @@ TW_KERNEL void ${function}_${pixels}(const tw_xp_windows *p, const ${floats} *f,
 % endif
         for (int32_t kr = 0; kr < p->row_taps; ++kr) {
             const int32_t first[${pixels}] = {${", ".join(f"at[{i}].x + kr * row" for i in range(pixels))}};
-            const float *const wr = wo + kr * p->column_taps * f->w_tap;
+            const float *const wr = wo + (kr * p->column_taps * f->w_tap);
 % if edges:
             const uint32_t inside[${pixels}] = {${", ".join(f"at[{i}].rows >> kr & 1 ? at[{i}].columns : 0" for i in range(pixels))}};
             const uint32_t some = ${" | ".join(f"inside[{i}]" for i in range(pixels))};
             const uint32_t every = ${" & ".join(f"inside[{i}]" for i in range(pixels))};
-            const int32_t whole = p->joined && every == all;
-            const int32_t taps = whole ? 1 : p->column_taps, run = whole ? p->column_taps * p->channels : p->channels;
+            const int32_t whole = p->joined && (every == all);
+            const int32_t taps = whole ? 1 : p->column_taps;
+            const int32_t run = whole ? (p->column_taps * p->channels) : p->channels;
 % endif
             for (int32_t kc = 0; kc < taps; ++kc) {
 % if edges:
-                if (!(some >> kc & 1)) {
+                if (!((some >> kc) & 1)) {
                     continue;
                 }
                 const float *const from[${pixels}] = {
 % for i in range(pixels):
-                    inside[${i}] >> kc & 1 ? x + (first[${i}] + kc * column) : pad,
+                    ((inside[${i}] >> kc) & 1) ? (x + (first[${i}] + (kc * column))) : pad,
 % endfor
                 };
 % else:
                 const float *const from[${pixels}] = {${", ".join(f"x + (first[{i}] + kc * column)" for i in range(pixels))}};
 % endif
-                tw_xp_f32_dot${pixels}x${outputs}_rows(run, from, 1, wr + kc * f->w_tap, 1, f->w_output, acc);
+                tw_xp_f32_dot${pixels}x${outputs}_rows(run, from, 1, wr + (kc * f->w_tap), 1, f->w_output, acc);
             }
         }
 % if part:
@@ -85,16 +88,16 @@ TW_KERNEL void ${function}(const tw_xp_windows p, const ${floats} f, ${"float *a
     int32_t held = 0;
     for (int32_t n = 0; n < p.batches; ++n) {
         for (int32_t i = 0; i < p.rows; ++i) {
-            const int32_t top = i * p.row_stride - p.top;
+            const int32_t top = (i * p.row_stride) - p.top;
 % if edges:
             const uint32_t rows = tw_xp_inside(top, p.row_taps, p.row_dilation, p.in_rows);
 % endif
             for (int32_t j = 0; j < p.columns; ++j) {
-                const int32_t left = j * p.column_stride - p.left;
-                at[held].x = n * p.x_batch + top * p.x_row + left * p.x_column;
-                at[held].y = y + (n * p.y_batch + i * p.y_row + j * p.y_column);
+                const int32_t left = (j * p.column_stride) - p.left;
+                at[held].x = (n * p.x_batch) + (top * p.x_row) + (left * p.x_column);
+                at[held].y = y + ((n * p.y_batch) + (i * p.y_row) + (j * p.y_column));
 % if part:
-                at[held].acc = acc + (n * f.acc_batch + i * f.acc_row + j * f.acc_column);
+                at[held].acc = acc + ((n * f.acc_batch) + (i * f.acc_row) + (j * f.acc_column));
 % endif
 % if edges:
                 at[held].rows = rows;

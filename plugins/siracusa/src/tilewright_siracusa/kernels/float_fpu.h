@@ -15,6 +15,6 @@ TW_KERNEL float tw_xp_f32_relu(float value)
     __asm__(TW_XP_MAX(%0, %0, x0) : "+r"(bits.word));
     return bits.number;
 #else
-    return value < 0.0f ? 0.0f : value;
+    return (value < 0.0f) ? 0.0f : value;
 #endif
 }

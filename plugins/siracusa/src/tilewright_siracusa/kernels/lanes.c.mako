@@ -33,7 +33,8 @@ outside). A row is read in groups of four taps, or what is left; weights are sto
 TW_XP_APART void ${function}_column(const tw_xp_windows *p, int32_t lanes, int32_t j, const uint8_t *x, \
 ${parameters}const int32_t *b, uint8_t *y)
 {
-    const int32_t step = p->column_dilation * p->x_column, row = p->row_dilation * p->x_row;
+    const int32_t step = p->column_dilation * p->x_column;
+    const int32_t row = p->row_dilation * p->x_row;
     const int32_t left = j * p->column_stride - p->left;
     const uint32_t columns = tw_xp_inside(left, p->column_taps, p->column_dilation, p->in_columns);
     for (int32_t n = 0; n < p->batches; ++n) {
@@ -68,7 +69,8 @@ TW_XP_APART void ${function}_edge(const tw_xp_windows *given, int32_t j, const u
         uint8_t *y)
 {
     const tw_xp_windows p = *given;
-    const int32_t step = p.column_dilation * p.x_column, row = p.row_dilation * p.x_row;
+    const int32_t step = p.column_dilation * p.x_column;
+    const int32_t row = p.row_dilation * p.x_row;
     const int32_t left = j * p.column_stride - p.left;
     const uint32_t columns = tw_xp_inside(left, p.column_taps, p.column_dilation, p.in_columns);
     const uint32_t padding = p.padding;
@@ -123,7 +125,8 @@ ${finish(1, "p.", 4, "to", "counts->")}\
 TW_KERNEL void ${function}_sums${pixels}(const tw_xp_windows *p, tw_xp_rows rows, const uint8_t *x, int32_t start,
         ${"const uint8_t *w, " if weighted else ""}int32_t *acc)
 {
-    const int32_t step = p->column_dilation * p->x_column, row = p->row_dilation * p->x_row;
+    const int32_t step = p->column_dilation * p->x_column;
+    const int32_t row = p->row_dilation * p->x_row;
     const uint8_t *const from = x + (start + rows.first * row);
 % if edges:
     const int32_t count = rows.last - rows.first;

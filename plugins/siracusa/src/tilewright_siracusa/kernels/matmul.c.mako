@@ -10,9 +10,10 @@ TW_KERNEL void ${function}_pack(const ${matmul} *p, const uint8_t *b, int32_t la
 {
     int32_t s[4] = {0, 0, 0, 0};
     for (int32_t k = 0; k < p->depth; k += 4, packed += 16) {
-        uint32_t r[4], t[4];
+        uint32_t r[4];
+        uint32_t t[4];
 % for j in range(4):
-        r[${j}] = ${added("k", j)} < p->depth ? tw_xp_load_lanes(b + ${f"(k + {j})" if j else "k"} * p->b_row, lanes) : 0;
+        r[${j}] = (${added("k", j)} < p->depth) ? tw_xp_load_lanes(b + (${f"(k + {j})" if j else "k"} * p->b_row), lanes) : 0;
 % endfor
         tw_xp_turn(r, t);
 % for j in range(4):
@@ -21,7 +22,7 @@ TW_KERNEL void ${function}_pack(const ${matmul} *p, const uint8_t *b, int32_t la
 % endfor
     }
 % for j in range(4):
-    sums[${j}] = (p->depth * p->b_zero_point - s[${j}]) * p->a_zero_point;
+    sums[${j}] = ((p->depth * p->b_zero_point) - s[${j}]) * p->a_zero_point;
 % endfor
 }
 
@@ -37,8 +38,9 @@ TW_KERNEL void ${function}_row(const ${matmul} *p, const uint8_t *a, uint8_t *to
 % if zero_sums:
 TW_KERNEL int32_t ${function}_sum(const ${matmul} *p, const uint8_t *a)
 {
-    int32_t sum = 0, k = 0;
-    for (; k + 4 <= p->depth; k += 4) {
+    int32_t sum = 0;
+    int32_t k = 0;
+    for (; (k + 4) <= p->depth; k += 4) {
         sum = tw_xp_sdot_${"us" if kind[0] == "u" else "ss"}(sum, tw_xp_load(a + k), UINT32_C(0x01010101));
     }
     for (; k < p->depth; ++k) {
@@ -53,35 +55,37 @@ TW_KERNEL void ${function}(const ${matmul} p, const uint8_t *a, const uint8_t *b
 {
     const int32_t words = (p.depth + 3) / 4;
     const int32_t finish[8] = {0, 0, 0, 0, p.scale, p.scale, p.scale, p.scale};
-    uint8_t *free_bytes = scratch + 16 * words;
+    uint8_t *free_bytes = scratch + (16 * words);
 % if not whole:
     uint8_t *const copies = free_bytes;
     free_bytes += 8 * words;
 % endif
 % if zero_sums:
     for (int32_t m = 0; m < p.rows; ++m) {
-        tw_xp_store(free_bytes + 4 * m, (uint32_t)(${function}_sum(&p, a + m * p.a_row) * p.b_zero_point));
+        tw_xp_store(free_bytes + (4 * m), (uint32_t)(${function}_sum(&p, a + (m * p.a_row)) * p.b_zero_point));
     }
 % endif
     for (int32_t n = 0; n < p.columns; n += 4) {
-        const int32_t lanes = p.columns - n < 4 ? p.columns - n : 4;
+        const int32_t lanes = ((p.columns - n) < 4) ? (p.columns - n) : 4;
         int32_t start[4];
         ${function}_pack(&p, b + n, lanes, scratch, start);
         for (int32_t m = 0; m < p.rows; m += 2) {
-            const int32_t pixels = p.rows - m < 2 ? 1 : 2;
-            const uint8_t *a0 = a + m * p.a_row, *a1 = a0 + p.a_row;
-            uint8_t *const to = y + m * p.y_row + n;
+            const int32_t pixels = ((p.rows - m) < 2) ? 1 : 2;
+            const uint8_t *a0 = a + (m * p.a_row);
+            const uint8_t *a1 = a0 + p.a_row;
+            uint8_t *const to = y + (m * p.y_row) + n;
             int32_t acc[8] = {start[0], start[1], start[2], start[3], start[0], start[1], start[2], start[3]};
 % if zero_sums:
 % for pixel in range(2):
-            const int32_t sum${pixel} = (int32_t)tw_xp_load(free_bytes + 4 * (m + ${"pixels - 1" if pixel else 0}));
+            const int32_t sum${pixel} = (int32_t)tw_xp_load(free_bytes + (4 * (m + ${"pixels - 1" if pixel else 0})));
 % for j in range(4):
             acc[${4 * pixel + j}] -= sum${pixel};
 % endfor
 % endfor
 % endif
 % if part:
-            int32_t *const kept0 = kept + (m * p.acc_row + n), *const kept1 = kept0 + (pixels - 1) * p.acc_row;
+            int32_t *const kept0 = kept + ((m * p.acc_row) + n);
+            int32_t *const kept1 = kept0 + ((pixels - 1) * p.acc_row);
             if (!p.first) {
                 int32_t before[8] = {0};
                 tw_xp_resume(pixels, lanes, kept0, kept1, before);
@@ -94,8 +98,8 @@ TW_KERNEL void ${function}(const ${matmul} p, const uint8_t *a, const uint8_t *b
             ${function}_row(&p, a0, copies);
             a0 = copies;
             if (pixels == 2) {
-                ${function}_row(&p, a1, copies + 4 * words);
-                a1 = copies + 4 * words;
+                ${function}_row(&p, a1, copies + (4 * words));
+                a1 = copies + (4 * words);
             }
 % endif
             if (pixels == 2) {
@@ -111,7 +115,7 @@ TW_KERNEL void ${function}(const ${matmul} p, const uint8_t *a, const uint8_t *b
             }
 % if part:
             if (p.last) {
-                tw_xp_finish_${limit}(pixels, acc, finish, lanes, p.to, to, to + (pixels - 1) * p.y_row);
+                tw_xp_finish_${limit}(pixels, acc, finish, lanes, p.to, to, to + ((pixels - 1) * p.y_row));
             } else {
                 tw_xp_keep(pixels, lanes, acc, kept0, kept1);
             }

@@ -3,10 +3,20 @@
 #include <stdint.h>
 
 typedef struct {
-    int32_t rows, columns, depth; /* of the tile */
-    int32_t a_row, b_row, y_row; /* bytes between neighbours */
-    int32_t a_zero_point, b_zero_point;
+    /* of the tile */
+    int32_t rows;
+    int32_t columns;
+    int32_t depth;
+    /* bytes between neighbours */
+    int32_t a_row;
+    int32_t b_row;
+    int32_t y_row;
+    int32_t a_zero_point;
+    int32_t b_zero_point;
     int32_t scale; /* the bits of a float32 */
     tw_xp_limits to;
-    int32_t acc_row, first, last; /* words between neighbours; whether this is the first part, the last part */
+    /* words between neighbours; whether this is the first part, the last part */
+    int32_t acc_row;
+    int32_t first;
+    int32_t last;
 } tw_xp_matmul_part;

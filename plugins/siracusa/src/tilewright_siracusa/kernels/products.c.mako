@@ -15,13 +15,13 @@ TW_KERNEL void ${function}_column(const tw_xp_windows *p, const ${pixel} *at, co
     const int32_t run = p->column_taps * p->channels;
     const uint32_t all = (UINT32_C(2) << (p->column_taps - 1)) - 1;
     for (int32_t kr = 0; kr < p->row_taps; ++kr) {
-        const int32_t row = at->x + kr * p->row_dilation * p->x_row;
+        const int32_t row = at->x + (kr * p->row_dilation * p->x_row);
 % if edges:
-        const uint32_t inside = at->rows >> kr & 1 ? at->columns : 0;
+        const uint32_t inside = ((at->rows >> kr) & 1) ? at->columns : 0;
 % else:
         const uint32_t inside = all;
 % endif
-        if (p->joined && inside == all) {
+        if (p->joined && (inside == all)) {
             tw_xp_copy(to, x + row, run);
             to += run;
             continue;
@@ -34,8 +34,8 @@ TW_KERNEL void ${function}_column(const tw_xp_windows *p, const ${pixel} *at, co
         }
 % endif
         for (int32_t kc = 0; kc < p->column_taps; ++kc, to += p->channels) {
-            if (inside >> kc & 1) {
-                tw_xp_copy(to, x + (row + kc * p->column_dilation * p->x_column), p->channels);
+            if ((inside >> kc) & 1) {
+                tw_xp_copy(to, x + (row + (kc * p->column_dilation * p->x_column)), p->channels);
             } else {
                 tw_xp_fill(to, (uint8_t)p->padding, p->channels);
             }
@@ -53,10 +53,10 @@ TW_XP_APART void ${function}_taps(tw_xp_taps taps, int32_t pixels, const ${pixel
         uint32_t rows = at->rows;
         int32_t first = at->x;
         for (int32_t kr = taps.rows; kr > 0; --kr, rows >>= 1, first += taps.row) {
-            uint32_t inside = rows & 1 ? at->columns : 0;
+            uint32_t inside = (rows & 1) ? at->columns : 0;
             int32_t tap = first;
             for (int32_t kc = taps.columns; kc > 0; --kc, inside >>= 1, tap += taps.column, run += pixels) {
-                *run = inside & 1 ? x + tap : pad;
+                *run = (inside & 1) ? (x + tap) : pad;
             }
         }
     }
@@ -69,18 +69,22 @@ TW_KERNEL void ${function}_pixels(const tw_xp_windows *p, ${parts}int32_t pixels
 {
     const uint8_t *runs[${2 * runs + 2}];
 % if not direct:
-    const int32_t count = 1, words = p->column / 4;
+    const int32_t count = 1;
+    const int32_t words = p->column / 4;
     for (int32_t i = 0; i < pixels; ++i) {
-        ${function}_column(p, at + i, x, columns + i * p->column);
-        runs[i] = columns + i * p->column;
+        ${function}_column(p, at + i, x, columns + (i * p->column));
+        runs[i] = columns + (i * p->column);
     }
 % else:
     const int32_t row = p->row_dilation * p->x_row;
-    int32_t count = p->row_taps, words = p->column_taps * p->channels / 4;
+    int32_t count = p->row_taps;
+    int32_t words = p->column_taps * p->channels / 4;
 % if edges:
-    const uint32_t all = (UINT32_C(2) << (p->column_taps - 1)) - 1, all_rows = (UINT32_C(2) << (p->row_taps - 1)) - 1;
-    const uint32_t columns = at[0].columns & at[pixels - 1].columns, rows = at[0].rows & at[pixels - 1].rows;
-    if (!p->joined || columns != all) {
+    const uint32_t all = (UINT32_C(2) << (p->column_taps - 1)) - 1;
+    const uint32_t all_rows = (UINT32_C(2) << (p->row_taps - 1)) - 1;
+    const uint32_t columns = at[0].columns & at[pixels - 1].columns;
+    const uint32_t rows = at[0].rows & at[pixels - 1].rows;
+    if (!p->joined || (columns != all)) {
         count *= p->column_taps;
         words = p->channels / 4;
         const tw_xp_taps taps = {p->row_taps, p->column_taps, row, p->column_dilation * p->x_column};
@@ -93,12 +97,12 @@ TW_KERNEL void ${function}_pixels(const tw_xp_windows *p, ${parts}int32_t pixels
     (void)pad;
 % endif
     for (int32_t kr = 0; kr < p->row_taps; ++kr) {
-        runs[kr * pixels] = x + (at[0].x + kr * row);
-        runs[kr * pixels + pixels - 1] = x + (at[pixels - 1].x + kr * row);
+        runs[kr * pixels] = x + (at[0].x + (kr * row));
+        runs[(kr * pixels) + pixels - 1] = x + (at[pixels - 1].x + (kr * row));
     }
 % endif
 % if part:
-    const int32_t gap = part->w_tap - 4 * p->channels; /* between the weights of two taps */
+    const int32_t gap = part->w_tap - (4 * p->channels); /* between the weights of two taps */
 % endif
     for (int32_t o = 0; o < p->outputs; o += 4, b += 8, w += ${"part->w_block" if part else "4 * p->column"}) {
         int32_t acc[8] = {b[0], b[1], b[2], b[3], b[0], b[1], b[2], b[3]};
@@ -133,16 +137,16 @@ ${"const tw_xp_part part, int32_t *acc, " if part else ""}const uint8_t *x, cons
     int32_t held = 0;
     for (int32_t n = 0; n < p.batches; ++n) {
         for (int32_t j = 0; j < p.columns; ++j) { /* pixels of a column make pairs: few of them reach beside the image */
-            const int32_t left = j * p.column_stride - p.left;
+            const int32_t left = (j * p.column_stride) - p.left;
 % if edges:
             const uint32_t beside = tw_xp_inside(left, p.column_taps, p.column_dilation, p.in_columns);
 % endif
             for (int32_t i = 0; i < p.rows; ++i) {
-                const int32_t top = i * p.row_stride - p.top;
-                at[held].x = n * p.x_batch + top * p.x_row + left * p.x_column;
-                at[held].y = y + n * p.y_batch + i * p.y_row + j * p.y_column;
+                const int32_t top = (i * p.row_stride) - p.top;
+                at[held].x = (n * p.x_batch) + (top * p.x_row) + (left * p.x_column);
+                at[held].y = y + (n * p.y_batch) + (i * p.y_row) + (j * p.y_column);
 % if part:
-                at[held].acc = acc + n * part.acc_batch + i * part.acc_row + j * part.acc_column;
+                at[held].acc = acc + (n * part.acc_batch) + (i * part.acc_row) + (j * part.acc_column);
 % endif
 % if edges:
                 at[held].rows = tw_xp_inside(top, p.row_taps, p.row_dilation, p.in_rows);

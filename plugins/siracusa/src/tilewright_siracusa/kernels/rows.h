@@ -4,7 +4,9 @@
 #include <stdint.h>
 
 typedef struct {
-    int32_t first, last; /* taps first to last - 1 lie inside */
+    /* taps first to last - 1 lie inside */
+    int32_t first;
+    int32_t last;
 } tw_xp_rows;
 
 TW_KERNEL tw_xp_rows tw_xp_rows_inside(const tw_xp_windows *p, int32_t top)
@@ -19,5 +21,9 @@ TW_KERNEL tw_xp_rows tw_xp_rows_inside(const tw_xp_windows *p, int32_t top)
 /* What an average is divided by: `scales` is 1, or one for every count of elements. With `padding`, positions before
  * `row_end` and `column_end` count. */
 typedef struct {
-    int32_t zero_point, scales, padding, row_end, column_end;
+    int32_t zero_point;
+    int32_t scales;
+    int32_t padding;
+    int32_t row_end;
+    int32_t column_end;
 } tw_xp_counts;

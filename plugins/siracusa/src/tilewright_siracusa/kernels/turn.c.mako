@@ -66,14 +66,15 @@ ${', [shift] "r"(shift)' if pixels == 2 else ""}${"" if weighted else f', [ones]
 % endfor
 #else
     for (int32_t i = 0; i < rows; ++i) {
-        uint32_t r[4] = {0}, t[4];
+        uint32_t r[4] = {0};
+        uint32_t t[4];
 % if held == 1:
         r[0] = tw_xp_load(x);
         x += back;
 % else:
         for (int32_t j = 0; j < ${held}; ++j) {
             r[j] = tw_xp_load(x);
-            x += j < ${held - 1} ? step : back;
+            x += (j < ${held - 1}) ? step : back;
         }
 % endif
         tw_xp_turn(r, t);

@@ -10,8 +10,10 @@
 /* Byte j of t[i] is byte i of r[j]. */
 TW_KERNEL void tw_xp_turn(const uint32_t *r, uint32_t *t)
 {
-    const uint32_t low01 = tw_xp_shuffle(r[0], r[1], TW_XP_EVEN), high01 = tw_xp_shuffle(r[0], r[1], TW_XP_ODD);
-    const uint32_t low23 = tw_xp_shuffle(r[2], r[3], TW_XP_EVEN), high23 = tw_xp_shuffle(r[2], r[3], TW_XP_ODD);
+    const uint32_t low01 = tw_xp_shuffle(r[0], r[1], TW_XP_EVEN);
+    const uint32_t high01 = tw_xp_shuffle(r[0], r[1], TW_XP_ODD);
+    const uint32_t low23 = tw_xp_shuffle(r[2], r[3], TW_XP_EVEN);
+    const uint32_t high23 = tw_xp_shuffle(r[2], r[3], TW_XP_ODD);
     t[0] = tw_xp_pack(low01, low23);
     t[1] = tw_xp_shuffle(low01, low23, TW_XP_UPPER);
     t[2] = tw_xp_pack(high01, high23);

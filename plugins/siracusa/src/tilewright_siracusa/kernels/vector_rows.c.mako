@@ -34,7 +34,7 @@ TW_KERNEL void ${name}(int32_t words, const uint8_t *x, const uint8_t *w, int32_
 % endif
 #else
     for (int32_t i = 0; i < words; ++i) {
-        const uint32_t a = tw_xp_load(x + 4 * i);
+        const uint32_t a = tw_xp_load(x + (4 * i));
 % for i, s in enumerate(sums):
         ${s} = tw_xp_sdot_${kind}(${s}, a, tw_xp_load(w + ${f"({times(i, 'row')} + 4 * i)" if i else "4 * i"}));
 % endfor

@@ -149,13 +149,13 @@ TW_KERNEL void tw_xp_store(void *to, uint32_t word)
 
 TW_KERNEL int32_t tw_xp_signed(uint32_t word, int32_t at)
 {
-    const int32_t byte = (int32_t)(word >> (8 * at) & 255);
-    return byte < 128 ? byte : byte - 256;
+    const int32_t byte = (int32_t)((word >> (8 * at)) & 255);
+    return (byte < 128) ? byte : (byte - 256);
 }
 
 TW_KERNEL int32_t tw_xp_unsigned(uint32_t word, int32_t at)
 {
-    return (int32_t)(word >> (8 * at) & 255);
+    return (int32_t)((word >> (8 * at)) & 255);
 }
 
 TW_KERNEL int32_t tw_xp_wrapped(int32_t sum, int32_t more)
@@ -192,21 +192,21 @@ TW_KERNEL uint32_t tw_xp_shuffle(uint32_t a, uint32_t b, uint32_t choice)
     uint32_t word = 0;
     for (int32_t i = 0; i < 4; ++i) {
         const uint32_t which = choice >> (8 * i);
-        word |= ((which & 4 ? b : a) >> (8 * (which & 3)) & 255) << (8 * i);
+        word |= ((((which & 4) ? b : a) >> (8 * (which & 3))) & 255) << (8 * i);
     }
     return word;
 }
 
 TW_KERNEL uint32_t tw_xp_pack(uint32_t low, uint32_t high)
 {
-    return (low & 65535) | high << 16;
+    return (low & 65535) | (high << 16);
 }
 
 TW_KERNEL uint32_t tw_xp_max_i8(uint32_t a, uint32_t b)
 {
     uint32_t word = 0;
     for (int32_t i = 0; i < 4; ++i) {
-        word |= (tw_xp_signed(a, i) > tw_xp_signed(b, i) ? a : b) & UINT32_C(255) << (8 * i);
+        word |= ((tw_xp_signed(a, i) > tw_xp_signed(b, i)) ? a : b) & (UINT32_C(255) << (8 * i));
     }
     return word;
 }
@@ -215,14 +215,14 @@ TW_KERNEL uint32_t tw_xp_max_u8(uint32_t a, uint32_t b)
 {
     uint32_t word = 0;
     for (int32_t i = 0; i < 4; ++i) {
-        word |= (tw_xp_unsigned(a, i) > tw_xp_unsigned(b, i) ? a : b) & UINT32_C(255) << (8 * i);
+        word |= ((tw_xp_unsigned(a, i) > tw_xp_unsigned(b, i)) ? a : b) & (UINT32_C(255) << (8 * i));
     }
     return word;
 }
 
 TW_KERNEL int32_t tw_xp_limited(int32_t value, int32_t low, int32_t high)
 {
-    return value < low ? low : (value > high ? high : value);
+    return (value < low) ? low : ((value > high) ? high : value);
 }
 
 TW_KERNEL int32_t tw_xp_clip_i8(int32_t value)
@@ -238,7 +238,9 @@ TW_KERNEL int32_t tw_xp_clip_u8(int32_t value)
 
 /* The limits of a result. */
 typedef struct {
-    int32_t low, high, zero_point;
+    int32_t low;
+    int32_t high;
+    int32_t zero_point;
 } tw_xp_limits;
 
 /* clamp(rne(value), low, high), the limits below 2^22. */
@@ -258,8 +260,9 @@ TW_KERNEL int32_t tw_xp_rounded(float value, int32_t low, int32_t high)
 /* Adding 3 * 2^22 leaves no bit for a fraction, so that the addition rounds; the integer is in the low bits. */
 TW_KERNEL int32_t tw_xp_rounded(float value, int32_t low, int32_t high)
 {
-    const float least = (float)low, most = (float)high;
-    const float inside = value < least ? least : (value > most ? most : value);
+    const float least = (float)low;
+    const float most = (float)high;
+    const float inside = (value < least) ? least : ((value > most) ? most : value);
     const union { float value; int32_t bits; } sum = {.value = inside + 12582912.0f};
     return sum.bits - INT32_C(0x4b400000);
 }

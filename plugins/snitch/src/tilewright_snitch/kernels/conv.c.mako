@@ -27,7 +27,8 @@ TW_SN_APART void ${function}(tw_sn_windows *p, tw_sn_products *q, ${type} low, $
         p->in_columns = p->columns;
         p->rows = p->in_rows = 1;
     }
-    const tw_sn_inside whole = tw_sn_columns(p), all = {0, p->column_taps};
+    const tw_sn_inside whole = tw_sn_columns(p);
+    const tw_sn_inside all = {0, p->column_taps};
     q->a_row = p->column_stride * p->x_column;
     q->a_run = p->row_dilation * p->x_row;
     q->b_output = p->w_output;

@@ -23,18 +23,18 @@ TW_KERNEL void ${function}_run(const tw_sn_products *q, const tw_sn_sums *s, ${r
 TW_KERNEL void ${function}_pixels(const tw_sn_windows *p, tw_sn_products *q, const tw_sn_sums *s, tw_sn_inside rows,
         tw_sn_inside columns, const ${type} *x, const ${type} *w, const ${type} *b, ${type} *y, void *lanes)
 {
-    const int32_t some = rows.to > rows.from && columns.to > columns.from;
+    const int32_t some = (rows.to > rows.from) && (columns.to > columns.from);
 % if deep:
-    const tw_sn_rounds rounds = {some ? rows.to - rows.from : 0, p->row_dilation * p->x_row, p->column_taps * q->b_run};
+    const tw_sn_rounds rounds = {some ? (rows.to - rows.from) : 0, p->row_dilation * p->x_row, p->column_taps * q->b_run};
     q->run = p->channels;
-    q->runs = some ? columns.to - columns.from : 1;
+    q->runs = some ? (columns.to - columns.from) : 1;
 % else:
-    q->run = some ? (columns.to - columns.from) * p->channels : 0;
-    q->runs = some ? rows.to - rows.from : 0;
+    q->run = some ? ((columns.to - columns.from) * p->channels) : 0;
+    q->runs = some ? (rows.to - rows.from) : 0;
 % endif
     if (some) {
-        x += rows.from * p->row_dilation * p->x_row + columns.from * p->x_column;
-        w += (rows.from * p->column_taps + columns.from) * s->w_tap;
+        x += (rows.from * p->row_dilation * p->x_row) + (columns.from * p->x_column);
+        w += ((rows.from * p->column_taps) + columns.from) * s->w_tap;
     }
     ${function}_run(q, s, ${given}x, w, b, y, lanes);
 }
@@ -43,10 +43,11 @@ TW_KERNEL void ${function}_pixels(const tw_sn_windows *p, tw_sn_products *q, con
 TW_KERNEL void ${function}_results(const tw_sn_windows *p, const tw_sn_products *q, const tw_sn_sums *s, ${type} low,
         ${type} high, const ${type} *sums, ${type} *y)
 {
-    const int32_t joined = s->column == q->outputs && p->y_column == q->outputs;
-    const int32_t pixels = joined ? 1 : p->columns, count = joined ? p->columns * q->outputs : q->outputs;
+    const int32_t joined = (s->column == q->outputs) && (p->y_column == q->outputs);
+    const int32_t pixels = joined ? 1 : p->columns;
+    const int32_t count = joined ? (p->columns * q->outputs) : q->outputs;
     for (int32_t j = 0; j < pixels; ++j) {
-        tw_sn_${type}_${clip}_row(sums + j * s->column, y + j * p->y_column, count, low, high);
+        tw_sn_${type}_${clip}_row(sums + (j * s->column), y + (j * p->y_column), count, low, high);
     }
 }
 
@@ -54,7 +55,8 @@ TW_KERNEL void ${function}_results(const tw_sn_windows *p, const tw_sn_products 
 TW_SN_APART void ${function}(const tw_sn_windows *p, tw_sn_products *q, const tw_sn_sums *s, ${type} low, ${type} high,
         const ${type} *x, const ${type} *w, const ${type} *b, ${type} *acc, ${type} *y, void *lanes)
 {
-    const tw_sn_inside whole = tw_sn_columns(p), all = {0, p->column_taps};
+    const tw_sn_inside whole = tw_sn_columns(p);
+    const tw_sn_inside all = {0, p->column_taps};
     q->a_row = p->column_stride * p->x_column;
     q->a_run = ${"p->x_column" if deep else "p->row_dilation * p->x_row"};
     q->b_output = p->w_output;
@@ -64,19 +66,19 @@ TW_SN_APART void ${function}(const tw_sn_windows *p, tw_sn_products *q, const tw
     q->y_row = s->column;
     for (int32_t n = 0; n < p->batches; ++n) {
         for (int32_t i = 0; i < p->rows; ++i) {
-            const int32_t top = i * p->row_stride - p->top;
+            const int32_t top = (i * p->row_stride) - p->top;
             const tw_sn_inside rows = tw_sn_taps(top, p->row_taps, p->row_dilation, p->in_rows);
-            const ${type} *const xr = x + (n * p->x_batch + top * p->x_row - p->left * p->x_column);
-            ${type} *const sums = acc + (n * s->batch + i * s->row);
+            const ${type} *const xr = x + ((n * p->x_batch) + (top * p->x_row) - (p->left * p->x_column));
+            ${type} *const sums = acc + ((n * s->batch) + (i * s->row));
             for (int32_t j = 0; j < p->columns; j += q->rows) {
-                const int32_t inside = j == whole.from && whole.to > whole.from;
-                const tw_sn_inside taps = tw_sn_taps(j * p->column_stride - p->left, p->column_taps, 1, p->in_columns);
-                q->rows = inside ? whole.to - whole.from : 1;
-                ${function}_pixels(p, q, s, rows, inside ? all : taps, xr + j * q->a_row, w,
-                                   s->first ? b : sums + j * s->column, sums + j * s->column, lanes);
+                const int32_t inside = (j == whole.from) && (whole.to > whole.from);
+                const tw_sn_inside taps = tw_sn_taps((j * p->column_stride) - p->left, p->column_taps, 1, p->in_columns);
+                q->rows = inside ? (whole.to - whole.from) : 1;
+                ${function}_pixels(p, q, s, rows, inside ? all : taps, xr + (j * q->a_row), w,
+                                   s->first ? b : (sums + (j * s->column)), sums + (j * s->column), lanes);
             }
             if (s->last) {
-                ${function}_results(p, q, s, low, high, sums, y + (n * p->y_batch + i * p->y_row));
+                ${function}_results(p, q, s, low, high, sums, y + ((n * p->y_batch) + (i * p->y_row)));
             }
         }
     }

@@ -15,7 +15,8 @@ output in a repetition), repeat (how often more a stream gives an element), mark
 %>\
 /* What there is to do: rows of `count` elements. Steps are in elements. */
 typedef struct {
-    int32_t rows, count;
+    int32_t rows;
+    int32_t count;
     int32_t ${", ".join(f"{one}_row, {one}_step" for one in (*inputs, "y"))};
 } ${function}_rows;
 
@@ -28,9 +29,9 @@ TW_KERNEL ${type} ${function}_one(${"".join(f"{type} {one}, " for one in inputs)
     return value;
 % elif clip == "low":
     (void)high;
-    return value < low ? low : value;
+    return (value < low) ? low : value;
 % else:
-    return value < low ? low : (value > high ? high : value);
+    return (value < low) ? low : ((value > high) ? high : value);
 % endif
 }
 
@@ -105,7 +106,7 @@ TW_KERNEL void ${function}_plain(const ${function}_rows *p, int32_t row, int32_t
         ${"".join(f"const {stored} *{one}, " for one in inputs)}${stored} *y)
 {
     for (int32_t i = from; i < p->count; ++i) {
-        y[row * p->y_row + i * p->y_step] = ${rounded(f"{function}_one({values}low, high)")};
+        y[(row * p->y_row) + (i * p->y_step)] = ${rounded(f"{function}_one({values}low, high)")};
     }
 }
 
@@ -114,7 +115,7 @@ TW_SN_APART void ${function}(const ${function}_rows p, ${type} low, ${type} high
         ${"".join(f"const {stored} *{one}, " for one in inputs)}${stored} *y)
 {
 #ifdef TW_SN_STREAMS
-    if (${" && ".join(f"p.{one}_step == 1" for one in (*streamed, "y"))} && p.count >= ${words * lanes}) {
+    if (${" && ".join(f"p.{one}_step == 1" for one in (*streamed, "y"))} && (p.count >= ${words * lanes})) {
         ${type} wild = 0;
         int32_t done = 0;
 % if not register:

@@ -14,7 +14,7 @@
 /* 0 where a result of arithmetic is negative; NaN stays. */
 TW_KERNEL float tw_sn_f32_relu(float value)
 {
-    return value < 0.0f ? 0.0f : value;
+    return (value < 0.0f) ? 0.0f : value;
 }
 
 /* A constant out of instructions: from the main memory, each takes a hundred cycles. */
@@ -33,7 +33,8 @@ TW_KERNEL float tw_sn_f32_fixed(float value)
 #ifdef TW_SN_FPU
 TW_KERNEL float tw_sn_f32_max_half(double both)
 {
-    float chosen, other;
+    float chosen;
+    float other;
     const float one = tw_sn_apart(both, &other);
     __asm__("fmax.s %0, %1, %2" : "=f"(chosen) : "f"(one), "f"(other));
     return chosen;
@@ -41,7 +42,8 @@ TW_KERNEL float tw_sn_f32_max_half(double both)
 
 TW_KERNEL float tw_sn_f32_min_half(double both)
 {
-    float chosen, other;
+    float chosen;
+    float other;
     const float one = tw_sn_apart(both, &other);
     __asm__("fmin.s %0, %1, %2" : "=f"(chosen) : "f"(one), "f"(other));
     return chosen;

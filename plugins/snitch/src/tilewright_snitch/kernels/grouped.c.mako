@@ -3,7 +3,9 @@ Needs name (of the products), function, type.
 </%doc>\
 /* Groups: outputs of each, and where the tile begins in the whole tensors. */
 typedef struct {
-    int32_t outputs, first_output, first_channel;
+    int32_t outputs;
+    int32_t first_output;
+    int32_t first_channel;
 } ${function}_of;
 
 /* Windows of neighbouring pixels in a row, all of whose taps `columns` are inside, of one group. */

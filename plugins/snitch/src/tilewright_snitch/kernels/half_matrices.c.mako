@@ -6,8 +6,11 @@ Needs name (of the products of float32), function, kind ("f16", "bf16"), at_once
 TW_SN_APART void ${function}(const tw_sn_products p, float low, float high, const uint16_t *a, const uint16_t *b,
         const float *c, uint16_t *y, void *scratch)
 {
-    const int32_t depth = p.run * p.runs, at_once = p.rows < ${at_once} ? p.rows : ${at_once};
-    float *const rows = (float *)scratch + 16, *const columns = rows + at_once * depth, *const results = columns + ${at_once} * depth;
+    const int32_t depth = p.run * p.runs;
+    const int32_t at_once = p.rows < ${at_once} ? p.rows : ${at_once};
+    float *const rows = (float *)scratch + 16;
+    float *const columns = rows + at_once * depth;
+    float *const results = columns + ${at_once} * depth;
     tw_sn_products q = {.run = depth, .runs = 1, .a_row = depth, .b_output = depth, .b_element = 1, .y_row = ${at_once}, .y_output = 1};
     for (int32_t m = 0; m < p.rows; m += at_once) {
         q.rows = p.rows - m < at_once ? p.rows - m : at_once;

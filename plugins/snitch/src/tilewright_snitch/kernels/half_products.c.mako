@@ -6,8 +6,10 @@ Needs name (of the products of float32), function, kind ("f16", "bf16"), at_once
 TW_SN_APART void ${function}(const tw_sn_products p, float low, float high, const uint16_t *a, const float *b,
         const float *c, uint16_t *y, void *scratch)
 {
-    const int32_t depth = p.run * p.runs, at_once = p.rows < ${at_once} ? p.rows : ${at_once};
-    float *const wide = (float *)scratch + 16, *const results = wide + at_once * depth;
+    const int32_t depth = p.run * p.runs;
+    const int32_t at_once = p.rows < ${at_once} ? p.rows : ${at_once};
+    float *const wide = (float *)scratch + 16;
+    float *const results = wide + at_once * depth;
     tw_sn_products q = p;
     q.run = q.a_row = depth;
     q.runs = 1;

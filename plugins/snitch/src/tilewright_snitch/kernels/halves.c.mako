@@ -7,7 +7,10 @@ TW_SN_APART void tw_sn_${kind}_widen(const uint16_t *from, int32_t step, int32_t
     int32_t i = 0;
 #ifdef TW_SN_STREAMS
     for (; step == 1 && i + 4 <= count; i += 4) {
-        float one, two, three, four;
+        float one;
+        float two;
+        float three;
+        float four;
         __asm__ volatile(TW_SN_FLH("%0", "0(%4)") TW_SN_FLH("%1", "2(%4)") TW_SN_FLH("%2", "4(%4)") TW_SN_FLH("%3", "6(%4)")
                          TW_SN_WIDE("%0") TW_SN_WIDE("%1") TW_SN_WIDE("%2") TW_SN_WIDE("%3")
                          : "=&f"(one), "=&f"(two), "=&f"(three), "=&f"(four)
@@ -34,7 +37,10 @@ TW_SN_APART void tw_sn_${kind}_narrow(const float *from, int32_t count, uint16_t
     int32_t i = 0;
 #ifdef TW_SN_STREAMS
     for (; step == 1 && i + 4 <= count; i += 4) {
-        float one = from[i], two = from[i + 1], three = from[i + 2], four = from[i + 3];
+        float one = from[i];
+        float two = from[i + 1];
+        float three = from[i + 2];
+        float four = from[i + 3];
         __asm__ volatile(TW_SN_NARROW("%0") TW_SN_NARROW("%1") TW_SN_NARROW("%2") TW_SN_NARROW("%3")
                          TW_SN_FSH("%0", "0(%4)") TW_SN_FSH("%1", "2(%4)") TW_SN_FSH("%2", "4(%4)") TW_SN_FSH("%3", "6(%4)")
                          : "+f"(one), "+f"(two), "+f"(three), "+f"(four)

@@ -7,7 +7,10 @@ TW_KERNEL ${type} *${function}_run(const ${type} *x, int32_t bytes, int32_t outs
     int32_t left = bytes;
     if (x) {
         for (; left >= 4; left -= 4, x += 4, to += 4 * apart) {
-            const ${type} b0 = x[0], b1 = x[1], b2 = x[2], b3 = x[3];
+            const ${type} b0 = x[0];
+            const ${type} b1 = x[1];
+            const ${type} b2 = x[2];
+            const ${type} b3 = x[3];
             to[0] = b0;
             to[apart] = b1;
             to[2 * apart] = b2;
@@ -53,7 +56,8 @@ TW_KERNEL void ${function}_window(const tw_sn_windows *p, const tw_sn_integers *
 TW_SN_APART void ${function}_${pixels}(const tw_sn_integers q, const ${type} *columns, const int8_t *w,
         const int32_t *parameters, uint8_t *const *to)
 {
-    const float low = (float)(q.low - q.zero_point), high = (float)(q.high - q.zero_point);
+    const float low = (float)(q.low - q.zero_point);
+    const float high = (float)(q.high - q.zero_point);
     for (int32_t o = 0; o < q.outputs; o += 4, parameters += 8) {
         const ${type} *x = columns;
         const int8_t *const end = w + 4 * q.depth;

@@ -15,12 +15,16 @@ typedef struct {
     int32_t depth;  /* elements of a window, filled up to a multiple of four */
     int32_t pad;    /* what lies outside */
     int32_t joined; /* whether the taps of a row are neighbours */
-    int32_t zero_point, low, high;
+    int32_t zero_point;
+    int32_t low;
+    int32_t high;
 } tw_sn_integers;
 
 /* The place of an output, from the first of the tile. */
 typedef struct {
-    int32_t batch, row, column;
+    int32_t batch;
+    int32_t row;
+    int32_t column;
 } tw_sn_place;
 
 TW_KERNEL void tw_sn_next(const tw_sn_windows *p, tw_sn_place *at)
@@ -39,7 +43,8 @@ TW_KERNEL uint8_t tw_sn_requantised(int32_t sum, float scale, float low, float h
 {
     const float value = (float)sum * scale;
 #ifdef TW_SN_STREAMS
-    float above, inside;
+    float above;
+    float inside;
     int32_t nearest;
     __asm__("fmax.s %0, %1, %2" : "=f"(above) : "f"(value), "f"(low));
     __asm__("fmin.s %0, %1, %2" : "=f"(inside) : "f"(above), "f"(high));
@@ -47,7 +52,7 @@ TW_KERNEL uint8_t tw_sn_requantised(int32_t sum, float scale, float low, float h
     return (uint8_t)(nearest + zero_point);
 #else
     /* Adding 3 * 2^22 leaves no bit for a fraction: the addition rounds, and the integer is in the low bits. */
-    const float inside = value < low ? low : (value > high ? high : value);
+    const float inside = (value < low) ? low : ((value > high) ? high : value);
     const union { float value; int32_t bits; } rounded = {.value = inside + 12582912.0f};
     return (uint8_t)(rounded.bits - INT32_C(0x4b400000) + zero_point);
 #endif

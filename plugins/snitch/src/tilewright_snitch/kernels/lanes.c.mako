@@ -4,8 +4,14 @@ lines (of a height and a width), limits, mark (registers), clobbered.
 </%doc>\
 /* y = clip(a . b) where outputs of a row are neighbours, in b and in y. Steps are in elements. */
 typedef struct {
-    int32_t rows, outputs, depth;
-    int32_t a_row, a_element, b_element, y_row; /* elements are those of a sum */
+    int32_t rows;
+    int32_t outputs;
+    int32_t depth;
+    /* elements are those of a sum */
+    int32_t a_row;
+    int32_t a_element;
+    int32_t b_element;
+    int32_t y_row;
 } ${name}_matrices;
 
 /* Outputs from `first` on, as every machine computes them. */
@@ -42,8 +48,10 @@ TW_SN_APART float ${name}_${height}_${width}(const ${name}_matrices *p, int32_t 
         const float *b, float *y)
 {
     const tw_sn_walk walk = {{${width - 1}u, (uint32_t)p->depth - 1u, (uint32_t)blocks - 1u, 0}, {8, p->b_element * 4, 0, 0}};
-    const int32_t a_next = ${height} * p->a_row, y_next = ${height} * p->y_row;
-    const int32_t length = p->depth * p->a_element, fours = p->depth / 4 * 4 * p->a_element;
+    const int32_t a_next = ${height} * p->a_row;
+    const int32_t y_next = ${height} * p->y_row;
+    const int32_t length = p->depth * p->a_element;
+    const int32_t fours = p->depth / 4 * 4 * p->a_element;
 % if not dense:
     const int32_t step = p->a_element * 4;
 % endif
@@ -63,7 +71,9 @@ TW_SN_APART float ${name}_${height}_${width}(const ${name}_matrices *p, int32_t 
     TW_SN_READ(0, b);
     tw_sn_on();
     for (int32_t block = 0; block < blocks; ++block, a += a_next, y += y_next) {
-        const float *a0 = a, *const whole = a + fours, *const end = a + length;
+        const float *a0 = a;
+        const float *const whole = a + fours;
+        const float *const end = a + length;
 % if height == 2:
         const float *a1 = a + a_next / 2;
         float *const y1 = y + y_next / 2;

@@ -17,7 +17,8 @@ TW_KERNEL void ${name}_plain(const tw_sn_products *p, ${rounds}${type} low, ${ty
             ${type} sum = 0;
 % if deep:
             for (int32_t r = 0; r < q->rounds * p->runs; ++r) {
-                const int32_t round = r / p->runs, run = r % p->runs;
+                const int32_t round = r / p->runs;
+                const int32_t run = r % p->runs;
                 const ${type} *const ar = a + (m * p->a_row + round * q->a_round + run * p->a_run);
                 const ${type} *const br = b + (n * p->b_output + round * q->b_round + run * p->b_run);
 % else:
@@ -54,7 +55,9 @@ TW_SN_APART ${type} ${name}_${width}(const tw_sn_products *p, ${rounds}int32_t r
 {
 % if deep:
     const int32_t whole = ${name}_whole(p, q);
-    const uint32_t steps = (uint32_t)p->run / ${lanes}u, runs = (uint32_t)p->runs, all = steps * runs * (uint32_t)q->rounds;
+    const uint32_t steps = (uint32_t)p->run / ${lanes}u;
+    const uint32_t runs = (uint32_t)p->runs;
+    const uint32_t all = steps * runs * (uint32_t)q->rounds;
     const uint32_t times = all - 2u;
     const int32_t step = p->b_element * ${size * lanes};
     const tw_sn_walk walk_a = {{steps - 1u, runs - 1u, (uint32_t)q->rounds - 1u, (uint32_t)rows - 1u},
@@ -65,7 +68,9 @@ TW_SN_APART ${type} ${name}_${width}(const tw_sn_products *p, ${rounds}int32_t r
                        {p->b_output * ${size}, step, p->b_run * ${size}, q->b_round * ${size}}};
 % else:
     const int32_t whole = p->runs == 1 || p->b_run == p->run * p->b_element;
-    const uint32_t steps = (uint32_t)p->run / ${lanes}u, runs = (uint32_t)p->runs, all = steps * runs;
+    const uint32_t steps = (uint32_t)p->run / ${lanes}u;
+    const uint32_t runs = (uint32_t)p->runs;
+    const uint32_t all = steps * runs;
     const uint32_t times = all - 2u;
     const int32_t step = p->b_element * ${size * lanes};
     const tw_sn_walk walk_a = {{steps - 1u, runs - 1u, (uint32_t)blocks - 1u, (uint32_t)rows - 1u},

@@ -20,9 +20,9 @@ TW_KERNEL float tw_sn_f32_reduced_${kind}(int32_t count, const float *x, int32_t
     const float sum = (found[4] + found[5]) + (found[6] + found[7]);
     if (sum != sum) { /* a NaN, or infinities of both signs */
         for (int32_t i = 0; i < count; ++i) {
-            chosen = x[i * x_step] != x[i * x_step] ? NAN : chosen;
+            chosen = (x[i * x_step] != x[i * x_step]) ? NAN : chosen;
         }
     }
-    return before != before ? before : chosen;
+    return (before != before) ? before : chosen;
 }
 % endif

@@ -42,7 +42,7 @@
 TW_KERNEL int tw_sn_near(const void *pointer)
 {
     const uint32_t address = (uint32_t)(uintptr_t)pointer;
-    return address - 0x10000000u < 0x20000u && address % 8u == 0u;
+    return ((address - 0x10000000u) < 0x20000u) && ((address % 8u) == 0u);
 }
 
 /* Twice the same float32, in the two halves of a register (vfcpka.s.s). */
@@ -57,7 +57,8 @@ TW_KERNEL double tw_sn_pair(float value)
 TW_KERNEL float tw_sn_apart(double both, float *upper)
 {
     double room;
-    float low, high;
+    float low;
+    float high;
     __asm__ volatile("fsd %2, 0(%3)\n\tflw %0, 0(%3)\n\tflw %1, 4(%3)"
                      : "=&f"(low), "=&f"(high)
                      : "f"(both), "r"(&room)
@@ -77,7 +78,8 @@ TW_KERNEL float tw_sn_halves(double both)
 /* Four times the same value, rounded to 16 bits. The float unit alone writes and reads it: its path to memory is its own. */
 TW_KERNEL double tw_sn_four(float value)
 {
-    double all, room;
+    double all;
+    double room;
     __asm__ volatile(TW_SN_NARROW("%1") TW_SN_FSH("%1", "0(%2)") TW_SN_FSH("%1", "2(%2)") TW_SN_FSH("%1", "4(%2)")
                      TW_SN_FSH("%1", "6(%2)") "fld %0, 0(%2)"
                      : "=f"(all), "+&f"(value)
@@ -90,7 +92,10 @@ TW_KERNEL double tw_sn_four(float value)
 TW_KERNEL float tw_sn_quarters(double all)
 {
     double room;
-    float one, two, three, four;
+    float one;
+    float two;
+    float three;
+    float four;
     __asm__ volatile("fsd %4, 0(%5)\n\t" TW_SN_FLH("%0", "0(%5)") TW_SN_FLH("%1", "2(%5)") TW_SN_FLH("%2", "4(%5)")
                      TW_SN_FLH("%3", "6(%5)") TW_SN_WIDE("%0") TW_SN_WIDE("%1") TW_SN_WIDE("%2") TW_SN_WIDE("%3")
                      : "=&f"(one), "=&f"(two), "=&f"(three), "=&f"(four)

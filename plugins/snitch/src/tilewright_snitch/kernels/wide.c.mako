@@ -13,8 +13,10 @@ TW_SN_APART void ${wide}(const tw_sn_windows *p, int32_t channels, int32_t outpu
     q.y_column = outputs;
     q.y_row = p->columns * outputs;
     q.y_batch = p->rows * q.y_row;
-    float *const wide = (float *)scratch + 16, *const results = wide + p->batches * q.x_batch;
-    const int32_t seen = p->x_column == channels ? 1 : p->in_columns, made = p->y_column == outputs ? 1 : p->columns;
+    float *const wide = (float *)scratch + 16;
+    float *const results = wide + p->batches * q.x_batch;
+    const int32_t seen = p->x_column == channels ? 1 : p->in_columns;
+    const int32_t made = p->y_column == outputs ? 1 : p->columns;
     tw_sn_${half}_mode(3u);
     for (int32_t n = 0; n < p->batches; ++n) {
         for (int32_t i = 0; i < p->in_rows; ++i) {

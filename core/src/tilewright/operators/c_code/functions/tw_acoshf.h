@@ -16,5 +16,5 @@ TW_KERNEL float tw_acoshf(float x)
         return tw_logf(x) + 0x1.62e4300000000p-1f;
     }
     const float above = x - 1.0f;
-    return tw_log1pf(above + tw_sqrtf(2.0f * above + above * above));
+    return tw_log1pf(above + tw_sqrtf((2.0f * above) + (above * above)));
 }

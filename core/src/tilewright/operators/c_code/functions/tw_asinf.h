@@ -8,7 +8,7 @@
 /* asin(x); above 1/2 by the angle that is left to pi/2. */
 TW_KERNEL float tw_asinf(float x)
 {
-    const float size = x < 0.0f ? -x : x;
+    const float size = (x < 0.0f) ? -x : x;
     if (!(size > 0.5f)) {
         return tw_asin_below_half(x);
     }
@@ -16,6 +16,6 @@ TW_KERNEL float tw_asinf(float x)
         return NAN;
     }
     const float half = tw_asin_below_half(tw_sqrtf(0.5f * (1.0f - size)));
-    const float y = 0x1.921fb60000000p+0f - (2.0f * half + 0x1.777a5c0000000p-25f);
-    return x < 0.0f ? -y : y;
+    const float y = 0x1.921fb60000000p+0f - ((2.0f * half) + 0x1.777a5c0000000p-25f);
+    return (x < 0.0f) ? -y : y;
 }

@@ -9,5 +9,5 @@ TW_KERNEL float tw_bell(float x)
     const float h = (float)(int32_t)(x * 256.0f) * 0x1.0p-8f;
     const float d = (x - h) * (x + h) * 0.5f; /* below 2^-4 */
     const float e = tw_expf(-0.5f * h * h);
-    return e - e * (d * (1.0f - d * (0.5f - d * (0x1.5555560000000p-3f - d * (0x1.5555560000000p-5f)))));
+    return e - (e * (d * (1.0f - (d * (0.5f - (d * (0x1.5555560000000p-3f - (d * (0x1.5555560000000p-5f)))))))));
 }

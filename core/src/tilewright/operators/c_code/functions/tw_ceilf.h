@@ -7,5 +7,5 @@
 TW_KERNEL float tw_ceilf(float x)
 {
     const float whole = tw_truncf(x);
-    return whole < x ? whole + 1.0f : whole;
+    return (whole < x) ? (whole + 1.0f) : whole;
 }

@@ -9,11 +9,11 @@
 /* cos(x), for any x. */
 TW_KERNEL float tw_cosf(float x)
 {
-    if (!(x > -INFINITY && x < INFINITY)) {
+    if (!((x > -INFINITY) && (x < INFINITY))) {
         return NAN;
     }
     uint32_t n;
     const float r = tw_quarter_turns(x, &n);
-    const float y = (n & 1) != 0 ? tw_sin_near_0(r) : tw_cos_near_0(r);
-    return ((n + 1) & 2) != 0 ? -y : y;
+    const float y = ((n & 1) != 0) ? tw_sin_near_0(r) : tw_cos_near_0(r);
+    return (((n + 1) & 2) != 0) ? -y : y;
 }

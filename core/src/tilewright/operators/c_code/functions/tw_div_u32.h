@@ -5,5 +5,5 @@
 /* As tw_div_i32. */
 TW_KERNEL uint32_t tw_div_u32(uint32_t a, uint32_t b)
 {
-    return b == 0 ? 0 : a / b;
+    return (b == 0) ? 0 : (a / b);
 }

@@ -6,10 +6,11 @@
 /* What the bits of a float16 stand for: exact. */
 TW_KERNEL float tw_f32_of_f16(uint16_t x)
 {
-    const uint32_t sign = (uint32_t)(x & 0x8000u) << 16, size = (uint32_t)(x & 0x7fffu) << 13;
+    const uint32_t sign = (uint32_t)(x & 0x8000u) << 16;
+    const uint32_t size = (uint32_t)(x & 0x7fffu) << 13;
     if (size < 0x00800000u) { /* zero, or below the normal range: a count of 2^-24 */
         const float value = (float)(size >> 13) * 0x1.0p-24f;
-        return sign != 0u ? -value : value;
+        return (sign != 0u) ? -value : value;
     }
-    return tw_f32_of_bits(sign | (size + (size < 0x0f800000u ? 0x38000000u : 0x70000000u)));
+    return tw_f32_of_bits(sign | (size + ((size < 0x0f800000u) ? 0x38000000u : 0x70000000u)));
 }

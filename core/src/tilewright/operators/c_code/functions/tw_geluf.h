@@ -7,7 +7,7 @@
 TW_KERNEL float tw_geluf(float x)
 {
     if (x < 0.0f) {
-        return x > -14.5f ? tw_upper_tail(-x, x) : -0.0f;
+        return (x > -14.5f) ? tw_upper_tail(-x, x) : -0.0f;
     }
     return x * (1.0f - tw_upper_tail(x, 1.0f));
 }

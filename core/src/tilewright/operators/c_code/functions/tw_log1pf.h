@@ -8,8 +8,8 @@
 TW_KERNEL float tw_log1pf(float x)
 {
     const float sum = 1.0f + x;
-    if (!(sum != 1.0f && sum < INFINITY)) {
+    if (!((sum != 1.0f) && (sum < INFINITY))) {
         return x;
     }
-    return sum == 0.0f ? -INFINITY : tw_logf(sum) + (x - (sum - 1.0f)) / sum;
+    return (sum == 0.0f) ? -INFINITY : (tw_logf(sum) + ((x - (sum - 1.0f)) / sum));
 }

@@ -7,5 +7,5 @@
 TW_KERNEL float tw_mod_f32(float x, float y)
 {
     const float rest = tw_fmod_f32(x, y);
-    return rest != 0.0f && (rest < 0.0f) != (y < 0.0f) ? rest + y : rest;
+    return ((rest != 0.0f) && ((rest < 0.0f) != (y < 0.0f))) ? (rest + y) : rest;
 }

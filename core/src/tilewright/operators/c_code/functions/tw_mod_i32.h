@@ -7,5 +7,5 @@
 TW_KERNEL int32_t tw_mod_i32(int32_t a, int32_t b)
 {
     const int32_t rest = tw_fmod_i32(a, b);
-    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+    return ((rest != 0) && ((rest < 0) != (b < 0))) ? (rest + b) : rest;
 }

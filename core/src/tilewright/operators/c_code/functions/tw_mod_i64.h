@@ -7,5 +7,5 @@
 TW_KERNEL int64_t tw_mod_i64(int64_t a, int64_t b)
 {
     const int64_t rest = tw_fmod_i64(a, b);
-    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+    return ((rest != 0) && ((rest < 0) != (b < 0))) ? (rest + b) : rest;
 }

@@ -6,7 +6,7 @@
 TW_KERNEL int32_t tw_nearest(float x)
 {
     if (!(x > -0x1.0p+30f)) {
-        return x < 0.0f ? -(1 << 30) : 0;
+        return (x < 0.0f) ? -(1 << 30) : 0;
     }
     if (!(x < 0x1.0p+30f)) {
         return 1 << 30;
@@ -14,8 +14,8 @@ TW_KERNEL int32_t tw_nearest(float x)
     const int32_t whole = (int32_t)x;
     const float rest = x - (float)whole; /* exact: the fraction of a float is a float */
     const int32_t odd = whole & 1;
-    if (rest > 0.5f || (rest == 0.5f && odd != 0)) {
+    if ((rest > 0.5f) || ((rest == 0.5f) && (odd != 0))) {
         return whole + 1;
     }
-    return rest < -0.5f || (rest == -0.5f && odd != 0) ? whole - 1 : whole;
+    return ((rest < -0.5f) || ((rest == -0.5f) && (odd != 0))) ? (whole - 1) : whole;
 }

@@ -5,5 +5,5 @@
 /* The position itself, or -1 in the padding. */
 TW_KERNEL int32_t tw_pad_constant(int32_t position, int32_t extent)
 {
-    return position < extent ? position : -1;
+    return (position < extent) ? position : -1;
 }

@@ -9,11 +9,11 @@
 /* sin(x), for any x. */
 TW_KERNEL float tw_sinf(float x)
 {
-    if (!(x > -INFINITY && x < INFINITY)) {
+    if (!((x > -INFINITY) && (x < INFINITY))) {
         return NAN;
     }
     uint32_t n;
     const float r = tw_quarter_turns(x, &n);
-    const float y = (n & 1) != 0 ? tw_cos_near_0(r) : tw_sin_near_0(r);
-    return (n & 2) != 0 ? -y : y;
+    const float y = ((n & 1) != 0) ? tw_cos_near_0(r) : tw_sin_near_0(r);
+    return ((n & 2) != 0) ? -y : y;
 }

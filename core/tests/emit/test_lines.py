@@ -1,0 +1,26 @@
+"""What templates have printed that may not fit into one line."""
+
+from __future__ import annotations
+
+from tilewright.emit.lines import array, assigned, call, head, macro
+from tilewright.ir.programs.expressions import Name
+
+LONG = "x" * 50
+
+
+def test_what_fits_is_one_line() -> None:
+    assert head("void", "f", ["int a"], ";") == "void f(int a);"
+    assert call(1, "f", ["a", "b + 1"]) == "f(a, b + 1);"
+    assert assigned(1, "a", Name("b")) == "a = b;"
+    assert array("static int", "a", "4", ";") == "static int a[4];"
+    assert macro("A", "1") == "#  define A 1"
+
+
+def test_further_lines_are_indented_as_deep_as_the_template_is() -> None:
+    first, *others = call(2, "f", [LONG, LONG, LONG]).split("\n")
+    assert first == f"f({LONG}, {LONG}," and others == [f"          {LONG});"]
+
+
+def test_long_names_have_lines_of_their_own() -> None:
+    for text in (array(LONG, LONG, LONG, ";"), array(LONG, LONG * 2, LONG, ";"), macro(LONG, LONG * 2)):
+        assert "\n" in text and all(len(line) <= 120 for line in text.split("\n"))
