@@ -148,7 +148,7 @@ ${ready()}\
 % if verb == "push" and several_arrive:
     if (end->wanted == 0) {
 % else:
-    if (ctx->progress.waiting != ${status} || end->${waits} == 0) {
+    if ((ctx->progress.waiting != ${status}) || (end->${waits} == 0)) {
 % endif
         return TW_BLOCKED;
     }
@@ -178,7 +178,7 @@ ${head("uint32_t", f"{p}_room_{port.member}", [f"const {p}_ctx *ctx"])}
     if (ctx == NULL || ctx->plan != ${P}_PLAN_ID || ctx->phase == 0) {
         return 0u;
     }
-    return ctx->phase > ${phase_of(port)} ? ctx->arrivals[${number}].left : (uint32_t)ctx->arrivals[${number}].wanted;
+    return (ctx->phase > ${phase_of(port)}) ? ctx->arrivals[${number}].left : (uint32_t)ctx->arrivals[${number}].wanted;
 }
 % elif verb == "pull" and several_leave:
 
@@ -202,7 +202,7 @@ ${ready()}\
     }
 % endif
 % endfor
-    if (ctx->phase != 0 && ctx->phase != ${done}) { /* rows of a run that was begun have not passed */
+    if ((ctx->phase != 0) && (ctx->phase != ${done})) { /* rows of a run that was begun have not passed */
         return TW_ERR_STATE;
     }
     status = ${p}_start(ctx, inputs, outputs);

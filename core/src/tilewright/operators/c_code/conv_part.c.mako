@@ -43,10 +43,10 @@ TW_KERNEL float tw_conv_part_window_${kind}(const ${record} *p, tw_taps depth, t
     for (int32_t kd = depth.first; kd < depth.last; ++kd) {
         for (int32_t kr = row.first; kr < row.last; ++kr) {
             for (int32_t kc = column.first; kc < column.last; ++kc) {
-                const ${stored} *const xt = x + (depth.start + kd * p->depth.dilation) * p->depth.x_step
-                    + (row.start + kr * p->row.dilation) * p->row.x_step
-                    + (column.start + kc * p->column.dilation) * p->column.x_step;
-                const ${stored} *const wt = w + kd * p->depth.w_step + kr * p->row.w_step + kc * p->column.w_step;
+                const ${stored} *const xt = x + ((depth.start + (kd * p->depth.dilation)) * p->depth.x_step)
+                    + ((row.start + (kr * p->row.dilation)) * p->row.x_step)
+                    + ((column.start + (kc * p->column.dilation)) * p->column.x_step);
+                const ${stored} *const wt = w + (kd * p->depth.w_step) + (kr * p->row.w_step) + (kc * p->column.w_step);
                 for (int32_t c = 0; c < p->group_inputs; ++c) {
                     sum += ${load("xt[c * p->x_channel]")} * ${load("wt[c * p->w_channel]")};
                 }
@@ -62,9 +62,9 @@ TW_KERNEL void tw_conv_part_outputs_${kind}(const ${record} *p, tw_taps depth, t
 {
     const int32_t skipped = p->first_output % p->group_outputs;
     for (int32_t o = 0; o < p->outputs; ++o) {
-        const ${stored} *const xg = x + (skipped + o) / p->group_outputs * p->group_channels * p->x_channel;
+        const ${stored} *const xg = x + ((skipped + o) / p->group_outputs * p->group_channels * p->x_channel);
         const float begun = p->first ? (b ? ${load("b[o]")} : 0.0f) : acc[o * p->acc_channel];
-        const float sum = tw_conv_part_window_${kind}(p, depth, row, column, xg, w + o * p->w_output, begun);
+        const float sum = tw_conv_part_window_${kind}(p, depth, row, column, xg, w + (o * p->w_output), begun);
         if (p->last) {
             y[o * p->y_channel] = ${rounded("sum < p->low ? p->low : (sum > p->high ? p->high : sum)")};
         } else {
@@ -84,9 +84,9 @@ TW_KERNEL void tw_conv_part_${kind}(const ${record} p, const ${stored} *x, const
                 for (int32_t k = 0; k < p.column.outputs; ++k) {
                     const tw_taps column = tw_taps_inside(&p.column, k);
                     tw_conv_part_outputs_${kind}(
-                        &p, depth, row, column, x + n * p.x_batch, w, b,
-                        acc + n * p.acc_batch + i * p.acc_depth + j * p.acc_row + k * p.acc_column,
-                        y + n * p.y_batch + i * p.depth.y_step + j * p.row.y_step + k * p.column.y_step);
+                        &p, depth, row, column, x + (n * p.x_batch), w, b,
+                        acc + (n * p.acc_batch) + (i * p.acc_depth) + (j * p.acc_row) + (k * p.acc_column),
+                        y + (n * p.y_batch) + (i * p.depth.y_step) + (j * p.row.y_step) + (k * p.column.y_step));
                 }
             }
         }

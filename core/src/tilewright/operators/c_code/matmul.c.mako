@@ -27,20 +27,20 @@ typedef struct {
 
 TW_KERNEL ${real} ${record}_finish(const ${record} *p, ${real} sum, const ${stored} *c, int32_t at)
 {
-    const ${real} value = c ? p->alpha * sum + p->beta * ${load("c[at]")} : p->alpha * sum;
-    return value < p->low ? p->low : (value > p->high ? p->high : value);
+    const ${real} value = c ? ((p->alpha * sum) + (p->beta * ${load("c[at]")})) : (p->alpha * sum);
+    return (value < p->low) ? p->low : ((value > p->high) ? p->high : value);
 }
 
 TW_KERNEL void tw_matmul_${kind}(const ${record} p, const ${stored} *a, const ${stored} *b, const ${stored} *c, ${stored} *y)
 {
     for (int32_t m = 0; m < p.rows; ++m) {
-        const ${stored} *const am = a + m * p.a_row;
-        ${stored} *const ym = y + m * p.y_row;
-        const ${stored} *const bm = b + m * p.b_row;
+        const ${stored} *const am = a + (m * p.a_row);
+        ${stored} *const ym = y + (m * p.y_row);
+        const ${stored} *const bm = b + (m * p.b_row);
         const int32_t cm = m * p.c_row;
         int32_t n = 0;
-        for (; n + 4 <= p.columns; n += 4) {
-            const ${stored} *const b0 = bm + n * p.b_column;
+        for (; (n + 4) <= p.columns; n += 4) {
+            const ${stored} *const b0 = bm + (n * p.b_column);
             const ${stored} *const b1 = b0 + p.b_column;
             const ${stored} *const b2 = b1 + p.b_column;
             const ${stored} *const b3 = b2 + p.b_column;
@@ -61,7 +61,7 @@ TW_KERNEL void tw_matmul_${kind}(const ${record} p, const ${stored} *a, const ${
             ym[(n + 3) * p.y_column] = ${rounded(record + "_finish(&p, s3, c, cm + (n + 3) * p.c_column)")};
         }
         for (; n < p.columns; ++n) {
-            const ${stored} *const bn = bm + n * p.b_column;
+            const ${stored} *const bn = bm + (n * p.b_column);
             ${real} sum = ${zero};
             for (int32_t k = 0; k < p.depth; ++k) {
                 sum += ${load("am[k * p.a_depth]")} * ${load("bn[k * p.b_depth]")};

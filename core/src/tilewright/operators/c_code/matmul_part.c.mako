@@ -34,18 +34,18 @@ TW_KERNEL void tw_matmul_part_${kind}(const ${record} p, const ${stored} *a, con
                                   ${stored} *y)
 {
     for (int32_t m = 0; m < p.rows; ++m) {
-        const ${stored} *const am = a + m * p.a_row;
+        const ${stored} *const am = a + (m * p.a_row);
         for (int32_t n = 0; n < p.columns; ++n) {
-            const ${stored} *const bn = b + m * p.b_row + n * p.b_column;
-            ${real} *const kept = acc + m * p.acc_row + n * p.acc_column;
+            const ${stored} *const bn = b + (m * p.b_row) + (n * p.b_column);
+            ${real} *const kept = acc + (m * p.acc_row) + (n * p.acc_column);
             ${real} sum = p.first ? ${zero} : *kept;
             for (int32_t k = 0; k < p.depth; ++k) {
                 sum += ${load("am[k * p.a_depth]")} * ${load("bn[k * p.b_depth]")};
             }
             if (p.last) {
-                const ${real} bias = c ? p.beta * ${load("c[m * p.c_row + n * p.c_column]")} : ${zero};
-                const ${real} value = p.alpha * sum + bias;
-                y[m * p.y_row + n * p.y_column] = ${rounded("value < p.low ? p.low : (value > p.high ? p.high : value)")};
+                const ${real} bias = c ? (p.beta * ${load("c[m * p.c_row + n * p.c_column]")}) : ${zero};
+                const ${real} value = (p.alpha * sum) + bias;
+                y[(m * p.y_row) + (n * p.y_column)] = ${rounded("value < p.low ? p.low : (value > p.high ? p.high : value)")};
             } else {
                 *kept = sum;
             }

@@ -31,8 +31,8 @@ TW_KERNEL void ${dot}_4(${dot} p, const ${x_type} *x, const ${w_type} *w, int${b
     const int32_t z3 = z ? z[3] : 0;
     int${bits}_t sum0 = acc[0], sum1 = acc[1], sum2 = acc[2], sum3 = acc[3];
     for (int32_t i = 0; i < p.count; ++i) {
-        const ${x_type} *const xi = x + i * p.x_step;
-        const ${w_type} *const wi = w + i * p.w_step;
+        const ${x_type} *const xi = x + (i * p.x_step);
+        const ${w_type} *const wi = w + (i * p.w_step);
         sum0 += (xi[0] - p.x_zero_point) * (wi[0] - z0);
         sum1 += (xi[p.x_apart] - p.x_zero_point) * (wi[p.w_apart] - z1);
         sum2 += (xi[2 * p.x_apart] - p.x_zero_point) * (wi[2 * p.w_apart] - z2);

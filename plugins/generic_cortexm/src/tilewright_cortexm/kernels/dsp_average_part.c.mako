@@ -17,7 +17,7 @@ TW_KERNEL void ${function}(const uint8_t *x, uint8_t *y, int32_t *acc, int32_t p
         for (int32_t left = pixels; left > 0;) {
             uint32_t even = 0;
             uint32_t odd = 0;
-            const int32_t rest = left > 255 ? left - 255 : 0;
+            const int32_t rest = (left > 255) ? (left - 255) : 0;
             for (; left > rest; --left) {
                 const uint32_t v = tw_dsp_load(at);
                 even = tw_dsp_add_even_${widen}(even, v);

@@ -18,12 +18,12 @@ TW_KERNEL void ${function}(const tw_windows p, const uint8_t *x, uint8_t *y, con
         int32_t above, int32_t zero_point, int32_t counted_rows, int32_t counted_columns)
 {
     for (int32_t i = 0; i < p.out_height; ++i) {
-        const int32_t top = i * p.row_stride - p.top;
+        const int32_t top = (i * p.row_stride) - p.top;
         const tw_inside rows = tw_inside_of(top, p.rows, p.row_dilation, p.height);
         for (int32_t j = 0; j < p.out_width; ++j) {
-            const int32_t left = j * p.column_stride - p.left;
+            const int32_t left = (j * p.column_stride) - p.left;
             const tw_inside columns = tw_inside_of(left, p.columns, p.column_dilation, p.width);
-            const uint8_t *const from = x + rows.first * p.x_row + columns.first * p.channels;
+            const uint8_t *const from = x + (rows.first * p.x_row) + (columns.first * p.channels);
             const int32_t inside = rows.count * columns.count;
 % if words > 1:
 % if padding:
@@ -32,12 +32,12 @@ TW_KERNEL void ${function}(const tw_windows p, const uint8_t *x, uint8_t *y, con
 % else:
             const int32_t counted = inside;
 % endif
-            const int32_t word = r[counted < 1 ? 0 : counted - 1];
+            const int32_t word = r[(counted < 1) ? 0 : (counted - 1)];
 % else:
             const int32_t word = r[0];
 % endif
             for (int32_t group = 0; group < p.channels; group += 4) {
-                const int32_t c = group + 4 <= p.channels ? group : p.channels - 4;
+                const int32_t c = ((group + 4) <= p.channels) ? group : (p.channels - 4);
                 const uint8_t *at = from + c;
                 int32_t sums[4] = {-inside * x_zero_point, -inside * x_zero_point, -inside * x_zero_point,
                     -inside * x_zero_point};
@@ -61,7 +61,7 @@ TW_KERNEL void ${function}(const tw_windows p, const uint8_t *x, uint8_t *y, con
                     for (int32_t k = columns.count; k > 0;) {
                         uint32_t even = 0;
                         uint32_t odd = 0;
-                        const int32_t rest = k > 255 ? k - 255 : 0;
+                        const int32_t rest = (k > 255) ? (k - 255) : 0;
                         for (; k > rest; --k) {
                             const uint32_t v = tw_dsp_load(tap);
                             even = tw_dsp_add_even_${widen}(even, v);
@@ -79,7 +79,7 @@ TW_KERNEL void ${function}(const tw_windows p, const uint8_t *x, uint8_t *y, con
             }
             y += p.channels;
         }
-        y += p.y_row - p.out_width * p.channels;
+        y += p.y_row - (p.out_width * p.channels);
     }
     (void)counted_rows;
     (void)counted_columns;

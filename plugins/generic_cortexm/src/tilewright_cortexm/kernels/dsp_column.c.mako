@@ -22,18 +22,18 @@ TW_KERNEL void tw_dsp_column_${widen}(const tw_dsp_conv *p, const uint8_t *x, in
         int32_t apart, uint8_t *bytes)
 {
     const int32_t i = pixel / p->out_width;
-    const int32_t top = i * p->row_stride - p->top;
-    const int32_t left = (pixel - i * p->out_width) * p->column_stride - p->left;
+    const int32_t top = (i * p->row_stride) - p->top;
+    const int32_t left = ((pixel - (i * p->out_width)) * p->column_stride) - p->left;
     for (int32_t k = 0; k < p->row_taps; ++k) {
-        const int32_t line = top + k * p->row_dilation;
-        const int32_t outside = line < 0 || line >= p->height;
-        const uint8_t *const row = outside ? (const uint8_t *)0 : x + line * p->x_row;
+        const int32_t line = top + (k * p->row_dilation);
+        const int32_t outside = (line < 0) || (line >= p->height);
+        const uint8_t *const row = outside ? (const uint8_t *)0 : (x + (line * p->x_row));
         for (int32_t r = 0; r < p->column_runs; ++r) {
-            const int32_t column = left + r * p->column_dilation;
-            if (outside || column < 0 || column + p->run_taps > p->width) {
+            const int32_t column = left + (r * p->column_dilation);
+            if (outside || (column < 0) || ((column + p->run_taps) > p->width)) {
                 to = tw_dsp_edge_${widen}(p, row, column, to, apart, bytes);
             } else {
-                to = tw_dsp_widen_${widen}(row + column * p->x_step, p->run_taps * p->channels, to, apart);
+                to = tw_dsp_widen_${widen}(row + (column * p->x_step), p->run_taps * p->channels, to, apart);
             }
         }
     }

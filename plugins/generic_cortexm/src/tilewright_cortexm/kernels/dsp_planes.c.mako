@@ -26,7 +26,7 @@ static void tw_dsp_planes_${widen}(const tw_depthwise *p, const uint8_t *x, uint
         x += p->channels;
         at = 1;
     }
-    for (; at + 2 <= p->width; at += 2) {
+    for (; (at + 2) <= p->width; at += 2) {
         tw_dsp_pair_${widen}(tw_dsp_load(x), tw_dsp_load(x + p->channels), to, words);
         to += 3;
         x += 2 * p->channels;

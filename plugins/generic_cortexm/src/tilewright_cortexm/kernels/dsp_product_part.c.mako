@@ -11,13 +11,13 @@ TW_KERNEL void ${function}(const uint8_t *x, const uint32_t *w, const int32_t *p
 {
 % for at, blocks, channels in shapes:
     for (int32_t c = ${at}; c < ${at + blocks * channels}; c += ${channels}) {
-        const uint32_t *weights = w + c * ${depth} + start / 4 * ${channels};
-        const int32_t *const p = parameters + 2 * c;
-        const int32_t *const begun = first ? p : acc + c;
+        const uint32_t *weights = w + (c * ${depth}) + (start / 4 * ${channels});
+        const int32_t *const p = parameters + (2 * c);
+        const int32_t *const begun = first ? p : (acc + c);
 % for k in range(channels):
         int32_t sum_${k} = begun[${k}];
 % endfor
-        for (const uint8_t *at = x; at != x + count; at += 4) {
+        for (const uint8_t *at = x; at != (x + count); at += 4) {
             const uint32_t v = tw_dsp_load(at);
             const uint32_t even = tw_dsp_even_${widen}(v);
             const uint32_t odd = tw_dsp_odd_${widen}(v);

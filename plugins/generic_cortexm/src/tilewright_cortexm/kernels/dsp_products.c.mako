@@ -29,15 +29,15 @@ TW_KERNEL void ${function}(const tw_dsp_conv p, const uint8_t *x, const uint32_t
     for (int32_t at = 0, count; at < p.pixels; at += count) {
 % if stripe:
         const int32_t row = at / p.out_width;
-        const int32_t column = at - row * p.out_width;
+        const int32_t column = at - (row * p.out_width);
 % endif
 % if not fewer:
         count = ${most};
 % elif stripe:
         const int32_t left = p.out_width - column;
-        count = left < ${most} ? left : ${"left == 4 ? 2 : 3" if most == 3 else most};
+        count = (left < ${most}) ? left : ${"left == 4 ? 2 : 3" if most == 3 else most};
 % else:
-        count = p.pixels - at == 2 || p.pixels - at == 4 ? 2 : 3;
+        count = (((p.pixels - at) == 2) || ((p.pixels - at) == 4)) ? 2 : 3;
 % endif
         const int32_t words = p.row_taps * p.column_runs * p.groups * ${group_words} * count;
 % else:
@@ -46,7 +46,7 @@ TW_KERNEL void ${function}(const tw_dsp_conv p, const uint8_t *x, const uint32_t
     for (int32_t at = 0; at < p.pixels; ++at) {
 % else:
     for (int32_t pixel = 0; pixel < p.pixels; pixel += ${most}) {
-        const int32_t at = pixel <= p.pixels - ${most} ? pixel : p.pixels - ${most};
+        const int32_t at = (pixel <= (p.pixels - ${most})) ? pixel : (p.pixels - ${most});
 % endif
 % endif
 % if direct:
@@ -59,7 +59,7 @@ TW_KERNEL void ${function}(const tw_dsp_conv p, const uint8_t *x, const uint32_t
         tw_dsp_column_${widen}(&p, x, at, columns, ${group_words}, (uint8_t *)(columns + words));
 % else:
         for (int32_t j = 0; j < ${"count" if stripe or fewer else most}; ++j) {
-            tw_dsp_column_${widen}(&p, x, at + j, columns + 2 * j, \
+            tw_dsp_column_${widen}(&p, x, at + j, columns + (2 * j), \
 ${f"{group_words} * count" if stripe or fewer else group_words * most}, (uint8_t *)(columns + words));
         }
 % endif

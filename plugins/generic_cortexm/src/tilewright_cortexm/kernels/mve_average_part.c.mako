@@ -22,7 +22,7 @@ TW_KERNEL void ${function}_add(const uint8_t *x, int32_t *sums, int32_t pixels, 
 #else
     for (int32_t i = 0; i < pixels; ++i) {
         for (int32_t k = 0; k < 4; ++k) {
-            sums[k] += *(const ${"int8_t" if sign == "s" else "uint8_t"} *)(x + i * channels + k);
+            sums[k] += *(const ${"int8_t" if sign == "s" else "uint8_t"} *)(x + (i * channels) + k);
         }
     }
 #endif
@@ -40,7 +40,7 @@ TW_KERNEL void ${function}(const uint8_t *x, uint8_t *y, int32_t *acc, int32_t p
             sums[0] = sums[1] = sums[2] = sums[3] = -zeros;
         }
         ${function}_add(x + c, sums, pixels, channels);
-        for (int32_t k = 0; k < 4 && last; ++k) {
+        for (int32_t k = 0; (k < 4) && last; ++k) {
             y[c + k] = (uint8_t)tw_mve_requant(sums[k], scale, zero_point, ${low}, ${high});
         }
     }

@@ -23,7 +23,7 @@ TW_KERNEL void ${function}_window(const uint8_t *x, uint8_t *y, int32_t channels
         int32_t column_step, int32_t row_step, int32_t zeros, int32_t scale, int32_t zero_point)
 {
 #ifdef TW_MVE_ARM
-    const int32_t gap = row_step - columns * column_step;
+    const int32_t gap = row_step - (columns * column_step);
     __asm__ volatile(
 ${line(f"vctp.{width} %[channels]")}\
 ${line("vmov.i32 q0, #0")}\
@@ -73,7 +73,7 @@ ${line("vpst")}\
         int32_t sum = -zeros;
         for (int32_t i = 0; i < rows; ++i) {
             for (int32_t j = 0; j < columns; ++j) {
-                sum += *(const ${"int8_t" if sign == "s" else "uint8_t"} *)(x + i * row_step + j * column_step + c);
+                sum += *(const ${"int8_t" if sign == "s" else "uint8_t"} *)(x + (i * row_step) + (j * column_step) + c);
             }
         }
         y[c] = (uint8_t)tw_mve_requant(sum, factor, zero_point, ${low}, ${high});
@@ -86,36 +86,36 @@ TW_KERNEL void ${function}(const tw_windows p, const uint8_t *x, uint8_t *y, con
         int32_t zero_point, int32_t counted_rows, int32_t counted_columns)
 {
     for (int32_t i = 0; i < p.out_height; ++i) {
-        const int32_t top = i * p.row_stride - p.top;
+        const int32_t top = (i * p.row_stride) - p.top;
         const tw_inside rows = tw_inside_of(top, p.rows, p.row_dilation, p.height);
         for (int32_t j = 0; j < p.out_width; ++j) {
-            const int32_t left = j * p.column_stride - p.left;
+            const int32_t left = (j * p.column_stride) - p.left;
             const tw_inside columns = tw_inside_of(left, p.columns, p.column_dilation, p.width);
-            const uint8_t *const from = x + rows.first * p.x_row + columns.first * p.channels;
+            const uint8_t *const from = x + (rows.first * p.x_row) + (columns.first * p.channels);
             const int32_t inside = rows.count * columns.count;
 % if words > 1 and padding:
             const int32_t counted = tw_taps_to(top, p.rows, p.row_dilation, counted_rows)
                 * tw_taps_to(left, p.columns, p.column_dilation, counted_columns);
-            const int32_t scale = r[counted < 1 ? 0 : counted - 1];
+            const int32_t scale = r[(counted < 1) ? 0 : (counted - 1)];
 % elif words > 1:
-            const int32_t scale = r[inside < 1 ? 0 : inside - 1];
+            const int32_t scale = r[(inside < 1) ? 0 : (inside - 1)];
 % else:
             const int32_t scale = r[0];
 % endif
             for (int32_t c = 0; c < p.channels; c += ${lanes}) {
-                const int32_t channels = p.channels - c < ${lanes} ? p.channels - c : ${lanes};
+                const int32_t channels = ((p.channels - c) < ${lanes}) ? (p.channels - c) : ${lanes};
                 if (inside > 0) {
                     ${function}_window(from + c, y + c, channels, rows.count, columns.count,
                         p.column_dilation * p.channels, p.row_dilation * p.x_row, inside * x_zero_point,
                         scale, zero_point);
                 } else {
                     tw_mve_fill((int8_t *)y + c,
-                        zero_point < ${low} ? ${low} : (zero_point > ${high} ? ${high} : zero_point), channels);
+                        (zero_point < ${low}) ? ${low} : ((zero_point > ${high}) ? ${high} : zero_point), channels);
                 }
             }
             y += p.channels;
         }
-        y += p.y_row - p.out_width * p.channels;
+        y += p.y_row - (p.out_width * p.channels);
     }
     (void)counted_rows;
     (void)counted_columns;

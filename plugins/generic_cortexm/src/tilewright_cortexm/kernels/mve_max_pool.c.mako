@@ -47,13 +47,13 @@ TW_KERNEL void ${function}_window(const uint8_t *x, uint8_t *y, int32_t channels
 TW_KERNEL void ${function}(const tw_windows p, const uint8_t *x, uint8_t *y)
 {
     for (int32_t i = 0; i < p.out_height; ++i) {
-        const tw_inside rows = tw_inside_of(i * p.row_stride - p.top, p.rows, p.row_dilation, p.height);
+        const tw_inside rows = tw_inside_of((i * p.row_stride) - p.top, p.rows, p.row_dilation, p.height);
         for (int32_t j = 0; j < p.out_width; ++j) {
-            const tw_inside columns = tw_inside_of(j * p.column_stride - p.left, p.columns, p.column_dilation, p.width);
-            const uint8_t *const from = x + rows.first * p.x_row + columns.first * p.channels;
-            if (rows.count > 0 && columns.count > 0) {
+            const tw_inside columns = tw_inside_of((j * p.column_stride) - p.left, p.columns, p.column_dilation, p.width);
+            const uint8_t *const from = x + (rows.first * p.x_row) + (columns.first * p.channels);
+            if ((rows.count > 0) && (columns.count > 0)) {
                 for (int32_t c = 0; c < p.channels; c += 16) {
-                    ${function}_window(from + c, y + c, p.channels - c < 16 ? p.channels - c : 16, rows.count,
+                    ${function}_window(from + c, y + c, ((p.channels - c) < 16) ? (p.channels - c) : 16, rows.count,
                         columns.count, p.column_dilation * p.channels, p.row_dilation * p.x_row);
                 }
             } else {
@@ -61,6 +61,6 @@ TW_KERNEL void ${function}(const tw_windows p, const uint8_t *x, uint8_t *y)
             }
             y += p.channels;
         }
-        y += p.y_row - p.out_width * p.channels;
+        y += p.y_row - (p.out_width * p.channels);
     }
 }

@@ -28,7 +28,7 @@ TW_KERNEL int32_t ${function}_dot_${channels}(const uint8_t *x, const int8_t *w,
 #else
     for (int32_t i = 0; i < steps; ++i) {
         for (int32_t k = 0; k < 16; ++k) {
-            sum += ${"(x[16 * i + k] - 128)" if flip else "((const int8_t *)x)[16 * i + k]"} * w[${16 * channels} * i + k];
+            sum += ${"(x[16 * i + k] - 128)" if flip else "((const int8_t *)x)[16 * i + k]"} * w[(${16 * channels} * i) + k];
         }
     }
 #endif
@@ -43,10 +43,10 @@ TW_KERNEL void ${function}(const uint8_t *x, const int8_t *w, const int32_t *par
 {
 % for at, blocks, channels in shapes:
     for (int32_t c = ${at}; c < ${at + blocks * channels}; c += ${channels}) {
-        const int8_t *const weights = w + c * ${depth} + start * ${channels};
-        const int32_t *const p = parameters + 2 * c;
+        const int8_t *const weights = w + (c * ${depth}) + (start * ${channels});
+        const int32_t *const p = parameters + (2 * c);
         for (int32_t k = 0; k < ${channels}; ++k) {
-            const int32_t sum = ${function}_dot_${channels}(x, weights + 16 * k, count / 16, first ? p[k] : acc[c + k]);
+            const int32_t sum = ${function}_dot_${channels}(x, weights + (16 * k), count / 16, first ? p[k] : acc[c + k]);
             float scale;
             memcpy(&scale, p + 4 + k, sizeof scale);
             if (last) {

@@ -27,26 +27,26 @@ TW_KERNEL void ${function}(const tw_mve_conv p, const uint8_t *x, const int8_t *
 % if stripe:
     for (int32_t at = 0, count; at < p.pixels; at += count) {
         const int32_t row = at / p.out_width;
-        const int32_t column = at - row * p.out_width;
+        const int32_t column = at - (row * p.out_width);
         count = ${f"column + 1 < p.out_width ? {most} : 1" if fewer else most};
 % elif most == 1:
     for (int32_t at = 0; at < p.pixels; ++at) {
 % else:
     for (int32_t pixel = 0; pixel < p.pixels; pixel += ${most}) {
-        const int32_t at = pixel <= p.pixels - ${most} ? pixel : p.pixels - ${most};
+        const int32_t at = (pixel <= (p.pixels - ${most})) ? pixel : (p.pixels - ${most});
 % endif
 % if dense:
-        const int8_t *const from[2] = {(const int8_t *)x + at * p.x_step, (const int8_t *)x + (at + 1) * p.x_step};
+        const int8_t *const from[2] = {(const int8_t *)x + (at * p.x_step), (const int8_t *)x + ((at + 1) * p.x_step)};
         (void)columns;
 % elif direct and most == 1:
         const int32_t i = at / p.out_width;
-        const int8_t *const from[2] = {(const int8_t *)x + i * row_step + (at - i * p.out_width) * column_step};
+        const int8_t *const from[2] = {(const int8_t *)x + (i * row_step) + ((at - (i * p.out_width)) * column_step)};
         (void)columns;
 % elif direct:
         const int8_t *from[2] = {0};
         for (int32_t j = 0; j < ${"count" if fewer else most}; ++j) {
             const int32_t i = (at + j) / p.out_width;
-            from[j] = (const int8_t *)x + i * row_step + (at + j - i * p.out_width) * column_step;
+            from[j] = (const int8_t *)x + (i * row_step) + ((at + j - (i * p.out_width)) * column_step);
         }
         (void)columns;
 % else:
@@ -55,7 +55,7 @@ TW_KERNEL void ${function}(const tw_mve_conv p, const uint8_t *x, const int8_t *
         tw_mve_column(&p, x, at, ${flip}, columns);
 % else:
         for (int32_t j = 0; j < ${"count" if fewer else most}; ++j) {
-            tw_mve_column(&p, x, at + j, ${flip}, columns + j * p.room);
+            tw_mve_column(&p, x, at + j, ${flip}, columns + (j * p.room));
         }
 % endif
 % endif
@@ -67,7 +67,7 @@ TW_KERNEL void ${function}(const tw_mve_conv p, const uint8_t *x, const int8_t *
         b.y = y + ${"row * p.y_row + column * p.y_step" if stripe else "at * p.y_step"}${plus(first)};
         b.blocks = ${count};
 % if fewer:
-        (count == 1 ? ${blocks[1][index]["block"]} : ${blocks[most][index]["block"]})(&b);
+        ((count == 1) ? ${blocks[1][index]["block"]} : ${blocks[most][index]["block"]})(&b);
 % else:
         ${blocks[most][index]["block"]}(&b);
 % endif

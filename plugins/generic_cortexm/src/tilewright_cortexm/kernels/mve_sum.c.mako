@@ -71,7 +71,7 @@ ${line("letp lr, 1b")}\
         v += ${(1 << shift >> 1) - 1} + ((v >> ${shift}) & 1);
 % endif
         v = (v >> ${shift}) + zero_point;
-        y[i * y_step] = (${types["y"]})(v < ${low} ? ${low} : (v > ${high} ? ${high} : v));
+        y[i * y_step] = (${types["y"]})((v < ${low}) ? ${low} : ((v > ${high}) ? ${high} : v));
     }
 % if vector:
 #endif

@@ -17,17 +17,17 @@ TW_KERNEL void ${function}(const tw_xp_windows p, const tw_xp_lane_floats f, con
 {
     const int32_t column = p.x_column, ${"row = p.row_dilation * p.x_row, " if row_taps > 1 else ""}step = ${times(stride, "p.x_column")};
     for (int32_t o = 0; o < p.outputs; ++o) {
-        const float *const wo = w + o * f.w_channel;
+        const float *const wo = w + (o * f.w_channel);
         const float bias = b ? b[o] : 0.0f;
         const float ${", ".join(f"w{i} = wo[{times(i, 'f.w_tap')}]" for i in range(row_taps * column_taps))};
         for (int32_t n = 0; n < p.batches; ++n) {
             for (int32_t i = 0; i < p.rows; ++i) {
-                const int32_t top = i * p.row_stride - p.top;
-                int32_t from = o * f.x_channel + n * p.x_batch + top * p.x_row - p.left * p.x_column;
-                float *to = y + (o * f.y_channel + n * p.y_batch + i * p.y_row);
+                const int32_t top = (i * p.row_stride) - p.top;
+                int32_t from = (o * f.x_channel) + (n * p.x_batch) + (top * p.x_row) - (p.left * p.x_column);
+                float *to = y + ((o * f.y_channel) + (n * p.y_batch) + (i * p.y_row));
                 int32_t left = p.columns;
 % if edges:
-                const int32_t whole = top >= 0 && ${added("top", times(last_row, "p.row_dilation"))} < p.in_rows;
+                const int32_t whole = (top >= 0) && (${added("top", times(last_row, "p.row_dilation"))} < p.in_rows);
                 int32_t start = -p.left;
 % endif
                 while (left > 0) {

@@ -10,8 +10,8 @@ TW_KERNEL float tw_xp_f32_finish_${clip}(float value, float low, float high)
     return value;
 % elif clip == "low":
     (void)high;
-    return value < low ? low : value;
+    return (value < low) ? low : value;
 % else:
-    return value < low ? low : (value > high ? high : value);
+    return (value < low) ? low : ((value > high) ? high : value);
 % endif
 }

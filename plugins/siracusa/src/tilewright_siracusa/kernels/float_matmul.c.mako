@@ -10,18 +10,18 @@ ${"float *acc_from, " if part else ""}float *y)
     int32_t m = 0;
 % for rows in ((4, 1) if joint else (1,)):
 % if rows == 4:
-    for (; m + 4 <= p.rows; m += 4) {
+    for (; (m + 4) <= p.rows; m += 4) {
 % else:
     for (int32_t others = p.rows${" & 3" if joint else ""}; others > 0; --others, ++m) {
 % endif
         const float *const from[${rows}] = {${", ".join(f"a + (m + {i}) * p.a_row" for i in range(rows))}};
-        const float *const bm = b + m * p.b_row;
+        const float *const bm = b + (m * p.b_row);
         int32_t n = 0;
 % for columns in (4, 1):
         for (${"" if columns == 4 else "int32_t left = p.columns & 3"}; ${"n + 4 <= p.columns; n += 4" if columns == 4 else "left > 0; --left, ++n"}) {
             float acc[${rows * columns}] = {0};
 % if part:
-            float *const kept = acc_from + (m * p.acc_row + n * p.acc_column);
+            float *const kept = acc_from + ((m * p.acc_row) + (n * p.acc_column));
             if (!p.first) {
 % for i in range(rows):
 % for j in range(columns):
@@ -30,7 +30,7 @@ ${"float *acc_from, " if part else ""}float *y)
 % endfor
             }
 % endif
-            tw_xp_f32_dot${rows}x${columns}_${form}(p.depth, from, p.a_depth, bm + n * p.b_column, p.b_depth, p.b_column, acc);
+            tw_xp_f32_dot${rows}x${columns}_${form}(p.depth, from, p.a_depth, bm + (n * p.b_column), p.b_depth, p.b_column, acc);
 % if part:
             if (!p.last) {
 % for i in range(rows):
@@ -42,8 +42,8 @@ ${"float *acc_from, " if part else ""}float *y)
             }
 % endif
 % for i in range(rows):
-            float *const y${i} = y + (${f"(m + {i})" if i else "m"} * p.y_row + n * p.y_column);
-            const float *const c${i} = c ? c + (${f"(m + {i})" if i else "m"} * p.c_row + n * p.c_column) : c;
+            float *const y${i} = y + ((${f"(m + {i})" if i else "m"} * p.y_row) + (n * p.y_column));
+            const float *const c${i} = c ? (c + ((${f"(m + {i})" if i else "m"} * p.c_row) + (n * p.c_column))) : c;
 % for j in range(columns):
             y${i}[${times(j, "p.y_column")}] = tw_xp_f32_finish_${clip}(acc[${i * columns + j}] + (c${i} ? c${i}[${times(j, "p.c_column")}] : 0.0f), p.low, p.high);
 % endfor

@@ -35,23 +35,23 @@ ${parameters}const int32_t *b, uint8_t *y)
 {
     const int32_t step = p->column_dilation * p->x_column;
     const int32_t row = p->row_dilation * p->x_row;
-    const int32_t left = j * p->column_stride - p->left;
+    const int32_t left = (j * p->column_stride) - p->left;
     const uint32_t columns = tw_xp_inside(left, p->column_taps, p->column_dilation, p->in_columns);
     for (int32_t n = 0; n < p->batches; ++n) {
         for (int32_t i = 0; i < p->rows; ++i) {
-            const int32_t top = i * p->row_stride - p->top;
+            const int32_t top = (i * p->row_stride) - p->top;
             const tw_xp_rows rows = tw_xp_rows_inside(p, top);
-            const int32_t start = n * p->x_batch + top * p->x_row + left * p->x_column;
-            uint8_t *const to = y + n * p->y_batch + i * p->y_row + j * p->y_column;
+            const int32_t start = (n * p->x_batch) + (top * p->x_row) + (left * p->x_column);
+            uint8_t *const to = y + (n * p->y_batch) + (i * p->y_row) + (j * p->y_column);
             int32_t acc[8] = {${first_sums}};
             for (int32_t k = 0; k < p->column_taps; k += 4) {
                 for (int32_t kr = 0; kr < p->row_taps; ++kr) {
-                    const uint32_t inside = kr >= rows.first && kr < rows.last ? columns : 0;
-                    const uint8_t *const from = x + (start + kr * row + k * step);
+                    const uint32_t inside = ((kr >= rows.first) && (kr < rows.last)) ? columns : 0;
+                    const uint8_t *const from = x + (start + (kr * row) + (k * step));
                     uint32_t r[4] = {0, 0, 0, 0}; /* what no weight belongs to */
 % for tap in range(4):
                     if (${added("k", tap)} < p->column_taps) {
-                        r[${tap}] = inside >> ${f"(k + {tap})" if tap else "k"} & 1 ? tw_xp_load_lanes(${added("from", times(tap, "step"))}, lanes) : p->padding;
+                        r[${tap}] = ((inside >> ${f"(k + {tap})" if tap else "k"}) & 1) ? tw_xp_load_lanes(${added("from", times(tap, "step"))}, lanes) : p->padding;
                     }
 % endfor
                     ${block}1x4_${kind}(1, (const uint8_t *)r, 4, 0, \
@@ -71,23 +71,23 @@ TW_XP_APART void ${function}_edge(const tw_xp_windows *given, int32_t j, const u
     const tw_xp_windows p = *given;
     const int32_t step = p.column_dilation * p.x_column;
     const int32_t row = p.row_dilation * p.x_row;
-    const int32_t left = j * p.column_stride - p.left;
+    const int32_t left = (j * p.column_stride) - p.left;
     const uint32_t columns = tw_xp_inside(left, p.column_taps, p.column_dilation, p.in_columns);
     const uint32_t padding = p.padding;
     const uint8_t *const pad = (const uint8_t *)&padding;
     int32_t top = -p.top;
     y += j * p.y_column;
 % for tap in range(taps):
-    const int32_t in${tap} = -(int32_t)(columns >> ${tap} & 1);
+    const int32_t in${tap} = -(int32_t)((columns >> ${tap}) & 1);
     const uint8_t *const from${tap} = in${tap} ? x + (${added("left * p.x_column", times(tap, "step"))}) : pad;
 % endfor
     for (int32_t n = 0; n < p.batches; ++n) {
         top = -p.top;
         for (int32_t i = 0; i < p.rows; ++i, top += p.row_stride) {
             const tw_xp_rows rows = tw_xp_rows_inside(&p, top);
-            const int32_t at = n * p.x_batch + (top + rows.first * p.row_dilation) * p.x_row;
+            const int32_t at = (n * p.x_batch) + ((top + (rows.first * p.row_dilation)) * p.x_row);
             const int32_t count = rows.last - rows.first;
-            uint8_t *const to = y + n * p.y_batch + i * p.y_row;
+            uint8_t *const to = y + (n * p.y_batch) + (i * p.y_row);
             int32_t acc[8] = {${first_sums}};
 % for number, (first, some) in enumerate(groups):
 <%
@@ -102,10 +102,10 @@ TW_XP_APART void ${function}_edge(const tw_xp_windows *given, int32_t j, const u
             }
             if (count > 0) {
                 ${block}_apart_${kind}(count, ${places},
-                    ${begin} + 16 * rows.first, acc);
+                    ${begin} + (16 * rows.first), acc);
             }
             if (rows.last < p.row_taps) {
-                ${block}1x${some}_${kind}(p.row_taps - rows.last, pad, 0, 0, ${begin} + 16 * rows.last, acc);
+                ${block}1x${some}_${kind}(p.row_taps - rows.last, pad, 0, 0, ${begin} + (16 * rows.last), acc);
             }
 % else:
             if (count > 0) {
@@ -127,7 +127,7 @@ TW_KERNEL void ${function}_sums${pixels}(const tw_xp_windows *p, tw_xp_rows rows
 {
     const int32_t step = p->column_dilation * p->x_column;
     const int32_t row = p->row_dilation * p->x_row;
-    const uint8_t *const from = x + (start + rows.first * row);
+    const uint8_t *const from = x + (start + (rows.first * row));
 % if edges:
     const int32_t count = rows.last - rows.first;
 % else:
@@ -157,7 +157,7 @@ TW_KERNEL void ${function}_sums${pixels}(const tw_xp_windows *p, tw_xp_rows rows
 % endif
 % if edges and weighted:
     if (rows.last < p->row_taps) {
-        ${block}${pixels}x${some}_${kind}(p->row_taps - rows.last, pad, 0, 0, ${begin} + 16 * rows.last, ${shift}acc);
+        ${block}${pixels}x${some}_${kind}(p->row_taps - rows.last, pad, 0, 0, ${begin} + (16 * rows.last), ${shift}acc);
     }
 % endif
 % endfor
@@ -169,13 +169,13 @@ ${"const uint8_t *w, " if weighted else ""}const int32_t *b, uint8_t *y)
 {
     const tw_xp_windows apart = p; /* p itself stays what the compiler knows */
     for (int32_t c = 0; c < p.outputs; c += 4, x += 4, y += 4) {
-        const int32_t lanes = p.outputs - c < 4 ? p.outputs - c : 4;
+        const int32_t lanes = ((p.outputs - c) < 4) ? (p.outputs - c) : 4;
         /* the columns whose windows lie inside */
-        const int32_t room = p.in_columns + p.left - (p.column_taps - 1) * p.column_dilation;
+        const int32_t room = p.in_columns + p.left - ((p.column_taps - 1) * p.column_dilation);
         const int32_t begin = (p.left + p.column_stride - 1) / p.column_stride;
-        const int32_t stop = room <= 0 ? 0 : (room - 1) / p.column_stride + 1;
-        const int32_t first = begin < p.columns ? begin : p.columns;
-        const int32_t last = lanes < 4 || stop <= first ? first : (stop < p.columns ? stop : p.columns);
+        const int32_t stop = (room <= 0) ? 0 : (((room - 1) / p.column_stride) + 1);
+        const int32_t first = (begin < p.columns) ? begin : p.columns;
+        const int32_t last = ((lanes < 4) || (stop <= first)) ? first : ((stop < p.columns) ? stop : p.columns);
         for (int32_t j = 0; j < p.columns; ++j) {
             if (j == first) {
                 j = last;
@@ -191,17 +191,17 @@ ${"const uint8_t *w, " if weighted else ""}const int32_t *b, uint8_t *y)
 % endif
             ${function}_column(&apart, lanes, j, x, ${arguments}b, y);
         }
-        for (int32_t n = 0; first < last && n < p.batches; ++n) {
+        for (int32_t n = 0; (first < last) && (n < p.batches); ++n) {
             for (int32_t i = 0; i < p.rows; ++i) {
-                const int32_t top = i * p.row_stride - p.top;
+                const int32_t top = (i * p.row_stride) - p.top;
                 const tw_xp_rows rows = tw_xp_rows_inside(&p, top);
-                uint8_t *to = y + n * p.y_batch + i * p.y_row + first * p.y_column;
+                uint8_t *to = y + (n * p.y_batch) + (i * p.y_row) + (first * p.y_column);
                 for (int32_t j = first; j < last;) {
-                    const int32_t left = j * p.column_stride - p.left;
-                    const int32_t start = n * p.x_batch + top * p.x_row + left * p.x_column;
+                    const int32_t left = (j * p.column_stride) - p.left;
+                    const int32_t start = (n * p.x_batch) + (top * p.x_row) + (left * p.x_column);
                     int32_t acc[8] = {${first_sums}};
 % if pair:
-                    if (j + 1 < last) {
+                    if ((j + 1) < last) {
                         ${function}_sums2(&p, rows, x, start, w, acc);
 ${finish(2, "p.", 4, "to")}\
                         to += 2 * p.y_column;

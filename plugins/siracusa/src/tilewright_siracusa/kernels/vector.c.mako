@@ -18,7 +18,7 @@ TW_KERNEL void ${function}(int32_t outputs, int32_t depth, int32_t row, tw_xp_li
 % endif
     int32_t o = 0;
 % for channels in (4, 2, 1):
-    for (; o + ${channels} <= outputs; o += ${channels}, w += ${channels} * row, b += ${2 * channels}) {
+    for (; (o + ${channels}) <= outputs; o += ${channels}, w += ${channels} * row, b += ${2 * channels}) {
         int32_t acc[4] = {${", ".join(f"b[{2 * i}]" for i in range(channels))}};
 % if part:
         if (!first) {

@@ -10,8 +10,8 @@ TW_KERNEL ${type} tw_sn_${type}_${clip}(${type} value, ${type} low, ${type} high
     return value;
 % elif clip == "low":
     (void)high;
-    return value < low ? low : value;
+    return (value < low) ? low : value;
 % else:
-    return value < low ? low : (value > high ? high : value);
+    return (value < low) ? low : ((value > high) ? high : value);
 % endif
 }

@@ -6,7 +6,7 @@ TW_SN_APART void tw_sn_${kind}_widen(const uint16_t *from, int32_t step, int32_t
 {
     int32_t i = 0;
 #ifdef TW_SN_STREAMS
-    for (; step == 1 && i + 4 <= count; i += 4) {
+    for (; (step == 1) && ((i + 4) <= count); i += 4) {
         float one;
         float two;
         float three;
@@ -36,7 +36,7 @@ TW_SN_APART void tw_sn_${kind}_narrow(const float *from, int32_t count, uint16_t
 {
     int32_t i = 0;
 #ifdef TW_SN_STREAMS
-    for (; step == 1 && i + 4 <= count; i += 4) {
+    for (; (step == 1) && ((i + 4) <= count); i += 4) {
         float one = from[i];
         float two = from[i + 1];
         float three = from[i + 2];

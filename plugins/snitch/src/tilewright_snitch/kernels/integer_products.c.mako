@@ -27,21 +27,21 @@ TW_KERNEL ${type} *${function}_run(const ${type} *x, int32_t bytes, int32_t outs
 TW_KERNEL void ${function}_window(const tw_sn_windows *p, const tw_sn_integers *q, int32_t top, int32_t left,
         int32_t apart, const ${type} *x, ${type} *to)
 {
-    const ${type} *const end = to + q->depth * apart;
-    const int32_t reach = left + (p->column_taps - 1) * p->column_dilation;
-    const int32_t whole = q->joined && left >= 0 && reach < p->in_columns;
+    const ${type} *const end = to + (q->depth * apart);
+    const int32_t reach = left + ((p->column_taps - 1) * p->column_dilation);
+    const int32_t whole = q->joined && (left >= 0) && (reach < p->in_columns);
     for (int32_t r = 0; r < p->row_taps; ++r) {
-        const int32_t row = top + r * p->row_dilation;
-        const int32_t some = row >= 0 && row < p->in_rows;
+        const int32_t row = top + (r * p->row_dilation);
+        const int32_t some = (row >= 0) && (row < p->in_rows);
         if (some && whole) {
-            const ${type} *const from = x + (row * p->x_row + left * p->x_column);
+            const ${type} *const from = x + ((row * p->x_row) + (left * p->x_column));
             to = ${function}_run(from, p->column_taps * p->channels, 0, apart, to);
             continue;
         }
         for (int32_t k = 0; k < p->column_taps; ++k) {
-            const int32_t at = left + k * p->column_dilation;
-            const int32_t inside = some && at >= 0 && at < p->in_columns;
-            const ${type} *const from = inside ? x + (row * p->x_row + at * p->x_column) : (const ${type} *)0;
+            const int32_t at = left + (k * p->column_dilation);
+            const int32_t inside = some && (at >= 0) && (at < p->in_columns);
+            const ${type} *const from = inside ? (x + ((row * p->x_row) + (at * p->x_column))) : (const ${type} *)0;
             to = ${function}_run(from, p->channels, q->pad, apart, to);
         }
     }
@@ -60,7 +60,7 @@ TW_SN_APART void ${function}_${pixels}(const tw_sn_integers q, const ${type} *co
     const float high = (float)(q.high - q.zero_point);
     for (int32_t o = 0; o < q.outputs; o += 4, parameters += 8) {
         const ${type} *x = columns;
-        const int8_t *const end = w + 4 * q.depth;
+        const int8_t *const end = w + (4 * q.depth);
 % for j in range(4):
         int32_t ${", ".join(f"s{j}{m} = parameters[{j}]" for m in range(pixels))};
 % endfor
@@ -84,7 +84,7 @@ TW_SN_APART void ${function}_${pixels}(const tw_sn_integers q, const ${type} *co
             x += ${4 * pixels};
         } while (w != end);
 % for j in range(4):
-        if (q.outputs - o > ${j}) {
+        if ((q.outputs - o) > ${j}) {
             const float scale = tw_sn_scale(parameters[${4 + j}]);
 % for m in range(pixels):
             const uint8_t y${m} = tw_sn_requantised(s${j}${m}, scale, low, high, q.zero_point);
@@ -105,11 +105,11 @@ TW_SN_APART void ${function}(const tw_sn_windows p, const tw_sn_integers q, cons
     tw_sn_place at = {0, 0, 0};
     uint8_t *to[4] = {y, y, y, y};
     for (int32_t left = p.batches * p.rows * p.columns, count; left > 0; left -= count) {
-        count = left < 4 ? 1 : 4;
+        count = (left < 4) ? 1 : 4;
         for (int32_t m = 0; m < count; ++m, tw_sn_next(&p, &at)) {
-            to[m] = y + (at.batch * p.y_batch + at.row * p.y_row + at.column * p.y_column);
-            ${function}_window(&p, &q, at.row * p.row_stride - p.top, at.column * p.column_stride - p.left, count,
-                               x + at.batch * p.x_batch, columns + m);
+            to[m] = y + ((at.batch * p.y_batch) + (at.row * p.y_row) + (at.column * p.y_column));
+            ${function}_window(&p, &q, (at.row * p.row_stride) - p.top, (at.column * p.column_stride) - p.left, count,
+                               x + (at.batch * p.x_batch), columns + m);
         }
         if (count == 4) {
             ${function}_4(q, columns, w, parameters, to);

@@ -22,14 +22,14 @@ TW_KERNEL void ${name}_plain(const ${name}_matrices *p, int32_t first, float low
         for (int32_t n = first; n < p->outputs; ++n) {
             float sum = 0;
             for (int32_t k = 0; k < p->depth; ++k) {
-                sum += a[m * p->a_row + k * p->a_element] * b[k * p->b_element + n];
+                sum += a[(m * p->a_row) + (k * p->a_element)] * b[(k * p->b_element) + n];
             }
 % if clip == "low":
-            sum = sum < low ? low : sum;
+            sum = (sum < low) ? low : sum;
 % elif clip == "both":
-            sum = sum < low ? low : (sum > high ? high : sum);
+            sum = (sum < low) ? low : ((sum > high) ? high : sum);
 % endif
-            y[m * p->y_row + n] = sum;
+            y[(m * p->y_row) + n] = sum;
         }
     }
 % if clip == "none":
@@ -75,8 +75,8 @@ TW_SN_APART float ${name}_${height}_${width}(const ${name}_matrices *p, int32_t 
         const float *const whole = a + fours;
         const float *const end = a + length;
 % if height == 2:
-        const float *a1 = a + a_next / 2;
-        float *const y1 = y + y_next / 2;
+        const float *a1 = a + (a_next / 2);
+        float *const y1 = y + (y_next / 2);
 % endif
         __asm__ volatile(
 % for line in lines(height, width):
@@ -96,7 +96,7 @@ ${"" if dense else ', [step] "r"(step)'}${', "f"(lowest)' if clip != "none" else
 /* Whether streams can bring b, and pairs can be stored. */
 TW_KERNEL int ${name}_fits(const ${name}_matrices *p, const float *b, const float *y)
 {
-    return tw_sn_near(b) && (uint32_t)(uintptr_t)y % 8u == 0u && ((p->b_element | p->y_row) & 1) == 0 && p->depth > 0;
+    return tw_sn_near(b) && (((uint32_t)(uintptr_t)y % 8u) == 0u) && (((p->b_element | p->y_row) & 1) == 0) && (p->depth > 0);
 }
 #endif
 
@@ -107,17 +107,17 @@ TW_SN_APART void ${name}(const ${name}_matrices p, float low, float high, const 
     if (${name}_fits(&p, b, y)) {
         float wild = 0.0f;
 % for width in widths:
-        for (; p.outputs - n >= ${2 * width}; n += ${2 * width}) {
+        for (; (p.outputs - n) >= ${2 * width}; n += ${2 * width}) {
             if (p.rows >= 2) {
                 wild += ${name}_2_${width}(&p, p.rows / 2, low, high, a, b + n, y + n);
             }
             if (p.rows % 2) {
                 const int32_t last = p.rows - 1;
-                wild += ${name}_1_${width}(&p, 1, low, high, a + last * p.a_row, b + n, y + (last * p.y_row + n));
+                wild += ${name}_1_${width}(&p, 1, low, high, a + (last * p.a_row), b + n, y + ((last * p.y_row) + n));
             }
         }
 % endfor
-        n = wild == wild ? n : 0;
+        n = (wild == wild) ? n : 0;
     }
 #endif
     ${name}_plain(&p, n, low, high, a, b, y);

@@ -15,12 +15,12 @@ TW_SN_APART void ${called}(tw_sn_products q, const tw_sn_results *s, ${type} low
         q.c_output = q.y_output;
         ${goes_on}_at(&q, 0, 0, a, b, acc, acc, lanes);
     }
-    for (int32_t m = 0; s->last && m < q.rows; ++m) {
+    for (int32_t m = 0; s->last && (m < q.rows); ++m) {
 % if together:
-        tw_sn_${type}_${clip}_row(acc + m * q.y_row, y + m * s->y_row, q.outputs, low, high);
+        tw_sn_${type}_${clip}_row(acc + (m * q.y_row), y + (m * s->y_row), q.outputs, low, high);
 % else:
         for (int32_t n = 0; n < q.outputs; ++n) {
-            tw_sn_${type}_${clip}_row(acc + (m * q.y_row + n * q.y_output), y + (m * s->y_row + n * s->y_output), 1, low, high);
+            tw_sn_${type}_${clip}_row(acc + ((m * q.y_row) + (n * q.y_output)), y + ((m * s->y_row) + (n * s->y_output)), 1, low, high);
         }
 % endif
     }

@@ -16,24 +16,24 @@ TW_KERNEL void ${name}_plain(const tw_sn_products *p, ${rounds}${type} low, ${ty
         for (int32_t n = 0; n < p->outputs; ++n) {
             ${type} sum = 0;
 % if deep:
-            for (int32_t r = 0; r < q->rounds * p->runs; ++r) {
+            for (int32_t r = 0; r < (q->rounds * p->runs); ++r) {
                 const int32_t round = r / p->runs;
                 const int32_t run = r % p->runs;
-                const ${type} *const ar = a + (m * p->a_row + round * q->a_round + run * p->a_run);
-                const ${type} *const br = b + (n * p->b_output + round * q->b_round + run * p->b_run);
+                const ${type} *const ar = a + ((m * p->a_row) + (round * q->a_round) + (run * p->a_run));
+                const ${type} *const br = b + ((n * p->b_output) + (round * q->b_round) + (run * p->b_run));
 % else:
             for (int32_t r = 0; r < p->runs; ++r) {
-                const ${type} *const ar = a + (m * p->a_row + r * p->a_run);
-                const ${type} *const br = b + (n * p->b_output + r * p->b_run);
+                const ${type} *const ar = a + ((m * p->a_row) + (r * p->a_run));
+                const ${type} *const br = b + ((n * p->b_output) + (r * p->b_run));
 % endif
                 for (int32_t k = 0; k < p->run; ++k) {
                     sum += ar[k] * br[k * p->b_element];
                 }
             }
             if (c) {
-                sum += c[m * p->c_row + n * p->c_output];
+                sum += c[(m * p->c_row) + (n * p->c_output)];
             }
-            y[m * p->y_row + n * p->y_output] = tw_sn_${type}_${clip}(sum, low, high);
+            y[(m * p->y_row) + (n * p->y_output)] = tw_sn_${type}_${clip}(sum, low, high);
         }
     }
 }
@@ -43,7 +43,7 @@ TW_KERNEL void ${name}_plain(const tw_sn_products *p, ${rounds}${type} low, ${ty
 /* Whether a row of weights is one run. */
 TW_KERNEL int ${name}_whole(const tw_sn_products *p, const tw_sn_rounds *q)
 {
-    return (p->runs == 1 || p->b_run == p->run * p->b_element) && (q->rounds == 1 || q->b_round == p->runs * p->b_run);
+    return ((p->runs == 1) || (p->b_run == (p->run * p->b_element))) && ((q->rounds == 1) || (q->b_round == (p->runs * p->b_run)));
 }
 
 % endif
@@ -67,7 +67,7 @@ TW_SN_APART ${type} ${name}_${width}(const tw_sn_products *p, ${rounds}int32_t r
         : (tw_sn_walk){{${width - 1}u, steps - 1u, runs - 1u, (uint32_t)q->rounds - 1u},
                        {p->b_output * ${size}, step, p->b_run * ${size}, q->b_round * ${size}}};
 % else:
-    const int32_t whole = p->runs == 1 || p->b_run == p->run * p->b_element;
+    const int32_t whole = (p->runs == 1) || (p->b_run == (p->run * p->b_element));
     const uint32_t steps = (uint32_t)p->run / ${lanes}u;
     const uint32_t runs = (uint32_t)p->runs;
     const uint32_t all = steps * runs;
@@ -100,10 +100,10 @@ TW_SN_APART ${type} ${name}_${width}(const tw_sn_products *p, ${rounds}int32_t r
     TW_SN_READ(1, b);
     tw_sn_on();
     ${type} *to = y;
-    const int32_t y_next = p->y_row - blocks * ${width} * p->y_output; /* integer products take five cycles: none in a block */
+    const int32_t y_next = p->y_row - (blocks * ${width} * p->y_output); /* integer products take five cycles: none in a block */
 % if bias:
     const ${type} *from = c;
-    const int32_t c_next = p->c_row - blocks * ${width} * p->c_output;
+    const int32_t c_next = p->c_row - (blocks * ${width} * p->c_output);
 % endif
     for (int32_t m = 0; m < rows; ++m) {
         for (int32_t block = 0; block < blocks; ++block) {
@@ -159,10 +159,10 @@ TW_KERNEL int ${name}_fits(const tw_sn_products *p, ${rounds}const ${type} *a, c
     const int32_t products = p->run * p->runs;
 % endif
 % if double:
-    return tw_sn_near(a) && tw_sn_near(b) && products >= 2;
+    return tw_sn_near(a) && tw_sn_near(b) && (products >= 2);
 % else:
-    const int32_t odd = (p->run | (p->rows > 1 ? p->a_row : 0) | p->a_run | p->b_output | p->b_run${" | q->a_round | q->b_round" if deep else ""}) & 1;
-    return tw_sn_near(a) && tw_sn_near(b) && !odd && p->b_element == 1 && products >= 4;
+    const int32_t odd = (p->run | ((p->rows > 1) ? p->a_row : 0) | p->a_run | p->b_output | p->b_run${" | q->a_round | q->b_round" if deep else ""}) & 1;
+    return tw_sn_near(a) && tw_sn_near(b) && !odd && (p->b_element == 1) && (products >= 4);
 % endif
 }
 #endif
@@ -176,16 +176,16 @@ TW_SN_APART void ${name}_at(const tw_sn_products *p, ${given}${type} low, ${type
 % if deep:
         const int32_t at_once = ${name}_whole(p, &q) ? p->rows : 1;
 % else:
-        const int32_t at_once = p->runs == 1 || p->b_run == p->run * p->b_element ? p->rows : 1;
+        const int32_t at_once = ((p->runs == 1) || (p->b_run == (p->run * p->b_element))) ? p->rows : 1;
 % endif
         ${type} wild = 0;
         for (int32_t m = 0; m < p->rows; m += at_once) {
             int32_t n = 0;
 % for width in widths:
-            ${"while" if deep else "if"} (p->outputs - n >= ${width}) {
+            ${"while" if deep else "if"} ((p->outputs - n) >= ${width}) {
                 const int32_t blocks = ${1 if deep else f"(p->outputs - n) / {width}"};
-                wild += ${name}_${width}(p, ${passed}at_once, blocks, low, high, a + m * p->a_row, b + n * p->b_output,
-                        ${"c + (m * p->c_row + n * p->c_output)" if bias else "c"}, y + (m * p->y_row + n * p->y_output), (double *)lanes);
+                wild += ${name}_${width}(p, ${passed}at_once, blocks, low, high, a + (m * p->a_row), b + (n * p->b_output),
+                        ${"c + (m * p->c_row + n * p->c_output)" if bias else "c"}, y + ((m * p->y_row) + (n * p->y_output)), (double *)lanes);
                 n += blocks * ${width};
             }
 % endfor

@@ -14,15 +14,15 @@ TW_SN_APART void ${wide}(const tw_sn_windows *p, int32_t channels, int32_t outpu
     q.y_row = p->columns * outputs;
     q.y_batch = p->rows * q.y_row;
     float *const wide = (float *)scratch + 16;
-    float *const results = wide + p->batches * q.x_batch;
-    const int32_t seen = p->x_column == channels ? 1 : p->in_columns;
-    const int32_t made = p->y_column == outputs ? 1 : p->columns;
+    float *const results = wide + (p->batches * q.x_batch);
+    const int32_t seen = (p->x_column == channels) ? 1 : p->in_columns;
+    const int32_t made = (p->y_column == outputs) ? 1 : p->columns;
     tw_sn_${half}_mode(3u);
     for (int32_t n = 0; n < p->batches; ++n) {
         for (int32_t i = 0; i < p->in_rows; ++i) {
             for (int32_t j = 0; j < seen; ++j) {
-                tw_sn_${half}_widen(x + (n * p->x_batch + i * p->x_row + j * p->x_column), 1, q.x_row / seen,
-                                    wide + (n * q.x_batch + i * q.x_row + j * channels));
+                tw_sn_${half}_widen(x + ((n * p->x_batch) + (i * p->x_row) + (j * p->x_column)), 1, q.x_row / seen,
+                                    wide + ((n * q.x_batch) + (i * q.x_row) + (j * channels)));
             }
         }
     }
@@ -32,8 +32,8 @@ TW_SN_APART void ${wide}(const tw_sn_windows *p, int32_t channels, int32_t outpu
     for (int32_t n = 0; n < p->batches; ++n) {
         for (int32_t i = 0; i < p->rows; ++i) {
             for (int32_t j = 0; j < made; ++j) {
-                tw_sn_${half}_narrow(results + (n * q.y_batch + i * q.y_row + j * outputs), q.y_row / made,
-                                     y + (n * p->y_batch + i * p->y_row + j * p->y_column), 1);
+                tw_sn_${half}_narrow(results + ((n * q.y_batch) + (i * q.y_row) + (j * outputs)), q.y_row / made,
+                                     y + ((n * p->y_batch) + (i * p->y_row) + (j * p->y_column)), 1);
             }
         }
     }
