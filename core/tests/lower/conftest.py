@@ -191,7 +191,7 @@ class Run:
 
     def _note(self, one: Statement, names: Mapping[str, Any]) -> None:
         match one:
-            case KernelCall(code=Foreign()):
+            case KernelCall(kernel=kernel) if "." in kernel or isinstance(one.code, Foreign):
                 self.noted.append((one.kernel, dict(names)))
             case (
                 KernelCall(code=FunctionCall() as code)

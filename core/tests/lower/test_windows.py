@@ -49,8 +49,8 @@ def call_text(toy: Any, text: str, x: int, y: int) -> str:
 
 
 def test_padding_is_counted(toy: Any) -> None:
-    assert call_text(toy, "i k<3 : X[i+k-1?] -> Y[i]", 8, 8) == "(const float *)(ram + IN_X): toy(x, 8, 1, 1);"
+    assert call_text(toy, "i k<3 : X[i+k-1?] -> Y[i]", 8, 8) == "(const float *)(ram + IN_X): toy(x, 8, 1, 1)"
 
 
 def test_what_is_never_read_is_skipped(toy: Any) -> None:
-    assert call_text(toy, "i : X[i+2] -> Y[i]", 8, 4) == "(const float *)(ram + IN_X + 8): toy(x, 4, 0, 0);"
+    assert call_text(toy, "i : X[i+2] -> Y[i]", 8, 4) == "(const float *)(ram + IN_X + 8): toy(x, 4, 0, 0)"

@@ -31,7 +31,7 @@ def harmful(old: str, new: str, step: int = 0) -> CodePass:
         *before, call = program.steps[step].body
         assert isinstance(call, KernelCall)
         assert old in str(call.code)
-        worse = replace(call, code=Foreign(text=str(call.code).replace(old, new)))
+        worse = replace(call, code=Foreign(text=f"{call.code};".replace(old, new)))
         changed = replace(program.steps[step], body=(*before, worse))
         return replace(program, steps=(*program.steps[:step], changed, *program.steps[step + 1 :]))
 

@@ -29,7 +29,7 @@ def harmful(old: str, new: str) -> CodePass:
         *before, call = program.steps[0].body
         assert isinstance(call, KernelCall)
         assert old in str(call.code)
-        worse = replace(call, code=Foreign(text=str(call.code).replace(old, new)))
+        worse = replace(call, code=Foreign(text=f"{call.code};".replace(old, new)))
         changed = replace(program.steps[0], body=(*before, worse))
         return replace(program, steps=(changed, *program.steps[1:]))
 

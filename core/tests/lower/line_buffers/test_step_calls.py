@@ -61,7 +61,7 @@ def test_reads_begin_at_the_first_row_that_is_there(text: str) -> None:
 
 
 def test_sums_begin_with_the_first_row_and_end_with_the_last(text: str) -> None:
-    assert "row == 0" in function(text, 2) and "row + 1 == 8" in function(text, 2)
+    assert "row == 0" in function(text, 2) and "(row + 1) == 8" in function(text, 2)
 
 
 def test_every_step_says_what_it_has_made(text: str) -> None:
@@ -85,11 +85,11 @@ def flattened(*, last: bool) -> str:
 def test_of_channels_first_there_is_a_call_of_the_kernel_for_each_channel() -> None:
     text = flattened(last=False)
     assert "for (int32_t run = 0; run < 4; ++run)" in text
-    assert "row == 0 && run == 0" in text and "row + 1 == 12 && run == 3" in text
+    assert "(row == 0) && (run == 0)" in text and "((row + 1) == 12) && (run == 3)" in text
 
 
 def test_of_channels_last_a_row_is_one_call_of_the_kernel() -> None:
     text = flattened(last=True)
     assert "run" not in text.replace("tw_run", "")
-    assert "row == 0" in text and "row + 1 == 12" in text
+    assert "row == 0" in text and "(row + 1) == 12" in text
     assert ".depth = 40" in text

@@ -96,11 +96,11 @@ def test_the_table_says_where_a_step_begins_to_compute_and_has_a_stripe_without_
     assert table.text() == (
         "static const uint8_t columns[18] = {\n    0, 0, 5, 0, 0, 3,\n    3, 5, 8, 3, 3, 6,\n    8, 8, 8, 6, 6, 6,\n};"
     )
-    assert str(table.first(1)) == "columns[6 * stripe + 3]"
+    assert str(table.first(1)) == "columns[(6 * stripe) + 3]"
     assert [str(end) for end in table.bounds(0)] == ["left", "right"]
     assert [str(end) for end in table.bounds(1)] == ["left", "left + 3"]
-    assert [str(one.value) for one in table.declared(0)] == ["columns[6 * stripe + 1]", "columns[6 * stripe + 2]"]
+    assert [str(one.value) for one in table.declared(0)] == ["columns[(6 * stripe) + 1]", "columns[(6 * stripe) + 2]"]
     assert str(table.arrived(0)) == "left - columns[6 * stripe]"
     begin, count = table.passed(0)
-    assert str(begin) == "columns[6 * stripe + 6] - columns[6 * stripe]"
-    assert str(count) == "columns[6 * stripe + 7] - columns[6 * stripe + 6]"
+    assert str(begin) == "columns[(6 * stripe) + 6] - columns[6 * stripe]"
+    assert str(count) == "columns[(6 * stripe) + 7] - columns[(6 * stripe) + 6]"

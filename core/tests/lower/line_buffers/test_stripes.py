@@ -53,7 +53,7 @@ def test_every_value_is_what_the_reference_says(seed: int, tmp_path: Path) -> No
 def test_the_table_has_both_ends_of_every_step_in_every_stripe() -> None:
     table = StripeTable(name=Name("columns"), stripes=STRIPES)
     assert table.text() == ("static const uint8_t columns[8] = {\n    0, 4, 0, 3,\n    2, 6, 3, 6,\n};")
-    assert str(table.first(1)) == "columns[4 * stripe + 2]"
+    assert str(table.first(1)) == "columns[(4 * stripe) + 2]"
     assert [str(end) for end in table.bounds(0)] == ["left", "left + 4"]
 
 
@@ -61,4 +61,4 @@ def test_widths_that_are_not_alike_are_looked_up() -> None:
     table = StripeTable(name=Name("columns"), stripes=Stripes(loops=("w",), bounds=(((0, 300),), ((300, 500),))))
     assert table.text().startswith("static const uint16_t columns[4]")
     assert [str(end) for end in table.bounds(0)] == ["left", "right"]
-    assert [str(one.value) for one in table.declared(0)] == ["columns[2 * stripe]", "columns[2 * stripe + 1]"]
+    assert [str(one.value) for one in table.declared(0)] == ["columns[2 * stripe]", "columns[(2 * stripe) + 1]"]

@@ -58,7 +58,7 @@ def test_where_a_tile_may_have_no_trips_that_is_asked() -> None:
     level = made.nest.levels[0]
     empty = replace(level, ranges={**level.ranges, "o": ((0, 2), (2, 2))})
     made.nest = replace(made.nest, levels=(empty,))
-    assert str(core_share(made).condition) == "tw_rt_core() == 0u && box.o.low < box.o.high"
+    assert str(core_share(made).condition) == "(tw_rt_core() == 0u) && (box.o.low < box.o.high)"
 
 
 @pytest.mark.parametrize(("engine", "kernel", "cycles"), [(0.0, 0.0, None), (40.4, 0.0, 40), (40.0, 2.0, 84)])

@@ -47,5 +47,5 @@ ${head("tw_status", p, simple_parameters)}
 % else:
     tw_result = ${p}_init(&tw_ctx, &tw_pools, NULL, NULL, NULL);
 % endif
-    return tw_result == TW_OK ? ${p}_run(&tw_ctx, &tw_in, &tw_out) : tw_result;
+    return (tw_result == TW_OK) ? ${p}_run(&tw_ctx, &tw_in, &tw_out) : tw_result;
 }

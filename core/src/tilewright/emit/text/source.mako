@@ -39,7 +39,7 @@ _Static_assert(${P}_POOL_${pool.base.upper()}_SIZE <= ${limits[pool.base]}u, "${
 % endfor
 % endif
 % for port in ports:
-_Static_assert(${port.macro}_SIZE == ${port.macro}_ELEMENTS * sizeof(${port.type}), "size of ${port.member}");
+_Static_assert(${port.macro}_SIZE == (${port.macro}_ELEMENTS * sizeof(${port.type})), "size of ${port.member}");
 % endfor
 
 #ifndef TW_STEP /* never inlined: a profiler sees every step, and stack frames do not add up */
@@ -204,7 +204,7 @@ static tw_status tw_check_constants(const void *blob, uint32_t size_bytes, uintp
         return TW_ERR_ALIGN;
     }
     (void)memcpy(header, blob, sizeof header);
-    return header[0] == ${P}_PLAN_ID && header[1] == size_bytes ? TW_OK : TW_ERR_PLAN;
+    return ((header[0] == ${P}_PLAN_ID) && (header[1] == size_bytes)) ? TW_OK : TW_ERR_PLAN;
 }
 % endif
 

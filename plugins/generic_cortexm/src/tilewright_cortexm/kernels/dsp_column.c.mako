@@ -6,12 +6,12 @@
 static uint32_t *tw_dsp_edge_${widen}(const tw_dsp_conv *p, const uint8_t *row, int32_t column, uint32_t *to,
         int32_t apart, uint8_t *bytes)
 {
-    const int32_t first = column < 0 ? (-column < p->run_taps ? -column : p->run_taps) : 0;
+    const int32_t first = (column < 0) ? ((-column < p->run_taps) ? -column : p->run_taps) : 0;
     const int32_t room = p->width - column;
-    const int32_t last = room < p->run_taps ? (room > first ? room : first) : p->run_taps;
+    const int32_t last = (room < p->run_taps) ? ((room > first) ? room : first) : p->run_taps;
     memset(bytes, p->pad, (size_t)(p->run_taps * p->channels));
-    if (row && last > first) {
-        memcpy(bytes + first * p->channels, row + (column + first) * p->x_step,
+    if (row && (last > first)) {
+        memcpy(bytes + (first * p->channels), row + ((column + first) * p->x_step),
             (size_t)((last - first) * p->channels));
     }
     return tw_dsp_widen_${widen}(bytes, p->run_taps * p->channels, to, apart);

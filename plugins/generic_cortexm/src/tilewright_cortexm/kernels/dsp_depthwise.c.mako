@@ -11,33 +11,33 @@ static void ${function}(const tw_depthwise p, const uint8_t *x, const uint8_t *w
     const uint32_t pad = (uint32_t)p.pad * UINT32_C(0x01010101);
     uint32_t *const taps = scratch;
     uint32_t *const ring = taps + 40;
-    for (int32_t i = 0; i < 12 * words; ++i) { /* columns outside stay what they are */
+    for (int32_t i = 0; i < (12 * words); ++i) { /* columns outside stay what they are */
         ring[i] = tw_dsp_even_${widen}(pad);
     }
     for (int32_t group = 0; group < p.channels; group += 4) {
-        const int32_t c = group + 4 <= p.channels ? group : p.channels - 4;
+        const int32_t c = ((group + 4) <= p.channels) ? group : (p.channels - 4);
         for (int32_t i = 0; i < 4; ++i) {
-            tw_dsp_taps(w + 9 * (c + i), taps + 10 * i);
+            tw_dsp_taps(w + (9 * (c + i)), taps + (10 * i));
         }
         /* rows of x, from -top, and the next one's slot */
         int32_t loaded = 0;
         int32_t slot = 0;
         for (int32_t i = 0; i < p.out_height; ++i) {
-            for (; loaded < i * p.row_stride + 3; ++loaded) {
+            for (; loaded < ((i * p.row_stride) + 3); ++loaded) {
                 const int32_t row = loaded - p.top;
                 uint32_t *const to = ring + slot;
-                if (row >= 0 && row < p.height) {
-                    tw_dsp_planes_${widen}(&p, x + row * p.x_row + c, pad, to, words);
+                if ((row >= 0) && (row < p.height)) {
+                    tw_dsp_planes_${widen}(&p, x + (row * p.x_row) + c, pad, to, words);
                 } else {
-                    for (int32_t k = 0; k < 4 * words; ++k) {
+                    for (int32_t k = 0; k < (4 * words); ++k) {
                         to[3 * k] = tw_dsp_even_${widen}(pad);
                     }
                 }
-                slot = slot == 2 ? 0 : slot + 1;
+                slot = (slot == 2) ? 0 : (slot + 1);
             }
             /* slot `slot` holds the first of the three, `slot + 1` the second: slot 0 is tap row -slot */
-            tw_dsp_row row = {.ring = ring, .taps = taps + 2 * (slot == 0 ? 0 : 3 - slot),
-                .parameters = parameters + 2 * c, .y = y + i * p.y_row + c, .apart = 12 * words,
+            tw_dsp_row row = {.ring = ring, .taps = taps + (2 * ((slot == 0) ? 0 : (3 - slot))),
+                .parameters = parameters + (2 * c), .y = y + (i * p.y_row) + c, .apart = 12 * words,
                 .bytes = ${"p.out_width / 2 * 12" if stride == 1 else "p.out_width * 12"},
                 .odd = ${"-(p.out_width & 1)" if stride == 1 else 0}, .above = above, .zero_point = zero_point,
                 .y_step = p.channels};

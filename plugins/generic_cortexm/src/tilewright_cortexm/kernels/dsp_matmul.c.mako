@@ -8,35 +8,35 @@ static void ${function}(const tw_arm_matmul p, const uint8_t *a, const uint8_t *
 {
     const int32_t groups = (p.depth + 3) / 4;
     uint32_t *const columns = scratch;
-    uint32_t *const end = columns + 6 * groups;
+    uint32_t *const end = columns + (6 * groups);
     uint32_t *const w = end;
-    int32_t *const parameters = (int32_t *)(w + panel * groups);
-    uint8_t *const bytes = (uint8_t *)(parameters + 2 * panel);
-    uint8_t *const results = bytes + 4 * groups;
+    int32_t *const parameters = (int32_t *)(w + (panel * groups));
+    uint8_t *const bytes = (uint8_t *)(parameters + (2 * panel));
+    uint8_t *const results = bytes + (4 * groups);
     for (int32_t first = 0; first < p.columns; first += panel) {
-        const int32_t count = p.columns - first < panel ? p.columns - first : panel;
-        tw_dsp_panel(&p, b + first * p.b_column, count, word, w, parameters);
+        const int32_t count = ((p.columns - first) < panel) ? (p.columns - first) : panel;
+        tw_dsp_panel(&p, b + (first * p.b_column), count, word, w, parameters);
         for (int32_t row = 0; row < p.rows; row += 3) {
-            const int32_t at = row <= p.rows - 3 ? row : p.rows - 3;
-            uint8_t *const to = y + at * p.y_row + first * p.y_step;
+            const int32_t at = (row <= (p.rows - 3)) ? row : (p.rows - 3);
+            uint8_t *const to = y + (at * p.y_row) + (first * p.y_step);
             tw_dsp_block c = {.columns = columns, .end = end, .w = w, .parameters = parameters,
-                .y = p.y_step == 1 ? to : results, .apart = p.y_step == 1 ? p.y_row : panel, .blocks = count / 2,
+                .y = (p.y_step == 1) ? to : results, .apart = (p.y_step == 1) ? p.y_row : panel, .blocks = count / 2,
                 .above = above, .zero_point = zero_point};
             for (int32_t j = 0; j < 3; ++j) {
-                c.more[j] = tw_dsp_row_${widen}(&p, a, at + j, columns + 2 * j, 6, bytes);
+                c.more[j] = tw_dsp_row_${widen}(&p, a, at + j, columns + (2 * j), 6, bytes);
             }
             if (c.blocks) {
                 ${blocks[0]["block"]}(&c);
             }
             if (count & 1) {
-                c.w = w + (count - 1) * groups;
-                c.parameters = parameters + 2 * (count - 1);
+                c.w = w + ((count - 1) * groups);
+                c.parameters = parameters + (2 * (count - 1));
                 c.y += count - 1;
                 c.blocks = 1;
                 ${blocks[1]["block"]}(&c);
             }
-            for (int32_t i = 0; p.y_step != 1 && i < 3 * count; ++i) {
-                to[i / count * p.y_row + i % count * p.y_step] = results[i / count * panel + i % count];
+            for (int32_t i = 0; (p.y_step != 1) && (i < (3 * count)); ++i) {
+                to[(i / count * p.y_row) + (i % count * p.y_step)] = results[(i / count * panel) + (i % count)];
             }
         }
     }

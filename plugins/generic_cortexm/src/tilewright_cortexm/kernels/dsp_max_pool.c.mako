@@ -6,12 +6,12 @@
 TW_KERNEL void ${function}(const tw_windows p, const uint8_t *x, uint8_t *y)
 {
     for (int32_t i = 0; i < p.out_height; ++i) {
-        const tw_inside rows = tw_inside_of(i * p.row_stride - p.top, p.rows, p.row_dilation, p.height);
+        const tw_inside rows = tw_inside_of((i * p.row_stride) - p.top, p.rows, p.row_dilation, p.height);
         for (int32_t j = 0; j < p.out_width; ++j) {
-            const tw_inside columns = tw_inside_of(j * p.column_stride - p.left, p.columns, p.column_dilation, p.width);
-            const uint8_t *const from = x + rows.first * p.x_row + columns.first * p.channels;
+            const tw_inside columns = tw_inside_of((j * p.column_stride) - p.left, p.columns, p.column_dilation, p.width);
+            const uint8_t *const from = x + (rows.first * p.x_row) + (columns.first * p.channels);
             for (int32_t group = 0; group < p.channels; group += 4) {
-                const int32_t c = group + 4 <= p.channels ? group : p.channels - 4;
+                const int32_t c = ((group + 4) <= p.channels) ? group : (p.channels - 4);
                 const uint8_t *at = from + c;
                 uint32_t largest = ${"UINT32_C(0x80808080)" if widen == "i8" else 0};
                 for (int32_t r = 0; r < rows.count; ++r) {
@@ -26,6 +26,6 @@ TW_KERNEL void ${function}(const tw_windows p, const uint8_t *x, uint8_t *y)
             }
             y += p.channels;
         }
-        y += p.y_row - p.out_width * p.channels;
+        y += p.y_row - (p.out_width * p.channels);
     }
 }

@@ -6,7 +6,7 @@
 static int32_t tw_dsp_row_${widen}(const tw_arm_matmul *p, const uint8_t *a, int32_t row, uint32_t *to, int32_t apart,
         uint8_t *bytes)
 {
-    const uint8_t *x = a + row * p->a_row;
+    const uint8_t *x = a + (row * p->a_row);
     int32_t sum = 0;
     if (p->a_step != 1) {
         for (int32_t k = 0; k < p->depth; ++k) {

@@ -6,7 +6,7 @@ static void ${pixel}(uintptr_t base, const uintptr_t *table, const uint32_t *w, 
         uint8_t *y, int32_t channels, int32_t above, int32_t zero_point)
 {
     for (int32_t group = 0; group < channels; group += 4) {
-        const int32_t back = group + 4 <= channels ? 0 : group + 4 - channels; /* the last four again */
+        const int32_t back = ((group + 4) <= channels) ? 0 : (group + 4 - channels); /* the last four again */
         const uintptr_t *at = table;
         base -= (uintptr_t)back;
         int32_t s0 = parameters[0];

@@ -14,8 +14,8 @@ TW_KERNEL uint32_t *tw_dsp_widen_${widen}(const uint8_t *x, int32_t count, uint3
         to += apart;
     }
     if (count & 3) {
-        const uint32_t v = (uint32_t)x[0] | ((count & 2) ? (uint32_t)x[1] << 8 : 0)
-            | ((count & 3) == 3 ? (uint32_t)x[2] << 16 : 0);
+        const uint32_t v = (uint32_t)x[0] | ((count & 2) ? ((uint32_t)x[1] << 8) : 0)
+            | (((count & 3) == 3) ? ((uint32_t)x[2] << 16) : 0);
         to[0] = tw_dsp_even_${widen}(v);
         to[1] = tw_dsp_odd_${widen}(v);
         to += apart;

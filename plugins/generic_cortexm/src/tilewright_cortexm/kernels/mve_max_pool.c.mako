@@ -7,7 +7,7 @@ TW_KERNEL void ${function}_window(const uint8_t *x, uint8_t *y, int32_t channels
         int32_t column_step, int32_t row_step)
 {
 #ifdef TW_MVE_ARM
-    const int32_t gap = row_step - columns * column_step;
+    const int32_t gap = row_step - (columns * column_step);
     __asm__ volatile(
         "vctp.8 %[channels]\n\t"
         "vpst\n\t"
@@ -33,9 +33,9 @@ TW_KERNEL void ${function}_window(const uint8_t *x, uint8_t *y, int32_t channels
         int32_t largest = ${-128 if sign == "s" else 0};
         for (int32_t i = 0; i < rows; ++i) {
             for (int32_t j = 0; j < columns; ++j) {
-                const void *const at = x + i * row_step + j * column_step + c;
+                const void *const at = x + (i * row_step) + (j * column_step) + c;
                 const int32_t v = *(const ${"int8_t" if sign == "s" else "uint8_t"} *)at;
-                largest = v > largest ? v : largest;
+                largest = (v > largest) ? v : largest;
             }
         }
         y[c] = (uint8_t)largest;

@@ -6,16 +6,16 @@
 /* `channels` are those of a group. */
 TW_KERNEL void tw_mve_pixel_${widen}(const tw_mve_pixel *b, int32_t channels, int32_t taps, int32_t low, int32_t high)
 {
-    for (int32_t c = 0; c < channels * b->groups; ++c) {
+    for (int32_t c = 0; c < (channels * b->groups); ++c) {
         const int32_t group = c / 8;
         const int32_t lane = c % 8;
-        const int32_t *const p = b->parameters + 16 * group + lane % 2 * 4 + lane / 2;
+        const int32_t *const p = b->parameters + (16 * group) + (lane % 2 * 4) + (lane / 2);
         int32_t sum = p[0];
         float scale;
         for (int32_t tap = 0; tap < taps; ++tap) {
             const uintptr_t at = b->base + b->table[tap] + (uintptr_t)c;
             const int32_t v = *(const ${"uint8_t" if widen == "u16" else "int8_t"} *)at;
-            sum += v * b->w[(group * taps + tap) * channels + lane];
+            sum += v * b->w[(((group * taps) + tap) * channels) + lane];
         }
         memcpy(&scale, p + 8, sizeof scale);
         b->y[c] = (uint8_t)tw_mve_requant(sum, scale, b->zero_point, low, high);
