@@ -17,8 +17,8 @@ TW_KERNEL int32_t tw_arm_round_clamped(float v, int32_t low, int32_t high)
 {
     int32_t q;
     __asm__("vcvtr.s32.f32 %1, %1\n\tvmov %0, %1" : "=r"(q), "+t"(v));
-    q = q < low ? low : q;
-    return q > high ? high : q;
+    q = (q < low) ? low : q;
+    return (q > high) ? high : q;
 }
 #  define TW_ROUND_CLAMPED tw_arm_round_clamped
 #endif
@@ -138,23 +138,23 @@ TW_KERNEL int32_t tw_dsp_round(int32_t acc, int32_t word, int32_t zero_point)
 TW_KERNEL int32_t tw_dsp_byte(uint32_t v, int32_t at)
 {
     const int32_t byte = (int32_t)((v >> (8 * at)) & 255);
-    return byte < 128 ? byte : byte - 256;
+    return (byte < 128) ? byte : (byte - 256);
 }
 
 TW_KERNEL int32_t tw_dsp_half(uint32_t v, int32_t at)
 {
     const int32_t half = (int32_t)((v >> (16 * at)) & 65535);
-    return half < 32768 ? half : half - 65536;
+    return (half < 32768) ? half : (half - 65536);
 }
 
 TW_KERNEL uint32_t tw_dsp_even_i8(uint32_t v)
 {
-    return ((uint32_t)tw_dsp_byte(v, 0) & 65535) | (uint32_t)tw_dsp_byte(v, 2) << 16;
+    return ((uint32_t)tw_dsp_byte(v, 0) & 65535) | ((uint32_t)tw_dsp_byte(v, 2) << 16);
 }
 
 TW_KERNEL uint32_t tw_dsp_odd_i8(uint32_t v)
 {
-    return ((uint32_t)tw_dsp_byte(v, 1) & 65535) | (uint32_t)tw_dsp_byte(v, 3) << 16;
+    return ((uint32_t)tw_dsp_byte(v, 1) & 65535) | ((uint32_t)tw_dsp_byte(v, 3) << 16);
 }
 
 TW_KERNEL uint32_t tw_dsp_even_u8(uint32_t v)
@@ -169,22 +169,22 @@ TW_KERNEL uint32_t tw_dsp_odd_u8(uint32_t v)
 
 TW_KERNEL int32_t tw_dsp_mlad(uint32_t x, uint32_t w, int32_t sum)
 {
-    return sum + tw_dsp_half(x, 0) * tw_dsp_half(w, 0) + tw_dsp_half(x, 1) * tw_dsp_half(w, 1);
+    return sum + (tw_dsp_half(x, 0) * tw_dsp_half(w, 0)) + (tw_dsp_half(x, 1) * tw_dsp_half(w, 1));
 }
 
 TW_KERNEL int32_t tw_dsp_mlabt(uint32_t x, uint32_t w, int32_t sum)
 {
-    return sum + tw_dsp_half(x, 0) * tw_dsp_half(w, 1);
+    return sum + (tw_dsp_half(x, 0) * tw_dsp_half(w, 1));
 }
 
 TW_KERNEL int32_t tw_dsp_mlatb(uint32_t x, uint32_t w, int32_t sum)
 {
-    return sum + tw_dsp_half(x, 1) * tw_dsp_half(w, 0);
+    return sum + (tw_dsp_half(x, 1) * tw_dsp_half(w, 0));
 }
 
 TW_KERNEL uint32_t tw_dsp_low(uint32_t a, uint32_t b)
 {
-    return (a & 65535) | b << 16;
+    return (a & 65535) | (b << 16);
 }
 
 TW_KERNEL uint32_t tw_dsp_high(uint32_t a, uint32_t b)
@@ -201,11 +201,12 @@ TW_KERNEL int32_t tw_dsp_round(int32_t acc, int32_t word, int32_t zero_point)
 {
     const union { uint32_t bits; float scale; } s = {.bits = (uint32_t)word & UINT32_C(0x7fffffff)};
     const float product = (float)acc * s.scale;
-    const float v = product < -1024.0f ? -1024.0f : (product > 1024.0f ? 1024.0f : product);
+    const float v = (product < -1024.0f) ? -1024.0f : ((product > 1024.0f) ? 1024.0f : product);
     const int32_t whole = (int32_t)v;
     const float rest = v - (float)whole;
     const int32_t odd = whole & 1;
-    return whole + (rest > 0.5f || (rest == 0.5f && odd)) - (rest < -0.5f || (rest == -0.5f && odd)) + zero_point;
+    return whole + ((rest > 0.5f) || ((rest == 0.5f) && odd)) - ((rest < -0.5f) || ((rest == -0.5f) && odd))
+        + zero_point;
 }
 #endif
 
@@ -214,8 +215,8 @@ TW_KERNEL int32_t tw_dsp_round(int32_t acc, int32_t word, int32_t zero_point)
 TW_KERNEL int32_t tw_dsp_requant_or(int32_t acc, int32_t word, int32_t above, int32_t shift, int32_t zero_point,
         int32_t low, int32_t high, int32_t exact)
 {
-    const int32_t q = exact ? tw_dsp_round(acc, word, zero_point) : tw_dsp_mmla(acc, word, above) >> shift;
-    return q < low ? low : (q > high ? high : q);
+    const int32_t q = exact ? tw_dsp_round(acc, word, zero_point) : (tw_dsp_mmla(acc, word, above) >> shift);
+    return (q < low) ? low : ((q > high) ? high : q);
 }
 
 TW_KERNEL int32_t tw_dsp_requant(int32_t acc, int32_t word, int32_t above, int32_t shift, int32_t zero_point,
@@ -225,30 +226,45 @@ TW_KERNEL int32_t tw_dsp_requant(int32_t acc, int32_t word, int32_t above, int32
 }
 
 typedef struct {
-    int32_t first, count; /* positions of one axis that lie inside: the first one's place in x, and how many */
+    /* positions of one axis that lie inside: the first one's place in x, and how many */
+    int32_t first;
+    int32_t count;
 } tw_inside;
 
 /* Of `taps` positions, `dilation` apart and beginning at `start`, those below `end`. */
 TW_KERNEL int32_t tw_taps_to(int32_t start, int32_t taps, int32_t dilation, int32_t end)
 {
     const int32_t room = end - start;
-    const int32_t below = room <= 0 ? 0 : (room + dilation - 1) / dilation;
-    return below < taps ? below : taps;
+    const int32_t below = (room <= 0) ? 0 : ((room + dilation - 1) / dilation);
+    return (below < taps) ? below : taps;
 }
 
 TW_KERNEL tw_inside tw_inside_of(int32_t start, int32_t taps, int32_t dilation, int32_t extent)
 {
     const int32_t before = tw_taps_to(start, taps, dilation, 0);
     const tw_inside inside = {
-        .first = start + before * dilation, .count = tw_taps_to(start, taps, dilation, extent) - before};
+        .first = start + (before * dilation), .count = tw_taps_to(start, taps, dilation, extent) - before};
     return inside;
 }
 
 typedef struct { /* windows over a channels-last image */
-    int32_t width, height, channels, x_row; /* of x; bytes between rows */
-    int32_t out_width, out_height, y_row;
-    int32_t rows, columns; /* of a window */
-    int32_t row_stride, column_stride, row_dilation, column_dilation, top, left;
+    /* of x; bytes between rows */
+    int32_t width;
+    int32_t height;
+    int32_t channels;
+    int32_t x_row;
+    int32_t out_width;
+    int32_t out_height;
+    int32_t y_row;
+    /* of a window */
+    int32_t rows;
+    int32_t columns;
+    int32_t row_stride;
+    int32_t column_stride;
+    int32_t row_dilation;
+    int32_t column_dilation;
+    int32_t top;
+    int32_t left;
 } tw_windows;
 
 /* The larger one of each pair of bytes. */
@@ -261,8 +277,9 @@ TW_KERNEL uint32_t tw_dsp_max_i8(uint32_t a, uint32_t b)
 #else
     uint32_t r = 0;
     for (int32_t i = 0; i < 4; ++i) {
-        const int32_t u = tw_dsp_byte(a, i), v = tw_dsp_byte(b, i);
-        r |= ((uint32_t)(u > v ? u : v) & 255) << (8 * i);
+        const int32_t u = tw_dsp_byte(a, i);
+        const int32_t v = tw_dsp_byte(b, i);
+        r |= ((uint32_t)((u > v) ? u : v) & 255) << (8 * i);
     }
     return r;
 #endif
@@ -294,12 +311,13 @@ TW_KERNEL uint32_t tw_dsp_add_odd_i8(uint32_t sums, uint32_t v)
 TW_KERNEL void tw_dsp_max_pool_i8(const tw_windows p, const uint8_t *x, uint8_t *y)
 {
     for (int32_t i = 0; i < p.out_height; ++i) {
-        const tw_inside rows = tw_inside_of(i * p.row_stride - p.top, p.rows, p.row_dilation, p.height);
+        const tw_inside rows = tw_inside_of((i * p.row_stride) - p.top, p.rows, p.row_dilation, p.height);
         for (int32_t j = 0; j < p.out_width; ++j) {
-            const tw_inside columns = tw_inside_of(j * p.column_stride - p.left, p.columns, p.column_dilation, p.width);
-            const uint8_t *const from = x + rows.first * p.x_row + columns.first * p.channels;
+            const tw_inside columns = tw_inside_of((j * p.column_stride) - p.left, p.columns, p.column_dilation,
+                p.width);
+            const uint8_t *const from = x + (rows.first * p.x_row) + (columns.first * p.channels);
             for (int32_t group = 0; group < p.channels; group += 4) {
-                const int32_t c = group + 4 <= p.channels ? group : p.channels - 4;
+                const int32_t c = ((group + 4) <= p.channels) ? group : (p.channels - 4);
                 const uint8_t *at = from + c;
                 uint32_t largest = UINT32_C(0x80808080);
                 for (int32_t r = 0; r < rows.count; ++r) {
@@ -314,7 +332,7 @@ TW_KERNEL void tw_dsp_max_pool_i8(const tw_windows p, const uint8_t *x, uint8_t 
             }
             y += p.channels;
         }
-        y += p.y_row - p.out_width * p.channels;
+        y += p.y_row - (p.out_width * p.channels);
     }
 }
 

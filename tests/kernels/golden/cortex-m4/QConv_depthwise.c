@@ -17,8 +17,8 @@ TW_KERNEL int32_t tw_arm_round_clamped(float v, int32_t low, int32_t high)
 {
     int32_t q;
     __asm__("vcvtr.s32.f32 %1, %1\n\tvmov %0, %1" : "=r"(q), "+t"(v));
-    q = q < low ? low : q;
-    return q > high ? high : q;
+    q = (q < low) ? low : q;
+    return (q > high) ? high : q;
 }
 #  define TW_ROUND_CLAMPED tw_arm_round_clamped
 #endif
@@ -35,10 +35,23 @@ TW_KERNEL void tw_copy_i8_2(int32_t n0, int32_t n1, const int8_t *x_in, int32_t 
 }
 
 typedef struct { /* windows over a channels-last image, each channel on its own */
-    int32_t width, height, channels, x_row; /* of x; bytes between rows */
-    int32_t out_width, out_height, y_row;
-    int32_t rows, columns; /* of the kernel */
-    int32_t row_stride, column_stride, row_dilation, column_dilation, top, left;
+    /* of x; bytes between rows */
+    int32_t width;
+    int32_t height;
+    int32_t channels;
+    int32_t x_row;
+    int32_t out_width;
+    int32_t out_height;
+    int32_t y_row;
+    /* of the kernel */
+    int32_t rows;
+    int32_t columns;
+    int32_t row_stride;
+    int32_t column_stride;
+    int32_t row_dilation;
+    int32_t column_dilation;
+    int32_t top;
+    int32_t left;
     int32_t pad; /* value outside, as a byte */
 } tw_depthwise;
 
@@ -146,23 +159,23 @@ TW_KERNEL int32_t tw_dsp_round(int32_t acc, int32_t word, int32_t zero_point)
 TW_KERNEL int32_t tw_dsp_byte(uint32_t v, int32_t at)
 {
     const int32_t byte = (int32_t)((v >> (8 * at)) & 255);
-    return byte < 128 ? byte : byte - 256;
+    return (byte < 128) ? byte : (byte - 256);
 }
 
 TW_KERNEL int32_t tw_dsp_half(uint32_t v, int32_t at)
 {
     const int32_t half = (int32_t)((v >> (16 * at)) & 65535);
-    return half < 32768 ? half : half - 65536;
+    return (half < 32768) ? half : (half - 65536);
 }
 
 TW_KERNEL uint32_t tw_dsp_even_i8(uint32_t v)
 {
-    return ((uint32_t)tw_dsp_byte(v, 0) & 65535) | (uint32_t)tw_dsp_byte(v, 2) << 16;
+    return ((uint32_t)tw_dsp_byte(v, 0) & 65535) | ((uint32_t)tw_dsp_byte(v, 2) << 16);
 }
 
 TW_KERNEL uint32_t tw_dsp_odd_i8(uint32_t v)
 {
-    return ((uint32_t)tw_dsp_byte(v, 1) & 65535) | (uint32_t)tw_dsp_byte(v, 3) << 16;
+    return ((uint32_t)tw_dsp_byte(v, 1) & 65535) | ((uint32_t)tw_dsp_byte(v, 3) << 16);
 }
 
 TW_KERNEL uint32_t tw_dsp_even_u8(uint32_t v)
@@ -177,22 +190,22 @@ TW_KERNEL uint32_t tw_dsp_odd_u8(uint32_t v)
 
 TW_KERNEL int32_t tw_dsp_mlad(uint32_t x, uint32_t w, int32_t sum)
 {
-    return sum + tw_dsp_half(x, 0) * tw_dsp_half(w, 0) + tw_dsp_half(x, 1) * tw_dsp_half(w, 1);
+    return sum + (tw_dsp_half(x, 0) * tw_dsp_half(w, 0)) + (tw_dsp_half(x, 1) * tw_dsp_half(w, 1));
 }
 
 TW_KERNEL int32_t tw_dsp_mlabt(uint32_t x, uint32_t w, int32_t sum)
 {
-    return sum + tw_dsp_half(x, 0) * tw_dsp_half(w, 1);
+    return sum + (tw_dsp_half(x, 0) * tw_dsp_half(w, 1));
 }
 
 TW_KERNEL int32_t tw_dsp_mlatb(uint32_t x, uint32_t w, int32_t sum)
 {
-    return sum + tw_dsp_half(x, 1) * tw_dsp_half(w, 0);
+    return sum + (tw_dsp_half(x, 1) * tw_dsp_half(w, 0));
 }
 
 TW_KERNEL uint32_t tw_dsp_low(uint32_t a, uint32_t b)
 {
-    return (a & 65535) | b << 16;
+    return (a & 65535) | (b << 16);
 }
 
 TW_KERNEL uint32_t tw_dsp_high(uint32_t a, uint32_t b)
@@ -209,11 +222,12 @@ TW_KERNEL int32_t tw_dsp_round(int32_t acc, int32_t word, int32_t zero_point)
 {
     const union { uint32_t bits; float scale; } s = {.bits = (uint32_t)word & UINT32_C(0x7fffffff)};
     const float product = (float)acc * s.scale;
-    const float v = product < -1024.0f ? -1024.0f : (product > 1024.0f ? 1024.0f : product);
+    const float v = (product < -1024.0f) ? -1024.0f : ((product > 1024.0f) ? 1024.0f : product);
     const int32_t whole = (int32_t)v;
     const float rest = v - (float)whole;
     const int32_t odd = whole & 1;
-    return whole + (rest > 0.5f || (rest == 0.5f && odd)) - (rest < -0.5f || (rest == -0.5f && odd)) + zero_point;
+    return whole + ((rest > 0.5f) || ((rest == 0.5f) && odd)) - ((rest < -0.5f) || ((rest == -0.5f) && odd))
+        + zero_point;
 }
 #endif
 
@@ -222,8 +236,8 @@ TW_KERNEL int32_t tw_dsp_round(int32_t acc, int32_t word, int32_t zero_point)
 TW_KERNEL int32_t tw_dsp_requant_or(int32_t acc, int32_t word, int32_t above, int32_t shift, int32_t zero_point,
         int32_t low, int32_t high, int32_t exact)
 {
-    const int32_t q = exact ? tw_dsp_round(acc, word, zero_point) : tw_dsp_mmla(acc, word, above) >> shift;
-    return q < low ? low : (q > high ? high : q);
+    const int32_t q = exact ? tw_dsp_round(acc, word, zero_point) : (tw_dsp_mmla(acc, word, above) >> shift);
+    return (q < low) ? low : ((q > high) ? high : q);
 }
 
 TW_KERNEL int32_t tw_dsp_requant(int32_t acc, int32_t word, int32_t above, int32_t shift, int32_t zero_point,
@@ -235,8 +249,10 @@ TW_KERNEL int32_t tw_dsp_requant(int32_t acc, int32_t word, int32_t above, int32
 /* Four channels of one pixel and of its right neighbour: a pair of halves for each channel's row. */
 TW_KERNEL void tw_dsp_pair_i8(uint32_t one, uint32_t next, uint32_t *to, int32_t words)
 {
-    const uint32_t a = tw_dsp_even_i8(one), b = tw_dsp_odd_i8(one);
-    const uint32_t c = tw_dsp_even_i8(next), d = tw_dsp_odd_i8(next);
+    const uint32_t a = tw_dsp_even_i8(one);
+    const uint32_t b = tw_dsp_odd_i8(one);
+    const uint32_t c = tw_dsp_even_i8(next);
+    const uint32_t d = tw_dsp_odd_i8(next);
     to[0] = tw_dsp_low(a, c);
     to[3 * words] = tw_dsp_low(b, d);
     to[6 * words] = tw_dsp_high(a, c);
@@ -254,7 +270,7 @@ static void tw_dsp_planes_i8(const tw_depthwise *p, const uint8_t *x, uint32_t p
         x += p->channels;
         at = 1;
     }
-    for (; at + 2 <= p->width; at += 2) {
+    for (; (at + 2) <= p->width; at += 2) {
         tw_dsp_pair_i8(tw_dsp_load(x), tw_dsp_load(x + p->channels), to, words);
         to += 3;
         x += 2 * p->channels;
@@ -273,7 +289,9 @@ typedef struct {
     int32_t bytes; /* of the ring that whole steps read first */
     int32_t odd; /* all bits set where one more result follows those of whole steps */
     int32_t apart; /* bytes between the rings of channels */
-    int32_t above, zero_point; /* see tw_dsp_requant */
+    /* see tw_dsp_requant */
+    int32_t above;
+    int32_t zero_point;
     int32_t y_step;
 } tw_dsp_row;
 
@@ -384,18 +402,20 @@ typedef struct {
 #ifndef TW_DSP_ARM
 TW_KERNEL void tw_dsp_row_s1(const tw_dsp_row *b, int32_t shift, int32_t low, int32_t high)
 {
-    const int32_t count = b->bytes / 6 + (b->odd ? 1 : 0);
+    const int32_t count = (b->bytes / 6) + (b->odd ? 1 : 0);
     for (int32_t c = 0; c < 4; ++c) {
-        const uint32_t *const ring = b->ring + c * (b->apart / 4), *const w = b->taps + 10 * c;
-        const int32_t *const p = b->parameters + 2 * c;
+        const uint32_t *const ring = b->ring + (c * (b->apart / 4));
+        const uint32_t *const w = b->taps + (10 * c);
+        const int32_t *const p = b->parameters + (2 * c);
         for (int32_t i = 0; i < count; ++i) {
             int32_t sum = p[0];
             for (int32_t k = 0; k < 3; ++k) {
-                const uint32_t x = ring[i / 2 * 3 + k], next = ring[i / 2 * 3 + 3 + k];
-                sum = i % 2 ? tw_dsp_mlatb(x, w[2 * k], sum) : tw_dsp_mlad(x, w[2 * k], sum);
-                sum = i % 2 ? tw_dsp_mlad(next, w[2 * k + 1], sum) : tw_dsp_mlabt(next, w[2 * k + 1], sum);
+                const uint32_t x = ring[(i / 2 * 3) + k];
+                const uint32_t next = ring[(i / 2 * 3) + 3 + k];
+                sum = (i % 2) ? tw_dsp_mlatb(x, w[2 * k], sum) : tw_dsp_mlad(x, w[2 * k], sum);
+                sum = (i % 2) ? tw_dsp_mlad(next, w[(2 * k) + 1], sum) : tw_dsp_mlabt(next, w[(2 * k) + 1], sum);
             }
-            b->y[i * b->y_step + c] = (uint8_t)tw_dsp_requant(sum, p[1], b->above, shift, b->zero_point, low, high);
+            b->y[(i * b->y_step) + c] = (uint8_t)tw_dsp_requant(sum, p[1], b->above, shift, b->zero_point, low, high);
         }
     }
 }
@@ -417,10 +437,11 @@ static void tw_dsp_rows_s1_x0_m128_127(tw_dsp_row *b)
 TW_KERNEL void tw_dsp_taps(const uint8_t *w, uint32_t *to)
 {
     for (int32_t k = 0; k < 3; ++k) {
-        const uint32_t v = (uint32_t)w[3 * k] | (uint32_t)w[3 * k + 1] << 8 | (uint32_t)w[3 * k + 2] << 16;
-        const uint32_t even = tw_dsp_even_i8(v), odd = tw_dsp_odd_i8(v);
+        const uint32_t v = (uint32_t)w[3 * k] | ((uint32_t)w[(3 * k) + 1] << 8) | ((uint32_t)w[(3 * k) + 2] << 16);
+        const uint32_t even = tw_dsp_even_i8(v);
+        const uint32_t odd = tw_dsp_odd_i8(v);
         to[2 * k] = tw_dsp_low(even, odd);
-        to[2 * k + 1] = tw_dsp_low(odd, even >> 16);
+        to[(2 * k) + 1] = tw_dsp_low(odd, even >> 16);
     }
     for (int32_t k = 0; k < 4; ++k) {
         to[6 + k] = to[k];
@@ -433,32 +454,35 @@ static void tw_dsp_depthwise_i8_s1_x0_m128_127(const tw_depthwise p, const uint8
         const int32_t *parameters, uint8_t *y, void *scratch, int32_t words, int32_t above, int32_t zero_point)
 {
     const uint32_t pad = (uint32_t)p.pad * UINT32_C(0x01010101);
-    uint32_t *const taps = scratch, *const ring = taps + 40;
-    for (int32_t i = 0; i < 12 * words; ++i) { /* columns outside stay what they are */
+    uint32_t *const taps = scratch;
+    uint32_t *const ring = taps + 40;
+    for (int32_t i = 0; i < (12 * words); ++i) { /* columns outside stay what they are */
         ring[i] = tw_dsp_even_i8(pad);
     }
     for (int32_t group = 0; group < p.channels; group += 4) {
-        const int32_t c = group + 4 <= p.channels ? group : p.channels - 4;
+        const int32_t c = ((group + 4) <= p.channels) ? group : (p.channels - 4);
         for (int32_t i = 0; i < 4; ++i) {
-            tw_dsp_taps(w + 9 * (c + i), taps + 10 * i);
+            tw_dsp_taps(w + (9 * (c + i)), taps + (10 * i));
         }
-        int32_t loaded = 0, slot = 0; /* rows of x, from -top, and the next one's slot */
+        /* rows of x, from -top, and the next one's slot */
+        int32_t loaded = 0;
+        int32_t slot = 0;
         for (int32_t i = 0; i < p.out_height; ++i) {
-            for (; loaded < i * p.row_stride + 3; ++loaded) {
+            for (; loaded < ((i * p.row_stride) + 3); ++loaded) {
                 const int32_t row = loaded - p.top;
                 uint32_t *const to = ring + slot;
-                if (row >= 0 && row < p.height) {
-                    tw_dsp_planes_i8(&p, x + row * p.x_row + c, pad, to, words);
+                if ((row >= 0) && (row < p.height)) {
+                    tw_dsp_planes_i8(&p, x + (row * p.x_row) + c, pad, to, words);
                 } else {
-                    for (int32_t k = 0; k < 4 * words; ++k) {
+                    for (int32_t k = 0; k < (4 * words); ++k) {
                         to[3 * k] = tw_dsp_even_i8(pad);
                     }
                 }
-                slot = slot == 2 ? 0 : slot + 1;
+                slot = (slot == 2) ? 0 : (slot + 1);
             }
             /* slot `slot` holds the first of the three, `slot + 1` the second: slot 0 is tap row -slot */
-            tw_dsp_row row = {.ring = ring, .taps = taps + 2 * (slot == 0 ? 0 : 3 - slot),
-                .parameters = parameters + 2 * c, .y = y + i * p.y_row + c, .apart = 12 * words,
+            tw_dsp_row row = {.ring = ring, .taps = taps + (2 * ((slot == 0) ? 0 : (3 - slot))),
+                .parameters = parameters + (2 * c), .y = y + (i * p.y_row) + c, .apart = 12 * words,
                 .bytes = p.out_width / 2 * 12,
                 .odd = -(p.out_width & 1), .above = above, .zero_point = zero_point,
                 .y_step = p.channels};

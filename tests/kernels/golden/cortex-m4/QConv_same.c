@@ -17,8 +17,8 @@ TW_KERNEL int32_t tw_arm_round_clamped(float v, int32_t low, int32_t high)
 {
     int32_t q;
     __asm__("vcvtr.s32.f32 %1, %1\n\tvmov %0, %1" : "=r"(q), "+t"(v));
-    q = q < low ? low : q;
-    return q > high ? high : q;
+    q = (q < low) ? low : q;
+    return (q > high) ? high : q;
 }
 #  define TW_ROUND_CLAMPED tw_arm_round_clamped
 #endif
@@ -138,23 +138,23 @@ TW_KERNEL int32_t tw_dsp_round(int32_t acc, int32_t word, int32_t zero_point)
 TW_KERNEL int32_t tw_dsp_byte(uint32_t v, int32_t at)
 {
     const int32_t byte = (int32_t)((v >> (8 * at)) & 255);
-    return byte < 128 ? byte : byte - 256;
+    return (byte < 128) ? byte : (byte - 256);
 }
 
 TW_KERNEL int32_t tw_dsp_half(uint32_t v, int32_t at)
 {
     const int32_t half = (int32_t)((v >> (16 * at)) & 65535);
-    return half < 32768 ? half : half - 65536;
+    return (half < 32768) ? half : (half - 65536);
 }
 
 TW_KERNEL uint32_t tw_dsp_even_i8(uint32_t v)
 {
-    return ((uint32_t)tw_dsp_byte(v, 0) & 65535) | (uint32_t)tw_dsp_byte(v, 2) << 16;
+    return ((uint32_t)tw_dsp_byte(v, 0) & 65535) | ((uint32_t)tw_dsp_byte(v, 2) << 16);
 }
 
 TW_KERNEL uint32_t tw_dsp_odd_i8(uint32_t v)
 {
-    return ((uint32_t)tw_dsp_byte(v, 1) & 65535) | (uint32_t)tw_dsp_byte(v, 3) << 16;
+    return ((uint32_t)tw_dsp_byte(v, 1) & 65535) | ((uint32_t)tw_dsp_byte(v, 3) << 16);
 }
 
 TW_KERNEL uint32_t tw_dsp_even_u8(uint32_t v)
@@ -169,22 +169,22 @@ TW_KERNEL uint32_t tw_dsp_odd_u8(uint32_t v)
 
 TW_KERNEL int32_t tw_dsp_mlad(uint32_t x, uint32_t w, int32_t sum)
 {
-    return sum + tw_dsp_half(x, 0) * tw_dsp_half(w, 0) + tw_dsp_half(x, 1) * tw_dsp_half(w, 1);
+    return sum + (tw_dsp_half(x, 0) * tw_dsp_half(w, 0)) + (tw_dsp_half(x, 1) * tw_dsp_half(w, 1));
 }
 
 TW_KERNEL int32_t tw_dsp_mlabt(uint32_t x, uint32_t w, int32_t sum)
 {
-    return sum + tw_dsp_half(x, 0) * tw_dsp_half(w, 1);
+    return sum + (tw_dsp_half(x, 0) * tw_dsp_half(w, 1));
 }
 
 TW_KERNEL int32_t tw_dsp_mlatb(uint32_t x, uint32_t w, int32_t sum)
 {
-    return sum + tw_dsp_half(x, 1) * tw_dsp_half(w, 0);
+    return sum + (tw_dsp_half(x, 1) * tw_dsp_half(w, 0));
 }
 
 TW_KERNEL uint32_t tw_dsp_low(uint32_t a, uint32_t b)
 {
-    return (a & 65535) | b << 16;
+    return (a & 65535) | (b << 16);
 }
 
 TW_KERNEL uint32_t tw_dsp_high(uint32_t a, uint32_t b)
@@ -201,11 +201,12 @@ TW_KERNEL int32_t tw_dsp_round(int32_t acc, int32_t word, int32_t zero_point)
 {
     const union { uint32_t bits; float scale; } s = {.bits = (uint32_t)word & UINT32_C(0x7fffffff)};
     const float product = (float)acc * s.scale;
-    const float v = product < -1024.0f ? -1024.0f : (product > 1024.0f ? 1024.0f : product);
+    const float v = (product < -1024.0f) ? -1024.0f : ((product > 1024.0f) ? 1024.0f : product);
     const int32_t whole = (int32_t)v;
     const float rest = v - (float)whole;
     const int32_t odd = whole & 1;
-    return whole + (rest > 0.5f || (rest == 0.5f && odd)) - (rest < -0.5f || (rest == -0.5f && odd)) + zero_point;
+    return whole + ((rest > 0.5f) || ((rest == 0.5f) && odd)) - ((rest < -0.5f) || ((rest == -0.5f) && odd))
+        + zero_point;
 }
 #endif
 
@@ -214,8 +215,8 @@ TW_KERNEL int32_t tw_dsp_round(int32_t acc, int32_t word, int32_t zero_point)
 TW_KERNEL int32_t tw_dsp_requant_or(int32_t acc, int32_t word, int32_t above, int32_t shift, int32_t zero_point,
         int32_t low, int32_t high, int32_t exact)
 {
-    const int32_t q = exact ? tw_dsp_round(acc, word, zero_point) : tw_dsp_mmla(acc, word, above) >> shift;
-    return q < low ? low : (q > high ? high : q);
+    const int32_t q = exact ? tw_dsp_round(acc, word, zero_point) : (tw_dsp_mmla(acc, word, above) >> shift);
+    return (q < low) ? low : ((q > high) ? high : q);
 }
 
 TW_KERNEL int32_t tw_dsp_requant(int32_t acc, int32_t word, int32_t above, int32_t shift, int32_t zero_point,
@@ -237,8 +238,8 @@ TW_KERNEL uint32_t *tw_dsp_widen_i8(const uint8_t *x, int32_t count, uint32_t *t
         to += apart;
     }
     if (count & 3) {
-        const uint32_t v = (uint32_t)x[0] | ((count & 2) ? (uint32_t)x[1] << 8 : 0)
-            | ((count & 3) == 3 ? (uint32_t)x[2] << 16 : 0);
+        const uint32_t v = (uint32_t)x[0] | ((count & 2) ? ((uint32_t)x[1] << 8) : 0)
+            | (((count & 3) == 3) ? ((uint32_t)x[2] << 16) : 0);
         to[0] = tw_dsp_even_i8(v);
         to[1] = tw_dsp_odd_i8(v);
         to += apart;
@@ -247,25 +248,44 @@ TW_KERNEL uint32_t *tw_dsp_widen_i8(const uint8_t *x, int32_t count, uint32_t *t
 }
 
 typedef struct { /* a convolution over a channels-last tensor; a matrix product is one of 1x1 */
-    int32_t width, height, channels, x_step, x_row; /* of x; channels of one group, bytes between pixels, and rows */
-    int32_t out_width, pixels, outputs, y_step, y_row; /* pixels: of one image of y */
-    int32_t row_taps, column_runs, run_taps; /* kernel rows, runs of x in each, taps in a run */
-    int32_t row_stride, column_stride, row_dilation, column_dilation, top, left;
+    /* of x; channels of one group, bytes between pixels, and rows */
+    int32_t width;
+    int32_t height;
+    int32_t channels;
+    int32_t x_step;
+    int32_t x_row;
+    /* pixels: of one image of y */
+    int32_t out_width;
+    int32_t pixels;
+    int32_t outputs;
+    int32_t y_step;
+    int32_t y_row;
+    /* kernel rows, runs of x in each, taps in a run */
+    int32_t row_taps;
+    int32_t column_runs;
+    int32_t run_taps;
+    int32_t row_stride;
+    int32_t column_stride;
+    int32_t row_dilation;
+    int32_t column_dilation;
+    int32_t top;
+    int32_t left;
     int32_t pad; /* value outside, in every byte */
     int32_t groups; /* fours of values in a run, rounded up */
-    int32_t above, zero_point;
+    int32_t above;
+    int32_t zero_point;
 } tw_dsp_conv;
 
 /* One run at the edge of a row: taps outside read the padding value. */
 static uint32_t *tw_dsp_edge_i8(const tw_dsp_conv *p, const uint8_t *row, int32_t column, uint32_t *to,
         int32_t apart, uint8_t *bytes)
 {
-    const int32_t first = column < 0 ? (-column < p->run_taps ? -column : p->run_taps) : 0;
+    const int32_t first = (column < 0) ? ((-column < p->run_taps) ? -column : p->run_taps) : 0;
     const int32_t room = p->width - column;
-    const int32_t last = room < p->run_taps ? (room > first ? room : first) : p->run_taps;
+    const int32_t last = (room < p->run_taps) ? ((room > first) ? room : first) : p->run_taps;
     memset(bytes, p->pad, (size_t)(p->run_taps * p->channels));
-    if (row && last > first) {
-        memcpy(bytes + first * p->channels, row + (column + first) * p->x_step,
+    if (row && (last > first)) {
+        memcpy(bytes + (first * p->channels), row + ((column + first) * p->x_step),
             (size_t)((last - first) * p->channels));
     }
     return tw_dsp_widen_i8(bytes, p->run_taps * p->channels, to, apart);
@@ -276,18 +296,18 @@ TW_KERNEL void tw_dsp_column_i8(const tw_dsp_conv *p, const uint8_t *x, int32_t 
         int32_t apart, uint8_t *bytes)
 {
     const int32_t i = pixel / p->out_width;
-    const int32_t top = i * p->row_stride - p->top;
-    const int32_t left = (pixel - i * p->out_width) * p->column_stride - p->left;
+    const int32_t top = (i * p->row_stride) - p->top;
+    const int32_t left = ((pixel - (i * p->out_width)) * p->column_stride) - p->left;
     for (int32_t k = 0; k < p->row_taps; ++k) {
-        const int32_t line = top + k * p->row_dilation;
-        const int32_t outside = line < 0 || line >= p->height;
-        const uint8_t *const row = outside ? (const uint8_t *)0 : x + line * p->x_row;
+        const int32_t line = top + (k * p->row_dilation);
+        const int32_t outside = (line < 0) || (line >= p->height);
+        const uint8_t *const row = outside ? (const uint8_t *)0 : (x + (line * p->x_row));
         for (int32_t r = 0; r < p->column_runs; ++r) {
-            const int32_t column = left + r * p->column_dilation;
-            if (outside || column < 0 || column + p->run_taps > p->width) {
+            const int32_t column = left + (r * p->column_dilation);
+            if (outside || (column < 0) || ((column + p->run_taps) > p->width)) {
                 to = tw_dsp_edge_i8(p, row, column, to, apart, bytes);
             } else {
-                to = tw_dsp_widen_i8(row + column * p->x_step, p->run_taps * p->channels, to, apart);
+                to = tw_dsp_widen_i8(row + (column * p->x_step), p->run_taps * p->channels, to, apart);
             }
         }
     }
@@ -295,13 +315,17 @@ TW_KERNEL void tw_dsp_column_i8(const tw_dsp_conv *p, const uint8_t *x, int32_t 
 
 /* What a block is given. */
 typedef struct {
-    const uint32_t *columns, *end; /* widened values, four of each column in turn */
+    /* widened values, four of each column in turn */
+    const uint32_t *columns;
+    const uint32_t *end;
     const uint32_t *w; /* four bytes of each channel of a block in turn */
     const int32_t *parameters; /* of each block: biases, then multipliers */
     uint8_t *y;
     int32_t apart; /* bytes between the results of neighbouring columns */
     int32_t blocks;
-    int32_t above, zero_point; /* see tw_dsp_requant */
+    /* see tw_dsp_requant */
+    int32_t above;
+    int32_t zero_point;
     int32_t more[3]; /* added to the sums of each column, where the columns differ */
 } tw_dsp_block;
 
@@ -403,16 +427,17 @@ TW_KERNEL void tw_dsp_products(const tw_dsp_block *b, int32_t pixels, int32_t ch
 {
     const uint32_t *w = b->w;
     for (int32_t i = 0; i < b->blocks; ++i) {
-        const int32_t *const p = b->parameters + 2 * channels * i;
-        for (int32_t result = 0; result < pixels * channels; ++result) {
-            const int32_t j = result / channels, c = result % channels;
+        const int32_t *const p = b->parameters + (2 * channels * i);
+        for (int32_t result = 0; result < (pixels * channels); ++result) {
+            const int32_t j = result / channels;
+            const int32_t c = result % channels;
             int32_t sum = p[c];
             const uint32_t *v = w + c;
-            for (const uint32_t *x = b->columns + 2 * j; x < b->end; x += 2 * pixels, v += channels) {
+            for (const uint32_t *x = b->columns + (2 * j); x < b->end; x += 2 * pixels, v += channels) {
                 sum = tw_dsp_mlad(x[0], tw_dsp_even_i8(*v), sum);
                 sum = tw_dsp_mlad(x[1], tw_dsp_odd_i8(*v), sum);
             }
-            b->y[j * b->apart + i * channels + c] = (uint8_t)tw_dsp_requant(sum, p[channels + c], b->above, shift,
+            b->y[(j * b->apart) + (i * channels) + c] = (uint8_t)tw_dsp_requant(sum, p[channels + c], b->above, shift,
                 b->zero_point, low, high);
         }
         w += (b->end - b->columns) / (2 * pixels) * channels;
@@ -440,10 +465,10 @@ TW_KERNEL void tw_dsp_products_i8_3_u3_x0_m128_127_0_9_2(const tw_dsp_conv p, co
 {
     const int32_t words = p.row_taps * p.column_runs * p.groups * 6;
     for (int32_t pixel = 0; pixel < p.pixels; pixel += 3) {
-        const int32_t at = pixel <= p.pixels - 3 ? pixel : p.pixels - 3;
+        const int32_t at = (pixel <= (p.pixels - 3)) ? pixel : (p.pixels - 3);
         uint32_t *const columns = scratch;
         for (int32_t j = 0; j < 3; ++j) {
-            tw_dsp_column_i8(&p, x, at + j, columns + 2 * j, 6, (uint8_t *)(columns + words));
+            tw_dsp_column_i8(&p, x, at + j, columns + (2 * j), 6, (uint8_t *)(columns + words));
         }
         tw_dsp_block b = {.columns = columns, .end = columns + words, .apart = p.y_step,
             .above = p.above, .zero_point = p.zero_point};

@@ -17,8 +17,8 @@ TW_KERNEL int32_t tw_arm_round_clamped(float v, int32_t low, int32_t high)
 {
     int32_t q;
     __asm__("vcvtr.s32.f32 %1, %1\n\tvmov %0, %1" : "=r"(q), "+t"(v));
-    q = q < low ? low : q;
-    return q > high ? high : q;
+    q = (q < low) ? low : q;
+    return (q > high) ? high : q;
 }
 #  define TW_ROUND_CLAMPED tw_arm_round_clamped
 #endif
@@ -32,7 +32,7 @@ TW_KERNEL int32_t tw_narrow_0_m128_127(int32_t v)
     return q;
 #else
     const int32_t q = v;
-    return q < -128 ? -128 : (q > 127 ? 127 : q);
+    return (q < -128) ? -128 : ((q > 127) ? 127 : q);
 #endif
 }
 
@@ -140,23 +140,23 @@ TW_KERNEL int32_t tw_dsp_round(int32_t acc, int32_t word, int32_t zero_point)
 TW_KERNEL int32_t tw_dsp_byte(uint32_t v, int32_t at)
 {
     const int32_t byte = (int32_t)((v >> (8 * at)) & 255);
-    return byte < 128 ? byte : byte - 256;
+    return (byte < 128) ? byte : (byte - 256);
 }
 
 TW_KERNEL int32_t tw_dsp_half(uint32_t v, int32_t at)
 {
     const int32_t half = (int32_t)((v >> (16 * at)) & 65535);
-    return half < 32768 ? half : half - 65536;
+    return (half < 32768) ? half : (half - 65536);
 }
 
 TW_KERNEL uint32_t tw_dsp_even_i8(uint32_t v)
 {
-    return ((uint32_t)tw_dsp_byte(v, 0) & 65535) | (uint32_t)tw_dsp_byte(v, 2) << 16;
+    return ((uint32_t)tw_dsp_byte(v, 0) & 65535) | ((uint32_t)tw_dsp_byte(v, 2) << 16);
 }
 
 TW_KERNEL uint32_t tw_dsp_odd_i8(uint32_t v)
 {
-    return ((uint32_t)tw_dsp_byte(v, 1) & 65535) | (uint32_t)tw_dsp_byte(v, 3) << 16;
+    return ((uint32_t)tw_dsp_byte(v, 1) & 65535) | ((uint32_t)tw_dsp_byte(v, 3) << 16);
 }
 
 TW_KERNEL uint32_t tw_dsp_even_u8(uint32_t v)
@@ -171,22 +171,22 @@ TW_KERNEL uint32_t tw_dsp_odd_u8(uint32_t v)
 
 TW_KERNEL int32_t tw_dsp_mlad(uint32_t x, uint32_t w, int32_t sum)
 {
-    return sum + tw_dsp_half(x, 0) * tw_dsp_half(w, 0) + tw_dsp_half(x, 1) * tw_dsp_half(w, 1);
+    return sum + (tw_dsp_half(x, 0) * tw_dsp_half(w, 0)) + (tw_dsp_half(x, 1) * tw_dsp_half(w, 1));
 }
 
 TW_KERNEL int32_t tw_dsp_mlabt(uint32_t x, uint32_t w, int32_t sum)
 {
-    return sum + tw_dsp_half(x, 0) * tw_dsp_half(w, 1);
+    return sum + (tw_dsp_half(x, 0) * tw_dsp_half(w, 1));
 }
 
 TW_KERNEL int32_t tw_dsp_mlatb(uint32_t x, uint32_t w, int32_t sum)
 {
-    return sum + tw_dsp_half(x, 1) * tw_dsp_half(w, 0);
+    return sum + (tw_dsp_half(x, 1) * tw_dsp_half(w, 0));
 }
 
 TW_KERNEL uint32_t tw_dsp_low(uint32_t a, uint32_t b)
 {
-    return (a & 65535) | b << 16;
+    return (a & 65535) | (b << 16);
 }
 
 TW_KERNEL uint32_t tw_dsp_high(uint32_t a, uint32_t b)
@@ -203,11 +203,12 @@ TW_KERNEL int32_t tw_dsp_round(int32_t acc, int32_t word, int32_t zero_point)
 {
     const union { uint32_t bits; float scale; } s = {.bits = (uint32_t)word & UINT32_C(0x7fffffff)};
     const float product = (float)acc * s.scale;
-    const float v = product < -1024.0f ? -1024.0f : (product > 1024.0f ? 1024.0f : product);
+    const float v = (product < -1024.0f) ? -1024.0f : ((product > 1024.0f) ? 1024.0f : product);
     const int32_t whole = (int32_t)v;
     const float rest = v - (float)whole;
     const int32_t odd = whole & 1;
-    return whole + (rest > 0.5f || (rest == 0.5f && odd)) - (rest < -0.5f || (rest == -0.5f && odd)) + zero_point;
+    return whole + ((rest > 0.5f) || ((rest == 0.5f) && odd)) - ((rest < -0.5f) || ((rest == -0.5f) && odd))
+        + zero_point;
 }
 #endif
 
@@ -216,8 +217,8 @@ TW_KERNEL int32_t tw_dsp_round(int32_t acc, int32_t word, int32_t zero_point)
 TW_KERNEL int32_t tw_dsp_requant_or(int32_t acc, int32_t word, int32_t above, int32_t shift, int32_t zero_point,
         int32_t low, int32_t high, int32_t exact)
 {
-    const int32_t q = exact ? tw_dsp_round(acc, word, zero_point) : tw_dsp_mmla(acc, word, above) >> shift;
-    return q < low ? low : (q > high ? high : q);
+    const int32_t q = exact ? tw_dsp_round(acc, word, zero_point) : (tw_dsp_mmla(acc, word, above) >> shift);
+    return (q < low) ? low : ((q > high) ? high : q);
 }
 
 TW_KERNEL int32_t tw_dsp_requant(int32_t acc, int32_t word, int32_t above, int32_t shift, int32_t zero_point,

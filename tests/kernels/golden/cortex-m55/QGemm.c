@@ -17,8 +17,8 @@ TW_KERNEL int32_t tw_arm_round_clamped(float v, int32_t low, int32_t high)
 {
     int32_t q;
     __asm__("vcvtr.s32.f32 %1, %1\n\tvmov %0, %1" : "=r"(q), "+t"(v));
-    q = q < low ? low : q;
-    return q > high ? high : q;
+    q = (q < low) ? low : q;
+    return (q > high) ? high : q;
 }
 #  define TW_ROUND_CLAMPED tw_arm_round_clamped
 #endif
@@ -107,18 +107,21 @@ TW_KERNEL int8_t *tw_mve_fill(int8_t *to, int32_t value, int32_t count)
 TW_KERNEL int32_t tw_mve_requant(int32_t acc, float scale, int32_t zero_point, int32_t low, int32_t high)
 {
     const float product = (float)acc * scale;
-    const float v = product < -1024.0f ? -1024.0f : (product > 1024.0f ? 1024.0f : product);
+    const float v = (product < -1024.0f) ? -1024.0f : ((product > 1024.0f) ? 1024.0f : product);
     const int32_t whole = (int32_t)v;
     const float rest = v - (float)whole;
     const int32_t odd = whole & 1;
-    const int32_t up = rest > 0.5f || (rest == 0.5f && odd), down = rest < -0.5f || (rest == -0.5f && odd);
+    const int32_t up = (rest > 0.5f) || ((rest == 0.5f) && odd);
+    const int32_t down = (rest < -0.5f) || ((rest == -0.5f) && odd);
     const int32_t q = whole + up - down + zero_point;
-    return q < low ? low : (q > high ? high : q);
+    return (q < low) ? low : ((q > high) ? high : q);
 }
 
 /* What a block is given. */
 typedef struct {
-    const int8_t *x, *other; /* values of two pixels, in one run each */
+    /* values of two pixels, in one run each */
+    const int8_t *x;
+    const int8_t *other;
     const int8_t *w; /* sixteen of each channel of a block in turn, then what is left of each */
     const int32_t *parameters; /* of each block: four biases, then four scales as they are stored */
     uint8_t *y;
@@ -234,20 +237,21 @@ TW_KERNEL void tw_mve_products(const tw_mve_block *b, int32_t pixels, int32_t ch
 {
     const int8_t *w = b->w;
     for (int32_t i = 0; i < b->blocks; ++i) {
-        const int32_t *const p = b->parameters + 8 * i;
+        const int32_t *const p = b->parameters + (8 * i);
         const int8_t *const x[2] = {b->x, b->other};
-        for (int32_t result = 0; result < pixels * channels; ++result) {
-            const int32_t j = result / channels, c = result % channels;
+        for (int32_t result = 0; result < (pixels * channels); ++result) {
+            const int32_t j = result / channels;
+            const int32_t c = result % channels;
             int32_t sum = p[c];
             float scale;
             for (int32_t k = 0; k < count; ++k) {
-                sum += x[j][k] * w[(k / 16 * channels + c) * 16 + k % 16];
+                sum += x[j][k] * w[(((k / 16 * channels) + c) * 16) + (k % 16)];
             }
             for (int32_t k = 0; k < rest; ++k) {
-                sum += x[j][count + k] * w[count * channels + c * rest + k];
+                sum += x[j][count + k] * w[(count * channels) + (c * rest) + k];
             }
             memcpy(&scale, p + 4 + c, sizeof scale);
-            b->y[j * b->apart + 4 * i + c] = (uint8_t)tw_mve_requant(sum, scale, b->zero_point, low, high);
+            b->y[(j * b->apart) + (4 * i) + c] = (uint8_t)tw_mve_requant(sum, scale, b->zero_point, low, high);
         }
         w += (count + rest) * channels;
     }
@@ -364,36 +368,60 @@ static void tw_mve_2x1_u3_t5_m128_127(const tw_mve_block *b)
 #endif
 
 typedef struct { /* a convolution over a channels-last tensor; a matrix product is one of 1x1 */
-    int32_t width, height, channels, x_step, x_row; /* of x; channels of one group, bytes between pixels, and rows */
-    int32_t out_width, pixels, outputs, y_step, y_row; /* pixels: of one image of y */
-    int32_t row_taps, column_runs, run_taps; /* kernel rows, runs of x in each, taps in a run */
-    int32_t row_stride, column_stride, row_dilation, column_dilation, top, left;
+    /* of x; channels of one group, bytes between pixels, and rows */
+    int32_t width;
+    int32_t height;
+    int32_t channels;
+    int32_t x_step;
+    int32_t x_row;
+    /* pixels: of one image of y */
+    int32_t out_width;
+    int32_t pixels;
+    int32_t outputs;
+    int32_t y_step;
+    int32_t y_row;
+    /* kernel rows, runs of x in each, taps in a run */
+    int32_t row_taps;
+    int32_t column_runs;
+    int32_t run_taps;
+    int32_t row_stride;
+    int32_t column_stride;
+    int32_t row_dilation;
+    int32_t column_dilation;
+    int32_t top;
+    int32_t left;
     int32_t pad; /* value outside, as it is stored in a column */
-    int32_t length, room; /* of a column, and bytes that it takes */
-    int32_t steps, zero_point;
+    /* of a column, and bytes that it takes */
+    int32_t length;
+    int32_t room;
+    int32_t steps;
+    int32_t zero_point;
 } tw_mve_conv;
 
 /* Everything that one pixel of y reads, in one run. */
 TW_KERNEL void tw_mve_column(const tw_mve_conv *p, const uint8_t *x, int32_t pixel, int32_t flip, int8_t *to)
 {
     const int32_t i = pixel / p->out_width;
-    const int32_t top = i * p->row_stride - p->top;
-    const int32_t left = (pixel - i * p->out_width) * p->column_stride - p->left;
+    const int32_t top = (i * p->row_stride) - p->top;
+    const int32_t left = ((pixel - (i * p->out_width)) * p->column_stride) - p->left;
     const int32_t step = p->row_dilation * p->x_row;
-    int32_t line = top, row = top * p->x_row; /* of the taps' row: its number, and bytes from x */
+    /* of the taps' row: its number, and bytes from x */
+    int32_t line = top;
+    int32_t row = top * p->x_row;
     for (int32_t k = 0; k < p->row_taps; ++k, line += p->row_dilation, row += step) {
-        if (line < 0 || line >= p->height) {
+        if ((line < 0) || (line >= p->height)) {
             to = tw_mve_fill(to, p->pad, p->column_runs * p->run_taps * p->channels);
             continue;
         }
         for (int32_t r = 0; r < p->column_runs; ++r) {
-            const int32_t column = left + r * p->column_dilation, room = p->width - column;
-            const int32_t first = column >= 0 ? 0 : (-column < p->run_taps ? -column : p->run_taps);
-            const int32_t last = room >= p->run_taps ? p->run_taps : (room > first ? room : first);
+            const int32_t column = left + (r * p->column_dilation);
+            const int32_t room = p->width - column;
+            const int32_t first = (column >= 0) ? 0 : ((-column < p->run_taps) ? -column : p->run_taps);
+            const int32_t last = (room >= p->run_taps) ? p->run_taps : ((room > first) ? room : first);
             if (first > 0) {
                 to = tw_mve_fill(to, p->pad, first * p->channels);
             }
-            to = tw_mve_copy(to, x + row + (column + first) * p->x_step, (last - first) * p->channels,
+            to = tw_mve_copy(to, x + row + ((column + first) * p->x_step), (last - first) * p->channels,
                 flip);
             if (last < p->run_taps) {
                 to = tw_mve_fill(to, p->pad, (p->run_taps - last) * p->channels);
@@ -407,8 +435,8 @@ TW_KERNEL void tw_mve_products_2_dense_u3_t5_m128_127_0_13_4_52_1_1(const tw_mve
         const int8_t *w, const int32_t *parameters, uint8_t *y, int8_t *columns)
 {
     for (int32_t pixel = 0; pixel < p.pixels; pixel += 2) {
-        const int32_t at = pixel <= p.pixels - 2 ? pixel : p.pixels - 2;
-        const int8_t *const from[2] = {(const int8_t *)x + at * p.x_step, (const int8_t *)x + (at + 1) * p.x_step};
+        const int32_t at = (pixel <= (p.pixels - 2)) ? pixel : (p.pixels - 2);
+        const int8_t *const from[2] = {(const int8_t *)x + (at * p.x_step), (const int8_t *)x + ((at + 1) * p.x_step)};
         (void)columns;
         tw_mve_block b = {.x = from[0], .other = from[1], .apart = p.y_step, .steps = p.steps,
             .zero_point = p.zero_point};

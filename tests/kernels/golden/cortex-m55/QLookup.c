@@ -17,8 +17,8 @@ TW_KERNEL int32_t tw_arm_round_clamped(float v, int32_t low, int32_t high)
 {
     int32_t q;
     __asm__("vcvtr.s32.f32 %1, %1\n\tvmov %0, %1" : "=r"(q), "+t"(v));
-    q = q < low ? low : q;
-    return q > high ? high : q;
+    q = (q < low) ? low : q;
+    return (q > high) ? high : q;
 }
 #  define TW_ROUND_CLAMPED tw_arm_round_clamped
 #endif
@@ -107,13 +107,14 @@ TW_KERNEL int8_t *tw_mve_fill(int8_t *to, int32_t value, int32_t count)
 TW_KERNEL int32_t tw_mve_requant(int32_t acc, float scale, int32_t zero_point, int32_t low, int32_t high)
 {
     const float product = (float)acc * scale;
-    const float v = product < -1024.0f ? -1024.0f : (product > 1024.0f ? 1024.0f : product);
+    const float v = (product < -1024.0f) ? -1024.0f : ((product > 1024.0f) ? 1024.0f : product);
     const int32_t whole = (int32_t)v;
     const float rest = v - (float)whole;
     const int32_t odd = whole & 1;
-    const int32_t up = rest > 0.5f || (rest == 0.5f && odd), down = rest < -0.5f || (rest == -0.5f && odd);
+    const int32_t up = (rest > 0.5f) || ((rest == 0.5f) && odd);
+    const int32_t down = (rest < -0.5f) || ((rest == -0.5f) && odd);
     const int32_t q = whole + up - down + zero_point;
-    return q < low ? low : (q > high ? high : q);
+    return (q < low) ? low : ((q > high) ? high : q);
 }
 
 /* y = t[x], t beginning with the entry of the lowest x. */

@@ -15,7 +15,8 @@ TW_KERNEL int32_t tw_argmax_f32(int32_t count, const float *x, int32_t step)
 {
     int32_t best = 0;
     for (int32_t i = 0; i < count; ++i) {
-        const float v = x[i * step], most = x[best * step];
+        const float v = x[i * step];
+        const float most = x[best * step];
         if (v != v) { /* NaN is beyond every number */
             return i;
         } else if (most == most && v > most) {

@@ -14,28 +14,35 @@
 typedef struct { /* one spatial axis; positions count from the tile's first element */
     int32_t outputs; /* windows in this tile */
     int32_t inputs; /* elements in this tile: everything before 0 and from here on is padding */
-    int32_t taps, stride, dilation;
+    int32_t taps;
+    int32_t stride;
+    int32_t dilation;
     int32_t before; /* padding before the tile's first element, up to the first window's start */
     int32_t counted; /* AveragePool with count_include_pad: positions below this one count */
-    int32_t x_step, y_step, w_step; /* elements between neighbours */
+    /* elements between neighbours */
+    int32_t x_step;
+    int32_t y_step;
+    int32_t w_step;
 } tw_axis;
 
 typedef struct {
     int32_t start; /* position of tap 0 */
-    int32_t first, last; /* taps first .. last - 1 lie inside */
+    /* taps first .. last - 1 lie inside */
+    int32_t first;
+    int32_t last;
 } tw_taps;
 
 /* Taps of a window at `start` that lie below position `end`. */
 TW_KERNEL int32_t tw_taps_below(const tw_axis *axis, int32_t start, int32_t end)
 {
     const int32_t room = end - start;
-    const int32_t taps = room <= 0 ? 0 : (axis->dilation == 1 ? room : (room - 1) / axis->dilation + 1);
-    return taps < axis->taps ? taps : axis->taps;
+    const int32_t taps = (room <= 0) ? 0 : ((axis->dilation == 1) ? room : (((room - 1) / axis->dilation) + 1));
+    return (taps < axis->taps) ? taps : axis->taps;
 }
 
 TW_KERNEL tw_taps tw_taps_inside(const tw_axis *axis, int32_t output)
 {
-    const int32_t start = output * axis->stride - axis->before;
+    const int32_t start = (output * axis->stride) - axis->before;
     const tw_taps taps = {
         .start = start,
         .first = tw_taps_below(axis, start, 0),
@@ -46,9 +53,17 @@ TW_KERNEL tw_taps tw_taps_inside(const tw_axis *axis, int32_t output)
 
 /* What a pool is called with. */
 typedef struct {
-    int32_t batches, channels; /* extents of the output tile */
-    int32_t x_batch, x_channel, y_batch, y_channel; /* elements between neighbours */
-    tw_axis depth, row, column;
+    /* extents of the output tile */
+    int32_t batches;
+    int32_t channels;
+    /* elements between neighbours */
+    int32_t x_batch;
+    int32_t x_channel;
+    int32_t y_batch;
+    int32_t y_channel;
+    tw_axis depth;
+    tw_axis row;
+    tw_axis column;
 } tw_pool;
 
 /* The mean of one window, channel by channel, over `count` positions; 0 where nothing counts; NaN kept. */
@@ -61,26 +76,26 @@ TW_KERNEL void tw_average_window_f32(const tw_pool *p, tw_taps depth, tw_taps ro
     for (int32_t kd = depth.first; kd < depth.last; ++kd) {
         for (int32_t kr = row.first; kr < row.last; ++kr) {
             for (int32_t kc = column.first; kc < column.last; ++kc) {
-                const float *const xt = x + (depth.start + kd * p->depth.dilation) * p->depth.x_step
-                    + (row.start + kr * p->row.dilation) * p->row.x_step
-                    + (column.start + kc * p->column.dilation) * p->column.x_step;
+                const float *const xt = x + ((depth.start + (kd * p->depth.dilation)) * p->depth.x_step)
+                    + ((row.start + (kr * p->row.dilation)) * p->row.x_step)
+                    + ((column.start + (kc * p->column.dilation)) * p->column.x_step);
                 for (int32_t c = 0; c < p->channels; ++c) {
                     y[c * p->y_channel] += xt[c * p->x_channel];
                 }
             }
         }
     }
-    const float divisor = (float)(count > 0 ? count : 1);
+    const float divisor = (float)((count > 0) ? count : 1);
     for (int32_t c = 0; c < p->channels; ++c) {
         const float v = y[c * p->y_channel] / divisor;
-        y[c * p->y_channel] = v < low ? low : (v > high ? high : v);
+        y[c * p->y_channel] = (v < low) ? low : ((v > high) ? high : v);
     }
 }
 
 /* Positions of one axis of a window that count: those inside, or with `padding` those before the padding's end. */
 TW_KERNEL int32_t tw_counted(const tw_axis *axis, tw_taps taps, int32_t padding)
 {
-    return padding ? tw_taps_below(axis, taps.start, axis->counted) : taps.last - taps.first;
+    return padding ? tw_taps_below(axis, taps.start, axis->counted) : (taps.last - taps.first);
 }
 
 TW_KERNEL void tw_average_pool_f32(const tw_pool p, int32_t padding, float low, float high, const float *x, float *y)
@@ -94,9 +109,9 @@ TW_KERNEL void tw_average_pool_f32(const tw_pool p, int32_t padding, float low, 
                 for (int32_t k = 0; k < p.column.outputs; ++k) {
                     const tw_taps column = tw_taps_inside(&p.column, k);
                     tw_average_window_f32(&p, depth, row, column, rows * tw_counted(&p.column, column, padding), low,
-                                          high, x + n * p.x_batch,
-                                          y + n * p.y_batch + i * p.depth.y_step + j * p.row.y_step
-                                              + k * p.column.y_step);
+                                          high, x + (n * p.x_batch),
+                                          y + (n * p.y_batch) + (i * p.depth.y_step) + (j * p.row.y_step)
+                                              + (k * p.column.y_step));
                 }
             }
         }

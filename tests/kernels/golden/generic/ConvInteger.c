@@ -14,28 +14,35 @@
 typedef struct { /* one spatial axis; positions count from the tile's first element */
     int32_t outputs; /* windows in this tile */
     int32_t inputs; /* elements in this tile: everything before 0 and from here on is padding */
-    int32_t taps, stride, dilation;
+    int32_t taps;
+    int32_t stride;
+    int32_t dilation;
     int32_t before; /* padding before the tile's first element, up to the first window's start */
     int32_t counted; /* AveragePool with count_include_pad: positions below this one count */
-    int32_t x_step, y_step, w_step; /* elements between neighbours */
+    /* elements between neighbours */
+    int32_t x_step;
+    int32_t y_step;
+    int32_t w_step;
 } tw_axis;
 
 typedef struct {
     int32_t start; /* position of tap 0 */
-    int32_t first, last; /* taps first .. last - 1 lie inside */
+    /* taps first .. last - 1 lie inside */
+    int32_t first;
+    int32_t last;
 } tw_taps;
 
 /* Taps of a window at `start` that lie below position `end`. */
 TW_KERNEL int32_t tw_taps_below(const tw_axis *axis, int32_t start, int32_t end)
 {
     const int32_t room = end - start;
-    const int32_t taps = room <= 0 ? 0 : (axis->dilation == 1 ? room : (room - 1) / axis->dilation + 1);
-    return taps < axis->taps ? taps : axis->taps;
+    const int32_t taps = (room <= 0) ? 0 : ((axis->dilation == 1) ? room : (((room - 1) / axis->dilation) + 1));
+    return (taps < axis->taps) ? taps : axis->taps;
 }
 
 TW_KERNEL tw_taps tw_taps_inside(const tw_axis *axis, int32_t output)
 {
-    const int32_t start = output * axis->stride - axis->before;
+    const int32_t start = (output * axis->stride) - axis->before;
     const tw_taps taps = {
         .start = start,
         .first = tw_taps_below(axis, start, 0),
@@ -46,11 +53,24 @@ TW_KERNEL tw_taps tw_taps_inside(const tw_axis *axis, int32_t output)
 
 /* y = sum of (x - zero of x) * (w - zero of w) over group channels and taps, modulo 2^32; padding adds nothing. */
 typedef struct {
-    int32_t batches, outputs; /* extents of the output tile */
-    int32_t group_inputs, group_outputs; /* channels of one group */
+    /* extents of the output tile */
+    int32_t batches;
+    int32_t outputs;
+    /* channels of one group */
+    int32_t group_inputs;
+    int32_t group_outputs;
     int32_t first_output; /* channel of the tile's first output in the whole tensor */
-    int32_t x_batch, x_channel, y_batch, y_channel, w_output, w_channel, q_output; /* elements between neighbours */
-    tw_axis depth, row, column;
+    /* elements between neighbours */
+    int32_t x_batch;
+    int32_t x_channel;
+    int32_t y_batch;
+    int32_t y_channel;
+    int32_t w_output;
+    int32_t w_channel;
+    int32_t q_output;
+    tw_axis depth;
+    tw_axis row;
+    tw_axis column;
 } tw_integer_conv_i8_i8_shape;
 
 /* One window of one output; x and w are of its group and channel. */
@@ -61,10 +81,10 @@ TW_KERNEL uint32_t tw_integer_conv_i8_i8_window(const tw_integer_conv_i8_i8_shap
     for (int32_t kd = depth.first; kd < depth.last; ++kd) {
         for (int32_t kr = row.first; kr < row.last; ++kr) {
             for (int32_t kc = column.first; kc < column.last; ++kc) {
-                const int8_t *const xt = x + (depth.start + kd * s->depth.dilation) * s->depth.x_step
-                    + (row.start + kr * s->row.dilation) * s->row.x_step
-                    + (column.start + kc * s->column.dilation) * s->column.x_step;
-                const int8_t *const wt = w + kd * s->depth.w_step + kr * s->row.w_step + kc * s->column.w_step;
+                const int8_t *const xt = x + ((depth.start + (kd * s->depth.dilation)) * s->depth.x_step)
+                    + ((row.start + (kr * s->row.dilation)) * s->row.x_step)
+                    + ((column.start + (kc * s->column.dilation)) * s->column.x_step);
+                const int8_t *const wt = w + (kd * s->depth.w_step) + (kr * s->row.w_step) + (kc * s->column.w_step);
                 for (int32_t c = 0; c < s->group_inputs; ++c) {
                     sum += (uint32_t)((xt[c * s->x_channel] - x_zero) * (wt[c * s->w_channel] - w_zero));
                 }
@@ -80,11 +100,11 @@ TW_KERNEL void tw_integer_conv_i8_i8_outputs(const tw_integer_conv_i8_i8_shape *
                                    int32_t *y)
 {
     for (int32_t o = 0; o < s->outputs; ++o) {
-        const int32_t group = (s->first_output + o) / s->group_outputs - s->first_output / s->group_outputs;
+        const int32_t group = ((s->first_output + o) / s->group_outputs) - (s->first_output / s->group_outputs);
         const int32_t w_zero = w_zeros ? w_zeros[o * s->q_output] : 0;
         y[o * s->y_channel] = (int32_t)tw_integer_conv_i8_i8_window(s, depth, row, column,
-                                                          x + group * s->group_inputs * s->x_channel,
-                                                          w + o * s->w_output, x_zero, w_zero);
+                                                          x + (group * s->group_inputs * s->x_channel),
+                                                          w + (o * s->w_output), x_zero, w_zero);
     }
 }
 
@@ -98,9 +118,9 @@ TW_KERNEL void tw_integer_conv_i8_i8(const tw_integer_conv_i8_i8_shape s, const 
                 const tw_taps row = tw_taps_inside(&s.row, j);
                 for (int32_t k = 0; k < s.column.outputs; ++k) {
                     const tw_taps column = tw_taps_inside(&s.column, k);
-                    tw_integer_conv_i8_i8_outputs(&s, depth, row, column, x + n * s.x_batch, w, x_zero ? *x_zero : 0,
-                        w_zeros, y + n * s.y_batch + i * s.depth.y_step + j * s.row.y_step
-                                            + k * s.column.y_step);
+                    tw_integer_conv_i8_i8_outputs(&s, depth, row, column, x + (n * s.x_batch), w, x_zero ? *x_zero : 0,
+                        w_zeros, y + (n * s.y_batch) + (i * s.depth.y_step) + (j * s.row.y_step)
+                                            + (k * s.column.y_step));
                 }
             }
         }

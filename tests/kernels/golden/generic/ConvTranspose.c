@@ -14,31 +14,56 @@
 typedef struct { /* one spatial axis */
     int32_t outputs; /* positions in this tile */
     int32_t first; /* of the tile's first output, padding added: input q reaches q * stride + t * dilation by tap t */
-    int32_t inputs, origin; /* elements of the input tile, and where it begins */
-    int32_t taps, stride, dilation;
-    int32_t x_step, y_step, s_step, w_step; /* elements between neighbours */
+    /* elements of the input tile, and where it begins */
+    int32_t inputs;
+    int32_t origin;
+    int32_t taps;
+    int32_t stride;
+    int32_t dilation;
+    /* elements between neighbours */
+    int32_t x_step;
+    int32_t y_step;
+    int32_t s_step;
+    int32_t w_step;
 } tw_spread;
 
 typedef struct {
-    int32_t batches, outputs; /* extents of the output tile */
-    int32_t group_inputs, group_outputs; /* channels of one group; of the inputs those in this tile */
+    /* extents of the output tile */
+    int32_t batches;
+    int32_t outputs;
+    /* channels of one group; of the inputs those in this tile */
+    int32_t group_inputs;
+    int32_t group_outputs;
     int32_t first_output; /* channel of the tile's first output in the whole tensor */
-    int32_t x_batch, x_channel, x_group, y_batch, y_channel, s_batch, s_channel; /* elements between neighbours */
-    int32_t w_output, w_channel, w_group;
+    /* elements between neighbours */
+    int32_t x_batch;
+    int32_t x_channel;
+    int32_t x_group;
+    int32_t y_batch;
+    int32_t y_channel;
+    int32_t s_batch;
+    int32_t s_channel;
+    int32_t w_output;
+    int32_t w_channel;
+    int32_t w_group;
     int32_t w_first; /* channel of the weights' first output, counted as theirs are */
-    int32_t first, last; /* sums begin, sums are complete */
-    tw_spread depth, row, column;
+    /* sums begin, sums are complete */
+    int32_t first;
+    int32_t last;
+    tw_spread depth;
+    tw_spread row;
+    tw_spread column;
 } tw_conv_transpose;
 
 /* The input in this tile that reaches an output through a tap; -1 where there is none. */
 TW_KERNEL int32_t tw_spread_from(const tw_spread *axis, int32_t output, int32_t tap)
 {
-    const int32_t distance = axis->first + output - tap * axis->dilation;
-    if (distance < 0 || distance % axis->stride != 0) {
+    const int32_t distance = axis->first + output - (tap * axis->dilation);
+    if ((distance < 0) || ((distance % axis->stride) != 0)) {
         return -1;
     }
-    const int32_t at = distance / axis->stride - axis->origin;
-    return at < axis->inputs ? at : -1;
+    const int32_t at = (distance / axis->stride) - axis->origin;
+    return (at < axis->inputs) ? at : -1;
 }
 
 /* What one input position adds to every output channel of one position, through one tap. */
@@ -46,10 +71,10 @@ TW_KERNEL void tw_conv_transpose_tap_f32(const tw_conv_transpose *p, const float
 {
     for (int32_t o = 0; o < p->outputs; ++o) {
         const int32_t group = (p->first_output + o) / p->group_outputs;
-        const int32_t beyond = group - p->first_output / p->group_outputs; /* groups after the tile's first */
+        const int32_t beyond = group - (p->first_output / p->group_outputs); /* groups after the tile's first */
         const int32_t inside = (p->first_output + o) % p->group_outputs;
-        const float *const wo = w + beyond * p->w_group + (inside - p->w_first) * p->w_output;
-        const float *const xo = x + beyond * p->x_group;
+        const float *const wo = w + (beyond * p->w_group) + ((inside - p->w_first) * p->w_output);
+        const float *const xo = x + (beyond * p->x_group);
         float sum = 0.0f;
         for (int32_t c = 0; c < p->group_inputs; ++c) {
             sum += xo[c * p->x_channel] * wo[c * p->w_channel];
@@ -62,24 +87,24 @@ TW_KERNEL void tw_conv_transpose_tap_f32(const tw_conv_transpose *p, const float
 TW_KERNEL void tw_conv_transpose_position_f32(const tw_conv_transpose *p, int32_t i, int32_t j, int32_t k,
                                               const float *x, const float *w, const float *b, float *sums, float *y)
 {
-    for (int32_t o = 0; p->first && o < p->outputs; ++o) {
+    for (int32_t o = 0; p->first && (o < p->outputs); ++o) {
         sums[o * p->s_channel] = 0.0f;
     }
     for (int32_t kd = 0; kd < p->depth.taps; ++kd) {
         const int32_t depth = tw_spread_from(&p->depth, i, kd);
-        for (int32_t kr = 0; depth >= 0 && kr < p->row.taps; ++kr) {
+        for (int32_t kr = 0; (depth >= 0) && (kr < p->row.taps); ++kr) {
             const int32_t row = tw_spread_from(&p->row, j, kr);
-            for (int32_t kc = 0; row >= 0 && kc < p->column.taps; ++kc) {
+            for (int32_t kc = 0; (row >= 0) && (kc < p->column.taps); ++kc) {
                 const int32_t column = tw_spread_from(&p->column, k, kc);
                 if (column >= 0) {
                     tw_conv_transpose_tap_f32(
-                        p, x + depth * p->depth.x_step + row * p->row.x_step + column * p->column.x_step,
-                        w + kd * p->depth.w_step + kr * p->row.w_step + kc * p->column.w_step, sums);
+                        p, x + (depth * p->depth.x_step) + (row * p->row.x_step) + (column * p->column.x_step),
+                        w + (kd * p->depth.w_step) + (kr * p->row.w_step) + (kc * p->column.w_step), sums);
                 }
             }
         }
     }
-    for (int32_t o = 0; p->last && o < p->outputs; ++o) {
+    for (int32_t o = 0; p->last && (o < p->outputs); ++o) {
         y[o * p->y_channel] = sums[o * p->s_channel] + (b ? b[o] : 0.0f);
     }
 }
@@ -92,9 +117,9 @@ TW_KERNEL void tw_conv_transpose_f32(const tw_conv_transpose p, const float *x, 
             for (int32_t j = 0; j < p.row.outputs; ++j) {
                 for (int32_t k = 0; k < p.column.outputs; ++k) {
                     tw_conv_transpose_position_f32(
-                        &p, i, j, k, x + n * p.x_batch, w, b,
-                        s + n * p.s_batch + i * p.depth.s_step + j * p.row.s_step + k * p.column.s_step,
-                        y + n * p.y_batch + i * p.depth.y_step + j * p.row.y_step + k * p.column.y_step);
+                        &p, i, j, k, x + (n * p.x_batch), w, b,
+                        s + (n * p.s_batch) + (i * p.depth.s_step) + (j * p.row.s_step) + (k * p.column.s_step),
+                        y + (n * p.y_batch) + (i * p.depth.y_step) + (j * p.row.y_step) + (k * p.column.y_step));
                 }
             }
         }

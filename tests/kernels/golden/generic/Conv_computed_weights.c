@@ -14,28 +14,35 @@
 typedef struct { /* one spatial axis; positions count from the tile's first element */
     int32_t outputs; /* windows in this tile */
     int32_t inputs; /* elements in this tile: everything before 0 and from here on is padding */
-    int32_t taps, stride, dilation;
+    int32_t taps;
+    int32_t stride;
+    int32_t dilation;
     int32_t before; /* padding before the tile's first element, up to the first window's start */
     int32_t counted; /* AveragePool with count_include_pad: positions below this one count */
-    int32_t x_step, y_step, w_step; /* elements between neighbours */
+    /* elements between neighbours */
+    int32_t x_step;
+    int32_t y_step;
+    int32_t w_step;
 } tw_axis;
 
 typedef struct {
     int32_t start; /* position of tap 0 */
-    int32_t first, last; /* taps first .. last - 1 lie inside */
+    /* taps first .. last - 1 lie inside */
+    int32_t first;
+    int32_t last;
 } tw_taps;
 
 /* Taps of a window at `start` that lie below position `end`. */
 TW_KERNEL int32_t tw_taps_below(const tw_axis *axis, int32_t start, int32_t end)
 {
     const int32_t room = end - start;
-    const int32_t taps = room <= 0 ? 0 : (axis->dilation == 1 ? room : (room - 1) / axis->dilation + 1);
-    return taps < axis->taps ? taps : axis->taps;
+    const int32_t taps = (room <= 0) ? 0 : ((axis->dilation == 1) ? room : (((room - 1) / axis->dilation) + 1));
+    return (taps < axis->taps) ? taps : axis->taps;
 }
 
 TW_KERNEL tw_taps tw_taps_inside(const tw_axis *axis, int32_t output)
 {
-    const int32_t start = output * axis->stride - axis->before;
+    const int32_t start = (output * axis->stride) - axis->before;
     const tw_taps taps = {
         .start = start,
         .first = tw_taps_below(axis, start, 0),
@@ -46,17 +53,30 @@ TW_KERNEL tw_taps tw_taps_inside(const tw_axis *axis, int32_t output)
 
 /* y = clip(sum of x * w over group channels and taps, + b), one output at a time, padding skipped; NaN kept. */
 typedef struct {
-    int32_t batches, outputs; /* extents of the output tile */
-    int32_t group_inputs, group_outputs; /* channels of one group */
+    /* extents of the output tile */
+    int32_t batches;
+    int32_t outputs;
+    /* channels of one group */
+    int32_t group_inputs;
+    int32_t group_outputs;
     int32_t first_output; /* channel of the tile's first output in the whole tensor */
-    int32_t x_batch, x_channel, y_batch, y_channel, w_output, w_channel; /* elements between neighbours */
-    tw_axis depth, row, column;
-    float low, high;
+    /* elements between neighbours */
+    int32_t x_batch;
+    int32_t x_channel;
+    int32_t y_batch;
+    int32_t y_channel;
+    int32_t w_output;
+    int32_t w_channel;
+    tw_axis depth;
+    tw_axis row;
+    tw_axis column;
+    float low;
+    float high;
 } tw_conv;
 
 TW_KERNEL float tw_conv_clip(float value, float low, float high)
 {
-    return value < low ? low : (value > high ? high : value);
+    return (value < low) ? low : ((value > high) ? high : value);
 }
 
 /* One window, `count` outputs of one group: blocks of four share the reads of x. */
@@ -64,17 +84,22 @@ TW_KERNEL void tw_conv_window_f32(const tw_conv *p, int32_t count, tw_taps depth
                                   const float *x, const float *w, const float *b, float *y)
 {
     int32_t o = 0;
-    for (; o + 4 <= count; o += 4) {
-        float s0 = b ? b[o] : 0.0f, s1 = b ? b[o + 1] : 0.0f, s2 = b ? b[o + 2] : 0.0f, s3 = b ? b[o + 3] : 0.0f;
-        const float *const wo = w + o * p->w_output;
+    for (; (o + 4) <= count; o += 4) {
+        float s0 = b ? b[o] : 0.0f;
+        float s1 = b ? b[o + 1] : 0.0f;
+        float s2 = b ? b[o + 2] : 0.0f;
+        float s3 = b ? b[o + 3] : 0.0f;
+        const float *const wo = w + (o * p->w_output);
         for (int32_t kd = depth.first; kd < depth.last; ++kd) {
             for (int32_t kr = row.first; kr < row.last; ++kr) {
                 for (int32_t kc = column.first; kc < column.last; ++kc) {
-                    const float *const xt = x + (depth.start + kd * p->depth.dilation) * p->depth.x_step
-                        + (row.start + kr * p->row.dilation) * p->row.x_step
-                        + (column.start + kc * p->column.dilation) * p->column.x_step;
-                    const float *const w0 = wo + kd * p->depth.w_step + kr * p->row.w_step + kc * p->column.w_step;
-                    const float *const w1 = w0 + p->w_output, *const w2 = w1 + p->w_output;
+                    const float *const xt = x + ((depth.start + (kd * p->depth.dilation)) * p->depth.x_step)
+                        + ((row.start + (kr * p->row.dilation)) * p->row.x_step)
+                        + ((column.start + (kc * p->column.dilation)) * p->column.x_step);
+                    const float *const w0 = wo + (kd * p->depth.w_step) + (kr * p->row.w_step)
+                        + (kc * p->column.w_step);
+                    const float *const w1 = w0 + p->w_output;
+                    const float *const w2 = w1 + p->w_output;
                     const float *const w3 = w2 + p->w_output;
                     for (int32_t c = 0; c < p->group_inputs; ++c) {
                         const float v = xt[c * p->x_channel];
@@ -93,14 +118,15 @@ TW_KERNEL void tw_conv_window_f32(const tw_conv *p, int32_t count, tw_taps depth
     }
     for (; o < count; ++o) {
         float sum = b ? b[o] : 0.0f;
-        const float *const wo = w + o * p->w_output;
+        const float *const wo = w + (o * p->w_output);
         for (int32_t kd = depth.first; kd < depth.last; ++kd) {
             for (int32_t kr = row.first; kr < row.last; ++kr) {
                 for (int32_t kc = column.first; kc < column.last; ++kc) {
-                    const float *const xt = x + (depth.start + kd * p->depth.dilation) * p->depth.x_step
-                        + (row.start + kr * p->row.dilation) * p->row.x_step
-                        + (column.start + kc * p->column.dilation) * p->column.x_step;
-                    const float *const wt = wo + kd * p->depth.w_step + kr * p->row.w_step + kc * p->column.w_step;
+                    const float *const xt = x + ((depth.start + (kd * p->depth.dilation)) * p->depth.x_step)
+                        + ((row.start + (kr * p->row.dilation)) * p->row.x_step)
+                        + ((column.start + (kc * p->column.dilation)) * p->column.x_step);
+                    const float *const wt = wo + (kd * p->depth.w_step) + (kr * p->row.w_step)
+                        + (kc * p->column.w_step);
                     for (int32_t c = 0; c < p->group_inputs; ++c) {
                         sum += xt[c * p->x_channel] * wt[c * p->w_channel];
                     }
@@ -117,10 +143,11 @@ TW_KERNEL void tw_conv_groups_f32(const tw_conv *p, tw_taps depth, tw_taps row, 
 {
     int32_t left = p->group_outputs - skipped; /* outputs of the first group that the tile has */
     for (int32_t o = 0; o < p->outputs;) {
-        const int32_t count = left < p->outputs - o ? left : p->outputs - o;
-        tw_conv_window_f32(p, count, depth, row, column, x, w + o * p->w_output, b ? b + o : b, y + o * p->y_channel);
+        const int32_t count = (left < (p->outputs - o)) ? left : (p->outputs - o);
+        tw_conv_window_f32(p, count, depth, row, column, x, w + (o * p->w_output), b ? (b + o) : b, y
+            + (o * p->y_channel));
         o += count;
-        x += o < p->outputs ? p->group_inputs * p->x_channel : 0;
+        x += (o < p->outputs) ? (p->group_inputs * p->x_channel) : 0;
         left = p->group_outputs;
     }
 }
@@ -135,9 +162,9 @@ TW_KERNEL void tw_conv_f32(const tw_conv p, const float *x, const float *w, cons
                 const tw_taps row = tw_taps_inside(&p.row, j);
                 for (int32_t k = 0; k < p.column.outputs; ++k) {
                     const tw_taps column = tw_taps_inside(&p.column, k);
-                    tw_conv_groups_f32(&p, depth, row, column, skipped, x + n * p.x_batch, w, b,
-                                       y + n * p.y_batch + i * p.depth.y_step + j * p.row.y_step
-                                           + k * p.column.y_step);
+                    tw_conv_groups_f32(&p, depth, row, column, skipped, x + (n * p.x_batch), w, b,
+                                       y + (n * p.y_batch) + (i * p.depth.y_step) + (j * p.row.y_step)
+                                           + (k * p.column.y_step));
                 }
             }
         }

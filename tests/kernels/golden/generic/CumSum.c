@@ -15,7 +15,7 @@ TW_KERNEL void tw_cum_sum_f32(int32_t count, int32_t reverse, const float *x, in
 {
     float total = 0.0f;
     for (int32_t i = 0; i < count; ++i) {
-        const int32_t at = reverse ? count - 1 - i : i;
+        const int32_t at = reverse ? (count - 1 - i) : i;
         const float v = x[at * x_step];
         total = total + v;
         y[at * y_step] = total;

@@ -13,8 +13,8 @@
 /* A position counted from the end where it is negative; the nearest one where there is none. */
 TW_KERNEL int32_t tw_gathered(int64_t index, int32_t extent)
 {
-    const int64_t position = index < 0 ? index + extent : index;
-    return position < 0 ? 0 : (position < extent ? (int32_t)position : extent - 1);
+    const int64_t position = (index < 0) ? (index + extent) : index;
+    return (position < 0) ? 0 : ((position < extent) ? (int32_t)position : (extent - 1));
 }
 
 TW_KERNEL void tw_gather_f32_i64_2(int32_t n0, int32_t n1, const float *x, int32_t x0, int32_t x1, const int64_t *i,
@@ -23,7 +23,7 @@ TW_KERNEL void tw_gather_f32_i64_2(int32_t n0, int32_t n1, const float *x, int32
     for (int32_t k0 = 0; k0 < n0; ++k0) {
         for (int32_t k1 = 0; k1 < n1; ++k1) {
             const int32_t position = tw_gathered((int64_t)i[k0 * i0 + k1 * i1], extent);
-            y[k0 * y0 + k1 * y1] = x[k0 * x0 + k1 * x1 + position * step];
+            y[k0 * y0 + k1 * y1] = x[k0 * x0 + k1 * x1 + (position * step)];
         }
     }
 }

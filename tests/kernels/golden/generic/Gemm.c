@@ -12,30 +12,48 @@
 
 /* y = clip(alpha * (a . b) + beta * c): one matrix product, four columns at a time share the reads of a; NaN kept. */
 typedef struct {
-    int32_t rows, columns, depth;
-    int32_t a_row, b_row, c_row, y_row; /* elements between neighbours; b_row where every row has its own matrix */
-    int32_t a_depth, b_depth, b_column, c_column, y_column;
-    float alpha, beta, low, high;
+    int32_t rows;
+    int32_t columns;
+    int32_t depth;
+    /* elements between neighbours; b_row where every row has its own matrix */
+    int32_t a_row;
+    int32_t b_row;
+    int32_t c_row;
+    int32_t y_row;
+    int32_t a_depth;
+    int32_t b_depth;
+    int32_t b_column;
+    int32_t c_column;
+    int32_t y_column;
+    float alpha;
+    float beta;
+    float low;
+    float high;
 } tw_matmul;
 
 TW_KERNEL float tw_matmul_finish(const tw_matmul *p, float sum, const float *c, int32_t at)
 {
-    const float value = c ? p->alpha * sum + p->beta * c[at] : p->alpha * sum;
-    return value < p->low ? p->low : (value > p->high ? p->high : value);
+    const float value = c ? ((p->alpha * sum) + (p->beta * c[at])) : (p->alpha * sum);
+    return (value < p->low) ? p->low : ((value > p->high) ? p->high : value);
 }
 
 TW_KERNEL void tw_matmul_f32(const tw_matmul p, const float *a, const float *b, const float *c, float *y)
 {
     for (int32_t m = 0; m < p.rows; ++m) {
-        const float *const am = a + m * p.a_row;
-        float *const ym = y + m * p.y_row;
-        const float *const bm = b + m * p.b_row;
+        const float *const am = a + (m * p.a_row);
+        float *const ym = y + (m * p.y_row);
+        const float *const bm = b + (m * p.b_row);
         const int32_t cm = m * p.c_row;
         int32_t n = 0;
-        for (; n + 4 <= p.columns; n += 4) {
-            const float *const b0 = bm + n * p.b_column, *const b1 = b0 + p.b_column;
-            const float *const b2 = b1 + p.b_column, *const b3 = b2 + p.b_column;
-            float s0 = 0.0f, s1 = 0.0f, s2 = 0.0f, s3 = 0.0f;
+        for (; (n + 4) <= p.columns; n += 4) {
+            const float *const b0 = bm + (n * p.b_column);
+            const float *const b1 = b0 + p.b_column;
+            const float *const b2 = b1 + p.b_column;
+            const float *const b3 = b2 + p.b_column;
+            float s0 = 0.0f;
+            float s1 = 0.0f;
+            float s2 = 0.0f;
+            float s3 = 0.0f;
             for (int32_t k = 0; k < p.depth; ++k) {
                 const float v = am[k * p.a_depth];
                 s0 += v * b0[k * p.b_depth];
@@ -49,7 +67,7 @@ TW_KERNEL void tw_matmul_f32(const tw_matmul p, const float *a, const float *b, 
             ym[(n + 3) * p.y_column] = tw_matmul_finish(&p, s3, c, cm + (n + 3) * p.c_column);
         }
         for (; n < p.columns; ++n) {
-            const float *const bn = bm + n * p.b_column;
+            const float *const bn = bm + (n * p.b_column);
             float sum = 0.0f;
             for (int32_t k = 0; k < p.depth; ++k) {
                 sum += am[k * p.a_depth] * bn[k * p.b_depth];

@@ -13,31 +13,45 @@
 /* x without its fraction, towards zero; floats of 2^23 and more have none. */
 TW_KERNEL float tw_truncf(float x)
 {
-    if (!(x > -0x1.0p+23f && x < 0x1.0p+23f)) {
+    if (!((x > -0x1.0p+23f) && (x < 0x1.0p+23f))) {
         return x;
     }
     const float whole = (float)(int32_t)x;
-    return whole == 0.0f ? x * 0.0f : whole; /* keeps the sign of zero */
+    return (whole == 0.0f) ? (x * 0.0f) : whole; /* keeps the sign of zero */
 }
 
 /* The largest integer not above x. */
 TW_KERNEL float tw_floorf(float x)
 {
     const float whole = tw_truncf(x);
-    return whole > x ? whole - 1.0f : whole;
+    return (whole > x) ? (whole - 1.0f) : whole;
 }
 
 /* An image and a grid of positions in it. */
 typedef struct { /* one spatial axis */
-    int32_t size, outputs; /* elements of the image, samples of the tile */
+    /* elements of the image, samples of the tile */
+    int32_t size;
+    int32_t outputs;
     int32_t part; /* where in a coordinate this axis is; below 0: nowhere */
-    int32_t x_step, g_step, y_step; /* elements between neighbours */
+    /* elements between neighbours */
+    int32_t x_step;
+    int32_t g_step;
+    int32_t y_step;
 } tw_grid_axis;
 
 typedef struct {
-    int32_t batches, channels; /* extents of the output tile */
-    int32_t x_batch, x_channel, g_batch, y_batch, y_channel; /* elements between neighbours */
-    tw_grid_axis depth, row, column;
+    /* extents of the output tile */
+    int32_t batches;
+    int32_t channels;
+    /* elements between neighbours */
+    int32_t x_batch;
+    int32_t x_channel;
+    int32_t g_batch;
+    int32_t y_batch;
+    int32_t y_channel;
+    tw_grid_axis depth;
+    tw_grid_axis row;
+    tw_grid_axis column;
 } tw_grid_sample;
 
 typedef struct { /* what is read along one axis for one sample */
@@ -52,16 +66,16 @@ TW_KERNEL float tw_grid_reflected(float position, float low, float high)
     if (!(span > 0.0f)) {
         return low;
     }
-    const float beyond = position < low ? low - position : position - high;
+    const float beyond = (position < low) ? (low - position) : (position - high);
     const int32_t times = (int32_t)(beyond / span);
-    const float rest = beyond - (float)times * span;
-    return (position < low) == (times % 2 == 0) ? low + rest : high - rest;
+    const float rest = beyond - ((float)times * span);
+    return ((position < low) == ((times % 2) == 0)) ? (low + rest) : (high - rest);
 }
 
 /* Where the neighbour `at` of a sample is read, in elements; below 0 for nowhere. */
 TW_KERNEL int32_t tw_grid_sample_linear_zeros_offset(const tw_grid_axis *axis, int32_t at)
 {
-    if (at >= 0 && at < axis->size) {
+    if ((at >= 0) && (at < axis->size)) {
         return at * axis->x_step;
     }
     return -1;
@@ -74,8 +88,8 @@ TW_KERNEL tw_grid_taps tw_grid_sample_linear_zeros_taps(const tw_grid_axis *axis
     if (axis->part < 0) {
         return taps;
     }
-    float position = ((g[axis->part] + 1.0f) * (float)axis->size - 1.0f) * 0.5f;
-    position = position >= -16777216.0f ? (position < 16777216.0f ? position : 16777216.0f) : -16777216.0f;
+    float position = (((g[axis->part] + 1.0f) * (float)axis->size) - 1.0f) * 0.5f;
+    position = (position >= -16777216.0f) ? ((position < 16777216.0f) ? position : 16777216.0f) : -16777216.0f;
     const float below = tw_floorf(position);
     const int32_t first = (int32_t)below;
     for (int32_t k = 0; k < 2; ++k) {
@@ -91,10 +105,10 @@ TW_KERNEL float tw_grid_sample_linear_zeros_sum(const tw_grid_sample *s, const t
         const tw_grid_taps *row, const tw_grid_taps *column, const float *x)
 {
     float sum = 0.0f;
-    for (int32_t d = 0; d < (s->depth.part < 0 ? 1 : 2); ++d) {
-        for (int32_t r = 0; r < (s->row.part < 0 ? 1 : 2); ++r) {
-            for (int32_t c = 0; c < (s->column.part < 0 ? 1 : 2); ++c) {
-                if (depth->offset[d] >= 0 && row->offset[r] >= 0 && column->offset[c] >= 0) {
+    for (int32_t d = 0; d < ((s->depth.part < 0) ? 1 : 2); ++d) {
+        for (int32_t r = 0; r < ((s->row.part < 0) ? 1 : 2); ++r) {
+            for (int32_t c = 0; c < ((s->column.part < 0) ? 1 : 2); ++c) {
+                if ((depth->offset[d] >= 0) && (row->offset[r] >= 0) && (column->offset[c] >= 0)) {
                     sum += depth->weight[d] * row->weight[r] * column->weight[c]
                         * x[depth->offset[d] + row->offset[r] + column->offset[c]];
                 }
@@ -110,16 +124,16 @@ TW_KERNEL void tw_grid_sample_linear_zeros(const tw_grid_sample s, const float *
         for (int32_t i = 0; i < s.depth.outputs; ++i) {
             for (int32_t j = 0; j < s.row.outputs; ++j) {
                 for (int32_t k = 0; k < s.column.outputs; ++k) {
-                    const float *const at = g + n * s.g_batch + i * s.depth.g_step + j * s.row.g_step
-                        + k * s.column.g_step;
-                    const tw_grid_taps depth = tw_grid_sample_linear_zeros_taps(&s.depth, at),
-                        row = tw_grid_sample_linear_zeros_taps(&s.row, at);
+                    const float *const at = g + (n * s.g_batch) + (i * s.depth.g_step) + (j * s.row.g_step)
+                        + (k * s.column.g_step);
+                    const tw_grid_taps depth = tw_grid_sample_linear_zeros_taps(&s.depth, at);
+                    const tw_grid_taps row = tw_grid_sample_linear_zeros_taps(&s.row, at);
                     const tw_grid_taps column = tw_grid_sample_linear_zeros_taps(&s.column, at);
-                    float *const yk = y + n * s.y_batch + i * s.depth.y_step + j * s.row.y_step
-                        + k * s.column.y_step;
+                    float *const yk = y + (n * s.y_batch) + (i * s.depth.y_step) + (j * s.row.y_step)
+                        + (k * s.column.y_step);
                     for (int32_t c = 0; c < s.channels; ++c) {
                         yk[c * s.y_channel] = tw_grid_sample_linear_zeros_sum(&s, &depth, &row, &column,
-                                                              x + n * s.x_batch + c * s.x_channel);
+                                                              x + (n * s.x_batch) + (c * s.x_channel));
                     }
                 }
             }

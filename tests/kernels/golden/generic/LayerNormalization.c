@@ -14,8 +14,8 @@
 TW_KERNEL float tw_sqrtf(float x)
 {
     union { float value; uint32_t bits; } part = {.value = x};
-    if (!(x > 0.0f && x < INFINITY)) {
-        return x < 0.0f ? NAN : x;
+    if (!((x > 0.0f) && (x < INFINITY))) {
+        return (x < 0.0f) ? NAN : x;
     }
     int32_t exponent = 0;
     if (part.bits < UINT32_C(0x00800000)) {
@@ -32,14 +32,14 @@ TW_KERNEL float tw_sqrtf(float x)
     uint32_t sum = 0;
     for (uint32_t bit = UINT32_C(0x01000000); bit != 0; bit >>= 1) {
         rest <<= 1;
-        if (sum + bit <= rest) {
+        if ((sum + bit) <= rest) {
             sum += 2 * bit;
             rest -= sum - bit;
             root += bit;
         }
     }
     root = (root + (root & 1)) >> 1; /* 25 bits to 24: no root of a float lies half-way */
-    part.bits = ((uint32_t)(exponent / 2 + 126) << 23) + root;
+    part.bits = ((uint32_t)((exponent / 2) + 126) << 23) + root;
     return part.value;
 }
 
@@ -48,8 +48,9 @@ TW_KERNEL float tw_sqrtf(float x)
 TW_KERNEL void tw_layer_normalization_f32(int32_t count, int32_t centred, float epsilon, const float *x, int32_t x_step,
                                           const float *scale, const float *shift, float *y, int32_t y_step)
 {
-    float mean = 0.0f, variance = 0.0f;
-    for (int32_t i = 0; centred && i < count; ++i) {
+    float mean = 0.0f;
+    float variance = 0.0f;
+    for (int32_t i = 0; centred && (i < count); ++i) {
         mean += x[i * x_step];
     }
     mean /= (float)count;
@@ -57,10 +58,10 @@ TW_KERNEL void tw_layer_normalization_f32(int32_t count, int32_t centred, float 
         const float d = x[i * x_step] - mean;
         variance += d * d;
     }
-    const float factor = 1.0f / tw_sqrtf(variance / (float)count + epsilon);
+    const float factor = 1.0f / tw_sqrtf((variance / (float)count) + epsilon);
     for (int32_t i = 0; i < count; ++i) {
         const float even = (x[i * x_step] - mean) * factor;
-        y[i * y_step] = (scale ? even * scale[i] : even) + (shift ? shift[i] : 0.0f);
+        y[i * y_step] = (scale ? (even * scale[i]) : even) + (shift ? shift[i] : 0.0f);
     }
 }
 

@@ -12,9 +12,19 @@
 
 /* y = (a - zero of its row) . (b - zero of its column), summed modulo 2^32. */
 typedef struct {
-    int32_t rows, columns, depth;
-    int32_t a_row, b_row, p_row, y_row; /* elements between neighbours */
-    int32_t a_depth, b_depth, b_column, q_column, y_column;
+    int32_t rows;
+    int32_t columns;
+    int32_t depth;
+    /* elements between neighbours */
+    int32_t a_row;
+    int32_t b_row;
+    int32_t p_row;
+    int32_t y_row;
+    int32_t a_depth;
+    int32_t b_depth;
+    int32_t b_column;
+    int32_t q_column;
+    int32_t y_column;
 } tw_integer_matmul_i8_i8_shape;
 
 TW_KERNEL void tw_integer_matmul_i8_i8(const tw_integer_matmul_i8_i8_shape s, const int8_t *a, const int8_t *b,
@@ -24,13 +34,13 @@ TW_KERNEL void tw_integer_matmul_i8_i8(const tw_integer_matmul_i8_i8_shape s, co
         const int32_t a_zero = row_zeros ? row_zeros[m * s.p_row] : 0;
         for (int32_t n = 0; n < s.columns; ++n) {
             const int32_t b_zero = column_zeros ? column_zeros[n * s.q_column] : 0;
-            const int8_t *const am = a + m * s.a_row;
-            const int8_t *const bn = b + m * s.b_row + n * s.b_column;
+            const int8_t *const am = a + (m * s.a_row);
+            const int8_t *const bn = b + (m * s.b_row) + (n * s.b_column);
             uint32_t sum = 0;
             for (int32_t k = 0; k < s.depth; ++k) {
                 sum += (uint32_t)((am[k * s.a_depth] - a_zero) * (bn[k * s.b_depth] - b_zero));
             }
-            y[m * s.y_row + n * s.y_column] = (int32_t)sum;
+            y[(m * s.y_row) + (n * s.y_column)] = (int32_t)sum;
         }
     }
 }

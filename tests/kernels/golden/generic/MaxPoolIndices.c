@@ -12,39 +12,61 @@
 
 /* Where the elements of a tile are in the whole tensor, and where their places are written. */
 typedef struct {
-    int32_t first_batch, first_channel, all_channels, image; /* of the tile; channels and elements of a whole image */
-    int32_t batch, channel; /* places between neighbours */
-    int32_t depth_origin, row_origin, column_origin; /* of the tile's first element */
-    int32_t depth_counted, row_counted, column_counted; /* what one position counts */
-    int32_t depth_step, row_step, column_step; /* places between neighbours */
+    /* of the tile; channels and elements of a whole image */
+    int32_t first_batch;
+    int32_t first_channel;
+    int32_t all_channels;
+    int32_t image;
+    /* places between neighbours */
+    int32_t batch;
+    int32_t channel;
+    /* of the tile's first element */
+    int32_t depth_origin;
+    int32_t row_origin;
+    int32_t column_origin;
+    /* what one position counts */
+    int32_t depth_counted;
+    int32_t row_counted;
+    int32_t column_counted;
+    /* places between neighbours */
+    int32_t depth_step;
+    int32_t row_step;
+    int32_t column_step;
 } tw_places;
 
 /* Sliding windows over a tile: which taps of a window lie inside it. */
 typedef struct { /* one spatial axis; positions count from the tile's first element */
     int32_t outputs; /* windows in this tile */
     int32_t inputs; /* elements in this tile: everything before 0 and from here on is padding */
-    int32_t taps, stride, dilation;
+    int32_t taps;
+    int32_t stride;
+    int32_t dilation;
     int32_t before; /* padding before the tile's first element, up to the first window's start */
     int32_t counted; /* AveragePool with count_include_pad: positions below this one count */
-    int32_t x_step, y_step, w_step; /* elements between neighbours */
+    /* elements between neighbours */
+    int32_t x_step;
+    int32_t y_step;
+    int32_t w_step;
 } tw_axis;
 
 typedef struct {
     int32_t start; /* position of tap 0 */
-    int32_t first, last; /* taps first .. last - 1 lie inside */
+    /* taps first .. last - 1 lie inside */
+    int32_t first;
+    int32_t last;
 } tw_taps;
 
 /* Taps of a window at `start` that lie below position `end`. */
 TW_KERNEL int32_t tw_taps_below(const tw_axis *axis, int32_t start, int32_t end)
 {
     const int32_t room = end - start;
-    const int32_t taps = room <= 0 ? 0 : (axis->dilation == 1 ? room : (room - 1) / axis->dilation + 1);
-    return taps < axis->taps ? taps : axis->taps;
+    const int32_t taps = (room <= 0) ? 0 : ((axis->dilation == 1) ? room : (((room - 1) / axis->dilation) + 1));
+    return (taps < axis->taps) ? taps : axis->taps;
 }
 
 TW_KERNEL tw_taps tw_taps_inside(const tw_axis *axis, int32_t output)
 {
-    const int32_t start = output * axis->stride - axis->before;
+    const int32_t start = (output * axis->stride) - axis->before;
     const tw_taps taps = {
         .start = start,
         .first = tw_taps_below(axis, start, 0),
@@ -55,9 +77,17 @@ TW_KERNEL tw_taps tw_taps_inside(const tw_axis *axis, int32_t output)
 
 /* What a pool is called with. */
 typedef struct {
-    int32_t batches, channels; /* extents of the output tile */
-    int32_t x_batch, x_channel, y_batch, y_channel; /* elements between neighbours */
-    tw_axis depth, row, column;
+    /* extents of the output tile */
+    int32_t batches;
+    int32_t channels;
+    /* elements between neighbours */
+    int32_t x_batch;
+    int32_t x_channel;
+    int32_t y_batch;
+    int32_t y_channel;
+    tw_axis depth;
+    tw_axis row;
+    tw_axis column;
 } tw_pool;
 
 /* The largest element of one window of one channel, and its place; -1 where all is padding. */
@@ -69,19 +99,20 @@ TW_KERNEL void tw_max_pool_indices_f32_window(const tw_pool *p, const tw_places 
     for (int32_t kd = depth.first; kd < depth.last; ++kd) {
         for (int32_t kr = row.first; kr < row.last; ++kr) {
             for (int32_t kc = column.first; kc < column.last; ++kc) {
-                const int32_t d = depth.start + kd * p->depth.dilation, r = row.start + kr * p->row.dilation;
-                const int32_t c = column.start + kc * p->column.dilation;
-                const float v = x[d * p->depth.x_step + r * p->row.x_step + c * p->column.x_step];
+                const int32_t d = depth.start + (kd * p->depth.dilation);
+                const int32_t r = row.start + (kr * p->row.dilation);
+                const int32_t c = column.start + (kc * p->column.dilation);
+                const float v = x[(d * p->depth.x_step) + (r * p->row.x_step) + (c * p->column.x_step)];
                 if (found < 0 || v > largest || (v != v && largest == largest)) {
                     largest = v;
-                    found = (at->depth_origin + d) * at->depth_counted + (at->row_origin + r) * at->row_counted
-                        + (at->column_origin + c) * at->column_counted;
+                    found = ((at->depth_origin + d) * at->depth_counted) + ((at->row_origin + r) * at->row_counted)
+                        + ((at->column_origin + c) * at->column_counted);
                 }
             }
         }
     }
     *y = largest;
-    *place = found < 0 ? -1 : image + found;
+    *place = (found < 0) ? -1 : (image + found);
 }
 
 TW_KERNEL void tw_max_pool_indices_f32(const tw_pool p, const tw_places at, const float *x, float *y, int64_t *places)
@@ -93,15 +124,15 @@ TW_KERNEL void tw_max_pool_indices_f32(const tw_pool p, const tw_places at, cons
                 const tw_taps row = tw_taps_inside(&p.row, j);
                 for (int32_t k = 0; k < p.column.outputs; ++k) {
                     const tw_taps column = tw_taps_inside(&p.column, k);
-                    float *const yk = y + n * p.y_batch + i * p.depth.y_step + j * p.row.y_step
-                        + k * p.column.y_step;
-                    int64_t *const place = places + n * at.batch + i * at.depth_step + j * at.row_step
-                        + k * at.column_step;
+                    float *const yk = y + (n * p.y_batch) + (i * p.depth.y_step) + (j * p.row.y_step)
+                        + (k * p.column.y_step);
+                    int64_t *const place = places + (n * at.batch) + (i * at.depth_step) + (j * at.row_step)
+                        + (k * at.column_step);
                     for (int32_t c = 0; c < p.channels; ++c) {
-                        const int32_t image = (at.first_batch + n) * at.all_channels + at.first_channel + c;
+                        const int32_t image = ((at.first_batch + n) * at.all_channels) + at.first_channel + c;
                         tw_max_pool_indices_f32_window(&p, &at, depth, row, column, image * at.image,
-                                           x + n * p.x_batch + c * p.x_channel, yk + c * p.y_channel,
-                                           place + c * at.channel);
+                                           x + (n * p.x_batch) + (c * p.x_channel), yk + (c * p.y_channel),
+                                           place + (c * at.channel));
                     }
                 }
             }

@@ -13,10 +13,10 @@
 /* The position mirrored at both ends, which are not repeated. */
 TW_KERNEL int32_t tw_pad_reflect(int32_t position, int32_t extent)
 {
-    const int32_t period = extent > 1 ? 2 * (extent - 1) : 1;
+    const int32_t period = (extent > 1) ? (2 * (extent - 1)) : 1;
     const int32_t rest = position % period;
-    const int32_t forward = rest < 0 ? rest + period : rest;
-    return forward < extent ? forward : period - forward;
+    const int32_t forward = (rest < 0) ? (rest + period) : rest;
+    return (forward < extent) ? forward : (period - forward);
 }
 
 TW_KERNEL void tw_pad_reflect_f32_3(int32_t n0, int32_t first0, int32_t extent0, int32_t moved0, int32_t n1,

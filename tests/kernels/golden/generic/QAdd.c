@@ -15,7 +15,9 @@ typedef struct {
     int64_t a_factor, b_factor, offset;
     int32_t shift;
     uint32_t ties; /* 1: halves go to the even neighbour, offset holds no half. 0: offset holds it, no half occurs */
-    int32_t zero_point, low, high;
+    int32_t zero_point;
+    int32_t low;
+    int32_t high;
 } tw_qadd_int64;
 
 /* Unsigned arithmetic, with 2^62 added so that nothing is negative: >> is defined, and parity is kept. That is
@@ -25,11 +27,11 @@ TW_KERNEL int32_t tw_qadd_rounded_int64(int32_t a, int32_t b, tw_qadd_int64 p)
 {
     const uint64_t sum = (uint64_t)(a * p.a_factor) + (uint64_t)(b * p.b_factor)
         + (uint64_t)p.offset + (UINT64_C(1) << 62);
-    const uint64_t up = p.ties ? (UINT64_C(1) << (p.shift - 1)) - 1 + ((sum >> p.shift) & 1) : 0;
+    const uint64_t up = p.ties ? ((UINT64_C(1) << (p.shift - 1)) - 1 + ((sum >> p.shift) & 1)) : 0;
     const int64_t rounded = (int64_t)((sum + up) >> p.shift);
     const int64_t zero = (INT64_C(1) << (62 - p.shift)) - p.zero_point;
     const int64_t low = zero + p.low, high = zero + p.high;
-    return (int32_t)((rounded < low ? low : (rounded > high ? high : rounded)) - zero);
+    return (int32_t)(((rounded < low) ? low : ((rounded > high) ? high : rounded)) - zero);
 }
 
 TW_KERNEL void tw_qadd_i8_i8_i8_acc64_3(int32_t n0, int32_t n1, int32_t n2, const int8_t *a_in, int32_t a0, int32_t a1,

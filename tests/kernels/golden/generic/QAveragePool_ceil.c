@@ -14,28 +14,35 @@
 typedef struct { /* one spatial axis; positions count from the tile's first element */
     int32_t outputs; /* windows in this tile */
     int32_t inputs; /* elements in this tile: everything before 0 and from here on is padding */
-    int32_t taps, stride, dilation;
+    int32_t taps;
+    int32_t stride;
+    int32_t dilation;
     int32_t before; /* padding before the tile's first element, up to the first window's start */
     int32_t counted; /* AveragePool with count_include_pad: positions below this one count */
-    int32_t x_step, y_step, w_step; /* elements between neighbours */
+    /* elements between neighbours */
+    int32_t x_step;
+    int32_t y_step;
+    int32_t w_step;
 } tw_axis;
 
 typedef struct {
     int32_t start; /* position of tap 0 */
-    int32_t first, last; /* taps first .. last - 1 lie inside */
+    /* taps first .. last - 1 lie inside */
+    int32_t first;
+    int32_t last;
 } tw_taps;
 
 /* Taps of a window at `start` that lie below position `end`. */
 TW_KERNEL int32_t tw_taps_below(const tw_axis *axis, int32_t start, int32_t end)
 {
     const int32_t room = end - start;
-    const int32_t taps = room <= 0 ? 0 : (axis->dilation == 1 ? room : (room - 1) / axis->dilation + 1);
-    return taps < axis->taps ? taps : axis->taps;
+    const int32_t taps = (room <= 0) ? 0 : ((axis->dilation == 1) ? room : (((room - 1) / axis->dilation) + 1));
+    return (taps < axis->taps) ? taps : axis->taps;
 }
 
 TW_KERNEL tw_taps tw_taps_inside(const tw_axis *axis, int32_t output)
 {
-    const int32_t start = output * axis->stride - axis->before;
+    const int32_t start = (output * axis->stride) - axis->before;
     const tw_taps taps = {
         .start = start,
         .first = tw_taps_below(axis, start, 0),
@@ -46,16 +53,28 @@ TW_KERNEL tw_taps tw_taps_inside(const tw_axis *axis, int32_t output)
 
 /* What a pool is called with. */
 typedef struct {
-    int32_t batches, channels; /* extents of the output tile */
-    int32_t x_batch, x_channel, y_batch, y_channel; /* elements between neighbours */
-    tw_axis depth, row, column;
+    /* extents of the output tile */
+    int32_t batches;
+    int32_t channels;
+    /* elements between neighbours */
+    int32_t x_batch;
+    int32_t x_channel;
+    int32_t y_batch;
+    int32_t y_channel;
+    tw_axis depth;
+    tw_axis row;
+    tw_axis column;
 } tw_pool;
 
 /* An integer accumulator becomes an 8-bit value: clamp(rne((float)acc * scale) + zero_point, low, high). */
 typedef struct {
     int32_t shift;
-    int32_t zero_point, low, high;
-    int32_t fixed, exact; /* whether any channel of the layer uses this form */
+    int32_t zero_point;
+    int32_t low;
+    int32_t high;
+    /* whether any channel of the layer uses this form */
+    int32_t fixed;
+    int32_t exact;
 } tw_requant;
 
 /* (acc * multiplier + half) >> shift, proved equal to the formula at compile time for every accumulator that can occur.
@@ -66,10 +85,10 @@ TW_KERNEL int32_t tw_requant_fixed(int64_t product, tw_requant p)
     const uint64_t shifted = ((uint64_t)product + above) >> p.shift;
     if (p.shift >= 33) { /* fits: 32-bit arithmetic from here */
         const int32_t q = (int32_t)shifted - ((int32_t)1 << ((62 - p.shift) & 31)) + p.zero_point;
-        return q < p.low ? p.low : (q > p.high ? p.high : q);
+        return (q < p.low) ? p.low : ((q > p.high) ? p.high : q);
     }
     const int64_t q = (int64_t)shifted - (INT64_C(1) << (62 - p.shift)) + p.zero_point;
-    return q < p.low ? p.low : (q > p.high ? p.high : (int32_t)q);
+    return (q < p.low) ? p.low : ((q > p.high) ? p.high : (int32_t)q);
 }
 
 /* clamp(rne(v), low, high), the limits below 2^22. Adding 3 * 2^22 leaves no bit for a fraction: the addition rounds,
@@ -77,8 +96,9 @@ TW_KERNEL int32_t tw_requant_fixed(int64_t product, tw_requant p)
 #ifndef TW_ROUND_CLAMPED
 TW_KERNEL int32_t tw_round_clamped(float v, int32_t low, int32_t high)
 {
-    const float least = (float)low, most = (float)high;
-    const float inside = v < least ? least : (v > most ? most : v);
+    const float least = (float)low;
+    const float most = (float)high;
+    const float inside = (v < least) ? least : ((v > most) ? most : v);
     const union { float value; int32_t bits; } sum = {.value = inside + 12582912.0f};
     return sum.bits - INT32_C(0x4b400000);
 }
@@ -95,7 +115,7 @@ TW_KERNEL int32_t tw_requant_exact(float acc, int32_t word, tw_requant p)
 /* `word` is the multiplier, or with the sign bit set the bits of the scale. */
 TW_KERNEL int32_t tw_requant_int32(int32_t acc, int32_t word, tw_requant p)
 {
-    if (p.fixed && (!p.exact || word >= 0)) {
+    if (p.fixed && (!p.exact || (word >= 0))) {
         return tw_requant_fixed((int64_t)acc * word, p);
     }
     return tw_requant_exact((float)acc, word, p);
@@ -105,13 +125,16 @@ TW_KERNEL int32_t tw_requant_int32(int32_t acc, int32_t word, tw_requant p)
 TW_KERNEL void tw_qaverage_pool_i8_i8_sums(const tw_pool *p, int32_t count, tw_taps depth, tw_taps row, tw_taps column,
         const int8_t *x, int32_t *sums)
 {
-    int32_t sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
+    int32_t sum0 = 0;
+    int32_t sum1 = 0;
+    int32_t sum2 = 0;
+    int32_t sum3 = 0;
     for (int32_t kd = depth.first; kd < depth.last; ++kd) {
         for (int32_t kr = row.first; kr < row.last; ++kr) {
-            const int8_t *const line = x + (depth.start + kd * p->depth.dilation) * p->depth.x_step
-                + (row.start + kr * p->row.dilation) * p->row.x_step;
+            const int8_t *const line = x + ((depth.start + (kd * p->depth.dilation)) * p->depth.x_step)
+                + ((row.start + (kr * p->row.dilation)) * p->row.x_step);
             for (int32_t kc = column.first; kc < column.last; ++kc) {
-                const int8_t *const xt = line + (column.start + kc * p->column.dilation) * p->column.x_step;
+                const int8_t *const xt = line + ((column.start + (kc * p->column.dilation)) * p->column.x_step);
                 sum0 += xt[0];
                 if (count == 4) {
                     sum1 += xt[p->x_channel];
@@ -136,14 +159,14 @@ TW_KERNEL void tw_qaverage_pool_i8_i8_window(const tw_pool *p, tw_requant requan
 {
     int32_t sums[4];
     int32_t c = 0;
-    for (; c + 4 <= p->channels; c += 4) {
-        tw_qaverage_pool_i8_i8_sums(p, 4, depth, row, column, x + c * p->x_channel, sums);
+    for (; (c + 4) <= p->channels; c += 4) {
+        tw_qaverage_pool_i8_i8_sums(p, 4, depth, row, column, x + (c * p->x_channel), sums);
         for (int32_t j = 0; j < 4; ++j) {
             y[(c + j) * p->y_channel] = (int8_t)tw_requant_int32(sums[j] - zeros, word, requant);
         }
     }
     for (; c < p->channels; ++c) {
-        tw_qaverage_pool_i8_i8_sums(p, 1, depth, row, column, x + c * p->x_channel, sums);
+        tw_qaverage_pool_i8_i8_sums(p, 1, depth, row, column, x + (c * p->x_channel), sums);
         y[c * p->y_channel] = (int8_t)tw_requant_int32(sums[0] - zeros, word, requant);
     }
 }
@@ -161,14 +184,14 @@ TW_KERNEL void tw_qaverage_pool_i8_i8(const tw_pool p, const tw_requant requant,
                     const tw_taps column = tw_taps_inside(&p.column, k);
                     const int32_t inside = (depth.last - depth.first) * (row.last - row.first)
                         * (column.last - column.first);
-                    const int32_t counted = padding ? tw_taps_below(&p.depth, depth.start, p.depth.counted)
+                    const int32_t counted = padding ? (tw_taps_below(&p.depth, depth.start, p.depth.counted)
                             * tw_taps_below(&p.row, row.start, p.row.counted)
-                            * tw_taps_below(&p.column, column.start, p.column.counted)
+                            * tw_taps_below(&p.column, column.start, p.column.counted))
                         : inside;
-                    const int32_t word = r[words == 1 || counted < 1 ? 0 : counted - 1];
+                    const int32_t word = r[((words == 1) || (counted < 1)) ? 0 : (counted - 1)];
                     tw_qaverage_pool_i8_i8_window(&p, requant, depth, row, column, inside * x_zero_point, word,
-                        x + n * p.x_batch,
-                        y + n * p.y_batch + i * p.depth.y_step + j * p.row.y_step + k * p.column.y_step);
+                        x + (n * p.x_batch),
+                        y + (n * p.y_batch) + (i * p.depth.y_step) + (j * p.row.y_step) + (k * p.column.y_step));
                 }
             }
         }

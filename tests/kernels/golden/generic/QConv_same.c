@@ -13,8 +13,12 @@
 /* An integer accumulator becomes an 8-bit value: clamp(rne((float)acc * scale) + zero_point, low, high). */
 typedef struct {
     int32_t shift;
-    int32_t zero_point, low, high;
-    int32_t fixed, exact; /* whether any channel of the layer uses this form */
+    int32_t zero_point;
+    int32_t low;
+    int32_t high;
+    /* whether any channel of the layer uses this form */
+    int32_t fixed;
+    int32_t exact;
 } tw_requant;
 
 /* (acc * multiplier + half) >> shift, proved equal to the formula at compile time for every accumulator that can occur.
@@ -25,10 +29,10 @@ TW_KERNEL int32_t tw_requant_fixed(int64_t product, tw_requant p)
     const uint64_t shifted = ((uint64_t)product + above) >> p.shift;
     if (p.shift >= 33) { /* fits: 32-bit arithmetic from here */
         const int32_t q = (int32_t)shifted - ((int32_t)1 << ((62 - p.shift) & 31)) + p.zero_point;
-        return q < p.low ? p.low : (q > p.high ? p.high : q);
+        return (q < p.low) ? p.low : ((q > p.high) ? p.high : q);
     }
     const int64_t q = (int64_t)shifted - (INT64_C(1) << (62 - p.shift)) + p.zero_point;
-    return q < p.low ? p.low : (q > p.high ? p.high : (int32_t)q);
+    return (q < p.low) ? p.low : ((q > p.high) ? p.high : (int32_t)q);
 }
 
 /* clamp(rne(v), low, high), the limits below 2^22. Adding 3 * 2^22 leaves no bit for a fraction: the addition rounds,
@@ -36,8 +40,9 @@ TW_KERNEL int32_t tw_requant_fixed(int64_t product, tw_requant p)
 #ifndef TW_ROUND_CLAMPED
 TW_KERNEL int32_t tw_round_clamped(float v, int32_t low, int32_t high)
 {
-    const float least = (float)low, most = (float)high;
-    const float inside = v < least ? least : (v > most ? most : v);
+    const float least = (float)low;
+    const float most = (float)high;
+    const float inside = (v < least) ? least : ((v > most) ? most : v);
     const union { float value; int32_t bits; } sum = {.value = inside + 12582912.0f};
     return sum.bits - INT32_C(0x4b400000);
 }
@@ -55,28 +60,35 @@ TW_KERNEL int32_t tw_requant_exact(float acc, int32_t word, tw_requant p)
 typedef struct { /* one spatial axis; positions count from the tile's first element */
     int32_t outputs; /* windows in this tile */
     int32_t inputs; /* elements in this tile: everything before 0 and from here on is padding */
-    int32_t taps, stride, dilation;
+    int32_t taps;
+    int32_t stride;
+    int32_t dilation;
     int32_t before; /* padding before the tile's first element, up to the first window's start */
     int32_t counted; /* AveragePool with count_include_pad: positions below this one count */
-    int32_t x_step, y_step, w_step; /* elements between neighbours */
+    /* elements between neighbours */
+    int32_t x_step;
+    int32_t y_step;
+    int32_t w_step;
 } tw_axis;
 
 typedef struct {
     int32_t start; /* position of tap 0 */
-    int32_t first, last; /* taps first .. last - 1 lie inside */
+    /* taps first .. last - 1 lie inside */
+    int32_t first;
+    int32_t last;
 } tw_taps;
 
 /* Taps of a window at `start` that lie below position `end`. */
 TW_KERNEL int32_t tw_taps_below(const tw_axis *axis, int32_t start, int32_t end)
 {
     const int32_t room = end - start;
-    const int32_t taps = room <= 0 ? 0 : (axis->dilation == 1 ? room : (room - 1) / axis->dilation + 1);
-    return taps < axis->taps ? taps : axis->taps;
+    const int32_t taps = (room <= 0) ? 0 : ((axis->dilation == 1) ? room : (((room - 1) / axis->dilation) + 1));
+    return (taps < axis->taps) ? taps : axis->taps;
 }
 
 TW_KERNEL tw_taps tw_taps_inside(const tw_axis *axis, int32_t output)
 {
-    const int32_t start = output * axis->stride - axis->before;
+    const int32_t start = (output * axis->stride) - axis->before;
     const tw_taps taps = {
         .start = start,
         .first = tw_taps_below(axis, start, 0),
@@ -86,20 +98,35 @@ TW_KERNEL tw_taps tw_taps_inside(const tw_axis *axis, int32_t output)
 }
 
 typedef struct {
-    int32_t batches, outputs; /* extents of the output tile */
-    int32_t group_inputs, group_outputs; /* channels of one group */
+    /* extents of the output tile */
+    int32_t batches;
+    int32_t outputs;
+    /* channels of one group */
+    int32_t group_inputs;
+    int32_t group_outputs;
     int32_t first_output; /* channel of the tile's first output in the whole tensor */
-    int32_t x_batch, x_channel, y_batch, y_channel, w_output; /* elements between neighbours */
-    tw_axis depth, row, column;
-    int32_t x_zero_point, padding; /* what a position outside counts for: pad_value - x_zero_point */
-    int32_t joined, step; /* whether the taps of a row are a single run of products; elements of x between them */
+    /* elements between neighbours */
+    int32_t x_batch;
+    int32_t x_channel;
+    int32_t y_batch;
+    int32_t y_channel;
+    int32_t w_output;
+    tw_axis depth;
+    tw_axis row;
+    tw_axis column;
+    /* what a position outside counts for: pad_value - x_zero_point */
+    int32_t x_zero_point;
+    int32_t padding;
+    /* whether the taps of a row are a single run of products; elements of x between them */
+    int32_t joined;
+    int32_t step;
     tw_requant requant;
 } tw_qconv;
 
 /* `word` is the multiplier, or with the sign bit set the bits of the scale. */
 TW_KERNEL int32_t tw_requant_int32(int32_t acc, int32_t word, tw_requant p)
 {
-    if (p.fixed && (!p.exact || word >= 0)) {
+    if (p.fixed && (!p.exact || (word >= 0))) {
         return tw_requant_fixed((int64_t)acc * word, p);
     }
     return tw_requant_exact((float)acc, word, p);
@@ -108,8 +135,12 @@ TW_KERNEL int32_t tw_requant_int32(int32_t acc, int32_t word, tw_requant p)
 /* Sums of (x - x_zero_point) * (w - w_zero_point), added to the accumulators of one or of four outputs. */
 typedef struct {
     int32_t count; /* products */
-    int32_t x_step, w_step; /* elements between the factors of successive products */
-    int32_t x_apart, w_apart; /* elements between the factors of successive outputs */
+    /* elements between the factors of successive products */
+    int32_t x_step;
+    int32_t w_step;
+    /* elements between the factors of successive outputs */
+    int32_t x_apart;
+    int32_t w_apart;
     int32_t x_zero_point;
     const int32_t *w_zero_points; /* one per output; null where all are zero */
 } tw_dot_i8_i8_acc32;
@@ -127,11 +158,14 @@ TW_KERNEL void tw_dot_i8_i8_acc32_1(tw_dot_i8_i8_acc32 p, const int8_t *x, const
 TW_KERNEL void tw_dot_i8_i8_acc32_4(tw_dot_i8_i8_acc32 p, const int8_t *x, const int8_t *w, int32_t *acc)
 {
     const int32_t *const z = p.w_zero_points;
-    const int32_t z0 = z ? z[0] : 0, z1 = z ? z[1] : 0, z2 = z ? z[2] : 0, z3 = z ? z[3] : 0;
+    const int32_t z0 = z ? z[0] : 0;
+    const int32_t z1 = z ? z[1] : 0;
+    const int32_t z2 = z ? z[2] : 0;
+    const int32_t z3 = z ? z[3] : 0;
     int32_t sum0 = acc[0], sum1 = acc[1], sum2 = acc[2], sum3 = acc[3];
     for (int32_t i = 0; i < p.count; ++i) {
-        const int8_t *const xi = x + i * p.x_step;
-        const int8_t *const wi = w + i * p.w_step;
+        const int8_t *const xi = x + (i * p.x_step);
+        const int8_t *const wi = w + (i * p.w_step);
         sum0 += (xi[0] - p.x_zero_point) * (wi[0] - z0);
         sum1 += (xi[p.x_apart] - p.x_zero_point) * (wi[p.w_apart] - z1);
         sum2 += (xi[2 * p.x_apart] - p.x_zero_point) * (wi[2 * p.w_apart] - z2);
@@ -147,16 +181,16 @@ TW_KERNEL void tw_dot_i8_i8_acc32_4(tw_dot_i8_i8_acc32 p, const int8_t *x, const
 TW_KERNEL void tw_qconv_i8_i8_i8_acc32_inside(const tw_qconv *p, int32_t count, int32_t x_apart, tw_taps depth,
         tw_taps row, tw_taps column, const int8_t *x, const int8_t *w, const int32_t *z, int32_t *acc)
 {
-    const int32_t taps = p->joined ? column.last - column.first : 1; /* in one run */
+    const int32_t taps = p->joined ? (column.last - column.first) : 1; /* in one run */
     const tw_dot_i8_i8_acc32 run = {.count = taps * p->group_inputs, .x_step = p->step, .w_step = 1, .x_apart = x_apart,
         .w_apart = p->w_output, .x_zero_point = p->x_zero_point, .w_zero_points = z};
     for (int32_t kd = depth.first; kd < depth.last; ++kd) {
         for (int32_t kr = row.first; kr < row.last; ++kr) {
             for (int32_t kc = column.first; kc < column.last; kc += taps) {
-                const int8_t *const xt = x + (depth.start + kd * p->depth.dilation) * p->depth.x_step
-                    + (row.start + kr * p->row.dilation) * p->row.x_step
-                    + (column.start + kc * p->column.dilation) * p->column.x_step;
-                const int8_t *const wt = w + kd * p->depth.w_step + kr * p->row.w_step + kc * p->column.w_step;
+                const int8_t *const xt = x + ((depth.start + (kd * p->depth.dilation)) * p->depth.x_step)
+                    + ((row.start + (kr * p->row.dilation)) * p->row.x_step)
+                    + ((column.start + (kc * p->column.dilation)) * p->column.x_step);
+                const int8_t *const wt = w + (kd * p->depth.w_step) + (kr * p->row.w_step) + (kc * p->column.w_step);
                 if (count == 4) {
                     tw_dot_i8_i8_acc32_4(run, xt, wt, acc);
                 } else {
@@ -173,7 +207,7 @@ TW_KERNEL int32_t tw_qconv_i8_i8_i8_acc32_weights(const tw_qconv *p, int32_t fir
 {
     int32_t sum = 0;
     for (int32_t kc = first; kc < last; ++kc) {
-        const int8_t *const wt = w + kc * p->column.w_step;
+        const int8_t *const wt = w + (kc * p->column.w_step);
         for (int32_t c = 0; c < p->group_inputs; ++c) {
             sum += wt[c] - zero_point;
         }
@@ -188,8 +222,8 @@ TW_KERNEL int32_t tw_qconv_i8_i8_i8_acc32_outside(const tw_qconv *p, tw_taps dep
     int32_t sum = 0;
     for (int32_t kd = 0; kd < p->depth.taps; ++kd) {
         for (int32_t kr = 0; kr < p->row.taps; ++kr) {
-            const int32_t within = kd >= depth.first && kd < depth.last && kr >= row.first && kr < row.last;
-            const int8_t *const wt = w + kd * p->depth.w_step + kr * p->row.w_step;
+            const int32_t within = (kd >= depth.first) && (kd < depth.last) && (kr >= row.first) && (kr < row.last);
+            const int8_t *const wt = w + (kd * p->depth.w_step) + (kr * p->row.w_step);
             if (!within) {
                 sum += tw_qconv_i8_i8_i8_acc32_weights(p, 0, p->column.taps, wt, zero_point);
                 continue;
@@ -211,12 +245,12 @@ TW_KERNEL void tw_qconv_i8_i8_i8_acc32_outputs(const tw_qconv *p, int32_t count,
         acc[j] = b ? b[j] : 0;
     }
     tw_qconv_i8_i8_i8_acc32_inside(p, count, x_apart, depth, row, column, x, w, z, acc);
-    const int32_t clipped = depth.last - depth.first < p->depth.taps || row.last - row.first < p->row.taps
-        || column.last - column.first < p->column.taps;
+    const int32_t clipped = ((depth.last - depth.first) < p->depth.taps) || ((row.last - row.first) < p->row.taps)
+        || ((column.last - column.first) < p->column.taps);
     for (int32_t j = 0; j < count; ++j) {
-        if (p->padding != 0 && clipped) {
+        if ((p->padding != 0) && clipped) {
             acc[j] += p->padding
-                * tw_qconv_i8_i8_i8_acc32_outside(p, depth, row, column, w + j * p->w_output, z ? z[j] : 0);
+                * tw_qconv_i8_i8_i8_acc32_outside(p, depth, row, column, w + (j * p->w_output), z ? z[j] : 0);
         }
         y[j * p->y_channel] = (int8_t)tw_requant_int32(acc[j], r[j], p->requant);
     }
@@ -227,18 +261,19 @@ TW_KERNEL void tw_qconv_i8_i8_i8_acc32_window(const tw_qconv *p, tw_taps depth, 
         const int8_t *x, const int8_t *w, const int32_t *b, const int32_t *r, const int32_t *z, int8_t *y)
 {
     const int32_t group = p->group_inputs * p->x_channel; /* elements of x to the next group */
-    int32_t left = p->group_outputs - p->first_output % p->group_outputs; /* outputs of the current group */
+    int32_t left = p->group_outputs - (p->first_output % p->group_outputs); /* outputs of the current group */
     int32_t at = 0;
     for (int32_t o = 0; o < p->outputs;) {
         const int32_t room = p->outputs - o;
-        const int32_t count = room >= 4 && (p->group_outputs == 1 || left >= 4) ? 4 : 1;
-        const int32_t *const bo = b ? b + o : b, *const zo = z ? z + o : z;
+        const int32_t count = ((room >= 4) && ((p->group_outputs == 1) || (left >= 4))) ? 4 : 1;
+        const int32_t *const bo = b ? (b + o) : b;
+        const int32_t *const zo = z ? (z + o) : z;
         if (count == 4) {
-            tw_qconv_i8_i8_i8_acc32_outputs(p, 4, p->group_outputs == 1 ? group : 0, depth, row, column, x + at,
-                w + o * p->w_output, bo, r + o, zo, y + o * p->y_channel);
+            tw_qconv_i8_i8_i8_acc32_outputs(p, 4, (p->group_outputs == 1) ? group : 0, depth, row, column, x + at,
+                w + (o * p->w_output), bo, r + o, zo, y + (o * p->y_channel));
         } else {
             tw_qconv_i8_i8_i8_acc32_outputs(p, 1, 0, depth, row, column, x + at,
-                w + o * p->w_output, bo, r + o, zo, y + o * p->y_channel);
+                w + (o * p->w_output), bo, r + o, zo, y + (o * p->y_channel));
         }
         o += count;
         if (p->group_outputs == 1) {
@@ -261,8 +296,8 @@ TW_KERNEL void tw_qconv_i8_i8_i8_acc32(const tw_qconv p, const int8_t *x, const 
                 const tw_taps row = tw_taps_inside(&p.row, j);
                 for (int32_t k = 0; k < p.column.outputs; ++k) {
                     const tw_taps column = tw_taps_inside(&p.column, k);
-                    tw_qconv_i8_i8_i8_acc32_window(&p, depth, row, column, x + n * p.x_batch, w, b, r, z,
-                        y + n * p.y_batch + i * p.depth.y_step + j * p.row.y_step + k * p.column.y_step);
+                    tw_qconv_i8_i8_i8_acc32_window(&p, depth, row, column, x + (n * p.x_batch), w, b, r, z,
+                        y + (n * p.y_batch) + (i * p.depth.y_step) + (j * p.row.y_step) + (k * p.column.y_step));
                 }
             }
         }

@@ -13,8 +13,12 @@
 /* An integer accumulator becomes an 8-bit value: clamp(rne((float)acc * scale) + zero_point, low, high). */
 typedef struct {
     int32_t shift;
-    int32_t zero_point, low, high;
-    int32_t fixed, exact; /* whether any channel of the layer uses this form */
+    int32_t zero_point;
+    int32_t low;
+    int32_t high;
+    /* whether any channel of the layer uses this form */
+    int32_t fixed;
+    int32_t exact;
 } tw_requant;
 
 /* (acc * multiplier + half) >> shift, proved equal to the formula at compile time for every accumulator that can occur.
@@ -25,10 +29,10 @@ TW_KERNEL int32_t tw_requant_fixed(int64_t product, tw_requant p)
     const uint64_t shifted = ((uint64_t)product + above) >> p.shift;
     if (p.shift >= 33) { /* fits: 32-bit arithmetic from here */
         const int32_t q = (int32_t)shifted - ((int32_t)1 << ((62 - p.shift) & 31)) + p.zero_point;
-        return q < p.low ? p.low : (q > p.high ? p.high : q);
+        return (q < p.low) ? p.low : ((q > p.high) ? p.high : q);
     }
     const int64_t q = (int64_t)shifted - (INT64_C(1) << (62 - p.shift)) + p.zero_point;
-    return q < p.low ? p.low : (q > p.high ? p.high : (int32_t)q);
+    return (q < p.low) ? p.low : ((q > p.high) ? p.high : (int32_t)q);
 }
 
 /* clamp(rne(v), low, high), the limits below 2^22. Adding 3 * 2^22 leaves no bit for a fraction: the addition rounds,
@@ -36,8 +40,9 @@ TW_KERNEL int32_t tw_requant_fixed(int64_t product, tw_requant p)
 #ifndef TW_ROUND_CLAMPED
 TW_KERNEL int32_t tw_round_clamped(float v, int32_t low, int32_t high)
 {
-    const float least = (float)low, most = (float)high;
-    const float inside = v < least ? least : (v > most ? most : v);
+    const float least = (float)low;
+    const float most = (float)high;
+    const float inside = (v < least) ? least : ((v > most) ? most : v);
     const union { float value; int32_t bits; } sum = {.value = inside + 12582912.0f};
     return sum.bits - INT32_C(0x4b400000);
 }
@@ -52,9 +57,17 @@ TW_KERNEL int32_t tw_requant_exact(float acc, int32_t word, tw_requant p)
 }
 
 typedef struct {
-    int32_t rows, columns, depth;
-    int32_t a_row, b_row, y_row; /* elements between neighbours; b_row where every row has its own matrix */
-    int32_t a_depth, b_depth, b_column, y_column;
+    int32_t rows;
+    int32_t columns;
+    int32_t depth;
+    /* elements between neighbours; b_row where every row has its own matrix */
+    int32_t a_row;
+    int32_t b_row;
+    int32_t y_row;
+    int32_t a_depth;
+    int32_t b_depth;
+    int32_t b_column;
+    int32_t y_column;
     int32_t a_zero_point;
     int32_t own; /* 1 where every column has a word (and a zero point) of its own, 0 where all share them */
     tw_requant requant;
@@ -63,7 +76,7 @@ typedef struct {
 /* `word` is the multiplier, or with the sign bit set the bits of the scale. */
 TW_KERNEL int32_t tw_requant_int32(int32_t acc, int32_t word, tw_requant p)
 {
-    if (p.fixed && (!p.exact || word >= 0)) {
+    if (p.fixed && (!p.exact || (word >= 0))) {
         return tw_requant_fixed((int64_t)acc * word, p);
     }
     return tw_requant_exact((float)acc, word, p);
@@ -72,8 +85,12 @@ TW_KERNEL int32_t tw_requant_int32(int32_t acc, int32_t word, tw_requant p)
 /* Sums of (x - x_zero_point) * (w - w_zero_point), added to the accumulators of one or of four outputs. */
 typedef struct {
     int32_t count; /* products */
-    int32_t x_step, w_step; /* elements between the factors of successive products */
-    int32_t x_apart, w_apart; /* elements between the factors of successive outputs */
+    /* elements between the factors of successive products */
+    int32_t x_step;
+    int32_t w_step;
+    /* elements between the factors of successive outputs */
+    int32_t x_apart;
+    int32_t w_apart;
     int32_t x_zero_point;
     const int32_t *w_zero_points; /* one per output; null where all are zero */
 } tw_dot_i8_i8_acc32;
@@ -91,11 +108,14 @@ TW_KERNEL void tw_dot_i8_i8_acc32_1(tw_dot_i8_i8_acc32 p, const int8_t *x, const
 TW_KERNEL void tw_dot_i8_i8_acc32_4(tw_dot_i8_i8_acc32 p, const int8_t *x, const int8_t *w, int32_t *acc)
 {
     const int32_t *const z = p.w_zero_points;
-    const int32_t z0 = z ? z[0] : 0, z1 = z ? z[1] : 0, z2 = z ? z[2] : 0, z3 = z ? z[3] : 0;
+    const int32_t z0 = z ? z[0] : 0;
+    const int32_t z1 = z ? z[1] : 0;
+    const int32_t z2 = z ? z[2] : 0;
+    const int32_t z3 = z ? z[3] : 0;
     int32_t sum0 = acc[0], sum1 = acc[1], sum2 = acc[2], sum3 = acc[3];
     for (int32_t i = 0; i < p.count; ++i) {
-        const int8_t *const xi = x + i * p.x_step;
-        const int8_t *const wi = w + i * p.w_step;
+        const int8_t *const xi = x + (i * p.x_step);
+        const int8_t *const wi = w + (i * p.w_step);
         sum0 += (xi[0] - p.x_zero_point) * (wi[0] - z0);
         sum1 += (xi[p.x_apart] - p.x_zero_point) * (wi[p.w_apart] - z1);
         sum2 += (xi[2 * p.x_apart] - p.x_zero_point) * (wi[2 * p.w_apart] - z2);
@@ -132,17 +152,17 @@ TW_KERNEL void tw_qgemm_i8_i8_i8_acc32(const tw_qgemm p, const int8_t *a, const 
         const int32_t *r, const int32_t *z, int8_t *y)
 {
     for (int32_t m = 0; m < p.rows; ++m) {
-        const int8_t *const am = a + m * p.a_row;
-        const int8_t *const bm = b + m * p.b_row;
-        int8_t *const ym = y + m * p.y_row;
+        const int8_t *const am = a + (m * p.a_row);
+        const int8_t *const bm = b + (m * p.b_row);
+        int8_t *const ym = y + (m * p.y_row);
         int32_t n = 0;
-        for (; n + 4 <= p.columns; n += 4) {
-            tw_qgemm_i8_i8_i8_acc32_columns(&p, 4, am, bm + n * p.b_column, c ? c + n : c, r + n * p.own,
-                z ? z + n * p.own : z, ym + n * p.y_column);
+        for (; (n + 4) <= p.columns; n += 4) {
+            tw_qgemm_i8_i8_i8_acc32_columns(&p, 4, am, bm + (n * p.b_column), c ? (c + n) : c, r + (n * p.own),
+                z ? (z + (n * p.own)) : z, ym + (n * p.y_column));
         }
         for (; n < p.columns; ++n) {
-            tw_qgemm_i8_i8_i8_acc32_columns(&p, 1, am, bm + n * p.b_column, c ? c + n : c, r + n * p.own,
-                z ? z + n * p.own : z, ym + n * p.y_column);
+            tw_qgemm_i8_i8_i8_acc32_columns(&p, 1, am, bm + (n * p.b_column), c ? (c + n) : c, r + (n * p.own),
+                z ? (z + (n * p.own)) : z, ym + (n * p.y_column));
         }
     }
 }

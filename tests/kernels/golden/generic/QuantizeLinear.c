@@ -14,7 +14,7 @@
 TW_KERNEL int32_t tw_nearest(float x)
 {
     if (!(x > -0x1.0p+30f)) {
-        return x < 0.0f ? -(1 << 30) : 0;
+        return (x < 0.0f) ? -(1 << 30) : 0;
     }
     if (!(x < 0x1.0p+30f)) {
         return 1 << 30;
@@ -22,17 +22,17 @@ TW_KERNEL int32_t tw_nearest(float x)
     const int32_t whole = (int32_t)x;
     const float rest = x - (float)whole; /* exact: the fraction of a float is a float */
     const int32_t odd = whole & 1;
-    if (rest > 0.5f || (rest == 0.5f && odd != 0)) {
+    if ((rest > 0.5f) || ((rest == 0.5f) && (odd != 0))) {
         return whole + 1;
     }
-    return rest < -0.5f || (rest == -0.5f && odd != 0) ? whole - 1 : whole;
+    return ((rest < -0.5f) || ((rest == -0.5f) && (odd != 0))) ? (whole - 1) : whole;
 }
 
 /* x moved by the zero point, kept between low and high. */
 TW_KERNEL int32_t tw_saturate(int32_t x, int32_t zero, int32_t low, int32_t high)
 {
     const int32_t moved = x + zero;
-    return moved < low ? low : (moved > high ? high : moved);
+    return (moved < low) ? low : ((moved > high) ? high : moved);
 }
 
 TW_KERNEL void tw_quantize_f32_i8_z_3(int32_t n0, int32_t n1, int32_t n2, const float *x_in, int32_t x0, int32_t x1,

@@ -30,7 +30,7 @@ TW_KERNEL void tw_reduce_sum_f32(int32_t kept, int32_t reduced, const float *x, 
     if (x_reduced > x_kept) { /* whole rows at a time: neighbours in memory belong to different results */
         for (int32_t r = 0; r < reduced; ++r) {
             for (int32_t k = 0; k < kept; ++k) {
-                y[k * y_kept] = tw_reduce_sum(y[k * y_kept], x[k * x_kept + r * x_reduced]);
+                y[k * y_kept] = tw_reduce_sum(y[k * y_kept], x[(k * x_kept) + (r * x_reduced)]);
             }
         }
         return;
@@ -38,7 +38,7 @@ TW_KERNEL void tw_reduce_sum_f32(int32_t kept, int32_t reduced, const float *x, 
     for (int32_t k = 0; k < kept; ++k) {
         float result = y[k * y_kept];
         for (int32_t r = 0; r < reduced; ++r) {
-            result = tw_reduce_sum(result, x[k * x_kept + r * x_reduced]);
+            result = tw_reduce_sum(result, x[(k * x_kept) + (r * x_reduced)]);
         }
         y[k * y_kept] = result;
     }

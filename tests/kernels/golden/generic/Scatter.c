@@ -18,12 +18,12 @@ TW_KERNEL void tw_scatter_add_f32(int32_t elements, int32_t count, int32_t slice
         y[i] = x[i];
     }
     for (int32_t i = 0; i < count; ++i) {
-        if (places[i] < 0 || places[i] > elements - slice) {
+        if ((places[i] < 0) || (places[i] > (elements - slice))) {
             continue;
         }
         float *const target = y + places[i];
         for (int32_t k = 0; k < slice; ++k) {
-            const float update = updates[i * slice + k];
+            const float update = updates[(i * slice) + k];
             const float old = target[k];
             target[k] = old + update;
         }

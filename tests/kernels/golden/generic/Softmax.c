@@ -21,20 +21,20 @@ TW_KERNEL float tw_exp2_int(int32_t n)
 TW_KERNEL float tw_expf(float x)
 {
     if (!(x > -104.0f)) {
-        return x < 0.0f ? 0.0f : x;
+        return (x < 0.0f) ? 0.0f : x;
     }
     if (x > 89.0f) {
         return INFINITY;
     }
     const float scaled = x * 0x1.7154760000000p+0f;
-    const int32_t n = (int32_t)(scaled < 0.0f ? scaled - 0.5f : scaled + 0.5f);
-    const float r = (x - (float)n * 0x1.62e4000000000p-1f) - (float)n * 0x1.7f7d1c0000000p-20f;
+    const int32_t n = (int32_t)((scaled < 0.0f) ? (scaled - 0.5f) : (scaled + 0.5f));
+    const float r = (x - ((float)n * 0x1.62e4000000000p-1f)) - ((float)n * 0x1.7f7d1c0000000p-20f);
     const float q = 0x1.0000000000000p-1f
-        + r * (0x1.5554660000000p-3f
-        + r * (0x1.5552fe0000000p-5f
-        + r * (0x1.1257d20000000p-7f
-        + r * 0x1.6ff2540000000p-10f)));
-    const float mantissa = 1.0f + (r + r * r * q);
+        + (r * (0x1.5554660000000p-3f
+        + (r * (0x1.5552fe0000000p-5f
+        + (r * (0x1.1257d20000000p-7f
+        + (r * 0x1.6ff2540000000p-10f)))))));
+    const float mantissa = 1.0f + (r + (r * r * q));
     const int32_t half = n / 2; /* two steps: results below 2^-126 and above 2^127 are reached through normal ones */
     return mantissa * tw_exp2_int(half) * tw_exp2_int(n - half);
 }
@@ -42,10 +42,11 @@ TW_KERNEL float tw_expf(float x)
 /* One row: y = exp(x - max) / sum(exp(x - max)). A NaN, or an infinite largest element, makes the whole row NaN. */
 TW_KERNEL void tw_softmax_f32(int32_t count, const float *x, int32_t x_step, float *y, int32_t y_step)
 {
-    float largest = -INFINITY, sum = 0.0f;
+    float largest = -INFINITY;
+    float sum = 0.0f;
     for (int32_t i = 0; i < count; ++i) {
         const float v = x[i * x_step];
-        largest = v > largest || v != v ? v : largest;
+        largest = ((v > largest) || (v != v)) ? v : largest;
     }
     for (int32_t i = 0; i < count; ++i) {
         const float e = tw_expf(x[i * x_step] - largest);

@@ -18,16 +18,23 @@
 
 /* Tiles: which trips of its loops a tile runs, which part of an operand that touches, and its transfers. */
 typedef struct {
-    int32_t low, high; /* trips low .. high - 1 */
+    /* trips low .. high - 1 */
+    int32_t low;
+    int32_t high;
 } tw_range;
 
 typedef struct {
-    int32_t low, extent; /* positions of one axis */
-    int32_t before, after; /* positions outside it, where padding is read */
+    /* positions of one axis */
+    int32_t low;
+    int32_t extent;
+    /* positions outside it, where padding is read */
+    int32_t before;
+    int32_t after;
 } tw_span;
 
 typedef struct { /* transfers between two memories that may still be on their way, in the order they were started */
-    uint32_t started, arrived;
+    uint32_t started;
+    uint32_t arrived;
     uint32_t transfer[TW_TRANSFERS];
 } tw_queue;
 
@@ -45,19 +52,20 @@ TW_KERNEL int32_t tw_tiles(tw_range range, int32_t size)
 
 TW_KERNEL tw_range tw_tile(tw_range range, int32_t tile, int32_t size)
 {
-    const int32_t low = range.low + tile * size;
-    const tw_range cut = {low, range.high - low < size ? range.high : low + size};
+    const int32_t low = range.low + (tile * size);
+    const tw_range cut = {low, ((range.high - low) < size) ? range.high : (low + size)};
     return cut;
 }
 
 /* This core's part of a range, a multiple of `grain` except at the end. May be empty. */
 TW_KERNEL tw_range tw_share(tw_range range, int32_t grain)
 {
-    const int32_t cores = (int32_t)tw_rt_cores(), core = (int32_t)tw_rt_core();
-    const int32_t trips = (range.high - range.low + cores * grain - 1) / (cores * grain) * grain;
-    const int32_t low = range.low + core * trips;
-    const tw_range share = {low, core >= cores || low >= range.high ? low
-                                 : range.high - low < trips ? range.high : low + trips};
+    const int32_t cores = (int32_t)tw_rt_cores();
+    const int32_t core = (int32_t)tw_rt_core();
+    const int32_t trips = (range.high - range.low + (cores * grain) - 1) / (cores * grain) * grain;
+    const int32_t low = range.low + (core * trips);
+    const tw_range share = {low, ((core >= cores) || (low >= range.high)) ? low
+                                 : ((range.high - low) < trips) ? range.high : (low + trips)};
     return share;
 }
 
@@ -70,7 +78,7 @@ TW_KERNEL tw_span tw_span_inside(int32_t first, int32_t end)
 
 TW_KERNEL int32_t tw_clamp(int32_t value, int32_t low, int32_t high)
 {
-    return value < low ? low : (value > high ? high : value);
+    return (value < low) ? low : ((value > high) ? high : value);
 }
 
 /* Positions of an extent when only every `step`-th counts. */
@@ -81,32 +89,34 @@ TW_KERNEL int32_t tw_steps(int32_t extent, int32_t step)
 
 TW_KERNEL int32_t tw_least(int32_t value, int32_t other)
 {
-    return value < other ? value : other;
+    return (value < other) ? value : other;
 }
 
 TW_KERNEL tw_span tw_span_clipped(int32_t first, int32_t end, int32_t size)
 {
-    const int32_t low = tw_clamp(first, 0, size), high = tw_clamp(end, 0, size);
-    const tw_span span = {low, high > low ? high - low : 0, first < 0 ? -first : 0, end > size ? end - size : 0};
+    const int32_t low = tw_clamp(first, 0, size);
+    const int32_t high = tw_clamp(end, 0, size);
+    const tw_span span = {low, (high > low) ? (high - low) : 0, (first < 0) ? -first : 0, (end > size) ? (end - size)
+        : 0};
     return span;
 }
 
 /* Division towards minus infinity, and the smallest and largest of low % by, (low + 1) % by, .., high % by. */
 TW_KERNEL int32_t tw_floor_div(int32_t value, int32_t by)
 {
-    return value >= 0 ? value / by : -((by - 1 - value) / by);
+    return (value >= 0) ? (value / by) : -((by - 1 - value) / by);
 }
 
 TW_KERNEL int32_t tw_mod_low(int32_t low, int32_t high, int32_t by)
 {
     const int32_t turns = tw_floor_div(low, by);
-    return turns == tw_floor_div(high, by) ? low - turns * by : 0;
+    return (turns == tw_floor_div(high, by)) ? (low - (turns * by)) : 0;
 }
 
 TW_KERNEL int32_t tw_mod_high(int32_t low, int32_t high, int32_t by)
 {
     const int32_t turns = tw_floor_div(high, by);
-    return turns == tw_floor_div(low, by) ? high - turns * by : by - 1;
+    return (turns == tw_floor_div(low, by)) ? (high - (turns * by)) : (by - 1);
 }
 
 /* Waits for the oldest transfer of a queue. */
@@ -121,7 +131,7 @@ TW_KERNEL void tw_transfer(tw_slot *slot, void *dst, const void *src, int32_t by
                            int32_t src_stride)
 {
     tw_queue *const queue = slot->queue;
-    if (queue->started - queue->arrived == TW_TRANSFERS) {
+    if ((queue->started - queue->arrived) == TW_TRANSFERS) {
         tw_oldest_arrives(queue);
     }
     queue->transfer[queue->started % TW_TRANSFERS] =
@@ -145,8 +155,12 @@ TW_KERNEL void tw_charge(uint32_t cycles, int32_t part, int32_t whole)
 
 /* What a depthwise layer of floats has beside its windows: elements between neighbours. */
 typedef struct {
-    int32_t x_channel, y_channel, w_channel, w_tap;
-    float low, high;
+    int32_t x_channel;
+    int32_t y_channel;
+    int32_t w_channel;
+    int32_t w_tap;
+    float low;
+    float high;
 } tw_xp_lane_floats;
 
 /* Instructions of Xpulp (RI5CY's encodings) that kernels use, each beside portable C with the same result.
@@ -295,13 +309,13 @@ TW_KERNEL void tw_xp_store(void *to, uint32_t word)
 
 TW_KERNEL int32_t tw_xp_signed(uint32_t word, int32_t at)
 {
-    const int32_t byte = (int32_t)(word >> (8 * at) & 255);
-    return byte < 128 ? byte : byte - 256;
+    const int32_t byte = (int32_t)((word >> (8 * at)) & 255);
+    return (byte < 128) ? byte : (byte - 256);
 }
 
 TW_KERNEL int32_t tw_xp_unsigned(uint32_t word, int32_t at)
 {
-    return (int32_t)(word >> (8 * at) & 255);
+    return (int32_t)((word >> (8 * at)) & 255);
 }
 
 TW_KERNEL int32_t tw_xp_wrapped(int32_t sum, int32_t more)
@@ -338,21 +352,21 @@ TW_KERNEL uint32_t tw_xp_shuffle(uint32_t a, uint32_t b, uint32_t choice)
     uint32_t word = 0;
     for (int32_t i = 0; i < 4; ++i) {
         const uint32_t which = choice >> (8 * i);
-        word |= ((which & 4 ? b : a) >> (8 * (which & 3)) & 255) << (8 * i);
+        word |= ((((which & 4) ? b : a) >> (8 * (which & 3))) & 255) << (8 * i);
     }
     return word;
 }
 
 TW_KERNEL uint32_t tw_xp_pack(uint32_t low, uint32_t high)
 {
-    return (low & 65535) | high << 16;
+    return (low & 65535) | (high << 16);
 }
 
 TW_KERNEL uint32_t tw_xp_max_i8(uint32_t a, uint32_t b)
 {
     uint32_t word = 0;
     for (int32_t i = 0; i < 4; ++i) {
-        word |= (tw_xp_signed(a, i) > tw_xp_signed(b, i) ? a : b) & UINT32_C(255) << (8 * i);
+        word |= ((tw_xp_signed(a, i) > tw_xp_signed(b, i)) ? a : b) & (UINT32_C(255) << (8 * i));
     }
     return word;
 }
@@ -361,14 +375,14 @@ TW_KERNEL uint32_t tw_xp_max_u8(uint32_t a, uint32_t b)
 {
     uint32_t word = 0;
     for (int32_t i = 0; i < 4; ++i) {
-        word |= (tw_xp_unsigned(a, i) > tw_xp_unsigned(b, i) ? a : b) & UINT32_C(255) << (8 * i);
+        word |= ((tw_xp_unsigned(a, i) > tw_xp_unsigned(b, i)) ? a : b) & (UINT32_C(255) << (8 * i));
     }
     return word;
 }
 
 TW_KERNEL int32_t tw_xp_limited(int32_t value, int32_t low, int32_t high)
 {
-    return value < low ? low : (value > high ? high : value);
+    return (value < low) ? low : ((value > high) ? high : value);
 }
 
 TW_KERNEL int32_t tw_xp_clip_i8(int32_t value)
@@ -384,7 +398,9 @@ TW_KERNEL int32_t tw_xp_clip_u8(int32_t value)
 
 /* The limits of a result. */
 typedef struct {
-    int32_t low, high, zero_point;
+    int32_t low;
+    int32_t high;
+    int32_t zero_point;
 } tw_xp_limits;
 
 /* clamp(rne(value), low, high), the limits below 2^22. */
@@ -404,8 +420,9 @@ TW_KERNEL int32_t tw_xp_rounded(float value, int32_t low, int32_t high)
 /* Adding 3 * 2^22 leaves no bit for a fraction, so that the addition rounds; the integer is in the low bits. */
 TW_KERNEL int32_t tw_xp_rounded(float value, int32_t low, int32_t high)
 {
-    const float least = (float)low, most = (float)high;
-    const float inside = value < least ? least : (value > most ? most : value);
+    const float least = (float)low;
+    const float most = (float)high;
+    const float inside = (value < least) ? least : ((value > most) ? most : value);
     const union { float value; int32_t bits; } sum = {.value = inside + 12582912.0f};
     return sum.bits - INT32_C(0x4b400000);
 }
@@ -473,13 +490,32 @@ TW_KERNEL void tw_xp_fill(uint8_t *to, uint8_t value, int32_t bytes)
 
 /* What a layer of sliding windows is called with, and which taps of a window lie inside the input tile. */
 typedef struct {
-    int32_t batches, rows, columns, outputs; /* extents of the output tile */
-    int32_t in_rows, in_columns; /* of the input tile; what lies outside is padding */
-    int32_t row_taps, column_taps, row_stride, column_stride, row_dilation, column_dilation;
-    int32_t top, left; /* padding before the input tile */
+    /* extents of the output tile */
+    int32_t batches;
+    int32_t rows;
+    int32_t columns;
+    int32_t outputs;
+    /* of the input tile; what lies outside is padding */
+    int32_t in_rows;
+    int32_t in_columns;
+    int32_t row_taps;
+    int32_t column_taps;
+    int32_t row_stride;
+    int32_t column_stride;
+    int32_t row_dilation;
+    int32_t column_dilation;
+    /* padding before the input tile */
+    int32_t top;
+    int32_t left;
     int32_t channels; /* bytes of one tap */
     int32_t joined; /* whether the taps of a row are neighbours */
-    int32_t x_batch, x_row, x_column, y_batch, y_row, y_column; /* bytes between neighbours */
+    /* bytes between neighbours */
+    int32_t x_batch;
+    int32_t x_row;
+    int32_t x_column;
+    int32_t y_batch;
+    int32_t y_row;
+    int32_t y_column;
     int32_t column; /* bytes of one window, a multiple of four */
     uint32_t padding; /* four times what a position outside holds */
     tw_xp_limits to;
@@ -489,8 +525,8 @@ typedef struct {
 TW_KERNEL int32_t tw_xp_taps_before(int32_t start, int32_t taps, int32_t dilation, int32_t end)
 {
     const int32_t room = end - start;
-    const int32_t count = room <= 0 ? 0 : (dilation == 1 ? room : (room - 1) / dilation + 1);
-    return count < taps ? count : taps;
+    const int32_t count = (room <= 0) ? 0 : ((dilation == 1) ? room : (((room - 1) / dilation) + 1));
+    return (count < taps) ? count : taps;
 }
 
 /* How many taps lie at positions 0 to extent - 1. */
@@ -503,12 +539,12 @@ TW_KERNEL int32_t tw_xp_taps_inside(int32_t start, int32_t taps, int32_t dilatio
 TW_KERNEL uint32_t tw_xp_inside(int32_t start, int32_t taps, int32_t dilation, int32_t extent)
 {
     const uint32_t all = (UINT32_C(2) << (taps - 1)) - 1;
-    if (start >= 0 && start + (taps - 1) * dilation < extent) {
+    if ((start >= 0) && ((start + ((taps - 1) * dilation)) < extent)) {
         return all;
     }
     const int32_t first = tw_xp_taps_before(start, taps, dilation, 0);
     const int32_t last = tw_xp_taps_before(start, taps, dilation, extent);
-    return last == 0 ? 0 : ((UINT32_C(2) << (last - 1)) - 1) & ~((UINT32_C(1) << (first & 31)) - 1);
+    return (last == 0) ? 0 : (((UINT32_C(2) << (last - 1)) - 1) & ~((UINT32_C(1) << (first & 31)) - 1));
 }
 
 /* The fused activation; NaN stays NaN. */
@@ -531,7 +567,7 @@ TW_KERNEL float tw_xp_f32_relu(float value)
     __asm__(TW_XP_MAX(%0, %0, x0) : "+r"(bits.word));
     return bits.number;
 #else
-    return value < 0.0f ? 0.0f : value;
+    return (value < 0.0f) ? 0.0f : value;
 #endif
 }
 
@@ -612,17 +648,17 @@ TW_KERNEL void tw_xp_f32_depthwise_none_3_3_1_1_1(const tw_xp_windows p, const t
 {
     const int32_t column = p.x_column, row = p.row_dilation * p.x_row, step = p.x_column;
     for (int32_t o = 0; o < p.outputs; ++o) {
-        const float *const wo = w + o * f.w_channel;
+        const float *const wo = w + (o * f.w_channel);
         const float bias = b ? b[o] : 0.0f;
         const float w0 = wo[0], w1 = wo[f.w_tap], w2 = wo[2 * f.w_tap], w3 = wo[3 * f.w_tap], w4 = wo[4 * f.w_tap],
             w5 = wo[5 * f.w_tap], w6 = wo[6 * f.w_tap], w7 = wo[7 * f.w_tap], w8 = wo[8 * f.w_tap];
         for (int32_t n = 0; n < p.batches; ++n) {
             for (int32_t i = 0; i < p.rows; ++i) {
-                const int32_t top = i * p.row_stride - p.top;
-                int32_t from = o * f.x_channel + n * p.x_batch + top * p.x_row - p.left * p.x_column;
-                float *to = y + (o * f.y_channel + n * p.y_batch + i * p.y_row);
+                const int32_t top = (i * p.row_stride) - p.top;
+                int32_t from = (o * f.x_channel) + (n * p.x_batch) + (top * p.x_row) - (p.left * p.x_column);
+                float *to = y + ((o * f.y_channel) + (n * p.y_batch) + (i * p.y_row));
                 int32_t left = p.columns;
-                const int32_t whole = top >= 0 && top + 2 * p.row_dilation < p.in_rows;
+                const int32_t whole = (top >= 0) && (top + 2 * p.row_dilation < p.in_rows);
                 int32_t start = -p.left;
                 while (left > 0) {
                     if (left >= 2 && whole && start >= 0 && start + 3 < p.in_columns) {

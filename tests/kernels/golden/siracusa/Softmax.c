@@ -18,16 +18,23 @@
 
 /* Tiles: which trips of its loops a tile runs, which part of an operand that touches, and its transfers. */
 typedef struct {
-    int32_t low, high; /* trips low .. high - 1 */
+    /* trips low .. high - 1 */
+    int32_t low;
+    int32_t high;
 } tw_range;
 
 typedef struct {
-    int32_t low, extent; /* positions of one axis */
-    int32_t before, after; /* positions outside it, where padding is read */
+    /* positions of one axis */
+    int32_t low;
+    int32_t extent;
+    /* positions outside it, where padding is read */
+    int32_t before;
+    int32_t after;
 } tw_span;
 
 typedef struct { /* transfers between two memories that may still be on their way, in the order they were started */
-    uint32_t started, arrived;
+    uint32_t started;
+    uint32_t arrived;
     uint32_t transfer[TW_TRANSFERS];
 } tw_queue;
 
@@ -45,19 +52,20 @@ TW_KERNEL int32_t tw_tiles(tw_range range, int32_t size)
 
 TW_KERNEL tw_range tw_tile(tw_range range, int32_t tile, int32_t size)
 {
-    const int32_t low = range.low + tile * size;
-    const tw_range cut = {low, range.high - low < size ? range.high : low + size};
+    const int32_t low = range.low + (tile * size);
+    const tw_range cut = {low, ((range.high - low) < size) ? range.high : (low + size)};
     return cut;
 }
 
 /* This core's part of a range, a multiple of `grain` except at the end. May be empty. */
 TW_KERNEL tw_range tw_share(tw_range range, int32_t grain)
 {
-    const int32_t cores = (int32_t)tw_rt_cores(), core = (int32_t)tw_rt_core();
-    const int32_t trips = (range.high - range.low + cores * grain - 1) / (cores * grain) * grain;
-    const int32_t low = range.low + core * trips;
-    const tw_range share = {low, core >= cores || low >= range.high ? low
-                                 : range.high - low < trips ? range.high : low + trips};
+    const int32_t cores = (int32_t)tw_rt_cores();
+    const int32_t core = (int32_t)tw_rt_core();
+    const int32_t trips = (range.high - range.low + (cores * grain) - 1) / (cores * grain) * grain;
+    const int32_t low = range.low + (core * trips);
+    const tw_range share = {low, ((core >= cores) || (low >= range.high)) ? low
+                                 : ((range.high - low) < trips) ? range.high : (low + trips)};
     return share;
 }
 
@@ -70,7 +78,7 @@ TW_KERNEL tw_span tw_span_inside(int32_t first, int32_t end)
 
 TW_KERNEL int32_t tw_clamp(int32_t value, int32_t low, int32_t high)
 {
-    return value < low ? low : (value > high ? high : value);
+    return (value < low) ? low : ((value > high) ? high : value);
 }
 
 /* Positions of an extent when only every `step`-th counts. */
@@ -81,32 +89,34 @@ TW_KERNEL int32_t tw_steps(int32_t extent, int32_t step)
 
 TW_KERNEL int32_t tw_least(int32_t value, int32_t other)
 {
-    return value < other ? value : other;
+    return (value < other) ? value : other;
 }
 
 TW_KERNEL tw_span tw_span_clipped(int32_t first, int32_t end, int32_t size)
 {
-    const int32_t low = tw_clamp(first, 0, size), high = tw_clamp(end, 0, size);
-    const tw_span span = {low, high > low ? high - low : 0, first < 0 ? -first : 0, end > size ? end - size : 0};
+    const int32_t low = tw_clamp(first, 0, size);
+    const int32_t high = tw_clamp(end, 0, size);
+    const tw_span span = {low, (high > low) ? (high - low) : 0, (first < 0) ? -first : 0, (end > size) ? (end - size)
+        : 0};
     return span;
 }
 
 /* Division towards minus infinity, and the smallest and largest of low % by, (low + 1) % by, .., high % by. */
 TW_KERNEL int32_t tw_floor_div(int32_t value, int32_t by)
 {
-    return value >= 0 ? value / by : -((by - 1 - value) / by);
+    return (value >= 0) ? (value / by) : -((by - 1 - value) / by);
 }
 
 TW_KERNEL int32_t tw_mod_low(int32_t low, int32_t high, int32_t by)
 {
     const int32_t turns = tw_floor_div(low, by);
-    return turns == tw_floor_div(high, by) ? low - turns * by : 0;
+    return (turns == tw_floor_div(high, by)) ? (low - (turns * by)) : 0;
 }
 
 TW_KERNEL int32_t tw_mod_high(int32_t low, int32_t high, int32_t by)
 {
     const int32_t turns = tw_floor_div(high, by);
-    return turns == tw_floor_div(low, by) ? high - turns * by : by - 1;
+    return (turns == tw_floor_div(low, by)) ? (high - (turns * by)) : (by - 1);
 }
 
 /* Waits for the oldest transfer of a queue. */
@@ -121,7 +131,7 @@ TW_KERNEL void tw_transfer(tw_slot *slot, void *dst, const void *src, int32_t by
                            int32_t src_stride)
 {
     tw_queue *const queue = slot->queue;
-    if (queue->started - queue->arrived == TW_TRANSFERS) {
+    if ((queue->started - queue->arrived) == TW_TRANSFERS) {
         tw_oldest_arrives(queue);
     }
     queue->transfer[queue->started % TW_TRANSFERS] =
@@ -289,13 +299,13 @@ TW_KERNEL void tw_xp_store(void *to, uint32_t word)
 
 TW_KERNEL int32_t tw_xp_signed(uint32_t word, int32_t at)
 {
-    const int32_t byte = (int32_t)(word >> (8 * at) & 255);
-    return byte < 128 ? byte : byte - 256;
+    const int32_t byte = (int32_t)((word >> (8 * at)) & 255);
+    return (byte < 128) ? byte : (byte - 256);
 }
 
 TW_KERNEL int32_t tw_xp_unsigned(uint32_t word, int32_t at)
 {
-    return (int32_t)(word >> (8 * at) & 255);
+    return (int32_t)((word >> (8 * at)) & 255);
 }
 
 TW_KERNEL int32_t tw_xp_wrapped(int32_t sum, int32_t more)
@@ -332,21 +342,21 @@ TW_KERNEL uint32_t tw_xp_shuffle(uint32_t a, uint32_t b, uint32_t choice)
     uint32_t word = 0;
     for (int32_t i = 0; i < 4; ++i) {
         const uint32_t which = choice >> (8 * i);
-        word |= ((which & 4 ? b : a) >> (8 * (which & 3)) & 255) << (8 * i);
+        word |= ((((which & 4) ? b : a) >> (8 * (which & 3))) & 255) << (8 * i);
     }
     return word;
 }
 
 TW_KERNEL uint32_t tw_xp_pack(uint32_t low, uint32_t high)
 {
-    return (low & 65535) | high << 16;
+    return (low & 65535) | (high << 16);
 }
 
 TW_KERNEL uint32_t tw_xp_max_i8(uint32_t a, uint32_t b)
 {
     uint32_t word = 0;
     for (int32_t i = 0; i < 4; ++i) {
-        word |= (tw_xp_signed(a, i) > tw_xp_signed(b, i) ? a : b) & UINT32_C(255) << (8 * i);
+        word |= ((tw_xp_signed(a, i) > tw_xp_signed(b, i)) ? a : b) & (UINT32_C(255) << (8 * i));
     }
     return word;
 }
@@ -355,14 +365,14 @@ TW_KERNEL uint32_t tw_xp_max_u8(uint32_t a, uint32_t b)
 {
     uint32_t word = 0;
     for (int32_t i = 0; i < 4; ++i) {
-        word |= (tw_xp_unsigned(a, i) > tw_xp_unsigned(b, i) ? a : b) & UINT32_C(255) << (8 * i);
+        word |= ((tw_xp_unsigned(a, i) > tw_xp_unsigned(b, i)) ? a : b) & (UINT32_C(255) << (8 * i));
     }
     return word;
 }
 
 TW_KERNEL int32_t tw_xp_limited(int32_t value, int32_t low, int32_t high)
 {
-    return value < low ? low : (value > high ? high : value);
+    return (value < low) ? low : ((value > high) ? high : value);
 }
 
 TW_KERNEL int32_t tw_xp_clip_i8(int32_t value)
@@ -378,7 +388,9 @@ TW_KERNEL int32_t tw_xp_clip_u8(int32_t value)
 
 /* The limits of a result. */
 typedef struct {
-    int32_t low, high, zero_point;
+    int32_t low;
+    int32_t high;
+    int32_t zero_point;
 } tw_xp_limits;
 
 /* clamp(rne(value), low, high), the limits below 2^22. */
@@ -398,8 +410,9 @@ TW_KERNEL int32_t tw_xp_rounded(float value, int32_t low, int32_t high)
 /* Adding 3 * 2^22 leaves no bit for a fraction, so that the addition rounds; the integer is in the low bits. */
 TW_KERNEL int32_t tw_xp_rounded(float value, int32_t low, int32_t high)
 {
-    const float least = (float)low, most = (float)high;
-    const float inside = value < least ? least : (value > most ? most : value);
+    const float least = (float)low;
+    const float most = (float)high;
+    const float inside = (value < least) ? least : ((value > most) ? most : value);
     const union { float value; int32_t bits; } sum = {.value = inside + 12582912.0f};
     return sum.bits - INT32_C(0x4b400000);
 }
@@ -477,7 +490,7 @@ TW_KERNEL float tw_xp_f32_relu(float value)
     __asm__(TW_XP_MAX(%0, %0, x0) : "+r"(bits.word));
     return bits.number;
 #else
-    return value < 0.0f ? 0.0f : value;
+    return (value < 0.0f) ? 0.0f : value;
 #endif
 }
 

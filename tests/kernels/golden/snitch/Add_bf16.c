@@ -18,16 +18,23 @@
 
 /* Tiles: which trips of its loops a tile runs, which part of an operand that touches, and its transfers. */
 typedef struct {
-    int32_t low, high; /* trips low .. high - 1 */
+    /* trips low .. high - 1 */
+    int32_t low;
+    int32_t high;
 } tw_range;
 
 typedef struct {
-    int32_t low, extent; /* positions of one axis */
-    int32_t before, after; /* positions outside it, where padding is read */
+    /* positions of one axis */
+    int32_t low;
+    int32_t extent;
+    /* positions outside it, where padding is read */
+    int32_t before;
+    int32_t after;
 } tw_span;
 
 typedef struct { /* transfers between two memories that may still be on their way, in the order they were started */
-    uint32_t started, arrived;
+    uint32_t started;
+    uint32_t arrived;
     uint32_t transfer[TW_TRANSFERS];
 } tw_queue;
 
@@ -45,19 +52,20 @@ TW_KERNEL int32_t tw_tiles(tw_range range, int32_t size)
 
 TW_KERNEL tw_range tw_tile(tw_range range, int32_t tile, int32_t size)
 {
-    const int32_t low = range.low + tile * size;
-    const tw_range cut = {low, range.high - low < size ? range.high : low + size};
+    const int32_t low = range.low + (tile * size);
+    const tw_range cut = {low, ((range.high - low) < size) ? range.high : (low + size)};
     return cut;
 }
 
 /* This core's part of a range, a multiple of `grain` except at the end. May be empty. */
 TW_KERNEL tw_range tw_share(tw_range range, int32_t grain)
 {
-    const int32_t cores = (int32_t)tw_rt_cores(), core = (int32_t)tw_rt_core();
-    const int32_t trips = (range.high - range.low + cores * grain - 1) / (cores * grain) * grain;
-    const int32_t low = range.low + core * trips;
-    const tw_range share = {low, core >= cores || low >= range.high ? low
-                                 : range.high - low < trips ? range.high : low + trips};
+    const int32_t cores = (int32_t)tw_rt_cores();
+    const int32_t core = (int32_t)tw_rt_core();
+    const int32_t trips = (range.high - range.low + (cores * grain) - 1) / (cores * grain) * grain;
+    const int32_t low = range.low + (core * trips);
+    const tw_range share = {low, ((core >= cores) || (low >= range.high)) ? low
+                                 : ((range.high - low) < trips) ? range.high : (low + trips)};
     return share;
 }
 
@@ -70,7 +78,7 @@ TW_KERNEL tw_span tw_span_inside(int32_t first, int32_t end)
 
 TW_KERNEL int32_t tw_clamp(int32_t value, int32_t low, int32_t high)
 {
-    return value < low ? low : (value > high ? high : value);
+    return (value < low) ? low : ((value > high) ? high : value);
 }
 
 /* Positions of an extent when only every `step`-th counts. */
@@ -81,32 +89,34 @@ TW_KERNEL int32_t tw_steps(int32_t extent, int32_t step)
 
 TW_KERNEL int32_t tw_least(int32_t value, int32_t other)
 {
-    return value < other ? value : other;
+    return (value < other) ? value : other;
 }
 
 TW_KERNEL tw_span tw_span_clipped(int32_t first, int32_t end, int32_t size)
 {
-    const int32_t low = tw_clamp(first, 0, size), high = tw_clamp(end, 0, size);
-    const tw_span span = {low, high > low ? high - low : 0, first < 0 ? -first : 0, end > size ? end - size : 0};
+    const int32_t low = tw_clamp(first, 0, size);
+    const int32_t high = tw_clamp(end, 0, size);
+    const tw_span span = {low, (high > low) ? (high - low) : 0, (first < 0) ? -first : 0, (end > size) ? (end - size)
+        : 0};
     return span;
 }
 
 /* Division towards minus infinity, and the smallest and largest of low % by, (low + 1) % by, .., high % by. */
 TW_KERNEL int32_t tw_floor_div(int32_t value, int32_t by)
 {
-    return value >= 0 ? value / by : -((by - 1 - value) / by);
+    return (value >= 0) ? (value / by) : -((by - 1 - value) / by);
 }
 
 TW_KERNEL int32_t tw_mod_low(int32_t low, int32_t high, int32_t by)
 {
     const int32_t turns = tw_floor_div(low, by);
-    return turns == tw_floor_div(high, by) ? low - turns * by : 0;
+    return (turns == tw_floor_div(high, by)) ? (low - (turns * by)) : 0;
 }
 
 TW_KERNEL int32_t tw_mod_high(int32_t low, int32_t high, int32_t by)
 {
     const int32_t turns = tw_floor_div(high, by);
-    return turns == tw_floor_div(low, by) ? high - turns * by : by - 1;
+    return (turns == tw_floor_div(low, by)) ? (high - (turns * by)) : (by - 1);
 }
 
 /* Waits for the oldest transfer of a queue. */
@@ -121,7 +131,7 @@ TW_KERNEL void tw_transfer(tw_slot *slot, void *dst, const void *src, int32_t by
                            int32_t src_stride)
 {
     tw_queue *const queue = slot->queue;
-    if (queue->started - queue->arrived == TW_TRANSFERS) {
+    if ((queue->started - queue->arrived) == TW_TRANSFERS) {
         tw_oldest_arrives(queue);
     }
     queue->transfer[queue->started % TW_TRANSFERS] =
@@ -155,9 +165,9 @@ TW_KERNEL uint16_t tw_bf16_of_f32(float x)
 {
     const uint32_t bits = tw_bits_of_f32(x);
     if ((bits & 0x7fffffffu) > 0x7f800000u) {
-        return (uint16_t)(bits >> 16 | 0x40u);
+        return (uint16_t)((bits >> 16) | 0x40u);
     }
-    return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+    return (uint16_t)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
 /* The float that has these bits. */
@@ -213,7 +223,7 @@ TW_KERNEL float tw_f32_of_bf16(uint16_t x)
 TW_KERNEL int tw_sn_near(const void *pointer)
 {
     const uint32_t address = (uint32_t)(uintptr_t)pointer;
-    return address - 0x10000000u < 0x20000u && address % 8u == 0u;
+    return ((address - 0x10000000u) < 0x20000u) && ((address % 8u) == 0u);
 }
 
 /* Twice the same float32, in the two halves of a register (vfcpka.s.s). */
@@ -228,7 +238,8 @@ TW_KERNEL double tw_sn_pair(float value)
 TW_KERNEL float tw_sn_apart(double both, float *upper)
 {
     double room;
-    float low, high;
+    float low;
+    float high;
     __asm__ volatile("fsd %2, 0(%3)\n\tflw %0, 0(%3)\n\tflw %1, 4(%3)"
                      : "=&f"(low), "=&f"(high)
                      : "f"(both), "r"(&room)
@@ -249,7 +260,8 @@ TW_KERNEL float tw_sn_halves(double both)
  * own. */
 TW_KERNEL double tw_sn_four(float value)
 {
-    double all, room;
+    double all;
+    double room;
     __asm__ volatile(TW_SN_NARROW("%1") TW_SN_FSH("%1", "0(%2)") TW_SN_FSH("%1", "2(%2)") TW_SN_FSH("%1", "4(%2)")
                      TW_SN_FSH("%1", "6(%2)") "fld %0, 0(%2)"
                      : "=f"(all), "+&f"(value)
@@ -262,7 +274,10 @@ TW_KERNEL double tw_sn_four(float value)
 TW_KERNEL float tw_sn_quarters(double all)
 {
     double room;
-    float one, two, three, four;
+    float one;
+    float two;
+    float three;
+    float four;
     __asm__ volatile("fsd %4, 0(%5)\n\t" TW_SN_FLH("%0", "0(%5)") TW_SN_FLH("%1", "2(%5)") TW_SN_FLH("%2", "4(%5)")
                      TW_SN_FLH("%3", "6(%5)") TW_SN_WIDE("%0") TW_SN_WIDE("%1") TW_SN_WIDE("%2") TW_SN_WIDE("%3")
                      : "=&f"(one), "=&f"(two), "=&f"(three), "=&f"(four)
@@ -354,7 +369,8 @@ TW_KERNEL void tw_sn_bf16_mode(uint32_t mode)
 
 /* What there is to do: rows of `count` elements. Steps are in elements. */
 typedef struct {
-    int32_t rows, count;
+    int32_t rows;
+    int32_t count;
     int32_t a_row, a_step, b_row, b_step, y_row, y_step;
 } tw_sn_bf16_add_none_rows;
 
@@ -420,8 +436,9 @@ TW_KERNEL void tw_sn_bf16_add_none_plain(const tw_sn_bf16_add_none_rows *p, int3
         float high, const uint16_t *a, const uint16_t *b, uint16_t *y)
 {
     for (int32_t i = from; i < p->count; ++i) {
-        y[row * p->y_row
-            + i * p->y_step] = tw_bf16_of_f32(tw_sn_bf16_add_none_one(tw_f32_of_bf16(a[row * p->a_row + i * p->a_step]),
+        y[(row * p->y_row)
+            + (i * p->y_step)] =
+            tw_bf16_of_f32(tw_sn_bf16_add_none_one(tw_f32_of_bf16(a[row * p->a_row + i * p->a_step]),
             tw_f32_of_bf16(b[row * p->b_row + i * p->b_step]), low, high));
     }
 }
@@ -431,7 +448,7 @@ TW_SN_APART void tw_sn_bf16_add_none(const tw_sn_bf16_add_none_rows p, float low
         const uint16_t *a, const uint16_t *b, uint16_t *y)
 {
 #ifdef TW_SN_STREAMS
-    if (p.a_step == 1 && p.b_step == 1 && p.y_step == 1 && p.count >= 4) {
+    if (p.a_step == 1 && p.b_step == 1 && p.y_step == 1 && (p.count >= 4)) {
         float wild = 0;
         int32_t done = 0;
         if (p.rows >= 1 && ((p.count | p.a_row | p.b_row | p.y_row) & 3) == 0

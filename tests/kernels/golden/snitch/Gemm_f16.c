@@ -18,16 +18,23 @@
 
 /* Tiles: which trips of its loops a tile runs, which part of an operand that touches, and its transfers. */
 typedef struct {
-    int32_t low, high; /* trips low .. high - 1 */
+    /* trips low .. high - 1 */
+    int32_t low;
+    int32_t high;
 } tw_range;
 
 typedef struct {
-    int32_t low, extent; /* positions of one axis */
-    int32_t before, after; /* positions outside it, where padding is read */
+    /* positions of one axis */
+    int32_t low;
+    int32_t extent;
+    /* positions outside it, where padding is read */
+    int32_t before;
+    int32_t after;
 } tw_span;
 
 typedef struct { /* transfers between two memories that may still be on their way, in the order they were started */
-    uint32_t started, arrived;
+    uint32_t started;
+    uint32_t arrived;
     uint32_t transfer[TW_TRANSFERS];
 } tw_queue;
 
@@ -45,19 +52,20 @@ TW_KERNEL int32_t tw_tiles(tw_range range, int32_t size)
 
 TW_KERNEL tw_range tw_tile(tw_range range, int32_t tile, int32_t size)
 {
-    const int32_t low = range.low + tile * size;
-    const tw_range cut = {low, range.high - low < size ? range.high : low + size};
+    const int32_t low = range.low + (tile * size);
+    const tw_range cut = {low, ((range.high - low) < size) ? range.high : (low + size)};
     return cut;
 }
 
 /* This core's part of a range, a multiple of `grain` except at the end. May be empty. */
 TW_KERNEL tw_range tw_share(tw_range range, int32_t grain)
 {
-    const int32_t cores = (int32_t)tw_rt_cores(), core = (int32_t)tw_rt_core();
-    const int32_t trips = (range.high - range.low + cores * grain - 1) / (cores * grain) * grain;
-    const int32_t low = range.low + core * trips;
-    const tw_range share = {low, core >= cores || low >= range.high ? low
-                                 : range.high - low < trips ? range.high : low + trips};
+    const int32_t cores = (int32_t)tw_rt_cores();
+    const int32_t core = (int32_t)tw_rt_core();
+    const int32_t trips = (range.high - range.low + (cores * grain) - 1) / (cores * grain) * grain;
+    const int32_t low = range.low + (core * trips);
+    const tw_range share = {low, ((core >= cores) || (low >= range.high)) ? low
+                                 : ((range.high - low) < trips) ? range.high : (low + trips)};
     return share;
 }
 
@@ -70,7 +78,7 @@ TW_KERNEL tw_span tw_span_inside(int32_t first, int32_t end)
 
 TW_KERNEL int32_t tw_clamp(int32_t value, int32_t low, int32_t high)
 {
-    return value < low ? low : (value > high ? high : value);
+    return (value < low) ? low : ((value > high) ? high : value);
 }
 
 /* Positions of an extent when only every `step`-th counts. */
@@ -81,32 +89,34 @@ TW_KERNEL int32_t tw_steps(int32_t extent, int32_t step)
 
 TW_KERNEL int32_t tw_least(int32_t value, int32_t other)
 {
-    return value < other ? value : other;
+    return (value < other) ? value : other;
 }
 
 TW_KERNEL tw_span tw_span_clipped(int32_t first, int32_t end, int32_t size)
 {
-    const int32_t low = tw_clamp(first, 0, size), high = tw_clamp(end, 0, size);
-    const tw_span span = {low, high > low ? high - low : 0, first < 0 ? -first : 0, end > size ? end - size : 0};
+    const int32_t low = tw_clamp(first, 0, size);
+    const int32_t high = tw_clamp(end, 0, size);
+    const tw_span span = {low, (high > low) ? (high - low) : 0, (first < 0) ? -first : 0, (end > size) ? (end - size)
+        : 0};
     return span;
 }
 
 /* Division towards minus infinity, and the smallest and largest of low % by, (low + 1) % by, .., high % by. */
 TW_KERNEL int32_t tw_floor_div(int32_t value, int32_t by)
 {
-    return value >= 0 ? value / by : -((by - 1 - value) / by);
+    return (value >= 0) ? (value / by) : -((by - 1 - value) / by);
 }
 
 TW_KERNEL int32_t tw_mod_low(int32_t low, int32_t high, int32_t by)
 {
     const int32_t turns = tw_floor_div(low, by);
-    return turns == tw_floor_div(high, by) ? low - turns * by : 0;
+    return (turns == tw_floor_div(high, by)) ? (low - (turns * by)) : 0;
 }
 
 TW_KERNEL int32_t tw_mod_high(int32_t low, int32_t high, int32_t by)
 {
     const int32_t turns = tw_floor_div(high, by);
-    return turns == tw_floor_div(low, by) ? high - turns * by : by - 1;
+    return (turns == tw_floor_div(low, by)) ? (high - (turns * by)) : (by - 1);
 }
 
 /* Waits for the oldest transfer of a queue. */
@@ -121,7 +131,7 @@ TW_KERNEL void tw_transfer(tw_slot *slot, void *dst, const void *src, int32_t by
                            int32_t src_stride)
 {
     tw_queue *const queue = slot->queue;
-    if (queue->started - queue->arrived == TW_TRANSFERS) {
+    if ((queue->started - queue->arrived) == TW_TRANSFERS) {
         tw_oldest_arrives(queue);
     }
     queue->transfer[queue->started % TW_TRANSFERS] =
@@ -153,17 +163,20 @@ TW_KERNEL uint32_t tw_bits_of_f32(float x)
 /* The bits of the nearest float16, halves to even; NaN stays NaN. By integers alone, whatever the rounding mode is. */
 TW_KERNEL uint16_t tw_f16_of_f32(float x)
 {
-    const uint32_t bits = tw_bits_of_f32(x), sign = bits >> 16 & 0x8000u, size = bits & 0x7fffffffu;
+    const uint32_t bits = tw_bits_of_f32(x);
+    const uint32_t sign = (bits >> 16) & 0x8000u;
+    const uint32_t size = bits & 0x7fffffffu;
     uint32_t half = 0u;
     if (size > 0x7f800000u) {
         half = 0x7e00u;
     } else if (size >= 0x47800000u) { /* 2^16 and above; below it rounding reaches infinity by itself */
         half = 0x7c00u;
     } else if (size >= 0x38800000u) { /* 2^-14 and above */
-        half = (size - 0x38000000u + 0xfffu + (size >> 13 & 1u)) >> 13;
+        half = (size - 0x38000000u + 0xfffu + ((size >> 13) & 1u)) >> 13;
     } else if (size >= 0x33000000u) { /* 2^-25 and above: a count of 2^-24 */
-        const uint32_t whole = (size & 0x7fffffu) | 0x800000u, shift = 126u - (size >> 23);
-        half = (whole + (1u << (shift - 1u)) - 1u + (whole >> shift & 1u)) >> shift;
+        const uint32_t whole = (size & 0x7fffffu) | 0x800000u;
+        const uint32_t shift = 126u - (size >> 23);
+        half = (whole + (1u << (shift - 1u)) - 1u + ((whole >> shift) & 1u)) >> shift;
     }
     return (uint16_t)(sign | half);
 }
@@ -178,12 +191,13 @@ TW_KERNEL float tw_f32_of_bits(uint32_t x)
 /* What the bits of a float16 stand for: exact. */
 TW_KERNEL float tw_f32_of_f16(uint16_t x)
 {
-    const uint32_t sign = (uint32_t)(x & 0x8000u) << 16, size = (uint32_t)(x & 0x7fffu) << 13;
+    const uint32_t sign = (uint32_t)(x & 0x8000u) << 16;
+    const uint32_t size = (uint32_t)(x & 0x7fffu) << 13;
     if (size < 0x00800000u) { /* zero, or below the normal range: a count of 2^-24 */
         const float value = (float)(size >> 13) * 0x1.0p-24f;
-        return sign != 0u ? -value : value;
+        return (sign != 0u) ? -value : value;
     }
-    return tw_f32_of_bits(sign | (size + (size < 0x0f800000u ? 0x38000000u : 0x70000000u)));
+    return tw_f32_of_bits(sign | (size + ((size < 0x0f800000u) ? 0x38000000u : 0x70000000u)));
 }
 
 /* Snitch's stream registers and hardware repetition. Define TW_SNITCH for cores that have them; assemblers need not
@@ -226,7 +240,7 @@ TW_KERNEL float tw_f32_of_f16(uint16_t x)
 TW_KERNEL int tw_sn_near(const void *pointer)
 {
     const uint32_t address = (uint32_t)(uintptr_t)pointer;
-    return address - 0x10000000u < 0x20000u && address % 8u == 0u;
+    return ((address - 0x10000000u) < 0x20000u) && ((address % 8u) == 0u);
 }
 
 /* Twice the same float32, in the two halves of a register (vfcpka.s.s). */
@@ -241,7 +255,8 @@ TW_KERNEL double tw_sn_pair(float value)
 TW_KERNEL float tw_sn_apart(double both, float *upper)
 {
     double room;
-    float low, high;
+    float low;
+    float high;
     __asm__ volatile("fsd %2, 0(%3)\n\tflw %0, 0(%3)\n\tflw %1, 4(%3)"
                      : "=&f"(low), "=&f"(high)
                      : "f"(both), "r"(&room)
@@ -262,7 +277,8 @@ TW_KERNEL float tw_sn_halves(double both)
  * own. */
 TW_KERNEL double tw_sn_four(float value)
 {
-    double all, room;
+    double all;
+    double room;
     __asm__ volatile(TW_SN_NARROW("%1") TW_SN_FSH("%1", "0(%2)") TW_SN_FSH("%1", "2(%2)") TW_SN_FSH("%1", "4(%2)")
                      TW_SN_FSH("%1", "6(%2)") "fld %0, 0(%2)"
                      : "=f"(all), "+&f"(value)
@@ -275,7 +291,10 @@ TW_KERNEL double tw_sn_four(float value)
 TW_KERNEL float tw_sn_quarters(double all)
 {
     double room;
-    float one, two, three, four;
+    float one;
+    float two;
+    float three;
+    float four;
     __asm__ volatile("fsd %4, 0(%5)\n\t" TW_SN_FLH("%0", "0(%5)") TW_SN_FLH("%1", "2(%5)") TW_SN_FLH("%2", "4(%5)")
                      TW_SN_FLH("%3", "6(%5)") TW_SN_WIDE("%0") TW_SN_WIDE("%1") TW_SN_WIDE("%2") TW_SN_WIDE("%3")
                      : "=&f"(one), "=&f"(two), "=&f"(three), "=&f"(four)
@@ -365,8 +384,11 @@ TW_SN_APART void tw_sn_f16_widen(const uint16_t *from, int32_t step, int32_t cou
 {
     int32_t i = 0;
 #ifdef TW_SN_STREAMS
-    for (; step == 1 && i + 4 <= count; i += 4) {
-        float one, two, three, four;
+    for (; (step == 1) && ((i + 4) <= count); i += 4) {
+        float one;
+        float two;
+        float three;
+        float four;
         __asm__ volatile(TW_SN_FLH("%0", "0(%4)") TW_SN_FLH("%1", "2(%4)") TW_SN_FLH("%2", "4(%4)") TW_SN_FLH("%3",
             "6(%4)")
                          TW_SN_WIDE("%0") TW_SN_WIDE("%1") TW_SN_WIDE("%2") TW_SN_WIDE("%3")
@@ -393,8 +415,11 @@ TW_SN_APART void tw_sn_f16_narrow(const float *from, int32_t count, uint16_t *to
 {
     int32_t i = 0;
 #ifdef TW_SN_STREAMS
-    for (; step == 1 && i + 4 <= count; i += 4) {
-        float one = from[i], two = from[i + 1], three = from[i + 2], four = from[i + 3];
+    for (; (step == 1) && ((i + 4) <= count); i += 4) {
+        float one = from[i];
+        float two = from[i + 1];
+        float three = from[i + 2];
+        float four = from[i + 3];
         __asm__ volatile(TW_SN_NARROW("%0") TW_SN_NARROW("%1") TW_SN_NARROW("%2") TW_SN_NARROW("%3")
                          TW_SN_FSH("%0", "0(%4)") TW_SN_FSH("%1", "2(%4)") TW_SN_FSH("%2", "4(%4)") TW_SN_FSH("%3",
                              "6(%4)")
@@ -416,20 +441,38 @@ TW_SN_APART void tw_sn_f16_narrow(const float *from, int32_t count, uint16_t *to
 /* Rows of outputs, each the product of a window of `a` and a row of weights: `runs` of `run` elements that are
  * neighbours. Steps are in elements. */
 typedef struct {
-    int32_t rows, outputs, run, runs;
-    int32_t a_row, a_run;              /* from window to window, from run to run */
-    int32_t b_output, b_run, b_element; /* from output to output, from run to run, from product to product */
-    int32_t c_row, c_output, y_row, y_output;
+    int32_t rows;
+    int32_t outputs;
+    int32_t run;
+    int32_t runs;
+    /* from window to window, from run to run */
+    int32_t a_row;
+    int32_t a_run;
+    /* from output to output, from run to run, from product to product */
+    int32_t b_output;
+    int32_t b_run;
+    int32_t b_element;
+    int32_t c_row;
+    int32_t c_output;
+    int32_t y_row;
+    int32_t y_output;
 } tw_sn_products;
 
 /* More than once so many runs, where that is said: what is between rounds. */
 typedef struct {
-    int32_t rounds, a_round, b_round;
+    int32_t rounds;
+    int32_t a_round;
+    int32_t b_round;
 } tw_sn_rounds;
 
 /* Where results are, and biases, of products in parts; whether this is the first part, the last part. */
 typedef struct {
-    int32_t first, last, c_row, c_output, y_row, y_output;
+    int32_t first;
+    int32_t last;
+    int32_t c_row;
+    int32_t c_output;
+    int32_t y_row;
+    int32_t y_output;
 } tw_sn_results;
 
 /* The fused activation; NaN stays NaN. */
@@ -448,16 +491,16 @@ TW_KERNEL void tw_sn_f32_products_none_11_plain(const tw_sn_products *p, float l
         for (int32_t n = 0; n < p->outputs; ++n) {
             float sum = 0;
             for (int32_t r = 0; r < p->runs; ++r) {
-                const float *const ar = a + (m * p->a_row + r * p->a_run);
-                const float *const br = b + (n * p->b_output + r * p->b_run);
+                const float *const ar = a + ((m * p->a_row) + (r * p->a_run));
+                const float *const br = b + ((n * p->b_output) + (r * p->b_run));
                 for (int32_t k = 0; k < p->run; ++k) {
                     sum += ar[k] * br[k * p->b_element];
                 }
             }
             if (c) {
-                sum += c[m * p->c_row + n * p->c_output];
+                sum += c[(m * p->c_row) + (n * p->c_output)];
             }
-            y[m * p->y_row + n * p->y_output] = tw_sn_float_none(sum, low, high);
+            y[(m * p->y_row) + (n * p->y_output)] = tw_sn_float_none(sum, low, high);
         }
     }
 }
@@ -468,8 +511,10 @@ TW_KERNEL void tw_sn_f32_products_none_11_plain(const tw_sn_products *p, float l
 TW_SN_APART float tw_sn_f32_products_none_11_8(const tw_sn_products *p, int32_t rows, int32_t blocks, float low,
         float high, const float *a, const float *b, const float *c, float *y, double *lanes)
 {
-    const int32_t whole = p->runs == 1 || p->b_run == p->run * p->b_element;
-    const uint32_t steps = (uint32_t)p->run / 2u, runs = (uint32_t)p->runs, all = steps * runs;
+    const int32_t whole = (p->runs == 1) || (p->b_run == (p->run * p->b_element));
+    const uint32_t steps = (uint32_t)p->run / 2u;
+    const uint32_t runs = (uint32_t)p->runs;
+    const uint32_t all = steps * runs;
     const uint32_t times = all - 2u;
     const int32_t step = p->b_element * 8;
     const tw_sn_walk walk_a = {{steps - 1u, runs - 1u, (uint32_t)blocks - 1u, (uint32_t)rows - 1u},
@@ -486,9 +531,10 @@ TW_SN_APART float tw_sn_f32_products_none_11_8(const tw_sn_products *p, int32_t 
     TW_SN_READ(1, b);
     tw_sn_on();
     float *to = y;
-    const int32_t y_next = p->y_row - blocks * 8 * p->y_output; /* integer products take five cycles: none in a block */
+    const int32_t y_next = p->y_row - (blocks * 8 * p->y_output); /* integer products take five cycles: none in a
+                                                                   * block */
     const float *from = c;
-    const int32_t c_next = p->c_row - blocks * 8 * p->c_output;
+    const int32_t c_next = p->c_row - (blocks * 8 * p->c_output);
     for (int32_t m = 0; m < rows; ++m) {
         for (int32_t block = 0; block < blocks; ++block) {
             __asm__ volatile(
@@ -586,8 +632,10 @@ TW_SN_APART float tw_sn_f32_products_none_11_8(const tw_sn_products *p, int32_t 
 TW_SN_APART float tw_sn_f32_products_none_11_4(const tw_sn_products *p, int32_t rows, int32_t blocks, float low,
         float high, const float *a, const float *b, const float *c, float *y, double *lanes)
 {
-    const int32_t whole = p->runs == 1 || p->b_run == p->run * p->b_element;
-    const uint32_t steps = (uint32_t)p->run / 2u, runs = (uint32_t)p->runs, all = steps * runs;
+    const int32_t whole = (p->runs == 1) || (p->b_run == (p->run * p->b_element));
+    const uint32_t steps = (uint32_t)p->run / 2u;
+    const uint32_t runs = (uint32_t)p->runs;
+    const uint32_t all = steps * runs;
     const uint32_t times = all - 2u;
     const int32_t step = p->b_element * 8;
     const tw_sn_walk walk_a = {{steps - 1u, runs - 1u, (uint32_t)blocks - 1u, (uint32_t)rows - 1u},
@@ -604,9 +652,10 @@ TW_SN_APART float tw_sn_f32_products_none_11_4(const tw_sn_products *p, int32_t 
     TW_SN_READ(1, b);
     tw_sn_on();
     float *to = y;
-    const int32_t y_next = p->y_row - blocks * 4 * p->y_output; /* integer products take five cycles: none in a block */
+    const int32_t y_next = p->y_row - (blocks * 4 * p->y_output); /* integer products take five cycles: none in a
+                                                                   * block */
     const float *from = c;
-    const int32_t c_next = p->c_row - blocks * 4 * p->c_output;
+    const int32_t c_next = p->c_row - (blocks * 4 * p->c_output);
     for (int32_t m = 0; m < rows; ++m) {
         for (int32_t block = 0; block < blocks; ++block) {
             __asm__ volatile(
@@ -668,8 +717,10 @@ TW_SN_APART float tw_sn_f32_products_none_11_4(const tw_sn_products *p, int32_t 
 TW_SN_APART float tw_sn_f32_products_none_11_2(const tw_sn_products *p, int32_t rows, int32_t blocks, float low,
         float high, const float *a, const float *b, const float *c, float *y, double *lanes)
 {
-    const int32_t whole = p->runs == 1 || p->b_run == p->run * p->b_element;
-    const uint32_t steps = (uint32_t)p->run / 2u, runs = (uint32_t)p->runs, all = steps * runs;
+    const int32_t whole = (p->runs == 1) || (p->b_run == (p->run * p->b_element));
+    const uint32_t steps = (uint32_t)p->run / 2u;
+    const uint32_t runs = (uint32_t)p->runs;
+    const uint32_t all = steps * runs;
     const uint32_t times = all - 2u;
     const int32_t step = p->b_element * 8;
     const tw_sn_walk walk_a = {{steps - 1u, runs - 1u, (uint32_t)blocks - 1u, (uint32_t)rows - 1u},
@@ -686,9 +737,10 @@ TW_SN_APART float tw_sn_f32_products_none_11_2(const tw_sn_products *p, int32_t 
     TW_SN_READ(1, b);
     tw_sn_on();
     float *to = y;
-    const int32_t y_next = p->y_row - blocks * 2 * p->y_output; /* integer products take five cycles: none in a block */
+    const int32_t y_next = p->y_row - (blocks * 2 * p->y_output); /* integer products take five cycles: none in a
+                                                                   * block */
     const float *from = c;
-    const int32_t c_next = p->c_row - blocks * 2 * p->c_output;
+    const int32_t c_next = p->c_row - (blocks * 2 * p->c_output);
     for (int32_t m = 0; m < rows; ++m) {
         for (int32_t block = 0; block < blocks; ++block) {
             __asm__ volatile(
@@ -732,8 +784,10 @@ TW_SN_APART float tw_sn_f32_products_none_11_2(const tw_sn_products *p, int32_t 
 TW_SN_APART float tw_sn_f32_products_none_11_1(const tw_sn_products *p, int32_t rows, int32_t blocks, float low,
         float high, const float *a, const float *b, const float *c, float *y, double *lanes)
 {
-    const int32_t whole = p->runs == 1 || p->b_run == p->run * p->b_element;
-    const uint32_t steps = (uint32_t)p->run / 2u, runs = (uint32_t)p->runs, all = steps * runs;
+    const int32_t whole = (p->runs == 1) || (p->b_run == (p->run * p->b_element));
+    const uint32_t steps = (uint32_t)p->run / 2u;
+    const uint32_t runs = (uint32_t)p->runs;
+    const uint32_t all = steps * runs;
     const uint32_t times = all - 2u;
     const int32_t step = p->b_element * 8;
     const tw_sn_walk walk_a = {{steps - 1u, runs - 1u, (uint32_t)blocks - 1u, (uint32_t)rows - 1u},
@@ -750,9 +804,10 @@ TW_SN_APART float tw_sn_f32_products_none_11_1(const tw_sn_products *p, int32_t 
     TW_SN_READ(1, b);
     tw_sn_on();
     float *to = y;
-    const int32_t y_next = p->y_row - blocks * 1 * p->y_output; /* integer products take five cycles: none in a block */
+    const int32_t y_next = p->y_row - (blocks * 1 * p->y_output); /* integer products take five cycles: none in a
+                                                                   * block */
     const float *from = c;
-    const int32_t c_next = p->c_row - blocks * 1 * p->c_output;
+    const int32_t c_next = p->c_row - (blocks * 1 * p->c_output);
     for (int32_t m = 0; m < rows; ++m) {
         for (int32_t block = 0; block < blocks; ++block) {
             __asm__ volatile(
@@ -786,8 +841,8 @@ TW_SN_APART float tw_sn_f32_products_none_11_1(const tw_sn_products *p, int32_t 
 TW_KERNEL int tw_sn_f32_products_none_11_fits(const tw_sn_products *p, const float *a, const float *b)
 {
     const int32_t products = p->run * p->runs;
-    const int32_t odd = (p->run | (p->rows > 1 ? p->a_row : 0) | p->a_run | p->b_output | p->b_run) & 1;
-    return tw_sn_near(a) && tw_sn_near(b) && !odd && p->b_element == 1 && products >= 4;
+    const int32_t odd = (p->run | ((p->rows > 1) ? p->a_row : 0) | p->a_run | p->b_output | p->b_run) & 1;
+    return tw_sn_near(a) && tw_sn_near(b) && !odd && (p->b_element == 1) && (products >= 4);
 }
 #endif
 
@@ -797,35 +852,35 @@ TW_SN_APART void tw_sn_f32_products_none_11_at(const tw_sn_products *p, float lo
 {
 #ifdef TW_SN_STREAMS
     if (p->rows > 0 && p->outputs > 0 && tw_sn_f32_products_none_11_fits(p, a, b)) {
-        const int32_t at_once = p->runs == 1 || p->b_run == p->run * p->b_element ? p->rows : 1;
+        const int32_t at_once = ((p->runs == 1) || (p->b_run == (p->run * p->b_element))) ? p->rows : 1;
         float wild = 0;
         for (int32_t m = 0; m < p->rows; m += at_once) {
             int32_t n = 0;
-            if (p->outputs - n >= 8) {
+            if ((p->outputs - n) >= 8) {
                 const int32_t blocks = (p->outputs - n) / 8;
-                wild += tw_sn_f32_products_none_11_8(p, at_once, blocks, low, high, a + m * p->a_row, b
-                    + n * p->b_output, c + (m * p->c_row + n * p->c_output), y + (m * p->y_row + n * p->y_output),
+                wild += tw_sn_f32_products_none_11_8(p, at_once, blocks, low, high, a + (m * p->a_row), b
+                    + (n * p->b_output), c + (m * p->c_row + n * p->c_output), y + ((m * p->y_row) + (n * p->y_output)),
                     (double *)lanes);
                 n += blocks * 8;
             }
-            if (p->outputs - n >= 4) {
+            if ((p->outputs - n) >= 4) {
                 const int32_t blocks = (p->outputs - n) / 4;
-                wild += tw_sn_f32_products_none_11_4(p, at_once, blocks, low, high, a + m * p->a_row, b
-                    + n * p->b_output, c + (m * p->c_row + n * p->c_output), y + (m * p->y_row + n * p->y_output),
+                wild += tw_sn_f32_products_none_11_4(p, at_once, blocks, low, high, a + (m * p->a_row), b
+                    + (n * p->b_output), c + (m * p->c_row + n * p->c_output), y + ((m * p->y_row) + (n * p->y_output)),
                     (double *)lanes);
                 n += blocks * 4;
             }
-            if (p->outputs - n >= 2) {
+            if ((p->outputs - n) >= 2) {
                 const int32_t blocks = (p->outputs - n) / 2;
-                wild += tw_sn_f32_products_none_11_2(p, at_once, blocks, low, high, a + m * p->a_row, b
-                    + n * p->b_output, c + (m * p->c_row + n * p->c_output), y + (m * p->y_row + n * p->y_output),
+                wild += tw_sn_f32_products_none_11_2(p, at_once, blocks, low, high, a + (m * p->a_row), b
+                    + (n * p->b_output), c + (m * p->c_row + n * p->c_output), y + ((m * p->y_row) + (n * p->y_output)),
                     (double *)lanes);
                 n += blocks * 2;
             }
-            if (p->outputs - n >= 1) {
+            if ((p->outputs - n) >= 1) {
                 const int32_t blocks = (p->outputs - n) / 1;
-                wild += tw_sn_f32_products_none_11_1(p, at_once, blocks, low, high, a + m * p->a_row, b
-                    + n * p->b_output, c + (m * p->c_row + n * p->c_output), y + (m * p->y_row + n * p->y_output),
+                wild += tw_sn_f32_products_none_11_1(p, at_once, blocks, low, high, a + (m * p->a_row), b
+                    + (n * p->b_output), c + (m * p->c_row + n * p->c_output), y + ((m * p->y_row) + (n * p->y_output)),
                     (double *)lanes);
                 n += blocks * 1;
             }
@@ -852,8 +907,10 @@ TW_KERNEL void tw_sn_f32_products_none_11(const tw_sn_products p, float low, flo
 TW_SN_APART void tw_sn_f32_products_none_11_f16(const tw_sn_products p, float low, float high, const uint16_t *a,
         const float *b, const float *c, uint16_t *y, void *scratch)
 {
-    const int32_t depth = p.run * p.runs, at_once = p.rows < 8 ? p.rows : 8;
-    float *const wide = (float *)scratch + 16, *const results = wide + at_once * depth;
+    const int32_t depth = p.run * p.runs;
+    const int32_t at_once = (p.rows < 8) ? p.rows : 8;
+    float *const wide = (float *)scratch + 16;
+    float *const results = wide + (at_once * depth);
     tw_sn_products q = p;
     q.run = q.a_row = depth;
     q.runs = 1;
@@ -861,16 +918,16 @@ TW_SN_APART void tw_sn_f32_products_none_11_f16(const tw_sn_products p, float lo
     q.y_row = p.outputs;
     q.y_output = 1;
     for (int32_t m = 0; m < p.rows; m += at_once) {
-        q.rows = p.rows - m < at_once ? p.rows - m : at_once;
+        q.rows = ((p.rows - m) < at_once) ? (p.rows - m) : at_once;
         tw_sn_f16_mode(3u);
         for (int32_t r = 0; r < q.rows; ++r) {
-            tw_sn_f16_widen(a + (m + r) * p.a_row, p.runs == 1 ? 1 : p.a_run, depth, wide + r * depth);
+            tw_sn_f16_widen(a + ((m + r) * p.a_row), (p.runs == 1) ? 1 : p.a_run, depth, wide + (r * depth));
         }
         tw_sn_f16_mode(0u);
-        tw_sn_f32_products_none_11_at(&q, low, high, wide, b, c + m * p.c_row, results, scratch);
+        tw_sn_f32_products_none_11_at(&q, low, high, wide, b, c + (m * p.c_row), results, scratch);
         tw_sn_f16_mode(3u);
         for (int32_t r = 0; r < q.rows; ++r) {
-            tw_sn_f16_narrow(results + r * p.outputs, p.outputs, y + (m + r) * p.y_row, p.y_output);
+            tw_sn_f16_narrow(results + (r * p.outputs), p.outputs, y + ((m + r) * p.y_row), p.y_output);
         }
         tw_sn_f16_mode(0u);
     }

@@ -13,7 +13,7 @@
 static inline int32_t toy_nearest(float x)
 {
     if (!(x > -131072.0f)) {
-        return x < 0.0f ? -131072 : 0;
+        return (x < 0.0f) ? -131072 : 0;
     }
     if (!(x < 131072.0f)) {
         return 131072;
@@ -21,10 +21,10 @@ static inline int32_t toy_nearest(float x)
     const int32_t whole = (int32_t)x;
     const float rest = x - (float)whole; /* exact: the fraction of a float is a float */
     const int32_t odd = whole & 1;
-    if (rest > 0.5f || (rest == 0.5f && odd != 0)) {
+    if ((rest > 0.5f) || ((rest == 0.5f) && (odd != 0))) {
         return whole + 1;
     }
-    return rest < -0.5f || (rest == -0.5f && odd != 0) ? whole - 1 : whole;
+    return ((rest < -0.5f) || ((rest == -0.5f) && (odd != 0))) ? (whole - 1) : whole;
 }
 
 /* Real values of mfcc:0 as it stores them, kept between -128 and 127. */
@@ -34,7 +34,7 @@ static inline void toy_quantize_mfcc_0(const float *real, int8_t *stored)
         const float scaled = real[i] / TOY_IN_MFCC_0_SCALE;
         const int32_t nearest = toy_nearest(scaled);
         const int32_t moved = nearest + TOY_IN_MFCC_0_ZERO_POINT;
-        stored[i] = (int8_t)(moved < -128 ? -128 : (moved > 127 ? 127 : moved));
+        stored[i] = (int8_t)((moved < -128) ? -128 : ((moved > 127) ? 127 : moved));
     }
 }
 

@@ -38,7 +38,10 @@ typedef struct {
 
 /* How far a run has come whose inputs or outputs pass in rows. Members are private. */
 typedef struct {
-    int32_t at, turn, call; /* the place in the order of calls */
+    /* the place in the order of calls */
+    int32_t at;
+    int32_t turn;
+    int32_t call;
     int32_t entered;
     tw_status waiting; /* TW_OK: for nothing */
 } tw_progress;
@@ -47,7 +50,9 @@ typedef struct {
 typedef struct {
     const uint8_t *rows; /* that were handed over, and not taken yet */
     int32_t count;
-    int32_t row_stride, block_stride; /* bytes */
+    /* bytes */
+    int32_t row_stride;
+    int32_t block_stride;
     int32_t wanted;                   /* now: there is room for so many */
     int32_t due;                      /* where there are several inputs: asked for by calls so far */
     uint32_t left;                    /* of all, not taken yet */
@@ -57,7 +62,9 @@ typedef struct {
 typedef struct {
     uint8_t *rows; /* where there is room for them */
     int32_t count;
-    int32_t row_stride, block_stride; /* bytes */
+    /* bytes */
+    int32_t row_stride;
+    int32_t block_stride;
     int32_t ready;                    /* for the call that waits */
     uint32_t left;                    /* of all, not given yet */
 } tw_departure;

@@ -22,8 +22,8 @@
 #  error "the constants are little endian"
 #endif
 _Static_assert((-1 >> 1) == -1, "right shift of negative numbers must be arithmetic");
-_Static_assert(TOY_IN_MFCC_0_SIZE == TOY_IN_MFCC_0_ELEMENTS * sizeof(int8_t), "size of mfcc_0");
-_Static_assert(TOY_OUT_SCORES_SIZE == TOY_OUT_SCORES_ELEMENTS * sizeof(int8_t), "size of scores");
+_Static_assert(TOY_IN_MFCC_0_SIZE == (TOY_IN_MFCC_0_ELEMENTS * sizeof(int8_t)), "size of mfcc_0");
+_Static_assert(TOY_OUT_SCORES_SIZE == (TOY_OUT_SCORES_ELEMENTS * sizeof(int8_t)), "size of scores");
 
 #ifndef TW_STEP /* never inlined: a profiler sees every step, and stack frames do not add up */
 #  if defined(__GNUC__) && __GNUC__ >= 8 && !defined(__clang__)
@@ -167,13 +167,13 @@ static int tw_on_step(const toy_ctx *ctx, uint32_t step, tw_phase phase)
     return 0;
 #else
     const tw_hooks *const hooks = ctx->hooks;
-    return hooks != NULL && hooks->on_step != NULL ? hooks->on_step(hooks->user, step, phase) : 0;
+    return ((hooks != NULL) && (hooks->on_step != NULL)) ? hooks->on_step(hooks->user, step, phase) : 0;
 #endif
 }
 
 static int tw_misaligned(const void *pointer, uintptr_t align)
 {
-    return (uintptr_t)pointer % align != 0u;
+    return ((uintptr_t)pointer % align) != 0u;
 }
 
 static tw_status tw_check_constants(const void *blob, uint32_t size_bytes, uintptr_t align)
@@ -182,11 +182,11 @@ static tw_status tw_check_constants(const void *blob, uint32_t size_bytes, uintp
     if (blob == NULL) {
         return TW_ERR_ARG;
     }
-    if (tw_misaligned(blob, align)) {
+    if (tw_misaligned(blob, align) != 0) {
         return TW_ERR_ALIGN;
     }
-    memcpy(header, blob, sizeof header);
-    return header[0] == TOY_PLAN_ID && header[1] == size_bytes ? TW_OK : TW_ERR_PLAN;
+    (void)memcpy(header, blob, sizeof header);
+    return ((header[0] == TOY_PLAN_ID) && (header[1] == size_bytes)) ? TW_OK : TW_ERR_PLAN;
 }
 
 tw_status toy_init(toy_ctx *ctx, const toy_pools *pools, void *state, const toy_constants *constants,
@@ -206,11 +206,11 @@ tw_status toy_init(toy_ctx *ctx, const toy_pools *pools, void *state, const toy_
     if (pools->ram == NULL) {
         return TW_ERR_ARG;
     }
-    if (tw_misaligned(pools->ram, TOY_POOL_RAM_ALIGN)) {
+    if (tw_misaligned(pools->ram, TOY_POOL_RAM_ALIGN) != 0) {
         return TW_ERR_ALIGN;
     }
     ctx->constants.flash = TOY_LINKED_FLASH;
-    if (constants != NULL && constants->flash != NULL) {
+    if ((constants != NULL) && (constants->flash != NULL)) {
         ctx->constants.flash = constants->flash;
     }
     status = tw_check_constants(ctx->constants.flash, TOY_CONST_FLASH_SIZE,
@@ -233,13 +233,13 @@ tw_status toy_run(toy_ctx *ctx, const toy_inputs *inputs, const toy_outputs *out
     if (inputs == NULL || inputs->mfcc_0 == NULL) {
         return TW_ERR_ARG;
     }
-    if (tw_misaligned(inputs->mfcc_0, TOY_IN_MFCC_0_ALIGN)) {
+    if (tw_misaligned(inputs->mfcc_0, TOY_IN_MFCC_0_ALIGN) != 0) {
         return TW_ERR_ALIGN;
     }
     if (outputs == NULL || outputs->scores == NULL) {
         return TW_ERR_ARG;
     }
-    if (tw_misaligned(outputs->scores, TOY_OUT_SCORES_ALIGN)) {
+    if (tw_misaligned(outputs->scores, TOY_OUT_SCORES_ALIGN) != 0) {
         return TW_ERR_ALIGN;
     }
     uint8_t *const ram = (uint8_t *)ctx->pools.ram;

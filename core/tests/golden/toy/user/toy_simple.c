@@ -25,5 +25,5 @@ tw_status toy(const int8_t mfcc_0[TOY_IN_MFCC_0_ELEMENTS], int8_t scores[TOY_OUT
     tw_in.mfcc_0 = mfcc_0;
     tw_out.scores = scores;
     tw_result = toy_init(&tw_ctx, &tw_pools, NULL, NULL, NULL);
-    return tw_result == TW_OK ? toy_run(&tw_ctx, &tw_in, &tw_out) : tw_result;
+    return (tw_result == TW_OK) ? toy_run(&tw_ctx, &tw_in, &tw_out) : tw_result;
 }
