@@ -97,9 +97,7 @@ EXPORTERS = (
     Exporter(name="platformio", summary="library.json: a PlatformIO library", files=platformio),
     Exporter(name="arduino", summary="an Arduino library with an example sketch, below arduino/", files=arduino),
     Exporter(name="esp-idf", summary="an ESP-IDF component, below esp-idf/", files=esp_idf),
-    Exporter(
-        name="misra", summary="PREFIX_misra.md: required MISRA C:2012 rules that the code deviates from", files=misra
-    ),
+    Exporter(name="misra", summary="PREFIX_misra.md: rules of MISRA C:2012 that the code deviates from", files=misra),
     Exporter(name="cmsis-pack", summary="tilewright.PREFIX.pdsc: the folder is a CMSIS-Pack", files=cmsis_pack),
 )
 

@@ -111,7 +111,7 @@ class _Wanted:
     show_default=True,
     metavar="NAME,...",
     help="Build systems to write for: cmake, make, zephyr, platformio, arduino, esp-idf, cmsis-pack, or a plugin's "
-    "exporter.",
+    "exporter; misra lists deviations from MISRA C:2012.",
 )
 @option("--selftest", is_flag=True, help="Also generate a self-test with embedded vectors.")
 @option(

@@ -25,7 +25,7 @@ ${licences}
 #if FLT_EVAL_METHOD == 1 || FLT_EVAL_METHOD == 2
 #  error "float must be evaluated as float (on 32-bit x86: -msse2 -mfpmath=sse)"
 #endif
-_Static_assert(sizeof(float) == 4, "float must have 32 bits");
+_Static_assert(sizeof(float) == 4u, "float must have 32 bits");
 % endif
 _Static_assert((-1 >> 1) == -1, "right shift of negative numbers must be arithmetic");
 % if program.team:

@@ -55,7 +55,7 @@ TW_KERNEL void tw_matmul_${kind}(const ${record} p, const ${stored} *a, const ${
                 s2 += v * ${load("b2[k * p.b_depth]")};
                 s3 += v * ${load("b3[k * p.b_depth]")};
             }
-            ym[n * p.y_column] = ${rounded(record + "_finish(&p, s0, c, cm + n * p.c_column)")};
+            ym[n * p.y_column] = ${rounded(record + "_finish(&p, s0, c, cm + (n * p.c_column))")};
             ym[(n + 1) * p.y_column] = ${rounded(record + "_finish(&p, s1, c, cm + (n + 1) * p.c_column)")};
             ym[(n + 2) * p.y_column] = ${rounded(record + "_finish(&p, s2, c, cm + (n + 2) * p.c_column)")};
             ym[(n + 3) * p.y_column] = ${rounded(record + "_finish(&p, s3, c, cm + (n + 3) * p.c_column)")};
@@ -66,7 +66,7 @@ TW_KERNEL void tw_matmul_${kind}(const ${record} p, const ${stored} *a, const ${
             for (int32_t k = 0; k < p.depth; ++k) {
                 sum += ${load("am[k * p.a_depth]")} * ${load("bn[k * p.b_depth]")};
             }
-            ym[n * p.y_column] = ${rounded(record + "_finish(&p, sum, c, cm + n * p.c_column)")};
+            ym[n * p.y_column] = ${rounded(record + "_finish(&p, sum, c, cm + (n * p.c_column))")};
         }
     }
 }

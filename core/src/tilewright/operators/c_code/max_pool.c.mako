@@ -16,7 +16,7 @@ TW_KERNEL void tw_max_window_${short}(const tw_pool *p, tw_taps depth, tw_taps r
                 for (int32_t c = 0; c < p->channels; ++c) {
                     const ${type} v = xt[c * p->x_channel];
                     const ${type} largest = y[c * p->y_channel];
-                    y[c * p->y_channel] = v > largest${" || v != v" if floating else ""} ? v : largest;
+                    y[c * p->y_channel] = (${"(v > largest) || (v != v)" if floating else "v > largest"}) ? v : largest;
                 }
             }
         }

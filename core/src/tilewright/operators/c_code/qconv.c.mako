@@ -89,8 +89,8 @@ TW_KERNEL void ${function}_window(const tw_qconv *p, tw_taps depth, tw_taps row,
     for (int32_t o = 0; o < p->outputs;) {
         const int32_t room = p->outputs - o;
         const int32_t count = ((room >= 4) && ((p->group_outputs == 1) || (left >= 4))) ? 4 : 1;
-        const int32_t *const bo = b ? (b + o) : b;
-        const int32_t *const zo = z ? (z + o) : z;
+        const int32_t *const bo = b ? &b[o] : b;
+        const int32_t *const zo = z ? &z[o] : z;
         if (count == 4) {
             ${function}_outputs(p, 4, (p->group_outputs == 1) ? group : 0, depth, row, column, x + at,
                 w + (o * p->w_output), bo, r + o, zo, y + (o * p->y_channel));

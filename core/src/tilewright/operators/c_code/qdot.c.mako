@@ -29,7 +29,10 @@ TW_KERNEL void ${dot}_4(${dot} p, const ${x_type} *x, const ${w_type} *w, int${b
     const int32_t z1 = z ? z[1] : 0;
     const int32_t z2 = z ? z[2] : 0;
     const int32_t z3 = z ? z[3] : 0;
-    int${bits}_t sum0 = acc[0], sum1 = acc[1], sum2 = acc[2], sum3 = acc[3];
+    int${bits}_t sum0 = acc[0];
+    int${bits}_t sum1 = acc[1];
+    int${bits}_t sum2 = acc[2];
+    int${bits}_t sum3 = acc[3];
     for (int32_t i = 0; i < p.count; ++i) {
         const ${x_type} *const xi = x + (i * p.x_step);
         const ${w_type} *const wi = w + (i * p.w_step);

@@ -30,12 +30,12 @@ TW_KERNEL void ${function}(const tw_qgemm p, const ${x_type} *a, const ${w_type}
         ${y_type} *const ym = y + (m * p.y_row);
         int32_t n = 0;
         for (; (n + 4) <= p.columns; n += 4) {
-            ${function}_columns(&p, 4, am, bm + (n * p.b_column), c ? (c + n) : c, r + (n * p.own),
-                z ? (z + (n * p.own)) : z, ym + (n * p.y_column));
+            ${function}_columns(&p, 4, am, bm + (n * p.b_column), c ? &c[n] : c, r + (n * p.own),
+                z ? &z[n * p.own] : z, ym + (n * p.y_column));
         }
         for (; n < p.columns; ++n) {
-            ${function}_columns(&p, 1, am, bm + (n * p.b_column), c ? (c + n) : c, r + (n * p.own),
-                z ? (z + (n * p.own)) : z, ym + (n * p.y_column));
+            ${function}_columns(&p, 1, am, bm + (n * p.b_column), c ? &c[n] : c, r + (n * p.own),
+                z ? &z[n * p.own] : z, ym + (n * p.y_column));
         }
     }
 }

@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tilewright.c_text.layout import WIDTH
 from tilewright.c_text.rendering import render_call, render_source
+from tilewright.emit.ctree import print_code
 from tilewright.errors import TilewrightError
 from tilewright.ir.access.index_map import Window
 from tilewright.ir.code_fragments import ordered
@@ -213,7 +215,7 @@ def _names(count: int) -> list[str]:
 def _function(trial: Trial, name: str) -> str:
     head = f"void {name}(void *const *tw_p{', const int32_t *tw_v' if trial.values else ''})"
     used = ["    (void)tw_p;", *(["    (void)tw_v;"] if trial.values else [])]
-    return "\n".join((f"{head};", head, "{", f"    {render_call(trial.kernel, trial.call)}", *used, "}", ""))
+    return "\n".join((f"{head};", head, "{", *print_code(render_call(trial.kernel, trial.call), WIDTH), *used, "}", ""))
 
 
 def _library(text: str, folder: Path, flags: Sequence[str]) -> ctypes.CDLL:

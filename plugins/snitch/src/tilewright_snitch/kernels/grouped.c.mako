@@ -59,7 +59,7 @@ TW_SN_APART void ${function}(const tw_sn_windows *p, tw_sn_products *q, const ${
         const int32_t group = (g.first_output + o) / g.outputs;
         const int32_t left = ((group + 1) * g.outputs) - g.first_output - o;
         q->outputs = (left < (outputs - o)) ? left : (outputs - o);
-        ${function}_one(p, q, low, high, x + ((group * p->channels) - g.first_channel), w + (o * p->w_output), b ? (b + o) : b,
+        ${function}_one(p, q, low, high, x + ((group * p->channels) - g.first_channel), w + (o * p->w_output), b ? &b[o] : b,
                         y + (o * q->y_output), lanes);
     }
 }
