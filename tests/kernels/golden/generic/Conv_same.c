@@ -144,7 +144,7 @@ TW_KERNEL void tw_conv_groups_f32(const tw_conv *p, tw_taps depth, tw_taps row, 
     int32_t left = p->group_outputs - skipped; /* outputs of the first group that the tile has */
     for (int32_t o = 0; o < p->outputs;) {
         const int32_t count = (left < (p->outputs - o)) ? left : (p->outputs - o);
-        tw_conv_window_f32(p, count, depth, row, column, x, w + (o * p->w_output), b ? (b + o) : b, y
+        tw_conv_window_f32(p, count, depth, row, column, x, w + (o * p->w_output), b ? &b[o] : b, y
             + (o * p->y_channel));
         o += count;
         x += (o < p->outputs) ? (p->group_inputs * p->x_channel) : 0;

@@ -61,7 +61,7 @@ TW_KERNEL void tw_matmul_f32(const tw_matmul p, const float *a, const float *b, 
                 s2 += v * b2[k * p.b_depth];
                 s3 += v * b3[k * p.b_depth];
             }
-            ym[n * p.y_column] = tw_matmul_finish(&p, s0, c, cm + n * p.c_column);
+            ym[n * p.y_column] = tw_matmul_finish(&p, s0, c, cm + (n * p.c_column));
             ym[(n + 1) * p.y_column] = tw_matmul_finish(&p, s1, c, cm + (n + 1) * p.c_column);
             ym[(n + 2) * p.y_column] = tw_matmul_finish(&p, s2, c, cm + (n + 2) * p.c_column);
             ym[(n + 3) * p.y_column] = tw_matmul_finish(&p, s3, c, cm + (n + 3) * p.c_column);
@@ -72,7 +72,7 @@ TW_KERNEL void tw_matmul_f32(const tw_matmul p, const float *a, const float *b, 
             for (int32_t k = 0; k < p.depth; ++k) {
                 sum += am[k * p.a_depth] * bn[k * p.b_depth];
             }
-            ym[n * p.y_column] = tw_matmul_finish(&p, sum, c, cm + n * p.c_column);
+            ym[n * p.y_column] = tw_matmul_finish(&p, sum, c, cm + (n * p.c_column));
         }
     }
 }

@@ -27,7 +27,8 @@ TW_KERNEL float tw_expf(float x)
         return INFINITY;
     }
     const float scaled = x * 0x1.7154760000000p+0f;
-    const int32_t n = (int32_t)((scaled < 0.0f) ? (scaled - 0.5f) : (scaled + 0.5f));
+    const float moved = (scaled < 0.0f) ? (scaled - 0.5f) : (scaled + 0.5f);
+    const int32_t n = (int32_t)moved;
     const float r = (x - ((float)n * 0x1.62e4000000000p-1f)) - ((float)n * 0x1.7f7d1c0000000p-20f);
     const float q = 0x1.0000000000000p-1f
         + (r * (0x1.5554660000000p-3f
@@ -56,7 +57,8 @@ TW_KERNEL float tw_expm1f(float x)
         return INFINITY;
     }
     const float scaled = x * 0x1.7154760000000p+0f;
-    const int32_t n = (int32_t)((scaled < 0.0f) ? (scaled - 0.5f) : (scaled + 0.5f));
+    const float moved = (scaled < 0.0f) ? (scaled - 0.5f) : (scaled + 0.5f);
+    const int32_t n = (int32_t)moved;
     const float r = (x - ((float)n * 0x1.62e4000000000p-1f)) - ((float)n * 0x1.7f7d1c0000000p-20f);
     const float q = 0x1.0000000000000p-1f
         + (r * (0x1.5555540000000p-3f

@@ -82,7 +82,7 @@ TW_KERNEL void tw_max_window_f32(const tw_pool *p, tw_taps depth, tw_taps row, t
                 for (int32_t c = 0; c < p->channels; ++c) {
                     const float v = xt[c * p->x_channel];
                     const float largest = y[c * p->y_channel];
-                    y[c * p->y_channel] = v > largest || v != v ? v : largest;
+                    y[c * p->y_channel] = ((v > largest) || (v != v)) ? v : largest;
                 }
             }
         }

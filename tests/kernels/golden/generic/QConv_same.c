@@ -162,7 +162,10 @@ TW_KERNEL void tw_dot_i8_i8_acc32_4(tw_dot_i8_i8_acc32 p, const int8_t *x, const
     const int32_t z1 = z ? z[1] : 0;
     const int32_t z2 = z ? z[2] : 0;
     const int32_t z3 = z ? z[3] : 0;
-    int32_t sum0 = acc[0], sum1 = acc[1], sum2 = acc[2], sum3 = acc[3];
+    int32_t sum0 = acc[0];
+    int32_t sum1 = acc[1];
+    int32_t sum2 = acc[2];
+    int32_t sum3 = acc[3];
     for (int32_t i = 0; i < p.count; ++i) {
         const int8_t *const xi = x + (i * p.x_step);
         const int8_t *const wi = w + (i * p.w_step);
@@ -266,8 +269,8 @@ TW_KERNEL void tw_qconv_i8_i8_i8_acc32_window(const tw_qconv *p, tw_taps depth, 
     for (int32_t o = 0; o < p->outputs;) {
         const int32_t room = p->outputs - o;
         const int32_t count = ((room >= 4) && ((p->group_outputs == 1) || (left >= 4))) ? 4 : 1;
-        const int32_t *const bo = b ? (b + o) : b;
-        const int32_t *const zo = z ? (z + o) : z;
+        const int32_t *const bo = b ? &b[o] : b;
+        const int32_t *const zo = z ? &z[o] : z;
         if (count == 4) {
             tw_qconv_i8_i8_i8_acc32_outputs(p, 4, (p->group_outputs == 1) ? group : 0, depth, row, column, x + at,
                 w + (o * p->w_output), bo, r + o, zo, y + (o * p->y_channel));

@@ -112,7 +112,10 @@ TW_KERNEL void tw_dot_i8_i8_acc32_4(tw_dot_i8_i8_acc32 p, const int8_t *x, const
     const int32_t z1 = z ? z[1] : 0;
     const int32_t z2 = z ? z[2] : 0;
     const int32_t z3 = z ? z[3] : 0;
-    int32_t sum0 = acc[0], sum1 = acc[1], sum2 = acc[2], sum3 = acc[3];
+    int32_t sum0 = acc[0];
+    int32_t sum1 = acc[1];
+    int32_t sum2 = acc[2];
+    int32_t sum3 = acc[3];
     for (int32_t i = 0; i < p.count; ++i) {
         const int8_t *const xi = x + (i * p.x_step);
         const int8_t *const wi = w + (i * p.w_step);
@@ -157,12 +160,12 @@ TW_KERNEL void tw_qgemm_i8_i8_i8_acc32(const tw_qgemm p, const int8_t *a, const 
         int8_t *const ym = y + (m * p.y_row);
         int32_t n = 0;
         for (; (n + 4) <= p.columns; n += 4) {
-            tw_qgemm_i8_i8_i8_acc32_columns(&p, 4, am, bm + (n * p.b_column), c ? (c + n) : c, r + (n * p.own),
-                z ? (z + (n * p.own)) : z, ym + (n * p.y_column));
+            tw_qgemm_i8_i8_i8_acc32_columns(&p, 4, am, bm + (n * p.b_column), c ? &c[n] : c, r + (n * p.own),
+                z ? &z[n * p.own] : z, ym + (n * p.y_column));
         }
         for (; n < p.columns; ++n) {
-            tw_qgemm_i8_i8_i8_acc32_columns(&p, 1, am, bm + (n * p.b_column), c ? (c + n) : c, r + (n * p.own),
-                z ? (z + (n * p.own)) : z, ym + (n * p.y_column));
+            tw_qgemm_i8_i8_i8_acc32_columns(&p, 1, am, bm + (n * p.b_column), c ? &c[n] : c, r + (n * p.own),
+                z ? &z[n * p.own] : z, ym + (n * p.y_column));
         }
     }
 }

@@ -96,7 +96,7 @@ TW_KERNEL tw_span tw_span_clipped(int32_t first, int32_t end, int32_t size)
 {
     const int32_t low = tw_clamp(first, 0, size);
     const int32_t high = tw_clamp(end, 0, size);
-    const tw_span span = {low, (high > low) ? (high - low) : 0, (first < 0) ? -first : 0, (end > size) ? (end - size)
+    const tw_span span = {low, (high > low) ? (high - low) : 0, (first < 0) ? (-first) : 0, (end > size) ? (end - size)
         : 0};
     return span;
 }
@@ -104,7 +104,7 @@ TW_KERNEL tw_span tw_span_clipped(int32_t first, int32_t end, int32_t size)
 /* Division towards minus infinity, and the smallest and largest of low % by, (low + 1) % by, .., high % by. */
 TW_KERNEL int32_t tw_floor_div(int32_t value, int32_t by)
 {
-    return (value >= 0) ? (value / by) : -((by - 1 - value) / by);
+    return (value >= 0) ? (value / by) : (-((by - 1 - value) / by));
 }
 
 TW_KERNEL int32_t tw_mod_low(int32_t low, int32_t high, int32_t by)
