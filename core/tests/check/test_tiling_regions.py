@@ -126,7 +126,9 @@ def two_cut_hops() -> Made:
     far = hop((("h", 8),), ("l3", "l2"), a_X=Copy(level=1), b_Y=Copy(level=1, buffers=2))
     near = hop((("h", 2),), a_X=Copy(level=1, buffers=2), a_W=Copy(level=0), b_W=Copy(level=0), b_Y=Copy(level=1))
     return Made(
-        region=Region(steps=("a", "r", "b"), hops=(far, near), schedule="tiles", internal_values=held("recomputed", "a", "r")),
+        region=Region(
+            steps=("a", "r", "b"), hops=(far, near), schedule="tiles", internal_values=held("recomputed", "a", "r")
+        ),
         sizes={
             "a.X@l2#0": 10 * ROW, "b.Y@l2#0": 8 * ROW, "b.Y@l2#1": 8 * ROW,
             "a.X@l1#0": 6 * ROW, "a.X@l1#1": 6 * ROW, "a.Y@l1#0": 4 * ROW, "r.Y@l1#0": 4 * ROW, "b.Y@l1#0": 2 * ROW,

@@ -88,7 +88,9 @@ def drawn(draw: random.Random, steps: tuple[CheckedStep, ...]) -> Region:
         loops |= dict(nest)
         hops.append(Hop(outer=far, inner=near, nest=nest))
     held = {
-        step.outputs[0].value: InternalValue(memory="l1", form=draw.choice(["rolling", "rolling", "recomputed", "whole"]))
+        step.outputs[0].value: InternalValue(
+            memory="l1", form=draw.choice(["rolling", "rolling", "recomputed", "whole"])
+        )
         for step in steps[:-1]
     }  # fmt: skip
     return Region(steps=STEPS, hops=tuple(hops), schedule="tiles", internal_values=held)
