@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -50,7 +51,7 @@ def test_from_64_kib_on_constants_are_no_c(toy: Any, more: int, form: str, monke
     program = toy.program(toy.graph())
     size = sum(pool.size_bytes for pool in program.constants)
     assert INCBIN_FROM_BYTES == 64 * 1024
-    monkeypatch.setattr("tilewright.emit.emit.INCBIN_FROM_BYTES", size - more)
+    monkeypatch.setattr(sys.modules["tilewright.emit.emit"], "INCBIN_FROM_BYTES", size - more)
     assert f"toy_weights{form}" in files(toy, program)
 
 

@@ -80,13 +80,13 @@ def test_every_layout_has_the_header_of_the_kernels(toy: Any, name: str) -> None
 # make
 
 
-@pytest.mark.slow
 @pytest.fixture
 def make(cc: Any, tool: Any) -> tuple[str, ...]:
     """GNU make, with the C compiler that the product finds."""
     return (tool("make"), f"CC={shlex.join(cc())}", f"AR={tool('ar')}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("form", "layout"), [("c", "single"), ("incbin", "single"), ("incbin", "split")])
 def test_make_builds_and_runs_the_selftest(toy: Any, tmp_path: Path, make: Any, form: Any, layout: Any) -> None:
     folder = written(made(toy, "make", form=form, selftest=True, layout=layout), tmp_path)

@@ -16,7 +16,7 @@ from importlib.resources.abc import Traversable
 
 from tilewright.ir.code_fragments import CodeFragment, FragmentTemplate
 
-CORE = "tilewright.operators"  # whose C all packages may include
+CORE = "tilewright.operators.c_code"  # whose C all packages may include
 PRELUDE = "prelude.h"
 
 _DIRECTIVE = re.compile(r'^#(?:pragma once|include (?:"(?P<file>[^"]+)"|(?P<system><[^>]+>)))\n', re.MULTILINE)

@@ -15,7 +15,14 @@ from tilewright.ir.machines.kernel import Kernel
 from tilewright.ir.machines.platform import Memory, MemoryHierarchy, Platform
 from tilewright.ir.tensors.dtypes import DType
 
-_FAMILIES = ("binary", "clip", "concat", "reshape", "slice", "transpose")
+_FAMILIES = (
+    "elementwise.binary",
+    "elementwise.clip",
+    "movement.concat",
+    "movement.reshape",
+    "movement.slice",
+    "movement.transpose",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -158,7 +159,7 @@ def test_what_is_only_compared_is_asked_once_and_not_listed(monkeypatch: pytest.
     scheduled, decisions = plan.tiled.scheduled, plan.decisions
     expected = made.tile(scheduled, decisions).groups
     before = made.work.spent
-    monkeypatch.setattr("tilewright.tile.tile.listed", lambda *_: pytest.fail("buffers are listed"))
+    monkeypatch.setattr(sys.modules["tilewright.tile.tile"], "listed", lambda *_: pytest.fail("buffers are listed"))
     groups = made.groups(scheduled, decisions)
     assert groups == expected
     assert made.groups(replace(scheduled, bound=with_memories(scheduled.bound, {"ram": 7})), decisions) is groups
