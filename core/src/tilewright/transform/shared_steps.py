@@ -14,7 +14,8 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from tilewright.c_text.identifiers import unique_identifiers
-from tilewright.ir.programs.expressions import NEVER, Expression, Field, Name, Reference
+from tilewright.c_text.layout import laid_out
+from tilewright.ir.programs.expressions import NEVER, Expression, Field, Name, Reference, Struct
 from tilewright.ir.programs.program import Parameter, Part, Program, StepCode
 from tilewright.ir.programs.statements import ByteRange, Comment, Declare, For, PartCall, Statement, statements_in
 from tilewright.ir.programs.statements import replaced as replaced_statements
@@ -129,8 +130,8 @@ def _shared(steps: Sequence[StepCode], offsets: frozenset[str]) -> Iterator[Step
     for step in steps:
         own = f"{step.function}_at"
         given = (*(one.variable for one in first.parameters), Reference(Name(own)))
-        listed = "".join(f"    {name},\n" for name in _offsets(step, offsets))
-        table = f"static const {kind} {own} = {{\n{listed}}};"
+        listed = Struct("", tuple(map(Name, _offsets(step, offsets))))
+        table = "\n".join(laid_out(f"static const {kind} {own} = ", listed, ";"))
         yield replace(
             step,
             declarations=(*((_typedef(kind, members), *first.declarations) if step is first else ()), table),
