@@ -254,7 +254,7 @@ def shared() -> Made:
 def over(form: str = "rolling") -> Made:
     """The clip in the bytes of what it reads."""
     made = rolling() if form == "rolling" else rolling().with_region(internal_values=held(form, "a", "r"))
-    made = made.with_held("r:0", over="a:0").without("r.Y@l1#0").with_copy(0, "a.X", window="box")
+    made = made.with_held("r:0", aliases="a:0").without("r.Y@l1#0").with_copy(0, "a.X", window="box")
     rows = {"rolling": (4, 4), "recomputed": (4, 6), "whole": (16, 16)}[form]
     return replace(made, sizes={**made.sizes, "a.Y@l1#0": rows[0] * ROW, "a.X@l1#0": rows[1] * ROW})
 
@@ -377,8 +377,8 @@ WRONG: Mapping[str, tuple[str, Callable[[], Made]]] = {
         lambda: replace(over(), around=plan(out=("a:0",))).with_copy(0, "a.Y", level=1),
     ),
     "over what is held otherwise": ("held otherwise", lambda: over().with_held("a:0", form="recomputed")),
-    "over what is not held": ("which it does not hold", lambda: over().with_held("r:0", over="x")),
-    "over itself": ("which it does not hold", lambda: over().with_held("r:0", over="r:0")),
+    "over what is not held": ("which it does not hold", lambda: over().with_held("r:0", aliases="x")),
+    "over itself": ("which it does not hold", lambda: over().with_held("r:0", aliases="r:0")),
     "over what its kernel still reads": ("does not allow", lambda: strict(over(), in_place=lambda site: ())),
     "what is held without hops": (
         "holds 'a:0'", lambda: Made(region=Region(steps=("a", "r", "b"), internal_values=held("whole", "a")), sizes={},

@@ -72,13 +72,16 @@ NODES = st.builds(
 COPIES = st.builds(Copy, level=st.integers(0, 3), buffers=st.integers(1, 2), window=st.sampled_from(["box", "rolling"]))
 HOPS = st.builds(
     Hop,
-    far=st.text(),
-    near=st.text(),
+    outer=st.text(),
+    inner=st.text(),
     nest=st.lists(st.builds(Cut, st.text(), st.integers())).map(tuple),
     copies=st.dictionaries(st.text(), COPIES),
 )
 HELD = st.builds(
-    InternalValue, memory=st.text(), form=st.sampled_from(["whole", "recomputed", "rolling"]), over=st.text(max_size=2)
+    InternalValue,
+    memory=st.text(),
+    form=st.sampled_from(["whole", "recomputed", "rolling"]),
+    aliases=st.text(max_size=2),
 )
 SUMS = st.builds(
     SplitReduction,
@@ -90,7 +93,7 @@ TILES = st.builds(
     Region,
     steps=st.lists(st.text(), min_size=1, max_size=2).map(tuple),
     hops=st.lists(HOPS, max_size=2).map(tuple),
-    order=st.sampled_from(["once", "tiles"]),
+    schedule=st.sampled_from(["once", "tiles"]),
     held=st.dictionaries(st.text(), HELD),
     sums=st.dictionaries(st.text(), SUMS),
     resident=st.dictionaries(st.text(), st.text()),

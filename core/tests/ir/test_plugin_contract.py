@@ -35,7 +35,7 @@ def refused(demand: Callable[..., object], *arguments: object) -> str:
 def test_the_function_is_named_with_its_place() -> None:
     error = wrong_answer("target 'acme'", settle, "settle", settle(Platform(name="acme", memories=())), "a Platform")
     assert error.message == "target 'acme': settle must return a Platform, found None"
-    assert error.where == f"ir/test_answers.py:{settle.__code__.co_firstlineno}"
+    assert error.where == f"ir/test_plugin_contract.py:{settle.__code__.co_firstlineno}"
     assert wrong_answer("target 'acme'", len, "settle", 3, "a Platform").where == ""  # it is written in C
 
 

@@ -59,7 +59,7 @@ def test_a_report_without_it_names_the_command_that_shows_it() -> None:
 
 def deployment(near: str, points: tuple[FrontPoint, ...] | None) -> Any:
     """As much of one as is looked at. `points` None: its front must not be asked for."""
-    platform = SimpleNamespace(near=near, engines=(Engine(name="cpu"),))
+    platform = SimpleNamespace(inner=near, engines=(Engine(name="cpu"),))
     known = {} if points is None else {"front": points}
     pins = Decisions()
     return SimpleNamespace(platform=platform, planner=SimpleNamespace(pins=pins), **known)

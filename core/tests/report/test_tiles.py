@@ -14,7 +14,7 @@ from tilewright.tile.cost.region_cost import HopCost
 
 def group(cycles: float = 9.0, *hops: tuple[str, str], claim: str = "") -> Any:
     """What `work` looks at of a group."""
-    region = SimpleNamespace(hops=[SimpleNamespace(far=far, near=near) for far, near in hops])
+    region = SimpleNamespace(hops=[SimpleNamespace(outer=far, inner=near) for far, near in hops])
     return SimpleNamespace(name="last", cycles=cycles, region=region, claim=claim)
 
 
@@ -57,7 +57,7 @@ def test_traffic_beside_what_must_move() -> None:
 
 def test_what_a_memory_holds() -> None:
     l1, l2 = Memory(name="l1", size_bytes=256, align=16), Memory(name="l2", size_bytes=None)
-    platform = SimpleNamespace(runtime_bytes={"l1": 100}, near="l1", memory={"l1": l1, "l2": l2}.get)
+    platform = SimpleNamespace(runtime_bytes={"l1": 100}, inner="l1", memory={"l1": l1, "l2": l2}.get)
     bound = SimpleNamespace(platform=platform)
     pools = [SimpleNamespace(memory=memory, used_bytes=size) for memory, size in (("l1", 30), ("l2", 500), ("l1", 4))]
     plan: Any = SimpleNamespace(tiled=SimpleNamespace(scheduled=SimpleNamespace(bound=bound)), pools=pools)

@@ -12,7 +12,7 @@ from tilewright.rewrite.passes import PASSES
 
 def test_every_pass_is_listed_once() -> None:
     folder = Path(tilewright.rewrite.__file__).parent
-    modules = [path.stem for path in sorted(folder.glob("*.py")) if "\nPASS = " in path.read_text(encoding="utf-8")]
+    modules = [path.stem for path in sorted(folder.rglob("*.py")) if "\nPASS = " in path.read_text(encoding="utf-8")]
     found = [import_module(f"tilewright.rewrite.{module}").PASS for module in modules]
     assert sorted(each.name for each in found) == sorted(each.name for each in PASSES)
     assert all(isinstance(each, GraphPass) and each.summary for each in PASSES)

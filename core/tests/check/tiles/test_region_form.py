@@ -87,9 +87,9 @@ WRONG: Mapping[str, Region] = {
     ),
     "there is no memory 'l9' to hold 'a:0' in": with_held("a:0", memory="l9"),
     "'cluster' cannot use 'a:0' in memory 'flash'": with_held("a:0", memory="flash"),
-    "'b:0' takes the bytes of 'c:0', which it does not hold": with_held("b:0", over="c:0"),
-    "'b:0' takes the bytes of 'b:0', which it does not hold": with_held("b:0", over="b:0"),
-    "'b:0' takes the bytes of 'a:0', which is held otherwise": with_held("b:0", over="a:0", form="rolling"),
+    "'b:0' takes the bytes of 'c:0', which it does not hold": with_held("b:0", aliases="c:0"),
+    "'b:0' takes the bytes of 'b:0', which it does not hold": with_held("b:0", aliases="b:0"),
+    "'b:0' takes the bytes of 'a:0', which is held otherwise": with_held("b:0", aliases="a:0", form="rolling"),
     "a loop is cut twice on the hop to 'l1'": with_hop(nest=(Cut("_lead1", 3), Cut("_lead1", 1))),
     "there is no loop 'q' to cut": with_hop(nest=(Cut("q", 3),)),
     "tiles of 0 trips of loop '_lead1' are no multiple of 1": with_hop(nest=(Cut("_lead1", 0),)),
@@ -125,7 +125,7 @@ def test_a_value_that_is_needed_outside_has_to_leave() -> None:
 
 
 def test_a_value_may_take_the_bytes_of_another_only_where_its_kernel_may_write_over_what_it_reads() -> None:
-    plan, over = clips(), with_held("b:0", over="a:0")
+    plan, over = clips(), with_held("b:0", aliases="a:0")
     assert not any("takes the bytes" in fault for fault in faults(over))
     strict = with_kernel(plan.scheduled.bound, "b", in_place=lambda site: ())
     changed = replace(plan, scheduled=replace(plan.scheduled, bound=strict))

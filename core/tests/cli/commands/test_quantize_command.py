@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from tilewright.cli.commands.quantize_command import command
 from tilewright.cli.main import _run
 
-DIGITS = Path(__file__).parents[3] / "examples" / "digits"
+DIGITS = Path(__file__).parents[4] / "examples" / "digits"
 
 
 @pytest.fixture

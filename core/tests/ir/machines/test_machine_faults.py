@@ -38,7 +38,7 @@ def test_what_is_sound_has_no_fault() -> None:
         ({"memories": [RAM, ROM]}, "memories that are no tuple of Memory"),
         ({"engines": ()}, "no engine"),
         ({"engines": (Engine(name="cpu"),) * 2}, "two engines named 'cpu'"),
-        ({"near": "l1"}, "near='l1', and no memory 'l1'"),
+        ({"inner": "l1"}, "inner='l1', and no memory 'l1'"),
         ({"runtime_bytes": {"stack": 8}}, "runtime_bytes of other memories, and no memory 'stack'"),
         ({"copies": (CopyPath(source="rom", target="l1"),)}, "copies from 'rom' to 'l1', and no memory 'l1'"),
         ({"options": (Option(name="a", help="", default="c", choices=("b",)),)}, "default 'c', which is not among"),

@@ -108,7 +108,7 @@ def test_integers_are_refused_where_the_function_is_not_theirs() -> None:
 @pytest.mark.slow
 def test_the_c_holds_the_derived_coefficients() -> None:
     source = "".join(path.read_text() for path in Path(c_source.__file__).parent.glob("functions/*.h"))
-    literals = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "function_coefficients.py"))["literals"]
+    literals = runpy.run_path(str(Path(__file__).parents[3] / "tools" / "function_coefficients.py"))["literals"]
     missing = [f"{name}: {text}" for name, texts in literals().items() for text in texts if text not in source]
     assert not missing
 

@@ -87,7 +87,7 @@ def test_of_ways_that_take_the_same_the_fastest_is_planned(
     plans = {1.009: found, 1.001: replace(found)}
     (one, *_) = line_buffer_candidates(fastest, whole_.tiled.scheduled, None)
     size = ram_bytes(found)
-    ways = [replace(one, size_bytes=size - 100, cycle_ratio=1.009), replace(one, size_bytes=size, slowdown=1.001)]
+    ways = [replace(one, size_bytes=size - 100, cycle_ratio=1.009), replace(one, size_bytes=size, cycle_ratio=1.001)]
     monkeypatch.setattr(row_choice, "planned_candidate", lambda planner, way, platform: plans[way.cycle_ratio])
     assert smallest_plan(fastest, whole_, ways, 2) is plans[1.001]
 

@@ -43,7 +43,7 @@ def test_ram_takes_less_and_says_what_it_costs(planned: Planned) -> None:
 
 def test_the_note_says_so_where_rows_take_no_longer(monkeypatch: pytest.MonkeyPatch, planned: Planned) -> None:
     plan = planned("ram")
-    monkeypatch.setattr(row_costs, "slowdown", lambda plan: -0.01)
+    monkeypatch.setattr(row_costs, "cycle_ratio", lambda plan: -0.01)
     (note,) = line_buffer_notes(plan, vocabulary())
     assert "no more cycles than layer by layer" in note.message and "-" not in note.message
 

@@ -68,9 +68,9 @@ def test_transfers_of_tiles_and_of_the_whole(sum_in: Any) -> None:
 def test_tables_are_shared_by_spaces_of_a_step(sum_in: Any) -> None:
     space = sum_in(1 << 12)
     tables = SpaceTables(space)
-    problems = [TilingProblem(replace(space, room_bytes=room), "single", tables) for room in (100, 1000)]
+    problems = [TilingProblem(replace(space, available_bytes=room), "single", tables) for room in (100, 1000)]
     assert [problem.available_bytes for problem in problems] == [100, 1000]
-    assert TilingProblem(replace(space, room_bytes=None), "single", tables).available_bytes == float("inf")
+    assert TilingProblem(replace(space, available_bytes=None), "single", tables).available_bytes == float("inf")
     problems[0].computes(HALVES)
     assert problems[1].tables.computes
     assert [problem.bound for problem in problems] == [3 * 192, 3 * 192]

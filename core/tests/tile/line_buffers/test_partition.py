@@ -125,7 +125,7 @@ def test_bytes_that_a_step_cannot_do_with_end_the_search(monkeypatch: pytest.Mon
         asked.append(step)
         return ()
 
-    monkeypatch.setattr("tilewright.tile.line_buffers.partition.overlaid", nothing)
+    monkeypatch.setattr("tilewright.tile.line_buffers.partition.overlaid_step", nothing)
     assert overlaid_steps(machine, float("inf"), least - 1)[1] == ()
     assert len(asked) == 1
 
@@ -137,7 +137,7 @@ def test_every_step_is_looked_at_once_for_outputs_over_what_is_read(monkeypatch:
         asked.append(step)
         return overlaid_step(alike, step)
 
-    monkeypatch.setattr("tilewright.tile.line_buffers.partition.overlaid", counted)
+    monkeypatch.setattr("tilewright.tile.line_buffers.partition.overlaid_step", counted)
     rounds = 0
     for seed in SEEDS:
         asked.clear()

@@ -113,7 +113,7 @@ def test_no_more_steps_are_played_than_fit_together(monkeypatch: pytest.MonkeyPa
     lives, lengths = Lifetimes(LineBufferAnalysis(on_one_memory(sketch.finish(value)))), []
     monkeypatch.setattr(
         row_segments,
-        "played",
+        "simulated",
         lambda lives, first, last, way: lengths.append(last - first + 1) or simulated(lives, first, last, way),
     )
     assert [*segments(StepSignatures(lives), 19, 800)]

@@ -14,6 +14,7 @@ from xpulp_iss import Machine
 
 from tilewright.api import align_up
 from tilewright.c_text.rendering import render_call, render_source
+from tilewright.emit.ctree import print_code
 from tilewright.ir.access.index_map import Window
 from tilewright.ir.code_fragments import ordered
 from tilewright.ir.graphs.graph import Site
@@ -76,7 +77,7 @@ def kernel_text(kernel: Kernel, call: Call) -> str:
             '#define INFINITY __builtin_inff()\n#define NAN __builtin_nanf("")',
             *(section.text for section in ordered((c_fragment("prelude.h"), *render_source(kernel, call)))),
             "void tw_test(void *const *tw_p);\nvoid tw_test(void *const *tw_p)\n{",
-            str(render_call(kernel, call)),
+            *print_code(render_call(kernel, call), 120),
             "}",
             LIBRARY,
         )

@@ -9,7 +9,7 @@ static struct {
     int32_t seen, stripe;
 } traced[] = {
 % for one in traced:
-    {${one.step}u, ${0 if one.axis is not None else one.trips}, 0, 0},
+    {${one.step}u, ${0 if one.axis is not None else one.extents}, 0, 0},
 % endfor
 };
 enum { TRACED = ${len(traced)} };

@@ -46,7 +46,7 @@ static const char *const steps[] = {
 static const twin_machine machine = {
     arenas, ${len(machine.arenas)}u, tiles, ${len(machine.tiles)}u, memories, ${len(machine.memories)}u,
     paths, ${len(machine.paths)}u, ${len(machine.engines)}u, steps, ${len(machine.steps)}u,
-    ${machine.cores}u, ${int(machine.extra_mover)},
+    ${machine.cores}u, ${int(machine.dma_core)},
 };
 
 % for index, area in enumerate(areas):
