@@ -24,6 +24,7 @@ from tilewright.api.passes import (
     KernelWait,
     Live,
     Mark,
+    NamesInFull,
     Parameter,
     Part,
     PartCall,
@@ -91,6 +92,10 @@ assert step.function.startswith("digits_f32_")
 base = Parameter(type="uint8_t *", name="l1", given=Field(Name("pools"), "l1", arrow=True))
 fetch = Part(role="fetch", function="digits_fetch", comment=(), parameters=(base,), body=())
 assert list(replace(step, body=(), parts=(fetch,)).statements) == []
+
+# %% NamesInFull
+# What comments of the generated C call `conv1`, and its name in the model, once at the end of the source file.
+assert NamesInFull(of="conv1", names=("/body/conv1/Conv",)).names == ("/body/conv1/Conv",)
 
 # %% ProgramPool, Port, PortRows
 # The memories that the program uses, and where inputs and outputs are.

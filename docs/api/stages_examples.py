@@ -22,6 +22,7 @@ from tilewright.api.stages import (
     Staging,
     Step,
     Storage,
+    TensorParameter,
     Tiled,
 )
 
@@ -81,6 +82,10 @@ assert away == ()  # `generic` has one memory of each kind
 # What is written: relative path and bytes.
 artifact: Artifact = plan.artifact
 assert "digits_int8.c" in artifact.files
+
+# %% TensorParameter
+# The parameters of the simple API, in order, as an exporter needs them for a sketch or a shim.
+assert all(isinstance(one, TensorParameter) for one in artifact.parameters)
 
 # %% Decisions, Staging, Recomputation
 # Whatever is chosen rather than derived. What `pins` decides, no stage changes; the rest stays open.

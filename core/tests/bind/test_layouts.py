@@ -22,7 +22,13 @@ from tilewright.testing.sketch import Sketch
 
 FAMILIES = [
     importlib.import_module(f"tilewright.operators.{name}")
-    for name in ("clip", "conv", "reshape", "row_ports", "transpose")
+    for name in (
+        "elementwise.clip",
+        "convolution.conv",
+        "movement.reshape",
+        "movement.arrivals",
+        "movement.transpose",
+    )
 ]
 OPERATORS = {operator.name: operator for family in FAMILIES for operator in family.OPERATORS}
 KERNELS = {kernel.name: kernel for family in FAMILIES for kernel in family.KERNELS}

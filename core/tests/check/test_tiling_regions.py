@@ -326,7 +326,7 @@ WRONG: Mapping[str, tuple[str, Callable[[], Made]]] = {
         lambda: strided().with_copy(0, "a.X", window="rolling"),
     ),
     "a sequence that is none": ("do not follow", lambda: rolling().with_region(steps=("r", "a", "b"))),
-    "an order that is none": ("in the order 'once'", lambda: rolling().with_region(order="once")),
+    "an order that is none": ("in the order 'once'", lambda: rolling().with_region(schedule="once")),
     "rows of two buffers": ("keeps rows", lambda: rolling().with_copy(0, "a.X", buffers=2)),
     "rows outside of all loops": ("keeps rows", lambda: rolling().with_copy(0, "a.X", level=0)),
     "rows of an output": ("keeps rows", lambda: rolling().with_copy(0, "b.Y", window="rolling")),

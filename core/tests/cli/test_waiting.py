@@ -16,10 +16,10 @@ from tilewright.ir.log_span import LOG, log_begin
 WAITS = """
 import sys, time
 from tilewright.cli import waiting
-from tilewright.ir.log_span import begins
+from tilewright.ir.log_span import log_begin
 waiting.PATIENCE_SECONDS = 0.1
 with waiting.working("planning: whatever there is"):
-    begins("step %d of 9", 7)
+    log_begin("step %d of 9", 7)
     time.sleep(0.5)
     if len(sys.argv) > 1:
         raise KeyboardInterrupt

@@ -94,7 +94,7 @@ TILES = st.builds(
     steps=st.lists(st.text(), min_size=1, max_size=2).map(tuple),
     hops=st.lists(HOPS, max_size=2).map(tuple),
     schedule=st.sampled_from(["once", "tiles"]),
-    held=st.dictionaries(st.text(), HELD),
+    internal_values=st.dictionaries(st.text(), HELD),
     sums=st.dictionaries(st.text(), SUMS),
     resident=st.dictionaries(st.text(), st.text()),
 )

@@ -21,7 +21,15 @@ from tilewright.schedule.order import frugal_order, given_order
 from tilewright.testing.one_step import with_kernel
 from tilewright.testing.sketch import Sketch
 
-NAMES = ("clip", "conv", "reshape", "transpose", "concat", "slice", "binary")
+NAMES = (
+    "elementwise.clip",
+    "convolution.conv",
+    "movement.reshape",
+    "movement.transpose",
+    "movement.concat",
+    "movement.slice",
+    "elementwise.binary",
+)
 FAMILIES = [importlib.import_module(f"tilewright.operators.{name}") for name in NAMES]
 OPERATORS = {operator.name: operator for family in FAMILIES for operator in family.OPERATORS}
 KERNELS = {kernel.name: kernel for family in FAMILIES for kernel in family.KERNELS}

@@ -10,6 +10,7 @@ from tilewright.ir.graphs.graph_pass import GraphPass, PassContext, PassResult
 from tilewright.ir.programs.code_pass import CodePass, CodePassContext
 from tilewright.ir.programs.program import (
     KernelLicence,
+    NamesInFull,
     Parameter,
     Part,
     Port,
@@ -66,6 +67,7 @@ __all__ = [
     "KernelWait",
     "Live",
     "Mark",
+    "NamesInFull",
     "Parameter",
     "Part",
     "PartCall",

@@ -22,6 +22,7 @@ from tilewright.ir.plans.stages import (
     Scheduled,
     Step,
     Storage,
+    TensorParameter,
     Tiled,
 )
 from tilewright.plugins.offers import StageEvent
@@ -45,5 +46,6 @@ __all__ = [
     "Staging",
     "Step",
     "Storage",
+    "TensorParameter",
     "Tiled",
 ]

@@ -53,7 +53,7 @@ def test_windows_are_hulls_of_what_the_loops_inside_touch(pools: Any) -> None:
     assert rows(boxes.windows(0, "X", 1)[2]) == [(0, 5), (3, 8), (6, 8)]
     assert rows(boxes.windows(0, "X", 0)[2]) == [(0, 8)]
     assert boxes.capacity(0, "X", 1) == (1, 2, 5, 4)
-    assert boxes.held(0) == boxes.held(1) == (1, 2, 5, 4)
+    assert boxes.internal_rows(0) == boxes.internal_rows(1) == (1, 2, 5, 4)
     assert rows(boxes.around(2, 0)["h"]) == [(0, 8)]
 
 

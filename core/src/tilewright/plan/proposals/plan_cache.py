@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from tilewright.ir.machines.platform import Platform
@@ -37,11 +37,11 @@ class _Known(Generic[Answer]):
     answer: Answer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PlanCache(Generic[Answer]):
-    """The newest ones."""
+    """The newest answers, and to what."""
 
-    kept: deque[_Known[Answer]] = field(default_factory=lambda: deque(maxlen=_MOST))
+    def __init__(self) -> None:
+        self.kept: deque[_Known[Answer]] = deque(maxlen=_MOST)
 
     def found(self, bound: Bound, *question: object) -> Answer | None:
         """To a question equal to this one, about the same kernels; None where it is not known."""
