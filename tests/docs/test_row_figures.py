@@ -1,5 +1,5 @@
-"""Bytes that the documents print of networks by rows, planned again; of the widest one only where the trained network
-is, because the one that is made for tests is smaller. Instructions are left to `benchmarks/cortex_m_rows.py`.
+"""Bytes that the documents print of line-buffered networks, planned again. The widest network is planned only where the
+trained one is: the one that is made for tests is smaller. Instructions are left to `benchmarks/cortex_m_rows.py`.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ ROOT = Path(__file__).parents[2]
 FILES = {"resnet8": "resnet8_int8", "kws": "kws_int8", "vww": "vww_int8"}
 ASKED = {
     "layer by layer, in one piece": {"tiler": "whole"},
-    "with such outputs, `--optimize speed`": {},
-    "by rows": {"optimize": "ram"},
+    "with aliased outputs, `--optimize speed`": {},
+    "line-buffered": {"optimize": "ram"},
     "and the input is the caller's (`--io user`)": {"optimize": "ram", "io": "user"},
-    "or arrives in rows (`--io push`)": {"optimize": "ram", "io": "push"},
-    "by rows, the input arrives": {"optimize": "ram", "io": "push"},
+    "or the input is streamed (`--io push`)": {"optimize": "ram", "io": "push"},
+    "line-buffered, the input is streamed": {"optimize": "ram", "io": "push"},
 }
 
 
 def printed() -> Iterator[tuple[str, str, str, int]]:
     """Target, network, what a column is about, and the bytes in it; whatever else a table has is skipped."""
     columns: list[str] = []
-    for line in (ROOT / "docs/design/rows.md").read_text(encoding="utf-8").splitlines():
+    for line in (ROOT / "docs/design/line-buffers.md").read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split(" | ")]
         if ASKED.keys() & set(cells):
             columns = cells
@@ -63,6 +63,6 @@ def test_bytes_are_as_printed(target: str, network: str, column: str, expected: 
 def test_the_readme_says_what_the_table_says() -> None:
     of = {column: found for target, network, column, found in PRINTED if (target, network) == ("cortex-m4", "resnet8")}
     text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    layers, rows = (f"{of[column]:,} B" for column in ("layer by layer, in one piece", "by rows"))
+    layers, rows = (f"{of[column]:,} B" for column in ("layer by layer, in one piece", "line-buffered"))
     assert f"takes {rows} instead of {layers} of RAM on a Cortex-M4" in text
-    assert f"By default it takes {of['with such outputs, `--optimize speed`']:,} B" in text
+    assert f"By default it takes {of['with aliased outputs, `--optimize speed`']:,} B" in text

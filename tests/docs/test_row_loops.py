@@ -22,7 +22,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 LOOP = re.compile(r"```c\n((?:(?!```).)*?net_begin\(&ctx(?:(?!```).)*?while(?:(?!```).)*)```", re.DOTALL)
 LOOPS = [
     (page, number, text)
-    for page in ("howto/push-rows.md", "design/row-ports.md")
+    for page in ("howto/push-rows.md", "design/streamed-io.md")
     for number, text in enumerate(LOOP.findall((DOCS / page).read_text(encoding="utf-8")))
 ]
 ONE = """
@@ -103,7 +103,7 @@ def network(folder: Path, inputs: tuple[str, ...]) -> Path:
 
 
 def test_the_loops_are_found() -> None:
-    assert [page for page, _, _ in LOOPS] == ["howto/push-rows.md", "howto/push-rows.md", "design/row-ports.md"]
+    assert [page for page, _, _ in LOOPS] == ["howto/push-rows.md", "howto/push-rows.md", "design/streamed-io.md"]
 
 
 @pytest.mark.parametrize(("page", "number", "text"), LOOPS, ids=[f"{page}-{number}" for page, number, _ in LOOPS])

@@ -99,7 +99,7 @@ def test_a_limit_alone_is_kept(share: float) -> None:
 
 
 def test_only_a_limit_takes_slower_kernels_for_less_memory() -> None:
-    """As docs/design/rows.md says of `--optimize ram`."""
+    """As docs/design/line-buffers.md says of `--optimize ram`."""
     least = deployment("kws_int8", "cortex-m4", "ram")
     limited = Deployment(network_file("kws_int8"), "cortex-m4", Options(memory={"ram": ram_bytes(least.allocated) - 1}))
     assert ram_bytes(limited.allocated) < ram_bytes(least.allocated)
