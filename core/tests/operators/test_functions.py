@@ -15,8 +15,7 @@ import numpy.typing as npt
 import pytest
 
 from tilewright.ir.code_fragments import ordered
-from tilewright.operators.c_code.c_functions import c_functions
-from tilewright.operators.c_code.c_source import c_fragment
+from tilewright.operators.c_code.c_source import c_fragment, c_functions
 from tilewright.testing.kernels.kernel_run import STRICT
 
 Vector = npt.NDArray[np.float32]

@@ -13,9 +13,8 @@ from tilewright.c_text.fragment_files import fragment_file, template_file
 from tilewright.c_text.literals import c_element
 from tilewright.ir.code_fragments import CodeFragment, FragmentTemplate
 from tilewright.ir.machines.kernel import Call, CodeFragments, Kernel, Matched, Operand, PartialSums, TileShape
-from tilewright.operators.c_code.c_functions import c_functions
-from tilewright.operators.c_code.loop_nest import Nest, nest
-from tilewright.operators.c_code.walk import Walk, broadcast_steps, elementwise_walk, walk
+from tilewright.operators.c_code.c_source import c_functions
+from tilewright.operators.c_code.walk import Nest, Walk, broadcast_steps, elementwise_walk, nest, walk
 from tilewright.operators.quantised.integer_layers import (
     centred_weights,
     refused_products,
@@ -26,9 +25,8 @@ from tilewright.operators.quantised.integer_layers import (
     sum_requant,
     zero_points,
 )
-from tilewright.operators.shared.images import image_fields, tap_fields
 from tilewright.operators.shared.matrices import gemm_access, matmul_access, pack_gemm, pack_matmul
-from tilewright.operators.shared.windows import Windows, windows_of
+from tilewright.operators.shared.windows import Windows, image_fields, tap_fields, windows_of
 
 __all__ = [
     "AccumulatorBounds",

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import re
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 from mako.template import Template
 
-import tilewright.operators
+import tilewright.operators.c_code
+from core.tests.operators.plain_calls import plain_call
 from tilewright.ir.code_fragments import FragmentTemplate, definitions
-from tilewright.operators.c_code.c_source import ELEMENTWISE, REQUANT_INT, c_fragment, c_template
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.operators.c_code.c_source import (
+    ELEMENTWISE,
+    REQUANT_INT,
+    c_fragment,
+    c_functions,
+    c_template,
+    elementwise_source,
+)
+from tilewright.operators.c_code.walk import elementwise_values
 
-FOLDER = Path(tilewright.operators.__file__).parent
+FOLDER = Path(tilewright.operators.c_code.__file__).parent
 C_FILES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*") if path.suffix in (".c", ".h", ".mako"))
 
 
@@ -20,6 +32,10 @@ def test_a_file_and_what_it_needs() -> None:
     assert (section.name, section.owner) == ("tilewright/functions/tw_expf.h", "tilewright")
     assert "tw_expf" in definitions(section.text)
     assert [need.name for need in section.needs] == ["tilewright/functions/tw_exp2_int.h"]
+
+
+def test_the_functions_are_found() -> None:
+    assert sum(name.startswith("functions/") for name in C_FILES) > 40
 
 
 @pytest.mark.parametrize("name", [name for name in C_FILES if name.startswith("functions/") and name.endswith(".h")])
@@ -44,3 +60,34 @@ def test_a_template_defines_its_name(template: FragmentTemplate, values: dict[st
     name = Template(template.name).render(**values)
     text = Template(template.text, strict_undefined=True).render(**values)
     assert name in definitions(text.strip())
+
+
+def test_every_function_once_in_the_order_of_names() -> None:
+    found = c_functions("tw_max_f32(tw_expf(x), tw_expf(tw_erff (y)) + tw_pi * sqrtf(z))")
+    assert [section.name for section in found] == [
+        "tilewright/functions/tw_expf.h",
+        "tilewright/functions/tw_max_f32.h",
+    ]
+    assert c_functions("x + 1.0f") == ()
+
+
+def test_a_function_that_nobody_wrote() -> None:
+    with pytest.raises(FileNotFoundError, match="tw_missing"):
+        c_functions("tw_missing(x)")
+
+
+def test_functions_then_conversions_then_the_loops() -> None:
+    call = plain_call({"X": (DType.BF16, (4,)), "Y": (DType.BF16, (4,))})
+    names = [section.name for section in elementwise_source(elementwise_values(call, "e", "tw_expf(x)"))]
+    assert names[-1] == ELEMENTWISE.name
+    assert {"tilewright/functions/tw_expf.h", "tilewright/functions/tw_f32_of_bf16.h"} <= set(names)
+
+
+def test_no_operator_asks_a_library_for_a_function_of_floats() -> None:
+    """A bare machine has no libm, and the headers of its runtime declare nothing of it but fabsf."""
+    asked = re.compile(r"(?<![\w.])(?!tw_|fabsf\()[a-z]\w*f\(")
+    home = Path(str(files("tilewright.operators")))
+    texts = {file: file.read_text(encoding="utf-8") for file in home.rglob("*") if file.suffix in (".c", ".h", ".mako")}
+    code = {file: re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL) for file, text in texts.items()}
+    assert len(code) > 100
+    assert [(file.name, found) for file, text in sorted(code.items()) for found in asked.findall(text)] == []

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from tilewright.errors import TilewrightError
 from tilewright.ir.plans.layer import layer_of
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.operators.elementwise.binary import KERNELS, OPERATORS
+from tilewright.operators.elementwise.binary import KERNELS, MOD, OPERATORS
 from tilewright.testing.kernels.kernel_checks import kernel_errors
 from tilewright.testing.kernels.kernel_run import run_kernel
 from tilewright.testing.operator_sites import refusal, site_of, window_errors
 
 compiled = settings.get_profile("programs")
 BY_NAME = {operator.name: (operator, kernel) for operator, kernel in zip(OPERATORS, KERNELS, strict=True)}
+ARITHMETIC = sorted({*BY_NAME} - {"Mod"})
 INTEGERS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
 
 
@@ -47,7 +48,7 @@ def test_float64_is_exact(name: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 @compiled
 @given(
-    name=st.sampled_from(sorted(BY_NAME)),
+    name=st.sampled_from(ARITHMETIC),
     dtype=st.sampled_from(["float32", "float32", *INTEGERS]),
     rank=st.integers(0, 5),
     seed=st.integers(0, 2**32),
@@ -125,3 +126,24 @@ def test_refusals() -> None:
     with pytest.raises(TilewrightError, match="one type"):
         site_of(operator, [np.ones(2, np.int32), np.ones(2, np.float32)])
     assert DType.F64 is site_of(operator, [np.ones(2), np.ones(2)]).output.dtype
+
+
+@pytest.mark.parametrize("fmod", [0, 1])
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "uint32", "int64", "uint64"])
+def test_integers(dtype: str, fmod: int, tmp_path: Path) -> None:
+    info = np.iinfo(dtype)
+    some = [info.min, max(info.min, -7), 0, 1, 3, 7, info.max, *([-1] if info.min else [])]
+    inputs = [np.array(some, dtype).reshape(-1, 1), np.array(some, dtype)]
+    site = site_of(MOD, inputs, {"fmod": fmod})
+    assert kernel_errors(MOD, KERNELS[-1], site, inputs, np.random.default_rng(fmod), tmp_path) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fmod", [0, 1])
+def test_floats_are_exact(fmod: int, tmp_path: Path) -> None:
+    bits = np.random.default_rng(5).integers(0, 2**32, 400, dtype=np.uint64).astype(np.uint32).view(np.float32)
+    edges = [0, -0.0, np.inf, -np.inf, np.nan, 2.0**-149, -(2.0**-126), 1, -1, 0.3, 3.4e38, -3.4e38, 7.5, -2.5]
+    some = np.concatenate([bits, np.array(edges, np.float32)])
+    inputs = [some.reshape(-1, 1), some]
+    site = site_of(MOD, inputs, {"fmod": fmod})
+    assert kernel_errors(MOD, KERNELS[-1], site, inputs, np.random.default_rng(fmod), tmp_path) == []

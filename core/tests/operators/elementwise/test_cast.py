@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tilewright.errors import TilewrightError
 from tilewright.ir.plans.layer import layer_of
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.operators.elementwise.cast import CAST, CAST_PORTABLE, convert
-from tilewright.testing.kernels.kernel_checks import random_cuts, random_layouts
+from tilewright.operators.elementwise.cast import BIT_CAST, BIT_CAST_PORTABLE, CAST, CAST_PORTABLE, convert
+from tilewright.testing.kernels.kernel_checks import kernel_errors, random_cuts, random_layouts
 from tilewright.testing.kernels.kernel_run import Trial, outcomes, whole_trial
 from tilewright.testing.kernels.kernel_tiles import tiled_trial
 from tilewright.testing.operator_sites import refusal, result_errors, site_of
@@ -69,3 +70,28 @@ def test_doubles_are_for_folding_only() -> None:
     site = site_of(CAST, [np.zeros(2)], {"to": "f32"})
     assert "f64" in str(refusal(CAST_PORTABLE, site))
     assert CAST.reference(site, [np.array([0.1, 1e300])])[0].dtype == np.float32
+
+
+PAIRS = [("float32", "i32"), ("float32", "u32"), ("int32", "f32"), ("uint32", "f32"), ("int8", "u8"), ("bool", "i8"),
+         ("uint16", "i16"), ("int64", "u64"), ("float32", "f32")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dtype", "to"), PAIRS)
+def test_any_layout_and_tile(dtype: str, to: str, tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    size = np.dtype(dtype).itemsize
+    x = random.integers(0, 2 if dtype == "bool" else 256, (3, 5 * size)).astype(np.uint8).view(dtype)
+    if dtype == "float32":
+        x.reshape(-1)[:4] = [np.nan, np.inf, -0.0, 1e-45]
+    site = site_of(BIT_CAST, [x], {"to": to})
+    assert kernel_errors(BIT_CAST, BIT_CAST_PORTABLE, site, [x], random, tmp_path) == []
+
+
+@pytest.mark.parametrize(("dtype", "to"), [("float32", "i16"), ("uint8", "bool")])
+def test_types_that_do_not_fit(dtype: str, to: str) -> None:
+    with pytest.raises(TilewrightError, match="bit by bit"):
+        site_of(BIT_CAST, [np.zeros(4, dtype)], {"to": to})
+
+
+def test_doubles_are_for_constants_alone() -> None:
+    assert "f64" in str(refusal(BIT_CAST_PORTABLE, site_of(BIT_CAST, [np.zeros(4, np.float64)], {"to": "i64"})))

@@ -17,6 +17,7 @@ from tilewright.testing.operator_sites import site_of
 
 BY_NAME = {operator.name: operator for operator in OPERATORS}
 KERNEL_OF = {kernel.op: kernel for kernel in KERNELS}
+OF_TRUTHS = [name for name in BY_NAME if not name.startswith("Bit")]
 TRUTHS = ("And", "Or", "Xor")
 TYPES = ("float32", "int8", "uint8", "int32", "int64", "bool")
 few = settings.get_profile("programs")
@@ -24,7 +25,11 @@ few = settings.get_profile("programs")
 
 @pytest.mark.slow
 @few
-@given(data=st.data(), op=st.sampled_from([*BY_NAME]), seed=st.integers(0, 2**32))
+@given(
+    data=st.data(),
+    op=st.sampled_from(OF_TRUTHS),
+    seed=st.integers(0, 2**32),
+)
 def test_c_equals_reference(data: st.DataObject, op: str, seed: int, tmp_path: Path) -> None:
     random = np.random.default_rng(seed)
     shape = data.draw(st.lists(st.integers(1, 5), min_size=1, max_size=4))
@@ -76,3 +81,38 @@ def test_inputs_as_large_as_the_output_may_share_its_bytes() -> None:
     assert layer_of(BY_NAME["Where"], KERNEL_OF["Where"], site).in_place == (("A", "Y"),)
     negated = site_of(BY_NAME["Not"], [truths])
     assert layer_of(BY_NAME["Not"], KERNEL_OF["Not"], negated).in_place == (("X", "Y"),)
+
+
+BITS_BY_NAME = {operator.name: (operator, kernel) for operator, kernel in zip(OPERATORS, KERNELS, strict=True)}
+BITS_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
+
+
+def edges(dtype: str) -> np.ndarray:
+    info = np.iinfo(dtype)
+    return np.array([info.min, max(info.min, -3), 0, 1, 5, info.max - 1, info.max], dtype)
+
+
+@pytest.mark.parametrize("dtype", BITS_TYPES)
+@pytest.mark.parametrize("name", ["BitwiseAnd", "BitwiseOr", "BitwiseXor"])
+def test_bit_by_bit(name: str, dtype: str, tmp_path: Path) -> None:
+    inputs = [edges(dtype).reshape(-1, 1), edges(dtype)]
+    operator, kernel = BITS_BY_NAME[name]
+    assert kernel_errors(operator, kernel, site_of(operator, inputs), inputs, np.random.default_rng(1), tmp_path) == []
+
+
+@pytest.mark.parametrize("dtype", BITS_TYPES)
+@pytest.mark.parametrize("direction", ["LEFT", "RIGHT"])
+def test_shifts(direction: str, dtype: str, tmp_path: Path) -> None:
+    width = 8 * np.dtype(dtype).itemsize
+    counts = [0, 1, 3, width - 1, width, width + 1, 100]
+    inputs = [edges(dtype).reshape(-1, 1), np.array([*counts, *([-1] if dtype[0] == "i" else [])], dtype)]
+    operator, kernel = BITS_BY_NAME["BitShift"]
+    site = site_of(operator, inputs, {"direction": direction})
+    assert kernel_errors(operator, kernel, site, inputs, np.random.default_rng(2), tmp_path) == []
+
+
+def test_to_the_right_is_a_division_that_rounds_down() -> None:
+    inputs = [np.array([-5, -1, 5], np.int32), np.array([1], np.int32)]
+    operator, _ = BITS_BY_NAME["BitShift"]
+    site = site_of(operator, inputs, {"direction": "RIGHT"})
+    assert operator.reference(site, inputs)[0].tolist() == [-3, -1, 2]

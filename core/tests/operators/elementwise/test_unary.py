@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import runpy
 from pathlib import Path
 
@@ -13,9 +14,8 @@ import pytest
 from tilewright.ir.code_fragments import ordered
 from tilewright.ir.graphs.graph import Node
 from tilewright.operators.c_code import c_source
-from tilewright.operators.c_code.c_functions import c_functions
-from tilewright.operators.elementwise.unary import KERNELS, OPERATORS, UNARY, evaluate
-from tilewright.operators.elementwise.unary_functions import FUNCTIONS
+from tilewright.operators.c_code.c_source import c_functions
+from tilewright.operators.elementwise.unary import FUNCTIONS, KERNELS, OPERATORS, UNARY, evaluate
 from tilewright.testing.kernels.kernel_checks import kernel_errors
 from tilewright.testing.kernels.kernel_run import run_kernel
 from tilewright.testing.operator_sites import refusal, result_errors, site_of
@@ -116,3 +116,20 @@ def test_the_c_holds_the_derived_coefficients() -> None:
 def test_a_kernel_brings_exactly_the_functions_it_calls() -> None:
     names = [section.name.rpartition("/")[2] for section in ordered(c_functions("tw_tanhf(x)"))]
     assert names == ["tw_exp2_int.h", "tw_expm1f.h", "tw_tanhf.h"]
+
+
+def test_entries_are_sorted_and_say_what_they_are() -> None:
+    assert list(FUNCTIONS) == sorted(FUNCTIONS)
+    assert all(function.summary for function in FUNCTIONS.values())
+
+
+def test_c_is_over_x_and_the_attributes() -> None:
+    for name, function in FUNCTIONS.items():
+        words = set(re.findall(r"[a-z_]\w*", re.sub(r"0x[\w.+-]+|\d[\w.]*", "", function.c)))
+        assert words <= {"x", *function.attributes, *(word for word in words if word.startswith("tw_"))}, name
+
+
+def test_there_is_room_for_rounding_only_where_formulas_cancel() -> None:
+    x = np.linspace(0.1, 0.9, 5)
+    free = [name for name, function in FUNCTIONS.items() if function.slack(x, function.attributes).any()]
+    assert free == ["GeluTanh", "HardSigmoid", "HardSwish", "Mish", "Swish"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,16 @@ from core.tests.operators.plain_imports import Inputs, Refused, onnx_node
 from tilewright.errors import TilewrightError
 from tilewright.ir.graphs.graph import Node, Site, Tensor
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.operators.shared.windows import Windows, c_axes, import_windows, inferred_outputs, tap_views, windows_of
+from tilewright.operators.shared.windows import (
+    Windows,
+    c_axes,
+    image_fields,
+    import_windows,
+    inferred_outputs,
+    tap_fields,
+    tap_views,
+    windows_of,
+)
 
 GRAPH = Inputs({})
 PLAIN = Windows(kernel=(3, 2), strides=(2, 1), dilations=(1, 2), before=(1, 0), after=(0, 1))
@@ -165,3 +175,36 @@ def test_one_axis_becomes_one_row_of_two() -> None:
     image = Windows(kernel=(1, 3), strides=(1, 2), dilations=(1, 4), before=(0, 5), after=(0, 6), ceil_mode=True)
     assert line.two_axes == image and image.two_axes is image
     assert image.outputs((1, 40)) == (1, *line.outputs((40,)))
+
+
+LINE = Windows(kernel=(3,), strides=(2,), dilations=(4,), before=(5,), after=(6,))
+IMAGE = Windows(kernel=(1, 3), strides=(1, 2), dilations=(1, 4), before=(0, 5), after=(0, 6))
+
+
+def test_taps() -> None:
+    assert tap_fields(LINE) == tap_fields(IMAGE) == {
+        "row_taps": 1, "column_taps": 3, "row_stride": 1, "column_stride": 2, "row_dilation": 1, "column_dilation": 4
+    }  # fmt: skip
+
+
+def call(*extents: int) -> Any:
+    """Channels last, N C H W in order of the axes: what `image_fields` looks at."""
+    axes = len(extents)
+    steps = (900, 1, 80, 4)[:2] + ((80, 4) if axes == 4 else (4,))
+    operand = SimpleNamespace(
+        shape=extents, extents=tuple(map(str, extents)), before=tuple(f"b{axis}" for axis in range(axes)), strides=steps
+    )  # fmt: skip
+    return SimpleNamespace(operands={"X": operand, "Y": operand})
+
+
+def test_fields_of_an_image() -> None:
+    found = image_fields(call(1, 8, 5, 6))
+    assert (found["rows"], found["columns"], found["outputs"], found["in_rows"]) == ("5", "6", "8", "5")
+    assert (found["top"], found["left"]) == ("b2", "b3")
+    assert (found["x_batch"], found["x_row"], found["x_column"]) == (900, 80, 4)
+
+
+def test_fields_of_a_line() -> None:
+    found = image_fields(call(1, 8, 6))
+    assert (found["rows"], found["columns"], found["outputs"], found["in_rows"]) == ("1", "6", "8", "1")
+    assert (found["top"], found["left"], found["y_row"], found["y_column"]) == ("0", "b2", 0, 4)

@@ -21,9 +21,8 @@ from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import Requant
 from tilewright.operators.pooling.pool import MAX_POOL
 from tilewright.operators.quantised.qconv import QCONV
-from tilewright.operators.quantised.qelementwise import QADD, QMUL
+from tilewright.operators.quantised.qelementwise import QADD, QLOOKUP, QMUL
 from tilewright.operators.quantised.qgemm import QGEMM, QMATMUL
-from tilewright.operators.quantised.qlookup import QLOOKUP
 from tilewright.operators.quantised.qpool import QAVERAGE_POOL, QREDUCE_MEAN
 from tilewright.operators.quantised.qsoftmax import QSOFTMAX
 from tilewright.operators.quantised.quantize import QUANTIZE

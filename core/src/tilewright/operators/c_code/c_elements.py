@@ -1,5 +1,7 @@
-"""Knows how C reads and writes an element of each type: a float of 16 bits is stored as its bits, computed in float.
+"""Knows how C reads and writes an element of each type, the sum that says where it is, and a structure of members.
 Does not know what is computed.
+
+A float of 16 bits is stored as its bits, and computed in float. The numbers of a sum are added up beforehand.
 """
 
 from __future__ import annotations
@@ -59,3 +61,32 @@ def element_names(dtype: DType) -> Mapping[str, str | Callable[[str], str] | tup
         "rounded": own.rounded,
         "conversions": conversions(dtype),
     }
+
+
+def c_sum(constant: int, *terms: tuple[int, str]) -> str:
+    """`constant + factor * primary + ...` as a C expression of type int32_t, without what is 0."""
+    parts = []
+    for factor, expression in terms:
+        if expression.isdigit():
+            constant += factor * int(expression)
+        elif factor:
+            parts.append((factor, expression))
+    text = str(constant) if constant or not parts else ""
+    for factor, expression in parts:
+        product = expression if abs(factor) == 1 else f"{abs(factor)} * {expression}"
+        sign = "-" if factor < 0 else "+"
+        text = f"{text} {sign} {product}" if text else (product if factor > 0 else f"-{product}")
+    return text
+
+
+def c_moved(pointer: object, *terms: tuple[int, str]) -> str:
+    """`pointer` moved by a sum, as C."""
+    offset = c_sum(0, *terms)
+    if offset == "0":
+        return str(pointer)
+    return f"{pointer} + ({offset})" if len(terms) > 1 and not offset.isdigit() else f"{pointer} + {offset}"
+
+
+def c_initialiser(fields: Mapping[str, object]) -> str:
+    """A structure of C from its members."""
+    return "{" + ", ".join(f".{name} = {value}" for name, value in fields.items()) + "}"

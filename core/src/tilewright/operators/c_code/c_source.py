@@ -1,9 +1,16 @@
-"""Knows where the portable C of the operator families is kept. Does not know what is in it."""
+"""Knows where the portable C of the operator families is kept, and which of the small C functions an expression calls.
+Does not know what the C computes.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from typing import Any
+
 from tilewright.c_text.fragment_files import fragment_file, template_file
 from tilewright.ir.code_fragments import CodeFragment, FragmentTemplate
+from tilewright.ir.machines.kernel import CodeFragments
 
 _PACKAGE = "tilewright.operators.c_code"
 
@@ -21,3 +28,16 @@ def c_template(name: str, file: str, *needs: CodeFragment | FragmentTemplate) ->
 REQUANT_INT = c_template("tw_requant_int${bits}", "requant_int.c.mako")
 DOT = c_template("${dot}", "qdot.c.mako")
 ELEMENTWISE = c_template("${function}", "elementwise.c.mako")  # one statement over all elements; see `walk`
+
+
+_CALL = re.compile(r"\btw_\w+(?=\()")
+
+
+def c_functions(expression: str) -> tuple[CodeFragment, ...]:
+    """A section for every function that the C expression calls, in the order of their names."""
+    return tuple(c_fragment(f"functions/{name}.h") for name in sorted(set(_CALL.findall(expression))))
+
+
+def elementwise_source(values: Mapping[str, Any]) -> CodeFragments:
+    """What `elementwise_values` and `ELEMENTWISE_CALL` need."""
+    return (*c_functions(values["expression"]), *values["conversions"], ELEMENTWISE)

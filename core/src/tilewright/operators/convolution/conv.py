@@ -19,14 +19,11 @@ from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel, PartialSums
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.ir.tensors.layout import Layout, channels_last
 from tilewright.operators.c_code.c_elements import element_names
 from tilewright.operators.c_code.c_source import c_template
-from tilewright.operators.shared.float_error import dot_tolerance
-from tilewright.operators.shared.fused_clip import clip_literals, rounded_and_clipped
-from tilewright.operators.shared.import_checks import need_types
-from tilewright.operators.shared.partial_sums import either_source, sums_argument, window_part_fields
-from tilewright.operators.shared.shape_errors import shape_error
+from tilewright.operators.shared.float_results import clip_literals, dot_tolerance, rounded_and_clipped
+from tilewright.operators.shared.reducing import either_source, sums_argument, window_part_fields
+from tilewright.operators.shared.refusals import need_types, shape_error
 from tilewright.operators.shared.window_imports import LP_POOL
 from tilewright.operators.shared.windows import (
     WINDOW_ATTRIBUTES,
@@ -34,6 +31,7 @@ from tilewright.operators.shared.windows import (
     c_axes,
     import_windows,
     inferred_outputs,
+    prefers_channels_last,
     tap_views,
     windows_of,
 )
@@ -77,17 +75,9 @@ def _sums(site: Site, inputs: Sequence[Array | None], *, magnitude: bool = False
     return total if b is None else total + b.reshape(-1, *(1,) * (x.ndim - 2))
 
 
-def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
-    return (rounded_and_clipped(site.node, _sums(site, inputs)),)
-
-
 def _tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None, ...]:
     terms = math.prod(site.input(1).shape[1:]) + 1
     return (dot_tolerance(terms, _sums(site, inputs, magnitude=True), _sums(site, inputs)),)
-
-
-def _access(site: Site) -> Access:
-    return _map(site, {"W": site.input(1).shape}, "W[o,c,{taps}]")
 
 
 def _packed_access(site: Site) -> Access:
@@ -109,10 +99,6 @@ def _map(site: Site, weights: Mapping[str, tuple[int, ...]], weights_text: str) 
     return parse_map(text).bind(shapes, {**windows.map_values(), **per_group})
 
 
-def _macs(site: Site) -> int:
-    return site.output.elements * math.prod(site.input(1).shape[1:])
-
-
 _FLOATS = frozenset((DType.F32, DType.F16, DType.BF16))
 
 
@@ -123,25 +109,12 @@ def _match_any(site: Site) -> str | None:
     return f"values must all be of one of f32, f16 and bf16, found {', '.join(sorted(each.value for each in found))}"
 
 
-def _match_constant(site: Site) -> str | None:
-    return _match_any(site) or (None if site.constant(1) is not None else "W is not a constant")
-
-
-def _match_computed(site: Site) -> str | None:
-    return _match_any(site) or (None if site.constant(1) is None else "W is a constant; portable.conv_f32 packs it")
-
-
 def _pack(site: Site) -> Mapping[str, Array]:
     weights, bias = site.constant(1), site.constant(2)
     if weights is None:
         return {}
     packed = {"W": np.ascontiguousarray(np.moveaxis(weights, 1, -1))}
     return packed if bias is None else {**packed, "B": bias}
-
-
-def _prefers(site: Site) -> Mapping[str, Layout]:
-    layout = channels_last(len(site.output.shape))
-    return {"X": layout, "Y": layout}
 
 
 def _packed_values(call: Call) -> Mapping[str, object]:
@@ -208,10 +181,10 @@ CONV = Operator(
     outputs=("Y",),
     summary="convolution, 1-D to 3-D, grouped, dilated, padded",
     infer=_infer,
-    reference=_reference,
-    access=_access,
+    reference=lambda site, inputs: (rounded_and_clipped(site.node, _sums(site, inputs)),),
+    access=lambda site: _map(site, {"W": site.input(1).shape}, "W[o,c,{taps}]"),
     tolerance=_tolerance,
-    macs=_macs,
+    macs=lambda site: site.output.elements * math.prod(site.input(1).shape[1:]),
     imports=(
         Import(
             op_type="Conv",
@@ -239,9 +212,9 @@ tw_conv${"_part" if part else ""}_${kind}((${record}){
 CONV_F32 = Kernel(
     name="portable.conv_f32",
     op="Conv",
-    match=_match_constant,
+    match=lambda site: _match_any(site) or (None if site.constant(1) is not None else "W is not a constant"),
     access=_packed_access,
-    prefers=_prefers,
+    prefers=prefers_channels_last,
     pack=_pack,
     parallel=("o", "d", "h", "w"),
     accumulates=_accumulates,
@@ -254,8 +227,10 @@ CONV_F32 = Kernel(
 CONV_COMPUTED_F32 = Kernel(
     name="portable.conv_computed_weights_f32",
     op="Conv",
-    match=_match_computed,
-    prefers=_prefers,
+    match=lambda site: (
+        _match_any(site) or (None if site.constant(1) is None else "W is a constant; portable.conv_f32 packs it")
+    ),
+    prefers=prefers_channels_last,
     parallel=("o", "d", "h", "w"),
     accumulates=_accumulates,
     values=_computed_values,

@@ -22,11 +22,10 @@ from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel, Operand, PartialSums
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.ir.tensors.layout import Layout, channels_last
+from tilewright.operators.c_code.c_elements import c_initialiser
 from tilewright.operators.c_code.c_source import c_fragment
-from tilewright.operators.shared.float_error import dot_tolerance
-from tilewright.operators.shared.import_checks import need_types
-from tilewright.operators.shared.shape_errors import shape_error
+from tilewright.operators.shared.float_results import dot_tolerance
+from tilewright.operators.shared.refusals import need_types, shape_error
 from tilewright.operators.shared.window_imports import COL2IM
 from tilewright.operators.shared.windows import (
     C_AXES,
@@ -34,6 +33,7 @@ from tilewright.operators.shared.windows import (
     WINDOW_ATTRIBUTES,
     Windows,
     import_windows,
+    prefers_channels_last,
     windows_of,
 )
 
@@ -45,10 +45,6 @@ def _group(site: Site) -> int:
     return site.node.integer("group", 1)
 
 
-def _extra(site: Site) -> tuple[int, ...]:
-    return site.node.integers("output_padding", (0,) * windows_of(site.node).rank)
-
-
 def _infer(site: Site) -> tuple[Tensor, ...]:
     x, w, group, windows = site.input(0), site.input(1), _group(site), windows_of(site.node)
     if len(x.shape) < 3 or len(w.shape) != len(x.shape) or w.shape[2:] != windows.kernel:
@@ -57,7 +53,7 @@ def _infer(site: Site) -> tuple[Tensor, ...]:
         raise shape_error(site, f"{x.shape[1]} channels, {group} groups and W{list(w.shape)} do not fit together")
     if site.has_input(2) and site.input(2).shape != (w.shape[1] * group,):
         raise shape_error(site, f"B has one element for each of the {w.shape[1] * group} outputs")
-    extents = outputs_of(windows, _extra(site), x.shape[2:])
+    extents = outputs_of(windows, site.node.integers("output_padding", (0,) * windows_of(site.node).rank), x.shape[2:])
     if any(extent < 1 for extent in extents):
         raise shape_error(site, f"the pads cut everything off: the output would be {list(extents)}")
     shape = (x.shape[0], w.shape[1] * group, *extents)
@@ -139,10 +135,6 @@ def _map(site: Site, weights: Mapping[str, tuple[int, ...]], weights_text: str) 
     return parse_map(text).bind(shapes, {**windows.map_values(), **per_group})
 
 
-def _macs(site: Site) -> int:
-    return site.input(0).elements * math.prod(site.input(1).shape[1:])
-
-
 def _match(site: Site) -> str | None:
     for name, tensor in zip(("X", "W", "B"), site.inputs, strict=False):
         if tensor is not None and tensor.dtype is not DType.F32:
@@ -158,15 +150,6 @@ def _pack(site: Site) -> Mapping[str, Array]:
     split = np.moveaxis(weights.reshape(group, inputs // group, outputs, *kernel), 1, -1)  # [group, O/group, taps, C]
     packed = {"W": np.ascontiguousarray(split.reshape(group * outputs, *kernel, inputs // group))}
     return packed if bias is None else {**packed, "B": bias}
-
-
-def _prefers(site: Site) -> Mapping[str, Layout]:
-    layout = channels_last(len(site.output.shape))
-    return {"X": layout, "Y": layout}
-
-
-def _accumulates(site: Site) -> PartialSums:
-    return PartialSums(loops=("c",), dtype=DType.F32)
 
 
 def _values(call: Call) -> Mapping[str, object]:
@@ -221,7 +204,7 @@ def _axes(windows: Windows, operands: tuple[Operand, Operand, Operand], w_steps:
             "s_step": acc.strides[at],
             "w_step": w_steps[axis],
         }
-        axes[name] = "{" + ", ".join(f".{field} = {value}" for field, value in fields.items()) + "}"
+        axes[name] = c_initialiser(fields)
     return axes
 
 
@@ -283,7 +266,7 @@ CONV_TRANSPOSE = Operator(
     reference=_reference,
     access=_access,
     tolerance=_tolerance,
-    macs=_macs,
+    macs=lambda site: site.input(0).elements * math.prod(site.input(1).shape[1:]),
     imports=(
         Import(
             op_type="ConvTranspose",
@@ -308,10 +291,10 @@ CONV_TRANSPOSE_F32 = Kernel(
     op="ConvTranspose",
     match=_match,
     access=_kernel_access,
-    prefers=_prefers,
+    prefers=prefers_channels_last,
     pack=_pack,
     parallel=("o", "d", "h", "w"),
-    accumulates=_accumulates,
+    accumulates=lambda site: PartialSums(loops=("c",), dtype=DType.F32),
     values=_values,
     source=(c_fragment("conv_transpose.c"),),
     call="""\

@@ -21,13 +21,12 @@ from tilewright.ir.access.index_map import Access, parse_map
 from tilewright.ir.graphs.graph import Attribute, Site, Tensor
 from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode
 from tilewright.ir.graphs.operator import Operator
-from tilewright.ir.machines.kernel import Call, CodeFragments, Kernel
+from tilewright.ir.machines.kernel import Call, Kernel
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.operators.c_code.c_functions import c_functions
-from tilewright.operators.c_code.c_source import c_template
-from tilewright.operators.shared.float_error import TINY, UNIT
-from tilewright.operators.shared.import_checks import need_types
-from tilewright.operators.shared.shape_errors import shape_error
+from tilewright.operators.c_code.c_elements import c_initialiser
+from tilewright.operators.c_code.c_source import c_functions, c_template
+from tilewright.operators.shared.float_results import TINY, UNIT
+from tilewright.operators.shared.refusals import need_types, shape_error
 from tilewright.operators.shared.windows import C_AXES, MAX_SPATIAL, OUTPUT_LOOPS
 
 Array = npt.NDArray[np.generic]
@@ -191,7 +190,7 @@ def _values(call: Call) -> Mapping[str, object]:
             "g_step": grid.strides[axis + 1],
             "y_step": y.strides[axis + 2],
         }
-        axes[name] = "{" + ", ".join(f".{field} = {value}" for field, value in fields.items()) + "}"
+        axes[name] = c_initialiser(fields)
     return {
         "function": f"tw_grid_sample_{mode}_{padding}{'_aligned' if align else ''}",
         "mode": mode,
@@ -247,17 +246,13 @@ GRID_SAMPLE = Operator(
 _SAMPLES = c_template("${function}", "grid_sample.c.mako")
 
 
-def _source(values: Mapping[str, object]) -> CodeFragments:
-    return (*(c_functions("tw_roundf()") if values["mode"] == "nearest" else ()), _SAMPLES)
-
-
 GRID_SAMPLE_F32 = Kernel(
     name="portable.grid_sample_f32",
     op="GridSample",
     parallel=("*",),
     match=_match,
     values=_values,
-    source=_source,
+    source=lambda values: (*(c_functions("tw_roundf()") if values["mode"] == "nearest" else ()), _SAMPLES),
     call="""\
 ${function}((tw_grid_sample){
 % for name, value in fields.items():

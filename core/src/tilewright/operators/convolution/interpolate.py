@@ -10,32 +10,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import lcm
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from tilewright.ir.access.index_map import Access, parse_map
-from tilewright.ir.graphs.graph import Attribute, Site, Tensor
+from tilewright.ir.graphs.graph import Site, Tensor
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel
-from tilewright.ir.tensors.dtypes import DType
-from tilewright.ir.tensors.layout import Layout, channels_last
+from tilewright.operators.c_code.c_elements import c_initialiser
 from tilewright.operators.c_code.c_source import c_fragment
-from tilewright.operators.convolution.resize_rules import Line as Asked
-from tilewright.operators.shared.float_error import dot_tolerance
-from tilewright.operators.shared.shape_errors import shape_error
+from tilewright.operators.shared.float_results import dot_tolerance
+from tilewright.operators.shared.refusals import not_float32, shape_error
+from tilewright.operators.shared.windows import prefers_channels_last
 
 if TYPE_CHECKING:
-    from fractions import Fraction
+    pass
 
 Array = npt.NDArray[np.generic]
 Doubles = npt.NDArray[np.float64]
 
 _LOOPS = ("h", "w")
-_LARGEST = 2**30  # numerators of positions stay within int32_t
-_FINEST = 4096  # denominator of a scale
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,10 +79,6 @@ def _exact(site: Site, x: Doubles) -> Doubles:
     return x
 
 
-def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
-    return (_exact(site, np.asarray(inputs[0], np.float64)).astype(np.float32),)
-
-
 def _tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None, ...]:
     x = np.asarray(inputs[0], np.float64)
     return (dot_tolerance(4, _exact(site, np.abs(x)), _exact(site, x)),)
@@ -110,15 +102,6 @@ def _access(site: Site) -> Access:
     return parse_map(text).bind({"X": site.input(0).shape, "Y": site.output.shape}, values)
 
 
-def _match(site: Site) -> str | None:
-    return None if site.input(0).dtype is DType.F32 else f"X must be f32, found {site.input(0).dtype.value}"
-
-
-def _prefers(site: Site) -> Mapping[str, Layout]:
-    layout = channels_last(len(site.output.shape))
-    return {"X": layout, "Y": layout}
-
-
 def _values(call: Call) -> Mapping[str, object]:
     x, y, lines = call.operands["X"], call.operands["Y"], _lines(call.site)
     axes = dict.fromkeys(("row", "column"), "{.outputs = 1, .divisor = 1}")
@@ -135,7 +118,7 @@ def _values(call: Call) -> Mapping[str, object]:
             "x_step": x.strides[at],
             "y_step": y.strides[at],
         }
-        axes[name] = "{" + ", ".join(f".{field} = {value}" for field, value in fields.items()) + "}"
+        axes[name] = c_initialiser(fields)
     fields = {
         "batches": y.extents[0],
         "channels": y.extents[1],
@@ -147,67 +130,13 @@ def _values(call: Call) -> Mapping[str, object]:
     return {"fields": {**fields, **axes}}
 
 
-# --- import
-
-
-def linear_attributes(asked: Sequence[Asked], rule: str) -> dict[str, Attribute] | None:
-    """The normal form for these axes of X; None where they are not spatial ones, or where no small numbers say it."""
-    if not 3 <= len(asked) <= 4 or any(line.scale != 1 for line in asked[:2]):
-        return None
-    found = [_line(line, rule) for line in asked[2:]]
-    lines = [line for line in found if line is not None]
-    if len(lines) < len(found):
-        return None
-    if any(abs(line.slope) * line.size + abs(line.offset) > _LARGEST or line.divisor > _LARGEST for line in lines):
-        return None
-    return {
-        "sizes": tuple(line.size for line in lines),
-        "slopes": tuple(line.slope for line in lines),
-        "offsets": tuple(line.offset for line in lines),
-        "divisors": tuple(line.divisor for line in lines),
-    }
-
-
-def _line(asked: Asked, rule: str) -> Line | None:
-    """The line of one axis; None where its scale is no ratio of small numbers, or the rule is not known here."""
-    from fractions import Fraction
-
-    factor = Fraction(asked.size, asked.inputs)
-    if float(factor) != asked.scale:
-        factor = Fraction(asked.scale).limit_denominator(_FINEST)
-        if np.float32(float(factor)) != np.float32(asked.scale):
-            return None
-    return _rule(asked.inputs, asked.size, factor, rule)
-
-
-def _rule(inputs: int, size: int, factor: Fraction, rule: str) -> Line | None:
-    """The line of one axis; None for a rule that is not known here."""
-    from fractions import Fraction
-
-    half = Fraction(1, 2)
-    slope, offset = 1 / factor, Fraction(0)
-    if rule == "half_pixel" or (rule == "pytorch_half_pixel" and size > 1):
-        offset = half / factor - half
-    elif rule == "half_pixel_symmetric":  # the middle of what is there falls on the middle of the input
-        offset = half / factor - half + Fraction(inputs, 2) * (1 - size / (factor * inputs))
-    elif rule == "align_corners":
-        resized = factor * inputs  # no whole number where the scale is none: so ONNX defines it
-        slope = Fraction(inputs - 1) / (resized - 1) if resized != 1 else Fraction(0)
-    elif rule == "pytorch_half_pixel":
-        slope = Fraction(0)
-    elif rule != "asymmetric":
-        return None
-    divisor = lcm(slope.denominator, offset.denominator)
-    return Line(inputs=inputs, size=size, slope=int(slope * divisor), offset=int(offset * divisor), divisor=divisor)
-
-
 RESIZE_LINEAR = Operator(
     name="ResizeLinear",
     inputs=("X",),
     outputs=("Y",),
     summary="another size by linear interpolation along spatial axes",
     infer=_infer,
-    reference=_reference,
+    reference=lambda site, inputs: (_exact(site, np.asarray(inputs[0], np.float64)).astype(np.float32),),
     access=_access,
     tolerance=_tolerance,
     macs=lambda site: 4 * site.output.elements,
@@ -216,8 +145,8 @@ RESIZE_LINEAR = Operator(
 RESIZE_LINEAR_F32 = Kernel(
     name="portable.resize_linear_f32",
     op="ResizeLinear",
-    match=_match,
-    prefers=_prefers,
+    match=not_float32,
+    prefers=prefers_channels_last,
     parallel=("c", "h", "w"),
     values=_values,
     source=(c_fragment("interpolate.c"),),

@@ -1,7 +1,8 @@
-"""Knows Resample: along one axis, every output is a sum of neighbouring elements with weights of its own, on floats.
-Does not know how the weights come about (`resize_rules`), nor repetition and two neighbours on a line (`interpolate`).
+"""Knows Upsample, which repeats elements a whole number of times, and Resample, which sums neighbours with weights.
+Does not know how the weights come about, nor which Resize becomes which (`resize`), nor interpolation (`interpolate`).
 
-Normal form: attribute `axis`; constants I[size], i32, the first element that each output needs, and W[size, taps].
+Normal form: Upsample has `factors`, one for each axis; only elements move, so any type is taken as it is. Resample has
+`axis`, on floats, and constants I[size], i32, the first element that each output needs, and W[size, taps].
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from tilewright.ir.access.index_map import Access, parse_map
 from tilewright.ir.graphs.graph import Site, Tensor
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel
-from tilewright.ir.tensors.dtypes import DType
-from tilewright.operators.c_code.c_source import c_fragment
-from tilewright.operators.c_code.loop_nest import NEST, nest
-from tilewright.operators.c_code.walk import walk
-from tilewright.operators.shared.float_error import dot_tolerance
-from tilewright.operators.shared.shape_errors import shape_error
+from tilewright.operators.c_code.c_elements import c_sum
+from tilewright.operators.c_code.c_source import c_fragment, c_template
+from tilewright.operators.c_code.walk import NEST, nest, walk
+from tilewright.operators.convolution.resize import IMPORTS
+from tilewright.operators.shared.float_results import dot_tolerance
+from tilewright.operators.shared.refusals import not_float32, shape_error
 
 Array = npt.NDArray[np.generic]
 Doubles = npt.NDArray[np.float64]
@@ -72,10 +73,6 @@ def _access(site: Site) -> Access:
     return parse_map(text).bind(shapes)
 
 
-def _match(site: Site) -> str | None:
-    return None if site.input(0).dtype is DType.F32 else f"X must be f32, found {site.input(0).dtype.value}"
-
-
 def _values(call: Call) -> Mapping[str, object]:
     x, y, axis = call.operands["X"], call.operands["Y"], _axis(call.site)
     others = [index for index in range(len(y.shape)) if index != axis]
@@ -110,7 +107,7 @@ RESAMPLE_F32 = Kernel(
     name="portable.resample_f32",
     op="Resample",
     parallel=("*",),
-    match=_match,
+    match=not_float32,
     values=_values,
     source=(c_fragment("resample.c"),),
     call=NEST
@@ -118,5 +115,78 @@ RESAMPLE_F32 = Kernel(
     + "${Y}${at['Y']}, ${y_step});",
 )
 
-OPERATORS = (RESAMPLE,)
-KERNELS = (RESAMPLE_F32,)
+
+def _factors(site: Site) -> tuple[int, ...]:
+    return site.node.integers("factors")
+
+
+def _upsample_infer(site: Site) -> tuple[Tensor, ...]:
+    x, factors = site.input(0), _factors(site)
+    if len(factors) != len(x.shape) or any(factor < 1 for factor in factors):
+        raise shape_error(site, "factors are whole numbers from 1 on, one for each axis")
+    shape = tuple(extent * factor for extent, factor in zip(x.shape, factors, strict=True))
+    return (Tensor(name=site.node.outputs[0], dtype=x.dtype, shape=shape),)
+
+
+def _upsample_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
+    value = np.asarray(inputs[0])
+    for axis, factor in enumerate(_factors(site)):
+        value = np.repeat(value, factor, axis=axis)
+    return (value,)
+
+
+def _upsample_access(site: Site) -> Access:
+    factors = _factors(site)
+    loops = [f"a{axis}" for axis in range(len(factors))]
+    reads = [loop if factor == 1 else f"{loop}//{factor}" for loop, factor in zip(loops, factors, strict=True)]
+    text = f"{' '.join(loops)} : X[{','.join(reads)}] -> Y[{','.join(loops)}]"
+    return parse_map(text).bind({"X": site.input(0).shape, "Y": site.output.shape})
+
+
+def _upsample_values(call: Call) -> Mapping[str, object]:
+    """Loops in the order in which the output is stored; an axis of one factor and one element costs nothing."""
+    x, y, factors = call.operands["X"], call.operands["Y"], _factors(call.site)
+    order = sorted(range(len(factors)), key=lambda axis: -y.strides[axis])
+    axes = [axis for axis in order if y.shape[axis] > 1] or order[-1:]
+    arguments = []
+    for axis in axes:
+        first, moved = y.origin[axis], c_sum(0, (-1, x.origin[axis]))
+        arguments += [y.extents[axis], first, moved]
+    arguments += [str(x), *(str(x.strides[axis]) for axis in axes), str(y), *(str(y.strides[axis]) for axis in axes)]
+    sizes = [factors[axis] for axis in axes]
+    return {
+        "function": f"tw_upsample_{y.dtype.value}_{'x'.join(map(str, sizes))}",
+        "factors": sizes,
+        "c_type": y.dtype.c_type,
+        "arguments": ", ".join(arguments),
+    }
+
+
+UPSAMPLE = Operator(
+    name="Upsample",
+    inputs=("X",),
+    outputs=("Y",),
+    summary="every element repeated along each axis (Resize to the nearest, by whole factors)",
+    infer=_upsample_infer,
+    reference=_upsample_reference,
+    access=_upsample_access,
+    imports=IMPORTS,
+)
+
+UPSAMPLE_COPY = Kernel(
+    name="portable.upsample",
+    op="Upsample",
+    parallel=("*",),
+    values=_upsample_values,
+    source=(c_template("${function}", "upsample.c.mako"),),
+    call="${function}(${arguments});",
+)
+
+OPERATORS = (
+    RESAMPLE,
+    UPSAMPLE,
+)
+KERNELS = (
+    RESAMPLE_F32,
+    UPSAMPLE_COPY,
+)

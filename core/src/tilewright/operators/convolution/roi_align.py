@@ -23,9 +23,10 @@ from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel
 from tilewright.ir.tensors.dtypes import DType
+from tilewright.operators.c_code.c_elements import c_initialiser
 from tilewright.operators.c_code.c_source import c_template
-from tilewright.operators.shared.float_error import TINY, UNIT
-from tilewright.operators.shared.shape_errors import shape_error
+from tilewright.operators.shared.float_results import TINY, UNIT
+from tilewright.operators.shared.refusals import shape_error
 
 Array = npt.NDArray[np.generic]
 Floats = npt.NDArray[np.float32]
@@ -109,10 +110,6 @@ def _aligned(site: Site, inputs: Sequence[Array | None], mode: str, *, magnitude
     return found
 
 
-def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
-    return (_aligned(site, inputs, str(site.node.attributes["mode"])).astype(np.float32),)
-
-
 def _tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None, ...]:
     """A sum over the samples of a bin, or one product of three factors."""
     size = _aligned(site, inputs, "avg" if site.node.attributes["mode"] == "avg" else "max", magnitude=True)
@@ -147,7 +144,7 @@ def _values(call: Call) -> Mapping[str, object]:
             "x_step": x.strides[axis],
             "y_step": y.strides[axis],
         }
-        axes[name] = "{" + ", ".join(f".{field} = {value}" for field, value in fields.items()) + "}"
+        axes[name] = c_initialiser(fields)
     return {
         "function": f"tw_roi_align_{mode}{'_half_pixel' if half else ''}",
         "mode": mode,
@@ -204,7 +201,7 @@ ROI_ALIGN = Operator(
     outputs=("Y",),
     summary="regions of images, which the program computes, each divided into bins of one size",
     infer=_infer,
-    reference=_reference,
+    reference=lambda site, inputs: (_aligned(site, inputs, str(site.node.attributes["mode"])).astype(np.float32),),
     access=_access,
     tolerance=_tolerance,
     macs=lambda site: site.output.elements * 4 * (site.node.integer("samples") or 1) ** 2,

@@ -1,8 +1,9 @@
-"""Knows Add, Sub, Mul, Div, Max and Min of two tensors that broadcast, on floats and on integers.
+"""Knows Add, Sub, Mul, Div, Mod, Max and Min of two tensors that broadcast, on floats and on integers.
 Does not know quantised arithmetic: QAdd and QMul are operators of their own.
 
-Integers wrap around, as numpy's do. Integer division drops the fraction (truncates), gives 0 for a divisor of 0,
-and refuses a constant divisor that holds one. Floats may carry a fused activation, `clip_low` and `clip_high`.
+Integers wrap around, as numpy's do. Integer division drops the fraction (truncates), and gives 0 for a divisor of 0;
+Mod has the sign of the divisor, or of the dividend where `fmod` is asked for, and gives 0 for a divisor of 0. A
+constant divisor that holds a 0 is refused. Floats may carry a fused activation, `clip_low` and `clip_high`, but in Mod.
 """
 
 from __future__ import annotations
@@ -15,17 +16,22 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.ir.access.index_map import Access, parse_map
-from tilewright.ir.graphs.graph import Site, Tensor
+from tilewright.ir.graphs.graph import Site
 from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode, need_few_operands, with_halves
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.operators.c_code.c_functions import elementwise_source
+from tilewright.operators.c_code.c_source import elementwise_source
 from tilewright.operators.c_code.walk import ELEMENTWISE_CALL, elementwise_values
-from tilewright.operators.shared.float_error import ulp_tolerance
-from tilewright.operators.shared.fused_clip import clip_limits, clip_literals
-from tilewright.operators.shared.shape_errors import shape_error
+from tilewright.operators.shared.elementwise import (
+    Expression,
+    one_type,
+    pair_access,
+    pair_in_place,
+    pair_kernel,
+    pair_operator,
+)
+from tilewright.operators.shared.float_results import clip_limits, clip_literals, ulp_tolerance
 
 Array = npt.NDArray[np.generic]
 
@@ -59,17 +65,6 @@ _COMPUTE: Mapping[str, Callable[[Array, Array], Array]] = MappingProxyType(
 )
 
 
-def _infer(site: Site) -> tuple[Tensor, ...]:
-    a, b = site.input(0), site.input(1)
-    if a.dtype is not b.dtype:
-        raise shape_error(site, "A and B must have one type")
-    try:
-        shape = np.broadcast_shapes(a.shape, b.shape)
-    except ValueError:
-        raise shape_error(site, "the shapes of A and B do not broadcast") from None
-    return (Tensor(name=site.node.outputs[0], dtype=a.dtype, shape=shape),)
-
-
 def _is_clipped(site: Site) -> bool:
     return clip_limits(site.node) != (-math.inf, math.inf)
 
@@ -87,11 +82,6 @@ def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
 def _tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None, ...]:
     (y,) = _reference(site, inputs)
     return (ulp_tolerance(4, y.astype(np.float64)) if y.dtype == np.float32 else None,)
-
-
-def _access(site: Site) -> Access:
-    shapes = {"A": site.input(0).shape, "B": site.input(1).shape, "Y": site.output.shape}
-    return parse_map(": A[...] B[...] -> Y[...]").bind(shapes)
 
 
 def _match(site: Site) -> str | None:
@@ -136,12 +126,6 @@ def _values(call: Call) -> Mapping[str, object]:
     return elementwise_values(call, name, expression, scalars=scalars)
 
 
-def _in_place(site: Site) -> tuple[tuple[str, str], ...]:
-    """Either input, where it is as large as the output: elements are read before their place is written."""
-    pairs = (("A", site.input(0)), ("B", site.input(1)))
-    return tuple((name, "Y") for name, tensor in pairs if tensor.shape == site.output.shape)
-
-
 def _import(op: str, node: OnnxNode, graph: Conversion) -> None:
     if op == "Div" and graph.tensor(node.inputs[1]).dtype.is_integer and _holds_zero(graph.constant(node.inputs[1])):
         raise graph.refuse(node, _ZERO_DIVISOR)
@@ -177,9 +161,9 @@ def _operator(op: str, summary: str) -> Operator:
         inputs=("A", "B"),
         outputs=("Y",),
         summary=summary,
-        infer=_infer,
+        infer=one_type,
         reference=_reference,
-        access=_access,
+        access=pair_access,
         tolerance=_tolerance,
         imports=_imports(op),
     )
@@ -191,14 +175,49 @@ def _kernel(op: str) -> Kernel:
         op=op,
         parallel=("*",),
         match=_match,
-        in_place=_in_place,
+        in_place=pair_in_place,
         values=_values,
         source=elementwise_source,
         call=ELEMENTWISE_CALL,
     )
 
 
-OPERATORS = (
+def _modulo_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
+    a, b = np.asarray(inputs[0]), np.asarray(inputs[1])
+    with np.errstate(all="ignore"):
+        return (np.asarray((np.fmod if site.node.integer("fmod") else np.mod)(a, b)),)
+
+
+def _modulo_match(site: Site) -> str | None:
+    dtype = site.output.dtype
+    if dtype in (DType.F64, DType.BOOL):
+        return f"elements are {dtype.value}; the portable kernel computes in f32 and integers"
+    return None
+
+
+def _expression(site: Site) -> Expression:
+    """Of unsigned integers both are one."""
+    dtype = site.output.dtype
+    kind = "f32" if dtype is DType.F32 else f"{dtype.value[0]}{64 if dtype.size_bytes == 8 else 32}"
+    function = "fmod" if site.node.integer("fmod") and not kind.startswith("u") else "mod"
+    return Expression(name=f"{function}_{dtype.value}", text=f"({dtype.c_type})tw_{function}_{kind}(a, b)")
+
+
+def _modulo_import(node: OnnxNode, graph: Conversion) -> None:
+    dtype, divisor = graph.tensor(node.inputs[0]).dtype, graph.constant(node.inputs[1])
+    if dtype.is_integer and divisor is not None and not bool(np.all(divisor)):
+        raise graph.refuse(node, "the divisor is a constant that holds a zero")
+    graph.emit(node, "Mod", node.inputs, node.outputs, {"fmod": int(bool(node.integer("fmod")))})
+
+
+MOD = pair_operator(
+    "Mod",
+    "what a divided by b leaves",
+    _modulo_reference,
+    (Import(op_type="Mod", since=10, attributes={"fmod": "INT"}, convert=_modulo_import, min_inputs=2, max_inputs=2),),
+)
+
+_ARITHMETIC = (
     _operator("Add", "y = a + b, broadcast"),
     _operator("Sub", "y = a - b, broadcast"),
     _operator("Mul", "y = a * b, broadcast"),
@@ -206,4 +225,9 @@ OPERATORS = (
     _operator("Max", "y = the larger of a and b, broadcast"),
     _operator("Min", "y = the smaller of a and b, broadcast"),
 )
-KERNELS = tuple(_kernel(operator.name) for operator in OPERATORS)
+
+OPERATORS = (*_ARITHMETIC, MOD)
+KERNELS = (
+    *(_kernel(operator.name) for operator in _ARITHMETIC),
+    pair_kernel("Mod", _modulo_match, _expression),
+)

@@ -1,8 +1,9 @@
-"""Knows Cast between floats of at most 32 bits, integers and bool.
+"""Knows Cast, which keeps the number, and BitCast, which keeps the bits, as another element type.
 Does not know quantisation: a Cast keeps the number, not what it stands for.
 
 What ONNX leaves open is settled here: a float becomes an integer by dropping its fraction, out-of-range values become
 the nearest limit, NaN becomes 0; an integer that does not fit wraps; everything but 0 becomes true, NaN included.
+BitCast takes types of one size. Nothing becomes bool by it: bytes that are neither 0 nor 1 would.
 """
 
 from __future__ import annotations
@@ -13,29 +14,22 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.c_text.literals import c_float
-from tilewright.ir.access.index_map import Access, parse_map
 from tilewright.ir.graphs.graph import Site, Tensor
 from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode, with_halves
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.element_types import ELEMENT_TYPES, type_name
-from tilewright.operators.c_code.c_source import ELEMENTWISE, c_template
+from tilewright.operators.c_code.c_source import ELEMENTWISE, c_template, elementwise_source
 from tilewright.operators.c_code.walk import ELEMENTWISE_CALL, elementwise_values
+from tilewright.operators.shared.elementwise import unary_access
+from tilewright.operators.shared.refusals import shape_error
 
 Array = npt.NDArray[np.generic]
 
 
 def _target(site: Site) -> DType:
     return DType(site.node.attributes["to"])
-
-
-def _infer(site: Site) -> tuple[Tensor, ...]:
-    return (Tensor(name=site.node.outputs[0], dtype=_target(site), shape=site.input(0).shape),)
-
-
-def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
-    return (convert(np.asarray(inputs[0]), _target(site)),)
 
 
 def convert(x: Array, target: DType) -> Array:
@@ -56,10 +50,6 @@ def convert(x: Array, target: DType) -> Array:
 def _bits(target: DType) -> int:
     """The exponent of the first power of two that is too large."""
     return target.limits[1].bit_length()
-
-
-def _access(site: Site) -> Access:
-    return parse_map(": X[...] -> Y[...]").bind({"X": site.input(0).shape, "Y": site.output.shape})
 
 
 def _match(site: Site) -> str | None:
@@ -126,9 +116,9 @@ CAST = Operator(
     inputs=("X",),
     outputs=("Y",),
     summary="another element type",
-    infer=_infer,
-    reference=_reference,
-    access=_access,
+    infer=lambda site: (Tensor(name=site.node.outputs[0], dtype=_target(site), shape=site.input(0).shape),),
+    reference=lambda site, inputs: (convert(np.asarray(inputs[0]), _target(site)),),
+    access=unary_access,
     imports=with_halves(
         Import(op_type="Cast", since=6, attributes={"to": "INT"}, convert=_import_cast),
         Import(op_type="Cast", since=19, attributes={"to": "INT", **_SATURATE}, convert=_import_cast),
@@ -151,5 +141,67 @@ CAST_PORTABLE = Kernel(
     call=ELEMENTWISE_CALL,
 )
 
-OPERATORS = (CAST,)
-KERNELS = (CAST_PORTABLE,)
+
+def _infer(site: Site) -> tuple[Tensor, ...]:
+    x, target = site.input(0), _target(site)
+    if x.dtype.size_bytes != target.size_bytes or target is DType.BOOL:
+        raise shape_error(site, f"{x.dtype.value} does not become {target.value} bit by bit")
+    return (Tensor(name=site.node.outputs[0], dtype=target, shape=x.shape),)
+
+
+def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
+    x = np.ascontiguousarray(np.asarray(inputs[0])).reshape(site.output.shape)
+    return (x.view(_target(site).numpy).copy(),)
+
+
+def _bit_cast_values(call: Call) -> Mapping[str, object]:
+    source, target = call.operands["X"].dtype, call.operands["Y"].dtype
+    expression = f"({target.c_type})x"
+    if source is DType.F32 and target is not DType.F32:
+        expression = f"({target.c_type})tw_bits_of_f32(x)"
+    elif target is DType.F32 and source is not DType.F32:
+        expression = "tw_f32_of_bits((uint32_t)x)"
+    return elementwise_values(call, f"bits_{source.value}_{target.value}", expression)
+
+
+def _import(node: OnnxNode, graph: Conversion) -> None:
+    number = node.integer("to")
+    target, x = ELEMENT_TYPES.get(number), graph.tensor(node.inputs[0]).dtype
+    if target is not None and (x.is_half or target.is_half):
+        raise graph.refuse(node, f"{x.value} as {type_name(number)}: floats of 16 bits keep no bits of their own")
+    if target is None or target.size_bytes != x.size_bytes or target is DType.BOOL:
+        raise graph.refuse(node, f"{x.value} as {type_name(number)}: not of one size, or not held")
+    graph.emit(node, "BitCast", node.inputs, node.outputs, {"to": target.value})
+
+
+BIT_CAST = Operator(
+    name="BitCast",
+    inputs=("X",),
+    outputs=("Y",),
+    summary="the same bits as another type",
+    infer=_infer,
+    reference=_reference,
+    access=unary_access,
+    imports=(Import(op_type="BitCast", since=26, attributes={"to": "INT"}, convert=_import),),
+)
+
+BIT_CAST_PORTABLE = Kernel(
+    name="portable.bit_cast",
+    op="BitCast",
+    parallel=("*",),
+    match=lambda site: (
+        "the portable kernel knows no f64" if DType.F64 in (site.input(0).dtype, _target(site)) else None
+    ),
+    values=_bit_cast_values,
+    source=elementwise_source,
+    call=ELEMENTWISE_CALL,
+)
+
+OPERATORS = (
+    CAST,
+    BIT_CAST,
+)
+KERNELS = (
+    CAST_PORTABLE,
+    BIT_CAST_PORTABLE,
+)

@@ -11,21 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.c_text.literals import c_element
-from tilewright.ir.access.index_map import Access, parse_map
-from tilewright.ir.graphs.graph import Site, Tensor
+from tilewright.ir.graphs.graph import Site
 from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode, with_halves
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.operators.c_code.c_functions import elementwise_source
+from tilewright.operators.c_code.c_source import elementwise_source
 from tilewright.operators.c_code.walk import ELEMENTWISE_CALL, elementwise_values
+from tilewright.operators.shared.elementwise import same_as_x, unary_access
 
 Array = npt.NDArray[np.generic]
-
-
-def _infer(site: Site) -> tuple[Tensor, ...]:
-    x = site.input(0)
-    return (Tensor(name=site.node.outputs[0], dtype=x.dtype, shape=x.shape),)
 
 
 def _limits(site: Site) -> tuple[float, float]:
@@ -44,11 +39,6 @@ def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
     x = np.asarray(inputs[0])
     low, high = (np.array(limit).astype(x.dtype) for limit in _limits(site))
     return (np.minimum(np.maximum(x, low), high),)
-
-
-def _access(site: Site) -> Access:
-    shapes = {"X": site.input(0).shape, "Y": site.output.shape}
-    return parse_map(": X[...] -> Y[...]").bind(shapes)
 
 
 def _match(site: Site) -> str | None:
@@ -106,9 +96,9 @@ CLIP = Operator(
     inputs=("X",),
     outputs=("Y",),
     summary="y = min(max(x, min), max)",
-    infer=_infer,
+    infer=same_as_x,
     reference=_reference,
-    access=_access,
+    access=unary_access,
     imports=with_halves(
         Import(op_type="Relu", since=6, attributes={}, convert=_import_relu),
         Import(op_type="Clip", since=6, attributes={"min": "FLOAT", "max": "FLOAT"}, convert=_import_clip_6),

@@ -17,8 +17,8 @@ import numpy.typing as npt
 from tilewright.ir.graphs.graph import Site
 from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.operators.shared.float_error import ulp_tolerance
-from tilewright.operators.shared.pairs import Expression, broadcast_output, pair_kernel, pair_operator
+from tilewright.operators.shared.elementwise import Expression, broadcast_output, pair_kernel, pair_operator
+from tilewright.operators.shared.float_results import ulp_tolerance
 
 Array = npt.NDArray[np.generic]
 Doubles = npt.NDArray[np.float64]

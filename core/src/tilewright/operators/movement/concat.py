@@ -16,9 +16,9 @@ from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode, need_fe
 from tilewright.ir.graphs.operator import Alias, Operator
 from tilewright.ir.machines.kernel import Call, Kernel
 from tilewright.ir.tensors.layout import Layout, row_major, same_bytes, strides
-from tilewright.operators.c_code.c_index import c_moved
-from tilewright.operators.shared.copying import COPY_CALL, COPY_SOURCE, Move, copy_values
-from tilewright.operators.shared.shape_errors import shape_error
+from tilewright.operators.c_code.c_elements import c_moved
+from tilewright.operators.movement.copying import COPY_CALL, COPY_SOURCE, Move, copy_values
+from tilewright.operators.shared.refusals import shape_error
 
 Array = npt.NDArray[np.generic]
 
@@ -51,10 +51,6 @@ def _infer(site: Site) -> tuple[Tensor, ...]:
 
 def _others(shape: Sequence[int], axis: int) -> tuple[int, ...]:
     return (*shape[:axis], *shape[axis + 1 :])
-
-
-def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
-    return (np.concatenate([np.asarray(array) for array in inputs], axis=_axis(site)),)
 
 
 def _access(site: Site) -> Access:
@@ -114,7 +110,7 @@ CONCAT = Operator(
     outputs=("Y",),
     summary="tensors one after the other along an axis",
     infer=_infer,
-    reference=_reference,
+    reference=lambda site, inputs: (np.concatenate([np.asarray(array) for array in inputs], axis=_axis(site)),),
     access=_access,
     alias=_alias,
     imports=with_halves(

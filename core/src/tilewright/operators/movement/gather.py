@@ -1,11 +1,14 @@
-"""Knows Gather: slices of X along an axis, in the order that indices say. Constant indices in equal steps are a Slice.
-Does not know GatherElements or GatherND.
+"""Knows Gather, GatherElements and GatherND: slices or elements of X, in the order that a tensor of indices says.
+Does not know scattering (`scatter`).
 
-A negative index counts from the end. One outside X is refused where it is known, and the nearest one where it is not.
+Normal form: Gather and GatherElements have `axis`; constant indices of a Gather in equal steps are a Slice; GatherND is
+a Gather of joined axes. A negative index counts from the end. One outside X is refused where it is known, and the
+nearest one is taken where it is not.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
@@ -21,7 +24,7 @@ from tilewright.ir.tensors.dtypes import DType
 from tilewright.operators.c_code.c_source import c_template
 from tilewright.operators.c_code.walk import walk
 from tilewright.operators.movement.slice import slice_attributes
-from tilewright.operators.shared.shape_errors import shape_error
+from tilewright.operators.shared.refusals import need_axis, not_movable, shape_error
 
 Array = npt.NDArray[np.generic]
 
@@ -121,10 +124,6 @@ def _step(positions: Sequence[int]) -> int:
     return steps.pop() if steps else 1
 
 
-def _match(site: Site) -> str | None:
-    return "X is f64; the portable kernel moves f32, integers and bool" if site.input(0).dtype is DType.F64 else None
-
-
 GATHER = Operator(
     name="Gather",
     inputs=("X", "I"),
@@ -139,21 +138,192 @@ GATHER = Operator(
 )
 
 
-def _stays(site: Site) -> tuple[str, ...]:
-    """A table of which little is used, such as an embedding: copying all of it would take longer, if it fits at all."""
-    return ("X",) if site.input(0).elements > _SPARSE * site.output.elements else ()
-
-
 GATHER_COPY = Kernel(
     name="portable.gather",
     op="Gather",
-    stays=_stays,
+    # A table of which little is used, such as an embedding: copying all of it would take longer, if it fits at all
+    stays=lambda site: ("X",) if site.input(0).elements > _SPARSE * site.output.elements else (),
     parallel=("*",),
-    match=_match,
+    match=not_movable,
     values=_values,
     source=(c_template("${function}", "gather.c.mako"),),
     call="${function}(${arguments});",
 )
 
-OPERATORS = (GATHER,)
-KERNELS = (GATHER_COPY,)
+
+def _positions(indices: Array, extent: int) -> npt.NDArray[np.int64]:
+    counted = np.asarray(indices, np.int64)
+    return np.clip(np.where(counted < 0, counted + extent, counted), 0, max(extent - 1, 0))
+
+
+# --- GatherElements
+
+
+def _infer_elements(site: Site) -> tuple[Tensor, ...]:
+    x, indices, axis = site.input(0), site.input(1), site.node.integer("axis")
+    if len(x.shape) != len(indices.shape) or not 0 <= axis < len(x.shape) or indices.dtype not in _INDICES:
+        raise shape_error(site, f"I is i32 or i64 and has as many axes as X; axis {axis} is one of them")
+    wide = [n > m for at, (n, m) in enumerate(zip(indices.shape, x.shape, strict=True)) if at != axis]
+    if any(wide) or (x.shape[axis] == 0 and indices.elements):
+        raise shape_error(site, "I is larger than X along another axis, or there is nothing to gather")
+    return (Tensor(name=site.node.outputs[0], dtype=x.dtype, shape=indices.shape),)
+
+
+def _elements_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
+    x, axis = np.asarray(inputs[0]), site.node.integer("axis")
+    places = list(np.indices(site.output.shape, sparse=True))
+    places[axis] = _positions(np.asarray(inputs[1]), x.shape[axis])
+    return (x[tuple(places)],)
+
+
+def _elements_access(site: Site) -> Access:
+    """The gathered axis is whole: any element may be needed."""
+    axis, loops = site.node.integer("axis"), [f"a{at}" for at in range(len(site.output.shape))]
+    source = ",".join(":" if at == axis else loop for at, loop in enumerate(loops))
+    text = f"{' '.join(loops)} : X[{source}] I[{','.join(loops)}] -> Y[{','.join(loops)}]"
+    return parse_map(text).bind({"X": site.input(0).shape, "I": site.input(1).shape, "Y": site.output.shape})
+
+
+def _elements_values(call: Call) -> Mapping[str, object]:
+    x, indices, y, axis = call.operands["X"], call.operands["I"], call.operands["Y"], call.site.node.integer("axis")
+    kept = tuple(0 if at == axis else stride for at, stride in enumerate(x.strides))
+    loops = walk(y.extents, {"X": kept, "I": indices.strides, "Y": y.strides}, "Y")
+    return {
+        "function": f"tw_gather_{y.dtype.value}_{indices.dtype.value}_{loops.depth}",
+        "depth": loops.depth,
+        "c_type": y.dtype.c_type,
+        "index_type": indices.dtype.c_type,
+        "arguments": loops.arguments(call.operands, (str(x.shape[axis]), str(x.strides[axis]))),
+    }
+
+
+def _import_elements(node: OnnxNode, graph: Conversion) -> None:
+    x = graph.tensor(node.inputs[0])
+    axis = need_axis(node, graph, node.integer("axis"), len(x.shape))
+    indices = graph.constant(node.inputs[1])
+    extent = x.shape[axis]
+    if indices is not None and indices.size and not -extent <= int(indices.min()) <= int(indices.max()) < extent:
+        raise graph.refuse(node, f"an index is outside axis {axis}, which has {extent} elements")
+    graph.emit(node, "GatherElements", node.inputs, node.outputs, {"axis": axis})
+
+
+# --- GatherND
+
+
+def _import_nd(node: OnnxNode, graph: Conversion) -> None:
+    """A Gather along one axis: axes that are indexed together are one, and so are their indices."""
+    x, indices = (graph.tensor(name) for name in node.inputs)
+    batch, depth = node.integer("batch_dims"), indices.shape[-1] if indices.shape else 0
+    if not 0 <= batch < len(indices.shape) or not 1 <= depth <= len(x.shape) - batch:
+        raise graph.refuse(node, f"batch_dims is {batch}, I {list(indices.shape)}, X {list(x.shape)}")
+    if x.shape[:batch] != indices.shape[:batch] or indices.dtype not in _INDICES:
+        raise graph.refuse(node, "the batches of I are not those of X, or its elements are no i32 or i64")
+    indexed, slices = x.shape[batch : batch + depth], x.shape[batch + depth :]
+    batches = math.prod(x.shape[:batch])
+    # A batch's own elements follow those of the batches before it.
+    joined = graph.emit(
+        node, "Reshape", node.inputs[:1], (), {"shape": (batches * math.prod(indexed), *slices)}, "joined"
+    )
+    places = _places(node, graph, indexed, batches)
+    result = graph.emit(node, "Gather", (joined, places), (), {"axis": 0}, "slices")
+    shape = (*indices.shape[:-1], *slices)
+    graph.emit(node, "Reshape", (result,), node.outputs, {"shape": shape})
+
+
+def _places(node: OnnxNode, graph: Conversion, indexed: Sequence[int], batches: int) -> str:
+    """One place in the joined axis for each tuple of indices."""
+    indices = graph.tensor(node.inputs[1])
+    known, count = graph.constant(node.inputs[1]), indices.elements // indices.shape[-1]
+    if known is not None:
+        flat = np.asarray(known, np.int64).reshape(batches, count // max(batches, 1), len(indexed))
+        limits = np.array(indexed)
+        if np.any(flat < -limits) or np.any(flat >= limits):
+            raise graph.refuse(node, f"an index is outside {list(indexed)}")
+        factors = np.cumprod([1, *reversed(indexed[1:])])[::-1]
+        inside = (np.where(flat < 0, flat + limits, flat) * factors).sum(axis=-1)
+        return graph.add_constant((inside + _starts(indexed, batches)).reshape(-1), "places")
+    place = ""
+    for at, extent in enumerate(indexed):
+        part = _part(node, graph, at, extent)
+        if place:
+            scaled = graph.emit(node, "Mul", (place, _number(graph, extent, indices.dtype)), hint=f"rows_{at}")
+            part = graph.emit(node, "Add", (scaled, part), hint=f"place_{at}")
+        place = part
+    if batches > 1:
+        starts = np.broadcast_to(_starts(indexed, batches), (batches, count // batches)).reshape(-1)
+        place = graph.emit(
+            node, "Add", (place, graph.add_constant(starts.astype(indices.dtype.numpy), "starts")), hint="places"
+        )
+    return place
+
+
+def _starts(indexed: Sequence[int], batches: int) -> npt.NDArray[np.int64]:
+    return np.arange(batches)[:, None] * math.prod(indexed)
+
+
+def _number(graph: Conversion, value: int, dtype: DType) -> str:
+    return graph.add_constant(np.full(1, value, dtype.numpy), "number")
+
+
+def _part(node: OnnxNode, graph: Conversion, at: int, extent: int) -> str:
+    """Index `at` of every tuple, from the front and inside its axis, as a vector."""
+    indices = graph.tensor(node.inputs[1])
+    count, depth = indices.elements // indices.shape[-1], indices.shape[-1]
+    rows = graph.emit(node, "Reshape", node.inputs[1:2], (), {"shape": (count, depth)}, f"tuples_{at}")
+    bounds = {"starts": (0, at), "steps": (1, 1), "shape": (count, 1)}
+    cut = graph.emit(node, "Slice", (rows,), (), bounds, f"cut_{at}")
+    flat = graph.emit(node, "Reshape", (cut,), (), {"shape": (count,)}, f"index_{at}")
+    below = graph.emit(node, "Less", (flat, _number(graph, 0, indices.dtype)), hint=f"below_{at}")
+    counted = graph.emit(node, "Add", (flat, _number(graph, extent, indices.dtype)), hint=f"counted_{at}")
+    front = graph.emit(node, "Where", (below, counted, flat), hint=f"front_{at}")
+    low = graph.emit(node, "Max", (front, _number(graph, 0, indices.dtype)), hint=f"low_{at}")
+    return graph.emit(node, "Min", (low, _number(graph, extent - 1, indices.dtype)), hint=f"inside_{at}")
+
+
+GATHER_ELEMENTS = Operator(
+    name="GatherElements",
+    inputs=("X", "I"),
+    outputs=("Y",),
+    summary="elements along an axis, each at the place that its index says; GatherND is a Gather of joined axes",
+    infer=_infer_elements,
+    reference=_elements_reference,
+    access=_elements_access,
+    imports=with_halves(
+        Import(
+            op_type="GatherElements",
+            since=11,
+            attributes={"axis": "INT"},
+            convert=_import_elements,
+            min_inputs=2,
+            max_inputs=2,
+        ),
+        Import(op_type="GatherND", since=11, attributes={}, convert=_import_nd, min_inputs=2, max_inputs=2),
+        Import(
+            op_type="GatherND",
+            since=12,
+            attributes={"batch_dims": "INT"},
+            convert=_import_nd,
+            min_inputs=2,
+            max_inputs=2,
+        ),
+    ),
+)
+
+GATHER_ELEMENTS_COPY = Kernel(
+    name="portable.gather_elements",
+    op="GatherElements",
+    parallel=("*",),
+    match=not_movable,
+    values=_elements_values,
+    source=(c_template("${function}", "gather.c.mako"),),
+    call="${function}(${arguments});",
+)
+
+OPERATORS = (
+    GATHER,
+    GATHER_ELEMENTS,
+)
+KERNELS = (
+    GATHER_COPY,
+    GATHER_ELEMENTS_COPY,
+)

@@ -21,10 +21,9 @@ from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode, need_ro
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.operators.c_code.c_functions import c_functions
-from tilewright.operators.c_code.c_index import c_sum
-from tilewright.operators.c_code.c_source import c_template
-from tilewright.operators.shared.shape_errors import shape_error
+from tilewright.operators.c_code.c_elements import c_sum
+from tilewright.operators.c_code.c_source import c_functions, c_template
+from tilewright.operators.shared.refusals import shape_error
 
 Array = npt.NDArray[np.generic]
 Positions = npt.NDArray[np.int64]
@@ -226,10 +225,6 @@ def _inside(shape: Sequence[int], pads: Sequence[int]) -> npt.NDArray[np.bool_]:
     return inside
 
 
-def _import_attributes(node: OnnxNode, graph: Conversion) -> None:
-    _emit(node, graph, node.integers("pads"), node.number("value"))
-
-
 def _import_inputs(node: OnnxNode, graph: Conversion) -> None:
     pads = [int(item) for item in graph.need_constant(node, 1).reshape(-1)]
     is_float = graph.tensor(node.inputs[0]).dtype.is_float
@@ -265,7 +260,7 @@ PAD = Operator(
             op_type="Pad",
             since=2,
             attributes={"mode": "STRING", "pads": "INTS", "value": "FLOAT"},
-            convert=_import_attributes,
+            convert=lambda node, graph: _emit(node, graph, node.integers("pads"), node.number("value")),
         ),
         _import(since=11, attributes={"mode": "STRING"}, max_inputs=3),
         _import(since=18, attributes={"mode": "STRING"}, max_inputs=4),

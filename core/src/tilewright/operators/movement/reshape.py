@@ -19,8 +19,8 @@ from tilewright.ir.graphs.operator import Alias, Operator
 from tilewright.ir.machines.kernel import Call, Kernel, Operand
 from tilewright.ir.tensors.layout import Layout, merge_loops, row_major, same_walk, split_loops
 from tilewright.operators.c_code.c_source import ELEMENTWISE, c_template
-from tilewright.operators.shared.copying import Move, copy_values
-from tilewright.operators.shared.shape_errors import shape_error
+from tilewright.operators.movement.copying import Move, copy_values
+from tilewright.operators.shared.refusals import shape_error
 
 Array = npt.NDArray[np.generic]
 Block = tuple[tuple[int, ...], tuple[int, ...]]  # axes of X and axes of Y that hold the same elements
@@ -32,10 +32,6 @@ def _infer(site: Site) -> tuple[Tensor, ...]:
     if math.prod(shape) != x.elements or min(shape, default=0) < 0:
         raise shape_error(site, f"{x.elements} elements do not make {list(shape)}")
     return (Tensor(name=site.node.outputs[0], dtype=x.dtype, shape=shape),)
-
-
-def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
-    return (np.asarray(inputs[0]).reshape(site.output.shape).copy(),)
 
 
 def blocks(shape: Sequence[int], target: Sequence[int]) -> list[Block]:
@@ -69,7 +65,9 @@ def _access(site: Site) -> Access:
         for texts, axes in ((source, mine), (result, theirs)):
             for axis in axes:
                 texts[axis] = ":"
-        parts = _parts([shape[axis] for axis in mine], [target[axis] for axis in theirs])
+        # Equal parts of whole outermost rows into which both sides of a block can be cut; 1: none.
+        can_be_cut = mine and theirs and all(shape[axis] for axis in mine)
+        parts = math.gcd(shape[mine[0]], target[theirs[0]]) if can_be_cut else 1
         if parts == 1:
             continue
         loops.append(f"a{number}<{parts}")
@@ -81,11 +79,6 @@ def _access(site: Site) -> Access:
             loops += [f"~{inner}<{rows}"] if rows > 1 else []
     text = f"{' '.join(loops)} : X[{', '.join(source)}] -> Y[{', '.join(result)}]"
     return parse_map(text).bind({"X": shape, "Y": target})
-
-
-def _parts(mine: Sequence[int], theirs: Sequence[int]) -> int:
-    """Into how many equal parts of whole outermost rows both sides of a block can be cut; 1: none."""
-    return math.gcd(mine[0], theirs[0]) if mine and theirs and 0 not in mine else 1
 
 
 def _alias(site: Site, layouts: Mapping[str, Layout]) -> tuple[Alias, ...]:
@@ -245,7 +238,7 @@ RESHAPE = Operator(
     outputs=("Y",),
     summary="the same elements under another shape",
     infer=_infer,
-    reference=_reference,
+    reference=lambda site, inputs: (np.asarray(inputs[0]).reshape(site.output.shape).copy(),),
     access=_access,
     alias=_alias,
     imports=with_halves(

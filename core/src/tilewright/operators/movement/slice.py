@@ -18,9 +18,9 @@ from tilewright.ir.graphs.operator import Alias, Operator
 from tilewright.ir.machines.kernel import Call, Kernel
 from tilewright.ir.rounding import ceil_div
 from tilewright.ir.tensors.layout import Layout, row_major, strides
-from tilewright.operators.c_code.c_index import c_moved
-from tilewright.operators.shared.copying import COPY_CALL, COPY_SOURCE, Move, copy_values
-from tilewright.operators.shared.shape_errors import shape_error
+from tilewright.operators.c_code.c_elements import c_moved
+from tilewright.operators.movement.copying import COPY_CALL, COPY_SOURCE, Move, copy_values
+from tilewright.operators.shared.refusals import shape_error
 
 Array = npt.NDArray[np.generic]
 

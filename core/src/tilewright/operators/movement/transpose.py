@@ -4,7 +4,7 @@ Does not know when layouts make it free; `schedule` asks `alias`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +15,8 @@ from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode, with_ha
 from tilewright.ir.graphs.operator import Alias, Operator
 from tilewright.ir.machines.kernel import Call, Kernel
 from tilewright.ir.tensors.layout import Layout, row_major, same_bytes, transposed
-from tilewright.operators.shared.copying import COPY_CALL, COPY_SOURCE, Move, copy_values
-from tilewright.operators.shared.shape_errors import shape_error
+from tilewright.operators.movement.copying import COPY_CALL, COPY_SOURCE, Move, copy_values
+from tilewright.operators.shared.refusals import shape_error
 
 Array = npt.NDArray[np.generic]
 
@@ -30,10 +30,6 @@ def _infer(site: Site) -> tuple[Tensor, ...]:
     if sorted(_perm(site)) != list(range(len(x.shape))):
         raise shape_error(site, f"perm {list(_perm(site))} is no permutation of the {len(x.shape)} axes")
     return (Tensor(name=site.node.outputs[0], dtype=x.dtype, shape=tuple(x.shape[axis] for axis in _perm(site))),)
-
-
-def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
-    return (np.asarray(inputs[0]).transpose(_perm(site)).copy(),)
 
 
 def _access(site: Site) -> Access:
@@ -72,7 +68,7 @@ TRANSPOSE = Operator(
     outputs=("Y",),
     summary="axes in another order",
     infer=_infer,
-    reference=_reference,
+    reference=lambda site, inputs: (np.asarray(inputs[0]).transpose(_perm(site)).copy(),),
     access=_access,
     alias=_alias,
     imports=with_halves(

@@ -22,7 +22,7 @@ from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.operators.c_code.c_source import c_template
-from tilewright.operators.shared.shape_errors import shape_error
+from tilewright.operators.shared.refusals import shape_error
 from tilewright.operators.shared.windows import C_AXES, MAX_SPATIAL, c_axes, inferred_outputs, tap_views, windows_of
 
 Array = npt.NDArray[np.generic]

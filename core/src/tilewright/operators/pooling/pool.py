@@ -24,20 +24,24 @@ from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel, PartialSums
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.ir.tensors.layout import Layout, channels_last
 from tilewright.operators.c_code.c_source import c_fragment, c_template
-from tilewright.operators.shared.float_error import dot_tolerance
-from tilewright.operators.shared.fused_clip import clip_literals, rounded_and_clipped
-from tilewright.operators.shared.import_checks import need_types
-from tilewright.operators.shared.partial_sums import either
-from tilewright.operators.shared.reducing import NO_REDUCTION, REDUCE_CALL, Reduction, reduce_source, reduce_values
-from tilewright.operators.shared.shape_errors import shape_error
+from tilewright.operators.shared.float_results import clip_literals, dot_tolerance, rounded_and_clipped
+from tilewright.operators.shared.reducing import (
+    NO_REDUCTION,
+    REDUCE_CALL,
+    Reduction,
+    either,
+    reduce_source,
+    reduce_values,
+)
+from tilewright.operators.shared.refusals import need_types, not_float32, shape_error
 from tilewright.operators.shared.windows import (
     WINDOW_ATTRIBUTES,
     Windows,
     c_axes,
     import_windows,
     inferred_outputs,
+    prefers_channels_last,
     tap_views,
     windows_of,
 )
@@ -61,11 +65,6 @@ def _access(site: Site) -> Access:
         f"X[n,c,{','.join(windows.map_indices())}] -> Y[n,c,{','.join(outs)}]"
     )
     return parse_map(text).bind({"X": site.input(0).shape, "Y": site.output.shape}, windows.map_values())
-
-
-def _prefers(site: Site) -> Mapping[str, Layout]:
-    layout = channels_last(len(site.output.shape))
-    return {"X": layout, "Y": layout}
 
 
 def _fields(call: Call) -> dict[str, object]:
@@ -173,17 +172,9 @@ def _means(site: Site, x: Doubles) -> Doubles:
     return total / np.maximum(counts, 1)
 
 
-def _average_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
-    return (rounded_and_clipped(site.node, _means(site, np.asarray(inputs[0], np.float64))),)
-
-
 def _average_tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None, ...]:
     x = np.asarray(inputs[0], np.float64)
     return (dot_tolerance(math.prod(windows_of(site.node).kernel), _means(site, np.abs(x)), _means(site, x)),)
-
-
-def _match_average(site: Site) -> str | None:
-    return None if site.input(0).dtype is DType.F32 else f"X must be f32, found {site.input(0).dtype.value}"
 
 
 def _average_values(call: Call) -> Mapping[str, object]:
@@ -262,7 +253,7 @@ AVERAGE_POOL = Operator(
     outputs=("Y",),
     summary="mean of each window; GlobalAveragePool is one window",
     infer=_infer,
-    reference=_average_reference,
+    reference=lambda site, inputs: (rounded_and_clipped(site.node, _means(site, np.asarray(inputs[0], np.float64))),),
     access=_access,
     tolerance=_average_tolerance,
     imports=(
@@ -293,7 +284,7 @@ MAX_POOL_PORTABLE = Kernel(
     name="portable.max_pool",
     op="MaxPool",
     match=_match_max,
-    prefers=_prefers,
+    prefers=prefers_channels_last,
     parallel=("c", "d", "h", "w"),
     accumulates=_accumulates,
     values=_max_values,
@@ -305,8 +296,8 @@ MAX_POOL_PORTABLE = Kernel(
 AVERAGE_POOL_F32 = Kernel(
     name="portable.average_pool_f32",
     op="AveragePool",
-    match=_match_average,
-    prefers=_prefers,
+    match=not_float32,
+    prefers=prefers_channels_last,
     parallel=("c", "d", "h", "w"),
     accumulates=_accumulates,
     values=_average_values,

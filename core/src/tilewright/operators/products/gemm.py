@@ -18,7 +18,6 @@ from tilewright.ir.graphs.graph import Site, Tensor
 from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode, with_halves
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel
-from tilewright.operators.shared.float_error import dot_tolerance
 from tilewright.operators.shared.float_products import (
     CALL,
     INCLUDES,
@@ -32,7 +31,8 @@ from tilewright.operators.shared.float_products import (
     product_values,
     wide,
 )
-from tilewright.operators.shared.shape_errors import shape_error
+from tilewright.operators.shared.float_results import dot_tolerance
+from tilewright.operators.shared.refusals import shape_error
 
 Array = npt.NDArray[np.generic]
 
@@ -72,18 +72,10 @@ def _gemm(site: Site, inputs: Sequence[Array | None], *, magnitude: bool = False
     return product if c is None else product + beta * c
 
 
-def _gemm_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
-    return (finished(site, _gemm(site, inputs)),)
-
-
 def _gemm_tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None, ...]:
     terms = site.input(0).shape[-1] + 1
     magnitude = _gemm(site, inputs, magnitude=True)
     return (dot_tolerance(terms, magnitude, _gemm(site, inputs), double=is_double(site)),)
-
-
-def _gemm_access(site: Site) -> Access:
-    return _gemm_map(site, "n,k" if site.node.integer("transB") else "k,n", site.input(1).shape)
 
 
 def _packed_access(site: Site) -> Access:
@@ -153,8 +145,8 @@ GEMM = Operator(
     outputs=("Y",),
     summary="alpha A B + beta C, a fully connected layer",
     infer=_infer_gemm,
-    reference=_gemm_reference,
-    access=_gemm_access,
+    reference=lambda site, inputs: (finished(site, _gemm(site, inputs)),),
+    access=lambda site: _gemm_map(site, "n,k" if site.node.integer("transB") else "k,n", site.input(1).shape),
     tolerance=_gemm_tolerance,
     macs=lambda site: site.output.elements * site.input(0).shape[-1],
     imports=with_halves(

@@ -18,7 +18,6 @@ from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode, with_ha
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel
 from tilewright.operators.c_code.walk import broadcast_steps
-from tilewright.operators.shared.float_error import dot_tolerance
 from tilewright.operators.shared.float_products import (
     CALL,
     INCLUDES,
@@ -31,7 +30,8 @@ from tilewright.operators.shared.float_products import (
     product_values,
     wide,
 )
-from tilewright.operators.shared.shape_errors import shape_error
+from tilewright.operators.shared.float_results import dot_tolerance
+from tilewright.operators.shared.refusals import shape_error
 
 Array = npt.NDArray[np.generic]
 
@@ -74,10 +74,6 @@ def _matmul_packed_access(site: Site) -> Access:
 
 def _weights_are_constant(site: Site) -> bool:
     return site.constant(1) is not None and len(site.input(1).shape) == 2
-
-
-def _match_weights(site: Site) -> str | None:
-    return not_floats(site) or (None if _weights_are_constant(site) else "B is not a constant matrix")
 
 
 def _match_no_weights(site: Site) -> str | None:
@@ -145,7 +141,7 @@ MATMUL = Operator(
 MATMUL_WEIGHTS_F32 = Kernel(
     name="portable.matmul_weights_f32",
     op="MatMul",
-    match=_match_weights,
+    match=lambda site: not_floats(site) or (None if _weights_are_constant(site) else "B is not a constant matrix"),
     access=_matmul_packed_access,
     pack=_pack_matmul,
     parallel=("m", "n"),

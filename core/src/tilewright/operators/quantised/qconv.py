@@ -18,7 +18,6 @@ from tilewright.ir.graphs.graph import Site, Tensor
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel, Matched, PartialSums
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.ir.tensors.layout import Layout, channels_last
 from tilewright.ir.tensors.requant import requantise
 from tilewright.operators.c_code.c_source import DOT, REQUANT_INT, c_template
 from tilewright.operators.shared.integer_sites import (
@@ -32,9 +31,16 @@ from tilewright.operators.shared.integer_sites import (
     requant_dtype,
     zero_points,
 )
-from tilewright.operators.shared.partial_sums import either_source, sums_argument, window_part_fields
-from tilewright.operators.shared.shape_errors import shape_error
-from tilewright.operators.shared.windows import Windows, c_axes, inferred_outputs, tap_views, windows_of
+from tilewright.operators.shared.reducing import either_source, sums_argument, window_part_fields
+from tilewright.operators.shared.refusals import shape_error
+from tilewright.operators.shared.windows import (
+    Windows,
+    c_axes,
+    inferred_outputs,
+    prefers_channels_last,
+    tap_views,
+    windows_of,
+)
 
 Array = npt.NDArray[np.generic]
 Integers = npt.NDArray[np.int64]
@@ -94,10 +100,6 @@ def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
     if len(inputs) > 2 and inputs[2] is not None:
         acc = acc + centred(inputs[2]).reshape(-1, *(1,) * len(spatial))
     return (requantise(acc, site.node.requant(), 1).astype(site.output.dtype.numpy),)
-
-
-def _macs(site: Site) -> int:
-    return site.output.elements * math.prod(site.input(1).shape[1:])
 
 
 def _map(site: Site, weights: str, *, words: str = "") -> tuple[str, Mapping[str, int]]:
@@ -175,11 +177,6 @@ def _match(site: Site) -> AccumulatorBounds | str:
     return not_bytes(site, 0, 1) or bounds
 
 
-def _prefers(site: Site) -> Mapping[str, Layout]:
-    layout = channels_last(len(site.input(0).shape))
-    return {"X": layout, "Y": layout}
-
-
 def _values(call: Call) -> Mapping[str, object]:
     site, operands = call.site, call.operands
     numbers, x, w, y = _numbers(site), operands["X"], operands["W"], operands["Y"]
@@ -219,10 +216,6 @@ def _values(call: Call) -> Mapping[str, object]:
     }
 
 
-def _accumulates(site: Matched) -> PartialSums:
-    return PartialSums(loops=("c",), dtype=DType(f"i{site.analysis.bits}"))
-
-
 def _run(windows: Windows, group_inputs: int, x_strides: Sequence[int]) -> tuple[int, bool]:
     """Elements of x between successive products, and whether that holds from tap to tap of a row as well."""
     tap = x_strides[-1] * windows.dilations[-1]
@@ -239,7 +232,7 @@ QCONV = Operator(
     infer=_infer,
     reference=_reference,
     access=_access,
-    macs=_macs,
+    macs=lambda site: site.output.elements * math.prod(site.input(1).shape[1:]),
 )
 
 QCONV_PORTABLE = Kernel(
@@ -247,13 +240,13 @@ QCONV_PORTABLE = Kernel(
     op="QConv",
     match=_match,
     access=_packed_access,
-    prefers=_prefers,
+    prefers=prefers_channels_last,
     pack=_pack,
     blocks={"o": 4},
     parallel=("n", "o", "d", "h", "w"),
     describe=lambda site: described(_form(site), site.analysis.bits),
     values=_values,
-    accumulates=_accumulates,
+    accumulates=lambda site: PartialSums(loops=("c",), dtype=DType(f"i{site.analysis.bits}")),
     source=either_source(
         c_template("${function}", "qconv_part.c.mako", REQUANT_INT, DOT),
         c_template("${function}", "qconv.c.mako", REQUANT_INT, DOT),

@@ -1,10 +1,14 @@
-"""Knows QAdd and QMul: 8-bit values combined element by element with broadcasting, exactly, then rounded once.
-Does not know floats. The meaning is in the architecture, section 9; Sub is a QAdd with a negative `b_scale`.
+"""Knows QAdd and QMul, 8-bit values combined element by element and rounded once, and QLookup, a table of 256 elements.
+Does not know floats, nor what a table means. The meaning is in the architecture, section 9.
+
+QAdd and QMul broadcast, and are exact before they round; Sub is a QAdd with a negative `b_scale`. Who makes a table
+computes any function of one value in float64.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +23,10 @@ from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel, Matched
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import requantise
+from tilewright.operators.c_code.c_elements import c_initialiser
 from tilewright.operators.c_code.c_source import ELEMENTWISE, REQUANT_INT, c_template
 from tilewright.operators.c_code.walk import ELEMENTWISE_CALL, elementwise_values
+from tilewright.operators.shared.elementwise import pair_access
 from tilewright.operators.shared.integer_sites import (
     c_requant,
     centred,
@@ -30,7 +36,7 @@ from tilewright.operators.shared.integer_sites import (
     output_dtype,
     requant_dtype,
 )
-from tilewright.operators.shared.shape_errors import shape_error
+from tilewright.operators.shared.refusals import shape_error
 
 Array = npt.NDArray[np.generic]
 
@@ -41,11 +47,6 @@ def _result(site: Site, dtype: DType) -> tuple[Tensor, ...]:
     except ValueError:
         raise shape_error(site, "the shapes of A and B do not broadcast") from None
     return (Tensor(name=site.node.outputs[0], dtype=dtype, shape=shape),)
-
-
-def _access(site: Site) -> Access:
-    shapes = {"A": site.input(0).shape, "B": site.input(1).shape, "Y": site.output.shape}
-    return parse_map(": A[...] B[...] -> Y[...]").bind(shapes)
 
 
 def _in_place(site: Site) -> tuple[tuple[str, str], ...]:
@@ -73,10 +74,6 @@ def _sum(site: Site) -> ScaledSum:
 def add_form(site: Site) -> SumForm | None:
     """The integer form of a QAdd; None where 64 bits are not enough."""
     return sum_form(_sum(site), input_range(site, 0), input_range(site, 1))
-
-
-def _infer_add(site: Site) -> tuple[Tensor, ...]:
-    return _result(site, output_dtype(site, site.node.integer("low"), site.node.integer("high")))
 
 
 def _add_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
@@ -115,16 +112,12 @@ def _add_values(call: Call) -> Mapping[str, object]:
         call,
         f"qadd_{_types(call)}_acc{form.bits}",
         f"({y_type})tw_qadd_rounded_int{form.bits}(a, b, p)",
-        scalars={"p": (parameters, f"({parameters}){_initialiser(fields)}")},
+        scalars={"p": (parameters, f"({parameters}){c_initialiser(fields)}")},
     )
     return {**values, "bits": form.bits}
 
 
 # --- QMul
-
-
-def _infer_mul(site: Site) -> tuple[Tensor, ...]:
-    return _result(site, requant_dtype(site))
 
 
 def _mul_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
@@ -141,10 +134,6 @@ def _mul_bounds(site: Site) -> AccumulatorBounds:
 def mul_requant_form(site: Site) -> RequantForm:
     """How a QMul is requantised: one channel."""
     return requant_form(site.node.requant(), _mul_bounds(site), site.node.name)
-
-
-def _match_mul(site: Site) -> str | None:
-    return not_bytes(site, 0, 1) or (None if len(site.node.requant().scale) == 1 else "QMul has one scale for all")
 
 
 def _mul_values(call: Call) -> Mapping[str, object]:
@@ -173,18 +162,14 @@ def _types(call: Call) -> str:
     return "_".join(call.operands[name].dtype.value for name in ("A", "B", "Y"))
 
 
-def _initialiser(fields: Mapping[str, object]) -> str:
-    return "{" + ", ".join(f".{name} = {value}" for name, value in fields.items()) + "}"
-
-
 QADD = Operator(
     name="QAdd",
     inputs=("A", "B"),
     outputs=("Y",),
     summary="sum of two 8-bit tensors of different scales, exact, rounded once",
-    infer=_infer_add,
+    infer=lambda site: _result(site, output_dtype(site, site.node.integer("low"), site.node.integer("high"))),
     reference=_add_reference,
-    access=_access,
+    access=pair_access,
 )
 
 QMUL = Operator(
@@ -192,9 +177,9 @@ QMUL = Operator(
     inputs=("A", "B"),
     outputs=("Y",),
     summary="product of two 8-bit tensors, requantised",
-    infer=_infer_mul,
+    infer=lambda site: _result(site, requant_dtype(site)),
     reference=_mul_reference,
-    access=_access,
+    access=pair_access,
 )
 
 QADD_PORTABLE = Kernel(
@@ -213,7 +198,9 @@ QMUL_PORTABLE = Kernel(
     name="portable.qmul",
     op="QMul",
     parallel=("*",),
-    match=_match_mul,
+    match=lambda site: (
+        not_bytes(site, 0, 1) or (None if len(site.node.requant().scale) == 1 else "QMul has one scale for all")
+    ),
     in_place=_in_place,
     describe=lambda site: described(mul_requant_form(site)),
     values=_mul_values,
@@ -221,5 +208,59 @@ QMUL_PORTABLE = Kernel(
     call=ELEMENTWISE_CALL,
 )
 
-OPERATORS = (QADD, QMUL)
-KERNELS = (QADD_PORTABLE, QMUL_PORTABLE)
+
+def _infer(site: Site) -> tuple[Tensor, ...]:
+    x, table = site.input(0), site.input(1)
+    if table.shape != (256,):
+        raise shape_error(site, "T must have 256 elements")
+    return (Tensor(name=site.node.outputs[0], dtype=table.dtype, shape=x.shape),)
+
+
+def _access(site: Site) -> Access:
+    shapes = {"X": site.input(0).shape, "T": site.input(1).shape, "Y": site.output.shape}
+    return parse_map(": X[...] T[:] -> Y[...]").bind(shapes)
+
+
+def _values(call: Call) -> Mapping[str, object]:
+    x, table = call.operands["X"], call.operands["T"]
+    elements = replace(call, operands={name: operand for name, operand in call.operands.items() if name != "T"})
+    position = "x + 128" if x.dtype is DType.I8 else "x"
+    return elementwise_values(
+        elements,
+        f"qlookup_{x.dtype.value}_{table.dtype.value}",
+        f"t[{position}]",
+        scalars={"t": (f"const {table.dtype.c_type} *", str(table))},
+    )
+
+
+QLOOKUP = Operator(
+    name="QLookup",
+    inputs=("X", "T"),
+    outputs=("Y",),
+    summary="a function of one 8-bit value, as a table of 256",
+    infer=_infer,
+    reference=lambda site, inputs: (np.asarray(inputs[1])[centred(inputs[0], site.input(0).dtype.limits[0])],),
+    access=_access,
+)
+
+QLOOKUP_PORTABLE = Kernel(
+    name="portable.qlookup",
+    op="QLookup",
+    parallel=("*",),
+    match=lambda site: not_bytes(site, 0, 1),
+    in_place=lambda site: (("X", "Y"),),
+    values=_values,
+    source=(ELEMENTWISE,),
+    call=ELEMENTWISE_CALL,
+)
+
+OPERATORS = (
+    QADD,
+    QMUL,
+    QLOOKUP,
+)
+KERNELS = (
+    QADD_PORTABLE,
+    QMUL_PORTABLE,
+    QLOOKUP_PORTABLE,
+)

@@ -21,8 +21,7 @@ from tilewright.ir.machines.kernel import Call, Kernel, Matched, PartialSums
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import requantise
 from tilewright.operators.c_code.c_source import DOT, REQUANT_INT, c_template
-from tilewright.operators.c_code.loop_nest import NEST, innermost, nest
-from tilewright.operators.c_code.walk import broadcast_steps, walk
+from tilewright.operators.c_code.walk import NEST, broadcast_steps, innermost, nest, walk
 from tilewright.operators.shared.integer_sites import (
     c_requant,
     centred,
@@ -34,8 +33,8 @@ from tilewright.operators.shared.integer_sites import (
     requant_dtype,
     zero_points,
 )
-from tilewright.operators.shared.partial_sums import either_source, sums_argument
-from tilewright.operators.shared.shape_errors import shape_error
+from tilewright.operators.shared.reducing import either_source, sums_argument
+from tilewright.operators.shared.refusals import shape_error
 
 Array = npt.NDArray[np.generic]
 Integers = npt.NDArray[np.int64]

@@ -23,7 +23,6 @@ from tilewright.ir.graphs.graph import Site, Tensor
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel, PartialSums
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.ir.tensors.layout import Layout, channels_last
 from tilewright.ir.tensors.requant import Requant, requantise
 from tilewright.operators.c_code.c_source import REQUANT_INT, c_template
 from tilewright.operators.c_code.walk import walk
@@ -36,9 +35,9 @@ from tilewright.operators.shared.integer_sites import (
     not_bytes,
     requant_dtype,
 )
-from tilewright.operators.shared.partial_sums import either, either_source
-from tilewright.operators.shared.shape_errors import shape_error
-from tilewright.operators.shared.windows import c_axes, inferred_outputs, tap_views, windows_of
+from tilewright.operators.shared.reducing import either, either_source
+from tilewright.operators.shared.refusals import shape_error
+from tilewright.operators.shared.windows import c_axes, inferred_outputs, prefers_channels_last, tap_views, windows_of
 
 Array = npt.NDArray[np.generic]
 Integers = npt.NDArray[np.int64]
@@ -123,25 +122,12 @@ def _match_pool(site: Site) -> str | None:
     return not_bytes(site, 0) or (_TOO_MANY.format(terms, _MOST_TERMS) if terms > _MOST_TERMS else None)
 
 
-def _prefers(site: Site) -> Mapping[str, Layout]:
-    layout = channels_last(len(site.output.shape))
-    return {"X": layout, "Y": layout}
-
-
-def _accumulates_pool(site: Site) -> PartialSums | None:
-    return PartialSums(loops=windows_of(site.node).tap_loops, dtype=DType.I32) if is_global(site) else None
-
-
 def _part_values(call: Call) -> Mapping[str, object]:
     form, terms = pool_requant_form(call.site), math.prod(windows_of(call.site.node).kernel)
     axes = range(2, len(call.site.input(0).shape))
     zeros = terms * call.site.node.integer("x_zero_point")
     word = form.words[terms - 1 if len(form.words) > 1 else 0]
     return {**_NO_POOL, **_sums(call, axes, True, zeros, word, form)}
-
-
-def _pool_values(call: Call) -> Mapping[str, object]:
-    return _part_values(call) if call.is_part else {**_NO_MEAN, **_whole_values(call)}
 
 
 def _whole_values(call: Call) -> Mapping[str, object]:
@@ -255,10 +241,6 @@ def _sums(
     }
 
 
-def _accumulates_mean(site: Site) -> PartialSums:
-    return PartialSums(loops=tuple(f"r{axis}" for axis in _reduced(site)), dtype=DType.I32)
-
-
 _MEAN = c_template("${function}", "qmean.c.mako", REQUANT_INT)
 _MEAN_CALL = "${function}(${arguments});"
 _NO_MEAN = MappingProxyType({"part": False, "arguments": ""})
@@ -289,12 +271,14 @@ QAVERAGE_POOL_PORTABLE = Kernel(
     op="QAveragePool",
     match=_match_pool,
     access=_packed_pool_access,
-    prefers=_prefers,
-    accumulates=_accumulates_pool,
+    prefers=prefers_channels_last,
+    accumulates=lambda site: (
+        PartialSums(loops=windows_of(site.node).tap_loops, dtype=DType.I32) if is_global(site) else None
+    ),
     pack=lambda site: {"R": pool_requant_form(site).array()},
     parallel=("c", "d", "h", "w"),
     describe=lambda site: described(pool_requant_form(site)),
-    values=_pool_values,
+    values=lambda call: _part_values(call) if call.is_part else {**_NO_MEAN, **_whole_values(call)},
     source=either_source(_MEAN, c_template("${function}", "qpool.c.mako", REQUANT_INT)),
     call=either(
         _MEAN_CALL + "\n",
@@ -312,7 +296,7 @@ QREDUCE_MEAN_PORTABLE = Kernel(
     op="QReduceMean",
     parallel=("*",),
     match=_match_mean,
-    accumulates=_accumulates_mean,
+    accumulates=lambda site: PartialSums(loops=tuple(f"r{axis}" for axis in _reduced(site)), dtype=DType.I32),
     describe=lambda site: described(mean_requant_form(site)),
     values=_mean_values,
     source=(_MEAN,),

@@ -27,10 +27,9 @@ from tilewright.ir.graphs.graph import Site, Tensor
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel
 from tilewright.operators.c_code.c_source import c_template
-from tilewright.operators.c_code.loop_nest import NEST, nest
-from tilewright.operators.c_code.walk import walk
+from tilewright.operators.c_code.walk import NEST, nest, walk
 from tilewright.operators.shared.integer_sites import centred, not_bytes, output_dtype
-from tilewright.operators.shared.shape_errors import shape_error
+from tilewright.operators.shared.refusals import shape_error
 
 Array = npt.NDArray[np.generic]
 
@@ -86,10 +85,6 @@ def _map(site: Site, table: str) -> str:
     return f"{' '.join(loops)} : X[{indices}] {table} -> Y[{indices}]"
 
 
-def _access(site: Site) -> Access:
-    return parse_map(_map(site, "")).bind({"X": site.input(0).shape, "Y": site.output.shape})
-
-
 def _packed_access(site: Site) -> Access:
     shapes = {"X": site.input(0).shape, "T": table_of(site).shape, "Y": site.output.shape}
     return parse_map(_map(site, "T[:]")).bind(shapes)
@@ -137,7 +132,7 @@ QSOFTMAX = Operator(
     summary="softmax of 8-bit integers along one axis, in integers",
     infer=_infer,
     reference=_reference,
-    access=_access,
+    access=lambda site: parse_map(_map(site, "")).bind({"X": site.input(0).shape, "Y": site.output.shape}),
 )
 
 QSOFTMAX_PORTABLE = Kernel(

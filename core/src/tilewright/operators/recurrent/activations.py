@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.c_text.literals import c_float
-from tilewright.operators.shared.float_error import TINY, UNIT
+from tilewright.operators.shared.float_results import TINY, UNIT
 
 Doubles = npt.NDArray[np.float64]
 

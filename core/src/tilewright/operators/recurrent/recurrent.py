@@ -28,12 +28,11 @@ from tilewright.ir.graphs.graph import Node, Site, Tensor
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, CodeFragments, Kernel, TileShape
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.operators.c_code.c_functions import c_functions
-from tilewright.operators.c_code.c_source import c_template
+from tilewright.operators.c_code.c_source import c_functions, c_template
 from tilewright.operators.recurrent.activations import Activation, activations
 from tilewright.operators.recurrent.recurrent_imports import imports
-from tilewright.operators.shared.float_error import UNIT, dot_tolerance
-from tilewright.operators.shared.shape_errors import shape_error
+from tilewright.operators.shared.float_results import UNIT, dot_tolerance
+from tilewright.operators.shared.refusals import shape_error
 
 Array = npt.NDArray[np.generic]
 Doubles = npt.NDArray[np.float64]
@@ -277,10 +276,6 @@ def _scratch_bytes(tile: TileShape) -> int:
     return 4 * hidden * (2 if inside else 1)
 
 
-def _stays(site: Site) -> tuple[str, ...]:
-    return ("R",) if site.input(1).size_bytes > _LARGE_BYTES else ()
-
-
 _STEPS = c_template("${function}", "recurrent.c.mako")
 
 
@@ -305,7 +300,7 @@ def _kernel(name: str) -> Kernel:
         op=f"{name}Steps",
         parallel=("b",),
         match=_match,
-        stays=_stays,
+        stays=lambda site: ("R",) if site.input(1).size_bytes > _LARGE_BYTES else (),
         scratch_bytes=_scratch_bytes,
         values=_values,
         source=_source,

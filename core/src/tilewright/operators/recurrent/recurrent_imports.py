@@ -19,7 +19,7 @@ from tilewright.ir.graphs.graph import Attribute
 from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.operators.recurrent.activations import KINDS
-from tilewright.operators.shared.import_checks import need_types
+from tilewright.operators.shared.refusals import need_types
 
 _GATES = MappingProxyType({"LSTM": 4, "GRU": 3, "RNN": 1})
 _DEFAULTS = MappingProxyType({"LSTM": ("Sigmoid", "Tanh", "Tanh"), "GRU": ("Sigmoid", "Tanh"), "RNN": ("Tanh",)})

@@ -16,13 +16,12 @@ from tilewright.ir.access.index_map import Access, parse_map
 from tilewright.ir.graphs.graph import Site, Tensor
 from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode
 from tilewright.ir.graphs.operator import Operator
-from tilewright.ir.machines.kernel import Call, Kernel
+from tilewright.ir.machines.kernel import Kernel
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.operators.c_code.c_functions import elementwise_source
+from tilewright.operators.c_code.c_source import elementwise_source
 from tilewright.operators.c_code.walk import ELEMENTWISE_CALL, elementwise_values
-from tilewright.operators.shared.float_error import dot_tolerance
-from tilewright.operators.shared.import_checks import need_types
-from tilewright.operators.shared.shape_errors import shape_error
+from tilewright.operators.shared.float_results import dot_tolerance
+from tilewright.operators.shared.refusals import need_types, not_all_float32, shape_error
 
 Array = npt.NDArray[np.generic]
 Doubles = npt.NDArray[np.float64]
@@ -82,12 +81,6 @@ def _map(site: Site, texts: Mapping[str, str], shapes: Mapping[str, tuple[int, .
     return parse_map(text).bind({"X": x, **shapes, "Y": x})
 
 
-def _match(site: Site) -> str | None:
-    if any(tensor is not None and tensor.dtype is not DType.F32 for tensor in site.inputs):
-        return "all inputs must be f32"
-    return None if all(site.constant(index) is not None for index in range(1, 5)) else "parameters are no constants"
-
-
 def _pack(site: Site) -> Mapping[str, Array]:
     """y = x * factor + shift."""
     values = [site.constant(index) for index in range(1, 5)]
@@ -96,10 +89,6 @@ def _pack(site: Site) -> Mapping[str, Array]:
     factor, mean, shift = _parameters(site, values)
     with np.errstate(all="ignore"):
         return {"factor": factor.astype(np.float32), "shift": (shift - mean * factor).astype(np.float32)}
-
-
-def _values(call: Call) -> Mapping[str, object]:
-    return elementwise_values(call, "batch_normalization_f32", "x * factor + shift")
 
 
 def _import(node: OnnxNode, graph: Conversion) -> None:
@@ -162,11 +151,14 @@ BATCH_NORMALIZATION_F32 = Kernel(
     name="portable.batch_normalization_f32",
     op="BatchNormalization",
     parallel=("*",),
-    match=_match,
+    match=lambda site: (
+        not_all_float32(site)
+        or (None if all(site.constant(index) is not None for index in range(1, 5)) else "parameters are no constants")
+    ),
     access=_packed_access,
     pack=_pack,
     in_place=lambda site: (("X", "Y"),),
-    values=_values,
+    values=lambda call: elementwise_values(call, "batch_normalization_f32", "x * factor + shift"),
     source=elementwise_source,
     call=ELEMENTWISE_CALL,
 )

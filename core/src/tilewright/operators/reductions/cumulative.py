@@ -21,11 +21,9 @@ from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.operators.c_code.c_source import c_template
-from tilewright.operators.c_code.loop_nest import NEST, nest
-from tilewright.operators.c_code.walk import walk
-from tilewright.operators.shared.float_error import TINY, UNIT
-from tilewright.operators.shared.import_checks import need_axis
-from tilewright.operators.shared.shape_errors import shape_error
+from tilewright.operators.c_code.walk import NEST, nest, walk
+from tilewright.operators.shared.float_results import TINY, UNIT
+from tilewright.operators.shared.refusals import need_axis, not_ordered, shape_error
 
 Array = npt.NDArray[np.generic]
 Doubles = npt.NDArray[np.float64]
@@ -55,11 +53,6 @@ def _accumulated(site: Site, x: Any) -> Array:
     return np.asarray(np.flip(found, _axis(site)) if reverse else found)
 
 
-def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
-    """The elements one after the other, each result rounded."""
-    return (_accumulated(site, np.asarray(inputs[0])),)
-
-
 def _tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None, ...]:
     """The same order and the same roundings as the reference; one more for each, whatever numpy does."""
     x = np.asarray(inputs[0])
@@ -76,11 +69,6 @@ def _access(site: Site) -> Access:
     index = ",".join(":" if at == axis else loop for at, loop in enumerate(loops))
     outer = " ".join(loop for at, loop in enumerate(loops) if at != axis)
     return parse_map(f"{outer} : X[{index}] -> Y[{index}]").bind({"X": site.input(0).shape, "Y": site.output.shape})
-
-
-def _match(site: Site) -> str | None:
-    dtype = site.input(0).dtype
-    return None if dtype is DType.F32 or dtype.is_integer else f"X must be f32 or an integer, found {dtype.value}"
 
 
 def _values(call: Call) -> Mapping[str, object]:
@@ -124,7 +112,8 @@ def _operator(op: str, since: int, summary: str) -> Operator:
         outputs=("Y",),
         summary=summary,
         infer=_infer,
-        reference=_reference,
+        # The elements one after the other, each result rounded
+        reference=lambda site, inputs: (_accumulated(site, np.asarray(inputs[0])),),
         access=_access,
         tolerance=_tolerance,
         imports=(
@@ -145,7 +134,7 @@ def _kernel(op: str) -> Kernel:
         name=f"portable.{op.lower()}",
         op=op,
         parallel=("*",),
-        match=_match,
+        match=not_ordered,
         in_place=lambda site: (("X", "Y"),),
         values=_values,
         source=(c_template("${function}", "cumulative.c.mako"),),

@@ -22,11 +22,9 @@ from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.operators.c_code.c_source import c_fragment
-from tilewright.operators.c_code.loop_nest import NEST, nest
-from tilewright.operators.c_code.walk import walk
-from tilewright.operators.shared.float_error import TINY, UNIT, or_overflow
-from tilewright.operators.shared.import_checks import need_axis, need_types
-from tilewright.operators.shared.shape_errors import shape_error
+from tilewright.operators.c_code.walk import NEST, nest, walk
+from tilewright.operators.shared.float_results import TINY, UNIT, or_overflow
+from tilewright.operators.shared.refusals import need_axis, need_types, not_all_float32, shape_error
 
 Array = npt.NDArray[np.generic]
 Doubles = npt.NDArray[np.float64]
@@ -101,12 +99,6 @@ def _access(site: Site) -> Access:
     given = [name for name, tensor in zip(("Scale", "B"), site.inputs[1:], strict=False) if tensor is not None]
     text = f"{' '.join(loops)} : X[{index}] {' '.join(f'{name}[:]' for name in given)} -> Y[{index}]"
     return parse_map(text).bind({"X": x, "Y": x, **dict.fromkeys(given, x[-1:])})
-
-
-def _match(site: Site) -> str | None:
-    if any(tensor is not None and tensor.dtype is not DType.F32 for tensor in site.inputs):
-        return "all inputs must be f32"
-    return None
 
 
 def _values(call: Call) -> Mapping[str, object]:
@@ -221,7 +213,7 @@ def _kernel(op: str, name: str) -> Kernel:
         name=f"portable.{name}_f32",
         op=op,
         parallel=("*",),
-        match=_match,
+        match=not_all_float32,
         in_place=lambda site: (("X", "Y"),),
         values=_values,
         source=(c_fragment("layernorm.c"),),

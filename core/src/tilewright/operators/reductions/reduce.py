@@ -24,10 +24,9 @@ from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel, PartialSums
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.operators.shared.float_error import dot_tolerance, ulp_tolerance
-from tilewright.operators.shared.import_checks import need_axis, need_types
+from tilewright.operators.shared.float_results import dot_tolerance, ulp_tolerance
 from tilewright.operators.shared.reducing import REDUCE_CALL, Reduction, reduce_source, reduce_values
-from tilewright.operators.shared.shape_errors import shape_error
+from tilewright.operators.shared.refusals import need_axis, need_types, shape_error
 
 Array = npt.NDArray[np.generic]
 Doubles = npt.NDArray[np.float64]
@@ -140,10 +139,6 @@ def _match(site: Site) -> str | None:
     return f"X is {dtype.value}; computed are f32 and, but for means, integers"
 
 
-def _accumulates(site: Site) -> PartialSums:
-    return PartialSums(loops=tuple(f"r{axis}" for axis in _axes(site)), dtype=site.input(0).dtype)
-
-
 def _values(call: Call) -> Mapping[str, object]:
     combine, dtype = _COMBINE[call.site.node.op][0], call.operands["X"].dtype
     empty = _empty(call.site.node.op, dtype)
@@ -223,7 +218,9 @@ def _kernel(op: str) -> Kernel:
         op=op,
         parallel=("*",),
         match=_match,
-        accumulates=_accumulates,
+        accumulates=lambda site: PartialSums(
+            loops=tuple(f"r{axis}" for axis in _axes(site)), dtype=site.input(0).dtype
+        ),
         values=_values,
         source=reduce_source,
         call=REDUCE_CALL,

@@ -20,11 +20,9 @@ from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.operators.c_code.c_source import c_fragment
-from tilewright.operators.c_code.loop_nest import NEST, nest
-from tilewright.operators.c_code.walk import walk
-from tilewright.operators.shared.float_error import TINY, UNIT
-from tilewright.operators.shared.import_checks import need_axis, need_types
-from tilewright.operators.shared.shape_errors import shape_error
+from tilewright.operators.c_code.walk import NEST, nest, walk
+from tilewright.operators.shared.float_results import TINY, UNIT
+from tilewright.operators.shared.refusals import need_axis, need_types, not_float32, shape_error
 
 Array = npt.NDArray[np.generic]
 Doubles = npt.NDArray[np.float64]
@@ -61,14 +59,6 @@ def _exact_log(distances: Doubles, axis: int) -> Doubles:
     return result
 
 
-def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
-    return (_exact(_distances(site, inputs), _axis(site)).astype(np.float32),)
-
-
-def _log_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
-    return (_exact_log(_distances(site, inputs), _axis(site)).astype(np.float32),)
-
-
 def _sum_error(distances: Doubles, axis: int) -> Doubles:
     """Largest relative error of sum(exp(x - max)): each x - max is rounded, each exp is 2 ULP off, and the sum."""
     exact = _exact(distances, axis)
@@ -99,10 +89,6 @@ def _access(site: Site) -> Access:
     indices = ",".join(":" if axis == _axis(site) else loop for axis, loop in enumerate(loops))
     outer = " ".join(loop for axis, loop in enumerate(loops) if axis != _axis(site))
     return parse_map(f"{outer} : X[{indices}] -> Y[{indices}]").bind({"X": x, "Y": site.output.shape})
-
-
-def _match(site: Site) -> str | None:
-    return None if site.input(0).dtype is DType.F32 else f"X must be f32, found {site.input(0).dtype.value}"
 
 
 def _values(call: Call) -> Mapping[str, object]:
@@ -168,7 +154,7 @@ def _kernel(op: str, name: str) -> Kernel:
         name=f"portable.{name}_f32",
         op=op,
         parallel=("*",),
-        match=_match,
+        match=not_float32,
         in_place=lambda site: (("X", "Y"),),
         values=_values,
         source=(c_fragment(f"{name}.c"),),
@@ -177,8 +163,18 @@ def _kernel(op: str, name: str) -> Kernel:
     )
 
 
-SOFTMAX = _operator("Softmax", "exp(x - max) / sum along one axis", _reference, _tolerance)
-LOG_SOFTMAX = _operator("LogSoftmax", "logarithm of Softmax", _log_reference, _log_tolerance)
+SOFTMAX = _operator(
+    "Softmax",
+    "exp(x - max) / sum along one axis",
+    lambda site, inputs: (_exact(_distances(site, inputs), _axis(site)).astype(np.float32),),
+    _tolerance,
+)
+LOG_SOFTMAX = _operator(
+    "LogSoftmax",
+    "logarithm of Softmax",
+    lambda site, inputs: (_exact_log(_distances(site, inputs), _axis(site)).astype(np.float32),),
+    _log_tolerance,
+)
 
 SOFTMAX_F32 = _kernel("Softmax", "softmax")
 LOG_SOFTMAX_F32 = _kernel("LogSoftmax", "log_softmax")

@@ -15,11 +15,10 @@ from tilewright.ir.machines.kernel import Call, PartialSums
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.operators.c_code.c_elements import element_names
 from tilewright.operators.c_code.c_source import c_template
-from tilewright.operators.c_code.loop_nest import NEST, innermost, nest
-from tilewright.operators.c_code.walk import broadcast_steps, walk
-from tilewright.operators.shared.fused_clip import clip_literals, clipped
-from tilewright.operators.shared.import_checks import need_types
-from tilewright.operators.shared.partial_sums import either_source, sums_argument
+from tilewright.operators.c_code.walk import NEST, broadcast_steps, innermost, nest, walk
+from tilewright.operators.shared.float_results import clip_literals, clipped
+from tilewright.operators.shared.reducing import either_source, sums_argument
+from tilewright.operators.shared.refusals import need_types
 
 Array = npt.NDArray[np.generic]
 Wide = npt.NDArray[np.floating]  # float64, or longer where that is the type itself

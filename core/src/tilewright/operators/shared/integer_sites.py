@@ -16,6 +16,7 @@ from tilewright.arithmetic.requant_form import RequantForm
 from tilewright.ir.graphs.graph import Node, Site
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import Requant
+from tilewright.operators.c_code.c_elements import c_initialiser
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -93,7 +94,7 @@ def c_requant(requant: Requant, form: RequantForm) -> str:
         "fixed": int(any(form.proved)),
         "exact": int(not all(form.proved)),
     }
-    return "{" + ", ".join(f".{name} = {value}" for name, value in fields.items()) + "}"
+    return c_initialiser(fields)
 
 
 def described(form: RequantForm, accumulator_bits: int = 32) -> dict[str, object]:

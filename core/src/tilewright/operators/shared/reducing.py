@@ -1,19 +1,53 @@
-"""Knows how C combines the elements of axes: loops over what is kept and what is reduced, at once or in parts.
+"""Knows how C combines the elements of axes, at once or in parts: loops over kept and over reduced axes, and the sums.
 Does not know which operators reduce; `reduce` and the pools whose windows are whole images do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from tilewright.ir.code_fragments import CodeFragment, FragmentTemplate
 from tilewright.ir.machines.kernel import Call, CodeFragments
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.operators.c_code.c_source import c_fragment, c_template
-from tilewright.operators.c_code.loop_nest import NEST, innermost, nest
-from tilewright.operators.c_code.walk import walk
+from tilewright.operators.c_code.walk import NEST, innermost, nest, walk
+from tilewright.operators.shared.windows import C_AXES, MAX_SPATIAL
+
+
+def either(part: str, whole: str) -> str:
+    """Mako for the call of a part, and for that of everything at once; `part` is a name that it sees."""
+    return f"% if part:\n{part}% else:\n{whole}% endif\n"
+
+
+def either_source(
+    part: CodeFragment | FragmentTemplate, whole: CodeFragment | FragmentTemplate
+) -> Callable[..., CodeFragments]:
+    """The section of a part, or that of everything at once, by the value `part`; before it `conversions`."""
+    return lambda values: (*values.get("conversions", ()), part if values["part"] else whole)
+
+
+def sums_argument(call: Call, offsets: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The argument before the output: ` acc,`, moved by `offsets["ACC"]`; nothing where there are no sums."""
+    return f" {call.operands['acc']}{offsets.get('ACC', '')}," if call.is_part else ""
+
+
+def window_part_fields(call: Call, group_channels: int) -> Mapping[str, object]:
+    """The same for windows over channels, and the strides of the sums [N, O, spatial...]."""
+    if not call.is_part:
+        return {}
+    batch, channel, *spatial = call.operands["acc"].strides
+    steps = dict(zip(C_AXES, (*(0,) * (MAX_SPATIAL - len(spatial)), *spatial), strict=True))
+    return {
+        **call.part_fields,
+        "group_channels": group_channels,
+        "acc_batch": batch,
+        "acc_channel": channel,
+        **{f"acc_{axis}": step for axis, step in steps.items()},
+    }
+
 
 _PAIR = c_template("${pair}", "reduce_pair.c.mako")
 _START = c_template("tw_reduce_start_${short}", "reduce_start.c.mako")

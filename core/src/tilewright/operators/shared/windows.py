@@ -1,4 +1,4 @@
-"""Knows sliding windows: kernel, strides, dilations and pads of Conv and the pools, and the shapes that follow.
+"""Knows sliding windows: kernel, strides, dilations and pads of Conv and the pools, shapes that follow, numbers for C.
 Does not know what is computed in a window.
 
 Normal form: attributes `kernel_shape`, `strides`, `dilations`, `pads` (all begins, then all ends) and
@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tilewright.ir.graphs.graph import Attribute, Node, Site
 from tilewright.ir.graphs.importing import Conversion, OnnxNode
-from tilewright.ir.machines.kernel import Operand
+from tilewright.ir.machines.kernel import Call, Operand
 from tilewright.ir.rounding import ceil_div
-from tilewright.operators.shared.shape_errors import shape_error
+from tilewright.ir.tensors.layout import Layout, channels_last
+from tilewright.operators.c_code.c_elements import c_initialiser
+from tilewright.operators.shared.refusals import shape_error
 
 if TYPE_CHECKING:
     import numpy as np
@@ -209,6 +211,12 @@ def _padded(node: OnnxNode, graph: Conversion, windows: Windows, extents: Sequen
     )
 
 
+def prefers_channels_last(site: Site) -> Mapping[str, Layout]:
+    """The layouts that kernels of windows ask for: channels innermost in X and Y."""
+    layout = channels_last(len(site.output.shape))
+    return {"X": layout, "Y": layout}
+
+
 def c_axes(windows: Windows, x: Operand, y: Operand, w_steps: Sequence[int] = ()) -> Mapping[str, str]:
     """`tw_axis` initialisers (window.h) of one call, by `C_AXES` name; axes that the tensor lacks have one window.
 
@@ -230,9 +238,48 @@ def c_axes(windows: Windows, x: Operand, y: Operand, w_steps: Sequence[int] = ()
             "y_step": y.strides[at],
             "w_step": w_steps[axis] if w_steps else 0,
         }
-        axes[name] = "{" + ", ".join(f".{field} = {value}" for field, value in fields.items()) + "}"
+        axes[name] = c_initialiser(fields)
     return axes
 
 
 def _minus(number: int, primary: str) -> str:
     return str(number - int(primary)) if primary.isdecimal() else f"{number} - {primary}"
+
+
+def image_fields(call: Call) -> dict[str, object]:
+    """Extents, steps and padding of the tile of X and Y that a call computes, [N, C, H, W] or [N, C, W] in any layout.
+
+    `batches`, `rows`, `columns` and `outputs` (channels) are those of Y, `in_rows` and `in_columns` those of X; `top`
+    and `left` are what lies before X; `x_batch` to `y_column` are steps in elements.
+    """
+    x, y = call.operands["X"], call.operands["Y"]
+    flat = len(y.shape) == 3
+    return {
+        "batches": y.extents[0],
+        "rows": "1" if flat else y.extents[2],
+        "columns": y.extents[-1],
+        "outputs": y.extents[1],
+        "in_rows": "1" if flat else x.extents[2],
+        "in_columns": x.extents[-1],
+        "top": "0" if flat else x.before[2],
+        "left": x.before[-1],
+        "x_batch": x.strides[0],
+        "x_row": 0 if flat else x.strides[2],
+        "x_column": x.strides[-1],
+        "y_batch": y.strides[0],
+        "y_row": 0 if flat else y.strides[2],
+        "y_column": y.strides[-1],
+    }
+
+
+def tap_fields(windows: Windows) -> Mapping[str, int]:
+    """Taps, strides and dilations of windows over one or two axes."""
+    windows = windows.two_axes
+    return {
+        "row_taps": windows.kernel[0],
+        "column_taps": windows.kernel[1],
+        "row_stride": windows.strides[0],
+        "column_stride": windows.strides[1],
+        "row_dilation": windows.dilations[0],
+        "column_dilation": windows.dilations[1],
+    }

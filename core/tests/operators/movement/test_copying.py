@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
-from itertools import product
+from itertools import permutations, product
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Kernel
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.operators.c_code.walk import Walk
-from tilewright.operators.shared.copying import Move, copy_values, deepened
+from tilewright.operators.movement.copying import KERNELS, OPERATORS, Move, copy_values, deepened
+from tilewright.testing.kernels.kernel_run import run_kernel
+from tilewright.testing.operator_sites import site_of
 
 CALL = re.compile(r"(?P<function>tw_copy_\w+_(?P<depth>\d))\((?P<arguments>.*)\);")
 
@@ -71,3 +76,25 @@ def test_bits_as_they_are() -> None:
 def test_deepened_walks_are_the_same() -> None:
     found = deepened(Walk(extents=("n",), steps={"X": (2,), "Y": (1,)}), 3)
     assert found == Walk(extents=("1", "1", "n"), steps={"X": (0, 0, 2), "Y": (0, 0, 1)})
+
+
+PORTS = list(zip(OPERATORS, KERNELS, strict=True))
+
+
+@pytest.mark.parametrize(("operator", "kernel"), PORTS, ids=[one.name for one in OPERATORS])
+@pytest.mark.parametrize("dtype", ["float32", "int8", "int64"])
+@pytest.mark.parametrize("layout", list(permutations(range(3)))[:3])
+def test_it_is_what_passes(
+    operator: Operator, kernel: Kernel, dtype: str, layout: tuple[int, ...], tmp_path: Path
+) -> None:
+    x = np.random.default_rng(0).integers(-9, 9, (2, 3, 4)).astype(dtype)
+    site = site_of(operator, [x], {})
+    layouts = {"X": layout, "Y": layout}
+    (y,) = run_kernel(operator, kernel, site, [x], folder=tmp_path, layouts=layouts)
+    np.testing.assert_array_equal(y, x)
+
+
+@pytest.mark.parametrize("operator", OPERATORS, ids=[one.name for one in OPERATORS])
+def test_it_is_never_another_name_for_bytes_that_are_there(operator: Operator) -> None:
+    site = site_of(operator, [np.zeros((1, 4), np.float32)], {})
+    assert operator.alias(site, {"X": (0, 1), "Y": (0, 1)}) == ()

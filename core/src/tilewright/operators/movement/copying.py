@@ -1,14 +1,23 @@
-"""Knows the portable C of operators that only move elements: one strided copy, or several, into one output.
-Does not know which element goes where; each operator says so in steps."""
+"""Knows the portable C of operators that only move elements: one strided copy, or several, into one output. Arrival and
+Departure are such copies: of rows of an input that are handed over, and of rows of an output that are taken.
+Does not know which element goes where; each operator says so in steps. Does not know when rows arrive:
+`lower/line_buffers/streamed_io` has the code of it. No ONNX node becomes an Arrival or a Departure.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Call, Kernel
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.operators.c_code.c_source import ELEMENTWISE
 from tilewright.operators.c_code.walk import Walk, walk
+from tilewright.operators.shared.elementwise import same_as_x, unary_access
 
 COPY_SOURCE = (ELEMENTWISE,)
 COPY_CALL = "${statements}"
@@ -57,3 +66,35 @@ def deepened(loops: Walk, depth: int) -> Walk:
         extents=("1",) * extra + loops.extents,
         steps={name: (0,) * extra + steps for name, steps in loops.steps.items()},
     )
+
+
+Array = npt.NDArray[np.generic]
+
+
+def _values(call: Call) -> Mapping[str, object]:
+    x, y = call.operands["X"], call.operands["Y"]
+    move = Move(source=str(x), target=str(y), extents=y.extents, source_steps=x.strides, target_steps=y.strides)
+    return copy_values(y.dtype, [move])
+
+
+def _operator(name: str, summary: str) -> Operator:
+    return Operator(
+        name=name,
+        inputs=("X",),
+        outputs=("Y",),
+        summary=summary,
+        infer=same_as_x,
+        reference=lambda site, inputs: (np.asarray(inputs[0]).copy(),),
+        access=unary_access,
+    )
+
+
+def _copy(op: str) -> Kernel:
+    name = f"portable.{op.lower()}"
+    return Kernel(name=name, op=op, parallel=("*",), values=_values, source=COPY_SOURCE, call=COPY_CALL)
+
+
+ARRIVAL = _operator("Arrival", "an input that arrives in rows (--io push)")
+DEPARTURE = _operator("Departure", "an output that is taken in rows (--io pull)")
+OPERATORS = (ARRIVAL, DEPARTURE)
+KERNELS = (_copy("Arrival"), _copy("Departure"))

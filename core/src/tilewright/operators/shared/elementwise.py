@@ -1,5 +1,5 @@
-"""Knows operators of two tensors that broadcast, element by element: shape rule, access, kernel from a C expression.
-Does not know what any of them computes; `bits`, `modulo` and `power` say so.
+"""Knows operators of one tensor, or of two that broadcast, element by element: shape rules, access, kernels.
+Does not know what any of them computes.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from tilewright.ir.graphs.graph import Site, Tensor
 from tilewright.ir.graphs.importing import Import
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel
-from tilewright.operators.c_code.c_functions import elementwise_source
+from tilewright.operators.c_code.c_source import elementwise_source
 from tilewright.operators.c_code.walk import ELEMENTWISE_CALL, elementwise_values
-from tilewright.operators.shared.shape_errors import shape_error
+from tilewright.operators.shared.refusals import shape_error
 
 Array = npt.NDArray[np.generic]
 
@@ -47,16 +47,27 @@ def one_type(site: Site) -> tuple[Tensor, ...]:
     return broadcast_output(site)
 
 
-def _access(site: Site) -> Access:
+def same_as_x(site: Site) -> tuple[Tensor, ...]:
+    """One output of X's type and shape."""
+    return (Tensor(name=site.node.outputs[0], dtype=site.input(0).dtype, shape=site.input(0).shape),)
+
+
+def unary_access(site: Site) -> Access:
+    """Each element of Y reads the element of X in its place."""
+    return parse_map(": X[...] -> Y[...]").bind({"X": site.input(0).shape, "Y": site.output.shape})
+
+
+def pair_access(site: Site) -> Access:
+    """Each element of Y reads one of A and one of B, broadcast."""
     shapes = {"A": site.input(0).shape, "B": site.input(1).shape, "Y": site.output.shape}
     return parse_map(": A[...] B[...] -> Y[...]").bind(shapes)
 
 
-def _in_place(site: Site) -> tuple[tuple[str, str], ...]:
+def pair_in_place(site: Site) -> tuple[tuple[str, str], ...]:
     """Either input, where it is as large as the output: elements are read before their place is written."""
-    given = zip("AB", (site.input(0), site.input(1)), strict=True)
-    wanted = (site.output.dtype, site.output.shape)
-    return tuple((name, "Y") for name, x in given if (x.dtype, x.shape) == wanted)
+    y = site.output
+    operands = (("A", site.input(0)), ("B", site.input(1)))
+    return tuple((name, "Y") for name, x in operands if (x.dtype, x.shape) == (y.dtype, y.shape))
 
 
 def pair_operator(
@@ -76,7 +87,7 @@ def pair_operator(
         summary=summary,
         infer=infer,
         reference=reference,
-        access=_access,
+        access=pair_access,
         tolerance=tolerance,
         imports=imports,
     )
@@ -86,15 +97,15 @@ def pair_kernel(op: str, match: Callable[[Site], str | None], expression: Callab
     """The portable kernel of such an operator."""
 
     def values(call: Call) -> Mapping[str, object]:
-        found = expression(call.site)
-        return elementwise_values(call, found.name, found.text)
+        computed = expression(call.site)
+        return elementwise_values(call, computed.name, computed.text)
 
     return Kernel(
         name=f"portable.{op.lower()}",
         op=op,
         parallel=("*",),
         match=match,
-        in_place=_in_place,
+        in_place=pair_in_place,
         values=values,
         source=elementwise_source,
         call=ELEMENTWISE_CALL,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tilewright.errors import TilewrightError
-from tilewright.operators.shared.pairs import Expression, broadcast_output, pair_kernel, pair_operator
+from tilewright.operators.shared.elementwise import Expression, broadcast_output, pair_kernel, pair_operator
 from tilewright.testing.operator_sites import site_of
 
 SUM = pair_operator("Sum2", "", lambda site, inputs: (np.add(*inputs),), (), infer=broadcast_output)
