@@ -346,7 +346,7 @@ class Deployment:
         options = replace(self.options, settings={**self.options.settings, **settings})
         platform = machine(self.registry.platforms[self.target], options, self.registry.memory_hierarchies)
         if asked := self.options.code_passes:
-            from tilewright.transform.requested_passes import platform_for
+            from tilewright.transform.passthrough import platform_for
 
             platform = platform_for(platform, tuple(self.registry.code_passes.values()), asked)
         return platform

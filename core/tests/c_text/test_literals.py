@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tilewright.c_text.literals import c_double, c_float, c_int, needs_math
+from tilewright.c_text.literals import added, c_double, c_float, c_int, needs_math, times
 
 
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False))
@@ -60,3 +60,23 @@ def test_what_math_h_defines_is_told_from_what_a_compiler_reads_by_itself(value:
     assert needs_math(f"tw_clip(x, 0.0f, {c_float(value)})")
     assert needs_math(c_double(value))
     assert not needs_math(f"tw_clip(x, {c_float(0.5)}, {c_int(3)}, AT_INFINITY)")
+
+
+@pytest.mark.parametrize(("count", "text"), [(0, "0"), (1, "p.step"), (2, "2 * p.step"), (-1, "-1 * p.step")])
+def test_products(count: int, text: str) -> None:
+    assert times(count, "p.step") == text
+    assert times(count, "1") == str(count)
+
+
+@pytest.mark.parametrize(
+    ("terms", "text"),
+    [
+        (("w", 0), "w"),
+        (("w", 4), "w + 4"),
+        ((times(0, "row"), times(1, "column")), "column"),
+        (("0", 0), "0"),
+        ((), "0"),
+    ],
+)
+def test_sums(terms: tuple[str | int, ...], text: str) -> None:
+    assert added(*terms) == text

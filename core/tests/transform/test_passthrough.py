@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from tilewright.errors import TilewrightError
+from tilewright.testing.cluster import CLUSTER
 from tilewright.transform import HOOKS, LIFETIMES, PASSTHROUGH, transform
-from tilewright.transform.passthrough import in_dependency_order, managed_by_application
+from tilewright.transform.passthrough import in_dependency_order, managed_by_application, platform_for
 
 MAIN = """
 #include "toy.h"
@@ -97,3 +98,14 @@ def test_a_limit_of_such_a_memory_is_not_ours_to_keep(toy: Any) -> None:
     platform = managed(toy)
     small = replace(platform, memories=tuple(replace(one, size_bytes=4096) for one in platform.memories))
     assert len(toy.program(toy.graph(), platform=small).pools) == 7
+
+
+def test_memories_are_the_applications_where_they_pass_through() -> None:
+    assert platform_for(CLUSTER, (HOOKS, PASSTHROUGH), {"hooks": {}}) is CLUSTER
+    taken = platform_for(CLUSTER, (HOOKS, PASSTHROUGH), {"passthrough": {"memory": CLUSTER.memories[0].name}})
+    assert taken.memories[0].managed_by == "application"
+
+
+def test_a_pass_that_nobody_has_is_refused() -> None:
+    with pytest.raises(TilewrightError, match="TW1111"):
+        platform_for(CLUSTER, (HOOKS,), {"hook": {}})

@@ -26,7 +26,8 @@ _DIRECTIVE = re.compile(r'^#(?:pragma once|include (?:"(?P<file>[^"]+)"|(?P<syst
 def fragment_file(package: str, path: str) -> CodeFragment:
     """The section in a `.c` or `.h` file of `package`, word for word, without its directives."""
     text, needs, includes = _parts(package, path)
-    return CodeFragment(name=_name(package, path), text=text, needs=needs, includes=includes, owner=_owner(package))
+    owner = _owner(package)
+    return CodeFragment(name=f"{owner}/{path}", text=text, needs=needs, includes=includes, owner=owner)
 
 
 @cache
@@ -59,7 +60,3 @@ def _folder(package: str) -> Traversable:
 
 def _owner(package: str) -> str:
     return package.partition(".")[0]
-
-
-def _name(package: str, path: str) -> str:
-    return f"{_owner(package)}/{path}"

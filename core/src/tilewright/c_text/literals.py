@@ -1,4 +1,6 @@
-"""Knows how numbers are written in C so that every compiler reads the same bits. Does not know what they mean."""
+"""Knows how numbers, and sums and products with them, are written in C, so that every compiler reads the same bits.
+Does not know what they mean.
+"""
 
 from __future__ import annotations
 
@@ -51,3 +53,15 @@ def c_element(value: float, dtype: DType) -> str:
     if dtype.is_float:
         return c_double(value) if dtype is DType.F64 else c_float(value)
     return c_int(int(value))
+
+
+def times(count: int, of: str) -> str:
+    """`count * of` as C; `of` is a name, a member or a call, so that it needs no parentheses."""
+    if count == 0 or of == "1":
+        return str(count)
+    return of if count == 1 else f"{count} * {of}"
+
+
+def added(*terms: str | int) -> str:
+    """The sum of the terms as C, those left out that are 0."""
+    return " + ".join(text for text in map(str, terms) if text != "0") or "0"

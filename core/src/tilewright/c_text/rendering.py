@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from tilewright.c_text.calls import read_statement, words
+from tilewright.c_text.literals import added, times
 from tilewright.c_text.templates import template
-from tilewright.c_text.terms import added, times
 from tilewright.errors import plugin_error
 from tilewright.ir.code_fragments import CodeFragment, FragmentTemplate
 from tilewright.ir.machines.kernel import Call, Kernel

@@ -58,6 +58,7 @@ def _text(program: Program, port: Port, direction: str) -> PortText:
     tensor, kind = port.tensor, port.tensor.dtype.c_type
     placed = bool(port.pool)
     scale, zero_point = _quantization(tensor)
+    pool = Field(Name("pools"), port.pool, arrow=True)
     return PortText(
         value=port.value,
         member=port.member,
@@ -73,7 +74,7 @@ def _text(program: Program, port: Port, direction: str) -> PortText:
         placed=placed,
         pool=port.pool,
         address=str(Name(port.pool) + port.offset) if placed else "",
-        mapped=_mapped(kind, port),
+        mapped=Cast(f"{kind} *", Cast("uint8_t *", pool) + port.offset if port.offset_bytes else pool),
         copied_from=port.copied_from,
         far=port.pool in far_bases(program),
         sentence=_sentence(program, port, direction),
@@ -87,11 +88,6 @@ def far_bases(program: Program) -> frozenset[str]:
     platform = program.allocated.tiled.scheduled.bound.platform
     pools = (*program.pools, *program.constants)
     return frozenset(pool.base for pool in pools if not reachable(platform, pool.memory))
-
-
-def _mapped(kind: str, port: Port) -> Expression:
-    pool = Field(Name("pools"), port.pool, arrow=True)
-    return Cast(f"{kind} *", Cast("uint8_t *", pool) + port.offset if port.offset_bytes else pool)
 
 
 def _quantization(tensor: Tensor) -> tuple[str, int]:

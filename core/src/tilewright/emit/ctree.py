@@ -1,5 +1,7 @@
 """Knows how the tree of a step or of the run function is printed: indentation, line breaks, parentheses.
 Does not know what surrounds it in the file.
+
+The run function calls steps one after the other, or in a loop where hooks surround several of them alike.
 """
 
 from __future__ import annotations
@@ -52,7 +54,8 @@ def print_step(step: StepCode) -> str:
 def _function(head: str, name: str, code: StepCode | Part, result: Expression | None = None) -> list[str]:
     parameters = (declarator(one.type, one.name) for one in code.parameters)
     lines = [*prototype(head, name, parameters), "{", *print_body(code.body, 1, ())]
-    return [*lines, *(_indented_lines(laid_out("return ", result, ";", WIDTH - 4)) if result else []), "}"]
+    returned = laid_out("return ", result, ";", WIDTH - len(INDENT)) if result else []
+    return [*lines, *(f"{INDENT}{line}" for line in returned), "}"]
 
 
 def print_call(step: StepCode, width: int = WIDTH) -> list[str]:
@@ -78,10 +81,6 @@ def _indented(body: Sequence[Statement], depth: int, steps: Sequence[StepCode], 
     for statement in body:
         for line in _print(statement, steps, width - len(INDENT) * depth):
             yield f"{INDENT * depth}{line}" if line else ""
-
-
-def _indented_lines(lines: Sequence[str]) -> list[str]:
-    return [f"{INDENT}{line}" for line in lines]
 
 
 def print_code(code: Code, width: int) -> list[str]:
@@ -147,3 +146,59 @@ def _cases(bodies: Sequence[Sequence[Statement]], steps: Sequence[StepCode], wid
 def declarator(kind: str, name: str) -> str:
     """`kind name`, the `*` of a pointer beside its name."""
     return f"{kind}{name}" if kind.endswith("*") else f"{kind} {name}"
+
+
+def print_run(body: Sequence[Statement], steps: Sequence[StepCode], count: str) -> Iterator[str]:
+    """The lines of the run function's `body`, or of a part of it. `count` is the macro that is the number of steps."""
+    at = 0
+    while at < len(body):
+        first, last = _loop_range(body, at)
+        if last - first < 2:
+            yield from print_body(body[at : at + 1], 1, steps)
+            at += 1
+            continue
+        stop = count if last == len(steps) else f"{last}u"
+        yield from (f"{INDENT}{line}" for line in _loop(steps, first, last, stop))
+        at += len(_hooked(first)) * (last - first)
+
+
+def _loop_range(body: Sequence[Statement], at: int) -> tuple[int, int]:
+    """The steps from a statement on that are each between their two hooks: the first, and the one after the last."""
+    statement = body[at]
+    if not isinstance(statement, Hook):
+        return 0, 0
+    step, size = statement.step, len(_hooked(0))
+    while tuple(body[at : at + size]) == _hooked(step):
+        at, step = at + size, step + 1
+    return statement.step, step
+
+
+def _hooked(index: int) -> tuple[Statement, ...]:
+    return Hook(step=index, phase="begin"), StepCall(step=index), Hook(step=index, phase="end")
+
+
+def _loop(steps: Sequence[StepCode], first: int, last: int, stop: str) -> Iterator[str]:
+    yield f"for (uint32_t step = {f'{first}u' if first else '0'}; step < {stop}; ++step) {{"
+    yield from (f"{INDENT}{line}" for line in _hook("BEGIN"))
+    computed = [index for index in range(first, last) if steps[index].body]
+    if computed:
+        yield f"{INDENT}switch (step) {{"
+        for index in computed:
+            call = print_call(steps[index], WIDTH - 4 * len(INDENT))
+            yield from (f"{INDENT}{line}" for line in _case(index, call))
+        others = "" if len(computed) == last - first else " /* another step computes it, too */"
+        yield f"{INDENT}default: break;{others}"
+        yield f"{INDENT}}}"
+    yield from (f"{INDENT}{line}" for line in _hook("END"))
+    yield "}"
+
+
+def _hook(phase: str) -> tuple[str, ...]:
+    return f"if (tw_on_step(ctx, step, TW_STEP_{phase}) != 0) {{", f"{INDENT}return TW_ERR_ABORTED;", "}"
+
+
+def _case(index: int, call: Sequence[str]) -> tuple[str, ...]:
+    line = f"case {index}: {call[0]} break;"
+    if len(call) == 1 and len(line) <= WIDTH - 2 * len(INDENT):
+        return (line,)
+    return f"case {index}:", *(f"{INDENT}{one}" for one in call), f"{INDENT}break;"

@@ -18,13 +18,11 @@ from tilewright.c_text.literals import needs_math
 from tilewright.c_text.templates import template
 from tilewright.emit.artifact import artifact_of, parameters_of
 from tilewright.emit.border import PortText, far_bases, port_texts
-from tilewright.emit.ctree import print_body, print_step
+from tilewright.emit.ctree import print_body, print_run, print_step
 from tilewright.emit.emit_options import EmitOptions
 from tilewright.emit.kernels import kernel_fragments
 from tilewright.emit.lines import FOR_TEMPLATES
-from tilewright.emit.memory_map import memory_map
-from tilewright.emit.name_table import name_table
-from tilewright.emit.run import print_run
+from tilewright.emit.tables import memory_map, name_table
 from tilewright.emit.weights import blob, byte_array, initialiser
 from tilewright.errors import TilewrightError, usage_error
 from tilewright.ir.code_fragments import ordered
@@ -110,25 +108,26 @@ def _names(program: Program, options: EmitOptions, form: str, blobs: Mapping[str
     inputs, outputs = port_texts(program, program.inputs, "IN"), port_texts(program, program.outputs, "OUT")
     prefix, complete = program.prefix, form != "bin" or not blobs
     simple, selftest = complete and not program.state_bytes, complete and bool(options.vectors)
-    target = comment_text(program.allocated.tiled.scheduled.bound.platform.name)
-    plan = f"0x{program.allocated.plan_id:08x}u"
-    found: Names = {
+    plan, platform = program.allocated, program.allocated.tiled.scheduled.bound.platform
+    target, plan_id = comment_text(platform.name), f"0x{plan.plan_id:08x}u"
+    names: Names = {
         "program": program,
         "p": prefix,
         "P": prefix.upper(),
         "generator": options.generator,
         "target": target,
-        "plan": plan,
-        "banner": _banner(prefix, options.generator, target, plan),
+        "plan": plan_id,
+        "banner": _banner(prefix, options.generator, target, plan_id),
         "safe": comment_text,
         "simple": simple,
         "simple_parameters": _simple_parameters(inputs, outputs),
         "sections": _sections(program),
-        "state_align": _state_align(program),
+        "state_align": max([16, *(buffer.align for buffer in plan.tiled.buffers if buffer.kind == "state")]),
         "lasting": bool(program.initial),
-        "limits": _limits(program),
+        "limits": {pool.base: platform.hard_bytes(pool.memory) for pool in program.pools},
         "far_bases": far_bases(program),
-        "most_bytes": _most_bytes(program),
+        # What one transfer between the caller's memory and the plan's may carry.
+        "most_bytes": align_down(min([1 << 16, *(path.max_bytes for path in platform.copies if path.max_bytes)]), 16),
         "crossings": lambda ports: _crossings(program, ports),
         "licences": _licences(program),
         "here": "${CMAKE_CURRENT_SOURCE_DIR}",
@@ -144,7 +143,7 @@ def _names(program: Program, options: EmitOptions, form: str, blobs: Mapping[str
         **(_around_waiting(program) if program.waiting else {}),
         **(_selftest_names(options, outputs) if selftest else {}),
     }
-    return {**found, "run": _render("rows.mako" if program.waiting else "run.mako", found).strip("\n")}
+    return {**names, "run": _render("rows.mako" if program.waiting else "run.mako", names).strip("\n")}
 
 
 def _constant_names(prefix: str, form: str, blobs: Mapping[str, bytes], *, simple: bool) -> Names:
@@ -322,29 +321,12 @@ def _sections(program: Program) -> dict[str, str]:
     return constants | {pool.base: pool.section or f".bss.tw.{ram[pool.base]}" for pool in program.pools}
 
 
-def _state_align(program: Program) -> int:
-    buffers = program.allocated.tiled.buffers
-    return max([16, *(buffer.align for buffer in buffers if buffer.kind == "state")])
-
-
-def _limits(program: Program) -> dict[str, int | None]:
-    """What no pool may exceed, by its name in C."""
-    platform = program.allocated.tiled.scheduled.bound.platform
-    return {pool.base: platform.hard_bytes(pool.memory) for pool in program.pools}
-
-
 def _crossings(program: Program, ports: list[PortText]) -> Iterator[tuple[str, str, list[PortText]]]:
     """Who moves which tensors between the caller and the plan, and with which function."""
     for far, by, function in ((False, "", "tw_copy_tensor"), (True, " && tw_rt_is_mover()", "tw_send_tensor")):
         moved = [port for port in ports if port.far == far]
         if moved:
             yield by, function, moved
-
-
-def _most_bytes(program: Program) -> int:
-    """What one transfer between the caller's memory and the plan's may carry."""
-    limits = [path.max_bytes for path in program.allocated.tiled.scheduled.bound.platform.copies if path.max_bytes]
-    return align_down(min([1 << 16, *limits]), 16)
 
 
 def _licences(program: Program) -> str:

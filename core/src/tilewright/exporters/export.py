@@ -4,7 +4,7 @@ Does not know any exporter.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -32,7 +32,7 @@ def export(exporters: Iterable[Exporter], plan: Allocated, artifact: Artifact) -
     for exporter in exporters:
         made = exporter.files(plan, artifact)
         demand_mapping(made, f"exporter '{exporter.name}'", exporter.files, "files")
-        for name, content in _sorted(made):
+        for name, content in sorted(made.items()):
             path = PurePosixPath(name)
             if path.is_absolute() or ".." in path.parts or "\\" in name or str(path) != name:
                 raise _refused(exporter, name, "it is no plain relative path with forward slashes")
@@ -50,10 +50,6 @@ def _taken(path: PurePosixPath, names: Iterable[str]) -> str | None:
     mine = PurePosixPath(str(path).casefold())
     others = ((name, PurePosixPath(name.casefold())) for name in names)
     return next((name for name, other in others if mine.is_relative_to(other) or other.is_relative_to(mine)), None)
-
-
-def _sorted(made: Mapping[str, bytes]) -> list[tuple[str, bytes]]:
-    return sorted(made.items())
 
 
 def _refused(exporter: Exporter, name: str, reason: str) -> TilewrightError:

@@ -7,13 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tilewright.ir.programs.code_pass import CodePass, CodePassContext
-from tilewright.ir.programs.program import Program
+from tilewright.ir.programs.code_pass import CodePass
 from tilewright.ir.programs.statements import Hook, Statement, StepCall
-
-
-def _apply(program: Program, context: CodePassContext) -> Program:
-    return replace(program, body=tuple(_hooked(program.body)))
 
 
 def _hooked(body: tuple[Statement, ...]) -> Iterator[Statement]:
@@ -29,7 +24,7 @@ def _hooked(body: tuple[Statement, ...]) -> Iterator[Statement]:
 HOOKS = CodePass(
     name="hooks",
     summary="call the application's on_step before and after every step",
-    apply=_apply,
+    apply=lambda program, context: replace(program, body=tuple(_hooked(program.body))),
     settings=(),
     default=True,
 )

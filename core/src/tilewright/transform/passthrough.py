@@ -1,7 +1,7 @@
 """Knows the pass `passthrough`: marks of the buffers in memories that the application manages itself.
 Does not know where such a buffer is: the application hands its address over as a pool of its own, and nothing of it was
 allocated. Setting `memory`: a pattern with `*` and `?` on memories' names; asking for the pass is also what makes them
-the application's.
+the application's, before anything is planned (`platform_for`).
 
 A buffer is marked live before the values that are kept in it, each value before its views and before what overwrites
 it in place. The marks are TW_LIVE and TW_DEAD, once for each buffer; the values are named in a comment.
@@ -22,6 +22,7 @@ from tilewright.ir.programs.code_pass import CodePass, CodePassContext
 from tilewright.ir.programs.expressions import FunctionCall
 from tilewright.ir.programs.program import Program
 from tilewright.ir.programs.statements import Comment, Dead, If, Live, Statement, StepCall
+from tilewright.transform.transform import demand_known
 
 NAME = "passthrough"
 
@@ -135,3 +136,13 @@ PASSTHROUGH = CodePass(
     before=("hooks",),
     after=("lifetimes", "print-tensors"),
 )
+
+
+def platform_for(platform: Platform, passes: Sequence[CodePass], asked: Mapping[str, Mapping[str, str]]) -> Platform:
+    """The machine for a program with these passes (name -> settings). TilewrightError (exit 2): TW1111 an unknown pass,
+    TW1112 a setting that it does not have.
+    """
+    demand_known(tuple(asked), passes, asked)
+    if PASSTHROUGH.name in asked:
+        return managed_by_application(platform, asked[PASSTHROUGH.name])
+    return platform

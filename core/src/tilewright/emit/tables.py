@@ -1,5 +1,5 @@
-"""Knows the table at the end of the source file: the names that comments shorten or leave out, each in full.
-Does not know how names are shortened.
+"""Knows the tables of the source file: buffers, their bytes and when they are alive, and names of the model in full.
+Does not know who reads them, nor how names are shortened.
 """
 
 from __future__ import annotations
@@ -7,7 +7,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from tilewright.ir.programs.program import NamesInFull
+from tilewright.c_text.identifiers import comment_text
+from tilewright.ir.programs.program import NamesInFull, Program
+
+
+def memory_map(program: Program) -> Iterator[str]:
+    """Enumerators, memory by memory, in the order of their bytes."""
+    buffers = {buffer.name: buffer for buffer in program.allocated.tiled.buffers}
+    rows: dict[str, list[tuple[int, str, str]]] = {}
+    for name, enumerator in program.offsets.items():
+        place, buffer = program.allocated.placements[name], buffers[name]
+        size = "1 byte" if buffer.size_bytes == 1 else f"{buffer.size_bytes} bytes"
+        during = f"step {buffer.first}" if buffer.first == buffer.last else f"steps {buffer.first} to {buffer.last}"
+        about = size if buffer.kind in ("constant", "state", "resident") else f"{size}, {during}"
+        rows.setdefault(place.memory, []).append((place.offset_bytes, enumerator, about))
+    for memory, found in rows.items():
+        yield f"/* {comment_text(memory)} */"
+        for offset, enumerator, about in sorted(found):
+            yield f"{enumerator} = {offset}, /* {about} */"
+
 
 MOST = 110  # characters of a name in one line
 _PLACE = re.compile(r"[^/; ]*[/; ]*")  # a name may go on in a new line behind each of these

@@ -6,7 +6,10 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from tilewright.emit.memory_map import memory_map
+import pytest
+
+from tilewright.emit.tables import memory_map, name_table
+from tilewright.ir.programs.program import NamesInFull
 
 LINE = re.compile(r"(\w+) = (\d+), /\* (\d+) bytes?(?:, steps? (\d+)(?: to (\d+))?)? \*/")
 
@@ -36,3 +39,22 @@ def test_one_byte_and_a_memory_with_an_odd_name(toy: Any) -> None:
     lines = list(memory_map(replace(program, allocated=replace(plan, placements=placements))))
     assert not any("*/ram" in line for line in lines)
     assert any("/* 1 byte, step" in line for line in lines)
+
+
+def test_without_names_there_is_no_table() -> None:
+    assert name_table(()) == ""
+
+
+def test_names_stand_below_what_comments_say() -> None:
+    text = name_table(
+        (NamesInFull(of="act", names=("model/act/Relu;model/bias",)), NamesInFull(of="step 0", names=("a", "b")))
+    )
+    assert text.startswith("/* Names") and text.endswith(" */")
+    assert text.split("\n")[3:-1] == [" * act", " *     model/act/Relu;model/bias", " * step 0", " *     a", " *     b"]
+
+
+@pytest.mark.parametrize("name", ["level/" * 60, "x" * 500, "part;" * 90, "a/" + "b" * 200])
+def test_long_names_are_broken_and_nothing_is_lost(name: str) -> None:
+    lines = name_table((NamesInFull(of="act", names=(name,)),)).split("\n")
+    assert all(len(line) <= 120 for line in lines)
+    assert "".join(line.removeprefix(" *     ") for line in lines[4:-1]) == name
