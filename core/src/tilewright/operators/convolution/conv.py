@@ -75,11 +75,6 @@ def _sums(site: Site, inputs: Sequence[Array | None], *, magnitude: bool = False
     return total if b is None else total + b.reshape(-1, *(1,) * (x.ndim - 2))
 
 
-def _tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None, ...]:
-    terms = math.prod(site.input(1).shape[1:]) + 1
-    return (dot_tolerance(terms, _sums(site, inputs, magnitude=True), _sums(site, inputs)),)
-
-
 def _packed_access(site: Site) -> Access:
     outputs, inputs, *taps = site.input(1).shape
     return _map(site, {"W": (outputs, *taps, inputs)}, "W[o,{taps},c]")
@@ -183,7 +178,9 @@ CONV = Operator(
     infer=_infer,
     reference=lambda site, inputs: (rounded_and_clipped(site.node, _sums(site, inputs)),),
     access=lambda site: _map(site, {"W": site.input(1).shape}, "W[o,c,{taps}]"),
-    tolerance=_tolerance,
+    tolerance=lambda site, inputs: (
+        dot_tolerance(math.prod(site.input(1).shape[1:]) + 1, _sums(site, inputs, magnitude=True), _sums(site, inputs)),
+    ),
     macs=lambda site: site.output.elements * math.prod(site.input(1).shape[1:]),
     imports=(
         Import(

@@ -24,7 +24,7 @@ from tilewright.ir.machines.kernel import Call, Kernel, Operand, PartialSums
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.operators.c_code.c_elements import c_initialiser
 from tilewright.operators.c_code.c_source import c_fragment
-from tilewright.operators.shared.float_results import dot_tolerance
+from tilewright.operators.shared.float_results import dot_tolerance, rounded
 from tilewright.operators.shared.refusals import need_types, shape_error
 from tilewright.operators.shared.window_imports import COL2IM
 from tilewright.operators.shared.windows import (
@@ -41,12 +41,8 @@ Array = npt.NDArray[np.generic]
 Doubles = npt.NDArray[np.float64]
 
 
-def _group(site: Site) -> int:
-    return site.node.integer("group", 1)
-
-
 def _infer(site: Site) -> tuple[Tensor, ...]:
-    x, w, group, windows = site.input(0), site.input(1), _group(site), windows_of(site.node)
+    x, w, group, windows = site.input(0), site.input(1), site.node.integer("group", 1), windows_of(site.node)
     if len(x.shape) < 3 or len(w.shape) != len(x.shape) or w.shape[2:] != windows.kernel:
         raise shape_error(site, f"X is [N, C, spatial...], W [C, O/group, {', '.join(map(str, windows.kernel))}]")
     if group < 1 or x.shape[1] != w.shape[0] or w.shape[0] % group:
@@ -68,7 +64,7 @@ def outputs_of(windows: Windows, extra: Sequence[int], extents: Sequence[int]) -
 
 def _spread(x: Doubles, w: Doubles, site: Site) -> Doubles:
     """Every input into all outputs that it reaches, then the pads cut off."""
-    windows, group, extents = windows_of(site.node), _group(site), site.input(0).shape[2:]
+    windows, group, extents = windows_of(site.node), site.node.integer("group", 1), site.input(0).shape[2:]
     grouped = x.reshape(x.shape[0], group, x.shape[1] // group, -1)
     weights = w.reshape(group, w.shape[0] // group, w.shape[1], -1)
     outputs = zip(windows.before, site.output.shape[2:], windows.after, strict=True)
@@ -94,14 +90,9 @@ def _sums(site: Site, inputs: Sequence[Array | None], *, magnitude: bool = False
     return total if b is None else total + b.reshape(-1, *(1,) * (x.ndim - 2))
 
 
-def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
-    with np.errstate(over="ignore"):
-        return (_sums(site, inputs).astype(np.float32),)
-
-
 def _tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None, ...]:
     w = site.input(1).shape
-    terms = w[0] // _group(site) * math.prod(w[2:]) + 1
+    terms = w[0] // site.node.integer("group", 1) * math.prod(w[2:]) + 1
     return (dot_tolerance(terms, _sums(site, inputs, magnitude=True), _sums(site, inputs)),)
 
 
@@ -115,13 +106,13 @@ def _kernel_access(site: Site) -> Access:
     if site.constant(1) is None:
         return _access(site)
     inputs, outputs, *kernel = site.input(1).shape
-    shape = (outputs * _group(site), *kernel, inputs // _group(site))
+    shape = (outputs * site.node.integer("group", 1), *kernel, inputs // site.node.integer("group", 1))
     return _map(site, {"W": shape}, f"W[o,{','.join(windows_of(site.node).tap_loops)},c]")
 
 
 def _map(site: Site, weights: Mapping[str, tuple[int, ...]], weights_text: str) -> Access:
     """A tap that falls between two inputs reads none; the window has the one before it all the same."""
-    windows, group = windows_of(site.node), _group(site)
+    windows, group = windows_of(site.node), site.node.integer("group", 1)
     outs, taps = windows.output_loops, windows.tap_loops
     rows = (f"({out}+p{out}-{tap}*d{out})//s{out}?" for out, tap in zip(outs, taps, strict=True))
     text = (
@@ -143,7 +134,7 @@ def _match(site: Site) -> str | None:
 
 
 def _pack(site: Site) -> Mapping[str, Array]:
-    weights, bias, group = site.constant(1), site.constant(2), _group(site)
+    weights, bias, group = site.constant(1), site.constant(2), site.node.integer("group", 1)
     if weights is None:
         return {}
     inputs, outputs, *kernel = weights.shape
@@ -160,7 +151,7 @@ def _values(call: Call) -> Mapping[str, object]:
     channel, output, *taps = w.strides
     if packed:
         output, *taps, channel = w.strides
-    group_inputs = site.input(1).shape[0] // _group(site)
+    group_inputs = site.input(1).shape[0] // site.node.integer("group", 1)
     fields: dict[str, object] = {
         "batches": y.extents[0],
         "outputs": y.extents[1],
@@ -263,7 +254,7 @@ CONV_TRANSPOSE = Operator(
     outputs=("Y",),
     summary="transposed convolution, 1-D to 3-D, grouped, dilated, strided",
     infer=_infer,
-    reference=_reference,
+    reference=lambda site, inputs: (rounded(_sums(site, inputs)),),
     access=_access,
     tolerance=_tolerance,
     macs=lambda site: site.input(0).elements * math.prod(site.input(1).shape[1:]),

@@ -20,19 +20,15 @@ from tilewright.operators.c_code.c_elements import c_sum
 from tilewright.operators.c_code.c_source import c_fragment, c_template
 from tilewright.operators.c_code.walk import NEST, nest, walk
 from tilewright.operators.convolution.resize import IMPORTS
-from tilewright.operators.shared.float_results import dot_tolerance
+from tilewright.operators.shared.float_results import dot_tolerance, rounded
 from tilewright.operators.shared.refusals import not_float32, shape_error
 
 Array = npt.NDArray[np.generic]
 Doubles = npt.NDArray[np.float64]
 
 
-def _axis(site: Site) -> int:
-    return site.node.integer("axis")
-
-
 def _infer(site: Site) -> tuple[Tensor, ...]:
-    x, first, weights, axis = site.input(0), site.constant(1), site.constant(2), _axis(site)
+    x, first, weights, axis = site.input(0), site.constant(1), site.constant(2), site.node.integer("axis")
     if first is None or weights is None or weights.ndim != 2 or first.shape != weights.shape[:1]:
         raise shape_error(site, "I[size] and W[size, taps] must be constants")
     if not 0 <= axis < len(x.shape):
@@ -45,28 +41,18 @@ def _infer(site: Site) -> tuple[Tensor, ...]:
 
 
 def _sums(site: Site, inputs: Sequence[Array | None], *, magnitude: bool = False) -> Doubles:
-    x = np.moveaxis(np.asarray(inputs[0], np.float64), _axis(site), -1)
+    x = np.moveaxis(np.asarray(inputs[0], np.float64), site.node.integer("axis"), -1)
     first, weights = np.asarray(inputs[1], np.int64), np.asarray(inputs[2], np.float64)
     if magnitude:
         x, weights = np.abs(x), np.abs(weights)
     with np.errstate(invalid="ignore"):
         sums = sum((x[..., first + tap] * weights[:, tap] for tap in range(weights.shape[1])), np.float64(0))
-    return np.asarray(np.moveaxis(np.asarray(sums), -1, _axis(site)), np.float64)
-
-
-def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
-    with np.errstate(over="ignore"):
-        return (_sums(site, inputs).astype(np.float32),)
-
-
-def _tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None, ...]:
-    taps = site.input(2).shape[1]
-    return (dot_tolerance(taps, _sums(site, inputs, magnitude=True), _sums(site, inputs)),)
+    return np.asarray(np.moveaxis(np.asarray(sums), -1, site.node.integer("axis")), np.float64)
 
 
 def _access(site: Site) -> Access:
     """Which elements a tile needs only the constants say, so the axis is whole."""
-    axis, loops = _axis(site), [f"a{index}" for index in range(len(site.output.shape))]
+    axis, loops = site.node.integer("axis"), [f"a{index}" for index in range(len(site.output.shape))]
     reads = ",".join(":" if index == axis else loop for index, loop in enumerate(loops))
     text = f"{' '.join(loops)} : X[{reads}] I[a{axis}] W[a{axis},:] -> Y[{','.join(loops)}]"
     shapes = {"X": site.input(0).shape, "I": site.input(1).shape, "W": site.input(2).shape, "Y": site.output.shape}
@@ -74,7 +60,7 @@ def _access(site: Site) -> Access:
 
 
 def _values(call: Call) -> Mapping[str, object]:
-    x, y, axis = call.operands["X"], call.operands["Y"], _axis(call.site)
+    x, y, axis = call.operands["X"], call.operands["Y"], call.site.node.integer("axis")
     others = [index for index in range(len(y.shape)) if index != axis]
     steps = {"X": [x.strides[index] for index in others], "Y": [y.strides[index] for index in others]}
     outer = nest(walk([y.extents[index] for index in others], steps, "Y"), 0)
@@ -97,9 +83,11 @@ RESAMPLE = Operator(
     outputs=("Y",),
     summary="weighted sums of neighbours along an axis (Resize by cubic, antialiased or any other interpolation)",
     infer=_infer,
-    reference=_reference,
+    reference=lambda site, inputs: (rounded(_sums(site, inputs)),),
     access=_access,
-    tolerance=_tolerance,
+    tolerance=lambda site, inputs: (
+        dot_tolerance(site.input(2).shape[1], _sums(site, inputs, magnitude=True), _sums(site, inputs)),
+    ),
     macs=lambda site: site.output.elements * site.input(2).shape[1],
 )
 
@@ -116,12 +104,8 @@ RESAMPLE_F32 = Kernel(
 )
 
 
-def _factors(site: Site) -> tuple[int, ...]:
-    return site.node.integers("factors")
-
-
 def _upsample_infer(site: Site) -> tuple[Tensor, ...]:
-    x, factors = site.input(0), _factors(site)
+    x, factors = site.input(0), site.node.integers("factors")
     if len(factors) != len(x.shape) or any(factor < 1 for factor in factors):
         raise shape_error(site, "factors are whole numbers from 1 on, one for each axis")
     shape = tuple(extent * factor for extent, factor in zip(x.shape, factors, strict=True))
@@ -130,13 +114,13 @@ def _upsample_infer(site: Site) -> tuple[Tensor, ...]:
 
 def _upsample_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
     value = np.asarray(inputs[0])
-    for axis, factor in enumerate(_factors(site)):
+    for axis, factor in enumerate(site.node.integers("factors")):
         value = np.repeat(value, factor, axis=axis)
     return (value,)
 
 
 def _upsample_access(site: Site) -> Access:
-    factors = _factors(site)
+    factors = site.node.integers("factors")
     loops = [f"a{axis}" for axis in range(len(factors))]
     reads = [loop if factor == 1 else f"{loop}//{factor}" for loop, factor in zip(loops, factors, strict=True)]
     text = f"{' '.join(loops)} : X[{','.join(reads)}] -> Y[{','.join(loops)}]"
@@ -145,7 +129,7 @@ def _upsample_access(site: Site) -> Access:
 
 def _upsample_values(call: Call) -> Mapping[str, object]:
     """Loops in the order in which the output is stored; an axis of one factor and one element costs nothing."""
-    x, y, factors = call.operands["X"], call.operands["Y"], _factors(call.site)
+    x, y, factors = call.operands["X"], call.operands["Y"], call.site.node.integers("factors")
     order = sorted(range(len(factors)), key=lambda axis: -y.strides[axis])
     axes = [axis for axis in order if y.shape[axis] > 1] or order[-1:]
     arguments = []

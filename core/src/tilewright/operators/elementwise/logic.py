@@ -76,8 +76,7 @@ def _infer_where(site: Site) -> tuple[Tensor, ...]:
 
 
 def _two_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
-    compute, _, _ = _TWO[site.node.op]
-    return (np.asarray(compute(np.asarray(inputs[0]), np.asarray(inputs[1]))),)
+    return (np.asarray(_TWO[site.node.op][0](*map(np.asarray, inputs))),)
 
 
 def _not_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
@@ -173,8 +172,7 @@ _BITWISE: Mapping[str, tuple[Callable[..., Array], str]] = MappingProxyType(
 
 
 def _bitwise_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
-    compute, _ = _BITWISE[site.node.op]
-    return (np.asarray(compute(inputs[0], inputs[1])),)
+    return (np.asarray(_BITWISE[site.node.op][0](inputs[0], inputs[1])),)
 
 
 def _bits_match(site: Site) -> str | None:
@@ -187,16 +185,12 @@ def _bitwise_expression(site: Site) -> Expression:
     return Expression(name=f"{op.lower()}_{dtype.value}", text=f"({dtype.c_type})(a {_BITWISE[op][1]} b)")
 
 
-def _is_left(site: Site) -> bool:
-    return site.node.attributes["direction"] == "LEFT"
-
-
 def _shift_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
     a, b = np.broadcast_arrays(np.asarray(inputs[0]), np.asarray(inputs[1]))
     width = 8 * a.dtype.itemsize
     outside = (b < 0) | (b >= width)
     count = np.where(outside, 0, b).astype(a.dtype)
-    if _is_left(site):
+    if site.node.attributes["direction"] == "LEFT":
         return (np.where(outside, 0, np.left_shift(a, count)).astype(a.dtype),)
     signs = np.zeros_like(a) - (a < 0).astype(a.dtype)
     return (np.where(outside, signs, np.right_shift(a, count)),)
@@ -207,7 +201,7 @@ def _shift_expression(site: Site) -> Expression:
     width, signed, c_type = 8 * dtype.size_bytes, dtype.limits[0] < 0, dtype.c_type
     wide = "uint64_t" if width == 64 else "uint32_t"
     outside = f"(b < 0 || b >= {width})" if signed else f"b >= {width}"
-    if _is_left(site):
+    if site.node.attributes["direction"] == "LEFT":
         return Expression(name=f"shift_left_{dtype.value}", text=f"({c_type})({outside} ? 0 : ({wide})a << b)")
     if signed:  # ~a is not negative where a is: only such numbers are shifted, which C defines
         text = f"({c_type})({outside} ? (a < 0 ? -1 : 0) : (a < 0 ? ~(~a >> b) : a >> b))"

@@ -80,12 +80,6 @@ def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
         return (_integer_to_any(np.asarray(inputs[0]), np.asarray(inputs[1])),)
 
 
-def _tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None, ...]:
-    if site.output.dtype is not DType.F32:
-        return (None,)
-    return (ulp_tolerance(4, _float_powers(inputs)),)
-
-
 def _match(site: Site) -> str | None:
     base, exponent = site.input(0).dtype, site.input(1).dtype
     if base is DType.F32 and (exponent is DType.F32 or exponent.is_integer):
@@ -156,7 +150,9 @@ POW = pair_operator(
     _reference,
     (_two(since=7), _two(since=12)),
     infer=broadcast_output,
-    tolerance=_tolerance,
+    tolerance=lambda site, inputs: (
+        ulp_tolerance(4, _float_powers(inputs)) if site.output.dtype is DType.F32 else None,
+    ),
 )
 
 OPERATORS = (POW,)

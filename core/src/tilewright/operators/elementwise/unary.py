@@ -52,7 +52,8 @@ _erfc = np.vectorize(math.erfc, otypes=[np.float64])
 _GELU = (math.sqrt(8 / math.pi), math.sqrt(8 / math.pi) * 0.044715)
 
 
-def _sigmoid(x: Doubles) -> Doubles:
+def sigmoid(x: Doubles) -> Doubles:
+    """1 / (1 + exp(-x)), without an exponential that is too large."""
     e = np.exp(-np.abs(x))
     return np.asarray(np.where(x < 0, e, 1.0) / (1 + e))
 
@@ -127,10 +128,10 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
             exact=lambda x, n: _gelu(x), c="tw_geluf(x)", summary="x times the normal distribution up to x"
         ),
         "GeluTanh": Function(
-            exact=lambda x, n: _times(x, _sigmoid(_gelu_argument(x))),
+            exact=lambda x, n: _times(x, sigmoid(_gelu_argument(x))),
             c="tw_gelu_tanhf(x)",
             summary="Gelu by a tanh",
-            slack=lambda x, n: _steep(x, _times(x, _sigmoid(_gelu_argument(x))), _gelu_argument(x)),
+            slack=lambda x, n: _steep(x, _times(x, sigmoid(_gelu_argument(x))), _gelu_argument(x)),
         ),
         "HardSigmoid": Function(
             exact=_hard_sigmoid,
@@ -174,9 +175,7 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
             attributes=_SELU,
             since=(6,),
         ),
-        "Sigmoid": Function(
-            exact=lambda x, n: _sigmoid(x), c="tw_sigmoidf(x)", summary="1 / (1 + exp(-x))", since=(6,)
-        ),
+        "Sigmoid": Function(exact=lambda x, n: sigmoid(x), c="tw_sigmoidf(x)", summary="1 / (1 + exp(-x))", since=(6,)),
         "Sign": Function(
             exact=lambda x, n: np.sign(x),
             c="x > 0.0f ? 1.0f : (x < 0.0f ? -1.0f : x + 0.0f)",  # 0 of -0
@@ -198,12 +197,12 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
         ),
         "Sqrt": Function(exact=lambda x, n: np.sqrt(x), c="tw_sqrtf(x)", summary="square root", since=(6,)),
         "Swish": Function(
-            exact=lambda x, n: _times(x, _sigmoid(n["alpha"] * x)),
+            exact=lambda x, n: _times(x, sigmoid(n["alpha"] * x)),
             c="tw_swishf(x, alpha)",
             summary="x sigmoid(alpha x)",
             attributes={"alpha": 1.0},
             since=(24,),
-            slack=lambda x, n: _steep(x, _times(x, _sigmoid(n["alpha"] * x)), n["alpha"] * x),
+            slack=lambda x, n: _steep(x, _times(x, sigmoid(n["alpha"] * x)), n["alpha"] * x),
         ),
         "Tan": Function(
             exact=lambda x, n: np.tan(x), c="tw_tanf(x)", summary="tangent of an angle in radians", since=(7,)

@@ -20,10 +20,9 @@ from tilewright.ir.graphs.graph import Attribute, Site, Tensor
 from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode, need_room, with_halves
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel
-from tilewright.ir.tensors.dtypes import DType
 from tilewright.operators.c_code.c_elements import c_sum
 from tilewright.operators.c_code.c_source import c_functions, c_template
-from tilewright.operators.shared.refusals import shape_error
+from tilewright.operators.shared.refusals import not_movable, shape_error
 
 Array = npt.NDArray[np.generic]
 Positions = npt.NDArray[np.int64]
@@ -161,24 +160,14 @@ def _values(call: Call) -> Mapping[str, object]:
     steps = [[str(operand.strides[axis]) for axis in order] for operand in (x, y)]
     mode, depth = _mode(site), len(order)
     function = f"tw_pad_{mode}_{y.dtype.value}_{depth}"
+    value = site.node.number("value") if y.dtype.is_float else site.node.integer("value")
     return {
         "function": function,
         "mode": mode,
         "depth": depth,
         "c_type": y.dtype.c_type,
-        "arguments": ", ".join((*bounds, str(x), *steps[0], str(y), *steps[1], _literal(site))),
+        "arguments": ", ".join((*bounds, str(x), *steps[0], str(y), *steps[1], c_element(value, y.dtype))),
     }
-
-
-def _literal(site: Site) -> str:
-    dtype = site.input(0).dtype
-    return c_element(site.node.number("value") if dtype.is_float else site.node.integer("value"), dtype)
-
-
-def _match(site: Site) -> str | None:
-    if site.input(0).dtype is DType.F64:
-        return "X is f64; the portable kernel moves f32, integers and bool"
-    return None if site.output.shape else "X is a scalar: there is nothing to pad"
 
 
 def _emit(
@@ -271,7 +260,7 @@ PAD_COPY = Kernel(
     name="portable.pad",
     op="Pad",
     parallel=("*",),
-    match=_match,
+    match=lambda site: not_movable(site) or (None if site.output.shape else "X is a scalar: there is nothing to pad"),
     values=_values,
     source=lambda values: (*c_functions(f"tw_pad_{values['mode']}()"), _PADDED),
     call="${function}(${arguments});",

@@ -164,22 +164,18 @@ Array = npt.NDArray[np.generic]
 _COMBINE = MappingProxyType({"none": None, "add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum})
 
 
-def _slice(site: Site) -> int:
-    return site.node.integer("slice", 1)
-
-
 def _infer(site: Site) -> tuple[Tensor, ...]:
     x, places, updates = (site.input(index) for index in range(3))
     if x.dtype is not updates.dtype or len(places.shape) != 1 or places.dtype is not DType.I64:
         raise shape_error(site, "X and U have one type, I[U] is i64")
-    if updates.elements != places.elements * _slice(site):
+    if updates.elements != places.elements * site.node.integer("slice", 1):
         raise shape_error(site, f"U has {updates.elements} elements for {places.elements} places")
     return (Tensor(name=site.node.outputs[0], dtype=x.dtype, shape=x.shape),)
 
 
 def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
     y = np.asarray(inputs[0]).copy().reshape(-1)
-    places, count = np.asarray(inputs[1], np.int64), _slice(site)
+    places, count = np.asarray(inputs[1], np.int64), site.node.integer("slice", 1)
     updates = np.asarray(inputs[2]).reshape(len(places), count)
     combine = _COMBINE[str(site.node.attributes["reduction"])]
     with np.errstate(all="ignore"):
@@ -220,7 +216,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "expression": expression,
         "elements": math.prod(operands["Y"].shape),
         "count": operands["I"].shape[0],
-        "slice": _slice(call.site),
+        "slice": call.site.node.integer("slice", 1),
     }
 
 

@@ -22,7 +22,8 @@ from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.operators.c_code.c_source import c_template
-from tilewright.operators.shared.refusals import shape_error
+from tilewright.operators.pooling.pool import lowest_value
+from tilewright.operators.shared.refusals import not_float32_or_bytes, shape_error
 from tilewright.operators.shared.windows import C_AXES, MAX_SPATIAL, c_axes, inferred_outputs, tap_views, windows_of
 
 Array = npt.NDArray[np.generic]
@@ -34,10 +35,6 @@ def _infer(site: Site) -> tuple[Tensor, ...]:
         raise shape_error(site, "X is [N, C, spatial...]")
     shape = (*x.shape[:2], *inferred_outputs(site))
     return Tensor(name=values, dtype=x.dtype, shape=shape), Tensor(name=places, dtype=DType.I64, shape=shape)
-
-
-def _lowest(dtype: DType) -> float:
-    return -math.inf if dtype.is_float else dtype.limits[0]
 
 
 def _steps(site: Site) -> tuple[int, ...]:
@@ -55,7 +52,7 @@ def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
         (grid * step for grid, step in zip(np.indices(spatial, sparse=True), _steps(site), strict=True)), np.int64(0)
     )
     images = np.arange(batches * channels).reshape(batches, channels, *(1,) * len(spatial)) * math.prod(spatial)
-    values = np.full(site.outputs[0].shape, _lowest(site.input(0).dtype), x.dtype)
+    values = np.full(site.outputs[0].shape, lowest_value(site.input(0).dtype), x.dtype)
     places = np.full(values.shape, -1, np.int64)
     seen_places = tap_views(np.asarray(images + inside, np.int64), windows, -1)
     for seen, at in zip(tap_views(x, windows, 0), seen_places, strict=True):
@@ -75,14 +72,9 @@ def _access(site: Site) -> Access:
     return parse_map(text).bind({"X": site.input(0).shape, **made}, windows.map_values())
 
 
-def _match(site: Site) -> str | None:
-    dtype = site.input(0).dtype
-    return None if dtype in (DType.F32, DType.I8, DType.U8) else f"X must be f32, i8 or u8, found {dtype.value}"
-
-
 def _values(call: Call) -> Mapping[str, object]:
     site, x, y, places = call.site, call.operands["X"], call.operands["Y"], call.operands["I"]
-    dtype, lowest, missing = x.dtype, _lowest(x.dtype), MAX_SPATIAL - len(x.shape) + 2
+    dtype, lowest, missing = x.dtype, lowest_value(x.dtype), MAX_SPATIAL - len(x.shape) + 2
     own = zip(C_AXES[missing:], x.origin[2:], _steps(site), places.strides[2:], strict=True)
     axes = dict.fromkeys(C_AXES[:missing], ("0", 0, 0)) | {name: facts for name, *facts in own}
     return {
@@ -126,7 +118,7 @@ MAX_POOL_INDICES = Operator(
 MAX_POOL_INDICES_PORTABLE = Kernel(
     name="portable.max_pool_indices",
     op="MaxPoolIndices",
-    match=_match,
+    match=not_float32_or_bytes,
     parallel=("c", "d", "h", "w"),
     values=_values,
     source=(c_template("${function}", "max_pool_indices.c.mako"),),

@@ -34,7 +34,7 @@ from tilewright.operators.shared.reducing import (
     reduce_source,
     reduce_values,
 )
-from tilewright.operators.shared.refusals import need_types, not_float32, shape_error
+from tilewright.operators.shared.refusals import need_types, not_float32, not_float32_or_bytes, shape_error
 from tilewright.operators.shared.windows import (
     WINDOW_ATTRIBUTES,
     Windows,
@@ -104,26 +104,21 @@ def _part_values(call: Call, combine: str, empty: str, **more: Any) -> Mapping[s
 # --- MaxPool
 
 
-def _lowest(dtype: DType) -> float:
+def lowest_value(dtype: DType) -> float:
     return -math.inf if dtype.is_float else dtype.limits[0]
 
 
 def _max_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
     x = np.asarray(inputs[0])
-    result = np.full(site.output.shape, _lowest(site.input(0).dtype), x.dtype)
-    for seen in tap_views(x, windows_of(site.node), _lowest(site.input(0).dtype)):
+    result = np.full(site.output.shape, lowest_value(site.input(0).dtype), x.dtype)
+    for seen in tap_views(x, windows_of(site.node), lowest_value(site.input(0).dtype)):
         result = np.maximum(result, seen)
     return (result,)
 
 
-def _match_max(site: Site) -> str | None:
-    dtype = site.input(0).dtype
-    return None if dtype in (DType.F32, DType.I8, DType.U8) else f"X must be f32, i8 or u8, found {dtype.value}"
-
-
 def _max_values(call: Call) -> Mapping[str, object]:
     dtype = call.operands["X"].dtype
-    lowest = _lowest(dtype)
+    lowest = lowest_value(dtype)
     text = c_float(lowest) if dtype.is_float else c_int(int(lowest))
     if call.is_part:
         return {"fields": _NO_FIELDS, **_part_values(call, "max", text)}
@@ -283,7 +278,7 @@ _MAX = c_template("tw_max_pool_${short}", "max_pool.c.mako")
 MAX_POOL_PORTABLE = Kernel(
     name="portable.max_pool",
     op="MaxPool",
-    match=_match_max,
+    match=not_float32_or_bytes,
     prefers=prefers_channels_last,
     parallel=("c", "d", "h", "w"),
     accumulates=_accumulates,

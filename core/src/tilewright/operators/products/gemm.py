@@ -72,12 +72,6 @@ def _gemm(site: Site, inputs: Sequence[Array | None], *, magnitude: bool = False
     return product if c is None else product + beta * c
 
 
-def _gemm_tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None, ...]:
-    terms = site.input(0).shape[-1] + 1
-    magnitude = _gemm(site, inputs, magnitude=True)
-    return (dot_tolerance(terms, magnitude, _gemm(site, inputs), double=is_double(site)),)
-
-
 def _packed_access(site: Site) -> Access:
     b = site.input(1).shape
     return _gemm_map(site, "n,k", b if site.node.integer("transB") else b[::-1])
@@ -147,7 +141,14 @@ GEMM = Operator(
     infer=_infer_gemm,
     reference=lambda site, inputs: (finished(site, _gemm(site, inputs)),),
     access=lambda site: _gemm_map(site, "n,k" if site.node.integer("transB") else "k,n", site.input(1).shape),
-    tolerance=_gemm_tolerance,
+    tolerance=lambda site, inputs: (
+        dot_tolerance(
+            site.input(0).shape[-1] + 1,
+            _gemm(site, inputs, magnitude=True),
+            _gemm(site, inputs),
+            double=is_double(site),
+        ),
+    ),
     macs=lambda site: site.output.elements * site.input(0).shape[-1],
     imports=with_halves(
         Import(

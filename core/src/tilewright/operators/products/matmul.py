@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.c_text.literals import c_double, c_float
-from tilewright.ir.access.index_map import Access, parse_map
 from tilewright.ir.graphs.graph import Site, Tensor
 from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode, with_halves
 from tilewright.ir.graphs.operator import Operator
@@ -31,6 +30,7 @@ from tilewright.operators.shared.float_products import (
     wide,
 )
 from tilewright.operators.shared.float_results import dot_tolerance
+from tilewright.operators.shared.matrices import computed_matmul_access, matmul_access
 from tilewright.operators.shared.refusals import shape_error
 
 Array = npt.NDArray[np.generic]
@@ -62,23 +62,8 @@ def _matmul_tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array
     return (dot_tolerance(a.shape[-1], np.abs(a) @ np.abs(b), a @ b, double=is_double(site)),)
 
 
-def _matmul_access(site: Site) -> Access:
-    shapes = {"A": site.input(0).shape, "B": site.input(1).shape, "Y": site.output.shape}
-    return parse_map("m n k : A[...,m,k] B[...,k,n] -> Y[...,m,n]").bind(shapes)
-
-
-def _matmul_packed_access(site: Site) -> Access:
-    shapes = {"A": site.input(0).shape, "B": site.input(1).shape[::-1], "Y": site.output.shape}
-    return parse_map("m n k : A[...,m,k] B[n,k] -> Y[...,m,n]").bind(shapes)
-
-
 def _weights_are_constant(site: Site) -> bool:
     return site.constant(1) is not None and len(site.input(1).shape) == 2
-
-
-def _match_no_weights(site: Site) -> str | None:
-    packed = "B is a constant matrix; portable.matmul_weights_f32 packs it"
-    return not_floats(site) or (packed if _weights_are_constant(site) else None)
 
 
 def _pack_matmul(site: Site) -> Mapping[str, Array]:
@@ -130,7 +115,7 @@ MATMUL = Operator(
     summary="matrix product, batched, with broadcasting",
     infer=_infer_matmul,
     reference=_matmul_reference,
-    access=_matmul_access,
+    access=computed_matmul_access,
     tolerance=_matmul_tolerance,
     macs=lambda site: site.output.elements * site.input(0).shape[-1],
     imports=with_halves(
@@ -142,7 +127,7 @@ MATMUL_WEIGHTS_F32 = Kernel(
     name="portable.matmul_weights_f32",
     op="MatMul",
     match=lambda site: not_floats(site) or (None if _weights_are_constant(site) else "B is not a constant matrix"),
-    access=_matmul_packed_access,
+    access=matmul_access,
     pack=_pack_matmul,
     parallel=("m", "n"),
     accumulates=accumulates,
@@ -155,7 +140,10 @@ MATMUL_WEIGHTS_F32 = Kernel(
 MATMUL_F32 = Kernel(
     name="portable.matmul_f32",
     op="MatMul",
-    match=_match_no_weights,
+    match=lambda site: (
+        not_floats(site)
+        or ("B is a constant matrix; portable.matmul_weights_f32 packs it" if _weights_are_constant(site) else None)
+    ),
     parallel=("m", "n"),
     accumulates=accumulates,
     values=_matmul_values,

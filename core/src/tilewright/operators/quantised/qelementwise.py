@@ -13,14 +13,14 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.arithmetic.bounds import AccumulatorBounds, product_bounds
+from tilewright.arithmetic.bounds import product_bounds
 from tilewright.arithmetic.requant_form import RequantForm, requant_form
 from tilewright.arithmetic.scaled_sum import ScaledSum, SumForm, scaled_sum, sum_form
 from tilewright.c_text.literals import c_int
 from tilewright.ir.access.index_map import Access, parse_map
 from tilewright.ir.graphs.graph import Site, Tensor
 from tilewright.ir.graphs.operator import Operator
-from tilewright.ir.machines.kernel import Call, Kernel, Matched
+from tilewright.ir.machines.kernel import Call, Kernel
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import requantise
 from tilewright.operators.c_code.c_elements import c_initialiser
@@ -76,22 +76,12 @@ def add_form(site: Site) -> SumForm | None:
     return sum_form(_sum(site), input_range(site, 0), input_range(site, 1))
 
 
-def _add_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
-    total = scaled_sum(_sum(site), np.asarray(inputs[0]), np.asarray(inputs[1]))
-    return (total.astype(site.output.dtype.numpy),)
-
-
 def _match_add(site: Site) -> SumForm | str:
     reason = not_bytes(site, 0, 1)
     if reason:
         return reason
     scales = f"{site.node.number('a_scale')!r} and {site.node.number('b_scale')!r}"
     return add_form(site) or f"the scales {scales} are so far apart that their exact sum needs more than 64 bits"
-
-
-def _describe_add(site: Matched) -> Mapping[str, object]:
-    form: SumForm = site.analysis
-    return {"accumulator_bits": form.bits, "ties": form.ties}
 
 
 def _add_values(call: Call) -> Mapping[str, object]:
@@ -125,15 +115,12 @@ def _mul_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, .
     return (requantise(a * b, site.node.requant(), -1).astype(site.output.dtype.numpy),)
 
 
-def _mul_bounds(site: Site) -> AccumulatorBounds:
-    zeros = [site.node.integer(name) for name in _ZERO_POINTS]
-    (a, b), (c, d) = input_range(site, 0), input_range(site, 1)
-    return product_bounds((a - zeros[0], b - zeros[0]), (c - zeros[1], d - zeros[1]))
-
-
 def mul_requant_form(site: Site) -> RequantForm:
     """How a QMul is requantised: one channel."""
-    return requant_form(site.node.requant(), _mul_bounds(site), site.node.name)
+    zeros = [site.node.integer(name) for name in _ZERO_POINTS]
+    (a, b), (c, d) = input_range(site, 0), input_range(site, 1)
+    bounds = product_bounds((a - zeros[0], b - zeros[0]), (c - zeros[1], d - zeros[1]))
+    return requant_form(site.node.requant(), bounds, site.node.name)
 
 
 def _mul_values(call: Call) -> Mapping[str, object]:
@@ -168,7 +155,9 @@ QADD = Operator(
     outputs=("Y",),
     summary="sum of two 8-bit tensors of different scales, exact, rounded once",
     infer=lambda site: _result(site, output_dtype(site, site.node.integer("low"), site.node.integer("high"))),
-    reference=_add_reference,
+    reference=lambda site, inputs: (
+        scaled_sum(_sum(site), np.asarray(inputs[0]), np.asarray(inputs[1])).astype(site.output.dtype.numpy),
+    ),
     access=pair_access,
 )
 
@@ -188,7 +177,7 @@ QADD_PORTABLE = Kernel(
     parallel=("*",),
     match=_match_add,
     in_place=_in_place,
-    describe=_describe_add,
+    describe=lambda site: {"accumulator_bits": site.analysis.bits, "ties": site.analysis.ties},
     values=_add_values,
     source=(c_template("tw_qadd_int${bits}", "qadd.c.mako"), ELEMENTWISE),
     call=ELEMENTWISE_CALL,

@@ -33,6 +33,7 @@ from tilewright.operators.shared.integer_sites import (
     requant_dtype,
     zero_points,
 )
+from tilewright.operators.shared.matrices import computed_matmul_access
 from tilewright.operators.shared.reducing import either_source, sums_argument
 from tilewright.operators.shared.refusals import shape_error
 
@@ -148,11 +149,6 @@ def _matmul_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array
         centred(inputs[0], node.integer("a_zero_point")), centred(inputs[1], zero_points(node, "b_zero_point")[0])
     )
     return (requantise(acc, node.requant(), -1).astype(site.output.dtype.numpy),)
-
-
-def _matmul_access(site: Site) -> Access:
-    shapes = {"A": site.input(0).shape, "B": site.input(1).shape, "Y": site.output.shape}
-    return parse_map("m n k : A[...,m,k] B[...,k,n] -> Y[...,m,n]").bind(shapes)
 
 
 def matmul_bounds(site: Site) -> AccumulatorBounds:
@@ -278,7 +274,7 @@ QMATMUL = Operator(
     summary="batched product of two 8-bit tensors with an exact accumulator, requantised",
     infer=_infer_matmul,
     reference=_matmul_reference,
-    access=_matmul_access,
+    access=computed_matmul_access,
     macs=_macs,
 )
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.c_text.literals import c_float
+from tilewright.operators.elementwise.unary import sigmoid
 from tilewright.operators.shared.float_results import TINY, UNIT
 
 Doubles = npt.NDArray[np.float64]
@@ -57,7 +58,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             c="{alpha} * tw_tanhf({beta} * v)",
             defaults=(1.0, 1.0),
         ),
-        "Sigmoid": Kind(exact=lambda x, a, b: _sigmoid(x), slope=lambda a, b: 0.25, c="tw_sigmoidf(v)"),
+        "Sigmoid": Kind(exact=lambda x, a, b: sigmoid(x), slope=lambda a, b: 0.25, c="tw_sigmoidf(v)"),
         "Softplus": Kind(
             exact=lambda x, a, b: np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x))),
             slope=lambda a, b: 1.0,
@@ -75,11 +76,6 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         ),
     }
 )
-
-
-def _sigmoid(x: Doubles) -> Doubles:
-    e = np.exp(-np.abs(x))
-    return np.asarray(np.where(x < 0, e, 1.0) / (1 + e))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,42 +15,32 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.ir.access.index_map import Access, parse_map
-from tilewright.ir.graphs.graph import Attribute, Site, Tensor
+from tilewright.ir.graphs.graph import Attribute, Site
 from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.operators.c_code.c_source import c_template
 from tilewright.operators.c_code.walk import NEST, nest, walk
+from tilewright.operators.shared.elementwise import same_as_x_along_axis
 from tilewright.operators.shared.float_results import TINY, UNIT
-from tilewright.operators.shared.refusals import need_axis, not_ordered, shape_error
+from tilewright.operators.shared.refusals import need_axis, not_ordered
 
 Array = npt.NDArray[np.generic]
 Doubles = npt.NDArray[np.float64]
 
 
-def _axis(site: Site) -> int:
-    return site.node.integer("axis")
-
-
-def _infer(site: Site) -> tuple[Tensor, ...]:
-    x = site.input(0)
-    if not 0 <= _axis(site) < len(x.shape):
-        raise shape_error(site, f"there is no axis {_axis(site)}")
-    return (Tensor(name=site.node.outputs[0], dtype=x.dtype, shape=x.shape),)
-
-
 def _accumulated(site: Site, x: Any) -> Array:
     """In the type of `x`."""
     sums, reverse = site.node.op == "CumSum", bool(site.node.integer("reverse"))
-    rows = np.moveaxis(np.flip(x, _axis(site)) if reverse else x, _axis(site), -1)
+    rows = np.moveaxis(np.flip(x, site.node.integer("axis")) if reverse else x, site.node.integer("axis"), -1)
     with np.errstate(all="ignore"):
         found = (np.cumsum if sums else np.cumprod)(rows, axis=-1, dtype=x.dtype)
     if site.node.integer("exclusive"):
         start = np.full((*found.shape[:-1], 1), 0 if sums else 1, x.dtype)
         found = np.concatenate([start, found[..., :-1]], axis=-1) if found.shape[-1] else found
-    found = np.moveaxis(found, -1, _axis(site))
-    return np.asarray(np.flip(found, _axis(site)) if reverse else found)
+    found = np.moveaxis(found, -1, site.node.integer("axis"))
+    return np.asarray(np.flip(found, site.node.integer("axis")) if reverse else found)
 
 
 def _tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None, ...]:
@@ -61,18 +51,18 @@ def _tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None
     size = np.abs(x.astype(np.float64))
     with np.errstate(all="ignore"):
         total: Doubles = np.asarray(_accumulated(site, size), np.float64)
-    return (2 * x.shape[_axis(site)] * UNIT * total + TINY,)
+    return (2 * x.shape[site.node.integer("axis")] * UNIT * total + TINY,)
 
 
 def _access(site: Site) -> Access:
-    axis, loops = _axis(site), [f"a{at}" for at in range(len(site.output.shape))]
+    axis, loops = site.node.integer("axis"), [f"a{at}" for at in range(len(site.output.shape))]
     index = ",".join(":" if at == axis else loop for at, loop in enumerate(loops))
     outer = " ".join(loop for at, loop in enumerate(loops) if at != axis)
     return parse_map(f"{outer} : X[{index}] -> Y[{index}]").bind({"X": site.input(0).shape, "Y": site.output.shape})
 
 
 def _values(call: Call) -> Mapping[str, object]:
-    x, y, axis = call.operands["X"], call.operands["Y"], _axis(call.site)
+    x, y, axis = call.operands["X"], call.operands["Y"], call.site.node.integer("axis")
     others = [at for at in range(len(y.shape)) if at != axis]
     steps = {"X": [x.strides[at] for at in others], "Y": [y.strides[at] for at in others]}
     outer = nest(walk([y.extents[at] for at in others], steps, "Y"), 0)
@@ -111,7 +101,7 @@ def _operator(op: str, since: int, summary: str) -> Operator:
         inputs=("X",),
         outputs=("Y",),
         summary=summary,
-        infer=_infer,
+        infer=same_as_x_along_axis,
         # The elements one after the other, each result rounded
         reference=lambda site, inputs: (_accumulated(site, np.asarray(inputs[0])),),
         access=_access,

@@ -43,16 +43,12 @@ _COMBINE = MappingProxyType(
 )
 
 
-def _axes(site: Site) -> tuple[int, ...]:
-    return site.node.integers("axes")
-
-
 def _keeps(site: Site) -> bool:
     return bool(site.node.integer("keepdims", 1))
 
 
 def _infer(site: Site) -> tuple[Tensor, ...]:
-    x, axes = site.input(0), _axes(site)
+    x, axes = site.input(0), site.node.integers("axes")
     if list(axes) != sorted(set(axes)) or any(not 0 <= axis < len(x.shape) for axis in axes):
         raise shape_error(site, f"axes are {list(axes)}; they must be axes of X, ascending")
     shape = tuple(
@@ -63,7 +59,7 @@ def _infer(site: Site) -> tuple[Tensor, ...]:
 
 def _sum(site: Site, x: Doubles) -> Doubles:
     summed: Any = np.sum  # numpy's types know keepdims only as a literal
-    total = summed(x, axis=_axes(site), keepdims=_keeps(site))
+    total = summed(x, axis=site.node.integers("axes"), keepdims=_keeps(site))
     if site.node.op == "ReduceMean":
         with np.errstate(invalid="ignore"):
             total = total / np.float64(_count(site))
@@ -71,7 +67,7 @@ def _sum(site: Site, x: Doubles) -> Doubles:
 
 
 def _count(site: Site) -> int:
-    return math.prod(site.input(0).shape[axis] for axis in _axes(site))
+    return math.prod(site.input(0).shape[axis] for axis in site.node.integers("axes"))
 
 
 def _empty(op: str, dtype: DType) -> float:
@@ -82,7 +78,7 @@ def _empty(op: str, dtype: DType) -> float:
 
 def _combined(site: Site, x: Any) -> Any:
     """In the type of `x`; integers wrap."""
-    combine, axes, keeps = _COMBINE[site.node.op][0], _axes(site), _keeps(site)
+    combine, axes, keeps = _COMBINE[site.node.op][0], site.node.integers("axes"), _keeps(site)
     if combine in ("sum", "prod"):
         with np.errstate(all="ignore"):
             whole: Any = np.sum if combine == "sum" else np.prod
@@ -123,7 +119,7 @@ def _product_error(site: Site, x: Doubles) -> Doubles:
 
 
 def _access(site: Site) -> Access:
-    x, axes = site.input(0).shape, _axes(site)
+    x, axes = site.input(0).shape, site.node.integers("axes")
     loops = [f"r{axis}" if axis in axes else f"i{axis}" for axis in range(len(x))]
     kept = [loop for axis, loop in enumerate(loops) if axis not in axes]
     reduced = [loops[axis] for axis in axes]
@@ -144,7 +140,7 @@ def _values(call: Call) -> Mapping[str, object]:
     empty = _empty(call.site.node.op, dtype)
     mean = call.site.node.op == "ReduceMean"
     reduction = Reduction(
-        axes=_axes(call.site),
+        axes=call.site.node.integers("axes"),
         keeps=_keeps(call.site),
         combine=combine,
         empty=c_int(int(empty)) if dtype.is_integer else c_float(empty),
@@ -153,19 +149,14 @@ def _values(call: Call) -> Mapping[str, object]:
     return reduce_values(call, reduction)
 
 
-def _need_order(node: OnnxNode, graph: Conversion, op: str) -> None:
-    if _COMBINE[op][0] not in ("max", "min"):
-        raise graph.refuse(node, "its input is bool")
-
-
 def _import_reduced(op: str, by_input: bool, node: OnnxNode, graph: Conversion) -> None:
     """Axes are an attribute, or (`by_input`) an optional second input whose absence may mean that nothing happens."""
     x = node.inputs[0]
     dtype = graph.tensor(x).dtype
     if dtype is DType.F64 or (dtype is not DType.F32 and op == "ReduceMean"):
         need_types(node, graph, DType.F32, first=1)
-    if dtype is DType.BOOL:
-        _need_order(node, graph, op)
+    if dtype is DType.BOOL and _COMBINE[op][0] not in ("max", "min"):
+        raise graph.refuse(node, "its input is bool")
     rank = len(graph.tensor(node.inputs[0]).shape)
     axes = node.integers("axes")
     if by_input and len(node.inputs) > 1 and node.inputs[1]:
@@ -219,7 +210,7 @@ def _kernel(op: str) -> Kernel:
         parallel=("*",),
         match=_match,
         accumulates=lambda site: PartialSums(
-            loops=tuple(f"r{axis}" for axis in _axes(site)), dtype=site.input(0).dtype
+            loops=tuple(f"r{axis}" for axis in site.node.integers("axes")), dtype=site.input(0).dtype
         ),
         values=_values,
         source=reduce_source,

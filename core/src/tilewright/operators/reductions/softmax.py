@@ -14,37 +14,27 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.ir.access.index_map import Access, parse_map
-from tilewright.ir.graphs.graph import Site, Tensor
+from tilewright.ir.graphs.graph import Site
 from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.operators.c_code.c_source import c_fragment
 from tilewright.operators.c_code.walk import NEST, nest, walk
+from tilewright.operators.shared.elementwise import same_as_x_along_axis
 from tilewright.operators.shared.float_results import TINY, UNIT
-from tilewright.operators.shared.refusals import need_axis, need_types, not_float32, shape_error
+from tilewright.operators.shared.refusals import need_axis, need_types, not_float32
 
 Array = npt.NDArray[np.generic]
 Doubles = npt.NDArray[np.float64]
 _BY_AXIS = 13  # the operator set from which `axis` is one axis; before, all from it on
 
 
-def _axis(site: Site) -> int:
-    return site.node.integer("axis")
-
-
-def _infer(site: Site) -> tuple[Tensor, ...]:
-    x = site.input(0)
-    if not 0 <= _axis(site) < len(x.shape):
-        raise shape_error(site, f"there is no axis {_axis(site)}")
-    return (Tensor(name=site.node.outputs[0], dtype=x.dtype, shape=x.shape),)
-
-
 def _distances(site: Site, inputs: Sequence[Array | None]) -> Doubles:
     """x - max, exact."""
     x = np.asarray(inputs[0], np.float64)
     with np.errstate(invalid="ignore"):
-        distances: Doubles = x - np.max(x, axis=_axis(site), keepdims=True, initial=-np.inf)
+        distances: Doubles = x - np.max(x, axis=site.node.integer("axis"), keepdims=True, initial=-np.inf)
     return distances
 
 
@@ -69,7 +59,7 @@ def _sum_error(distances: Doubles, axis: int) -> Doubles:
 
 def _tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None, ...]:
     """Relative: exp of a rounded x - max, the sum, the quotient."""
-    distances, axis = _distances(site, inputs), _axis(site)
+    distances, axis = _distances(site, inputs), site.node.integer("axis")
     exact = _exact(distances, axis)
     spread = np.abs(np.where(exact > 0, distances, 0.0))
     return ((UNIT * (spread + 8) + _sum_error(distances, axis)) * exact + 4 * TINY,)
@@ -77,7 +67,7 @@ def _tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None
 
 def _log_tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None, ...]:
     """Absolute: the rounding of x - max, the relative error of the sum, its logarithm (4 ULP), the difference."""
-    distances, axis = _distances(site, inputs), _axis(site)
+    distances, axis = _distances(site, inputs), site.node.integer("axis")
     exact = _exact_log(distances, axis)
     rounding = np.abs(distances) + 8 * np.abs(distances - exact) + np.abs(exact)
     return (UNIT * rounding + _sum_error(distances, axis) + 4 * TINY,)
@@ -86,13 +76,13 @@ def _log_tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | 
 def _access(site: Site) -> Access:
     x = site.input(0).shape
     loops = [f"i{axis}" for axis in range(len(x))]
-    indices = ",".join(":" if axis == _axis(site) else loop for axis, loop in enumerate(loops))
-    outer = " ".join(loop for axis, loop in enumerate(loops) if axis != _axis(site))
+    indices = ",".join(":" if axis == site.node.integer("axis") else loop for axis, loop in enumerate(loops))
+    outer = " ".join(loop for axis, loop in enumerate(loops) if axis != site.node.integer("axis"))
     return parse_map(f"{outer} : X[{indices}] -> Y[{indices}]").bind({"X": x, "Y": site.output.shape})
 
 
 def _values(call: Call) -> Mapping[str, object]:
-    x, y, axis = call.operands["X"], call.operands["Y"], _axis(call.site)
+    x, y, axis = call.operands["X"], call.operands["Y"], call.site.node.integer("axis")
     others = [index for index in range(len(y.shape)) if index != axis]
     rows = walk(
         [y.extents[index] for index in others],
@@ -141,7 +131,7 @@ def _operator(
         inputs=("X",),
         outputs=("Y",),
         summary=summary,
-        infer=_infer,
+        infer=same_as_x_along_axis,
         reference=reference,
         access=_access,
         tolerance=tolerance,
@@ -166,13 +156,13 @@ def _kernel(op: str, name: str) -> Kernel:
 SOFTMAX = _operator(
     "Softmax",
     "exp(x - max) / sum along one axis",
-    lambda site, inputs: (_exact(_distances(site, inputs), _axis(site)).astype(np.float32),),
+    lambda site, inputs: (_exact(_distances(site, inputs), site.node.integer("axis")).astype(np.float32),),
     _tolerance,
 )
 LOG_SOFTMAX = _operator(
     "LogSoftmax",
     "logarithm of Softmax",
-    lambda site, inputs: (_exact_log(_distances(site, inputs), _axis(site)).astype(np.float32),),
+    lambda site, inputs: (_exact_log(_distances(site, inputs), site.node.integer("axis")).astype(np.float32),),
     _log_tolerance,
 )
 

@@ -28,12 +28,8 @@ from tilewright.operators.shared.refusals import need_axis, not_ordered, shape_e
 Array = npt.NDArray[np.generic]
 
 
-def _axis(site: Site) -> int:
-    return site.node.integer("axis")
-
-
 def _infer(site: Site) -> tuple[Tensor, ...]:
-    x, axis, k = site.input(0), _axis(site), site.node.integer("k")
+    x, axis, k = site.input(0), site.node.integer("axis"), site.node.integer("k")
     if not 0 <= axis < len(x.shape) or not 0 <= k <= x.shape[axis]:
         raise shape_error(site, f"there is no axis {axis} of {k} elements or more")
     shape = (*x.shape[:axis], k, *x.shape[axis + 1 :])
@@ -44,7 +40,7 @@ def _infer(site: Site) -> tuple[Tensor, ...]:
 
 
 def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
-    x, axis = np.asarray(inputs[0]), _axis(site)
+    x, axis = np.asarray(inputs[0]), site.node.integer("axis")
     if site.node.integer("largest", 1):  # a stable order of what is flipped puts the last of equals first
         order = x.shape[axis] - 1 - np.flip(np.argsort(np.flip(x, axis), axis=axis, kind="stable"), axis)
     else:
@@ -55,7 +51,7 @@ def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
 
 def _access(site: Site) -> Access:
     """Any element may be among the first, so the axis is whole."""
-    axis, loops = _axis(site), [f"a{at}" for at in range(len(site.output.shape))]
+    axis, loops = site.node.integer("axis"), [f"a{at}" for at in range(len(site.output.shape))]
     index = ",".join(":" if at == axis else loop for at, loop in enumerate(loops))
     outer = " ".join(loop for at, loop in enumerate(loops) if at != axis)
     made = {name: tensor.shape for name, tensor in zip(("Y", "I"), site.outputs, strict=False)}
@@ -64,7 +60,7 @@ def _access(site: Site) -> Access:
 
 
 def _values(call: Call) -> Mapping[str, object]:
-    x, y, places, axis = call.operands["X"], call.operands["Y"], call.operands["I"], _axis(call.site)
+    x, y, places, axis = call.operands["X"], call.operands["Y"], call.operands["I"], call.site.node.integer("axis")
     others = [at for at in range(len(y.shape)) if at != axis]
     steps = {name: [call.operands[name].strides[at] for at in others] for name in ("X", "Y", "I")}
     outer = nest(walk([y.extents[at] for at in others], steps, "Y"), 0)
@@ -133,7 +129,7 @@ def _keeps(site: Site) -> bool:
 
 
 def _arg_infer(site: Site) -> tuple[Tensor, ...]:
-    x, axis = site.input(0), _axis(site)
+    x, axis = site.input(0), site.node.integer("axis")
     if not 0 <= axis < len(x.shape):
         raise shape_error(site, f"there is no axis {axis}")
     if x.shape[axis] == 0:
@@ -143,7 +139,7 @@ def _arg_infer(site: Site) -> tuple[Tensor, ...]:
 
 
 def _arg_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
-    x, axis = np.asarray(inputs[0]), _axis(site)
+    x, axis = np.asarray(inputs[0]), site.node.integer("axis")
     find = np.argmax if site.node.op == "ArgMax" else np.argmin
     if site.node.integer("select_last_index"):
         found = x.shape[axis] - 1 - find(np.flip(x, axis), axis=axis)
@@ -154,7 +150,7 @@ def _arg_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, .
 
 def _arg_access(site: Site) -> Access:
     """A position is no sum of parts, so the axis is whole."""
-    x, axis = site.input(0).shape, _axis(site)
+    x, axis = site.input(0).shape, site.node.integer("axis")
     loops = [f"i{other}" for other in range(len(x)) if other != axis]
     source = ",".join(":" if other == axis else f"i{other}" for other in range(len(x)))
     kept = [*loops[:axis], "0", *loops[axis:]] if _keeps(site) else loops
@@ -162,7 +158,7 @@ def _arg_access(site: Site) -> Access:
 
 
 def _arg_values(call: Call) -> Mapping[str, object]:
-    site, x, y, axis = call.site, call.operands["X"], call.operands["Y"], _axis(call.site)
+    site, x, y, axis = call.site, call.operands["X"], call.operands["Y"], call.site.node.integer("axis")
     others = [other for other in range(len(x.shape)) if other != axis]
     places = others if _keeps(site) else range(len(others))
     steps = {"X": [x.strides[other] for other in others], "Y": [y.strides[place] for place in places]}

@@ -52,6 +52,13 @@ def same_as_x(site: Site) -> tuple[Tensor, ...]:
     return (Tensor(name=site.node.outputs[0], dtype=site.input(0).dtype, shape=site.input(0).shape),)
 
 
+def same_as_x_along_axis(site: Site) -> tuple[Tensor, ...]:
+    """The same, for operators along the axis that the attribute `axis` says, counted from the front."""
+    if not 0 <= site.node.integer("axis") < len(site.input(0).shape):
+        raise shape_error(site, f"there is no axis {site.node.integer('axis')}")
+    return same_as_x(site)
+
+
 def unary_access(site: Site) -> Access:
     """Each element of Y reads the element of X in its place."""
     return parse_map(": X[...] -> Y[...]").bind({"X": site.input(0).shape, "Y": site.output.shape})

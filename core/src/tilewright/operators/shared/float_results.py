@@ -64,10 +64,15 @@ def clip_limits(node: Node) -> tuple[float, float]:
     return float(min(low, high)), float(high)  # what lies above `high` ends there, `low` included
 
 
-def rounded_and_clipped(node: Node, exact: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
-    """The one rounding of a float reference: float64 to float32, then the fused clip."""
+def rounded(exact: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
+    """The one rounding of a float reference: float64 to float32, where numbers that are too large become infinite."""
     with np.errstate(over="ignore"):
-        return clipped(node, exact.astype(np.float32))
+        return exact.astype(np.float32)
+
+
+def rounded_and_clipped(node: Node, exact: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
+    """The same, then the fused clip."""
+    return clipped(node, rounded(exact))
 
 
 def clipped(node: Node, values: npt.NDArray[_Float]) -> npt.NDArray[_Float]:

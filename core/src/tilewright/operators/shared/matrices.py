@@ -52,6 +52,12 @@ def matmul_access(site: Site) -> Access:
     return parse_map("m n k : A[...,m,k] B[n,k] -> Y[...,m,n]").bind(shapes)
 
 
+def computed_matmul_access(site: Site) -> Access:
+    """What a MatMul by a matrix that is computed, or by several of them, reads: B as it is."""
+    shapes = {"A": site.input(0).shape, "B": site.input(1).shape, "Y": site.output.shape}
+    return parse_map("m n k : A[...,m,k] B[...,k,n] -> Y[...,m,n]").bind(shapes)
+
+
 def pack_matmul(site: Site) -> Mapping[str, Array]:
     """The constant matrix of a MatMul for `matmul_access`, in the type that sums are computed in. Empty without one."""
     import numpy as np
