@@ -12,7 +12,7 @@ from tilewright.c_text.rendering import render_call, render_source, render_wait,
 from tilewright.errors import TilewrightError
 from tilewright.ir.code_fragments import CodeFragment, FragmentTemplate
 from tilewright.ir.machines.kernel import Kernel
-from tilewright.ir.programs.expressions import FunctionCall, Name, Number
+from tilewright.ir.programs.expressions import FunctionCall, Name, Number, Struct
 from tilewright.ir.programs.statements import Foreign
 
 KERNEL = Kernel(name="k", op="Op", values=lambda call: {"count": 7}, call="run(${count}, ${X});", wait="")
@@ -86,3 +86,11 @@ def test_one_call_is_an_expression_and_loops_around_calls_keep_their_depth() -> 
     loop = render_call(replace(KERNEL, call="for (;;) {\n    run(${count},\n        ${X});\n}"), CALL)
     assert isinstance(loop, Foreign) and loop.names == {"for", "run", "my_x"}
     assert loop.lines == ((0, "for (;;) {"), (1, call), (0, "}"))
+
+
+def test_a_call_inside_of_a_loop_is_an_expression_whatever_its_lines_end_with() -> None:
+    text = "for (;;)\nrun((shape){\n        .count = ${count},\n    }, ${X});"
+    loop = render_call(replace(KERNEL, call=text), CALL)
+    struct = Struct("shape", (Number(7),), ("count",))
+    assert isinstance(loop, Foreign)
+    assert loop.lines == ((0, "for (;;)"), (0, FunctionCall("run", (struct, Name("my_x")))))

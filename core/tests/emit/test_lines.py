@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilewright.emit.lines import array, assigned, call, head, macro
+from tilewright.emit.lines import array, asserted, assigned, call, head, macro
 from tilewright.ir.programs.expressions import Name
 
 LONG = "x" * 50
@@ -13,6 +13,7 @@ def test_what_fits_is_one_line() -> None:
     assert call(1, "f", ["a", "b + 1"]) == "f(a, b + 1);"
     assert assigned(1, "a", Name("b")) == "a = b;"
     assert array("static int", "a", "4", ";") == "static int a[4];"
+    assert asserted("A == B", "they differ") == '_Static_assert(A == B, "they differ");'
     assert macro("A", "1") == "#  define A 1"
 
 
@@ -22,5 +23,10 @@ def test_further_lines_are_indented_as_deep_as_the_template_is() -> None:
 
 
 def test_long_names_have_lines_of_their_own() -> None:
-    for text in (array(LONG, LONG, LONG, ";"), array(LONG, LONG * 2, LONG, ";"), macro(LONG, LONG * 2)):
+    for text in (
+        array(LONG, LONG, LONG, ";"),
+        array(LONG, LONG * 2, LONG, ";"),
+        macro(LONG, LONG * 2),
+        asserted(LONG, LONG),
+    ):
         assert "\n" in text and all(len(line) <= 120 for line in text.split("\n"))

@@ -53,10 +53,12 @@ def _struct(text: str) -> Struct | None:
     if match is None or not _is_closed(match[2]):
         return None
     fields = tuple(_listed(match[2]))
-    members = [_MEMBER.fullmatch(one) for one in fields]
+    members = [_MEMBER.fullmatch(member) for member in fields]
     if all(members) and members:
-        named = [one for one in members if one]
-        return Struct(match[1] or "", tuple(_argument(one[2]) for one in named), tuple(one[1] for one in named))
+        named = [member for member in members if member]
+        return Struct(
+            match[1] or "", tuple(_argument(member[2]) for member in named), tuple(member[1] for member in named)
+        )
     return None if any(members) else Struct(match[1] or "", tuple(map(_argument, fields)))
 
 

@@ -41,10 +41,10 @@ def template_file(
 
 def _parts(package: str, path: str) -> tuple[str, tuple[CodeFragment, ...], tuple[str, ...]]:
     text = (_folder(package) / path).read_text(encoding="ascii")
-    found = list(_DIRECTIVE.finditer(text))
-    wanted = [match["file"] for match in found if match["file"] and posixpath.basename(match["file"]) != PRELUDE]
-    needs = (_included(package, posixpath.dirname(path), one) for one in wanted)
-    includes = (match["system"] for match in found if match["system"])
+    directives = list(_DIRECTIVE.finditer(text))
+    included = [match["file"] for match in directives if match["file"] and posixpath.basename(match["file"]) != PRELUDE]
+    needs = (_included(package, posixpath.dirname(path), file) for file in included)
+    includes = (match["system"] for match in directives if match["system"])
     return _DIRECTIVE.sub("", text).strip("\n"), tuple(needs), tuple(includes)
 
 

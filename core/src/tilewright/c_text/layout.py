@@ -83,13 +83,13 @@ def _write(lines: _Lines, expression: Expression, after: str) -> None:
 
 def _call(lines: _Lines, call: FunctionCall, after: str) -> None:
     lines.put(f"{call.function}(")
-    blocks = any(isinstance(one, Struct) for one in call.arguments)
-    room = lines.width - len(lines.line) - len(f"){after}")
-    narrow = len(lines.line) > DEEPEST or any(len(str(one)) > room for one in call.arguments)
+    blocks = any(isinstance(argument, Struct) for argument in call.arguments)
+    available = lines.width - len(lines.line) - len(f"){after}")
+    narrow = len(lines.line) > DEEPEST or any(len(str(argument)) > available for argument in call.arguments)
     begin = lines.indent + len(INDENT) if blocks or narrow else len(lines.line)
     if narrow and not blocks:
         lines.turn(begin)
-    _filled(lines, [("", one) for one in call.arguments], f"){after}", begin)
+    _filled(lines, [("", argument) for argument in call.arguments], f"){after}", begin)
 
 
 def _block(lines: _Lines, struct: Struct, after: str) -> None:

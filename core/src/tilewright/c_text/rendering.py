@@ -31,7 +31,7 @@ def render_source(kernel: Kernel, call: Call) -> tuple[CodeFragment, ...]:
         return (CodeFragment(name="", text=text, owner=kernel.name),) if text else ()
     source = kernel.source(values) if callable(kernel.source) else kernel.source
     with _all_given(kernel, "source", values):
-        return tuple(_rendered(one, values) for one in source)
+        return tuple(_rendered(section, values) for section in source)
 
 
 def _rendered(source: CodeFragment | FragmentTemplate, values: Mapping[str, object]) -> CodeFragment:
@@ -95,12 +95,12 @@ def _lines(code: str) -> Iterator[tuple[int, Expression | str]]:
     for line in code.split("\n"):
         waiting.append(line)
         statement = "\n".join(waiting)
-        if _balanced(statement) or line.endswith("{"):
+        if _balanced(statement) or (line.endswith("{") and statement.count("(") <= statement.count(")")):
             call = read_statement(statement)
-            lines: list[Expression | str] = [call] if call else [one.strip() for one in waiting]
-            yield from ((_depth(one), made) for one, made in zip(waiting, lines, strict=False))
+            lines: list[Expression | str] = [call] if call else [text.strip() for text in waiting]
+            yield from ((_depth(text), made) for text, made in zip(waiting, lines, strict=False))
             waiting = []
-    yield from ((_depth(one), one.strip()) for one in waiting)
+    yield from ((_depth(text), text.strip()) for text in waiting)
 
 
 def _balanced(text: str) -> bool:

@@ -52,7 +52,7 @@ def print_step(step: StepCode) -> str:
 
 
 def _function(head: str, name: str, code: StepCode | Part, result: Expression | None = None) -> list[str]:
-    parameters = (declarator(one.type, one.name) for one in code.parameters)
+    parameters = (declarator(parameter.type, parameter.name) for parameter in code.parameters)
     lines = [*prototype(head, name, parameters), "{", *print_body(code.body, 1, ())]
     returned = laid_out("return ", result, ";", WIDTH - len(INDENT)) if result else []
     return [*lines, *(f"{INDENT}{line}" for line in returned), "}"]
@@ -61,7 +61,10 @@ def _function(head: str, name: str, code: StepCode | Part, result: Expression | 
 def print_call(step: StepCode, width: int = WIDTH) -> list[str]:
     """The call of a step's function."""
     return laid_out(
-        "", FunctionCall(step.function, tuple(one.given or one.variable for one in step.parameters)), ";", width
+        "",
+        FunctionCall(step.function, tuple(parameter.given or parameter.variable for parameter in step.parameters)),
+        ";",
+        width,
     )
 
 
@@ -89,12 +92,12 @@ def print_code(code: Code, width: int) -> list[str]:
         return laid_out("", code, ";", width)
     if not code.lines:
         return cleandoc(code.text).split("\n")
-    made: list[str] = []
-    for depth, one in code.lines:
-        room = width - len(INDENT) * depth
-        lines = [one] if isinstance(one, str) else laid_out("", one, ";", room)
-        made.extend(f"{INDENT * depth}{line}".rstrip() for line in lines)
-    return made
+    lines_of_code: list[str] = []
+    for depth, content in code.lines:
+        available = width - len(INDENT) * depth
+        lines = [content] if isinstance(content, str) else laid_out("", content, ";", available)
+        lines_of_code.extend(f"{INDENT * depth}{line}".rstrip() for line in lines)
+    return lines_of_code
 
 
 def _print(statement: Statement, steps: Sequence[StepCode], width: int) -> list[str]:
@@ -201,4 +204,4 @@ def _case(index: int, call: Sequence[str]) -> tuple[str, ...]:
     line = f"case {index}: {call[0]} break;"
     if len(call) == 1 and len(line) <= WIDTH - 2 * len(INDENT):
         return (line,)
-    return f"case {index}:", *(f"{INDENT}{one}" for one in call), f"{INDENT}break;"
+    return f"case {index}:", *(f"{INDENT}{line}" for one in call), f"{INDENT}break;"

@@ -237,7 +237,7 @@ def _quantised_names(prefix: str, inputs: tuple[PortText, ...], outputs: tuple[P
 
 def _code_names(program: Program, ports: Sequence[PortText], *, split: bool) -> Names:
     whole = (*program.before_inputs, *program.body, *program.after_outputs)
-    statements = [*statements_in(whole), *(one for step in program.steps for one in step.statements)]
+    statements = [*statements_in(whole), *(statement for step in program.steps for statement in step.statements)]
     body = "\n".join(print_run(program.body, program.steps, f"{program.prefix.upper()}_STEP_COUNT"))
     addresses = [address for port in ports for address in (port.address, port.copied_from) if address]
     steps = [print_step(step) for step in program.steps]
@@ -259,8 +259,8 @@ def _code_names(program: Program, ports: Sequence[PortText], *, split: bool) -> 
         "initial": "\n".join(print_body(program.initial, 1, program.steps)),
         "used_pools": [pool for pool in program.pools if _mentions("\n".join((body, *addresses)), pool.base)],
         "used_constants": [pool for pool in program.constants if _mentions(body, pool.base)],
-        "hooked": any(isinstance(one, Hook) for one in statements),
-        "lifetimes": any(isinstance(one, (Live, Dead)) for one in statements),
+        "hooked": any(isinstance(statement, Hook) for statement in statements),
+        "lifetimes": any(isinstance(statement, (Live, Dead)) for statement in statements),
     }
 
 
@@ -286,7 +286,7 @@ def _usual(dtype: DType, options: EmitOptions) -> float:
     """
     import numpy as np
 
-    arrays = [array for each in options.vectors for array in each.outputs.values() if array.dtype == dtype.numpy]
+    arrays = [array for vector in options.vectors for array in vector.outputs.values() if array.dtype == dtype.numpy]
     sizes = np.concatenate([np.zeros(0), *(np.abs(array.astype(np.float64)).ravel() for array in arrays)])
     ordered = np.sort(sizes[np.isfinite(sizes) & (sizes > 0)])
     return max(1.0, float(ordered[(len(ordered) - 1) // 2])) if len(ordered) else 1.0
@@ -295,7 +295,7 @@ def _usual(dtype: DType, options: EmitOptions) -> float:
 def _comparison(dtype: DType, options: EmitOptions) -> Names:
     """How the self-test compares floats of one type."""
     elements = Elements(dtype=dtype)
-    text = "\n\n".join(each.text for each in ordered((loading(dtype),))) if dtype.is_half else ""
+    text = "\n\n".join(section.text for section in ordered((loading(dtype),))) if dtype.is_half else ""
     letter = "" if dtype is DType.F64 else "f"
     return {
         "kind": dtype.value,
@@ -309,10 +309,10 @@ def _comparison(dtype: DType, options: EmitOptions) -> Names:
 
 
 def _simple_parameters(inputs: tuple[PortText, ...], outputs: tuple[PortText, ...]) -> list[str]:
-    def one(port: PortText, const: str) -> str:
+    def parameter(port: PortText, const: str) -> str:
         return f"{const}{port.type} {port.member}[{port.length}]"
 
-    return [*(one(port, "const ") for port in inputs), *(one(port, "") for port in outputs)]
+    return [*(parameter(port, "const ") for port in inputs), *(parameter(port, "") for port in outputs)]
 
 
 def _sections(program: Program) -> dict[str, str]:
@@ -331,8 +331,8 @@ def _crossings(program: Program, ports: list[PortText]) -> Iterator[tuple[str, s
 
 def _licences(program: Program) -> str:
     lines = [
-        f" *   {comment_text(one.kernel)}  SPDX-License-Identifier: {comment_text(one.licence)}"
-        for one in program.licences
+        f" *   {comment_text(licence.kernel)}  SPDX-License-Identifier: {comment_text(licence.licence)}"
+        for licence in program.licences
     ]
     return "\n".join(("/* Kernels that other packages brought keep their own licence:", *lines, " */"))
 

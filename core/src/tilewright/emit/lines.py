@@ -34,6 +34,12 @@ def array(before: str, name: str, size: str, after: str) -> str:
     return f"{before}\n{name}\n{INDENT}[{size}]{after}"
 
 
+def asserted(condition: str, message: str) -> str:
+    """A static assertion: the message in a line of its own where it does not fit behind the condition."""
+    line = f'_Static_assert({condition}, "{message}");'
+    return line if len(line) <= WIDTH else f'_Static_assert({condition},\n{INDENT * 2}"{message}");'
+
+
 def macro(name: str, value: str) -> str:
     """A definition inside of an `#ifndef`."""
     line = f"#  define {name} {value}"
@@ -45,4 +51,11 @@ def _indented(depth: int, before: str, expression: Expression) -> str:
     return f"\n{INDENT * depth}".join(lines)
 
 
-FOR_TEMPLATES: Mapping[str, object] = {"head": head, "call": call, "assigned": assigned, "array": array, "macro": macro}
+FOR_TEMPLATES: Mapping[str, object] = {
+    "head": head,
+    "call": call,
+    "assigned": assigned,
+    "array": array,
+    "asserted": asserted,
+    "macro": macro,
+}

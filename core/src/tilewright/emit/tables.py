@@ -21,9 +21,9 @@ def memory_map(program: Program) -> Iterator[str]:
         during = f"step {buffer.first}" if buffer.first == buffer.last else f"steps {buffer.first} to {buffer.last}"
         about = size if buffer.kind in ("constant", "state", "resident") else f"{size}, {during}"
         rows.setdefault(place.memory, []).append((place.offset_bytes, enumerator, about))
-    for memory, found in rows.items():
+    for memory, buffers_there in rows.items():
         yield f"/* {comment_text(memory)} */"
-        for offset, enumerator, about in sorted(found):
+        for offset, enumerator, about in sorted(buffers_there):
             yield f"{enumerator} = {offset}, /* {about} */"
 
 
@@ -34,7 +34,9 @@ _PLACE = re.compile(r"[^/; ]*[/; ]*")  # a name may go on in a new line behind e
 def name_table(names: Iterable[NamesInFull]) -> str:
     """A comment; "" where every name is as in the model."""
     lines = [
-        line for one in names for line in (one.of, *(f"    {piece}" for name in one.names for piece in _pieces(name)))
+        line
+        for entry in names
+        for line in (entry.of, *(f"    {piece}" for name in entry.names for piece in _pieces(name)))
     ]
     head = (
         "Names of the model in full, below what comments say instead. A name that only adds to another one, as conv.W",

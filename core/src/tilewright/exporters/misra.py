@@ -78,5 +78,5 @@ def _lines(prefix: str) -> Iterator[str]:
         "| rule | part | what | why |",
         "|---|---|---|---|",
     )
-    for one in DEVIATIONS:
-        yield f"| {one.rule} | {one.part} | {one.what} | {one.why} |"
+    for deviation in DEVIATIONS:
+        yield f"| {deviation.rule} | {deviation.part} | {deviation.what} | {deviation.why} |"

@@ -1,7 +1,7 @@
 """Knows the pass `lifetimes`: marks where every buffer begins and ends to hold data, for sanitizers and debuggers.
 Does not know what the marks do: tile buffers and what else is in the scratchpad are told to `tw_rt`; for all others
 they are the macros TW_LIVE and TW_DEAD, empty unless the application defines them. In a program for a team of cores
-only the mover runs them.
+only the DMA core runs them.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ def _apply(program: Program, context: CodePassContext) -> Program:
 
 
 def _with_tile_marks(step: StepCode) -> StepCode:
-    """The step, its marks told to the runtime."""
-    parts = tuple(replace(part, body=replaced(part.body, _told)) for part in step.parts)
-    return replace(step, parts=parts, body=replaced(step.body, _told))
+    """The step, its marks as calls of the runtime."""
+    parts = tuple(replace(part, body=replaced(part.body, _visible_mark)) for part in step.parts)
+    return replace(step, parts=parts, body=replaced(step.body, _visible_mark))
 
 
-def _told(statement: Statement) -> tuple[Statement, ...]:
+def _visible_mark(statement: Statement) -> tuple[Statement, ...]:
     if not isinstance(statement, Mark):
         return (statement,)
     kind = Live if statement.event == "live" else Dead

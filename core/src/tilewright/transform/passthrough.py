@@ -84,8 +84,12 @@ def _marked(statement: Statement, buffers: Sequence[Buffer], program: Program) -
         yield statement
         return
     final = len(program.steps) - 1
-    live = [one for one in buffers if one.first == statement.step and one.kind != "input"]
-    dead = [one for one in buffers if one.last == statement.step and (one.kind != "output" or one.last < final)]
+    live = [buffer for buffer in buffers if buffer.first == statement.step and buffer.kind != "input"]
+    dead = [
+        buffer
+        for buffer in buffers
+        if buffer.last == statement.step and (buffer.kind != "output" or buffer.last < final)
+    ]
     refers_to = references(program.allocated.tiled.scheduled)
     for buffer in live:
         values = in_dependency_order(buffer.values or (buffer.name,), refers_to)
@@ -101,15 +105,15 @@ def _marked(statement: Statement, buffers: Sequence[Buffer], program: Program) -
 def references(scheduled: Scheduled) -> dict[str, str]:
     """Value -> the value of the same buffer that it is a view of, or whose bytes it overwrites."""
     executed = {name for step in scheduled.steps for name in step.nodes}
-    found = dict(scheduled.in_place)
+    refers_to = dict(scheduled.in_place)
     for node in scheduled.bound.graph.nodes:
         if node.name in executed:
             continue
         for output in node.outputs:
             same = [name for name in node.inputs if _buffer(name, scheduled) == _buffer(output, scheduled) != ""]
             if same:
-                found[output] = same[0]
-    return found
+                refers_to[output] = same[0]
+    return refers_to
 
 
 def _buffer(value: str, scheduled: Scheduled) -> str:

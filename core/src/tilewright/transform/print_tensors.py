@@ -109,16 +109,16 @@ def _apply(program: Program, context: CodePassContext) -> Program:
     return replace(program, steps=steps, body=tuple(body), sources=ordered((section, *program.sources)))
 
 
-def _settings(given: Mapping[str, str]) -> _Settings:
-    what = tuple(given.get("what", "inputs+outputs").split("+"))
-    wrong = [*(name for name in given if name not in ("tensors", "memory", "what")), *(set(what) - set(KINDS))]
+def _settings(settings: Mapping[str, str]) -> _Settings:
+    what = tuple(settings.get("what", "inputs+outputs").split("+"))
+    wrong = [*(name for name in settings if name not in ("tensors", "memory", "what")), *(set(what) - set(KINDS))]
     if wrong:
         raise usage_error(
             "TW1112",
             f"code pass 'print-tensors' does not know '{min(wrong)}'",
             fix=("write it as --code-pass 'print-tensors:tensors=conv*,memory=l1,what=inputs+outputs+constants'",),
         )
-    return _Settings(tensors=given.get("tensors", "*"), memory=given.get("memory", "*"), what=what)
+    return _Settings(tensors=settings.get("tensors", "*"), memory=settings.get("memory", "*"), what=what)
 
 
 def _by_function(program: Program) -> list[tuple[_Tensor, ...]]:

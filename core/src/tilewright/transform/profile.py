@@ -2,7 +2,7 @@
 Does not know any clock: the application defines TW_CLOCK() and TW_CYCLES(...), which are nothing otherwise.
 
 The counters are local variables of a step's function: 36 bytes of stack, and no byte of any pool. In a program for a
-team the mover reports copies, core 0 the rest; tiles are those of the outermost hop.
+team the DMA core reports copies, core 0 the rest; tiles are those of the outermost hop.
 """
 
 from __future__ import annotations

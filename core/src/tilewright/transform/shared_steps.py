@@ -22,7 +22,7 @@ from tilewright.ir.programs.statements import replaced as replaced_statements
 from tilewright.ir.programs.subexpressions import names, replaced
 
 MOST_COST = 0.002
-LOAD_CYCLES, CALL_CYCLES, UNKNOWN_TRIPS = 2, 12, 16
+LOAD_CYCLES, CALL_CYCLES, UNKNOWN_EXTENT = 2, 12, 16
 _NOTES = ("step", "comment", "buffer", "transfer")  # fields that say whose a statement is, and change no code
 
 
@@ -95,8 +95,8 @@ def _part_calls(body: Sequence[Statement]) -> int:
     for statement in body:
         if isinstance(statement, For):
             ends = (statement.start.number, statement.stop.number, statement.step.number)
-            trips = len(range(*map(int, ends))) if None not in ends else UNKNOWN_TRIPS  # type: ignore[arg-type]
-            calls += trips * _part_calls(statement.body)
+            extent = len(range(*map(int, ends))) if None not in ends else UNKNOWN_EXTENT  # type: ignore[arg-type]
+            calls += extent * _part_calls(statement.body)
         else:
             inner = [one for one in statements_in((statement,)) if isinstance(one, PartCall)]
             calls += len(inner)

@@ -31,12 +31,12 @@ def transform(
     """
     settings = settings or {}
     demand_known(wanted, passes, settings)
-    for one in in_order([one for one in passes if one.default or one.name in wanted]):
-        with log_span(DEBUG, "code pass '%s'", one.name):
-            changed = one.apply(program, CodePassContext(settings=settings.get(one.name, {})))
-        demand_type(changed, Program, f"code pass '{one.name}'", one.apply, "apply")
-        _check(program, changed, one)
-        program = replace(changed, passes=(*program.passes, one.name))
+    for code_pass in in_order([code_pass for code_pass in passes if code_pass.default or code_pass.name in wanted]):
+        with log_span(DEBUG, "code pass '%s'", code_pass.name):
+            changed = code_pass.apply(program, CodePassContext(settings=settings.get(code_pass.name, {})))
+        demand_type(changed, Program, f"code pass '{code_pass.name}'", code_pass.apply, "apply")
+        _check(program, changed, code_pass)
+        program = replace(changed, passes=(*program.passes, code_pass.name))
     return shared_steps(program)
 
 

@@ -34,12 +34,12 @@ _Static_assert((-1 >> 1) == -1, "right shift of negative numbers must be arithme
 #endif
 % for pool in program.pools:
 % if limits[pool.base] is not None:
-_Static_assert(${P}_POOL_${pool.base.upper()}_SIZE <= ${limits[pool.base]}u, "${pool.base} is larger than planned");
+${asserted(f"{P}_POOL_{pool.base.upper()}_SIZE <= {limits[pool.base]}u", f"{pool.base} is larger than planned")}
 % endif
 % endfor
 % endif
 % for port in ports:
-_Static_assert(${port.macro}_SIZE == (${port.macro}_ELEMENTS * sizeof(${port.type})), "size of ${port.member}");
+${asserted(f"{port.macro}_SIZE == ({port.macro}_ELEMENTS * sizeof({port.type}))", f"size of {port.member}")}
 % endfor
 
 #ifndef TW_STEP /* never inlined: a profiler sees every step, and stack frames do not add up */
@@ -162,7 +162,8 @@ static void tw_copy_tensor(void *target, const void *source, size_t bytes)
     const size_t part = ((bytes / tw_rt_cores()) + 16u) / 16u * 16u;
     const size_t begin = tw_rt_core() * part;
     if ((target != NULL) && (source != NULL) && (target != source) && (begin < bytes)) {
-        (void)memcpy((uint8_t *)target + begin, (const uint8_t *)source + begin, ((bytes - begin) < part) ? (bytes - begin) : part);
+        (void)memcpy((uint8_t *)target + begin, (const uint8_t *)source + begin, ((bytes - begin) < part)
+            ? (bytes - begin) : part);
     }
 }
 % else:

@@ -42,7 +42,9 @@ class Elements:
 def conversions(*dtypes: DType) -> tuple[CodeFragment, ...]:
     """The functions that `load` and `rounded` call for these types."""
     halves = dict.fromkeys(dtype for dtype in dtypes if dtype.is_half)
-    return tuple(each for half in halves for each in (loading(half), c_fragment(f"functions/tw_{half.value}_of_f32.h")))
+    return tuple(
+        section for half in halves for section in (loading(half), c_fragment(f"functions/tw_{half.value}_of_f32.h"))
+    )
 
 
 def loading(half: DType) -> CodeFragment:

@@ -98,10 +98,10 @@ _FLOATS = frozenset((DType.F32, DType.F16, DType.BF16))
 
 
 def _match_any(site: Site) -> str | None:
-    found = {tensor.dtype for tensor in site.inputs if tensor is not None}
-    if len(found) == 1 and found.issubset(_FLOATS):
+    types = {tensor.dtype for tensor in site.inputs if tensor is not None}
+    if len(types) == 1 and types.issubset(_FLOATS):
         return None
-    return f"values must all be of one of f32, f16 and bf16, found {', '.join(sorted(each.value for each in found))}"
+    return f"values must all be of one of f32, f16 and bf16, types {', '.join(sorted(dtype.value for dtype in types))}"
 
 
 def _pack(site: Site) -> Mapping[str, Array]:

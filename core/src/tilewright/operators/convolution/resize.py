@@ -111,8 +111,8 @@ def positions(line: Resized, rule: str) -> Doubles:
 
 def nearest(line: Resized, rule: str, rounding: str) -> Positions:
     """The element that each output is."""
-    found = ROUNDINGS[rounding](positions(line, rule)).astype(np.int64)
-    return np.clip(found, 0, line.inputs - 1)
+    indices = ROUNDINGS[rounding](positions(line, rule)).astype(np.int64)
+    return np.clip(indices, 0, line.inputs - 1)
 
 
 def outside(line: Resized, rule: str) -> npt.NDArray[np.bool_]:
@@ -146,9 +146,9 @@ def _weights(ratio: float, scale: float, weighting: Filter) -> Doubles:
 
 
 def _cubic(x: Doubles, a: float) -> Doubles:
-    near = (a + 2) * x**3 - (a + 3) * x**2 + 1
-    far = a * x**3 - 5 * a * x**2 + 8 * a * x - 4 * a
-    return np.where(x <= 1, near, np.where(x < 2, far, 0.0))
+    inner = (a + 2) * x**3 - (a + 3) * x**2 + 1
+    outer = a * x**3 - 5 * a * x**2 + 8 * a * x - 4 * a
+    return np.where(x <= 1, inner, np.where(x < 2, outer, 0.0))
 
 
 def _compact(table: Doubles) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
@@ -210,16 +210,16 @@ def _lines(node: OnnxNode, graph: Conversion, rule: str) -> list[Resized]:
     if len(scales or sizes) != len(axes) or len(set(axes)) != len(axes):
         raise graph.refuse(node, f"{len(scales or sizes)} scales or sizes for {len(axes)} axes")
     if sizes:
-        found = _sized(node, graph, [shape[axis] for axis in axes], [int(size) for size in sizes])
+        resized = _sized(node, graph, [shape[axis] for axis in axes], [int(size) for size in sizes])
     else:
-        found = [
+        resized = [
             Resized(inputs=shape[axis], size=_floor(shape[axis] * scale), scale=scale)
             for axis, scale in zip(axes, scales, strict=True)
         ]
     roi = _given(node, graph, 1) if rule == "tf_crop_and_resize" else ()
     if rule == "tf_crop_and_resize" and len(roi) != 2 * len(axes):
         raise graph.refuse(node, f"roi has {len(roi)} elements, not two for each of {len(axes)} axes")
-    for index, (axis, line) in enumerate(zip(axes, found, strict=True)):
+    for index, (axis, line) in enumerate(zip(axes, resized, strict=True)):
         lines[axis] = replace(line, roi=(roi[index], roi[index + len(axes)])) if roi else line
     return lines
 

@@ -100,14 +100,14 @@ def _bins(image: Doubles, rows: Samples, columns: Samples, mode: str) -> Doubles
 def _aligned(site: Site, inputs: Sequence[Array | None], mode: str, *, magnitude: bool = False) -> Doubles:
     x, regions = np.asarray(inputs[0], np.float64), np.asarray(inputs[1], np.float32)
     images = np.clip(np.asarray(inputs[2], np.int64), 0, x.shape[0] - 1)
-    found = np.zeros(site.output.shape)
+    bins = np.zeros(site.output.shape)
     with np.errstate(all="ignore"):
         for index, (left, top, right, bottom) in enumerate(regions):
             image = x[images[index]]
-            rows = along(top, bottom, x.shape[2], found.shape[2], site)
-            columns = along(left, right, x.shape[3], found.shape[3], site)
-            found[index] = _bins(np.abs(image) if magnitude else image, rows, columns, mode)
-    return found
+            rows = along(top, bottom, x.shape[2], bins.shape[2], site)
+            columns = along(left, right, x.shape[3], bins.shape[3], site)
+            bins[index] = _bins(np.abs(image) if magnitude else image, rows, columns, mode)
+    return bins
 
 
 def _tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None, ...]:

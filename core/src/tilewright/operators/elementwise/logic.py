@@ -95,15 +95,15 @@ def _access(names: Sequence[str], site: Site) -> Access:
 
 
 def _match(site: Site) -> str | None:
-    found = [tensor.dtype for tensor in site.inputs if tensor is not None]
-    return "elements are f64, which no portable kernel computes in" if DType.F64 in found else None
+    types = [tensor.dtype for tensor in site.inputs if tensor is not None]
+    return "elements are f64, which no portable kernel computes in" if DType.F64 in types else None
 
 
 def _in_place(names: Sequence[str], site: Site) -> tuple[tuple[str, str], ...]:
     """Any input that is as large as the output: elements are read before their place is written."""
     y = site.output
-    given = zip(names, site.inputs, strict=True)
-    return tuple((name, "Y") for name, x in given if x is not None and (x.dtype, x.shape) == (y.dtype, y.shape))
+    operands = zip(names, site.inputs, strict=True)
+    return tuple((name, "Y") for name, x in operands if x is not None and (x.dtype, x.shape) == (y.dtype, y.shape))
 
 
 def _values(call: Call) -> Mapping[str, object]:

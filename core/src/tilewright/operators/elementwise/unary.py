@@ -77,8 +77,8 @@ def _gelu_argument(x: Doubles) -> Doubles:
 
 def _steep(x: Doubles, y: Doubles, argument: Doubles) -> Doubles:
     """What a rounded argument of an exponential does to a product with it; below 2^-126 steps are absolute."""
-    found: Doubles = np.abs(y) * np.minimum(np.abs(argument), 200) * 4 * UNIT + np.minimum(np.abs(x), 200) * TINY
-    return found
+    error: Doubles = np.abs(y) * np.minimum(np.abs(argument), 200) * 4 * UNIT + np.minimum(np.abs(x), 200) * TINY
+    return error
 
 
 def _hard_sigmoid(x: Doubles, n: Numbers) -> Doubles:

@@ -71,8 +71,8 @@ def _alias(site: Site, layouts: Mapping[str, Layout]) -> tuple[Alias, ...]:
     layout = layouts[y.name]
     outermost = next((other for other in layout if y.shape[other] != 1), axis)
     inputs = [site.input(index) for index in range(len(site.inputs))]
-    given = [layouts.get(x.name, row_major(len(x.shape))) for x in inputs]
-    if outermost != axis or not all(same_bytes(x.shape, own, layout) for x, own in zip(inputs, given, strict=True)):
+    stored = [layouts.get(x.name, row_major(len(x.shape))) for x in inputs]
+    if outermost != axis or not all(same_bytes(x.shape, own, layout) for x, own in zip(inputs, stored, strict=True)):
         return ()
     step = strides(y.shape, layout)[axis]
     return tuple(

@@ -60,7 +60,7 @@ def copy_values(dtype: DType, moves: Sequence[Move]) -> Mapping[str, object]:
 
 
 def deepened(loops: Walk, depth: int) -> Walk:
-    """The same walk with loops of one trip around it, `depth` in all."""
+    """The same walk with loops of extent 1 around it, `depth` in all."""
     extra = depth - loops.depth
     return Walk(
         extents=("1",) * extra + loops.extents,

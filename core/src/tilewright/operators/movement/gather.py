@@ -112,8 +112,8 @@ def _import(node: OnnxNode, graph: Conversion) -> None:
     if indices.ndim == 1:
         graph.emit(node, "Slice", node.inputs[:1], node.outputs, attributes)
         return
-    one = graph.emit(node, "Slice", node.inputs[:1], (), attributes, "slice")
-    graph.emit(node, "Reshape", (one,), node.outputs, {"shape": (*x.shape[:axis], *x.shape[axis + 1 :])})
+    part = graph.emit(node, "Slice", node.inputs[:1], (), attributes, "slice")
+    graph.emit(node, "Reshape", (part,), node.outputs, {"shape": (*x.shape[:axis], *x.shape[axis + 1 :])})
 
 
 def _step(positions: Sequence[int]) -> int:

@@ -82,8 +82,8 @@ def _sources(site: Site, axis: int, low: int, high: int) -> Positions:
     """Which position of X each of the positions `low` to `high` of Y along `axis` reads; -1 is the constant."""
     pads = _pads(site)[axis]
     first, extent = _cut(pads, site.input(0).shape[axis])
-    found = _SOURCE[_mode(site)](np.arange(low, high) - max(pads[0], 0), extent)
-    return np.where(found < 0, -1, found + first)
+    positions = _SOURCE[_mode(site)](np.arange(low, high) - max(pads[0], 0), extent)
+    return np.where(positions < 0, -1, positions + first)
 
 
 def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:

@@ -43,7 +43,7 @@ def blocks(shape: Sequence[int], target: Sequence[int]) -> list[Block]:
         return [(tuple(range(len(shape))), tuple(range(len(target))))]
     left = [axis for axis in range(len(shape)) if shape[axis] != 1]
     right = [axis for axis in range(len(target)) if target[axis] != 1]
-    found: list[Block] = []
+    matched: list[Block] = []
     while left:
         mine, theirs = [left.pop(0)], [right.pop(0)]
         while (gap := math.prod(shape[a] for a in mine) - math.prod(target[a] for a in theirs)) != 0:
@@ -51,8 +51,8 @@ def blocks(shape: Sequence[int], target: Sequence[int]) -> list[Block]:
                 mine.append(left.pop(0))
             else:
                 theirs.append(right.pop(0))
-        found.append((tuple(mine), tuple(theirs)))
-    return found
+        matched.append((tuple(mine), tuple(theirs)))
+    return matched
 
 
 def _access(site: Site) -> Access:
@@ -83,8 +83,8 @@ def _access(site: Site) -> Access:
 
 def _alias(site: Site, layouts: Mapping[str, Layout]) -> tuple[Alias, ...]:
     x, y = site.input(0), site.output
-    given = layouts.get(x.name, row_major(len(x.shape)))
-    free = same_walk(x.shape, given, y.shape, layouts[y.name])
+    stored = layouts.get(x.name, row_major(len(x.shape)))
+    free = same_walk(x.shape, stored, y.shape, layouts[y.name])
     return (Alias(value=y.name, of=x.name),) if free else ()
 
 

@@ -61,11 +61,11 @@ def _access(site: Site) -> Access:
 def _alias(site: Site, layouts: Mapping[str, Layout]) -> tuple[Alias, ...]:
     """The output inside the input, where stepping through X is how Y is stored anyway."""
     x, y = site.input(0), site.output
-    own, given = strides(y.shape, layouts[y.name]), strides(x.shape, layouts.get(x.name, row_major(len(x.shape))))
-    for extent, step, mine, theirs in zip(y.shape, _steps(site), own, given, strict=True):
+    own, stored = strides(y.shape, layouts[y.name]), strides(x.shape, layouts.get(x.name, row_major(len(x.shape))))
+    for extent, step, mine, theirs in zip(y.shape, _steps(site), own, stored, strict=True):
         if extent != 1 and step * theirs != mine:
             return ()
-    offset = sum(start * stride for start, stride in zip(_starts(site), given, strict=True)) if y.elements else 0
+    offset = sum(start * stride for start, stride in zip(_starts(site), stored, strict=True)) if y.elements else 0
     return (Alias(value=y.name, of=x.name, offset=offset),)
 
 
@@ -127,15 +127,15 @@ def _import_attributes(node: OnnxNode, graph: Conversion) -> None:
 
 
 def _import_inputs(node: OnnxNode, graph: Conversion) -> None:
-    given = [
+    bounds = [
         tuple(int(item) for item in graph.need_constant(node, index).reshape(-1))
         if index < len(node.inputs) and node.inputs[index]
         else None
         for index in range(1, 5)
     ]
-    starts, ends = given[0] or (), given[1] or ()
-    axes = tuple(range(len(starts))) if given[2] is None else given[2]
-    _emit(node, graph, (starts, ends), axes, (1,) * len(starts) if given[3] is None else given[3])
+    starts, ends = bounds[0] or (), bounds[1] or ()
+    axes = tuple(range(len(starts))) if bounds[2] is None else bounds[2]
+    _emit(node, graph, (starts, ends), axes, (1,) * len(starts) if bounds[3] is None else bounds[3])
 
 
 def _import_split(node: OnnxNode, graph: Conversion) -> None:

@@ -34,15 +34,15 @@ def sum_bounds(site: Site) -> AccumulatorBounds:
     """Range of the accumulator of a QConv, QGemm or QMatMul: one entry per output channel, or one for all."""
     from tilewright.operators.quantised import qconv, qgemm
 
-    found = {"QConv": qconv.conv_bounds, "QGemm": qgemm.gemm_bounds, "QMatMul": qgemm.matmul_bounds}
-    return found[site.node.op](site)
+    bounds_of = {"QConv": qconv.conv_bounds, "QGemm": qgemm.gemm_bounds, "QMatMul": qgemm.matmul_bounds}
+    return bounds_of[site.node.op](site)
 
 
 def sum_requant(site: Site) -> RequantForm:
     """How a QConv, QGemm, QMatMul, QMul, QAveragePool or QReduceMean is requantised, each as its module defines it."""
     from tilewright.operators.quantised import qconv, qelementwise, qgemm, qpool
 
-    found = {
+    form_of = {
         "QConv": qconv.conv_requant_form,
         "QGemm": qgemm.gemm_requant_form,
         "QMatMul": qgemm.matmul_requant_form,
@@ -50,7 +50,7 @@ def sum_requant(site: Site) -> RequantForm:
         "QAveragePool": qpool.pool_requant_form,
         "QReduceMean": qpool.mean_requant_form,
     }
-    return found[site.node.op](site)
+    return form_of[site.node.op](site)
 
 
 def scaled_sum_form(site: Site) -> SumForm | None:

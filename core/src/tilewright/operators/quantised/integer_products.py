@@ -132,12 +132,12 @@ def _import(node: OnnxNode, graph: Conversion) -> None:
     if len(b_shape) == 1:
         b = graph.emit(node, "Reshape", (b,), (), {"shape": (*b_shape, 1)}, "column")
     lengths = (graph.tensor(a).shape[-2], graph.tensor(b).shape[-1])
-    given = [
+    zero_vectors = [
         zero_points(node, graph, name, length, ("row", "column")[index]) if name else ""
         for index, (name, length) in enumerate(zip(zeros, lengths, strict=False))
     ]
     whole = len(a_shape) > 1 and len(b_shape) > 1
-    product = graph.emit(node, "MatMulInteger", (a, b, *given), node.outputs if whole else (), hint="product")
+    product = graph.emit(node, "MatMulInteger", (a, b, *zero_vectors), node.outputs if whole else (), hint="product")
     if not whole:
         shape = graph.tensor(product).shape
         shape = (*shape[:-2], *shape[-2:-1][: len(a_shape) > 1], *shape[-1:][: len(b_shape) > 1])

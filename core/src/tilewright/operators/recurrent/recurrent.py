@@ -99,14 +99,14 @@ class Cell:
         limited = np.clip(x.exact, -clip, clip) if clipped else x.exact
         return Value(exact=function.exact(limited), off=function.error(limited, x.off))
 
-    def step(self, given: Doubles, h: Value, c: Value) -> tuple[Value, Value]:
+    def step(self, gates: Doubles, h: Value, c: Value) -> tuple[Value, Value]:
         """The next hidden state, and the next cell state where there is one."""
         kind, hidden = self.node.op, h.exact.shape[1]
         if kind == "RNNSteps":
-            return self._through(0, _known(given) + _product(h, self.weights)), c
+            return self._through(0, _known(gates) + _product(h, self.weights)), c
         if kind == "LSTMSteps":
-            return self._lstm(_known(given) + _product(h, self.weights), c, hidden)
-        return self._gru(_known(given), h, hidden), c
+            return self._lstm(_known(gates) + _product(h, self.weights), c, hidden)
+        return self._gru(_known(gates), h, hidden), c
 
     def _lstm(self, sums: Value, c: Value, hidden: int) -> tuple[Value, Value]:
         i = self._through(0, sums.part(0, hidden) + self._peep(0, c))
@@ -142,8 +142,8 @@ def _activations(node: Node) -> tuple[Activation, ...]:
 
 def _lengths(site: Site, inputs: Sequence[Array | None]) -> npt.NDArray[np.int64]:
     steps, batches, _ = site.input(0).shape
-    given = inputs[4] if len(inputs) > 4 else None
-    return np.full(batches, steps) if given is None else np.clip(np.asarray(given, np.int64), 0, steps)
+    lengths = inputs[4] if len(inputs) > 4 else None
+    return np.full(batches, steps) if lengths is None else np.clip(np.asarray(lengths, np.int64), 0, steps)
 
 
 def _run(site: Site, inputs: Sequence[Array | None]) -> tuple[Value, ...]:
@@ -207,11 +207,11 @@ def _infer(site: Site) -> tuple[Tensor, ...]:
 def _access(outputs: Sequence[str], site: Site) -> Access:
     """Sequences are apart from each other; one needs all of its steps, and all units of the one before."""
     indices = {"G": ":,b,:", "R": ":,:", "RB": ":", "P": ":", "S": "b", "H0": "b,:", "C0": "b,:", "Y": ":,b,:"}
-    given = {name: tensor.shape for name, tensor in zip(_INPUTS, site.inputs, strict=False) if tensor is not None}
+    inputs = {name: tensor.shape for name, tensor in zip(_INPUTS, site.inputs, strict=False) if tensor is not None}
     made = {name: tensor.shape for name, tensor in zip(outputs, site.outputs, strict=False)}
-    reads = " ".join(f"{name}[{indices[name]}]" for name in given)
+    reads = " ".join(f"{name}[{indices[name]}]" for name in inputs)
     writes = " ".join(f"{name}[{indices.get(name, 'b,:')}]" for name in made)
-    return parse_map(f"b : {reads} -> {writes}").bind({**given, **made})
+    return parse_map(f"b : {reads} -> {writes}").bind({**inputs, **made})
 
 
 def _match(site: Site) -> str | None:

@@ -35,12 +35,12 @@ def _accumulated(site: Site, x: Any) -> Array:
     sums, reverse = site.node.op == "CumSum", bool(site.node.integer("reverse"))
     rows = np.moveaxis(np.flip(x, site.node.integer("axis")) if reverse else x, site.node.integer("axis"), -1)
     with np.errstate(all="ignore"):
-        found = (np.cumsum if sums else np.cumprod)(rows, axis=-1, dtype=x.dtype)
+        results = (np.cumsum if sums else np.cumprod)(rows, axis=-1, dtype=x.dtype)
     if site.node.integer("exclusive"):
-        start = np.full((*found.shape[:-1], 1), 0 if sums else 1, x.dtype)
-        found = np.concatenate([start, found[..., :-1]], axis=-1) if found.shape[-1] else found
-    found = np.moveaxis(found, -1, site.node.integer("axis"))
-    return np.asarray(np.flip(found, site.node.integer("axis")) if reverse else found)
+        start = np.full((*results.shape[:-1], 1), 0 if sums else 1, x.dtype)
+        results = np.concatenate([start, results[..., :-1]], axis=-1) if results.shape[-1] else results
+    results = np.moveaxis(results, -1, site.node.integer("axis"))
+    return np.asarray(np.flip(results, site.node.integer("axis")) if reverse else results)
 
 
 def _tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None, ...]:

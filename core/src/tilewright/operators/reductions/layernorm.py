@@ -91,9 +91,9 @@ def _access(site: Site) -> Access:
     x = site.input(0).shape
     loops = [f"i{axis}" for axis in range(len(x) - 1)]
     index = ",".join([*loops, ":"])
-    given = [name for name, tensor in zip(("Scale", "B"), site.inputs[1:], strict=False) if tensor is not None]
-    text = f"{' '.join(loops)} : X[{index}] {' '.join(f'{name}[:]' for name in given)} -> Y[{index}]"
-    return parse_map(text).bind({"X": x, "Y": x, **dict.fromkeys(given, x[-1:])})
+    parameters = [name for name, tensor in zip(("Scale", "B"), site.inputs[1:], strict=False) if tensor is not None]
+    text = f"{' '.join(loops)} : X[{index}] {' '.join(f'{name}[:]' for name in parameters)} -> Y[{index}]"
+    return parse_map(text).bind({"X": x, "Y": x, **dict.fromkeys(parameters, x[-1:])})
 
 
 def _values(call: Call) -> Mapping[str, object]:

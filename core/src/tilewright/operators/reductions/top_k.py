@@ -142,10 +142,10 @@ def _arg_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, .
     x, axis = np.asarray(inputs[0]), site.node.integer("axis")
     find = np.argmax if site.node.op == "ArgMax" else np.argmin
     if site.node.integer("select_last_index"):
-        found = x.shape[axis] - 1 - find(np.flip(x, axis), axis=axis)
+        positions = x.shape[axis] - 1 - find(np.flip(x, axis), axis=axis)
     else:
-        found = find(x, axis=axis)
-    return (np.asarray(found, np.int64).reshape(site.output.shape),)
+        positions = find(x, axis=axis)
+    return (np.asarray(positions, np.int64).reshape(site.output.shape),)
 
 
 def _arg_access(site: Site) -> Access:

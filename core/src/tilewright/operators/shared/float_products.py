@@ -25,10 +25,10 @@ Wide = npt.NDArray[np.floating]  # float64, or longer where that is the type its
 
 
 def not_floats(site: Site) -> str | None:
-    found = sorted({tensor.dtype.value for tensor in site.inputs if tensor is not None})
-    if len(found) == 1 and DType(found[0]).is_float:
+    types = sorted({tensor.dtype.value for tensor in site.inputs if tensor is not None})
+    if len(types) == 1 and DType(types[0]).is_float:
         return None
-    return f"values must all be of one float type, found {', '.join(found)}"
+    return f"values must all be of one float type, types {', '.join(types)}"
 
 
 def is_double(site: Site) -> bool:

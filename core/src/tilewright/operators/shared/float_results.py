@@ -42,8 +42,8 @@ def or_overflow(error: Doubles, magnitude: Doubles, largest: float = LARGEST) ->
 
     Terms that are infinite already are so in every order.
     """
-    found: Doubles = np.where(np.isfinite(magnitude) & (magnitude > largest), np.inf, error)
-    return found
+    allowed: Doubles = np.where(np.isfinite(magnitude) & (magnitude > largest), np.inf, error)
+    return allowed
 
 
 def ulp_tolerance(ulps: float, result: Doubles) -> Doubles:
@@ -78,8 +78,8 @@ def rounded_and_clipped(node: Node, exact: npt.NDArray[np.float64]) -> npt.NDArr
 def clipped(node: Node, values: npt.NDArray[_Float]) -> npt.NDArray[_Float]:
     """The fused clip."""
     low, high = (np.asarray(limit, values.dtype) for limit in clip_limits(node))
-    found: npt.NDArray[_Float] = np.minimum(np.maximum(values, low), high)
-    return found
+    result: npt.NDArray[_Float] = np.minimum(np.maximum(values, low), high)
+    return result
 
 
 def clip_literals(node: Node, *, double: bool = False) -> dict[str, str]:

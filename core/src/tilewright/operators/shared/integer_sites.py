@@ -70,9 +70,9 @@ def centred_weights(node: Node, weights: Array | None) -> Integers:
     return np.moveaxis(centred(np.moveaxis(np.asarray(weights), axis, -1), zeros), -1, axis)
 
 
-def exact_product(one: Integers, other: Integers) -> Integers:
+def exact_product(left: Integers, right: Integers) -> Integers:
     """Matrix product of centred 8-bit values. float64 holds every partial sum exactly: each is below 2**53."""
-    product: Integers = np.matmul(one.astype(np.float64), other.astype(np.float64)).astype(np.int64)
+    product: Integers = np.matmul(left.astype(np.float64), right.astype(np.float64)).astype(np.int64)
     return product
 
 

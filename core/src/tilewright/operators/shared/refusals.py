@@ -11,14 +11,14 @@ from tilewright.ir.tensors.dtypes import DType
 
 def shape_error(site: Site, reason: str) -> TilewrightError:
     """The error to raise from a shape rule: which node, which operands, and `reason`."""
-    found = ", ".join(
+    inputs = ", ".join(
         f"{tensor.name}: {tensor.dtype.value}{list(tensor.shape)}" for tensor in site.inputs if tensor is not None
     )
     return model_error(
         "TW1310",
         f"{site.node.op}: {reason}",
         where=site.node.name,
-        details=(f"inputs: {found}",),
+        details=(f"inputs: {inputs}",),
         fix=("check the model with onnx.checker.check_model(model, full_check=True)",),
     )
 

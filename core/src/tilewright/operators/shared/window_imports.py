@@ -123,7 +123,7 @@ def _col2im(node: OnnxNode, graph: Conversion) -> None:
         )
     reach = [(taps - 1) * step + 1 for taps, step in zip(block, dilations, strict=True)]
     ends = zip(image, pads[:rank], pads[rank:], reach, strides, strict=True)
-    counts = [(extent + before + after - far) // stride + 1 for extent, before, after, far, stride in ends]
+    counts = [(extent + before + after - reached) // stride + 1 for extent, before, after, reached, stride in ends]
     if shape[1] % size or min(counts) < 1 or math.prod(counts) != shape[2]:
         raise graph.refuse(node, f"{counts} blocks of {list(block)} do not make its input {list(shape)}")
     channels = shape[1] // size
@@ -131,8 +131,8 @@ def _col2im(node: OnnxNode, graph: Conversion) -> None:
     blocks = graph.emit(node, "Reshape", node.inputs[:1], (), {"shape": (shape[0], shape[1], *counts)}, "blocks")
     puts = np.tile(np.eye(size, dtype=np.float32).reshape(size, 1, *block), (channels, *(1,) * (rank + 1)))
     rest = tuple(
-        extent + before + after - ((count - 1) * stride + far)
-        for extent, before, after, count, stride, far in zip(
+        extent + before + after - ((count - 1) * stride + reached)
+        for extent, before, after, count, stride, reached in zip(
             image, pads[:rank], pads[rank:], counts, strides, reach, strict=True
         )
     )

@@ -75,8 +75,8 @@ class Windows:
         result = []
         for axis, extent in enumerate(extents):
             stride, end = self.strides[axis], extent + self.before[axis]
-            room = end + self.after[axis] - self.reach[axis]
-            count = (ceil_div(room, stride) if self.ceil_mode else room // stride) + 1
+            positions = end + self.after[axis] - self.reach[axis]
+            count = (ceil_div(positions, stride) if self.ceil_mode else positions // stride) + 1
             if self.ceil_mode and (count - 1) * stride >= end:
                 count -= 1
             result.append(count)
