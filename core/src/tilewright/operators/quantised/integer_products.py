@@ -239,7 +239,7 @@ def _conv_values(call: Call) -> Mapping[str, object]:
     site, x, w, y = call.site, call.operands["X"], call.operands["W"], call.operands["Y"]
     q = call.operands.get("Q")
     return {
-        "function": f"tw_conv_{x.dtype.value}_{w.dtype.value}",
+        "function": f"tw_integer_conv_{x.dtype.value}_{w.dtype.value}",
         "x_type": x.dtype.c_type,
         "w_type": w.dtype.c_type,
         "fields": {
