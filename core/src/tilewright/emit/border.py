@@ -38,7 +38,7 @@ class PortText:
     address: str  # inside kws_run; "" where the tensor stays with the caller
     mapped: Expression  # inside the map functions; of no use where `placed` is False
     copied_from: str
-    far: bool  # placed where no core can read or write: a copy brings it there
+    unreachable: bool  # placed where no core can read or write: a copy brings it there
     sentence: str
     dtype: DType
     rows: PortRows | None  # where it passes in rows
@@ -76,14 +76,14 @@ def _text(program: Program, port: Port, direction: str) -> PortText:
         address=str(Name(port.pool) + port.offset) if placed else "",
         mapped=Cast(f"{kind} *", Cast("uint8_t *", pool) + port.offset if port.offset_bytes else pool),
         copied_from=port.copied_from,
-        far=port.pool in far_bases(program),
+        unreachable=port.pool in unreachable_bases(program),
         sentence=_sentence(program, port, direction),
         dtype=tensor.dtype,
         rows=port.rows,
     )
 
 
-def far_bases(program: Program) -> frozenset[str]:
+def unreachable_bases(program: Program) -> frozenset[str]:
     """Bases of the memories that no core can read or write."""
     platform = program.allocated.tiled.scheduled.bound.platform
     pools = (*program.pools, *program.constants)

@@ -17,7 +17,7 @@ from tilewright.c_text.line_width import fitted
 from tilewright.c_text.literals import needs_math
 from tilewright.c_text.templates import template
 from tilewright.emit.artifact import artifact_of, parameters_of
-from tilewright.emit.border import PortText, far_bases, port_texts
+from tilewright.emit.border import PortText, port_texts, unreachable_bases
 from tilewright.emit.ctree import print_body, print_run, print_step
 from tilewright.emit.emit_options import EmitOptions
 from tilewright.emit.kernels import kernel_fragments
@@ -125,7 +125,7 @@ def _names(program: Program, options: EmitOptions, form: str, blobs: Mapping[str
         "state_align": max([16, *(buffer.align for buffer in plan.tiled.buffers if buffer.kind == "state")]),
         "lasting": bool(program.initial),
         "limits": {pool.base: platform.hard_bytes(pool.memory) for pool in program.pools},
-        "far_bases": far_bases(program),
+        "unreachable_bases": unreachable_bases(program),
         # What one transfer between the caller's memory and the plan's may carry.
         "most_bytes": align_down(min([1 << 16, *(path.max_bytes for path in platform.copies if path.max_bytes)]), 16),
         "crossings": lambda ports: _crossings(program, ports),
@@ -163,8 +163,8 @@ def _constant_names(prefix: str, form: str, blobs: Mapping[str, bytes], *, simpl
 def _port_names(program: Program, inputs: tuple[PortText, ...], outputs: tuple[PortText, ...]) -> Names:
     ports = (*inputs, *outputs)
     placed = [port for port in ports if port.placed]
-    arriving = [port for port in inputs if port.rows]
-    leaving = [port for port in outputs if port.rows]
+    streamed_inputs = [port for port in inputs if port.rows]
+    streamed_outputs = [port for port in outputs if port.rows]
     own = [port for port in ports if not port.placed]
     return {
         "inputs": inputs,
@@ -174,15 +174,15 @@ def _port_names(program: Program, inputs: tuple[PortText, ...], outputs: tuple[P
         "placed_outputs": [port for port in outputs if port.placed],
         "user_inputs": [port for port in inputs if not port.placed],
         "user_outputs": [port for port in outputs if not port.placed],
-        "arriving": arriving,
-        "leaving": leaving,
-        "several_arrive": len(arriving) > 1,
-        "several_leave": len(leaving) > 1,
-        "by_rows": bool(arriving or leaving),
-        "api_level": 3 if len(arriving) > 1 else 2 if arriving or leaving else 1,
+        "streamed_inputs": streamed_inputs,
+        "streamed_outputs": streamed_outputs,
+        "several_streamed_inputs": len(streamed_inputs) > 1,
+        "several_streamed_outputs": len(streamed_outputs) > 1,
+        "streamed": bool(streamed_inputs or streamed_outputs),
+        "api_level": 3 if len(streamed_inputs) > 1 else 2 if streamed_inputs or streamed_outputs else 1,
         "mapped": bool(placed) or not ports,
-        "far": any(port.far for port in ports),
-        "copied": any(not port.far for port in placed) or any(port.copied_from for port in own),
+        "unreachable": any(port.unreachable for port in ports),
+        "copied": any(not port.unreachable for port in placed) or any(port.copied_from for port in own),
         "aligned": bool(
             program.pools or program.constants or program.state_bytes or any(port.align > 1 for port in own)
         ),
@@ -323,8 +323,8 @@ def _sections(program: Program) -> dict[str, str]:
 
 def _crossings(program: Program, ports: list[PortText]) -> Iterator[tuple[str, str, list[PortText]]]:
     """Who moves which tensors between the caller and the plan, and with which function."""
-    for far, by, function in ((False, "", "tw_copy_tensor"), (True, " && tw_rt_is_mover()", "tw_send_tensor")):
-        moved = [port for port in ports if port.far == far]
+    for unreachable, by, function in ((False, "", "tw_copy_tensor"), (True, " && tw_rt_is_mover()", "tw_send_tensor")):
+        moved = [port for port in ports if port.unreachable == unreachable]
         if moved:
             yield by, function, moved
 

@@ -27,13 +27,13 @@ class _Marked:
     first: int
     last: int
     pointer: Expression
-    near: bool
+    in_scratchpad: bool
 
     def live(self) -> Live:
-        return Live(buffer=self.name, pointer=self.pointer, size_bytes=self.size_bytes, tile=self.near)
+        return Live(buffer=self.name, pointer=self.pointer, size_bytes=self.size_bytes, tile=self.in_scratchpad)
 
     def dead(self) -> Dead:
-        return Dead(buffer=self.name, pointer=self.pointer, size_bytes=self.size_bytes, tile=self.near)
+        return Dead(buffer=self.name, pointer=self.pointer, size_bytes=self.size_bytes, tile=self.in_scratchpad)
 
     def overlaps(self, other: _Marked) -> bool:
         ends = self.start + self.size_bytes, other.start + other.size_bytes
@@ -42,14 +42,18 @@ class _Marked:
 
 def _apply(program: Program, context: CodePassContext) -> Program:
     buffers, last = tuple(_buffers(program)), len(program.steps)
-    arriving = _by_dma_core((buffer.live() for buffer in buffers if buffer.near and buffer.first < 0), program.team)
+    arriving = _by_dma_core(
+        (buffer.live() for buffer in buffers if buffer.in_scratchpad and buffer.first < 0), program.team
+    )
     return replace(
         program,
         body=tuple(_with_marks(program.body, buffers, program.team)),
         before_inputs=(*program.before_inputs, *arriving, *([Barrier()] if arriving else [])),
         after_outputs=(
             *program.after_outputs,
-            *_by_dma_core((buffer.dead() for buffer in buffers if buffer.near and buffer.last == last), program.team),
+            *_by_dma_core(
+                (buffer.dead() for buffer in buffers if buffer.in_scratchpad and buffer.last == last), program.team
+            ),
         ),
         steps=tuple(_with_tile_marks(step) for step in program.steps),
     )
@@ -87,7 +91,8 @@ def _buffers(program: Program) -> Iterator[_Marked]:
             first=-1 if buffer.kind == "input" else buffer.first,
             last=buffer.last if set(buffer.values).isdisjoint(outputs) else len(program.steps),
             pointer=program.address(buffer.name),
-            near=program.team and comes_and_goes(buffer, place, program.allocated.tiled.scheduled.bound.platform),
+            in_scratchpad=program.team
+            and comes_and_goes(buffer, place, program.allocated.tiled.scheduled.bound.platform),
         )
 
 
@@ -101,7 +106,7 @@ def _with_marks(body: tuple[Statement, ...], buffers: tuple[_Marked, ...], team:
         yield statement
         dead = [buffer for buffer in buffers if buffer.last == step]
         yield from _by_dma_core((buffer.dead() for buffer in dead), team)
-        staying = (buffer for buffer in buffers if buffer.first <= step < buffer.last and not buffer.near)
+        staying = (buffer for buffer in buffers if buffer.first <= step < buffer.last and not buffer.in_scratchpad)
         again = (buffer.live() for buffer in staying if any(buffer.overlaps(other) for other in dead))
         yield from _by_dma_core(again, team)
 

@@ -110,15 +110,15 @@ typedef struct {
 % if program.team:
     int answer;
 % endif
-% if by_rows:
+% if streamed:
     ${p}_inputs inputs;
     ${p}_outputs outputs;
     tw_progress progress;
-% if arriving:
-    tw_arrival arrivals[${len(arriving)}];
+% if streamed_inputs:
+    tw_arrival arrivals[${len(streamed_inputs)}];
 % endif
-% if leaving:
-    tw_departure departures[${len(leaving)}];
+% if streamed_outputs:
+    tw_departure departures[${len(streamed_outputs)}];
 % endif
     int phase;
 % endif
@@ -151,10 +151,10 @@ ${array("extern const uint8_t", f"{p}_const_{pool.base}", f"{P}_CONST_{pool.base
  */
 ${head("tw_status", f"{p}_init", [f"{p}_ctx *ctx", f"const {p}_pools *pools", "void *state", f"const {p}_constants *constants", "const tw_hooks *hooks"], ";")}
 
-% if by_rows:
+% if streamed:
 /* One inference that passes in rows:
  *
-% for port, how in (*((port, "arrives") for port in arriving), *((port, "is taken") for port in leaving)):
+% for port, how in (*((port, "arrives") for port in streamed_inputs), *((port, "is taken") for port in streamed_outputs)):
  *   `${port.member}` ${how} in ${port.rows.count} rows of ${port.rows.size_bytes} bytes\
 % if port.rows.blocks > 1:
 , each ${port.rows.blocks} pieces of ${port.rows.piece_bytes}, one of each plane, plane after plane\
@@ -165,8 +165,8 @@ ${head("tw_status", f"{p}_init", [f"{p}_ctx *ctx", f"const {p}_pools *pools", "v
  * ${p}_begin takes what ${p}_run takes, without these, and may be called at any time. It and the functions below compute
  * all that can be computed, and say what comes next: TW_MORE, push rows of an input; TW_READY, pull rows of an output;
  * TW_OK, all is done. TW_BLOCKED says that no row was moved, because that comes first. A call is done with the caller's rows
- * when it returns. Of several rows it moves as many as it can: the count since ${p}_begin is what ${f"{p}_pushed_... and {p}_pulled_..." if several_arrive or several_leave else "the last functions"} return.
-% if several_arrive:
+ * when it returns. Of several rows it moves as many as it can: the count since ${p}_begin is what ${f"{p}_pushed_... and {p}_pulled_..." if several_streamed_inputs or several_streamed_outputs else "the last functions"} return.
+% if several_streamed_inputs:
  *
  * Inputs come next in this order. Rows can be pushed as soon as there is room for them, and ${p}_room_... says for how
  * many of an input there is now:
@@ -175,32 +175,32 @@ ${head("tw_status", f"{p}_init", [f"{p}_ctx *ctx", f"const {p}_pools *pools", "v
  *   ${number}. ${turn}
 % endfor
 % endif
-% if several_leave:
+% if several_streamed_outputs:
  *
  * TW_READY does not say of which output: ${p}_ready_... says how many rows of one can be pulled now.
 % endif
-% if several_arrive or several_leave:
+% if several_streamed_inputs or several_streamed_outputs:
  *
 % endif
  * Pools, other inputs and outputs must be left alone from ${p}_begin to TW_OK.
  */
 ${head("tw_status", f"{p}_begin", [f"{p}_ctx *ctx", f"const {p}_inputs *inputs", f"const {p}_outputs *outputs"], ";")}
-% for port in arriving:
+% for port in streamed_inputs:
 ${head("tw_status", f"{p}_push_{port.member}", [f"{p}_ctx *ctx", f"const {port.type} *rows", "uint32_t count"], ";")}
 % endfor
-% for port in leaving:
+% for port in streamed_outputs:
 ${head("tw_status", f"{p}_pull_{port.member}", [f"{p}_ctx *ctx", f"{port.type} *rows", "uint32_t count"], ";")}
 % endfor
-% for port in arriving:
+% for port in streamed_inputs:
 ${head("uint32_t", f"{p}_pushed_{port.member}", [f"const {p}_ctx *ctx"], ";")}
 % endfor
-% for port in leaving:
+% for port in streamed_outputs:
 ${head("uint32_t", f"{p}_pulled_{port.member}", [f"const {p}_ctx *ctx"], ";")}
 % endfor
-% for port in arriving if several_arrive else ():
+% for port in streamed_inputs if several_streamed_inputs else ():
 ${head("uint32_t", f"{p}_room_{port.member}", [f"const {p}_ctx *ctx"], ";")}
 % endfor
-% for port in leaving if several_leave else ():
+% for port in streamed_outputs if several_streamed_outputs else ():
 ${head("uint32_t", f"{p}_ready_{port.member}", [f"const {p}_ctx *ctx"], ";")}
 % endfor
 

@@ -59,21 +59,21 @@ if (status == TW_OK) {
     status = ${p}_run(&ctx, &inputs, &outputs);
 }
 ```
-% if by_rows:
+% if streamed:
 
 Row by row, in memory for what is still needed:
 
 ```c
-status = ${p}_begin(&ctx, &inputs, &outputs); /* ${", ".join(port.member for port in (*arriving, *leaving))} left alone */
+status = ${p}_begin(&ctx, &inputs, &outputs); /* ${", ".join(port.member for port in (*streamed_inputs, *streamed_outputs))} left alone */
 while (status == TW_MORE || status == TW_READY) {
-% for port in arriving:
-    if (${f"{p}_room_{port.member}(&ctx) > 0u" if several_arrive else "status == TW_MORE"}) {
+% for port in streamed_inputs:
+    if (${f"{p}_room_{port.member}(&ctx) > 0u" if several_streamed_inputs else "status == TW_MORE"}) {
         ... /* ${port.macro}_ROW_ELEMENTS elements: `line` */
         status = ${p}_push_${port.member}(&ctx, line, 1u);
     }
 % endfor
-% for port in leaving:
-    if (${f"{p}_ready_{port.member}(&ctx) > 0u" if several_leave else "status == TW_READY"}) {
+% for port in streamed_outputs:
+    if (${f"{p}_ready_{port.member}(&ctx) > 0u" if several_streamed_outputs else "status == TW_READY"}) {
         status = ${p}_pull_${port.member}(&ctx, row, 1u);
         ... /* ${port.macro}_ROW_ELEMENTS elements: `row` */
     }

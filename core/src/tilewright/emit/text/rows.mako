@@ -46,7 +46,7 @@ ${bases(before + "".join(port.address for port in placed_inputs))}\
     (void)memset(&ctx->inputs, 0, sizeof ctx->inputs);
     (void)memset(&ctx->outputs, 0, sizeof ctx->outputs);
     (void)memset(&ctx->progress, 0, sizeof ctx->progress);
-% for list, array in ((arriving, "arrivals"), (leaving, "departures")):
+% for list, array in ((streamed_inputs, "arrivals"), (streamed_outputs, "departures")):
 % if list:
     (void)memset(ctx->${array}, 0, sizeof ctx->${array});
 % for number, port in enumerate(list):
@@ -113,7 +113,7 @@ ${ready()}\
     status = ${p}_start(ctx, inputs, outputs);
     return status == TW_OK ? ${p}_go_on(ctx) : status;
 }
-% for list, array, verb, const, waits, status in ((arriving, "arrivals", "push", "const ", "wanted", "TW_MORE"), (leaving, "departures", "pull", "", "ready", "TW_READY")):
+% for list, array, verb, const, waits, status in ((streamed_inputs, "arrivals", "push", "const ", "wanted", "TW_MORE"), (streamed_outputs, "departures", "pull", "", "ready", "TW_READY")):
 % for number, port in enumerate(list):
 
 ${head("tw_status", f"{p}_{verb}_{port.member}", [f"{p}_ctx *ctx", f"{const}{port.type} *rows", "uint32_t count"])}
@@ -131,7 +131,7 @@ ${ready()}\
     if (count > end->left) {
         return TW_ERR_ROWS;
     }
-% if verb == "push" and several_arrive:
+% if verb == "push" and several_streamed_inputs:
     if (ctx->phase > ${phase_of(port)}) { /* its last rows may not be needed */
         end->left -= count;
         return ctx->progress.waiting;
@@ -145,7 +145,7 @@ ${ready()}\
     if (count == 0u) {
         return ctx->progress.waiting;
     }
-% if verb == "push" and several_arrive:
+% if verb == "push" and several_streamed_inputs:
     if (end->wanted == 0) {
 % else:
     if ((ctx->progress.waiting != ${status}) || (end->${waits} == 0)) {
@@ -158,7 +158,7 @@ ${ready()}\
     end->block_stride = ${port.rows.piece_bytes};
     status = ${p}_go_on(ctx);
 % if verb == "push":
-    if (${f"ctx->phase > {phase_of(port)}" if several_arrive else "status == TW_OK"}) {
+    if (${f"ctx->phase > {phase_of(port)}" if several_streamed_inputs else "status == TW_OK"}) {
         end->left -= (uint32_t)end->count; /* the same */
     }
 % endif
@@ -171,7 +171,7 @@ ${head("uint32_t", f"{p}_{verb}ed_{port.member}", [f"const {p}_ctx *ctx"])}
     const int begun = ctx != NULL && ctx->plan == ${P}_PLAN_ID && ctx->phase != 0;
     return begun ? ${port.macro}_ROWS - ctx->${array}[${number}].left : 0u;
 }
-% if verb == "push" and several_arrive:
+% if verb == "push" and several_streamed_inputs:
 
 ${head("uint32_t", f"{p}_room_{port.member}", [f"const {p}_ctx *ctx"])}
 {
@@ -180,7 +180,7 @@ ${head("uint32_t", f"{p}_room_{port.member}", [f"const {p}_ctx *ctx"])}
     }
     return (ctx->phase > ${phase_of(port)}) ? ctx->arrivals[${number}].left : (uint32_t)ctx->arrivals[${number}].wanted;
 }
-% elif verb == "pull" and several_leave:
+% elif verb == "pull" and several_streamed_outputs:
 
 ${head("uint32_t", f"{p}_ready_{port.member}", [f"const {p}_ctx *ctx"])}
 {
@@ -195,7 +195,7 @@ ${head("tw_status", f"{p}_run", [f"{p}_ctx *ctx", f"const {p}_inputs *inputs", f
 {
     tw_status status;
 ${ready()}\
-% for struct, list in (("inputs", arriving), ("outputs", leaving)):
+% for struct, list in (("inputs", streamed_inputs), ("outputs", streamed_outputs)):
 % if list:
     if (${struct} == NULL${"".join(f" || {struct}->{port.member} == NULL" for port in list)}) {
         return TW_ERR_ARG;
@@ -209,7 +209,7 @@ ${ready()}\
     if (status != TW_OK) {
         return status;
     }
-% for list, array, struct, const in ((arriving, "arrivals", "inputs", "const "), (leaving, "departures", "outputs", "")):
+% for list, array, struct, const in ((streamed_inputs, "arrivals", "inputs", "const "), (streamed_outputs, "departures", "outputs", "")):
 % for number, port in enumerate(list):
     ctx->${array}[${number}].rows = (${const}uint8_t *)${struct}->${port.member};
     ctx->${array}[${number}].count = (int32_t)${port.macro}_ROWS;

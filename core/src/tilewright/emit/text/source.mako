@@ -175,7 +175,7 @@ static void tw_copy_tensor(void *target, const void *source, size_t bytes)
 }
 % endif
 % endif
-% if far:
+% if unreachable:
 
 /* Between the caller's memory and one that no core can read or write. */
 static void tw_send_tensor(void *target, const void *source, uint32_t bytes)
@@ -193,7 +193,7 @@ static int tw_misaligned(const void *pointer, uintptr_t align)
     return ((uintptr_t)pointer % align) != 0u;
 }
 % endif
-% if any(pool.base not in far_bases for pool in program.constants):
+% if any(pool.base not in unreachable_bases for pool in program.constants):
 
 static tw_status tw_check_constants(const void *blob, uint32_t size_bytes, uintptr_t align)
 {
@@ -211,7 +211,7 @@ static tw_status tw_check_constants(const void *blob, uint32_t size_bytes, uintp
 
 ${head("tw_status", f"{p}_init", [f"{p}_ctx *ctx", f"const {p}_pools *pools", "void *state", f"const {p}_constants *constants", "const tw_hooks *hooks"])}
 {
-% if any(pool.base not in far_bases for pool in program.constants):
+% if any(pool.base not in unreachable_bases for pool in program.constants):
     tw_status status;
 % endif
     if (ctx == NULL) {
@@ -253,7 +253,7 @@ ${head("tw_status", f"{p}_init", [f"{p}_ctx *ctx", f"const {p}_pools *pools", "v
     if ((constants != NULL) && (constants->${pool.base} != NULL)) {
         ctx->constants.${pool.base} = constants->${pool.base};
     }
-% if pool.base in far_bases:
+% if pool.base in unreachable_bases:
     if (ctx->constants.${pool.base} == NULL) { /* no core can read them: whether they are of this plan is not checked */
         return TW_ERR_ARG;
     }
@@ -275,7 +275,7 @@ ${head("tw_status", f"{p}_init", [f"{p}_ctx *ctx", f"const {p}_pools *pools", "v
 % if initial:
 ${initial}
 % endif
-% if by_rows:
+% if streamed:
     ctx->phase = 0;
 % endif
     ctx->plan = ${P}_PLAN_ID;
