@@ -204,4 +204,4 @@ def _case(index: int, call: Sequence[str]) -> tuple[str, ...]:
     line = f"case {index}: {call[0]} break;"
     if len(call) == 1 and len(line) <= WIDTH - 2 * len(INDENT):
         return (line,)
-    return f"case {index}:", *(f"{INDENT}{line}" for one in call), f"{INDENT}break;"
+    return f"case {index}:", *(f"{INDENT}{written}" for written in call), f"{INDENT}break;"
