@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fuzzing.frame import Fuzz, Outcome, optimize_flag
+from tilewright.config.graph_io import streamed_io
 from tilewright.config.options import Options
-from tilewright.config.streamed_io import streamed_io
 from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError
 from tilewright.plan.proposals.planner import ram_bytes

@@ -14,8 +14,8 @@ from kit.networks import network_file
 
 from tilewright.allocate.limits import memory_bytes
 from tilewright.check.plans.plan import plan_faults
-from tilewright.config.copied_constants import CopyRule, parse_copy
 from tilewright.config.memory_pools import parse_pool
+from tilewright.config.memory_rules import CopyRule, parse_copy
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError

@@ -10,8 +10,8 @@ import jsonschema
 import pytest
 
 from tilewright.allocate.best_fit import BestFit
-from tilewright.config.copied_constants import CopyRule
 from tilewright.config.memory_pools import parse_pool
+from tilewright.config.memory_rules import CopyRule
 from tilewright.errors import TilewrightError
 from tilewright.ir.plans.allocation import Budget, Place, Problem, Solution
 from tilewright.ir.rounding import align_up

@@ -14,14 +14,17 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tilewright.allocate.auto import EXACT, chosen
 from tilewright.allocate.limits import beyond_machine_warnings, memory_bytes
-from tilewright.config.bound_inputs import bound_inputs
-from tilewright.config.idle_flags import idle_flags
-from tilewright.config.io_types import border_types
+from tilewright.config.flag_conflicts import bound_of, decided_already, demand_same, demand_same_border, idle_flags
+from tilewright.config.graph_io import border_types, bound_inputs, demand_one_memory, io_owners, streamed_io
 from tilewright.config.machine import board_notes, machine
 from tilewright.config.options import Options
-from tilewright.config.recurrent_state import RecurrentState, beginnings, initial_constants, states_of, states_of_plan
-from tilewright.config.saved_state_conflicts import bound_of, decided_already, demand_same, demand_same_border
-from tilewright.config.streamed_io import demand_one_memory, io_owners, streamed_io
+from tilewright.config.recurrent_state import (
+    RecurrentState,
+    initial_constants,
+    initial_states,
+    states_of,
+    states_of_plan,
+)
 from tilewright.config.user_decisions import decided, decides, demand_borders
 from tilewright.errors import Diagnostic, Exit, TilewrightError
 from tilewright.frontend.reading.model_digest import model_digest
@@ -329,7 +332,7 @@ class Deployment:
         from tilewright.emit import Vector
 
         (drawn,) = random_vectors(self.inputs, 1, self.options.seed, self.graph)
-        values = run(self.graph, {**drawn.inputs, **beginnings(self.states)}, self.registry.operators)
+        values = run(self.graph, {**drawn.inputs, **initial_states(self.states)}, self.registry.operators)
         return (Vector(inputs=drawn.inputs, outputs={name: values[name] for name in self.outputs}),)
 
     @property

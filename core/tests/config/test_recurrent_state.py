@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from tilewright.config.recurrent_state import (
-    beginnings,
     demand_kept,
-    following,
     initial_constants,
+    initial_states,
+    next_states,
     run_stream,
     state_io,
     states_of,
@@ -128,8 +128,8 @@ def test_a_stream_hands_states_from_frame_to_frame() -> None:
     given, found = run_stream(frames, states, run)
     assert [one["h:0"][0, 0] for one in given] == [1, 11]
     assert [one["new:0"][0, 0] for one in found] == [11, 111]
-    assert beginnings(states)["h:0"][0, 0] == 1
-    assert following(states, found[-1])["h:0"][0, 0] == 111
+    assert initial_states(states)["h:0"][0, 0] == 1
+    assert next_states(states, found[-1])["h:0"][0, 0] == 111
 
 
 def test_a_finished_plan_knows_its_states(toy: Any) -> None:

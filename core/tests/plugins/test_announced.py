@@ -8,12 +8,12 @@ import sys
 import pytest
 
 from tilewright.plugins import discover
-from tilewright.plugins.announced import announced
+from tilewright.plugins.announced import announced_names
 
 
 @pytest.mark.parametrize("kind", ["platform", "allocator", "tiler", "command"])
 def test_it_says_what_the_catalogue_says(kind: str) -> None:
-    assert announced(kind) == discover(environment={}).names(kind)
+    assert announced_names(kind) == discover(environment={}).names(kind)
 
 
 def test_it_brings_no_reader_of_requirements() -> None:

@@ -101,9 +101,9 @@ def _frames(
     deployment: Deployment, given: Sequence[VectorSet], ours: Sequence[Mapping[str, Array]]
 ) -> list[dict[str, Array]]:
     """The inputs of each set; state is what the run before has left."""
-    from tilewright.config.recurrent_state import beginnings
+    from tilewright.config.recurrent_state import initial_states
 
-    frames = [{**deployment.imported.bound, **beginnings(deployment.states), **item.inputs} for item in given]
+    frames = [{**deployment.imported.bound, **initial_states(deployment.states), **item.inputs} for item in given]
     for frame, before in zip(frames[1:], ours, strict=False):
         frame.update({one.input: before[one.output] for one in deployment.states if one.output in before})
     return frames

@@ -82,9 +82,9 @@ class LazyGroup(click.Group):
 
 def _plugin_commands() -> dict[str, str]:
     """Names of commands that installed packages announce, and the package of each. Imports none of them."""
-    from tilewright.plugins.announced import announced
+    from tilewright.plugins.announced import announced_names
 
-    if COMMANDS.keys() >= set(announced("command")):
+    if COMMANDS.keys() >= set(announced_names("command")):
         return {}
     from tilewright.plugins.catalogue import discover
 

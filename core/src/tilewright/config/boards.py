@@ -50,13 +50,15 @@ class Board:
     def on(self, platform: Platform) -> Platform:
         """`platform` with these memories. TilewrightError TW1403 (exit 2) when they are not for it."""
         if self.target and not platform.runs(self.target):
-            raise _misfit(self.source, platform.name, f"it is for target '{self.target}', not '{platform.name}'")
+            raise _not_for_target(
+                self.source, platform.name, f"it is for target '{self.target}', not '{platform.name}'"
+            )
         if not self.memories:
             return platform
         names = {memory.name for memory in self.memories}
         needed = sorted({end for path in platform.copies for end in (path.source, path.target)} - names)
         if needed:
-            raise _misfit(
+            raise _not_for_target(
                 self.source,
                 platform.name,
                 f"target '{platform.name}' copies from or to {', '.join(needed)}: not described",
@@ -66,7 +68,7 @@ class Board:
             for engine in memory.access:
                 if engine not in engines:
                     known = ", ".join(sorted(engines))
-                    raise _misfit(
+                    raise _not_for_target(
                         self.source,
                         platform.name,
                         f"memory '{memory.name}' names engine '{engine}'; '{platform.name}' has {known}",
@@ -125,10 +127,10 @@ class _Table:
             return None
         if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
             return value
-        found = re.fullmatch(r"(\d+)\s*([A-Za-z]*)", value.strip()) if isinstance(value, str) else None
-        if not found or found[2].upper() not in UNITS:
+        match = re.fullmatch(r"(\d+)\s*([A-Za-z]*)", value.strip()) if isinstance(value, str) else None
+        if not match or match[2].upper() not in UNITS:
             raise self.wrong(f"key '{key}'", 'a size is needed: 65536, "64K" or "1M"')
-        return int(found[1]) * UNITS[found[2].upper()]
+        return int(match[1]) * UNITS[match[2].upper()]
 
 
 def read_board(file: Path) -> Board:
@@ -153,16 +155,16 @@ def parse_board(content: bytes, source: str) -> Board:
     top = _Table(source, "at the top,", values)
     top.only(TOP)
     tables = values.get("memory", [])
-    if not isinstance(tables, list) or not all(isinstance(one, dict) for one in tables):
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise top.wrong("key 'memory'", "write each memory as a table [[memory]]")
-    memories = tuple(_memory(source, index, one) for index, one in enumerate(tables))
+    memories = tuple(_memory(source, index, table) for index, table in enumerate(tables))
     names = [memory.name for memory in memories]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise top.wrong("key 'memory'", f"two memories are called '{twice[0]}'")
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise top.wrong("key 'memory'", f"two memories are called '{repeated[0]}'")
     if memories and all(memory.kind == "const" for memory in memories):
         raise top.wrong("key 'memory'", 'none of them can be written; one needs kind = "ram"')
-    _demand_apart(top, memories)
+    _demand_no_overlap(top, memories)
     return Board(
         source=source,
         target=top.text("target", ""),
@@ -230,14 +232,14 @@ def _access(table: _Table) -> Mapping[str, Literal["rw", "ro", "none"]]:
     return dict(values)
 
 
-def _demand_apart(top: _Table, memories: tuple[Memory, ...]) -> None:
+def _demand_no_overlap(top: _Table, memories: tuple[Memory, ...]) -> None:
     """Memories whose addresses are known may not overlap."""
     fault = overlap(memories)
     if fault:
         raise top.wrong("key 'memory'", fault)
 
 
-def _misfit(source: str, target: str, reason: str) -> TilewrightError:
+def _not_for_target(source: str, target: str, reason: str) -> TilewrightError:
     return usage_error(
         "TW1403",
         f"the board does not fit the target: {reason}",

@@ -16,11 +16,11 @@ def parse_clock(text: str) -> int:
     """Hertz: of `80MHz`, `1.2 GHz`, `32768Hz` or a plain number. TilewrightError TW1101 (exit 2) for anything else, and
     for a plain number that nobody means: no processor is that slow.
     """
-    found = _CLOCK.fullmatch(text)
-    hertz = Decimal(found[1]) * UNITS.get(found[2].upper(), 0) if found else Decimal(0)
+    match = _CLOCK.fullmatch(text)
+    hertz = Decimal(match[1]) * UNITS.get(match[2].upper(), 0) if match else Decimal(0)
     if hertz < 1:
         raise usage_error("TW1101", f"clock '{text}' cannot be read", fix=("write it as --clock 80MHz",))
-    if found and not found[2] and hertz < _SLOWEST:
+    if match and not match[2] and hertz < _SLOWEST:
         raise usage_error(
             "TW1101",
             f"clock '{text}' is {text.strip()} Hz: is {text.strip()} MHz meant?",
@@ -34,5 +34,5 @@ def parse_clock(text: str) -> int:
 
 def clock_text(hertz: int) -> str:
     """`80 MHz`: in the largest unit that leaves 1 or more."""
-    unit, one = next((name, size) for name, size in reversed(UNITS.items()) if hertz >= size)
-    return f"{hertz / one:g} {unit[:-2].replace('K', 'k')}Hz"
+    unit, size_hz = next((name, size) for name, size in reversed(UNITS.items()) if hertz >= size)
+    return f"{hertz / size_hz:g} {unit[:-2].replace('K', 'k')}Hz"

@@ -6,10 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from tilewright.config.memory_pins import demand_groups
 from tilewright.config.memory_pools import with_pools
 from tilewright.config.options import Options
-from tilewright.errors import Diagnostic
+from tilewright.errors import Diagnostic, usage_error
 from tilewright.ir.machines.platform import MemoryHierarchy, Platform
 
 
@@ -27,15 +26,15 @@ def board_notes(
     if not options.pools or not (options.board or options.memory_hierarchy):
         return
     board = _on_board(offered, options, hierarchies)
-    kept = {memory.name for memory in with_pools(board, options.pools).memories}
-    gone = [memory.name for memory in board.memories if memory.name not in kept]
-    if gone:
-        words = " ".join(f"--pool {name}" for name in gone)
+    memories = {memory.name for memory in with_pools(board, options.pools).memories}
+    unused = [memory.name for memory in board.memories if memory.name not in memories]
+    if unused:
+        flags = " ".join(f"--pool {name}" for name in unused)
         yield Diagnostic(
             code="TW1124",
             severity="note",
-            message=f"memories of the board are not used, because --pool names others: {', '.join(gone)}",
-            fix=(f"name these, too, to keep them beside your pools: {words}",),
+            message=f"memories of the board are not used, because --pool names others: {', '.join(unused)}",
+            fix=(f"name these, too, to keep them beside your pools: {flags}",),
         )
 
 
@@ -45,3 +44,14 @@ def _on_board(offered: Platform, options: Options, hierarchies: Mapping[str, Mem
     if installed:
         platform = hierarchies[installed].on(platform)
     return board.on(platform) if board else platform
+
+
+def demand_groups(longest: int | None, platform: Platform) -> None:
+    """Steps are joined in a scratchpad. TilewrightError TW1117 (exit 2) where there is none to join them in."""
+    if (longest or 1) > 1 and not platform.inner:
+        raise usage_error(
+            "TW1117",
+            f"--groups {longest}: target '{platform.name}' has no scratchpad in which steps are joined",
+            details=("every step reads and writes the memory where values live",),
+            fix=("leave --groups out",),
+        )

@@ -70,29 +70,29 @@ def with_pools(platform: Platform, pools: Sequence[PoolSpec]) -> Platform:
     if not pools:
         return platform
     names = [pool.name for pool in pools]
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise _wrong(platform, f"pool '{twice[0]}' is given twice")
-    made = [pool.on(platform) for pool in pools]
-    kinds = {memory.kind for memory in made}
+    repeated = [name for name in names if names.count(name) > 1]
+    if repeated:
+        raise _wrong(platform, f"pool '{repeated[0]}' is given twice")
+    chosen = [pool.on(platform) for pool in pools]
+    kinds = {memory.kind for memory in chosen}
     kept = [memory for memory in platform.memories if memory.kind not in kinds and memory.name not in names]
-    memories = (*made, *kept) if "ram" in kinds else (*kept, *made)
+    memories = (*chosen, *kept) if "ram" in kinds else (*kept, *chosen)
     if not any(memory.kind == "ram" for memory in memories):
         raise _wrong(platform, "no pool is left that can be written")
-    fault = overlap(memories) or _crooked(memories)
+    fault = overlap(memories) or _misaligned(memories)
     if fault:
         raise _wrong(platform, fault)
-    there = {memory.name for memory in memories}
-    gone = sorted({end for path in platform.copies for end in (path.source, path.target)} - there)
-    if gone:
+    names_left = {memory.name for memory in memories}
+    missing = sorted({end for path in platform.copies for end in (path.source, path.target)} - names_left)
+    if missing:
         raise _wrong(
             platform,
-            f"target '{platform.name}' copies from or to {', '.join(gone)}: --pool {gone[0]} keeps it as it is",
+            f"target '{platform.name}' copies from or to {', '.join(missing)}: --pool {missing[0]} keeps it as it is",
         )
     return replace(platform, memories=memories)
 
 
-def _crooked(memories: Iterable[Memory]) -> str:
+def _misaligned(memories: Iterable[Memory]) -> str:
     for memory in memories:
         if memory.base is not None and memory.base % memory.align:
             return f"the base of '{memory.name}', {memory.base:#x}, is not aligned to {memory.align} bytes"
@@ -113,20 +113,20 @@ def parse_pool(text: str) -> PoolSpec:
 
 def parse_bytes(text: str) -> int:
     """65536, 64K, 64KiB, 1M: bytes. TilewrightError TW1101 (exit 2) for anything else."""
-    found = re.fullmatch(r"(\d+)\s*([A-Za-z]*)", text.strip())
-    if not found or found[2].upper() not in UNITS:
+    match = re.fullmatch(r"(\d+)\s*([A-Za-z]*)", text.strip())
+    if not match or match[2].upper() not in UNITS:
         raise usage_error("TW1101", f"'{text}' is no size in bytes", fix=("write 65536, 64K or 1M",))
-    return int(found[1]) * UNITS[found[2].upper()]
+    return int(match[1]) * UNITS[match[2].upper()]
 
 
 def overlap(memories: Iterable[Memory]) -> str:
     """Which two memories of known address share bytes; "" where none do."""
-    known = sorted(
-        (one.base, one.base + one.size_bytes, one.name)
-        for one in memories
-        if one.base is not None and one.size_bytes is not None
+    ranges = sorted(
+        (memory.base, memory.base + memory.size_bytes, memory.name)
+        for memory in memories
+        if memory.base is not None and memory.size_bytes is not None
     )
-    for (_, end, first), (start, _, second) in pairwise(known):
+    for (_, end, first), (start, _, second) in pairwise(ranges):
         if start < end:
             return f"'{first}' and '{second}' overlap from {start:#x}"
     return ""

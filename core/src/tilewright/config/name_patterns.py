@@ -41,11 +41,11 @@ class KnownNames:
         """A name itself, or a pattern with `*`, `?` and `[...]`; None where nothing is named so."""
         if pattern in self.meanings:
             return self.meanings[pattern]
-        found = [meaning for name, meaning in self.meanings.items() if fnmatchcase(name, pattern)]
-        if not found:
+        matches = [meaning for name, meaning in self.meanings.items() if fnmatchcase(name, pattern)]
+        if not matches:
             return None
         total = Meaning()
-        for meaning in found:
+        for meaning in matches:
             total |= meaning
         return total
 
@@ -94,28 +94,28 @@ def _of_source(source: Graph, bound: Bound, layers: Mapping[str, Meaning]) -> It
     for name, array in source.constants.items():
         layer = _reading(name, readers, layers)
         if layer is not None:
-            alike = tuple(one for one in layer.constants if bound.constants[one].size == array.size)
-            yield name, Meaning(constants=alike or layer.constants)
+            same_size = tuple(constant for constant in layer.constants if bound.constants[constant].size == array.size)
+            yield name, Meaning(constants=same_size or layer.constants)
 
 
 def _reading(name: str, readers: Mapping[str, list[Node]], layers: Mapping[str, Meaning]) -> Meaning | None:
     """The layers that read a constant, directly or through nodes that were computed in advance."""
-    seen, waiting = {name}, [name]
-    while waiting:
-        nodes = [node for value in waiting for node in readers.get(value, ())]
-        found = _layers_of(nodes, layers)
-        if found is not None:
-            return found
-        waiting = [value for node in nodes for value in node.outputs if value and value not in seen]
-        seen.update(waiting)
+    seen, values = {name}, [name]
+    while values:
+        nodes = [node for value in values for node in readers.get(value, ())]
+        layer = _layers_of(nodes, layers)
+        if layer is not None:
+            return layer
+        values = [value for node in nodes for value in node.outputs if value and value not in seen]
+        seen.update(values)
     return None
 
 
 def _layers_of(nodes: Iterable[Node], layers: Mapping[str, Meaning]) -> Meaning | None:
-    found = [layers[name] for node in nodes for name in (node.name, *node.origin) if name in layers]
-    if not found:
+    known = [layers[name] for node in nodes for name in (node.name, *node.origin) if name in layers]
+    if not known:
         return None
     total = Meaning()
-    for meaning in found:
+    for meaning in known:
         total |= meaning
     return total

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Literal
 
 from tilewright.config.boards import Board
-from tilewright.config.copied_constants import CopyRule
 from tilewright.config.memory_pools import PoolSpec
+from tilewright.config.memory_rules import CopyRule
 from tilewright.ir.plans.decisions import Decisions, IoOwner
 
 

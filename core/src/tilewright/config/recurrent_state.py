@@ -71,16 +71,16 @@ def states_of_plan(allocated: Allocated) -> tuple[RecurrentState, ...]:
 
 
 def initial_constants(states: Sequence[RecurrentState]) -> dict[str, Array]:
-    """The beginnings that are not zeros, by name."""
+    """The initial values that are not zeros, by name."""
     return {initial_name(state.input): state.initial for state in states if any(state.initial.tobytes())}
 
 
-def beginnings(states: Sequence[RecurrentState]) -> dict[str, Array]:
+def initial_states(states: Sequence[RecurrentState]) -> dict[str, Array]:
     """What a reference is given for the inputs that are state, before the first run."""
     return {state.input: state.initial for state in states}
 
 
-def following(states: Sequence[RecurrentState], values: Mapping[str, Array]) -> dict[str, Array]:
+def next_states(states: Sequence[RecurrentState], values: Mapping[str, Array]) -> dict[str, Array]:
     """The same before the next run, when the last one computed `values`."""
     return {state.input: values[state.output] for state in states}
 
@@ -91,20 +91,20 @@ def run_stream(
     run: Callable[[Mapping[str, Array]], dict[str, Array]],
 ) -> tuple[list[dict[str, Array]], list[dict[str, Array]]]:
     """`run` (a graph's reference) frame after frame: what every frame was given, state included, and what came out."""
-    given: list[dict[str, Array]] = []
-    found: list[dict[str, Array]] = []
-    present = beginnings(states)
+    inputs: list[dict[str, Array]] = []
+    outputs: list[dict[str, Array]] = []
+    states_now = initial_states(states)
     for frame in frames:
-        given.append({**frame, **present})
-        found.append(run(given[-1]))
-        present = following(states, found[-1])
-    return given, found
+        inputs.append({**frame, **states_now})
+        outputs.append(run(inputs[-1]))
+        states_now = next_states(states, outputs[-1])
+    return inputs, outputs
 
 
-def demand_kept(pinned: Mapping[str, str], kept: Mapping[str, str]) -> None:
+def demand_kept(pinned: Mapping[str, str], states: Mapping[str, str]) -> None:
     """A file of decisions has no state (input -> output) but what `--state` keeps. TilewrightError TW1114 (exit 2)."""
     for name, output in pinned.items():
-        if kept.get(name) != output:
+        if states.get(name) != output:
             raise usage_error(
                 "TW1114",
                 f"the pinned decisions have '{output}' as state for input '{name}', and no --state says so",
@@ -113,7 +113,7 @@ def demand_kept(pinned: Mapping[str, str], kept: Mapping[str, str]) -> None:
 
 
 def _state(text: str, graph: Graph, folder: Path) -> RecurrentState:
-    output, name, beginning = _parts(text, graph)
+    output, name, initial = _parts(text, graph)
     written, read = graph.tensors[output], graph.tensors[name]
     if output == name or output in graph.inputs or output in graph.constants:
         raise _wrong(f"output '{output}' is never computed", text)
@@ -125,15 +125,15 @@ def _state(text: str, graph: Graph, folder: Path) -> RecurrentState:
         )
     if not read.elements:
         raise _wrong(f"input '{name}' has no elements", text, fix="leave that --state out: there is nothing to keep")
-    return RecurrentState(input=name, output=output, initial=_initial(beginning, name, graph, folder, text))
+    return RecurrentState(input=name, output=output, initial=_initial(initial, name, graph, folder, text))
 
 
 def _parts(text: str, graph: Graph) -> tuple[str, str, str]:
     """Output, input and beginning. Names of tensors may hold colons and equals signs: those that exist decide."""
-    for pair, _, beginning in ((text, "", ""), text.rpartition("=")):
+    for pair, _, initial in ((text, "", ""), text.rpartition("=")):
         for at, letter in enumerate(pair):
             if letter == ":" and pair[:at] in graph.outputs and pair[at + 1 :] in graph.inputs:
-                return pair[:at], pair[at + 1 :], beginning
+                return pair[:at], pair[at + 1 :], initial
     pair = text.rpartition("=")[0] or text
     output, colon, name = pair.partition(":")
     if not colon or not output or not name:
@@ -147,21 +147,21 @@ def _known(name: str, names: Sequence[str]) -> tuple[str, ...]:
     return (*did_you_mean(name, names), f"it has: {', '.join(names)}")
 
 
-def _initial(beginning: str, name: str, graph: Graph, folder: Path, text: str) -> Array:
+def _initial(text_of_value: str, name: str, graph: Graph, folder: Path, text: str) -> Array:
     import numpy as np
 
     tensor = graph.tensors[name]
-    if not beginning:
+    if not text_of_value:
         return np.zeros(tensor.shape, tensor.dtype.numpy)
-    if beginning.endswith(".npy"):
-        return _read(folder / beginning, name, graph, text)
+    if text_of_value.endswith(".npy"):
+        return _read(folder / text_of_value, name, graph, text)
     try:
-        value = float(beginning)
+        value = float(text_of_value)
         filled = np.full(tensor.shape, value).astype(tensor.dtype.numpy)
     except (ValueError, OverflowError):
-        raise _wrong(f"'{beginning}' is no number and no .npy file", text) from None
+        raise _wrong(f"'{text_of_value}' is no number and no .npy file", text) from None
     if not tensor.dtype.is_float and not np.array_equal(filled.astype(np.float64), np.full(tensor.shape, value)):
-        raise _wrong(f"input '{name}' is {tensor.dtype.value} and cannot be {beginning}", text)
+        raise _wrong(f"input '{name}' is {tensor.dtype.value} and cannot be {text_of_value}", text)
     return filled
 
 

@@ -4,14 +4,16 @@ Does not know how any of that is carried out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from tilewright.config.copied_constants import copied_constants, demand_copyable
-from tilewright.config.decision_names import demand_named
-from tilewright.config.memory_pins import demand_io, pinned_memories
+from tilewright.config.graph_io import demand_io
+from tilewright.config.memory_rules import copied_constants, demand_copyable, pinned_memories
 from tilewright.config.name_patterns import names_of
 from tilewright.config.options import Options
 from tilewright.config.recurrent_state import demand_kept
+from tilewright.errors import usage_error
+from tilewright.errors.suggestions import did_you_mean
 from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.stages import Bound
@@ -42,3 +44,45 @@ def decided(pins: Decisions, options: Options, bound: Bound, source: Graph | Non
     memories = pinned_memories(options.memory_pins, names, bound.platform, pins.io)
     staged = copied_constants(options.constant_copies, names, bound.platform)
     return Decisions(memories=memories, staged=staged).pinned_by(pins)
+
+
+_TILE = re.compile(r"\w+@(?P<memory>[^#]+)#\d+")  # see `tile.footprint.tile_buffer_name`
+
+
+def demand_named(pins: Decisions, bound: Bound) -> None:
+    """Every node, value and constant that is decided about is there. TilewrightError TW1119 (exit 2).
+
+    Orders, groups, tiles, offsets and what is computed again are refused by the stages that take them whole, ends of
+    the graph and state beside the flags about them.
+    """
+    nodes = {node.name: None for node in bound.graph.nodes}
+    values = {name: None for name in bound.graph.tensors if name not in bound.graph.constants}
+    constants = dict.fromkeys((*bound.constants, *bound.graph.constants))
+    known = {"node": nodes, "value": values, "constant": constants}
+    known["value or constant"] = {**values, **constants}
+    for key, kind, name in _named(pins):
+        if name not in known[kind] and not (key == "memories" and _is_part(name, nodes, bound)):
+            raise usage_error(
+                "TW1119",
+                f"the pinned decisions name '{name}' under `{key}`, and the network has no such {kind}",
+                details=did_you_mean(name, tuple(known[kind])),
+                fix=("correct or remove it; `compile --dump-after bound` lists the names",),
+            )
+
+
+def _is_part(name: str, nodes: Collection[str], bound: Bound) -> bool:
+    """Whether it is what scratch, or a tile buffer, of a node would be called."""
+    node, _, part = name.rpartition(".")
+    tile = _TILE.fullmatch(part)
+    memories = {memory.name for memory in bound.platform.memories}
+    return node in nodes and (part == "scratch" or (tile is not None and tile["memory"] in memories))
+
+
+def _named(pins: Decisions) -> Iterator[tuple[str, str, str]]:
+    """The key of a decision, what kind of thing it is about, and the name of that."""
+    yield from (("kernels", "node", name) for name in pins.kernels)
+    yield from (("engines", "node", name) for name in pins.engines)
+    yield from (("layouts", "value", name) for name in pins.layouts)
+    yield from (("in_place", "value", name) for pair in pins.in_place.items() for name in pair if name)
+    yield from (("staged", "constant", name) for name in pins.staged)
+    yield from (("memories", "value or constant", name) for name in pins.memories)

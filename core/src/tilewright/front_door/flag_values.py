@@ -10,9 +10,9 @@ from typing import Any, cast, get_args
 
 from tilewright.config.boards import Board, read_board
 from tilewright.config.clock import parse_clock
-from tilewright.config.copied_constants import AUTO, CopyRule, parse_copy
-from tilewright.config.io_types import FLOAT, TYPES
+from tilewright.config.graph_io import FLOAT, TYPES
 from tilewright.config.memory_pools import PoolSpec, parse_bytes, parse_pool
+from tilewright.config.memory_rules import AUTO, CopyRule, parse_copy
 from tilewright.config.options import Options
 from tilewright.errors import typed, usage_error
 from tilewright.ir.plans.decisions import Decisions, IoOwner

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from tilewright.c_text.identifiers import prefix_problem
 from tilewright.c_text.templates import template
-from tilewright.config.copied_constants import CopyRule, parse_copy
+from tilewright.config.memory_rules import CopyRule, parse_copy
 from tilewright.config.options import Options
 from tilewright.emit.emit import text
 from tilewright.errors import TilewrightError, typed, usage_error

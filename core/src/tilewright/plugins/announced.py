@@ -9,7 +9,7 @@ import importlib_metadata
 from tilewright.plugins.kinds import GROUP
 
 
-def announced(kind: str) -> tuple[str, ...]:
+def announced_names(kind: str) -> tuple[str, ...]:
     """The names of that kind, in alphabetical order, each once. Imports no plugin."""
     words = (entry.name.partition(".") for entry in importlib_metadata.entry_points(group=GROUP))
     return tuple(sorted({name for word, _, name in words if word == kind}))

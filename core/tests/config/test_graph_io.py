@@ -1,4 +1,4 @@
-"""`--io push` and `--io pull`: what passes in rows, and what that may not be said of."""
+"""What flags say of inputs and outputs: types for all or for single ones, what is streamed, and what is a constant."""
 
 from __future__ import annotations
 
@@ -7,12 +7,54 @@ from typing import Any
 
 import pytest
 
+from tilewright.config.graph_io import border_types, bound_inputs, demand_io, demand_one_memory, io_owners, streamed_io
 from tilewright.config.options import Options
-from tilewright.config.streamed_io import demand_one_memory, io_owners, streamed_io
 from tilewright.errors import TilewrightError
 from tilewright.ir.graphs.graph import Graph, Node, Tensor
 from tilewright.ir.machines.platform import Engine, Memory, Platform
 from tilewright.ir.tensors.dtypes import DType
+
+TYPES = {"x": DType.F32, "index": DType.I64, "h": DType.F32, "y": DType.F32, "next": DType.F32}
+BORDER = Graph(
+    name="net",
+    inputs=("x", "index", "h"),
+    outputs=("y", "next"),
+    nodes=(Node(name="n", op="N", inputs=("x", "index", "h"), outputs=("y", "next")),),
+    tensors={name: Tensor(name=name, dtype=dtype, shape=(1,)) for name, dtype in TYPES.items()},
+    constants={},
+)
+
+
+@pytest.mark.parametrize(
+    ("options", "types"),
+    [
+        ({}, {}),
+        ({"io_type": "int8"}, {"x": "i8", "h": "i8", "y": "i8", "next": "i8"}),
+        ({"io_type": "int8", "states": ("next:h",)}, {"x": "i8", "y": "i8"}),
+        ({"io_type": "int8", "io_type_of": {"x": "uint8", "y": "float"}, "states": ("next:h",)}, {"x": "u8"}),
+        ({"io_type_of": {"y": "uint16"}}, {"y": "u16"}),
+        ({"io_type_of": {"index": "int16"}}, {"index": "i16"}),
+    ],
+)
+def test_what_each_end_is_to_be(options: dict[str, Any], types: dict[str, str]) -> None:
+    assert border_types(BORDER, Options(**options)) == {name: DType(short) for name, short in types.items()}
+
+
+@pytest.mark.parametrize("dtype", [dtype for dtype in DType if dtype.is_float])
+def test_floats_of_every_width_are_asked_for(dtype: DType) -> None:
+    """So that a border that cannot be quantised is refused, not passed over."""
+    tensors = {**BORDER.tensors, "x": Tensor(name="x", dtype=dtype, shape=(1,))}
+    assert border_types(replace(BORDER, tensors=tensors), Options(io_type="int8"))["x"] is DType.I8
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [({"io_type_of": {"z": "int8"}}, "TW1113"), ({"io_type_of": {"h": "int8"}, "states": ("next:h",)}, "TW1120")],
+)
+def test_what_has_no_border(options: dict[str, Any], code: str) -> None:
+    with pytest.raises(TilewrightError, match=code):
+        border_types(BORDER, Options(**options))
+
 
 NAMES = ("x", "h", "y", "next")
 GRAPH = Graph(
@@ -25,7 +67,6 @@ GRAPH = Graph(
 )
 ALONE = Platform(name="alone", memories=(Memory(name="ram", size_bytes=None),))
 TEAM = replace(ALONE, engines=(Engine(name="cpu", cores=4),))
-
 
 STATE = ("next:h",)
 
@@ -104,3 +145,31 @@ def test_outputs_stay_in_the_plan() -> None:
 
 def test_inputs_stay_in_the_plan_where_outputs_are_taken() -> None:
     assert io_owners(Options(io_outputs="pull"), ("x",), ("y",)) == {"x": "pool", "y": "pull"}
+
+
+@pytest.mark.parametrize(
+    ("options", "flag"),
+    [
+        (Options(bind={"h": "0"}, states=("y:h",)), "--state y:h"),
+        (Options(bind={"h": "0"}, states=("y:h=0.5",)), "--state y:h=0.5"),
+        (Options(bind={"h": "0"}, io_of={"h": "user"}), "--io h=user"),
+        (Options(bind={"h": "0"}, io_type_of={"h": "int8"}), "--io-type h=int8"),
+    ],
+)
+def test_flags_that_take_it_for_an_input_are_named(options: Options, flag: str) -> None:
+    with pytest.raises(TilewrightError, match="TW1226") as refused:
+        bound_inputs(options)
+    assert refused.value.details == (f"{flag} takes it for an input",)
+
+
+def test_flags_about_others_are_left_alone() -> None:
+    options = Options(bind={"h": "0"}, states=("h:c", "y:high"), io_of={"x": "user"})
+    assert bound_inputs(options) == {"h": "0"}
+
+
+def test_inputs_and_outputs_have_names() -> None:
+    demand_io(["x"], ("x", "y"))
+    with pytest.raises(TilewrightError, match="'h' is state"):
+        demand_io({"h": "user"}, ("x", "y"), states=("h",))
+    with pytest.raises(TilewrightError, match="TW1113"):
+        demand_io(["z"], ("x", "y"))
