@@ -100,6 +100,17 @@ def test_not_found(kind: str, name: str, code: str, said: str) -> None:
     assert said in str(caught.value)
 
 
+def test_what_one_package_announces_twice_is_an_error_where_it_differs(site: Path) -> None:
+    """As where two installations of it are found, of which one is old."""
+    install(site, "acme", "allocator.best = acme.new\nrunner.acme = acme\nallocator.best = acme.old\nrunner.acme= acme")
+    assert len(found("acme").offers) == 3
+    catalogue = discover({})
+    assert catalogue.find("runner", "acme")[1].reference == "acme"
+    with pytest.raises(TilewrightError, match="allocator 'best' is offered by acme 1.2, 2 times") as caught:
+        catalogue.find("allocator", "best")
+    assert (caught.value.code, caught.value.exit_code) == ("TW8007", Exit.PLUGIN)
+
+
 def test_packs_are_for_one_target_or_for_all() -> None:
     assert [offer.title for _, offer in CATALOGUE.packs("acme")] == ["kernel.acme.one", "kernel.acme.one"]
     assert [offer.title for _, offer in CATALOGUE.packs("")] == ["kernel.fast"]

@@ -39,6 +39,16 @@ def test_nobody_is_told_to_block_the_core() -> None:
     assert fix == "set TILEWRIGHT_BLOCK=acme, or ask its author for another name"
 
 
+@pytest.mark.parametrize("name", ["tilewright", "acme"])
+def test_a_package_that_offers_a_name_twice_is_told_to_offer_it_once(name: str) -> None:
+    fault = clash_fault("allocator 'best'", [(name, "1"), (name, "1")])
+    assert (fault.cause, fault.others) == (f"allocator 'best' is offered by {name} 1, 2 times", ())
+    (fix,) = fault.fix
+    assert (
+        fix == f"pip install --force-reinstall {name}     or leave one entry point of that name in its pyproject.toml"
+    )
+
+
 @pytest.mark.parametrize(("error", "said"), [
     (ValueError("\n  first\nsecond"), "ValueError: first"), (KeyError("x"), "KeyError: 'x'"),
     (SystemExit(), "SystemExit"),

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from tilewright.ir.machines.kernel import Kernel
-from tilewright.plugins.kinds import KIND_NAMES, KINDS, OBSERVER, PACKS, kind_named
+from tilewright.plugins import discover
+from tilewright.plugins.kinds import KIND_NAMES, KINDS, OBSERVER, PACKS, announced_names, kind_named
 
 
 def test_names_are_no_prefix_of_an_entry_point() -> None:
@@ -23,3 +27,13 @@ def test_hooks_and_types() -> None:
 
 def test_packs_are_bundles() -> None:
     assert set(PACKS) == {"operator", "kernel", "graph_pass", "code_pass", "observer"}
+
+
+@pytest.mark.parametrize("kind", ["platform", "allocator", "tiler", "command"])
+def test_it_says_what_the_catalogue_says(kind: str) -> None:
+    assert announced_names(kind) == discover(environment={}).names(kind)
+
+
+def test_it_brings_no_reader_of_requirements() -> None:
+    code = "import sys, tilewright.plugins.kinds; print('packaging' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

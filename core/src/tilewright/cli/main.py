@@ -82,7 +82,7 @@ class LazyGroup(click.Group):
 
 def _plugin_commands() -> dict[str, str]:
     """Names of commands that installed packages announce, and the package of each. Imports none of them."""
-    from tilewright.plugins.announced import announced_names
+    from tilewright.plugins.kinds import announced_names
 
     if COMMANDS.keys() >= set(announced_names("command")):
         return {}
@@ -201,8 +201,8 @@ def _lost_output(error: Exception) -> TilewrightError | None:
 
 
 def _plugin_failure(error: Exception) -> TilewrightError | None:
-    from tilewright.plugins.blame import plugin_failure
     from tilewright.plugins.catalogue import discover
+    from tilewright.plugins.host import plugin_failure
 
     return plugin_failure(error, discover().packages)
 

@@ -65,18 +65,18 @@ class Catalogue:
     def find(self, kind: str, name: str) -> tuple[Package, Offer]:
         """The one package that offers it and may be imported. TilewrightError (exit 8) when there is no such one."""
         needed = f"{kind_named(kind).label} '{name}'"
-        found = [
+        offers = [
             (package, offer)
             for package in self.packages
             for offer in package.offers
             if (offer.kind, offer.name) == (kind, name)
         ]
-        fit = [(package, offer) for package, offer in found if package.fault is None]
+        fit = [(package, offer) for package, offer in offers if package.fault is None]
         if len(fit) == 1:
             return fit[0]
         if fit:
             raise clash_fault(needed, [(package.name, package.version) for package, _ in fit]).error(needed)
-        for package, _ in found:
+        for package, _ in offers:
             if package.fault is not None:
                 raise package.fault.error(needed)
         raise self._not_installed(kind, name, needed)
@@ -111,7 +111,11 @@ class Catalogue:
         owners = {
             title: [(name, version) for _, name, version in same] for title, same in groupby(claims, lambda c: c[0])
         }
-        return tuple(clash_fault(f"'{title}'", those) for title, those in owners.items() if len(those) > 1)
+        return tuple(
+            clash_fault(f"'{title}'", owners_of_title)
+            for title, owners_of_title in owners.items()
+            if len(owners_of_title) > 1
+        )
 
     def warnings(self) -> tuple[Diagnostic, ...]:
         """One line for each package that its metadata rules out, each clash, each unknown name in TILEWRIGHT_BLOCK."""
@@ -128,7 +132,7 @@ class Catalogue:
         meant = (kind == "platform" and target_of_chip(name)) or name
         similar = () if package else did_you_mean(meant, (*installed, *known_names(kind)))
         listed = ", ".join(installed) or "none"
-        unread = tuple(each.fault.warning().message for each in self.packages if each.fault)
+        unread = tuple(package.fault.warning().message for package in self.packages if package.fault)
         return plugin_error(
             "TW8001",
             f"{needed} is not installed",
@@ -150,14 +154,14 @@ def discover(environment: Mapping[str, str] | None = None) -> Catalogue:
     metadata: dict[str, importlib_metadata.PackageMetadata] = {}
     for dist, entries in groupby(importlib_metadata.entry_points(group=GROUP), key=lambda entry: entry.dist):
         if dist is not None:
-            read = dist.metadata  # from a file, each time
-            name = normal_name(read["Name"])
-            metadata.setdefault(name, read)
+            headers = dist.metadata  # from a file, each time
+            name = normal_name(headers["Name"])
+            metadata.setdefault(name, headers)
             by_package.setdefault(name, []).extend(entries)
     packages = tuple(
         _package(name, metadata[name], entries, name in blocked) for name, entries in sorted(by_package.items())
     )
-    unknown = sorted(said for name, said in blocked.items() if name not in by_package)
+    unknown = sorted(spelling for name, spelling in blocked.items() if name not in by_package)
     return Catalogue(packages=packages, unknown_blocks=tuple(unknown))
 
 
@@ -224,4 +228,4 @@ def _offers(
             fault = Fault(status="failed", code="TW8010", package=name, version=version, cause=cause)
             continue
         offers.append(Offer(kind=kind, target=target, name=last, reference=entry.value))
-    return tuple(sorted(offers)), fault
+    return tuple(sorted(set(offers))), fault  # a second installation may announce the same

@@ -57,20 +57,26 @@ def one_line(error: BaseException) -> str:
 
 
 def clash_fault(what: str, owners: Sequence[tuple[str, str]]) -> Fault:
-    """Several packages (name, version) offer `what`, and nothing says which is meant."""
+    """`what` is offered several times by `owners` (name, version), of one package or of several, and nothing says which
+    of them is meant.
+    """
     (first, version), *others = sorted(owners)
-    strangers = [name for name, _ in sorted(owners) if name != CORE]  # nothing works without the core
-    names = [f"{name} {version}" for name, version in sorted(owners)]
+    names = dict.fromkeys(f"{name} {version}" for name, version in sorted(owners))
+    strangers = sorted({name for name, _ in owners if name != CORE})  # nothing works without the core
+    cause = f"{what} is offered by {' and by '.join(names)}"
+    if len({first, *(name for name, _ in others)}) == 1:
+        cause += f", {len(owners)} times"
+        fix = f"pip install --force-reinstall {first}     or leave one entry point of that name in its pyproject.toml"
+    elif CORE in {first, *(name for name, _ in others)}:
+        fix = f"set TILEWRIGHT_BLOCK={strangers[-1]}, or ask its author for another name"
+    else:
+        fix = f"uninstall one of them, or set TILEWRIGHT_BLOCK={strangers[-1]}"
     return Fault(
         status="clash",
         code="TW8007",
         package=first,
         version=version,
-        cause=f"{what} is offered by {' and by '.join(names)}",
-        fix=(
-            f"uninstall one of them, or set TILEWRIGHT_BLOCK={strangers[-1]}"
-            if len(strangers) == len(owners)
-            else f"set TILEWRIGHT_BLOCK={strangers[-1]}, or ask its author for another name",
-        ),
-        others=tuple(name for name, _ in others),
+        cause=cause,
+        fix=(fix,),
+        others=tuple(name for name, _ in others if name != first),
     )

@@ -1,4 +1,5 @@
-"""Knows how to import one plugin, check its hooks with pluggy and ask it what it offers; any failure becomes a Fault.
+"""Knows how to import one plugin, check its hooks with pluggy and ask it what it offers; any failure becomes a Fault, as
+does what its metadata promises and its hooks do not return. It also knows whose function raised an error later on.
 Does not know which plugins exist (`catalogue`) or are needed (`loading`), and keeps nothing between two calls.
 """
 
@@ -6,13 +7,15 @@ from __future__ import annotations
 
 import inspect
 import traceback
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 import importlib_metadata
 import pluggy
 
+from tilewright.errors import TilewrightError, plugin_error
 from tilewright.errors.suggestions import did_you_mean
 from tilewright.ir.hook import PROJECT
 from tilewright.ir.machines.machine_faults import machine_fault
@@ -20,11 +23,12 @@ from tilewright.ir.machines.platform import MemoryHierarchy, Platform
 from tilewright.plugins import hookspecs
 from tilewright.plugins.catalogue import Package
 from tilewright.plugins.faults import Fault, one_line
-from tilewright.plugins.kinds import GROUP, KIND_NAMES, KINDS, OBSERVER, Kind
+from tilewright.plugins.kinds import CORE, GROUP, KIND_NAMES, KINDS, OBSERVER, PACKS, Kind, kind_named
 from tilewright.plugins.offers import StageEvent
-from tilewright.plugins.promises import announced, broken_promises
 
+_CALLS = 6  # shown of the way through the package of a function that failed
 OBSERVE = "tilewright_stage_finished"
+Values = Mapping[str, tuple[Any, ...]]  # kind -> what a plugin offers
 HOOKS = (*(kind.hook for kind in KINDS), OBSERVE)
 
 
@@ -56,7 +60,7 @@ def load(package: Package, reference: str, kinds: Collection[str] = (*KIND_NAMES
     try:
         plugin = _imported(reference)
         manager = _registered(plugin, package.name)
-        values = {kind.name: _asked(manager, kind) for kind in KINDS if kind.name in kinds}
+        values = {kind.name: _offered(manager, kind) for kind in KINDS if kind.name in kinds}
     except _BrokenError as broken:
         return Fault(
             status="failed",
@@ -70,7 +74,7 @@ def load(package: Package, reference: str, kinds: Collection[str] = (*KIND_NAMES
     return Loaded(
         package=package,
         hooks=hooks,
-        values=announced(package, reference, values),
+        values=announced_values(package, reference, values),
         observe=_observe(manager) if OBSERVER in kinds and OBSERVE in hooks else None,
         faults=tuple(broken_promises(package, reference, values)),
     )
@@ -121,14 +125,14 @@ def _wrong_argument(plugin: object, manager: pluggy.PluginManager, error: Except
     for name in sorted(set(HOOKS).intersection(dir(plugin))):
         if not _marked(plugin, manager, name):
             continue
-        found = tuple(inspect.signature(getattr(plugin, name)).parameters)
+        declared = tuple(inspect.signature(getattr(plugin, name)).parameters)
         expected = ("event",) if name == OBSERVE else ()
-        if not set(found) <= set(expected):
-            return f"hook '{name}' takes ({', '.join(expected)}), and is declared with ({', '.join(found)})"
+        if not set(declared) <= set(expected):
+            return f"hook '{name}' takes ({', '.join(expected)}), and is declared with ({', '.join(declared)})"
     return one_line(error)
 
 
-def _asked(manager: pluggy.PluginManager, kind: Kind) -> tuple[Any, ...]:
+def _offered(manager: pluggy.PluginManager, kind: Kind) -> tuple[Any, ...]:
     """The values one hook offers, each of its kind's type, no name twice."""
     caller = getattr(manager.hook, kind.hook)
     at = _begins(caller)
@@ -185,3 +189,73 @@ def _package(module: object) -> str:
 def _file_and_line(file: str, line: int) -> str:
     """The file by its last two parts."""
     return f"{'/'.join(file.replace(chr(92), '/').split('/')[-2:])}:{line}"
+
+
+def plugin_failure(error: BaseException, packages: Iterable[Package]) -> TilewrightError | None:
+    """`error` as one that names package, function and line (TW8061, exit 8); None where no plugin took part."""
+    others = [package for package in packages if package.name != CORE]
+    owners = {_package(offer.reference): package for package in others for offer in package.offers}
+    calls = [
+        (owners.get(_package(frame.f_globals.get("__name__", ""))), frame, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+    ]
+    last = next((owner for owner, _, _ in reversed(calls) if owner is not None), None)
+    if last is None:
+        return None
+    places = [
+        f"{_place_of_frame(frame, line)} in {frame.f_code.co_qualname}" for owner, frame, line in calls if owner is last
+    ]
+    place, function = places[-1].split(" in ", 1)
+    return plugin_error(
+        "TW8061",
+        f"plugin {last.name} {last.version} failed in its function '{function}': {one_line(error)}",
+        where=place,
+        details=tuple(f"called at {place}" for place in places[-1 - _CALLS : -1]),
+        fix=(f"report it to the author of {last.name}, with these lines and the model",),
+    )
+
+
+def _place_of_frame(frame: FrameType, line: int) -> str:
+    """File and line, the file from the folder of its package on."""
+    parts = frame.f_code.co_filename.replace("\\", "/").split("/")
+    depth = str(frame.f_globals.get("__name__", "")).count(".") + 1
+    return f"{'/'.join(parts[-depth:])}:{line}"
+
+
+def announced_values(package: Package, reference: str, values: Values) -> Values:
+    """The values that have an entry point of their own, and all that are in packs: nobody could name the others."""
+    return {
+        kind: offered
+        if kind in PACKS
+        else tuple(value for value in offered if value.name in _announced(package, reference, kind))
+        for kind, offered in values.items()
+    }
+
+
+def broken_promises(package: Package, reference: str, values: Values) -> Iterator[Fault]:
+    """A fault (TW8008) for each thing that only the metadata has, or only the hooks."""
+    for kind in [kind for kind in values if kind not in PACKS]:
+        offered = {value.name for value in values[kind]}
+        for name in sorted(_announced(package, reference, kind) ^ offered):
+            yield _promise_fault(package, reference, kind, name, missing=name in offered)
+
+
+def _announced(package: Package, reference: str, kind: str) -> set[str]:
+    return {offer.name for offer in package.offers if (offer.kind, offer.reference) == (kind, reference)}
+
+
+def _promise_fault(package: Package, reference: str, kind: str, name: str, *, missing: bool) -> Fault:
+    title, hook = f"{kind}.{name}", kind_named(kind).hook
+    verb, cause = "remove", f"entry point '{title}' is announced, but '{hook}' returns no '{name}'"
+    if missing:
+        verb, cause = "add", f"'{hook}' returns '{name}', but there is no entry point '{title}'"
+    line = f"""{verb} '"{title}" = "{reference}"' below [project.entry-points."{GROUP}"] in its pyproject.toml"""
+    return Fault(
+        status="failed",
+        code="TW8008",
+        package=package.name,
+        version=package.version,
+        cause=cause,
+        fix=(f"{line}, and install it anew",),
+        part=title,
+    )

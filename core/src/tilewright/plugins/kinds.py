@@ -81,3 +81,11 @@ PACKS = (*(kind.name for kind in KINDS if kind.pack), OBSERVER)
 def kind_named(name: str) -> Kind:
     """The kind of that name. KeyError when there is none."""
     return {kind.name: kind for kind in KINDS}[name]
+
+
+def announced_names(kind: str) -> tuple[str, ...]:
+    """The names of that kind, in alphabetical order, each once. Imports no plugin."""
+    import importlib_metadata
+
+    words = (entry.name.partition(".") for entry in importlib_metadata.entry_points(group=GROUP))
+    return tuple(sorted({name for word, _, name in words if word == kind}))

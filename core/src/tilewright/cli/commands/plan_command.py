@@ -151,7 +151,7 @@ def _attempts(problem: Problem, names: Sequence[str], budget: Budget, seconds: f
 def _fault(error: Exception) -> TilewrightError:
     """An allocator's error as it is shown. Raised again where it is none's: a wrong problem, or a bug of ours."""
     from tilewright.plugins import discover
-    from tilewright.plugins.blame import plugin_failure
+    from tilewright.plugins.host import plugin_failure
 
     if isinstance(error, TilewrightError) and error.exit_code is Exit.PLUGIN:
         return error
