@@ -106,7 +106,7 @@ def test_what_one_package_announces_twice_is_an_error_where_it_differs(site: Pat
     assert len(found("acme").offers) == 3
     catalogue = discover({})
     assert catalogue.find("runner", "acme")[1].reference == "acme"
-    with pytest.raises(TilewrightError, match="allocator 'best' is offered by acme 1.2, 2 times") as caught:
+    with pytest.raises(TilewrightError, match=r"allocator 'best' is offered by acme 1\.2, 2 times") as caught:
         catalogue.find("allocator", "best")
     assert (caught.value.code, caught.value.exit_code) == ("TW8007", Exit.PLUGIN)
 

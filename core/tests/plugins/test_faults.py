@@ -45,7 +45,8 @@ def test_a_package_that_offers_a_name_twice_is_told_to_offer_it_once(name: str) 
     assert (fault.cause, fault.others) == (f"allocator 'best' is offered by {name} 1, 2 times", ())
     (fix,) = fault.fix
     assert (
-        fix == f"pip install --force-reinstall {name}     or leave one entry point of that name in its pyproject.toml"
+        fix == f"pip install --force-reinstall {name}     or leave one entry point of that name in its pyproject.toml",
+    )
     )
 
 

@@ -111,11 +111,7 @@ class Catalogue:
         owners = {
             title: [(name, version) for _, name, version in same] for title, same in groupby(claims, lambda c: c[0])
         }
-        return tuple(
-            clash_fault(f"'{title}'", owners_of_title)
-            for title, owners_of_title in owners.items()
-            if len(owners_of_title) > 1
-        )
+        return tuple(clash_fault(f"'{title}'", named) for title, named in owners.items() if len(named) > 1)
 
     def warnings(self) -> tuple[Diagnostic, ...]:
         """One line for each package that its metadata rules out, each clash, each unknown name in TILEWRIGHT_BLOCK."""

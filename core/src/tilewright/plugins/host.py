@@ -1,5 +1,5 @@
-"""Knows how to import one plugin, check its hooks with pluggy and ask it what it offers; any failure becomes a Fault, as
-does what its metadata promises and its hooks do not return. It also knows whose function raised an error later on.
+"""Knows how to import one plugin, check its hooks with pluggy and ask it what it offers; any failure becomes a Fault,
+as does what its metadata promises and its hooks do not return. It also knows whose function raised an error later on.
 Does not know which plugins exist (`catalogue`) or are needed (`loading`), and keeps nothing between two calls.
 """
 
