@@ -47,7 +47,6 @@ def test_a_package_that_offers_a_name_twice_is_told_to_offer_it_once(name: str) 
     assert (
         fix == f"pip install --force-reinstall {name}     or leave one entry point of that name in its pyproject.toml",
     )
-    )
 
 
 @pytest.mark.parametrize(("error", "said"), [

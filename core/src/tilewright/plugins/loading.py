@@ -116,7 +116,7 @@ def _wish(
 
 def _load(catalogue: Catalogue, wishes: Mapping[_Object, _Wish]) -> Registry:
     """A plugin that is broken is left out whole, one that announces other names than it has without those."""
-    left_out: dict[str, Fault] = {}
+    unusable: dict[str, Fault] = {}
     loaded: list[Loaded] = []
     for key, wish in sorted(wishes.items()):
         with log_span(DEBUG, "plugin %s %s: %s", wish.package.name, wish.package.version, key.reference):
@@ -125,25 +125,25 @@ def _load(catalogue: Catalogue, wishes: Mapping[_Object, _Wish]) -> Registry:
             loaded.append(outcome)
             for fault in outcome.faults:
                 if fault.part in wish.parts:
-                    raise fault.error(_in_words(fault.part))
+                    raise fault.error(_label(fault.part))
         elif wish.needed_for:
             raise outcome.error(wish.needed_for)
         else:
-            left_out.setdefault(wish.package.name, outcome)
+            unusable.setdefault(wish.package.name, outcome)
     needed_for = {wish.package.name: wish.needed_for for _, wish in sorted(wishes.items()) if wish.needed_for}
     for fault in clashes(loaded):
         optional = sorted(fault.packages - needed_for.keys())
         if not optional:
             raise fault.error(needed_for[fault.package])
         for name in optional:
-            left_out.setdefault(name, fault)
-    used = [plugin for plugin in loaded if plugin.package.name not in left_out]
-    faults = (*(fault for _, fault in sorted(left_out.items())), *(fault for plugin in used for fault in plugin.faults))
+            unusable.setdefault(name, fault)
+    used = [plugin for plugin in loaded if plugin.package.name not in unusable]
+    faults = (*(fault for _, fault in sorted(unusable.items())), *(fault for plugin in used for fault in plugin.faults))
     warned = dict.fromkeys((*catalogue.warnings(), *(fault.warning() for fault in faults)))
     return registry_of(used, tuple(warned))
 
 
-def _in_words(title: str) -> str:
+def _label(title: str) -> str:
     """What a user calls the thing of an entry point."""
     kind, _, name = title.partition(".")
     return f"{kind_named(kind).label} '{name}'"

@@ -92,7 +92,7 @@ def registry_of(loaded: Sequence[Loaded], diagnostics: tuple[Diagnostic, ...] = 
                 provenance[kind.name, value.name] = who
         if plugin.observe is not None:
             observers.append(Observer(provenance=who, observe=plugin.observe))
-    by_name = {plural: MappingProxyType(dict(sorted(found.items()))) for plural, found in values.items()}
+    by_name = {plural: MappingProxyType(dict(sorted(named.items()))) for plural, named in values.items()}
     return Registry(
         **by_name,
         observers=tuple(observers),
@@ -107,11 +107,15 @@ def idle_kernels(registry: Registry) -> tuple[Diagnostic, ...]:
     for name, kernel in registry.kernels.items():
         if kernel.op in registry.operators:
             continue
-        who = registry.provenance["kernel", name]
-        same = [one.name for one in registry.operators.values() if any(i.op_type == kernel.op for i in one.imports)]
-        meant = f"; ONNX's {kernel.op} is the operator {' or '.join(same)} here" if same else ""
+        owner = registry.provenance["kernel", name]
+        operators = [
+            operator.name
+            for operator in registry.operators.values()
+            if any(source.op_type == kernel.op for source in operator.imports)
+        ]
+        meant = f"; ONNX's {kernel.op} is the operator {' or '.join(operators)} here" if operators else ""
         message = (
-            f"kernel '{name}' of {who.distribution} {who.version} is never used: "
+            f"kernel '{name}' of {owner.distribution} {owner.version} is never used: "
             f"no installed package describes an operator '{kernel.op}'{meant}"
         )
         warnings.append(Diagnostic(severity="warning", code="TW8013", message=message))
@@ -126,5 +130,7 @@ def clashes(loaded: Sequence[Loaded]) -> tuple[Fault, ...]:
             for value in plugin.values.get(kind.name, ()):
                 owners.setdefault((kind.label, value.name), []).append((plugin.package.name, plugin.package.version))
     return tuple(
-        clash_fault(f"{word} '{name}'", those) for (word, name), those in sorted(owners.items()) if len(those) > 1
+        clash_fault(f"{label} '{name}'", offered_by)
+        for (label, name), offered_by in sorted(owners.items())
+        if len(offered_by) > 1
     )

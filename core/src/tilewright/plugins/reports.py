@@ -60,9 +60,11 @@ def _report(package: Package, clashing: Sequence[Fault], outcomes: Sequence[Load
     loaded = [outcome for outcome in outcomes if isinstance(outcome, Loaded)]
     parts = (fault for plugin in loaded for fault in plugin.faults)
     whole = (outcome for outcome in outcomes if isinstance(outcome, Fault))
-    found = sorted((*whole, *parts), key=lambda fault: fault.code)
-    own = [package.fault, *found]  # what cannot be imported first: a promise that is not kept may follow from it
-    faults = [fault for fault in (*own, *(fault for fault in clashing if package.name in fault.packages)) if fault]
+    loading_faults = sorted((*whole, *parts), key=lambda fault: fault.code)
+    # What cannot be imported comes first: a promise that is not kept may follow from it.
+    package_faults = [package.fault, *loading_faults]
+    own_clashes = (fault for fault in clashing if package.name in fault.packages)
+    faults = [fault for fault in (*package_faults, *own_clashes) if fault]
     report = PluginReport(
         package=package.name,
         version=package.version,
