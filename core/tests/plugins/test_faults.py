@@ -44,9 +44,7 @@ def test_a_package_that_offers_a_name_twice_is_told_to_offer_it_once(name: str) 
     fault = clash_fault("allocator 'best'", [(name, "1"), (name, "1")])
     assert (fault.cause, fault.others) == (f"allocator 'best' is offered by {name} 1, 2 times", ())
     (fix,) = fault.fix
-    assert (
-        fix == f"pip install --force-reinstall {name}     or leave one entry point of that name in its pyproject.toml",
-    )
+    assert fix.startswith(f"pip install --force-reinstall {name}     or leave one entry point of that name")
 
 
 @pytest.mark.parametrize(("error", "said"), [
