@@ -30,7 +30,7 @@ from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
 from tilewright.ir.programs.runner import Job, RunResult
-from tilewright.report.tiles import work
+from tilewright.report.steps import work
 from tilewright.testing.side_by_side import SideBySide, side_by_side
 from tilewright.tile.measure import step_costs
 from tilewright_riscv.runners.gvsoc import GvsocRunner

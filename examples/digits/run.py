@@ -19,7 +19,7 @@ from tilewright.deployment import Deployment
 from tilewright.ir.programs.runner import Job, Runner, RunResult
 from tilewright.plugins import load_named
 from tilewright.report.drawing.chart import report_svg
-from tilewright.report.files import json_text
+from tilewright.report.plain_text import json_text
 from tilewright.report.report_json import build_report
 from tilewright.report.text import layer_table, summary
 from tilewright.snapshot.atomic_folder import write_folder

@@ -22,7 +22,7 @@ Run = Callable[..., Any]
 
 
 def valid(report: object) -> None:
-    schema = json.loads((files("tilewright.report") / "report-1.schema.json").read_text(encoding="utf-8"))
+    schema = json.loads((files("tilewright.report") / "report-2.schema.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.Draft202012Validator(schema).validate(report)
 

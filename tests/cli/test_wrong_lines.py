@@ -313,7 +313,7 @@ OUTPUTS = (
     wrong("report nowhere.json", "TW1109", says="No such file"),
     wrong("report net.onnx", "TW1109", says="no JSON"),
     wrong("report r.json", "TW1109", says="of a group", r_json='{"schema": "x/group-1.json", "models": {"a": {}}}'),
-    wrong("report r.json", "TW1109", r_json='{"schema": "report-1.json"}'),
+    wrong("report r.json", "TW1109", r_json='{"schema": "report-2.json"}'),
     wrong("report net.json --format pdf", "TW1100", says="svg"),
     wrong("diff net.json", "TW1100", says="NEW"),
     wrong("diff net.json nowhere.json", "TW1109", says="nowhere.json"),

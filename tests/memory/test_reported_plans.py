@@ -23,7 +23,7 @@ from tilewright.report.text import summary
 
 def reported(deployment: Any) -> dict[str, Any]:
     report = build_report(deployment, artifacts=False)
-    schema = json.loads((files("tilewright.report") / "report-1.schema.json").read_text(encoding="utf-8"))
+    schema = json.loads((files("tilewright.report") / "report-2.schema.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator(schema).validate(report)
     return report
 

@@ -15,7 +15,7 @@ from tilewright.deployment import Deployment
 from tilewright.ir.plans.decisions import IoOwner
 from tilewright.plan.proposals.planner import ram_bytes
 from tilewright.plugins import load_named
-from tilewright.report.streamed_io import streamed_io
+from tilewright.report.line_buffers import streamed_io
 from tilewright.validation.validation import validate, vectors_of
 
 ROWS, COLUMNS = 24, 16

@@ -18,7 +18,7 @@ from tilewright.cli.output import (
     show_diagnostics,
 )
 from tilewright.errors import Diagnostic, TilewrightError
-from tilewright.report.table import Table
+from tilewright.report.plain_text import Table
 
 
 class Terminal(io.StringIO):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tilewright.cli.terminal import drawn
-from tilewright.report.table import Table
+from tilewright.report.plain_text import Table
 
 BLOCKS = "id,lower,upper,size\na,0,2,10\nb,1,3,20\n"
 SPY = """

@@ -44,7 +44,7 @@ def _report(limit: int | None = 4096, name: str = "net") -> dict[str, Any]:
     ram_pool = {"name": "sram", "kind": "ram", "used_bytes": 1024, "limit_bytes": limit, "lower_bound_bytes": 1024}
     flash = {"name": "flash", "kind": "const", "used_bytes": 2064, "limit_bytes": None, "lower_bound_bytes": 2064}
     return {
-        "schema": "https://tilewright.dev/schema/report-1.json",
+        "schema": "https://tilewright.dev/schema/report-2.json",
         "tool": {"name": "tilewright", "version": "0.1.0"}, "target": {"name": "generic"}, "plugins": [],
         "model": {"name": name, "sha256": "0" * 64}, "plan_id": "0x00000001", "macs": 14000,
         "constants_bytes": 2048, "steps": steps,

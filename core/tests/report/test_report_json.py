@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import replace
 from functools import cache
 from importlib.resources import files
+from types import SimpleNamespace
 from typing import Any
 
 import jsonschema
@@ -17,8 +17,8 @@ from onnx import TensorProto, helper, numpy_helper
 from row_networks import ONE_MEMORY
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.ir.plans.stages import Allocated, Buffer, Placement
-from tilewright.report.report_json import build_report, live_bytes
+from tilewright.ir.machines.platform import Memory
+from tilewright.report.report_json import build_report, level
 from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.registry import registry_for
 
@@ -48,7 +48,7 @@ def deployment(target: Any = CLUSTER, **options: Any) -> Deployment:
 def test_figures_add_up_and_the_schema_holds(target: Any) -> None:
     deployed = deployment(target)
     report = build_report(deployed, front=True)
-    schema = json.loads((files("tilewright.report") / "report-1.schema.json").read_text(encoding="utf-8"))
+    schema = json.loads((files("tilewright.report") / "report-2.schema.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator(schema).validate(report)
     steps = report["steps"]
     assert report["macs"] == sum(step["macs"] for step in steps) == 64
@@ -92,31 +92,13 @@ def test_what_is_in_no_pool_has_no_place(target: Any = ONE_MEMORY) -> None:
     assert (buffer["pool"], buffer["offset_bytes"]) == (None, None)
 
 
-def with_buffers(allocated: Allocated, *buffers: tuple[str, int, int, int, Placement | None]) -> Allocated:
-    """The same plan with other buffers: kind, bytes, first and last step, place."""
-    made = [
-        Buffer(name=f"b{number}", kind=kind, size_bytes=size, align=1, first=first, last=last)  # type: ignore[arg-type]
-        for number, (kind, size, first, last, _) in enumerate(buffers)
-    ]
-    places = {f"b{number}": place for number, (*_, place) in enumerate(buffers) if place}
-    return replace(allocated, tiled=replace(allocated.tiled, buffers=tuple(made)), placements=places)
-
-
-def test_bytes_are_alive_once_where_two_buffers_share_them() -> None:
-    allocated = deployment(ONE_MEMORY).allocated
-    last = len(allocated.tiled.scheduled.steps) - 1
-    ram, flash = (memory.name for memory in ONE_MEMORY.memories[:2])
-
-    def at(offset: int, memory: str = ram) -> Placement:
-        return Placement(memory=memory, offset_bytes=offset)
-
-    shared = with_buffers(
-        allocated,
-        ("activation", 16, 0, last, at(0)),
-        ("activation", 16, 0, 0, at(8)),  # 8 of its bytes are those of the first
-        ("constant", 1000, 0, last, at(0, flash)),
-        ("input", 500, 0, last, None),  # in the caller's memory
-        ("scratch", 4, last, last, at(100)),
-    )
-    assert last >= 2
-    assert live_bytes(shared) == [24, *[16] * (last - 1), 20]
+def test_what_a_memory_holds() -> None:
+    l1, l2 = Memory(name="l1", size_bytes=256, align=16), Memory(name="l2", size_bytes=None)
+    platform = SimpleNamespace(runtime_bytes={"l1": 100}, inner="l1", memory={"l1": l1, "l2": l2}.get)
+    bound = SimpleNamespace(platform=platform)
+    pools = [SimpleNamespace(memory=memory, used_bytes=size) for memory, size in (("l1", 30), ("l2", 500), ("l1", 4))]
+    plan: Any = SimpleNamespace(tiled=SimpleNamespace(scheduled=SimpleNamespace(bound=bound)), pools=pools)
+    assert level(l1, plan) == {  # 4 bytes, and 30 where an array may begin next
+        "name": "l1", "limit_bytes": 256, "used_bytes": 136, "planned_bytes": 36, "runtime_bytes": 100, "inner": True,
+    }  # fmt: skip
+    assert level(l2, plan)["used_bytes"] == 500

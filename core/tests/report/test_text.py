@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilewright.report.text import layer_table, summary
+from tilewright.report.drawing.panels import panels_of_report
+from tilewright.report.text import layer_table, nodes_of, shown_names, summary
 
 
 def _step(number: int, group: str) -> dict[str, Any]:
@@ -75,8 +76,8 @@ def _report(
         "pools": [{**pool, "lower_bound_bytes": bound, "optimal": optimal}],
         "levels": [{"name": "ram", "planned_bytes": used + 8}],  # beside an array that lasts
         "order": {"used_bytes": used, "lower_bound_bytes": order_bound, "optimal": used == order_bound},
-        "away": {"used_bytes": away, "lower_bound_bytes": 1},
-        "constants_away": {"used_bytes": 6 * (away > 0), "lower_bound_bytes": 6},
+        "spilled": {"used_bytes": away, "lower_bound_bytes": 1},
+        "spilled_constants": {"used_bytes": 6 * (away > 0), "lower_bound_bytes": 6},
     }
 
 
@@ -93,10 +94,41 @@ def test_what_is_free_is_left_by_all_arrays_of_a_memory() -> None:
     assert "64 B  100 B  28 B" in summary(_report(64, 64, 64, limit=100))
 
 
-def test_several_pools_say_what_is_proved_of_the_division_and_of_what_is_away() -> None:
+def test_several_pools_say_what_is_proved_of_the_partition_and_of_what_is_spilled() -> None:
     told = summary(_report(64, 10, None, away=7))
-    assert "lower bound 10; the division among pools is optimal for this order" in told
+    assert "lower bound 10; the partition among pools is optimal for this order" in told
     assert "not in their first pool: 7 B of buffers; at least 1 B" in told
     assert "not in their first pool: 6 B of constants; no plan has less\n" in told + "\n"
     assert "1 B of buffers; no plan has less for this order" in summary(_report(64, 10, None, away=1))
     assert "gap 540.0 %" in summary(_report(64, 10, None, optimal=False))
+
+
+LAYERS = [f"model/activation_{k}/Relu;model/bn_{k}/Fused;model/conv/Conv2D" for k in range(3)]
+
+
+def report_of_layers() -> dict[str, Any]:
+    steps = [
+        {"id": k, "name": f"{name}_prequant", "op": "QConv", "onnx_nodes": [f"{name}_prequant", "d"], "outputs": []}
+        for k, name in enumerate(LAYERS)
+    ]
+    buffers = [
+        {"name": name, "kind": "activation", "pool": "ram", "offset_bytes": 8 * k, "size_bytes": 8, "first_step": k,
+         "last_step": k, "values": [name]}
+        for k, name in enumerate(LAYERS)
+    ]  # fmt: skip
+    pool = {"name": "ram", "kind": "ram", "used_bytes": 24, "limit_bytes": None, "lower_bound_bytes": 8}
+    return {"steps": steps, "buffers": buffers, "pools": [{**pool, "optimal": False}]}
+
+
+def test_layers_are_told_apart() -> None:
+    shorts = shown_names(report_of_layers())
+    assert [nodes_of(step, shorts) for step in report_of_layers()["steps"]] == [
+        f"activation_{k}_prequant (+1)" for k in range(3)
+    ]
+
+
+def test_boxes_have_short_labels_and_whole_names() -> None:
+    (panel,) = panels_of_report(report_of_layers())
+    assert [(box.short, box.name) for box in panel.boxes] == [
+        (f"activation_{k}", name) for k, name in enumerate(LAYERS)
+    ]

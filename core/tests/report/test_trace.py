@@ -66,15 +66,15 @@ def test_two_processes_with_named_tracks() -> None:
 def test_every_hop_has_its_track_and_ends_with_the_step() -> None:
     """Copies of two hops go on at the same time: together they may take longer than the step."""
     hops = [
-        {"near": "l2", "copy_cycles": 95.0},
-        {"near": "l1", "copy_cycles": 70.0},
-        {"near": "l0", "copy_cycles": 0.0},
+        {"inner": "l2", "copy_cycles": 95.0},
+        {"inner": "l1", "copy_cycles": 70.0},
+        {"inner": "l0", "copy_cycles": 0.0},
     ]
     first, second = REPORT["steps"]
     timeline = estimated({**REPORT, "steps": [{**first, "hops": hops}, second]})
     copies = [(span.track, span.begin, span.end) for span in timeline.spans if span.track.startswith("copies")]
     assert copies == [("copies of l2", 0, 95), ("copies of l1", 0, 70)]
-    late = {**first, "hops": [{"near": "l1", "copy_cycles": 170.0}]}
+    late = {**first, "hops": [{"inner": "l1", "copy_cycles": 170.0}]}
     assert estimated({**REPORT, "steps": [late, second]}).spans[-2].end == 100
 
 

@@ -53,7 +53,7 @@ def test_values_that_have_no_room_on_the_way_cross_it_in_tiles(grouped: tuple[st
     words = (*grouped, "--set", "home=l3", "--memory", f"l2={l2}")
     steps = json.loads(run("check", *words, "--json", "-").stdout)["steps"]
     outer, inner = next(step["hops"] for step in steps if step["name"] == TOGETHER[-1])
-    assert (outer["far"], inner["far"]) == ("l3", "l2")
+    assert (outer["outer"], inner["outer"]) == ("l3", "l2")
     assert outer["tiles"] > 1
     assert outer["buffer_bytes"] <= int(l2)
     said = run("validate", *words, "--on", "twin", "--sets", "1").output

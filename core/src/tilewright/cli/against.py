@@ -13,7 +13,7 @@ import click
 from tilewright.cli.option import option
 from tilewright.errors import Exit, TilewrightError, typed, usage_error
 from tilewright.report.drawing.labels import shortened
-from tilewright.report.table import Part, Table
+from tilewright.report.plain_text import Part, Table
 
 if TYPE_CHECKING:
     import numpy as np

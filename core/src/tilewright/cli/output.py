@@ -13,8 +13,7 @@ from typing import Any, TextIO
 import click
 
 from tilewright.errors import Diagnostic, demand_no_warnings, usage_error
-from tilewright.report.files import json_text
-from tilewright.report.table import Part, plain
+from tilewright.report.plain_text import Part, json_text, plain
 from tilewright.snapshot.atomic_folder import demand_writable_file, write_file
 
 DUMB = ("", "dumb", "unknown")  # values of TERM: it can do nothing but print

@@ -31,7 +31,7 @@ def trace_flag(command: Command) -> Command:
 
 def write_trace(deployment: Deployment, result: RunResult, file: Path) -> None:
     """The estimate and the measurement in one file. TilewrightError (exit 2) when it cannot be written."""
-    from tilewright.report.files import json_text
+    from tilewright.report.plain_text import json_text
     from tilewright.report.report_json import build_report
     from tilewright.report.trace import build_trace
     from tilewright.snapshot.atomic_folder import write_file

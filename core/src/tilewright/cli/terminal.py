@@ -17,7 +17,7 @@ from rich.table import Table as Drawing
 from rich.text import Text
 from rich.theme import Theme
 
-from tilewright.report.table import Part, Table
+from tilewright.report.plain_text import Part, Table
 
 LOOSE, TIGHT = (2, 10), (1, 7)  # characters between columns, and those that a column of words keeps at least
 COLOURS = Theme(

@@ -18,7 +18,7 @@ from tilewright.deployment import Deployment
 from tilewright.errors import Diagnostic, demand_no_warnings, usage_error
 from tilewright.front_door.keywords import Keywords, options_of
 from tilewright.report.drawing.chart import report_svg
-from tilewright.report.files import report_files
+from tilewright.report.drawing.html import report_files
 from tilewright.report.report_json import build_report
 from tilewright.report.text import layer_table, summary
 

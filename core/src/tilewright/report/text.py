@@ -1,13 +1,15 @@
-"""Knows how a report is shown in a terminal: the verdict, the pools, the layer table. Does not know stages."""
+"""Knows how a report is shown in a terminal: the verdict, the pools, the layer table, and short names of layers.
+Does not know stages.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tilewright.report.names import nodes_of, shown_names
-from tilewright.report.table import Part, Table, plain
-from tilewright.report.time import cost_text, step_time
+from tilewright.ir.short_names import short_names
+from tilewright.report.cycles import cost_text, step_time
+from tilewright.report.plain_text import Part, Table, plain
 
 Report = Mapping[str, Any]
 LASTING = {"state": "state", "resident": "copies of constants"}  # what lasts from run to run, by kind of pool
@@ -30,7 +32,15 @@ def summary_parts(report: Report) -> tuple[Part, ...]:
     rows += [_pool_row(pool, report) for pool in report["pools"]]
     pools = Table(rows=rows, right=(1, 2, 3), indent=2)
     cost = [f"  {said}"] if (said := cost_text(report)) else []
-    return (head, pools, *cost, *_other_orders(report["order"]), *_away(report), *_quantised(model), *_passing(model))
+    return (
+        head,
+        pools,
+        *cost,
+        *_other_orders(report["order"]),
+        *_spilled(report),
+        *_quantised(model),
+        *_streamed(model),
+    )
 
 
 def _quantised(model: Mapping[str, Any]) -> Iterator[Table]:
@@ -45,8 +55,8 @@ def _quantised(model: Mapping[str, Any]) -> Iterator[Table]:
         yield Table(rows=rows, indent=2, headed=False)
 
 
-def _passing(model: Mapping[str, Any]) -> Iterator[Table]:
-    """What arrives and what leaves by rows, and how much of it memory has."""
+def _streamed(model: Mapping[str, Any]) -> Iterator[Table]:
+    """Streamed inputs and outputs, and how many of their rows are buffered."""
     rows = [
         (word, item["name"], streaming_of(item))
         for word, items in (("input", model.get("inputs", ())), ("output", model.get("outputs", ())))
@@ -58,16 +68,17 @@ def _passing(model: Mapping[str, Any]) -> Iterator[Table]:
 
 
 def streaming_of(item: Mapping[str, Any]) -> str:
-    """`arrives in 24 rows of 128 B, 1 at a time; 3 held, 384 B` for an input or output of a report; "" where it is
+    """`arrives in 24 rows of 128 B, 1 at a time; 3 buffered, 384 B` for an input or output of a report; "" where it is
     whole. Inputs of the same turn come together, those of the next after them.
     """
     rows = item.get("rows")
     if rows is None:
         return ""
-    how, turn = "arrives" if rows["way"] == "push" else "is taken", f"; turn {rows['turn']}" if "turn" in rows else ""
-    held = "all" if rows["held"] == rows["count"] else f"{rows['held']:,}"
-    said = f"{how} in {rows['count']:,} rows of {rows['row_bytes']:,} B, {rows['at_once']:,} at a time"
-    return f"{said}; {held} held, {rows['held_bytes']:,} B{turn}"
+    verb = "arrives" if rows["direction"] == "push" else "is taken"
+    turn = f"; turn {rows['turn']}" if "turn" in rows else ""
+    buffered = "all" if rows["buffered_rows"] == rows["count"] else f"{rows['buffered_rows']:,}"
+    text = f"{verb} in {rows['count']:,} rows of {rows['row_bytes']:,} B, {rows['rows_per_call']:,} at a time"
+    return f"{text}; {buffered} buffered, {rows['buffered_bytes']:,} B{turn}"
 
 
 def meaning(item: Mapping[str, Any]) -> str:
@@ -77,9 +88,9 @@ def meaning(item: Mapping[str, Any]) -> str:
     return f"real = {item['scale']:.9g} * {moved}"
 
 
-def _away(report: Report) -> Iterator[str]:
+def _spilled(report: Report) -> Iterator[str]:
     """How much is not where it is preferred, where anything is."""
-    for field, what, over in (("away", "buffers", " for this order"), ("constants_away", "constants", "")):
+    for field, what, over in (("spilled", "buffers", " for this order"), ("spilled_constants", "constants", "")):
         used, bound = report[field]["used_bytes"], report[field]["lower_bound_bytes"]
         if used:
             proof = f"no plan has less{over}" if used == bound else f"at least {bound:,} B"
@@ -162,7 +173,7 @@ def _pool_row(pool: Mapping[str, Any], report: Report) -> tuple[str, str, str, s
     else:
         gap = f", gap {100 * (pool['used_bytes'] - bound) / bound:.1f} %" if bound else ""
         over = "over all orders" if report["order"]["optimal"] else "for this order"
-        proof = f": optimal {over}" if pool["used_bytes"] == bound else f"; the division among pools is optimal {over}"
+        proof = f": optimal {over}" if pool["used_bytes"] == bound else f"; the partition among pools is optimal {over}"
         what = f"activations and scratch (lower bound {bound:,}{proof if pool['optimal'] else gap})"
     return (
         pool["name"],
@@ -171,3 +182,22 @@ def _pool_row(pool: Mapping[str, Any], report: Report) -> tuple[str, str, str, s
         free,
         what,
     )
+
+
+def shown_names(report: Mapping[str, Any]) -> dict[str, str]:
+    """Short names of all steps, of the ONNX node that each stands for first, and of all buffers."""
+    steps = report["steps"]
+    nodes = (first_node(step) for step in steps)
+    buffers = (buffer["name"] for buffer in report.get("buffers", ()))
+    return short_names((*(step["name"] for step in steps), *nodes, *buffers))
+
+
+def first_node(step: Mapping[str, Any]) -> str:
+    """The first ONNX node that a step stands for."""
+    return str((step["onnx_nodes"] or [step["name"]])[0])
+
+
+def nodes_of(step: Mapping[str, Any], shorts: Mapping[str, str]) -> str:
+    """The first of them, and how many more."""
+    more = len(step["onnx_nodes"]) - 1
+    return shorts[first_node(step)] + (f" (+{more})" if more > 0 else "")

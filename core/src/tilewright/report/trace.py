@@ -44,7 +44,7 @@ def estimated(report: Mapping[str, Any]) -> Timeline:
     for index, step in enumerate(report["steps"]):
         cycles = step["cycles"]
         total = round(cycles["total"])
-        copies = [(f"copies of {hop['near']}", hop["copy_cycles"]) for hop in step.get("hops", ())]
+        copies = [(f"copies of {hop['inner']}", hop["copy_cycles"]) for hop in step.get("hops", ())]
         parts = ((STEPS, total), (CORES, cycles.get("compute")), *(copies or [("copies", cycles.get("copy"))]))
         spans.extend(
             TimeSpan(track=track, name=step["name"], step=step["name"], begin=now, end=now + min(round(length), total))
@@ -72,7 +72,7 @@ def _levels(buffers: Sequence[Mapping[str, Any]], step: int, cycle: int) -> Iter
 
 
 def _emptied(levels: Sequence[Level], cycle: int) -> Iterator[Level]:
-    for memory in sorted({one.memory for one in levels}):
+    for memory in sorted({level.memory for level in levels}):
         yield Level(memory=memory, cycle=cycle, used_bytes=0)
 
 

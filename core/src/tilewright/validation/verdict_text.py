@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from tilewright.comparison.outputs import ROUNDED_SHARE
 from tilewright.comparison.verdicts import LARGEST, Drift, OutputVerdict, Verdict
 from tilewright.errors import Exit, TilewrightError
-from tilewright.report.table import Part, Table, plain
+from tilewright.report.plain_text import Part, Table, plain
 
 _FLOATS = "a share of its size, of the usual size in the output, or of 1, whichever is largest"
 _INTEGERS = "one step of up to 16 bits, none of wider integers and booleans"

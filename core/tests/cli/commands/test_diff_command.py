@@ -26,7 +26,7 @@ def _runner(capsys: pytest.CaptureFixture[str]) -> Ran:
 
 def _report(file: Path, used: int, cycles: int, kernel: str = "portable.conv") -> Path:
     report = {
-        "schema": "https://tilewright.dev/schema/report-1.json",
+        "schema": "https://tilewright.dev/schema/report-2.json",
         "pools": [
             {"name": "sram", "kind": "ram", "used_bytes": used},
             {"name": "flash", "kind": "const", "used_bytes": 9},

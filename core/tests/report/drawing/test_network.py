@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 from xml.etree import ElementTree
 
@@ -10,7 +11,7 @@ from onnx import TensorProto, helper
 
 from tilewright.deployment import Deployment
 from tilewright.report.drawing.html import report_page
-from tilewright.report.drawing.network import CALLERS, MEMORIES, NOWHERE, network_svg, place_colours
+from tilewright.report.drawing.network import CALLERS, MEMORIES, NOWHERE, lanes_of, network_svg, place_colours
 from tilewright.report.report_json import build_report
 from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.registry import registry_for
@@ -21,7 +22,7 @@ def report() -> dict[str, Any]:
     steps = [
         {"id": number, "name": name, "op": "<Op>", "onnx_nodes": [f"/net/{name}"], "group": group, "inputs": reads,
          "outputs": [{"name": name, "type": "i8", "shape": [1, 8]}], "hops": [{}],
-         "inner": {"b": "tile"} if name == "c" else {}}
+         "internal_values": {"b": "tile"} if name == "c" else {}}
         for number, (name, reads, group) in enumerate([("a", ["x"], "a"), ("b", ["a"], "c"), ("c", ["b", "a"], "c")])
     ]  # fmt: skip
     buffers = [{"name": name, "values": [name], "pool": "ram"} for name in ("x", "a")]
@@ -96,3 +97,41 @@ def test_a_view_is_no_break_in_the_network() -> None:
     built = build_report(Deployment(model, CLUSTER.name, registry=registry_for(CLUSTER)), artifacts=False)
     assert [step["inputs"] for step in built["steps"]] == [["x"], ["a"]]
     assert '<section id="network">' in report_page(built)
+
+
+def report_of_steps(*steps: tuple[str, tuple[str, ...]]) -> dict[str, Any]:
+    """Steps that write what they are called, and what each reads."""
+    told = [{"id": n, "inputs": list(reads), "outputs": [{"name": name}]} for n, (name, reads) in enumerate(steps)]
+    return {"steps": told, "model": {"inputs": [{"name": "x"}], "outputs": []}}
+
+
+def test_a_chain_is_one_lane() -> None:
+    lanes = lanes_of(report_of_steps(("a", ("x",)), ("b", ("a",)), ("c", ("b",))))
+    assert lanes is not None
+    assert [(row.lane, row.writes) for row in lanes.rows] == [(0, ("x",)), (0, ("a",)), (0, ("b",)), (0, ("c",))]
+    assert [(edge.first, edge.last) for edge in lanes.edges] == [(0, 1), (1, 2), (2, 3)]
+
+
+def test_what_waits_keeps_its_lane() -> None:
+    lanes = lanes_of(report_of_steps(("a", ("x",)), ("b", ("a",)), ("c", ("a", "b", "b"))))
+    assert lanes is not None
+    assert [row.lane for row in lanes.rows] == [0, 0, 1, 0]
+    assert lanes.count == 2
+    assert [edge.value for edge in lanes.edges] == ["x", "a", "a", "b"]
+
+
+def test_a_report_that_does_not_say_what_steps_read_has_no_network() -> None:
+    assert lanes_of({"steps": [{"id": 0, "outputs": []}]}) is None
+    assert lanes_of({"steps": []}) is None
+
+
+def test_no_row_stands_in_the_way_of_a_value() -> None:
+    chance = random.Random(5)
+    for _ in range(50):
+        names = ["x", *(f"v{number}" for number in range(30))]
+        steps = [(name, tuple(chance.sample(names[:at], min(at, 2)))) for at, name in enumerate(names) if at]
+        lanes = lanes_of(report_of_steps(*steps))
+        assert lanes is not None
+        for edge in lanes.edges:
+            between = lanes.rows[edge.first + 1 : edge.last]
+            assert lanes.rows[edge.first].lane not in {row.lane for row in between}

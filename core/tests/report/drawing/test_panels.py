@@ -113,7 +113,7 @@ def test_buffers_of_a_report() -> None:
 
 
 def test_rows_held_say_how_many() -> None:
-    rows = {"value": "v1", "held": 3, "of": 28}
+    rows = {"value": "v1", "buffered_rows": 3, "count": 28}
     (found,) = panels_of_report(report({"name": "r", "values": ["v0"], "rows": rows}))
-    assert (found.boxes[0].kind, found.boxes[0].short) == ("rows held", "3 of 28 rows")
+    assert (found.boxes[0].kind, found.boxes[0].short) == ("line buffer", "3 of 28 rows")
     assert found.boxes[0].note == "3 of 28 rows of s1"

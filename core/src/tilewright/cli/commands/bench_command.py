@@ -17,8 +17,8 @@ from tilewright.cli.output import demand_writable_files, progress, say, send_jso
 from tilewright.cli.running import trace_flag, write_trace
 from tilewright.errors import TilewrightError, typed, unsupported_error
 from tilewright.front_door.flag_values import files_read, options_from
-from tilewright.report.table import Table
-from tilewright.report.time import milliseconds, time_text
+from tilewright.report.cycles import milliseconds, time_text
+from tilewright.report.plain_text import Table
 
 if TYPE_CHECKING:
     from tilewright.deployment import Deployment

@@ -32,7 +32,7 @@ def command(json_target: str | None, layers: bool, front: bool, **flags: Any) ->
     """Will MODEL compile for the target, will it fit, and what will it cost? Writes nothing; needs no toolchain."""
     from tilewright.cli.waiting import LESS_MEMORY, PLANNING, working
     from tilewright.deployment import Deployment
-    from tilewright.report.front import front_table, less_memory
+    from tilewright.report.cycles import front_table, less_memory
     from tilewright.report.report_json import build_report
     from tilewright.report.text import layer_parts, summary_parts
 

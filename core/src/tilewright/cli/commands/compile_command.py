@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tilewright.config.options import Options
     from tilewright.deployment import Deployment
     from tilewright.errors import Diagnostic
-    from tilewright.report.table import Part
+    from tilewright.report.plain_text import Part
 
 _OF_ONE = {  # parameters that mean nothing for several models: their prefixes are in the group's file
     "name": "--name",
@@ -186,7 +186,7 @@ def _compile_model(
 ) -> None:
     """One model, from its file or from a value that was saved."""
     from tilewright.deployment import Deployment
-    from tilewright.report.files import report_files
+    from tilewright.report.drawing.html import report_files
     from tilewright.report.report_json import build_report
     from tilewright.report.text import layer_parts, summary_parts
 
@@ -208,7 +208,7 @@ def _compile_group(file: Path, options: Options, wanted: _Wanted) -> None:
     """Every model in a folder of its own, and the memory they share."""
     from tilewright.multi_model.manifest import deployments, group_files, group_report, read_group, shared_pools
     from tilewright.multi_model.shared_pools import soft_warnings
-    from tilewright.report.files import json_text
+    from tilewright.report.plain_text import json_text
 
     group = read_group(file)
     members = deployments(group, options, file.parent)
@@ -224,8 +224,8 @@ def _compile_group(file: Path, options: Options, wanted: _Wanted) -> None:
 
 def _group_parts(report: Mapping[str, Any]) -> Iterator[Part]:
     """What each model takes of every shared pool, and how long it runs where the clock is known."""
-    from tilewright.report.table import Table
-    from tilewright.report.time import time_text
+    from tilewright.report.cycles import time_text
+    from tilewright.report.plain_text import Table
 
     models = report["models"]
     rows = [("pool", "shared", *models)]

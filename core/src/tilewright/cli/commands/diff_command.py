@@ -12,7 +12,7 @@ from tilewright.cli.examples import examples
 from tilewright.cli.option import names_option, option
 from tilewright.cli.output import demand_writable_files, send_result
 from tilewright.errors import Exit, TilewrightError
-from tilewright.report.table import Part, Table
+from tilewright.report.plain_text import Part, Table
 
 
 @click.command(

@@ -9,7 +9,7 @@ import click
 from tilewright.cli.examples import examples
 from tilewright.cli.option import option
 from tilewright.cli.output import hand_over, say, send_json
-from tilewright.report.table import Table
+from tilewright.report.plain_text import Table
 
 if TYPE_CHECKING:
     from tilewright.ir.graphs.operator import Operator

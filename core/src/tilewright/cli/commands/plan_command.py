@@ -17,7 +17,7 @@ from tilewright.cli.verbose import verbose_flag
 from tilewright.config.memory_pools import parse_bytes
 from tilewright.errors import Exit, TilewrightError, memory_error, typed, usage_error
 from tilewright.front_door.flag_values import names_from
-from tilewright.report.table import Part, Table
+from tilewright.report.plain_text import Part, Table
 
 if TYPE_CHECKING:
     from tilewright.ir.plans.allocation import Budget, Problem, Solution

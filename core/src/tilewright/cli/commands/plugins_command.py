@@ -12,7 +12,7 @@ from tilewright.cli.examples import examples
 from tilewright.cli.option import option
 from tilewright.cli.output import say, send_json
 from tilewright.errors import Exit
-from tilewright.report.table import Table
+from tilewright.report.plain_text import Table
 
 if TYPE_CHECKING:
     from tilewright.plugins import PluginReport

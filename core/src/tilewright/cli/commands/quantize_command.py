@@ -19,7 +19,7 @@ from tilewright.cli.option import option
 from tilewright.cli.output import demand_writable_files, progress, send_result
 from tilewright.cli.verbose import verbose_flag
 from tilewright.errors import TilewrightError
-from tilewright.report.table import Part, Table
+from tilewright.report.plain_text import Part, Table
 
 if TYPE_CHECKING:
     from tilewright.quantize.accuracy import Accuracy, ValueLoss

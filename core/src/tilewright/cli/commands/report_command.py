@@ -31,7 +31,7 @@ def command(file: Path, form: str) -> None:
 
 
 def _show(report: dict[str, Any], form: str) -> None:
-    from tilewright.report.front import front_table
+    from tilewright.report.cycles import front_table
     from tilewright.report.text import layer_parts, summary_parts
 
     if form == "text":
@@ -61,7 +61,7 @@ def read_report(file: Path) -> dict[str, Any]:
         raise _no_report("the report is no JSON", str(file), str(error)) from None
     if isinstance(report, dict) and str(report.get("schema", "")).endswith("group-1.json"):
         raise _of_a_group(str(file))
-    if not isinstance(report, dict) or not str(report.get("schema", "")).endswith("report-1.json"):
+    if not isinstance(report, dict) or not str(report.get("schema", "")).endswith("report-2.json"):
         raise _no_report("the file is no tilewright report", str(file))
     return report
 
@@ -87,8 +87,7 @@ def _no_report(message: str, place: str, *details: str) -> TilewrightError:
 
 
 def _markdown(report: dict[str, Any]) -> str:
-    from tilewright.report.names import shown_names
-    from tilewright.report.text import summary
+    from tilewright.report.text import shown_names, summary
 
     shorts = shown_names(report)
     lines = ["```", summary(report), "```", "", "| step | name | operator | kernel | MACs | live bytes |"]

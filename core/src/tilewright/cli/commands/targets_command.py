@@ -10,7 +10,7 @@ import click
 from tilewright.cli.examples import examples
 from tilewright.cli.option import option
 from tilewright.cli.output import say, send_json
-from tilewright.report.table import Table
+from tilewright.report.plain_text import Table
 
 if TYPE_CHECKING:
     from tilewright.ir.machines.platform import Platform

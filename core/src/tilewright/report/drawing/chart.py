@@ -21,7 +21,7 @@ COLOURS = {
     "scratch": "#e5734d",
     "state": "#a678de",
     "tile": "#e8a33d",
-    "rows held": "#58b8a6",
+    "line buffer": "#58b8a6",
     "constant": "#8d99ae",
     "staged": "#6f8fb5",
     "resident": "#b3bccb",

@@ -10,13 +10,12 @@ from typing import Any
 
 from tilewright import __version__
 from tilewright.c_text.templates import template
+from tilewright.report.cycles import cost_text, front_command, point_text, step_time
 from tilewright.report.drawing.chart import LEFT, RIGHT, WIDTH, bottom, chart_svg, kinds, strip_svg
 from tilewright.report.drawing.network import network_svg, place_colours
 from tilewright.report.drawing.panels import Panel, panels_of_report
-from tilewright.report.front import told, what_to_ask
-from tilewright.report.names import nodes_of, shown_names
-from tilewright.report.text import meaning, piece_by_piece, streaming_of
-from tilewright.report.time import cost_text, step_time
+from tilewright.report.plain_text import json_text
+from tilewright.report.text import meaning, nodes_of, piece_by_piece, shown_names, streaming_of
 
 
 def report_page(report: Mapping[str, Any]) -> str:
@@ -59,7 +58,7 @@ def _page(*, title: str, subtitle: str, verdict: str, panels: Sequence[Panel], r
             drawings=[_drawing(panel) for panel in panels],
             kinds=kinds(panels),
             front=_front(report),
-            unasked="" if report is None else what_to_ask(report),
+            unasked="" if report is None else front_command(report),
             ends=[] if report is None else _ends(report["model"]),
             network="" if report is None else network_svg(report),
             places=[] if report is None else place_colours(report).items(),
@@ -134,7 +133,8 @@ def _front(report: Mapping[str, Any] | None) -> list[tuple[str, str, str, bool]]
     """RAM, cycles, what to type, and whether it is this plan; nothing where there is one plan only."""
     points = report.get("front", ()) if report else ()
     rows = [
-        (f"{one['ram_bytes']:,} B", f"{one['more_cycles_percent']:+.1f} %", told(one), one["chosen"]) for one in points
+        (f"{point['ram_bytes']:,} B", f"{point['more_cycles_percent']:+.1f} %", point_text(point), point["chosen"])
+        for point in points
     ]
     return rows if len(rows) > 1 else []
 
@@ -156,3 +156,8 @@ def _facts(report: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     if allocation:
         facts.append(("allocator", f"{allocation['allocator']}, plan of {allocation['found_by']}"))
     return facts
+
+
+def report_files(report: Mapping[str, Any]) -> dict[str, bytes]:
+    """`report.json` and the page that shows it."""
+    return {"report.json": json_text(report).encode(), "report.html": report_page(report).encode()}

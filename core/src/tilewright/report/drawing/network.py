@@ -1,18 +1,18 @@
-"""Knows how a network is drawn: a row for each layer, lines for values in the colour of the memory where they live,
-and a frame around layers that run as one. Does not know the page around it.
+"""Knows how a network is drawn: a row for each layer in the order of execution with a lane for every value that waits,
+lines for values in the colour of the memory where they live, and a frame around layers that run as one.
+Does not know the page around it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from types import MappingProxyType
 from typing import Any
 
 from tilewright.report.drawing.labels import CHARACTER, plain, shortened
-from tilewright.report.drawing.lanes import Edge, Lanes, Row, lanes_of
-from tilewright.report.names import nodes_of, shown_names
-from tilewright.report.text import piece_by_piece
+from tilewright.report.text import nodes_of, piece_by_piece, shown_names
 
 ROW, LANE, EDGE = 30, 18, 18  # pixels: height of a row, width of a lane, margin
 COLUMNS = MappingProxyType({"operator": 150, "name": 250, "shape": 170, "place": 130})
@@ -49,7 +49,7 @@ def place_colours(report: Mapping[str, Any]) -> dict[str, str]:
 def _places(report: Mapping[str, Any]) -> dict[str, str]:
     """Value -> the memory that holds it, or what else there is to say."""
     pools = {value: one["pool"] for one in report["buffers"] for value in one["values"] if one["pool"]}
-    inside = {value for step in report["steps"] for value in step.get("inner", ())}
+    inside = {value for step in report["steps"] for value in step.get("internal_values", ())}
     values = [name for step in report["steps"] for name in step.get("inputs", ())]
     values += [tensor["name"] for step in report["steps"] for tensor in step["outputs"]]
     by = piece_by_piece(report["steps"])
@@ -112,3 +112,72 @@ def _frames(lanes: Lanes, width: int, by: str) -> Iterator[str]:
                 f'<rect class="frame" x="4" y="{y}" width="{width - 8}" height="{height}" rx="8">'
                 f"<title>run as one, {by}</title></rect>"
             )
+
+
+Plain = tuple[Mapping[str, Any] | None, tuple[str, ...], tuple[str, ...]]  # a step, what it reads, what it writes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """An input of the network (`step` None), or a step. What it writes goes down in its lane."""
+
+    step: Mapping[str, Any] | None
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    lane: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    """A value from the row that writes it to one that reads it."""
+
+    value: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lanes:
+    """The whole network. Between the rows of an edge nothing else is in the lane of its first one."""
+
+    rows: tuple[Row, ...]
+    edges: tuple[Edge, ...]
+
+    @property
+    def count(self) -> int:
+        """How many lanes there are."""
+        return 1 + max((row.lane for row in self.rows), default=0)
+
+
+def lanes_of(report: Mapping[str, Any]) -> Lanes | None:
+    """The network of a report; None for one that does not say what steps read, as older ones do not."""
+    steps = report["steps"]
+    if not steps or any("inputs" not in step for step in steps):
+        return None
+    ends = [end["name"] for end in (*report["model"]["inputs"], *report["model"]["outputs"])]
+    written = {tensor["name"] for step in steps for tensor in step["outputs"]}
+    read = {name for step in steps for name in step["inputs"]}
+    entering = sorted(read - written, key=lambda name: (ends.index(name) if name in ends else len(ends), name))
+    plain: list[Plain] = [(None, (), (name,)) for name in entering]
+    plain += [(step, tuple(step["inputs"]), tuple(tensor["name"] for tensor in step["outputs"])) for step in steps]
+    last = {name: number for number, (_, reads, _) in enumerate(plain) for name in reads}
+    rows, busy = list[Row](), list[int]()
+    for number, (step, reads, writes) in enumerate(plain):
+        lane = _free(busy, number)
+        busy[lane : lane + 1] = [max((last.get(name, number) for name in writes), default=number)]
+        rows.append(Row(step=step, reads=reads, writes=writes, lane=lane))
+    return Lanes(rows=tuple(rows), edges=_edges(rows))
+
+
+def _free(busy: Sequence[int], row: int) -> int:
+    """The first lane whose value is read by nobody after `row`, or else a new one."""
+    return next((lane for lane, until in enumerate(busy) if until <= row), len(busy))
+
+
+def _edges(rows: Sequence[Row]) -> tuple[Edge, ...]:
+    makers = {name: number for number, row in enumerate(rows) for name in row.writes}
+    return tuple(
+        Edge(value=name, first=makers[name], last=number)
+        for number, row in enumerate(rows)
+        for name in dict.fromkeys(row.reads)
+    )

@@ -11,9 +11,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from tilewright.ir.short_names import short_names
-from tilewright.report.covered import covered_bytes
-from tilewright.report.names import shown_names
-from tilewright.report.text import LASTING
+from tilewright.report.steps import covered_bytes
+from tilewright.report.text import LASTING, shown_names
 
 if TYPE_CHECKING:
     from tilewright.ir.plans.allocation import Problem, Solution
@@ -169,11 +168,11 @@ def _buffer_box(buffer: Mapping[str, Any], makers: Mapping[str, Mapping[str, Any
     values = [rows["value"]] if rows else buffer["values"]
     nodes = _nodes(makers[value] for value in values if value in makers)
     if rows:
-        short = f"{rows['held']} of {rows['of']} rows"
+        short = f"{rows['buffered_rows']} of {rows['count']} rows"
         nodes = f"{short} of {nodes}"
     return Box(
         name=buffer["name"],
-        kind="rows held" if rows else buffer["kind"],
+        kind="line buffer" if rows else buffer["kind"],
         low=buffer["offset_bytes"],
         high=buffer["offset_bytes"] + buffer["size_bytes"],
         first=0 if buffer["kind"] == "constant" else min(first, last),

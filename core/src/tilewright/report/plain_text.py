@@ -1,9 +1,11 @@
-"""Knows a table, and how it stands in plain text. Does not know what is in it, or how a terminal draws it."""
+"""Knows how results stand as plain text: tables and JSON. Does not know what is in them, or how a terminal draws it."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,3 +41,8 @@ Part = str | Table  # of a text that is shown: lines, or a table
 def plain(parts: Iterable[Part]) -> str:
     """What a pipe gets."""
     return "\n".join(map(str, parts))
+
+
+def json_text(value: Any) -> str:
+    """JSON as everything here is written: sorted keys, two spaces, a final newline."""
+    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"

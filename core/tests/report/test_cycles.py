@@ -1,4 +1,4 @@
-"""How the front of bytes against cycles is told."""
+"""Time is cycles on a clock, and the front says what less memory costs; both say that they are estimates."""
 
 from __future__ import annotations
 
@@ -8,9 +8,43 @@ from typing import Any
 from tilewright.ir.machines.platform import Engine
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.plan.line_buffers.front import FrontPoint
-from tilewright.report.front import front_of, front_table, less_memory, what_to_ask
+from tilewright.report.cycles import (
+    cost_text,
+    front_command,
+    front_of,
+    front_table,
+    less_memory,
+    milliseconds,
+    step_time,
+    time_text,
+)
+from tilewright.report.plain_text import plain
 from tilewright.report.report_json import _front
-from tilewright.report.table import plain
+
+REPORT = {"time": {"clock_hz": 80_000_000, "milliseconds": 12.5, "kind": "estimate"}}
+STEP = {"cycles": {"total": 80_000.0}}
+
+
+def test_cycles_on_a_clock() -> None:
+    assert milliseconds(80_000, 80_000_000) == 1.0
+    assert milliseconds(1, 3_000_000_000) == 0.0
+
+
+def test_it_is_said_with_its_clock_and_its_kind() -> None:
+    assert time_text(REPORT) == "12.5 ms an inference at 80 MHz (estimate)"
+    assert step_time(STEP, REPORT) == "1.000"
+
+
+def test_cycles_are_said_with_and_without_a_clock() -> None:
+    cycles = {"cycles": {"total": 1_000_000, "kind": "estimate"}}
+    assert cost_text(cycles) == "1,000,000 cycles an inference (estimate)"
+    assert cost_text({**cycles, **REPORT}) == "1,000,000 cycles, 12.5 ms an inference at 80 MHz (estimate)"
+    assert cost_text({}) == ""
+
+
+def test_nothing_is_said_without_a_clock() -> None:
+    assert time_text({}) == step_time(STEP, {}) == ""
+
 
 PLAN = FrontPoint(ram_bytes=50_064, cycle_ratio=0.0, chosen=True)
 LIMITED = FrontPoint(ram_bytes=27_456, cycle_ratio=0.021, flags="--memory ram=27456")
@@ -54,7 +88,7 @@ def test_one_point_is_no_table() -> None:
 def test_a_report_without_it_names_the_command_that_shows_it() -> None:
     asked: dict[str, Any] = {"target": {"name": "generic"}}
     assert plain(front_table(asked)) == "memory against cycles: tilewright check MODEL --target generic --front"
-    assert what_to_ask({**asked, "front": []}) == ""
+    assert front_command({**asked, "front": []}) == ""
 
 
 def deployment(near: str, points: tuple[FrontPoint, ...] | None) -> Any:
@@ -66,9 +100,9 @@ def deployment(near: str, points: tuple[FrontPoint, ...] | None) -> Any:
 
 
 def test_it_is_looked_for_only_where_it_is_asked_for() -> None:
-    assert _front(deployment("", None), asked=False) == {}
-    assert _front(deployment("", FRONT), asked=True) == {"front": front_of(FRONT)}
+    assert _front(deployment("", None), wanted=False) == {}
+    assert _front(deployment("", FRONT), wanted=True) == {"front": front_of(FRONT)}
 
 
 def test_where_nothing_can_be_chosen_every_report_says_so() -> None:
-    assert _front(deployment("l1", ()), asked=False) == {"front": []}
+    assert _front(deployment("l1", ()), wanted=False) == {"front": []}

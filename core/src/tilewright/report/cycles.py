@@ -1,0 +1,100 @@
+"""Knows how cycles are told: as time on a clock, and as a front of bytes against cycles (in a report, as a table and as
+a line of a check). Does not know who counted cycles, nor how the front is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tilewright.config.clock import clock_text
+from tilewright.report.plain_text import Part, Table
+
+if TYPE_CHECKING:
+    from tilewright.plan.line_buffers.front import FrontPoint
+
+_WORTH_SAYING = 0.9  # of the plan's bytes, at most
+
+
+def milliseconds(cycles: float, clock_hz: int) -> float:
+    """Of so many cycles, rounded to nanoseconds."""
+    return round(1000 * cycles / clock_hz, 6)
+
+
+def time_text(report: Mapping[str, Any]) -> str:
+    """`0.67 ms an inference at 80 MHz (estimate)`; "" where no clock is known."""
+    time = report.get("time")
+    if not time:
+        return ""
+    return f"{time['milliseconds']:,.3g} ms an inference at {clock_text(time['clock_hz'])} ({time['kind']})"
+
+
+def cost_text(report: Mapping[str, Any]) -> str:
+    """`53,520 cycles, 0.67 ms an inference at 80 MHz (estimate)`; "" where a report says nothing of cycles."""
+    cycles = report.get("cycles")
+    if not cycles:
+        return ""
+    counted = f"{cycles['total']:,} cycles"
+    return f"{counted}, {said}" if (said := time_text(report)) else f"{counted} an inference ({cycles['kind']})"
+
+
+def step_time(step: Mapping[str, Any], report: Mapping[str, Any]) -> str:
+    """Milliseconds of one step, where the report has a clock: else ""."""
+    time = report.get("time")
+    return f"{milliseconds(step['cycles']['total'], time['clock_hz']):.3f}" if time else ""
+
+
+def front_of(points: Sequence[FrontPoint]) -> list[dict[str, Any]]:
+    """For `report.json`: cycles as a percentage more than the fastest kernels take layer by layer."""
+    return [
+        {
+            "ram_bytes": point.ram_bytes,
+            "more_cycles_percent": _percent(point),
+            "flags": point.flags,
+            "chosen": point.chosen,
+        }
+        for point in points
+    ]
+
+
+def front_table(report: Mapping[str, Any]) -> tuple[Part, ...]:
+    """For a terminal; nothing where there is nothing to choose, and what to type where nobody has looked."""
+    if command := front_command(report):
+        return (f"memory against cycles: {command}",)
+    points = report["front"]
+    if len(points) < 2:
+        return ()
+    rows = [("RAM", "cycles", "with")]
+    rows += [
+        (f"{point['ram_bytes']:,} B", f"{point['more_cycles_percent']:+.1f} %", point_text(point)) for point in points
+    ]
+    return "memory against cycles over layer by layer (estimates)", Table(rows=rows, right=(0, 1), indent=2)
+
+
+def front_command(report: Mapping[str, Any]) -> str:
+    """The command that shows the front of a report that was made without it; "" where it is there."""
+    return "" if "front" in report else f"tilewright check MODEL --target {report['target']['name']} --front"
+
+
+def point_text(point: Mapping[str, Any]) -> str:
+    """What to type for a point of a report."""
+    return "this plan" if point["chosen"] else point["flags"] or "limits of several memories"
+
+
+def less_memory(points: Sequence[FrontPoint], typed: str) -> Iterator[str]:
+    """What a check says where less memory is to be had: bytes and cycles of this plan and of others, all over the same,
+    then what to type. `typed` is what was, as `tilewright check net.onnx --target generic`.
+    """
+    most = _WORTH_SAYING * max((point.ram_bytes for point in points if point.chosen), default=0)
+    smaller = [point for point in points if point.ram_bytes <= most and point.flags.startswith("--optimize")]
+    if not smaller:
+        return
+    plan = next(point for point in points if point.chosen)
+    chosen, *others = (f"{point.ram_bytes:,} B at {_percent(point):+.1f} %" for point in (plan, *smaller))
+    yield f"fits in {chosen}; row by row in {', '.join(others)} (cycles over layer by layer, estimates):"
+    yield from (f"  {typed} {point.flags}" for point in smaller)
+
+
+def _percent(point: FrontPoint) -> float:
+    """Cycles more than the fastest kernels take layer by layer; 0.0 and not -0.0."""
+    return round(100 * point.cycle_ratio, 1) + 0.0
