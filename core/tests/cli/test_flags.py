@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
 import click
 import pytest
+from onnx import TensorProto, helper
 
 from tilewright.cli.commands.check_command import command
-from tilewright.cli.flags import typed_again
+from tilewright.cli.flags import io_flag, memory_flags, typed_again, write_trace
 from tilewright.config.memory_pools import parse_bytes
+from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
+from tilewright.ir.programs.runner import RunResult, Timeline
+from tilewright.testing.cluster import CLUSTER
+from tilewright.testing.registry import registry_for
 
 
 @pytest.mark.parametrize(
@@ -47,3 +57,59 @@ def test_what_is_no_size(text: str) -> None:
 def test_the_same_flags_for_the_next_command(typed: list[str], expected: str) -> None:
     context = command.make_context("check", typed, parent=click.Context(click.Group()))
     assert typed_again(context, leave_out=("json_target", "layers")) == expected
+
+
+def given(*typed: str) -> Mapping[str, Any]:
+    """What a command is called with."""
+    found: dict[str, Any] = {}
+    io_flag("--place-io")(memory_flags(click.Command("one", callback=lambda: None)))
+    command = click.command("one")(memory_flags(io_flag("--place-io")(lambda **flags: found.update(flags))))
+    command.main(list(typed), standalone_mode=False)
+    return found
+
+
+def test_without_flags_everything_is_empty() -> None:
+    found = given()
+    assert set(found) == {
+        *("board", "memory", "pools", "pins", "stages", "states", "io"),
+    }
+    assert not any(found.values())
+
+
+@pytest.mark.parametrize(
+    ("flag", "name"),
+    [
+        ("--memory", "memory"),
+        ("--pool", "pools"),
+        ("--pin", "pins"),
+        ("--stage", "stages"),
+        ("--state", "states"),
+        ("--place-io", "io"),
+    ],
+)
+def test_what_is_said_several_times_is_kept_in_order(flag: str, name: str) -> None:
+    """The first pool is preferred, and the last word about a thing holds: order is meaning."""
+    assert given(flag, "b=1", flag, "a=2", flag, "b=3")[name] == ("b=1", "a=2", "b=3")
+
+
+def test_help_has_every_flag() -> None:
+    command = click.command("one")(memory_flags(lambda **_: None))
+    shown = command.get_help(click.Context(command))
+    flags = {option for one in command.params for option in one.opts}
+    assert {flag for flag in flags if flag not in shown} == set()
+
+
+def deployed() -> Deployment:
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [4, 4]) for name in "xy"]
+    graph = helper.make_graph([helper.make_node("Sigmoid", ["x"], ["y"])], "g", ends[:1], ends[1:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return Deployment(model.SerializeToString(), CLUSTER.name, registry=registry_for(CLUSTER))
+
+
+@pytest.mark.parametrize(("timeline", "told"), [(None, True), (Timeline(spans=()), False)])
+def test_what_the_trace_holds_is_said(
+    timeline: Timeline | None, told: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_trace(deployed(), RunResult(outputs=(), timeline=timeline), tmp_path / "trace.json")
+    assert ("the plan's estimate only" in capsys.readouterr().err) is told
+    assert json.loads((tmp_path / "trace.json").read_text(encoding="utf-8"))["traceEvents"]

@@ -1,4 +1,5 @@
-"""Every flag of every command: an empty value is refused, and so is one of several where one is taken."""
+"""Every flag of every command: an empty value is refused, and so is one of several where one is taken; names that are
+completed are those that installed packages announce; and no line of an example is broken."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import click
 import pytest
 
 from tilewright.cli.main import COMMANDS, tilewright
-from tilewright.cli.option import Flag
+from tilewright.cli.option import Flag, examples, offered
 
 
 def commands() -> Iterator[tuple[tuple[str, ...], click.Command]]:
@@ -88,3 +89,36 @@ def test_a_shell_completes_what_is_being_written() -> None:
     assert command is not None
     context = command.make_context("compile", ["-o", "", "-o", "b"], resilient_parsing=True)
     assert context.params["folder"] == Path("b")
+
+
+def names(kind: str, incomplete: str, *more: str) -> list[tuple[Any, ...]]:
+    nothing: Any = None
+    return [
+        (one.value, one.help) for one in offered(kind, *more)(click.Context(click.Command("x")), nothing, incomplete)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "incomplete", "expected"),
+    [
+        ("tiler", "m", [("max", "tilewright"), ("min", "tilewright")]),
+        ("runner", "twin-", [("twin-race", "tilewright")]),
+        ("tiler", "nobody", []),
+    ],
+)
+def test_they_begin_with_what_was_typed(kind: str, incomplete: str, expected: list[tuple[str, str]]) -> None:
+    assert [one for one in names(kind, incomplete) if one[1] == "tilewright"] == expected
+
+
+def test_names_that_are_no_plugins() -> None:
+    assert ("generated", None) in names("tiler", "gen", "generated")
+
+
+LONG_LINE = "check " + "word " * 30 + "end"
+
+
+def test_no_line_is_broken() -> None:
+    command = click.Command("one", epilog=examples("check a.onnx", LONG_LINE))
+    *_, head, first, second = command.get_help(click.Context(command)).splitlines()
+    assert head.strip() == "Examples:"
+    assert (first.strip(), second.strip()) == ("tilewright check a.onnx", f"tilewright {LONG_LINE}")

@@ -1,6 +1,4 @@
-"""Knows the flags that several commands share.
-Does not know the commands.
-"""
+"""Knows the flags that several commands share, and the file that `--trace` writes. Does not know the commands."""
 
 from __future__ import annotations
 
@@ -8,16 +6,20 @@ import shlex
 from collections.abc import Callable, Sequence
 from functools import reduce
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
-from tilewright.cli.completing import offered
-from tilewright.cli.memory_flags import memory_flags
-from tilewright.cli.option import option
-from tilewright.cli.verbose import verbose_flag
+from tilewright.cli.log_display import verbose_flag
+from tilewright.cli.option import offered, option
+from tilewright.cli.output import progress
 
+if TYPE_CHECKING:
+    from tilewright.deployment import Deployment
+    from tilewright.ir.programs.runner import RunResult
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 _NETWORK = (
     option("-n", "--name", default="", metavar="PREFIX", help="C prefix of every symbol. Default: the file's name."),
     option(
@@ -41,6 +43,46 @@ _NETWORK = (
         metavar="TYPE|NAME=TYPE",
         help="Inputs and outputs are handed over as the integers they are quantised to (int8, uint8, int16, "
         "uint16); or one of them is. Default: as in the model.",
+    ),
+)
+_MEMORIES = (
+    option(
+        "--board",
+        type=click.Path(path_type=Path),
+        metavar="FILE.toml|NAME",
+        help="Memories of your board instead of the target's own: described in a file, or by an installed package.",
+    ),
+    option("--memory", multiple=True, metavar="NAME=BYTES", help="Hard limit of a memory, as 65536 or 64K."),
+    option(
+        "--pool",
+        "pools",
+        multiple=True,
+        metavar="NAME:SIZE[,...]",
+        help="A memory instead of the target's; the first is preferred. Further: ro (constants), soft (may be "
+        "exceeded, with a warning), section=.NAME, base=0x..., ENGINE=rw|ro|none.",
+    ),
+)
+_CONTENTS = (
+    option(
+        "--pin",
+        "pins",
+        multiple=True,
+        metavar="PATTERN=POOL|FILE.json",
+        help="Keep a tensor, layer or weight in a memory; or decisions that were exported.",
+    ),
+    option(
+        "--stage",
+        "stages",
+        multiple=True,
+        metavar="PATTERN=POOL[,when=init|use]|auto",
+        help="Copy constants to a faster memory, once (init) or before each use; auto: where the costs favour it.",
+    ),
+    option(
+        "--state",
+        "states",
+        multiple=True,
+        metavar="OUT:IN[=VALUE]",
+        help="An output that is an input of the next run; VALUE (a number or FILE.npy) is what that is at first.",
     ),
 )
 _SEARCH = (
@@ -149,7 +191,7 @@ def layout_flag(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def model_flags(command: Callable[..., Any]) -> Callable[..., Any]:
     """MODEL, --target and everything that changes what is planned."""
-    return _what(required=True)(plan_flags(command))
+    return _model_and_target(required=True)(plan_flags(command))
 
 
 def model_or_group_flags(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -160,10 +202,10 @@ def model_or_group_flags(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="FILE.toml",
         help="Several models in one program, sharing memory, instead of MODEL and --target.",
     )
-    return _what(required=False)(group(plan_flags(command)))
+    return _model_and_target(required=False)(group(plan_flags(command)))
 
 
-def _what(*, required: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _model_and_target(*, required: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         target = option(
             "-t",
@@ -206,3 +248,56 @@ def typed_again(context: click.Context, leave_out: Sequence[str]) -> str:
         for item in value if isinstance(value, tuple) else (value,):
             words += [*flag, str(item)]
     return shlex.join(words)
+
+
+def memory_flags(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Which memories there are, and what is in them."""
+    return reduce(lambda made, flag: flag(made), reversed((*_MEMORIES, *_CONTENTS)), command)
+
+
+def io_flag(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Where inputs and outputs live. `validate` needs --io for its vectors, and names this flag otherwise."""
+    return option(
+        *names,
+        "io",
+        multiple=True,
+        metavar="pool|user|push|pull|NAME=...",
+        help="Inputs and outputs live in the plan (pool, the default) or in the caller's memory (user), or inputs "
+        "arrive in rows (push), or outputs are taken in rows (pull); NAME=... is about one of them.",
+    )
+
+
+def runner_flag(command: Command) -> Command:
+    """`--on RUNNER`."""
+    return option(
+        "--on",
+        "runner_name",
+        default="",
+        metavar="RUNNER",
+        help="Where to run; default: the target's first.",
+        shell_complete=offered("runner"),
+    )(command)
+
+
+def trace_flag(command: Command) -> Command:
+    """`--trace FILE.json`."""
+    return option(
+        "--trace",
+        "trace_file",
+        type=click.Path(path_type=Path),
+        metavar="FILE.json",
+        help="Write a trace for ui.perfetto.dev: the plan's estimate, and what the runner measured if it has a clock.",
+    )(command)
+
+
+def write_trace(deployment: Deployment, result: RunResult, file: Path) -> None:
+    """The estimate and the measurement in one file. TilewrightError (exit 2) when it cannot be written."""
+    from tilewright.report.plain_text import json_text
+    from tilewright.report.report_json import build_report
+    from tilewright.report.trace import build_trace
+    from tilewright.snapshot.atomic_folder import write_file
+
+    if result.timeline is None:
+        progress("the runner has no clock: the trace holds the plan's estimate only")
+    trace = build_trace(build_report(deployment, artifacts=False), result.timeline, result.clock)
+    write_file(file, json_text(trace).encode())

@@ -13,8 +13,7 @@ from typing import NoReturn
 import click
 
 from tilewright import __version__
-from tilewright.cli.examples import examples
-from tilewright.cli.option import option
+from tilewright.cli.option import examples, option
 from tilewright.errors import Exit, TilewrightError, typed, usage_error
 
 # Objects made between two looks for cycles, of which values have none. Looks at every 700 took a tenth of it all, at

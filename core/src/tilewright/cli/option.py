@@ -1,5 +1,5 @@
-"""Knows what every flag of every command takes: one value, unless it is a list, and never an empty one.
-Does not know any flag.
+"""Knows how commands declare flags: each takes one value, unless it is a list, and never an empty one; which names a
+shell completes; and how examples stand in a help. Does not know any flag or command.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
 from tilewright.errors import TilewrightError, typed, usage_error
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
 def option(*names: str, **settings: Any) -> Callable[[Command], Command]:
@@ -89,3 +91,31 @@ class NamesFlag(Flag):
 
     def _one_of(self, given: list[str], context: click.Context) -> str:
         return ",".join(given)
+
+
+def offered(kind: str, *more: str) -> Completer:
+    """Completes names of that kind (`platform`, `allocator`, `tiler`, `runner`) that installed packages announce, with
+    the package of each, and `more`. Imports none of them.
+    """
+
+    def complete(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from tilewright.plugins.catalogue import discover
+
+        packages = {
+            offer.name: package.name
+            for package in discover().packages
+            for offer in package.offers
+            if offer.kind == kind
+        }
+        return [
+            CompletionItem(name, help=packages.get(name))
+            for name in sorted({*packages, *more})
+            if name.startswith(incomplete)
+        ]
+
+    return complete
+
+
+def examples(*lines: str) -> str:
+    """An epilog for click, which breaks no line of it. Each line is what is typed after `tilewright`."""
+    return "\n".join(("\b", "Examples:", *(f"  tilewright {line}" for line in lines)))

@@ -54,7 +54,7 @@ class HostRunner:
 
     name: str = "host"
     summary: str = "this machine, with the C compiler found (CC, cc, gcc, clang, or the ziglang wheel)"
-    counts_nothing: bool = True  # a time of this machine says nothing about another
+    counts: tuple[str, ...] = ()  # a time of this machine says nothing about another
     compile_seconds: float = 600.0
     run_seconds: float = 600.0
 

@@ -58,6 +58,7 @@ class TwinRunner:
 
     name: str = "twin"
     summary: str = "a twin of the target on this machine: guarded memories, late copies, cores in every order, a clock"
+    counts: tuple[str, ...] = ("cycles",)
     seeds: tuple[int, ...] = (0, 1, 2)
     modes: tuple[str, ...] = ("lazy", "eager")
     dma_core: bool = False  # data is moved by one more core, whatever the platform says

@@ -33,8 +33,13 @@ def test_text_and_json_say_the_same(run: Any) -> None:
 
     assert of("compiler") == found["compilers"]
     assert [line.split(":")[0] for line in of("allocator")] == [one["name"] for one in found["allocators"]]
-    assert of("runner") == [f"{one['name']}: {one['missing'] or 'ready'}" for one in found["runners"]]
-    assert {"host", "twin"} <= {one["name"] for one in found["runners"]}
+    runners = {runner["name"]: runner for runner in found["runners"]}
+    assert [line.split("; counts ")[0] for line in of("runner")] == [
+        f"{name}: {runner['missing'] or 'ready'}" for name, runner in runners.items()
+    ]
+    counts = {line.split(":")[0]: line.rpartition("; counts ")[2] for line in of("runner")}
+    assert (counts["host"], runners["host"]["counts"]) == ("nothing", [])
+    assert (counts["twin"], runners["twin"]["counts"]) == ("cycles", ["cycles"])
     assert {"greedy-by-size", "best-fit"} <= {one["name"] for one in found["allocators"]}
 
 
@@ -43,16 +48,23 @@ def test_what_cannot_be_loaded_is_said_and_the_rest_too(run: Any, monkeypatch: p
     def load(wanted: tuple[str, str]) -> Any:
         if wanted[1] == "broken":
             raise plugin_error("TW8003", "its package is broken")
-        return SimpleNamespace(runners={"well": SimpleNamespace(available=lambda: "install that")}, allocators={})
+        runners = {
+            "well": SimpleNamespace(
+                name="well", summary="", run=None, available=lambda: "install that", counts=("instructions", "cycles")
+            ),
+            "silent": SimpleNamespace(name="silent", summary="", run=None, available=lambda: None),
+        }
+        return SimpleNamespace(runners=runners, allocators={})
 
-    names = {"runner": ("broken", "well"), "allocator": ("broken",)}
+    names = {"runner": ("broken", "silent", "well"), "allocator": ("broken",)}
     monkeypatch.setattr("tilewright.plugins.load_named", load, raising=False)
     monkeypatch.setattr("tilewright.plugins.discover", lambda: SimpleNamespace(names=names.get), raising=False)
     monkeypatch.setattr("tilewright.plugins.examine_all", lambda: (), raising=False)
     said = run("doctor")
     assert said.code == 0
-    assert said.out.splitlines()[-3:] == [
+    assert said.out.splitlines()[-4:] == [
         "allocator  broken: its package is broken",
         "runner     broken: its package is broken",
-        "runner     well: install that",
+        "runner     silent: ready",
+        "runner     well: install that; counts instructions and cycles",
     ]

@@ -9,7 +9,7 @@ import numpy as np
 
 from tilewright.builtin import tilewright_runners
 from tilewright.emit import EmitOptions
-from tilewright.ir.programs.runner import Job, Runner, RunResult, Timeline, TimeSpan, counts_nothing
+from tilewright.ir.programs.runner import Job, Runner, RunResult, Timeline, TimeSpan, counted_units
 
 
 class Still:
@@ -29,11 +29,10 @@ def test_whatever_has_the_four_is_a_runner() -> None:
     assert all(isinstance(runner, Runner) for runner in runners) and {"host", "twin"} <= {one.name for one in runners}
 
 
-def test_one_that_counts_nothing_may_say_so() -> None:
-    runners = {one.name: one for one in tilewright_runners()}
-    assert counts_nothing(runners["host"])
-    assert not counts_nothing(runners["twin"])
-    assert not counts_nothing(Still())
+def test_a_runner_may_say_what_it_counts() -> None:
+    units = {runner.name: counted_units(runner) for runner in tilewright_runners()}
+    assert (units["host"], units["twin"]) == ((), ("cycles",))
+    assert counted_units(Still()) is None
 
 
 def test_jobs_and_answers_compare_without_their_arrays(toy: Any) -> None:

@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tilewright.cli.completing import offered
-from tilewright.cli.examples import examples
-from tilewright.cli.flags import model_flags
-from tilewright.cli.memory_flags import io_flag
-from tilewright.cli.option import option
+from tilewright.cli.flags import io_flag, model_flags, runner_flag, trace_flag, write_trace
+from tilewright.cli.log_display import PLANNING, RUNNING, working
+from tilewright.cli.option import examples, option
 from tilewright.cli.output import demand_writable_files, progress, say, send_json, show_diagnostics
-from tilewright.cli.running import trace_flag, write_trace
 from tilewright.errors import TilewrightError, typed, unsupported_error
 from tilewright.front_door.flag_values import files_read, options_from
 from tilewright.report.cycles import milliseconds, time_text
@@ -36,14 +33,7 @@ TOGETHER = "-"  # in the place of counts that only the whole group has
 )
 @model_flags
 @io_flag("--io")
-@option(
-    "--on",
-    "runner_name",
-    default="",
-    metavar="RUNNER",
-    help="Where to run; default: the target's first.",
-    shell_complete=offered("runner"),
-)
+@runner_flag
 @trace_flag
 @option("--json", "json_target", metavar="FILE|-", help="Write the counts as JSON.")
 def command(runner_name: str, trace_file: Path | None, json_target: str | None, **flags: Any) -> None:
@@ -51,15 +41,14 @@ def command(runner_name: str, trace_file: Path | None, json_target: str | None, 
 
     What is counted depends on the runner: instructions or cycles, and the most stack that was in use.
     """
-    from tilewright.cli.waiting import PLANNING, RUNNING, working
     from tilewright.deployment import Deployment
-    from tilewright.ir.programs.runner import counts_nothing
+    from tilewright.ir.programs.runner import counted_units
     from tilewright.validation.runner_choice import ready_runner
 
     demand_writable_files(json_target, trace_file, read=files_read(flags))
     deployment = Deployment(flags["model"], flags["target"], options_from(flags))
     runner = ready_runner(deployment, runner_name)
-    if counts_nothing(runner):
+    if counted_units(runner) == ():
         raise _uncounted(runner)
     with working(PLANNING):
         deployment.compile()

@@ -6,10 +6,9 @@ from typing import Any
 
 import click
 
-from tilewright.cli.examples import examples
-from tilewright.cli.flags import model_flags, program_typed, typed_again
-from tilewright.cli.memory_flags import io_flag
-from tilewright.cli.option import option
+from tilewright.cli.flags import io_flag, model_flags, program_typed, typed_again
+from tilewright.cli.log_display import LESS_MEMORY, PLANNING, working
+from tilewright.cli.option import examples, option
 from tilewright.cli.output import demand_writable_files, say, send_json, show_diagnostics
 from tilewright.front_door.flag_values import files_read, options_from
 
@@ -30,7 +29,6 @@ _SHOWN = ("json_target", "layers", "front")  # parameters that change what is sh
 @option("--front", is_flag=True, help="Show memory against cycles: this plan, others, and what to type for them.")
 def command(json_target: str | None, layers: bool, front: bool, **flags: Any) -> None:
     """Will MODEL compile for the target, will it fit, and what will it cost? Writes nothing; needs no toolchain."""
-    from tilewright.cli.waiting import LESS_MEMORY, PLANNING, working
     from tilewright.deployment import Deployment
     from tilewright.report.cycles import front_table, less_memory
     from tilewright.report.report_json import build_report

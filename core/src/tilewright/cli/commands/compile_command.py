@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 from click.core import ParameterSource
 
-from tilewright.cli.examples import examples
-from tilewright.cli.flags import layout_flag, model_or_group_flags
-from tilewright.cli.memory_flags import io_flag
-from tilewright.cli.option import names_option, option
+from tilewright.cli.flags import io_flag, layout_flag, model_or_group_flags
+from tilewright.cli.option import examples, names_option, option
 from tilewright.cli.output import demand_apart, demand_writable_files, hand_over, progress, send_json, show_diagnostics
 from tilewright.errors import usage_error
 from tilewright.front_door.flag_values import exporters_from, files_read, options_from
@@ -57,7 +55,7 @@ class _Wanted:
 
     def waiting(self) -> AbstractContextManager[None]:
         """While a plan is searched."""
-        from tilewright.cli.waiting import PLANNING, working
+        from tilewright.cli.log_display import PLANNING, working
 
         return working("" if self.quiet else PLANNING)
 

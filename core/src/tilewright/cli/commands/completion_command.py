@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from tilewright.cli.examples import examples
+from tilewright.cli.option import examples
 from tilewright.cli.output import hand_over
 
 SHELLS = ("bash", "zsh", "fish")

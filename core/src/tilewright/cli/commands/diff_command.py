@@ -8,8 +8,7 @@ from typing import Any
 import click
 
 from tilewright.cli.commands.report_command import complete, read_report
-from tilewright.cli.examples import examples
-from tilewright.cli.option import names_option, option
+from tilewright.cli.option import examples, names_option, option
 from tilewright.cli.output import demand_writable_files, send_result
 from tilewright.errors import Exit, TilewrightError
 from tilewright.report.plain_text import Part, Table

@@ -10,8 +10,7 @@ from typing import Any
 import click
 
 from tilewright import __version__
-from tilewright.cli.examples import examples
-from tilewright.cli.option import option
+from tilewright.cli.option import examples, option
 from tilewright.cli.output import say, send_json
 
 
@@ -31,12 +30,14 @@ def command(json_target: str | None) -> None:
     for allocator in findings["allocators"]:
         say(f"allocator  {allocator['name']}: {allocator['summary']}")
     for runner in findings["runners"]:
-        say(f"runner     {runner['name']}: {runner['missing'] or 'ready'}")
+        counts = "" if runner["counts"] is None else f"; counts {' and '.join(runner['counts']) or 'nothing'}"
+        say(f"runner     {runner['name']}: {runner['missing'] or 'ready'}{counts}")
     return None
 
 
 def _findings() -> dict[str, Any]:
     from tilewright.plugins import examine_all
+    from tilewright.runners.toolchain import describe_compilers
 
     return {
         "tilewright": __version__,
@@ -47,7 +48,7 @@ def _findings() -> dict[str, Any]:
             {"package": item.package, "version": item.version, "status": item.status, "detail": item.detail}
             for item in examine_all()
         ],
-        "compilers": _compilers(),
+        "compilers": list(describe_compilers()),
         "allocators": _allocators(),
         "runners": _runners(),
     }
@@ -57,14 +58,8 @@ def _needed() -> list[str]:
     """The packages that tilewright does not work without, as its metadata has them."""
     from packaging.requirements import Requirement
 
-    found = [Requirement(line) for line in importlib.metadata.requires("tilewright") or ()]
-    return [one.name for one in found if one.marker is None or "extra" not in str(one.marker)]
-
-
-def _compilers() -> list[str]:
-    from tilewright.runners.toolchain import describe_compilers
-
-    return list(describe_compilers())
+    requirements = [Requirement(line) for line in importlib.metadata.requires("tilewright") or ()]
+    return [item.name for item in requirements if item.marker is None or "extra" not in str(item.marker)]
 
 
 def _allocators() -> list[dict[str, str]]:
@@ -72,23 +67,26 @@ def _allocators() -> list[dict[str, str]]:
     from tilewright.errors import TilewrightError
     from tilewright.plugins import discover, load_named
 
-    found = []
+    findings = []
     for name in discover().names("allocator"):
         try:
-            found.append({"name": name, "summary": load_named(("allocator", name)).allocators[name].summary})
+            findings.append({"name": name, "summary": load_named(("allocator", name)).allocators[name].summary})
         except TilewrightError as error:
-            found.append({"name": name, "summary": error.message})
-    return found
+            findings.append({"name": name, "summary": error.message})
+    return findings
 
 
-def _runners() -> list[dict[str, str | None]]:
+def _runners() -> list[dict[str, Any]]:
+    """Each with what it misses, and what it counts, where it says that."""
     from tilewright.errors import TilewrightError
+    from tilewright.ir.programs.runner import counted_units
     from tilewright.plugins import discover, load_named
 
-    found = []
+    findings: list[dict[str, Any]] = []
     for name in discover().names("runner"):
         try:
-            found.append({"name": name, "missing": load_named(("runner", name)).runners[name].available()})
+            runner = load_named(("runner", name)).runners[name]
+            findings.append({"name": name, "missing": runner.available(), "counts": counted_units(runner)})
         except TilewrightError as error:
-            found.append({"name": name, "missing": error.message})
-    return found
+            findings.append({"name": name, "missing": error.message, "counts": None})
+    return findings

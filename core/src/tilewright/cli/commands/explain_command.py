@@ -7,7 +7,7 @@ import textwrap
 
 import click
 
-from tilewright.cli.examples import examples
+from tilewright.cli.option import examples
 from tilewright.cli.output import say
 from tilewright.errors import typed, usage_error
 

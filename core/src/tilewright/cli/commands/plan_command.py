@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tilewright.cli.examples import examples
-from tilewright.cli.option import names_option, option
+from tilewright.cli.log_display import verbose_flag, working
+from tilewright.cli.option import examples, names_option, option
 from tilewright.cli.output import complain, demand_writable_files, progress, send_json, send_result
-from tilewright.cli.verbose import verbose_flag
 from tilewright.config.memory_pools import parse_bytes
 from tilewright.errors import Exit, TilewrightError, memory_error, typed, usage_error
 from tilewright.front_door.flag_values import names_from
@@ -77,7 +76,6 @@ def command(
     Exit 5 when it is proved that no plan fits, 10 when none was found within the budget, 8 when an allocator failed.
     """
     from tilewright.allocate.problems.problem_files import problem_json, read_problem, solution_csv
-    from tilewright.cli.waiting import working
     from tilewright.ir.plans.allocation import Budget
     from tilewright.snapshot.atomic_folder import write_file
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tilewright.cli.examples import examples
-from tilewright.cli.option import option
+from tilewright.cli.option import examples, option
 from tilewright.cli.output import say, send_json
 from tilewright.errors import Exit
 from tilewright.report.plain_text import Table

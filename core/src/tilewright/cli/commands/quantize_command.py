@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from tilewright.cli.examples import examples
 from tilewright.cli.flags import external_flag, limit_flag
-from tilewright.cli.option import option
+from tilewright.cli.log_display import verbose_flag, working
+from tilewright.cli.option import examples, option
 from tilewright.cli.output import demand_writable_files, progress, send_result
-from tilewright.cli.verbose import verbose_flag
 from tilewright.errors import TilewrightError
 from tilewright.report.plain_text import Part, Table
 
@@ -83,7 +82,6 @@ def command(
     json_target: str | None,
 ) -> None:
     """Quantise the float network MODEL to int8 with samples, and compare both. Needs `tilewright[quantize]`."""
-    from tilewright.cli.waiting import working
     from tilewright.frontend.reading.model_digest import files_beside
     from tilewright.quantize.accuracy import accuracy, largest_losses
     from tilewright.quantize.samples import read_samples

@@ -12,8 +12,7 @@ from typing import Any
 
 import click
 
-from tilewright.cli.examples import examples
-from tilewright.cli.option import option
+from tilewright.cli.option import examples, option
 from tilewright.cli.output import hand_over, say
 from tilewright.errors import TilewrightError, usage_error
 

@@ -13,13 +13,10 @@ import click
 from click.core import ParameterSource
 
 from tilewright.cli.against import against_flag, as_json, compared, demand_agreement, demand_same_io, lines
-from tilewright.cli.completing import offered
-from tilewright.cli.examples import examples
-from tilewright.cli.flags import layout_flag, model_flags
-from tilewright.cli.memory_flags import io_flag
-from tilewright.cli.option import option
+from tilewright.cli.flags import io_flag, layout_flag, model_flags, runner_flag, trace_flag, write_trace
+from tilewright.cli.log_display import PLANNING, RUNNING, working
+from tilewright.cli.option import examples, option
 from tilewright.cli.output import demand_writable_files, progress, send_result, show_diagnostics
-from tilewright.cli.running import trace_flag, write_trace
 from tilewright.errors import Diagnostic, TilewrightError, typed, usage_error
 from tilewright.front_door.flag_values import files_read, options_from
 from tilewright.ir.plans.decisions import IoOwner
@@ -78,14 +75,7 @@ def _named_here(said: _Said) -> _Said:
 )
 @model_flags
 @io_flag("--place-io")
-@option(
-    "--on",
-    "runner_name",
-    default="",
-    metavar="RUNNER",
-    help="Where to run; default: the target's first.",
-    shell_complete=offered("runner"),
-)
+@runner_flag
 @option(
     "--io",
     "vectors",
@@ -112,7 +102,6 @@ def command(
     **flags: Any,
 ) -> None:
     """Build MODEL's generated code, run it, and compare it with the exact numpy reference, step by step."""
-    from tilewright.cli.waiting import PLANNING, RUNNING, working
     from tilewright.deployment import Deployment
     from tilewright.validation.runner_choice import ready_runner
     from tilewright.validation.validation import validate, vectors_of

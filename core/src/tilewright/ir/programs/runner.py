@@ -91,13 +91,17 @@ class Runner(Protocol):
 
 
 @runtime_checkable
-class OnlyRuns(Protocol):
-    """A runner that says beforehand whether it counts nothing, so that nobody builds a program to be counted by it."""
+class CountingRunner(Protocol):
+    """A runner that says beforehand what it counts, so that nobody builds a program for one that counts nothing."""
 
     @property
-    def counts_nothing(self) -> bool: ...
+    def counts(self) -> tuple[str, ...]:
+        """Units: "instructions", "cycles", or none of them."""
+        ...
 
 
-def counts_nothing(runner: Runner) -> bool:
-    """Whether a runner says so. One that does not may still answer with a `RunResult` of kind "none"."""
-    return isinstance(runner, OnlyRuns) and runner.counts_nothing
+def counted_units(runner: Runner) -> tuple[str, ...] | None:
+    """The units that a runner says it counts, () where that is nothing; None for a runner that does not say, whose
+    `RunResult` may still be of kind "none".
+    """
+    return runner.counts if isinstance(runner, CountingRunner) else None

@@ -43,6 +43,7 @@ class QemuRunner:
 
     name: str = "qemu-cortex-m"
     summary: str = "Cortex-M boards emulated by QEMU; counts executed instructions exactly"
+    counts: tuple[str, ...] = ("instructions",)
     optimise: str = "-O2"
     stack_bytes: int = 16384
     compile_seconds: float = 600.0

@@ -38,6 +38,7 @@ class GvsocRunner:
 
     name: str = "gvsoc"
     summary: str = "a cluster simulated by GVSoC, where it is installed: cycles by the machine's own clock"
+    counts: tuple[str, ...] = ("cycles",)
     run_seconds: float | None = None  # None: what the estimate lets expect, and more
 
     def available(self) -> str | None:

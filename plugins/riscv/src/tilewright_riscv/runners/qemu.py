@@ -70,6 +70,7 @@ class QemuRiscvRunner:
 
     name: str = "qemu-riscv32"
     summary: str = "RISC-V harts emulated by QEMU, one for each core and one to move data; counts instructions exactly"
+    counts: tuple[str, ...] = ("instructions",)
     dma_core: bool = True  # otherwise core 0 moves data
     builder: Builder | None = None  # None: the first that is found
     optimise: str = "-O2"

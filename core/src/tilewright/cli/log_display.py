@@ -1,5 +1,5 @@
-"""Knows how somebody who waits at a terminal is told what takes so long: one line on stderr, which changes and is gone
-at the end. Does not know what is done: it shows what the log says.
+"""Knows how the log is shown on stderr while a command runs: all of it with `-v`; or, to who waits at a terminal, its
+newest line, which changes and is gone at the end. Does not know what the log says.
 """
 
 from __future__ import annotations
@@ -7,17 +7,20 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import cycle
 from threading import Event, Thread
+from typing import Any, TypeVar
 
 import click
 
-from tilewright.cli.output import columns_of, moves_on
+from tilewright.cli.option import option
+from tilewright.cli.output import columns_of, moves_on, progress
 from tilewright.ir.log_span import BEGINNING, LOG
 
+Command = TypeVar("Command", bound=Callable[..., Any])
 PLANNING = "planning: choosing kernels, cutting layers into tiles, placing buffers"
 LESS_MEMORY = "planning: looking for a plan in less memory"
 RUNNING = "running: building the program, running it, judging what it computes"
@@ -66,7 +69,7 @@ class _Line:
         """As much of it as one line of the terminal takes."""
         head = f"{spoke} {time.monotonic() - self.started:3.0f} s  {self.text.partition(':')[0]}"
         text = f"{head}: {self.latest.text}" if self.latest.text else head
-        return "".join(one if one.isprintable() else "?" for one in text)[: columns_of(sys.stderr) - 1]
+        return "".join(letter if letter.isprintable() else "?" for letter in text)[: columns_of(sys.stderr) - 1]
 
 
 @contextmanager
@@ -91,3 +94,36 @@ def working(text: str) -> Iterator[None]:
         LOG.setLevel(level)
         line.done.set()
         writer.join()
+
+
+def verbose_flag(command: Command) -> Command:
+    """`-v` for stages and plugins, `-vv` for every pass, proposal and command, too."""
+    return option(
+        "-v",
+        "--verbose",
+        count=True,
+        expose_value=False,
+        callback=_shown,
+        help="Say what runs, and the CPU seconds that it took: stages and plugins; with -vv every pass, proposal and "
+        "command that is started, too.",
+    )(command)
+
+
+def _shown(context: click.Context, _parameter: click.Parameter, count: int) -> None:
+    """Until the command ends: another one in this process says nothing again."""
+    if not count:
+        return
+
+    class Shown(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            progress(self.format(record))
+
+    handler, level = Shown(), LOG.level
+    LOG.addHandler(handler)
+    LOG.setLevel(logging.DEBUG if count > 1 else logging.INFO)
+
+    def restore() -> None:
+        LOG.removeHandler(handler)
+        LOG.setLevel(level)
+
+    context.call_on_close(restore)

@@ -7,18 +7,20 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import click
 import pytest
+from click.testing import CliRunner
 
-from tilewright.cli import waiting
-from tilewright.cli.waiting import working
-from tilewright.ir.log_span import LOG, log_begin
+from tilewright.cli import log_display
+from tilewright.cli.log_display import verbose_flag, working
+from tilewright.ir.log_span import DEBUG, INFO, LOG, log_begin, log_span
 
 WAITS = """
 import sys, time
-from tilewright.cli import waiting
+from tilewright.cli import log_display
 from tilewright.ir.log_span import log_begin
-waiting.PATIENCE_SECONDS = 0.1
-with waiting.working("planning: whatever there is"):
+log_display.PATIENCE_SECONDS = 0.1
+with log_display.working("planning: whatever there is"):
     log_begin("step %d of 9", 7)
     time.sleep(0.5)
     if len(sys.argv) > 1:
@@ -41,7 +43,7 @@ def test_what_takes_long_is_said_once_where_a_line_cannot_change(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(waiting, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(log_display, "PATIENCE_SECONDS", 0.05)
     monkeypatch.setenv("TERM", "dumb")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
     with working(text):
@@ -69,7 +71,7 @@ def test_an_interrupt_clears_it_too(at_terminal: Callable[..., Any]) -> None:
 def test_a_log_that_is_shown_says_more(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     import logging
 
-    monkeypatch.setattr(waiting, "PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr(log_display, "PATIENCE_SECONDS", 0.01)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     handler = logging.NullHandler()
     LOG.addHandler(handler)
@@ -80,3 +82,29 @@ def test_a_log_that_is_shown_says_more(monkeypatch: pytest.MonkeyPatch, capsys: 
     finally:
         LOG.removeHandler(handler)
     assert capsys.readouterr().err == ""
+
+
+@click.command()
+@verbose_flag
+def work() -> None:
+    """Something in two parts."""
+    with log_span(INFO, "outer"):
+        log_begin("nobody sees this")
+        with log_span(DEBUG, "inner %s", "part"):
+            pass
+
+
+@pytest.mark.parametrize(
+    ("flags", "shown"),
+    [
+        ([], []),
+        (["-v"], ["s  outer"]),
+        (["-vv"], ["s  inner part", "s  outer"]),
+        (["--verbose"], ["s  outer"]),
+    ],
+)
+def test_how_much_is_said(flags: list[str], shown: list[str]) -> None:
+    done = CliRunner().invoke(work, flags)
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert [line.split(maxsplit=1)[1] for line in done.stderr.splitlines()] == shown
+    assert (LOG.handlers, LOG.level) == ([], 0)
