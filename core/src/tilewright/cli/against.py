@@ -53,10 +53,10 @@ def demand_same_io(deployment: Deployment, runtime: str | None) -> None:
 
 
 def compared(
-    deployment: Deployment, given: Sequence[VectorSet], ran: RunResult, runtime: str
+    deployment: Deployment, vectors: Sequence[VectorSet], ran: RunResult, runtime: str
 ) -> tuple[NodeAgreement, ...]:
     """What was run, against what `runtime` computes from the same inputs and the same state."""
-    from tilewright.comparison.agreement import agreements
+    from tilewright.comparison.agreement import agreements as node_agreements
     from tilewright.comparison.other_runtime import values_from
     from tilewright.comparison.outputs import rounds
     from tilewright.frontend.reading.embedded import embedded
@@ -64,21 +64,21 @@ def compared(
 
     ours = [{**_whole(values), **outputs} for values, outputs in zip(ran.values, ran.outputs, strict=True)]
     names = {name for values in ours for name in values}
-    asked = deployment.options
-    reading = ImportOptions(allow_external=asked.allow_external, limits=limits_with(asked.limits))
-    whole = embedded(deployment.model, reading)  # and no other file is read
-    theirs = values_from(runtime, whole, names, _frames(deployment, given, ours))
+    options = deployment.options
+    reading = ImportOptions(allow_external=options.allow_external, limits=limits_with(options.limits))
+    model = embedded(deployment.model, reading)  # and no other file is read
+    theirs = values_from(runtime, model, names, _frames(deployment, vectors, ours))
     _demand_same_forms(deployment.outputs, ours, theirs, runtime)
-    return agreements(deployment.scheduled.bound.graph, ours, theirs, rounds=rounds(deployment.imported.graph))
+    return node_agreements(deployment.scheduled.bound.graph, ours, theirs, rounds=rounds(deployment.imported.graph))
 
 
 def _demand_same_forms(
     outputs: Collection[str], ours: Sequence[Mapping[str, Array]], theirs: Sequence[Mapping[str, Array]], runtime: str
 ) -> None:
     """TW6004 (exit 6) where an output of the model has another type or shape there: nothing would be compared."""
-    for one, other in zip(ours, theirs, strict=True):
+    for mine, other in zip(ours, theirs, strict=True):
         for name in outputs:
-            forms = [f"{values[name].dtype}{list(values[name].shape)}" for values in (one, other) if name in values]
+            forms = [f"{values[name].dtype}{list(values[name].shape)}" for values in (mine, other) if name in values]
             if len(set(forms)) > 1:
                 raise TilewrightError(
                     "TW6004",
@@ -98,73 +98,73 @@ def _whole(values: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def _frames(
-    deployment: Deployment, given: Sequence[VectorSet], ours: Sequence[Mapping[str, Array]]
+    deployment: Deployment, vectors: Sequence[VectorSet], ours: Sequence[Mapping[str, Array]]
 ) -> list[dict[str, Array]]:
     """The inputs of each set; state is what the run before has left."""
     from tilewright.config.recurrent_state import initial_states
 
-    frames = [{**deployment.imported.bound, **initial_states(deployment.states), **item.inputs} for item in given]
+    frames = [{**deployment.imported.bound, **initial_states(deployment.states), **item.inputs} for item in vectors]
     for frame, before in zip(frames[1:], ours, strict=False):
-        frame.update({one.input: before[one.output] for one in deployment.states if one.output in before})
+        frame.update({state.input: before[state.output] for state in deployment.states if state.output in before})
     return frames
 
 
-def lines(found: Sequence[NodeAgreement], runtime: str) -> Iterator[Part]:
+def lines(agreements: Sequence[NodeAgreement], runtime: str) -> Iterator[Part]:
     """What is shown: the nodes that differ, and the first one that is suspicious."""
     from tilewright.comparison.agreement import first_suspicious
 
-    different = [one for one in found if one.drift.verdict.different]
-    yield f"against {runtime}: {len(found) - len(different)} of {len(found)} values that both have are equal"
+    different = [agreement for agreement in agreements if agreement.drift.verdict.different]
+    yield f"against {runtime}: {len(agreements) - len(different)} of {len(agreements)} values that both have are equal"
     rows = [("node", "elements", "different", "largest difference", "apart")]
-    for one in different[:_SHOWN]:
-        verdict = one.drift.verdict
+    for agreement in different[:_SHOWN]:
+        verdict = agreement.drift.verdict
         numbers = (f"{verdict.elements:,}", f"{verdict.different:,}", f"{verdict.max_difference:g}")
-        rows.append((shortened(one.node, 36), *numbers, f"{one.distance:,} {one.unit}"))
+        rows.append((shortened(agreement.node, 36), *numbers, f"{agreement.distance:,} {agreement.unit}"))
     if different:
         yield Table(rows=rows, right=(1, 2, 3, 4))
     if len(different) > _SHOWN:
         yield f"and {len(different) - _SHOWN} more (--json has all)"
-    suspect = first_suspicious(found)
+    suspect = first_suspicious(agreements)
     if suspect:
         yield f"the first suspicious node is '{suspect.node}' ({suspect.op})"
 
 
-def as_json(found: Sequence[NodeAgreement], runtime: str) -> dict[str, Any]:
+def as_json(agreements: Sequence[NodeAgreement], runtime: str) -> dict[str, Any]:
     """The same with every number."""
     from tilewright.comparison.agreement import first_suspicious
 
-    suspect = first_suspicious(found)
+    suspect = first_suspicious(agreements)
     nodes = [
         {
-            "node": one.node,
-            "op": one.op,
-            "value": asdict(one.drift.verdict),
-            "distance": one.distance,
-            "unit": one.unit,
-            "share_of_spread": one.drift.share,
-            "within": one.drift.within,
+            "node": agreement.node,
+            "op": agreement.op,
+            "value": asdict(agreement.drift.verdict),
+            "distance": agreement.distance,
+            "unit": agreement.unit,
+            "share_of_spread": agreement.drift.share,
+            "within": agreement.drift.within,
         }
-        for one in found
+        for agreement in agreements
     ]
     return {
         "runtime": runtime,
-        "agrees": not _wrong(found),
+        "agrees": not _wrong(agreements),
         "first_suspicious": suspect.node if suspect else "",
         "nodes": nodes,
     }
 
 
-def _wrong(found: Sequence[NodeAgreement]) -> list[NodeAgreement]:
+def _wrong(agreements: Sequence[NodeAgreement]) -> list[NodeAgreement]:
     """The outputs of the model that are too far away."""
-    return [one for one in found if one.output and not one.drift.within]
+    return [agreement for agreement in agreements if agreement.output and not agreement.drift.within]
 
 
-def demand_agreement(found: Sequence[NodeAgreement], runtime: str) -> None:
+def demand_agreement(agreements: Sequence[NodeAgreement], runtime: str) -> None:
     """TW6004 (exit 6) where an output of the model is further from the other's than roundings may take it."""
     from tilewright.comparison.agreement import first_suspicious
 
-    wrong = _wrong(found)
-    suspect = first_suspicious(found)
+    wrong = _wrong(agreements)
+    suspect = first_suspicious(agreements)
     if not wrong or not suspect:
         return
     verdict = wrong[0].drift.verdict

@@ -131,10 +131,10 @@ def tilewright(context: click.Context, no_project: bool) -> None:
 
 def main() -> NoReturn:
     """Run the command line and exit with a documented code; or answer a shell that completes a line."""
-    if asked := os.environ.get(COMPLETION):
+    if instruction := os.environ.get(COMPLETION):
         from click.shell_completion import shell_complete
 
-        sys.exit(shell_complete(tilewright, {}, "tilewright", COMPLETION, asked))
+        sys.exit(shell_complete(tilewright, {}, "tilewright", COMPLETION, instruction))
     gc.set_threshold(_OBJECTS)
     sys.modules[_UNSEEN] = None  # type: ignore[assignment]  # how Python says that a module is not to be had
     code = _run(sys.argv[1:])
@@ -218,7 +218,7 @@ def _named_otherwise(error: click.ClickException) -> tuple[str, ...]:
     """What this command calls an option that `validate` has under another name."""
     if isinstance(error, click.NoSuchOption) and error.ctx is not None:
         name = _IN_VALIDATE.get(error.option_name, "")
-        if any(name in one.opts for one in error.ctx.command.params):
+        if any(name in parameter.opts for parameter in error.ctx.command.params):
             return (f"{error.option_name} is the name in `validate`; here it is {name}",)
     return ()
 

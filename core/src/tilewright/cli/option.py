@@ -45,27 +45,27 @@ class Flag(click.Option):
 
     def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, ParameterSource]:
         """The value of this flag among what was typed, or its default."""
-        given = opts.get(self.name or "")
-        if self.is_flag or self.count or given is None:
+        values = opts.get(self.name or "")
+        if self.is_flag or self.count or values is None:
             return super().consume_value(ctx, opts)
-        if "" in given and not ctx.resilient_parsing:
-            raise self._empty(ctx)
+        if "" in values and not ctx.resilient_parsing:
+            raise self._refused_empty(ctx)
         if self.multiple:
             return super().consume_value(ctx, opts)
-        together: dict[str, Any] = {**opts, self.name or "": self._one_of(given, ctx)}
-        return super().consume_value(ctx, together)
+        merged: dict[str, Any] = {**opts, self.name or "": self._one_of(values, ctx)}
+        return super().consume_value(ctx, merged)
 
-    def _one_of(self, given: list[str], context: click.Context) -> str:
+    def _one_of(self, values: list[str], context: click.Context) -> str:
         """The value that those which were typed are together."""
-        if len(set(given)) > 1 and not context.resilient_parsing:
-            raise self._twice(context, given)
-        return given[-1]
+        if len(set(values)) > 1 and not context.resilient_parsing:
+            raise self._refused_twice(context, values)
+        return values[-1]
 
     @property
     def _spelled(self) -> str:
         return max(self.opts, key=len)
 
-    def _empty(self, context: click.Context) -> TilewrightError:
+    def _refused_empty(self, context: click.Context) -> TilewrightError:
         return usage_error(
             "TW1101",
             f"'{self._spelled}' is given an empty value",
@@ -74,23 +74,23 @@ class Flag(click.Option):
             fix=(f"write it as {self._spelled} {self.make_metavar(context)}, or leave it out",),
         )
 
-    def _twice(self, context: click.Context, given: list[str]) -> TilewrightError:
-        *before, last = (f"'{one}'" for one in given)
+    def _refused_twice(self, context: click.Context, values: list[str]) -> TilewrightError:
+        *before, last = (f"'{value}'" for value in values)
         return usage_error(
             "TW1101",
-            f"'{self._spelled}' is given {'twice' if len(given) == 2 else f'{len(given)} times'}, as "
+            f"'{self._spelled}' is given {'twice' if len(values) == 2 else f'{len(values)} times'}, as "
             f"{', '.join(before)} and as {last}",
             where=context.command_path,
             details=("it takes one value",),
-            fix=(typed(self._spelled, given[-1], gives="alone: leave the others out"),),
+            fix=(typed(self._spelled, values[-1], gives="alone: leave the others out"),),
         )
 
 
 class NamesFlag(Flag):
     """A list with commas. What is given several times is one list."""
 
-    def _one_of(self, given: list[str], context: click.Context) -> str:
-        return ",".join(given)
+    def _one_of(self, values: list[str], context: click.Context) -> str:
+        return ",".join(values)
 
 
 def offered(kind: str, *more: str) -> Completer:

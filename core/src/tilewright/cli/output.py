@@ -66,11 +66,11 @@ def columns_of(stream: TextIO) -> int:
 
 def show_diagnostics(diagnostics: Iterable[Diagnostic], strict: bool) -> None:
     """Warnings and notes on stderr; with `strict`, a warning is an error (exit 2)."""
-    found = tuple(diagnostics)
-    for item in found:
+    items = tuple(diagnostics)
+    for item in items:
         complain(item.render())
     if strict:
-        demand_no_warnings(found, told=True)
+        demand_no_warnings(items, shown=True)
 
 
 def demand_writable_files(*targets: Path | str | None, read: Sequence[Path | None] = ()) -> None:
@@ -82,7 +82,7 @@ def demand_writable_files(*targets: Path | str | None, read: Sequence[Path | Non
     files = [Path(target) for target in targets if target not in (None, "", "-")]
     for number, file in enumerate(files):
         demand_writable_file(file)
-        demand_apart(file, [one for one in (*read, *files[:number]) if one is not None])
+        demand_apart(file, [other for other in (*read, *files[:number]) if other is not None])
 
 
 def demand_apart(target: Path | str | None, others: Iterable[Path]) -> None:

@@ -44,14 +44,16 @@ def project_defaults(
     known = _parameters(command)
     flags = {_NAMED_OTHERWISE.get((name, key), key): value for key, value in flags.items()}
     if any(key not in known for key in flags):
-        every = [one for other in commands if (one := group.get_command(context, other)) is not None]
-        _demand_known(flags, {flag for one in every for flag in _parameters(one)}, file)
+        known_commands = [
+            known_command for other in commands if (known_command := group.get_command(context, other)) is not None
+        ]
+        _demand_known(flags, {flag for known_command in known_commands for flag in _parameters(known_command)}, file)
     _demand_known(own, known.keys(), file)
     left_out = _OF_ONE_MODEL if any(word.partition("=")[0] == "--group" for word in typed_words) else ()
     chosen = {key: value for key, value in {**flags, **own}.items() if key in known and key not in left_out}
     if chosen:
         progress(f"{file.name}: {', '.join(f'{key} = {_shown(value)}' for key, value in chosen.items())}")
-    return {known[key].name or "": _given(known[key], key, value, file) for key, value in chosen.items()}
+    return {known[key].name or "": _default(known[key], key, value, file) for key, value in chosen.items()}
 
 
 def nearest(folder: Path) -> Path | None:
@@ -91,33 +93,35 @@ def _parsed(file: Path) -> dict[str, Any]:
 
 def _parameters(command: click.Command) -> dict[str, click.Parameter]:
     """By the name of the long flag without its dashes, or of its opposite; arguments are no defaults of a project."""
-    options = [one for one in command.params if isinstance(one, click.Option)]
-    return {flag.removeprefix("--"): one for one in options for flag in (max(one.opts, key=len), *one.secondary_opts)}
+    options = [item for item in command.params if isinstance(item, click.Option)]
+    return {
+        flag.removeprefix("--"): item for item in options for flag in (max(item.opts, key=len), *item.secondary_opts)
+    }
 
 
-def _demand_known(given: Mapping[str, Any], known: Collection[str], file: Path) -> None:
-    for key in given:
+def _demand_known(flags: Mapping[str, Any], known: Collection[str], file: Path) -> None:
+    for key in flags:
         if key not in known:
             from difflib import get_close_matches
 
-            near = get_close_matches(key, known, 1, 0.5)
-            raise _refused(file, f"there is no flag --{key}{f': did you mean {near[0]}?' if near else ''}")
+            similar = get_close_matches(key, known, 1, 0.5)
+            raise _refused(file, f"there is no flag --{key}{f': did you mean {similar[0]}?' if similar else ''}")
 
 
-def _given(parameter: click.Parameter, key: str, value: Any, file: Path) -> Any:
+def _default(parameter: click.Parameter, key: str, value: Any, file: Path) -> Any:
     """The value as click takes a default: a table is NAME=VALUE several times."""
     if f"--{key}" in parameter.secondary_opts:
         if not isinstance(value, bool):
             raise _refused(file, f"--{key} is true or false")
         return not value
     if isinstance(value, dict):
-        value = [f"{name}={one}" for name, one in value.items()]
+        value = [f"{name}={item}" for name, item in value.items()]
     if value == "" or (isinstance(value, list) and "" in value):
         raise _refused(file, f"--{key} is given an empty value: leave it out")
     if isinstance(parameter, NamesFlag) and isinstance(value, list):
         value = ",".join(map(str, value))
     if parameter.multiple:
-        return [str(one) for one in value] if isinstance(value, list) else [str(value)]
+        return [str(item) for item in value] if isinstance(value, list) else [str(value)]
     if isinstance(value, list):
         raise _refused(file, f"--{key} is given once: write one value, not a list")
     if isinstance(parameter.type, click.Path):
@@ -127,7 +131,7 @@ def _given(parameter: click.Parameter, key: str, value: Any, file: Path) -> Any:
 
 def _shown(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name}={one}" for name, one in value.items())
+        return ", ".join(f"{name}={item}" for name, item in value.items())
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 

@@ -73,15 +73,15 @@ def drawn(parts: Sequence[Part], columns: int) -> str:
     canvas = io.StringIO()
     console = Console(file=canvas, force_terminal=True, width=columns, theme=COLOURS, highlight=False)
     for part in parts:
-        room = _room(part, columns) if isinstance(part, Table) else None
-        if isinstance(part, Table) and room:
-            console.print(_drawing(part, *room))
+        widths = _column_widths(part, columns) if isinstance(part, Table) else None
+        if isinstance(part, Table) and widths:
+            console.print(_drawing(part, *widths))
         else:
             console.print(Sentences()(Text(str(part))), soft_wrap=True)
     return canvas.getvalue().removesuffix("\n")
 
 
-def _room(table: Table, columns: int) -> tuple[int, list[int]] | None:
+def _column_widths(table: Table, columns: int) -> tuple[int, list[int]] | None:
     """Characters between columns and of each, with which numbers and the head stay whole and words readable. None where
     there is no room for that.
     """
@@ -92,15 +92,15 @@ def _room(table: Table, columns: int) -> tuple[int, list[int]] | None:
             width if number in table.right else max(min(width, narrow), head)
             for number, (width, head) in enumerate(wanted)
         ]
-        room = columns - table.indent - gap * (len(least) - 1)
-        if sum(least) <= room:
-            return gap, _shrunk(table.widths, least, room)
+        available = columns - table.indent - gap * (len(least) - 1)
+        if sum(least) <= available:
+            return gap, _shrunk(table.widths, least, available)
     return None
 
 
-def _shrunk(widths: list[int], least: list[int], room: int) -> list[int]:
+def _shrunk(widths: list[int], least: list[int], available: int) -> list[int]:
     """`widths`, the largest made smaller first, until all of them have room."""
-    while sum(widths) > room:
+    while sum(widths) > available:
         largest = max(width for width, bound in zip(widths, least, strict=True) if width > bound)
         at = next(number for number, pair in enumerate(zip(widths, least, strict=True)) if pair[0] == largest > pair[1])
         widths = [*widths[:at], largest - 1, *widths[at + 1 :]]

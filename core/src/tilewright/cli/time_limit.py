@@ -35,9 +35,9 @@ def solved_in_time(
     best = Solution(status="unknown", reason=f"nothing was found in {seconds:g} s", found_by=allocator.name)
     try:
         with _alarm(seconds):
-            for some in _budgets(budget, time.monotonic() + seconds):
-                best = solved(problem, allocator, some)
-                if some == budget or best.status in ("optimal", "infeasible"):
+            for part in _budgets(budget, time.monotonic() + seconds):
+                best = solved(problem, allocator, part)
+                if part == budget or best.status in ("optimal", "infeasible"):
                     return best, False
     except _TimeIsUp:
         return best, True

@@ -118,13 +118,13 @@ class TilewrightError(Exception):
         )
 
 
-def demand_no_warnings(diagnostics: Iterable[Diagnostic], *, told: bool) -> None:
+def demand_no_warnings(diagnostics: Iterable[Diagnostic], *, shown: bool) -> None:
     """TilewrightError TW1108 (exit 2) where there is a warning: what `strict` asks for. Warnings that the user was not
-    `told` before are its details.
+    `shown` before are its details.
     """
     warnings = [item for item in diagnostics if item.severity == "warning"]
     if warnings:
-        details = () if told else tuple(item.render() for item in warnings)
+        details = () if shown else tuple(item.render() for item in warnings)
         message = f"{len(warnings)} warning(s), and --strict was given"
         fix = ("solve them, or leave --strict out",)
         raise TilewrightError("TW1108", message, details=details, fix=fix, exit_code=Exit.USAGE)

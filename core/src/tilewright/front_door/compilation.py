@@ -153,7 +153,7 @@ def compile(model: Model, target: str, **keywords: Unpack[Keywords]) -> Compiled
         deployment = deployment.import_state(Path(state))
     found = compiled(deployment, front=bool(keywords.get("front")))
     if keywords.get("strict"):
-        demand_no_warnings(found.diagnostics, told=False)
+        demand_no_warnings(found.diagnostics, shown=False)
     return found
 
 

@@ -123,8 +123,8 @@ def _time(clock_hz: int | None, result: RunResult) -> dict[str, Any]:
     """What the cycles take on the clock that was given, where the runner has counted cycles."""
     if clock_hz is None or "cycles" not in result.counts:
         return {}
-    found = {"clock_hz": clock_hz, "milliseconds": milliseconds(result.counts["cycles"], clock_hz)}
-    return {"time": {**found, "kind": result.kind}}
+    time = {"clock_hz": clock_hz, "milliseconds": milliseconds(result.counts["cycles"], clock_hz)}
+    return {"time": {**time, "kind": result.kind}}
 
 
 def _macs(deployment: Deployment) -> dict[str, int]:

@@ -64,10 +64,10 @@ class _Wanted:
         from tilewright.snapshot.written_files import leftovers, write_files
 
         demand_apart(self.json_target, [self.folder / name for name in files if name != "report.json"])
-        found = leftovers(self.folder, files)
-        show_diagnostics((*diagnostics, *found.diagnostics), self.strict)
-        write_files(self.folder, files, found.stale)
-        return f", removed {len(found.stale)} of the run before" if found.stale else ""
+        old = leftovers(self.folder, files)
+        show_diagnostics((*diagnostics, *old.diagnostics), self.strict)
+        write_files(self.folder, files, old.stale)
+        return f", removed {len(old.stale)} of the run before" if old.stale else ""
 
     def tell(self, report: Mapping[str, Any], parts: Iterable[Part], written: str) -> None:
         """The report for programs, what it says for people, and the folder on stdout for a shell."""
@@ -164,17 +164,17 @@ def command(
 
 def _demand_what(context: click.Context, group: Path | None, flags: dict[str, Any]) -> None:
     """Either a group, without what is about one model alone, or MODEL and --target."""
-    given = {parameter.name: parameter for parameter in context.command.params}
+    parameters = {parameter.name: parameter for parameter in context.command.params}
     if group is None:
         for name in ("model", "target"):
             if flags[name] is None:
                 hint = "'MODEL'" if name == "model" else None
-                raise click.MissingParameter(ctx=context, param=given[name], param_hint=hint)
+                raise click.MissingParameter(ctx=context, param=parameters[name], param_hint=hint)
         return
-    typed = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
-    if typed & {"model", "target"}:  # a project's own target is for its single models
+    typed_names = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    if typed_names & {"model", "target"}:  # a project's own target is for its single models
         raise click.UsageError("--group says which models and which target: leave MODEL and --target out", context)
-    single = [flag for name, flag in _OF_ONE.items() if name in typed]
+    single = [flag for name, flag in _OF_ONE.items() if name in typed_names]
     if single:
         raise click.UsageError(f"{', '.join(single)}: of one model, not of --group: leave it out", context)
 
@@ -213,7 +213,7 @@ def _compile_group(file: Path, options: Options, wanted: _Wanted) -> None:
     with wanted.waiting():
         pools = shared_pools(group, members)
         report = group_report(group, members, pools, front=wanted.front)
-    soft = soft_warnings(pools, {prefix: one.allocated for prefix, one in members.items()})
+    soft = soft_warnings(pools, {prefix: member.allocated for prefix, member in members.items()})
     diagnostics = (*soft, *(item for member in members.values() for item in member.diagnostics))
     files = {**group_files(group, members, pools), "report.json": json_text(report).encode()}
     stale = wanted.write(files, diagnostics)

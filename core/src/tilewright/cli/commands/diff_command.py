@@ -37,11 +37,11 @@ def command(old: Path, new: Path, limits: str, json_target: str | None) -> None:
     demand_writable_files(json_target, read=(old, new))
     before, after = read_report(old), read_report(new)
     with complete(f"{old} or {new}"):
-        found = differences(before, after)
-        shown = _shown(found, before, after)
-    gates = parse_gates(limits, [item.name for item in found])
-    broken = [(gate, item) for gate in gates for item in found if item.name == gate.name and gate.broken_by(item)]
-    rows = [{"name": item.name, "old": item.old, "new": item.new, "growth": item.growth} for item in found]
+        growths = differences(before, after)
+        shown = _shown(growths, before, after)
+    gates = parse_gates(limits, [item.name for item in growths])
+    broken = [(gate, item) for gate in gates for item in growths if item.name == gate.name and gate.broken_by(item)]
+    rows = [{"name": item.name, "old": item.old, "new": item.new, "growth": item.growth} for item in growths]
     send_result({"differences": rows, "failed": [gate.name for gate, _ in broken]}, json_target, *shown)
     if broken:
         lines = tuple(
@@ -57,9 +57,9 @@ def _allowed(gate: Any) -> str:
     return f"{gate.most:g} %" if gate.relative else f"{gate.most:,g}"
 
 
-def _shown(found: Any, before: dict[str, Any], after: dict[str, Any]) -> tuple[Part, ...]:
+def _shown(growths: Any, before: dict[str, Any], after: dict[str, Any]) -> tuple[Part, ...]:
     rows = [("", "old", "new", "growth", "")]
-    for item in found:
+    for item in growths:
         percent = "" if not item.growth else "new" if not item.old else f"{item.percent:+.2f} %"
         rows.append(
             (item.name, _number(item.old), _number(item.new), f"{item.growth:+,}" if item.growth else "=", percent)

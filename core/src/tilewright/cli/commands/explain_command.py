@@ -18,21 +18,21 @@ def command(code: str | None) -> None:
     """Explain CODE at length, or list every code."""
     from tilewright.errors.catalogue import catalogue
 
-    known = catalogue()
+    codes = catalogue()
     if code is None:
-        for item in known.values():
+        for item in codes.values():
             say(f"{item.code}  {item.title}")
         return
-    found = known.get(code.upper())
-    if found is None:
-        near = difflib.get_close_matches(code.upper(), known, 1, 0.5)
-        hint = (f"did you mean {near[0]}?",) if near else ()
+    entry = codes.get(code.upper())
+    if entry is None:
+        similar = difflib.get_close_matches(code.upper(), codes, 1, 0.5)
+        hint = (f"did you mean {similar[0]}?",) if similar else ()
         raise usage_error(
             "TW1110",
             f"there is no error code '{code}'",
             details=hint,
             fix=(typed("tilewright", "explain", gives="lists all"),),
         )
-    example = textwrap.indent("\n".join(found.example), "    ")
-    parts = f"{found.code}: {found.title}", textwrap.fill(found.text, 100), example
+    example = textwrap.indent("\n".join(entry.example), "    ")
+    parts = f"{entry.code}: {entry.title}", textwrap.fill(entry.text, 100), example
     say("\n\n".join(part for part in parts if part))

@@ -81,19 +81,19 @@ def command(
 
     _demand_drawable(plot)
     demand_writable_files(solution_file, problem_file, plot, json_target, read=(problem,))
-    asked_of = names_from("--allocator", names, "best-fit,hill-climb")
-    asked = _limited(read_problem(problem, inclusive=inclusive), capacities)
+    allocators = names_from("--allocator", names, "best-fit,hill-climb")
+    limited = _limited(read_problem(problem, inclusive=inclusive), capacities)
     with working("placing: asking one allocator after the other"):
-        attempts = _attempts(asked, asked_of, Budget(work=effort, seed=seed), seconds)
-    best = _best(asked, attempts)
-    send_result(as_json(problem.name, asked, attempts), json_target, *_shown(problem.name, asked, attempts))
+        attempts = _attempts(limited, allocators, Budget(work=effort, seed=seed), seconds)
+    best = _best(limited, attempts)
+    send_result(as_json(problem.name, limited, attempts), json_target, *_shown(problem.name, limited, attempts))
     if problem_file is not None:
-        send_json(problem_json(asked), str(problem_file))
+        send_json(problem_json(limited), str(problem_file))
     if best and solution_file is not None:
-        write_file(solution_file, solution_csv(asked, best.solution).encode())
+        write_file(solution_file, solution_csv(limited, best.solution).encode())
         progress(f"wrote the plan of {best.allocator} to {solution_file.name}")
     if best and plot is not None:
-        _draw(plot, problem.name, asked, best)
+        _draw(plot, problem.name, limited, best)
     _demand_sound(attempts)
     if best is None:
         raise _nothing_found(attempts)
@@ -114,12 +114,12 @@ def _limited(problem: Problem, capacities: Sequence[str]) -> Problem:
         if equals and name not in known:
             fix = typed("--capacity", f"{known[0]}={size}") if known else "leave --capacity out"
             raise usage_error("TW1101", f"'--capacity {text}': the pools are {', '.join(known)}", fix=(fix,))
-        asked = dict.fromkeys([name] if equals else known, parse_bytes(size))
-        twice = [pool for pool, limit in asked.items() if limits.get(pool, limit) != limit]
-        if twice:
+        given_limits = dict.fromkeys([name] if equals else known, parse_bytes(size))
+        repeated = [pool for pool, limit in given_limits.items() if limits.get(pool, limit) != limit]
+        if repeated:
             fix = "name each pool once: --capacity POOL=BYTES"
-            raise usage_error("TW1101", f"'--capacity {text}': '{twice[0]}' has another one already", fix=(fix,))
-        limits.update(asked)
+            raise usage_error("TW1101", f"'--capacity {text}': '{repeated[0]}' has another one already", fix=(fix,))
+        limits.update(given_limits)
     pools = tuple(replace(p, capacity_bytes=limits.get(p.name, p.capacity_bytes)) for p in problem.pools)
     return replace(problem, pools=pools, goal="fit" if limits else problem.goal)
 
@@ -153,10 +153,10 @@ def _fault(error: Exception) -> TilewrightError:
 
     if isinstance(error, TilewrightError) and error.exit_code is Exit.PLUGIN:
         return error
-    found = None if isinstance(error, TilewrightError) else plugin_failure(error, discover().packages)
-    if found is None:
+    failure = None if isinstance(error, TilewrightError) else plugin_failure(error, discover().packages)
+    if failure is None:
         raise error
-    return found
+    return failure
 
 
 def _demand_sound(attempts: Sequence[Attempt]) -> None:
@@ -168,13 +168,13 @@ def _demand_sound(attempts: Sequence[Attempt]) -> None:
         raise faults[-1]
 
 
-def _found(attempt: Attempt) -> bool:
+def _is_solved(attempt: Attempt) -> bool:
     return attempt.solution.status in ("optimal", "feasible")
 
 
 def _best(problem: Problem, attempts: Sequence[Attempt]) -> Attempt | None:
-    found = [attempt for attempt in attempts if _found(attempt)]
-    return min(found, key=lambda attempt: _row(problem, attempt, ())["peak_bytes"], default=None)
+    solved = [attempt for attempt in attempts if _is_solved(attempt)]
+    return min(solved, key=lambda attempt: _row(problem, attempt, ())["peak_bytes"], default=None)
 
 
 def as_json(name: str, problem: Problem, attempts: Sequence[Attempt]) -> dict[str, Any]:
@@ -200,7 +200,7 @@ def _row(problem: Problem, attempt: Attempt, attempts: Sequence[Attempt]) -> dic
     bounds = dict(solution.bounds)
     for other in attempts:
         bounds = {name: max(bound, other.solution.bounds.get(name, 0)) for name, bound in bounds.items()}
-    used = peaks(problem, solution) if _found(attempt) else {}
+    used = peaks(problem, solution) if _is_solved(attempt) else {}
     peak, bound = sum(used.values()) if used else None, sum(bounds.values())
     return {
         "allocator": attempt.allocator,
@@ -224,14 +224,14 @@ def _shown(name: str, problem: Problem, attempts: Sequence[Attempt]) -> tuple[Pa
     )
     rows = [("allocator", "peak", "lower bound", "gap", "status", "work", "CPU")]
     for row in (_row(problem, attempt, attempts) for attempt in attempts):
-        found = row["peak_bytes"] is not None
+        solved = row["peak_bytes"] is not None
         signed = row["allocator"] if row["found_by"] in ("", row["allocator"]) else f"auto: {row['found_by']}"
         rows.append(
             (
                 signed,
-                f"{row['peak_bytes']:,} B" if found else "-",
+                f"{row['peak_bytes']:,} B" if solved else "-",
                 f"{row['lower_bound_bytes']:,} B",
-                f"{row['gap_percent']:.1f} %" if found else "-",
+                f"{row['gap_percent']:.1f} %" if solved else "-",
                 f"{row['status']}, cut short" if row["cut_short"] else row["status"],
                 f"{row['work']:,}",
                 f"{row['cpu_seconds']:.2f} s",

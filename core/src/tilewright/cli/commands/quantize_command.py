@@ -102,12 +102,12 @@ def command(
             quantise(prepared, quantised, samples.inputs, recipe)
         progress(f"comparing both networks on {len(judged.inputs)} samples")
         with working("comparing: running both networks"):
-            found = accuracy(whole, quantised, judged)
+            comparison = accuracy(whole, quantised, judged)
             losses = largest_losses(prepared, quantised, judged.inputs[:SHOWN], SHOWN, folder)
         write_file(file, quantised.read_bytes())
-    result = {**asdict(found), "largest_losses": [asdict(one) for one in losses]}
+    result = {**asdict(comparison), "largest_losses": [asdict(loss) for loss in losses]}
     wrote = f"wrote {file}.   Next: tilewright check {shlex.quote(str(file))} --target generic"
-    send_result(result, json_target, *_lines(found, losses), wrote)
+    send_result(result, json_target, *_lines(comparison, losses), wrote)
 
 
 def _whole(model: Path, limits: tuple[str, ...], allow_external: bool | None) -> bytes:
@@ -133,17 +133,17 @@ def _scratch(model: Path) -> Iterator[Path]:
             raise replace(error, where=where, details=tuple(details)) from None
 
 
-def _lines(found: Accuracy, losses: tuple[ValueLoss, ...]) -> Iterator[Part]:
+def _lines(comparison: Accuracy, losses: tuple[ValueLoss, ...]) -> Iterator[Part]:
     from tilewright.quantize.accuracy import LARGEST
 
     rows = [("output", "samples", "same argmax", "signal to noise", "largest difference")]
-    for one in found.outputs:
-        ratio = "exact" if one.sqnr_db is None else f"{one.sqnr_db:.1f} dB"
-        largest = "inf or NaN" if one.largest_difference == LARGEST else f"{one.largest_difference:g}"
-        rows.append((one.name, str(one.samples), str(one.same_argmax), ratio, largest))
+    for output in comparison.outputs:
+        ratio = "exact" if output.sqnr_db is None else f"{output.sqnr_db:.1f} dB"
+        largest = "inf or NaN" if output.largest_difference == LARGEST else f"{output.largest_difference:g}"
+        rows.append((output.name, str(output.samples), str(output.same_argmax), ratio, largest))
     yield Table(rows=rows, right=(1, 2, 3, 4))
-    if found.labelled:
-        shares = [100 * right / found.labelled for right in (found.right_float, found.right_quantised)]
-        yield f"accuracy on {found.labelled} labelled samples: float {shares[0]:.2f} %, int8 {shares[1]:.2f} %"
+    if comparison.labelled:
+        shares = [100 * right / comparison.labelled for right in (comparison.right_float, comparison.right_quantised)]
+        yield f"accuracy on {comparison.labelled} labelled samples: float {shares[0]:.2f} %, int8 {shares[1]:.2f} %"
     if losses:
-        yield "values that lost most: " + ", ".join(f"{one.name} ({one.sqnr_db:.1f} dB)" for one in losses)
+        yield "values that lost most: " + ", ".join(f"{loss.name} ({loss.sqnr_db:.1f} dB)" for loss in losses)

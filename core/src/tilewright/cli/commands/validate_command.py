@@ -59,11 +59,11 @@ def _place_io() -> Iterator[None]:
         raise _named_here(error) from error.__cause__
 
 
-def _named_here(said: _Said) -> _Said:
+def _named_here(problem: _Said) -> _Said:
     """The same error or note, `--io` by its name here."""
-    message, *fix = (_IO.sub("--place-io ", text) for text in (said.message, *said.fix))
-    details = tuple(_IO.sub("--place-io ", text) for text in said.details)
-    return replace(said, message=message, details=details, fix=tuple(fix))
+    message, *fix = (_IO.sub("--place-io ", text) for text in (problem.message, *problem.fix))
+    details = tuple(_IO.sub("--place-io ", text) for text in problem.details)
+    return replace(problem, message=message, details=details, fix=tuple(fix))
 
 
 @click.command(
@@ -112,20 +112,20 @@ def command(
         deployment = Deployment(flags["model"], flags["target"], replace(options_from(flags), layout=layout))
         demand_same_io(deployment, against)
         runner = ready_runner(deployment, runner_name)
-        given = vectors_of(deployment, vectors, sets)
+        vector_sets = vectors_of(deployment, vectors, sets)
         with working(PLANNING):
             deployment.compile()
     show_diagnostics(map(_named_here, deployment.diagnostics), flags["strict"])
-    progress(f"running {len(given)} set(s) on {runner.name}")
+    progress(f"running {len(vector_sets)} set(s) on {runner.name}")
     with working(RUNNING):
-        found = validate(deployment, runner, given, sanitize=sanitize, timeline=trace_file is not None)
-        agreement = compared(deployment, given, found.ran, against) if against else ()
+        validation = validate(deployment, runner, vector_sets, sanitize=sanitize, timeline=trace_file is not None)
+        agreement = compared(deployment, vector_sets, validation.ran, against) if against else ()
     if trace_file:
-        write_trace(deployment, found.ran, trace_file)
-    result = {**found.data, "against": as_json(agreement, against)} if against else found.data
-    parts = (*verdict_parts(found.verdict), *(lines(agreement, against) if against else ()))
+        write_trace(deployment, validation.ran, trace_file)
+    result = {**validation.data, "against": as_json(agreement, against)} if against else validation.data
+    parts = (*verdict_parts(validation.verdict), *(lines(agreement, against) if against else ()))
     send_result(result, json_target, *parts)
-    if fault := found.fault:
+    if fault := validation.fault:
         raise fault
     if against:
         demand_agreement(agreement, against)
