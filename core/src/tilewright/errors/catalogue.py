@@ -46,11 +46,11 @@ def catalogue() -> Mapping[str, Code]:
     example.
     """
     text = (files("tilewright.errors") / "codes.txt").read_text(encoding="utf-8")
-    found = [_code(entry) for entry in re.split(r"\n(?=\S)", text.rstrip())]
-    return MappingProxyType({one.code: one for one in sorted(found, key=lambda one: one.code)})
+    codes = [_code(entry) for entry in re.split(r"\n(?=\S)", text.rstrip())]
+    return MappingProxyType({code.code: code for code in sorted(codes, key=lambda code: code.code)})
 
 
 def _code(entry: str) -> Code:
-    said, *example = entry.splitlines()
-    code, title, text = (part.strip() for part in said.split("|", 2))
+    head, *example = entry.splitlines()
+    code, title, text = (part.strip() for part in head.split("|", 2))
     return Code(code=code, title=title, text=text, example=tuple(dedent("\n".join(example)).splitlines()))

@@ -18,17 +18,17 @@ def nearest(name: str, names: Sequence[str]) -> str | None:
     """
     from difflib import get_close_matches
 
-    plain = [_plain(one) for one in names]
-    asked = _plain(name)
-    if asked in plain:
-        return names[plain.index(asked)]
-    last = [_plain(re.split(r"[-_. ]", one)[-1]) for one in names]
-    for same in ([one == asked for one in last], [one.startswith(asked) for one in last]):
-        if len(asked) > 1 and sum(same) == 1:
-            return names[same.index(True)]
-    for written, among in ((name, list(names)), (asked, plain)):
-        if close := get_close_matches(written, among, n=1, cutoff=0.6):
-            return names[among.index(close[0])]
+    plain = [_plain(known) for known in names]
+    wanted = _plain(name)
+    if wanted in plain:
+        return names[plain.index(wanted)]
+    last = [_plain(re.split(r"[-_. ]", known)[-1]) for known in names]
+    for matching in ([known == wanted for known in last], [known.startswith(wanted) for known in last]):
+        if len(wanted) > 1 and sum(matching) == 1:
+            return names[matching.index(True)]
+    for written, candidates in ((name, list(names)), (wanted, plain)):
+        if close := get_close_matches(written, candidates, n=1, cutoff=0.6):
+            return names[candidates.index(close[0])]
     return None
 
 

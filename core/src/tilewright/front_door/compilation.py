@@ -111,9 +111,9 @@ class Compiled:
                 "TW1107", "cannot write to '': it names no folder", fix=("name one, or '.' for this one",)
             )
         target = Path(folder)
-        found = leftovers(target, self.files)
-        write_files(target, self.files, found.stale)
-        return found.diagnostics
+        old = leftovers(target, self.files)
+        write_files(target, self.files, old.stale)
+        return old.diagnostics
 
     def validate(
         self, *, on: str = "", io: str | os.PathLike[str] | None = None, sets: int = 2, sanitize: bool = False
@@ -128,8 +128,8 @@ class Compiled:
         from tilewright.validation.validation import validate, vectors_of
 
         runner = ready_runner(self.deployment, on)
-        given = vectors_of(self.deployment, None if io is None else Path(io), sets)
-        return validate(self.deployment, runner, given, sanitize=sanitize)
+        vectors = vectors_of(self.deployment, None if io is None else Path(io), sets)
+        return validate(self.deployment, runner, vectors, sanitize=sanitize)
 
     def __str__(self) -> str:
         return str(self.report)
@@ -151,10 +151,10 @@ def compile(model: Model, target: str, **keywords: Unpack[Keywords]) -> Compiled
     deployment = Deployment(_source(model), target, options_of(keywords))
     if state := keywords.get("import_state"):
         deployment = deployment.import_state(Path(state))
-    found = compiled(deployment, front=bool(keywords.get("front")))
+    result = compiled(deployment, front=bool(keywords.get("front")))
     if keywords.get("strict"):
-        demand_no_warnings(found.diagnostics, shown=False)
-    return found
+        demand_no_warnings(result.diagnostics, shown=False)
+    return result
 
 
 def compiled(deployment: Deployment, *, front: bool = False) -> Compiled:

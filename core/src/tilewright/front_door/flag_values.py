@@ -95,8 +95,8 @@ def io_from(texts: Sequence[str]) -> tuple[IoOwner, IoOwner, dict[str, IoOwner]]
     outputs: IoOwner = "pool"
     named: dict[str, IoOwner] = {}
     for text in texts:
-        name, equals, whose = text.rpartition("=")
-        if whose not in get_args(IoOwner) or (equals and not name):
+        name, equals, owner = text.rpartition("=")
+        if owner not in get_args(IoOwner) or (equals and not name):
             raise usage_error(
                 "TW1101",
                 f"'--io {text}' cannot be read",
@@ -106,10 +106,10 @@ def io_from(texts: Sequence[str]) -> tuple[IoOwner, IoOwner, dict[str, IoOwner]]
                 ),
             )
         if name:
-            named[name] = cast(IoOwner, whose)
+            named[name] = cast(IoOwner, owner)
             continue
-        inputs = cast(IoOwner, whose) if whose != "pull" else inputs
-        outputs = cast(IoOwner, whose) if whose != "push" else outputs
+        inputs = cast(IoOwner, owner) if owner != "pull" else inputs
+        outputs = cast(IoOwner, owner) if owner != "push" else outputs
     return inputs, outputs, named
 
 
@@ -134,14 +134,14 @@ def io_types_from(texts: Sequence[str]) -> tuple[str, dict[str, str]]:
 
 def memory_pins_from(texts: Sequence[str], board: Board | None) -> tuple[tuple[str, str], ...]:
     """The patterns of a board, then those of `--pin`: later ones overrule."""
-    typed = [pair_of("--pin", text) for text in texts if not is_file(text)]
-    return (*(board.pins if board else ()), *typed)
+    pins = [pair_of("--pin", text) for text in texts if not is_file(text)]
+    return (*(board.pins if board else ()), *pins)
 
 
 def copies_from(texts: Sequence[str], board: Board | None) -> tuple[CopyRule, ...]:
     """The copies of a board, then those of `--stage`: later ones overrule. `auto` is none of them."""
-    asked = [f"{pattern}={pool}" for pattern, pool in (board.constant_copies if board else ())]
-    return tuple(parse_copy(text) for text in (*asked, *texts) if text != AUTO)
+    rules = [f"{pattern}={pool}" for pattern, pool in (board.constant_copies if board else ())]
+    return tuple(parse_copy(text) for text in (*rules, *texts) if text != AUTO)
 
 
 def decisions_from(texts: Sequence[str]) -> Decisions:
@@ -214,15 +214,15 @@ def _pairs(flag: str, texts: Sequence[str]) -> list[tuple[str, str]]:
 
 def _code_passes(texts: Sequence[str]) -> dict[str, dict[str, str]]:
     """By name. TilewrightError TW1101 (exit 2) where one is asked for twice with other settings."""
-    asked: dict[str, dict[str, str]] = {}
+    passes: dict[str, dict[str, str]] = {}
     for name, settings in map(_code_pass, texts):
-        if asked.setdefault(name, settings) != settings:
+        if passes.setdefault(name, settings) != settings:
             raise usage_error(
                 "TW1101",
                 f"'--code-pass {name}' is given twice, with other settings",
                 fix=("write all settings of a pass once: --code-pass NAME:KEY=VALUE,KEY=VALUE",),
             )
-    return asked
+    return passes
 
 
 def _code_pass(text: str) -> tuple[str, dict[str, str]]:

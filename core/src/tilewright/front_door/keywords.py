@@ -105,9 +105,9 @@ def _demand(word: str, value: Any) -> None:
     """A keyword that there is, and a value of its kind; what is in a text is judged where it is read."""
     kinds = get_type_hints(Keywords)
     if word not in kinds:
-        near = get_close_matches(word, kinds, n=1)
+        similar = get_close_matches(word, kinds, n=1)
         known = (f"there are {', '.join(kinds)}",)
-        fix = (f"write {near[0]}=",) if near else ("help(tilewright.compile) says what each of them is",)
+        fix = (f"write {similar[0]}=",) if similar else ("help(tilewright.compile) says what each of them is",)
         raise usage_error("TW1101", f"compile() has no keyword '{word}'", details=known, fix=fix)
     kind = kinds[word]
     if get_origin(kind) is Literal and value not in get_args(kind):

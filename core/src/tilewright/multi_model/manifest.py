@@ -55,9 +55,9 @@ def read_group(file: Path) -> GroupFile:
         raise _wrong(file, error.strerror or str(error)) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise _wrong(file, str(error)) from None
-    odd = sorted(set(data) - set(KEYS))
-    if odd:
-        raise _wrong(file, f"'{odd[0]}' is no key; there are {', '.join(KEYS)}")
+    unknown = sorted(set(data) - set(KEYS))
+    if unknown:
+        raise _wrong(file, f"'{unknown[0]}' is no key; there are {', '.join(KEYS)}")
     models, target = data.get("models"), data.get("target")
     if not isinstance(target, str) or not isinstance(models, dict) or not models:
         raise _wrong(file, 'it needs target = "NAME" and a table [models] of PREFIX = "FILE"')
@@ -68,9 +68,9 @@ def read_group(file: Path) -> GroupFile:
             raise _wrong(file, f"'{prefix}' cannot begin the names of the generated C: {problem}")
     if name in models:
         raise _wrong(file, f"'{name}' is both the group's name and a model's")
-    for one, other in combinations((name, *models), 2):
-        if one.lower() == other.lower():
-            raise _wrong(file, f"'{one}' and '{other}' would have the same macros, which are in upper case")
+    for first, second in combinations((name, *models), 2):
+        if first.lower() == second.lower():
+            raise _wrong(file, f"'{first}' and '{second}' would have the same macros, which are in upper case")
     tables = {prefix: value if isinstance(value, dict) else {"file": value} for prefix, value in models.items()}
     paths = {prefix: _path(file, prefix, value) for prefix, value in tables.items()}
     return GroupFile(
@@ -98,8 +98,8 @@ def deployments(group: GroupFile, options: Options, folder: Path = Path()) -> di
         }
 
     alone = members(options)
-    rivals = [one for first in list(alone.values())[:1] for one in first.rival_settings]
-    chosen = contest(rivals, [one.planned_with for one in alone.values()]).settings
+    rivals = [settings for first in list(alone.values())[:1] for settings in first.rival_settings]
+    chosen = contest(rivals, [member.planned_with for member in alone.values()]).settings
     return members(replace(options, settings={**options.settings, **chosen})) if chosen else alone
 
 
@@ -118,7 +118,7 @@ def _for_model(options: Options, settings: ModelSettings | None, prefix: str, fo
 
 def shared_pools(group: GroupFile, members: Mapping[str, Deployment]) -> tuple[SharedPool, ...]:
     """The memories that all members together need. TilewrightError TW5030 (exit 5) where they do not fit."""
-    return share_pools(group.name, group.concurrent, {prefix: one.allocated for prefix, one in members.items()})
+    return share_pools(group.name, group.concurrent, {prefix: member.allocated for prefix, member in members.items()})
 
 
 def group_files(group: GroupFile, members: Mapping[str, Deployment], pools: tuple[SharedPool, ...]) -> dict[str, bytes]:
@@ -182,12 +182,12 @@ def _path(file: Path, prefix: str, table: Mapping[str, Any]) -> Path:
 
 
 def _settings(file: Path, prefix: str, table: Mapping[str, Any]) -> ModelSettings:
-    odd = sorted(set(table) - set(MODEL_KEYS))
-    if odd:
-        raise _wrong(file, f"models.{prefix} has no key '{odd[0]}'; there are {', '.join(MODEL_KEYS)}")
+    unknown = sorted(set(table) - set(MODEL_KEYS))
+    if unknown:
+        raise _wrong(file, f"models.{prefix} has no key '{unknown[0]}'; there are {', '.join(MODEL_KEYS)}")
     io, pins, stages = (_texts(file, prefix, key, table.get(key, {})) for key in ("io", "pin", "stage"))
     states = table.get("state", [])
-    if not isinstance(states, list) or not all(isinstance(one, str) for one in states):
+    if not isinstance(states, list) or not all(isinstance(text, str) for text in states):
         raise _wrong(file, f"models.{prefix}.state must be a list of OUTPUT:INPUT")
     if not all(whose in ("pool", "user") for _, whose in io):
         raise _wrong(file, f"models.{prefix}.io must say pool or user of each tensor")
@@ -200,13 +200,13 @@ def _settings(file: Path, prefix: str, table: Mapping[str, Any]) -> ModelSetting
 
 
 def _texts(file: Path, prefix: str, key: str, value: object) -> tuple[tuple[str, str], ...]:
-    if not isinstance(value, dict) or not all(isinstance(one, str) for one in value.values()):
+    if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
         raise _wrong(file, f"models.{prefix}.{key} must be a table of names and texts")
     return tuple(value.items())
 
 
 def _concurrent(file: Path, value: Any, models: Mapping[str, Path]) -> tuple[tuple[str, ...], ...]:
-    if not isinstance(value, list) or not all(isinstance(one, list) for one in value):
+    if not isinstance(value, list) or not all(isinstance(names, list) for names in value):
         raise _wrong(file, "concurrent must be a list of lists of models")
     for together in value:
         for prefix in together:

@@ -73,7 +73,7 @@ def share_pools(
 def soft_warnings(pools: Sequence[SharedPool], plans: Mapping[str, Allocated]) -> tuple[Diagnostic, ...]:
     """A warning TW5031 for every soft limit that the group exceeds."""
     platform = next(iter(plans.values())).tiled.scheduled.bound.platform
-    found = []
+    warnings = []
     for pool in pools:
         limit = platform.plan_bytes(pool.memory)
         if platform.memory(pool.memory).soft and limit is not None and pool.size_bytes > limit:
@@ -81,8 +81,8 @@ def soft_warnings(pools: Sequence[SharedPool], plans: Mapping[str, Allocated]) -
                 f"soft limit exceeded: the group needs {pool.size_bytes:,} B of memory '{pool.memory}', its limit is "
                 f"{limit:,} B ({pool.size_bytes - limit:,} B more)"
             )
-            found.append(Diagnostic(code="TW5031", severity="warning", message=message, where=f"pool {pool.memory}"))
-    return tuple(found)
+            warnings.append(Diagnostic(code="TW5031", severity="warning", message=message, where=f"pool {pool.memory}"))
+    return tuple(warnings)
 
 
 def _parts(plans: Mapping[str, Allocated], memory: Memory) -> Iterator[_Part]:
@@ -100,7 +100,7 @@ def _shared(memory: Memory, parts: Sequence[_Part], concurrent: Sequence[Sequenc
         ),
         pools=(Pool(name="p", capacity_bytes=None, align=memory.align),),
         conflicts=tuple(
-            (one.name, other.name) for one, other in combinations(parts, 2) if _apart(one, other, concurrent)
+            (one.name, other.name) for one, other in combinations(parts, 2) if _exclusive(one, other, concurrent)
         ),
     )
     solution = BestFit().solve(problem, Budget())
@@ -119,7 +119,7 @@ def _shared(memory: Memory, parts: Sequence[_Part], concurrent: Sequence[Sequenc
     )
 
 
-def _apart(one: _Part, other: _Part, concurrent: Sequence[Sequence[str]]) -> bool:
+def _exclusive(one: _Part, other: _Part, concurrent: Sequence[Sequence[str]]) -> bool:
     """Whether two parts may share no byte: one lasts, or their models may run at the same time."""
     lasting = one.kind in LASTING or other.kind in LASTING
     return lasting or any(one.prefix in names and other.prefix in names for names in concurrent)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tilewright.errors import TilewrightError, usage_error
 
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -24,15 +24,15 @@ def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
     Raises TilewrightError TW1107 (exit 2) when the folder cannot be written.
     """
     with _explained(folder):
-        home = _nearest(folder)
-        temporary = Path(tempfile.mkdtemp(prefix=".tilewright-", dir=home))
+        parent = _existing_folder(folder)
+        temporary = Path(tempfile.mkdtemp(prefix=".tilewright-", dir=parent))
         try:
             fresh = temporary / "files"
             fresh.mkdir()
             for name, content in files.items():
                 (fresh / name).parent.mkdir(parents=True, exist_ok=True)
                 (fresh / name).write_bytes(content)
-            if home == folder:
+            if parent == folder:
                 _replace_files(fresh, folder, files)
             else:
                 folder.parent.mkdir(parents=True, exist_ok=True)
@@ -54,7 +54,7 @@ def write_file(file: Path, content: bytes) -> None:
 
 def demand_writable(folder: Path) -> None:
     """Fail early, before any work, when `folder` cannot be written."""
-    with _explained(folder), tempfile.TemporaryDirectory(prefix=".tilewright-", dir=_nearest(folder)):
+    with _explained(folder), tempfile.TemporaryDirectory(prefix=".tilewright-", dir=_existing_folder(folder)):
         pass
 
 
@@ -76,12 +76,12 @@ def temporary_folder() -> Iterator[Path]:
         try:
             yield Path(name)
         except OSError as error:
-            if error.errno not in _NO_ROOM:
+            if error.errno not in _DISK_FULL:
                 raise
             raise unwritable(str(Path(name).parent), error) from None
 
 
-def _nearest(folder: Path) -> Path:
+def _existing_folder(folder: Path) -> Path:
     """`folder` or the nearest folder above it that is there. NotADirectoryError when that is a file."""
     nearest = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     if not nearest.is_dir():

@@ -94,9 +94,9 @@ def _attribute(value: Attribute) -> str:
 
 
 def _list(items: Iterable[object]) -> str:
-    every = list(items)
-    shown = ",".join(str(item) for item in every[:_MOST_ITEMS])
-    return f"[{shown}{f',... {len(every)} in all' if len(every) > _MOST_ITEMS else ''}]"
+    values = list(items)
+    shown = ",".join(str(item) for item in values[:_MOST_ITEMS])
+    return f"[{shown}{f',... {len(values)} in all' if len(values) > _MOST_ITEMS else ''}]"
 
 
 def _bound(bound: Bound) -> Iterator[str]:
@@ -161,31 +161,32 @@ def _region(region: Region) -> Iterator[str]:
         for operand, copy in sorted(hop.copies.items()):
             yield f"        {operand}: level {copy.level}, {copy.buffers} buffers, {copy.window}"
     if region.line_buffers is not None:
-        trips = zip(region.steps, region.line_buffers.loops, region.line_buffers.extents, strict=True)
-        yield from (f"        {step}: rows of {loop or 'nothing'} by {count}" for step, loop, count in trips)
+        extents = zip(region.steps, region.line_buffers.loops, region.line_buffers.extents, strict=True)
+        yield from (f"        {step}: rows of {loop or 'nothing'} by {count}" for step, loop, count in extents)
         backward = " backward" if region.line_buffers.backward else ""
         calls = " ".join(map(_repeated, region.line_buffers.call_schedule))
         yield f"        {len(region.line_buffers.calls)} calls{backward}: {calls}"
         yield from _stripes(region, region.line_buffers.stripes)
     yield from (f"        {value} stays whole in {memory}" for value, memory in sorted(region.resident.items()))
     yield from (
-        f"        {value} is held in {held.memory}: {_form(held)}"
-        for value, held in sorted(region.internal_values.items())
+        f"        {value} is held in {internal.memory}: {_form(internal)}"
+        for value, internal in sorted(region.internal_values.items())
     )
 
 
 def _stripes(region: Region, stripes: Stripes | None) -> Iterator[str]:
     if stripes is None:
         return
-    for number, (step, loop, *ends) in enumerate(zip(region.steps, stripes.loops, *stripes.bounds, strict=True)):
+    for number, (step, loop, *bounds) in enumerate(zip(region.steps, stripes.loops, *stripes.bounds, strict=True)):
         edge = stripes.edge(number)
         kept = f", {edge} kept" if edge else ""
-        yield f"        {step}: columns of {loop} in stripes: {' '.join(f'{low}..{high}' for low, high in ends)}{kept}"
+        columns = " ".join(f"{low}..{high}" for low, high in bounds)
+        yield f"        {step}: columns of {loop} in stripes: {columns}{kept}"
 
 
-def _form(held: InternalValue) -> str:
-    over = f", over {held.aliases} with {held.distance_bytes} B between" if held.aliases else ""
-    return (f"{held.rows} rows" if held.rows else held.form) + over
+def _form(internal: InternalValue) -> str:
+    alias = f", over {internal.aliases} with {internal.distance_bytes} B between" if internal.aliases else ""
+    return (f"{internal.rows} rows" if internal.rows else internal.form) + alias
 
 
 def _repeated(part: RepeatedCalls) -> str:

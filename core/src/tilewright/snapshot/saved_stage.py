@@ -191,8 +191,8 @@ def _arrays(folder: Path) -> dict[str, Array]:
     import numpy as np
 
     try:
-        with np.load(folder / "arrays.npz", allow_pickle=False) as found:
-            arrays = {name: found[name] for name in found.files}
+        with np.load(folder / "arrays.npz", allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
     except OSError as error:
         raise _unreadable(folder, f"arrays.npz: {error.strerror or error}") from error
     except _DAMAGE as error:
@@ -226,18 +226,18 @@ def _verified(value: SavedStage, registry: Installed) -> SavedStage:
 def _with_layers(bound: Bound, registry: Installed) -> Bound:
     """What kernels find in nodes is not stored. Nodes whose kernel refuses them are left out: `check` says so."""
     _verified(bound.graph, registry)
-    known, found = Layers(operators=registry.operators), dict[str, Layer]()
+    all_layers, layers = Layers(operators=registry.operators), dict[str, Layer]()
     for site in bound.graph.sites():
         binding = bound.bindings.get(site.node.name)
         if binding is None or binding.kernel.op != site.node.op:
             continue
         try:
-            layer = known.of(binding.kernel, site, layer_key(site))
+            layer = all_layers.of(binding.kernel, site, layer_key(site))
         except TilewrightError as error:
             raise ValueError(error.message) from error
         if isinstance(layer, Layer):
-            found[site.node.name] = layer
-    return replace(bound, layers=found)
+            layers[site.node.name] = layer
+    return replace(bound, layers=layers)
 
 
 def _references(registry: Installed | None) -> dict[type, Reference]:
@@ -281,8 +281,8 @@ def _platform(data: Json, registry: Installed | None) -> Platform:
     hints: dict[str, Any] = {"memories": tuple[Memory, ...], "engines": tuple[Engine, ...], "buffer_align": int}
     changes: dict[str, Any] = {key: plain.decode(data.get(key), hint) for key, hint in hints.items()}
     changes["engines"] = tuple(_with_code(engine, configured) for engine in changes["engines"])
-    found = replace(configured, copies=_copies(data.get("copies"), configured, registry), **changes)
-    return found.settle(found) if found.settle else found  # sizes decide what the runtime takes
+    platform = replace(configured, copies=_copies(data.get("copies"), configured, registry), **changes)
+    return platform.settle(platform) if platform.settle else platform  # sizes decide what the runtime takes
 
 
 def _with_code(engine: Engine, configured: Platform) -> Engine:
@@ -293,13 +293,13 @@ def _with_code(engine: Engine, configured: Platform) -> Engine:
     return engine
 
 
-def _copies(ends: Json, configured: Platform, registry: Installed) -> tuple[CopyPath, ...]:
+def _copies(paths: Json, configured: Platform, registry: Installed) -> tuple[CopyPath, ...]:
     """Copy paths hold code: those of the target itself, or of a memory hierarchy for it that has the same ends."""
     boards = [board for board in registry.memory_hierarchies.values() if configured.runs(board.platform)]
     for copies in (configured.copies, *(board.copies for board in boards)):
-        if [[path.source, path.target] for path in copies] == ends:
+        if [[path.source, path.target] for path in copies] == paths:
             return copies
-    raise ValueError(f"target '{configured.name}' has no copies between {ends}")
+    raise ValueError(f"target '{configured.name}' has no copies between {paths}")
 
 
 def _not_installed(kind: str, name: Json) -> TilewrightError:

@@ -32,14 +32,14 @@ def leftovers(folder: Path, files: Mapping[str, bytes]) -> Leftovers:
     Raises TilewrightError TW1125 (exit 2) where a file of such a name is there that no run before wrote.
     """
     try:
-        before = _read(folder / MANIFEST)
+        written = _read(folder / MANIFEST)
     except FileNotFoundError:
-        before = {}
+        written = {}
     except (OSError, ValueError) as error:
         message = "what the run before wrote cannot be told: nothing of it is removed"
         return Leftovers(diagnostics=(_warning(message, folder / MANIFEST, str(error)),))
-    _demand_ours(folder, files, before)
-    old = {name: digest for name, digest in before.items() if name not in files and _is_inside(folder, name)}
+    _demand_ours(folder, files, written)
+    old = {name: digest for name, digest in written.items() if name not in files and _is_inside(folder, name)}
     same = {name for name, digest in old.items() if _digest((folder / name).read_bytes()) == digest}
     message = "a file of the run before was changed since: it stays, and is not written now"
     changed = tuple(_warning(message, folder / name) for name in sorted(old.keys() - same))
@@ -48,17 +48,17 @@ def leftovers(folder: Path, files: Mapping[str, bytes]) -> Leftovers:
 
 def _demand_ours(folder: Path, files: Mapping[str, bytes], before: Collection[str]) -> None:
     """What is there under a name that is to be written is of the run before, or the same."""
-    theirs = [
+    foreign = [
         name
         for name, content in files.items()
         if name not in before and (folder / name).is_file() and (folder / name).read_bytes() != content
     ]
-    if theirs:
+    if foreign:
         raise usage_error(
             "TW1125",
-            f"would write over {len(theirs)} file(s) that tilewright did not write: nothing is written",
+            f"would write over {len(foreign)} file(s) that tilewright did not write: nothing is written",
             where=str(folder),
-            details=tuple(sorted(theirs)),
+            details=tuple(sorted(foreign)),
             fix=("name a folder of its own for the generated files with -o", "or move these files away"),
         )
 
@@ -84,10 +84,10 @@ def _manifest(files: Mapping[str, bytes]) -> bytes:
 def _read(file: Path) -> Mapping[str, str]:
     """Name -> SHA-256. OSError and ValueError for what is no manifest."""
     data = json.loads(file.read_text(encoding="ascii"))
-    found = data.get("files") if isinstance(data, dict) and data.get("schema") == SCHEMA else None
-    if not isinstance(found, dict) or not all(isinstance(digest, str) for digest in found.values()):
+    digests = data.get("files") if isinstance(data, dict) and data.get("schema") == SCHEMA else None
+    if not isinstance(digests, dict) or not all(isinstance(digest, str) for digest in digests.values()):
         raise ValueError("it is no manifest of tilewright")
-    return found
+    return digests
 
 
 def _is_inside(folder: Path, name: str) -> bool:

@@ -72,7 +72,7 @@ class Validation:
     @property
     def fault(self) -> TilewrightError | None:
         """What is wrong, as the error TW6002 or TW6003 that the command ends with; None where all is well."""
-        return None if self.passed else mismatch(self.verdict, lambda: _guilty(self.deployment, self.sets))
+        return None if self.passed else mismatch(self.verdict, lambda: _faulty_pass(self.deployment, self.sets))
 
     def __str__(self) -> str:
         return verdict_text(self.verdict)
@@ -84,7 +84,7 @@ class Validation:
 def validate(
     deployment: Deployment,
     runner: Runner,
-    given: tuple[VectorSet, ...],
+    vectors: tuple[VectorSet, ...],
     *,
     sanitize: bool = False,
     timeline: bool = False,
@@ -92,9 +92,9 @@ def validate(
     """Build what was generated, run it on `given`, and judge every step and every output. TilewrightError of the runner
     (exit 7) where it cannot be built or run; what is computed wrongly is no error here, see `Validation.fault`.
     """
-    ran = _run(deployment, runner, given, sanitize=sanitize, timeline=timeline)
-    verdict = _judge(deployment, given, ran)
-    return Validation(deployment=deployment, runner=runner.name, sets=given, ran=ran, verdict=verdict)
+    ran = _run(deployment, runner, vectors, sanitize=sanitize, timeline=timeline)
+    verdict = _judge(deployment, vectors, ran)
+    return Validation(deployment=deployment, runner=runner.name, sets=vectors, ran=ran, verdict=verdict)
 
 
 def vectors_of(deployment: Deployment, file: Path | None, sets: int) -> tuple[VectorSet, ...]:
@@ -107,7 +107,7 @@ def vectors_of(deployment: Deployment, file: Path | None, sets: int) -> tuple[Ve
 
 
 @with_log_span(INFO, "judge: every step and output against its reference")
-def _judge(deployment: Deployment, given: tuple[VectorSet, ...], result: RunResult) -> Verdict:
+def _judge(deployment: Deployment, vectors: tuple[VectorSet, ...], result: RunResult) -> Verdict:
     """With state the sets are frames of one stream; its steps are judged on the state that the run itself has made. The
     graph that is compiled is judged against the graph as imported, before any graph pass.
     """
@@ -118,67 +118,67 @@ def _judge(deployment: Deployment, given: tuple[VectorSet, ...], result: RunResu
     from tilewright.config.recurrent_state import run_stream
 
     graph, operators = deployment.scheduled.bound.graph, deployment.registry.operators
-    frames, known = run_stream(
-        [item.inputs for item in given], deployment.states, lambda values: run(graph, values, operators)
+    frames, reference_values = run_stream(
+        [item.inputs for item in vectors], deployment.states, lambda values: run(graph, values, operators)
     )
-    limits = {} if deployment.states else bounds(graph, known, operators)
+    limits = {} if deployment.states else bounds(graph, reference_values, operators)
     for frame, before in zip(frames[1:], result.values, strict=False):
-        frame.update({one.input: before[one.output] for one in deployment.states if one.output in before})
+        frame.update({state.input: before[state.output] for state in deployment.states if state.output in before})
     executed = [step.name for step in deployment.scheduled.steps]
-    seen = [{**outputs, **values} for outputs, values in zip(result.outputs, result.values, strict=True)]
-    judged = judge_run(graph, executed, operators, frames, seen)
-    alone = {step.name for step in judged.steps}
+    run_values = [{**outputs, **values} for outputs, values in zip(result.outputs, result.values, strict=True)]
+    judged = judge_run(graph, executed, operators, frames, run_values)
+    judged_steps = {step.name for step in judged.steps}
     return Verdict(
         steps=judged.steps,
         outputs=judge_outputs(
             graph,
             result.outputs,
             judged.outputs,
-            known,
+            reference_values,
             right=all(step.exact for step in judged.steps),
-            given=[item.outputs for item in given],
+            given=[item.outputs for item in vectors],
             rounding=rounds(deployment.imported.graph),
             bounds=limits,
         ),
-        inner=tuple(name for name in executed if name not in alone),
-        drift=_drifts(deployment, given, graph, known),
+        inner=tuple(name for name in executed if name not in judged_steps),
+        drift=_drifts(deployment, vectors, graph, reference_values),
     )
 
 
 def _drifts(
-    deployment: Deployment, given: tuple[VectorSet, ...], graph: Graph, values: Sequence[Mapping[str, Array]]
+    deployment: Deployment, vectors: tuple[VectorSet, ...], graph: Graph, values: Sequence[Mapping[str, Array]]
 ) -> tuple[Drift, ...]:
     """How far `graph`, which has these values, is from the graph as it was imported."""
     from tilewright.comparison.drift import drifts, excused
 
     imported, operators = deployment.imported.graph, deployment.registry.operators
-    before = _computed(deployment, given, imported)
+    before = _computed(deployment, vectors, imported)
     return excused(drifts(imported, before, values), imported, graph, before, operators)
 
 
-def _computed(deployment: Deployment, given: tuple[VectorSet, ...], graph: Graph) -> list[dict[str, Array]]:
+def _computed(deployment: Deployment, vectors: tuple[VectorSet, ...], graph: Graph) -> list[dict[str, Array]]:
     """Every value of `graph`, of each set."""
     from tilewright.comparison.reference import run
     from tilewright.config.recurrent_state import run_stream
 
     operators = deployment.registry.operators
-    return run_stream([item.inputs for item in given], deployment.states, lambda values: run(graph, values, operators))[
-        1
-    ]
+    frames = [item.inputs for item in vectors]
+    _, computed = run_stream(frames, deployment.states, lambda values: run(graph, values, operators))
+    return computed
 
 
-def _guilty(deployment: Deployment, given: tuple[VectorSet, ...]) -> str:
+def _faulty_pass(deployment: Deployment, vectors: tuple[VectorSet, ...]) -> str:
     """The graph pass that takes an output too far from what the model computes."""
     from tilewright.comparison.drift import guilty_pass
 
     def right(graph: Graph) -> bool:
-        return all(one.within for one in _drifts(deployment, given, graph, _computed(deployment, given, graph)))
+        return all(drift.within for drift in _drifts(deployment, vectors, graph, _computed(deployment, vectors, graph)))
 
     return guilty_pass([(record.name, record.graph) for record in deployment.rewritten.trail], right)
 
 
 def _run(
-    deployment: Deployment, runner: Runner, given: tuple[VectorSet, ...], *, sanitize: bool, timeline: bool
+    deployment: Deployment, runner: Runner, vectors: tuple[VectorSet, ...], *, sanitize: bool, timeline: bool
 ) -> RunResult:
     from tilewright.ir.plugin_contract import demand_type
     from tilewright.ir.programs.runner import Job, RunResult
@@ -188,7 +188,7 @@ def _run(
         artifact=deployment.artifact,
         plan=deployment.allocated,
         prefix=deployment.prefix,
-        input_sets=tuple(item.inputs for item in given),
+        input_sets=tuple(item.inputs for item in vectors),
         trace=True,
         sanitize=sanitize,
         timeline=timeline,

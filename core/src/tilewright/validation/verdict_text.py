@@ -38,44 +38,44 @@ def _outputs(verdict: Verdict) -> Table:
         argmax = "same" if item.argmax_equal else "differs"
         limit = item.allowed if given else item.bound
         most = "-" if limit is None else f"{limit:.3g}"
-        rows.append((item.name, f"{item.elements:,}", f"{item.different:,}", _far(item), most, argmax))
+        rows.append((item.name, f"{item.elements:,}", f"{item.different:,}", _largest_difference(item), most, argmax))
     return Table(rows=rows, right=(1, 2, 3, 4))
 
 
 def _steps(verdict: Verdict) -> Iterator[str]:
     """How many steps are right: bit-equal or inside the error model of floats, and how far they are from its edge."""
     right = [step for step in verdict.steps if step.exact]
-    near = [step for step in right if not step.bit_equal]
-    text = f"{len(right)} of {len(verdict.steps)} steps are {'right' if near else 'exact'}"
-    if near:
-        most = 100 * max(step.of_allowed for step in near)
-        inside = f"{len(near)} inside the error model of floats (at most {most:.0f} % of what it allows)"
-        text += f": {len(right) - len(near)} exact, {inside}"
+    rounded = [step for step in right if not step.bit_equal]
+    text = f"{len(right)} of {len(verdict.steps)} steps are {'right' if rounded else 'exact'}"
+    if rounded:
+        most = 100 * max(step.of_allowed for step in rounded)
+        inside = f"{len(rounded)} inside the error model of floats (at most {most:.0f} % of what it allows)"
+        text += f": {len(right) - len(rounded)} exact, {inside}"
     yield f"{text}{_inside(len(verdict.inner))}"
 
 
 def _compared(verdict: Verdict) -> Iterator[str]:
     """What outputs are, integers and floats, beside the reference and beside expected values that were given."""
-    found = []
+    parts = []
     for given, whom in ((False, "the reference"), (True, "the expected values")):
         for is_float, kind in ((False, "integer"), (True, "float")):
-            group = [one for one in verdict.outputs if (one.given, one.is_float) == (given, is_float)]
+            group = [output for output in verdict.outputs if (output.given, output.is_float) == (given, is_float)]
             if group:
-                found.append(f"{kind} outputs {_closeness(group, whom)}")
-    if found:
-        yield "; ".join(found)
+                parts.append(f"{kind} outputs {_closeness(group, whom)}")
+    if parts:
+        yield "; ".join(parts)
 
 
 def _closeness(outputs: Sequence[OutputVerdict], whom: str) -> str:
-    if not any(one.different for one in outputs):
+    if not any(output.different for output in outputs):
         return f"identical to {whom}"
-    worst = max(outputs, key=lambda one: one.max_difference)
+    worst = max(outputs, key=lambda output: output.max_difference)
     if worst.max_difference == LARGEST:
         return f"have infinities or NaN where {whom} {'have' if worst.given else 'has'} none, or the other way round"
-    if not all(one.within for one in outputs):
+    if not all(output.within for output in outputs):
         return f"as far as {worst.max_difference:g} from {whom}"
     spread = ""
-    if most := max(one.share for one in outputs):
+    if most := max(output.share for output in outputs):
         spread = f" ({100 * most:.2g} % of the spread; up to {100 * ROUNDED_SHARE:g} % is right where a model rounds)"
     return f"within {worst.max_difference:g} of {whom}{spread if worst.max_difference > (worst.allowed or 0) else ''}"
 
@@ -89,17 +89,18 @@ def _by(output: OutputVerdict) -> str:
     )
 
 
-def _far(output: OutputVerdict) -> str:
+def _largest_difference(output: OutputVerdict) -> str:
     return "inf or NaN" if output.max_difference == LARGEST else f"{output.max_difference:g}"
 
 
 def _drifted(verdict: Verdict) -> Iterator[str]:
     """How far graph passes have moved each output, if they have."""
-    for name, moved, share in ((one.verdict.name, one.verdict, one.share) for one in verdict.drift):
+    for drift in verdict.drift:
+        moved = drift.verdict
         if moved.different:
             yield (
-                f"graph passes moved {moved.different:,} of {moved.elements:,} elements of '{name}', by "
-                f"{moved.max_difference:g} at most ({100 * share:.2g} % of its spread)"
+                f"graph passes moved {moved.different:,} of {moved.elements:,} elements of '{moved.name}', by "
+                f"{moved.max_difference:g} at most ({100 * drift.share:.2g} % of its spread)"
             )
 
 
@@ -108,7 +109,7 @@ def _inside(count: int) -> str:
     return f", and by them {count} more inside groups, whose values never exist whole" if count else ""
 
 
-def mismatch(verdict: Verdict, guilty: Callable[[], str]) -> TilewrightError:
+def mismatch(verdict: Verdict, faulty_pass: Callable[[], str]) -> TilewrightError:
     """TW6003 (exit 6) where graph passes are wrong. Else TW6002: the first step that is outside its error model, or the
     first output that is not what its step wrote, or else the first that is too far from expected values.
     """
@@ -120,15 +121,15 @@ def mismatch(verdict: Verdict, guilty: Callable[[], str]) -> TilewrightError:
             f"{wrong[0].different:,} elements differ, by {wrong[0].max_difference:g} at most",
             fix=("report it, with the model: every step must equal its reference",),
         )
-    if lost := [one for one in verdict.outputs if not one.as_written]:
+    if rewritten := [output for output in verdict.outputs if not output.as_written]:
         return _failed(
             "the program hands out something else than it computed",
-            f"output '{lost[0].name}'",
+            f"output '{rewritten[0].name}'",
             "every step is right, and this is not what the last one wrote",
             fix=("report it, with the model and the target",),
         )
-    if far := [one for one in verdict.drift if not one.within]:
-        return _too_far(far[0], guilty())
+    if drifted := [drift for drift in verdict.drift if not drift.within]:
+        return _too_far(drifted[0], faulty_pass())
     output = next(item for item in verdict.outputs if not item.within)
     return _failed(
         "the expected values that were given are others",
