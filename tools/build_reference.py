@@ -25,7 +25,7 @@ from tilewright.comparison.verdicts import OutputVerdict, StepVerdict
 from tilewright.errors import Exit
 from tilewright.errors.catalogue import EXITS, catalogue
 from tilewright.front_door.compilation import Compiled, MemoryUse, Report
-from tilewright.front_door.keywords import Keywords
+from tilewright.front_door.compile_keywords import Keywords
 from tilewright.plugins import hookspecs
 from tilewright.validation.validation import Validation
 

@@ -111,7 +111,7 @@ def test_tiles_are_shown() -> None:
     text = dump_text(replace(tiled, groups=(group,)))
     assert "l2 -> l1: h by 8" in text
     assert "/clip.X: level 1, 2 buffers, rolling" in text
-    assert "c is held in l1: rolling" in text
+    assert "c is internal, in l1: rolling" in text
     assert "t stays whole in l1" in text
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Unpack
 from tilewright.allocate.limits import memory_bytes
 from tilewright.deployment import Deployment
 from tilewright.errors import Diagnostic, demand_no_warnings, usage_error
-from tilewright.front_door.keywords import Keywords, options_of
+from tilewright.front_door.compile_keywords import Keywords, options_of
 from tilewright.report.drawing.chart import report_svg
 from tilewright.report.drawing.html import report_files
 from tilewright.report.report_json import build_report

@@ -169,7 +169,7 @@ def _region(region: Region) -> Iterator[str]:
         yield from _stripes(region, region.line_buffers.stripes)
     yield from (f"        {value} stays whole in {memory}" for value, memory in sorted(region.resident.items()))
     yield from (
-        f"        {value} is held in {internal.memory}: {_form(internal)}"
+        f"        {value} is internal, in {internal.memory}: {_form(internal)}"
         for value, internal in sorted(region.internal_values.items())
     )
 
@@ -185,7 +185,7 @@ def _stripes(region: Region, stripes: Stripes | None) -> Iterator[str]:
 
 
 def _form(internal: InternalValue) -> str:
-    alias = f", over {internal.aliases} with {internal.distance_bytes} B between" if internal.aliases else ""
+    alias = f", aliases {internal.aliases} with {internal.distance_bytes} B between" if internal.aliases else ""
     return (f"{internal.rows} rows" if internal.rows else internal.form) + alias
 
 

@@ -13,7 +13,7 @@ from tilewright.cli.log_display import PLANNING, RUNNING, working
 from tilewright.cli.option import examples, option
 from tilewright.cli.output import demand_writable_files, progress, say, send_json, show_diagnostics
 from tilewright.errors import TilewrightError, typed, unsupported_error
-from tilewright.front_door.flag_values import files_read, options_from
+from tilewright.front_door.options_from_flags import files_read, options_from
 from tilewright.report.cycles import milliseconds, time_text
 from tilewright.report.plain_text import Table
 

@@ -10,7 +10,7 @@ from tilewright.cli.flags import io_flag, model_flags, program_typed, typed_agai
 from tilewright.cli.log_display import LESS_MEMORY, PLANNING, working
 from tilewright.cli.option import examples, option
 from tilewright.cli.output import demand_writable_files, say, send_json, show_diagnostics
-from tilewright.front_door.flag_values import files_read, options_from
+from tilewright.front_door.options_from_flags import files_read, options_from
 
 _SHOWN = ("json_target", "layers", "front")  # parameters that change what is shown, and no plan
 

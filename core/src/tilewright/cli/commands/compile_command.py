@@ -15,7 +15,7 @@ from tilewright.cli.flags import io_flag, layout_flag, model_or_group_flags
 from tilewright.cli.option import examples, names_option, option
 from tilewright.cli.output import demand_apart, demand_writable_files, hand_over, progress, send_json, show_diagnostics
 from tilewright.errors import usage_error
-from tilewright.front_door.flag_values import exporters_from, files_read, options_from
+from tilewright.front_door.options_from_flags import exporters_from, files_read, options_from
 
 if TYPE_CHECKING:
     from tilewright.config.options import Options

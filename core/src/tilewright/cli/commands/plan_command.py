@@ -15,7 +15,7 @@ from tilewright.cli.option import examples, names_option, option
 from tilewright.cli.output import complain, demand_writable_files, progress, send_json, send_result
 from tilewright.config.memory_pools import parse_bytes
 from tilewright.errors import Exit, TilewrightError, memory_error, typed, usage_error
-from tilewright.front_door.flag_values import names_from
+from tilewright.front_door.options_from_flags import names_from
 from tilewright.report.plain_text import Part, Table
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from tilewright.cli.log_display import PLANNING, RUNNING, working
 from tilewright.cli.option import examples, option
 from tilewright.cli.output import demand_writable_files, progress, send_result, show_diagnostics
 from tilewright.errors import Diagnostic, TilewrightError, typed, usage_error
-from tilewright.front_door.flag_values import files_read, options_from
+from tilewright.front_door.options_from_flags import files_read, options_from
 from tilewright.ir.plans.decisions import IoOwner
 
 _IO = re.compile(r"(?<![\w-])--io ")

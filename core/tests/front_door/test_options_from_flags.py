@@ -8,7 +8,8 @@ import pytest
 from onnx import TensorProto, helper
 
 from tilewright.errors import TilewrightError
-from tilewright.front_door.flag_values import (
+from tilewright.front_door.compile_keywords import options_of
+from tilewright.front_door.options_from_flags import (
     decisions_from,
     exporters_from,
     files_read,
@@ -16,7 +17,6 @@ from tilewright.front_door.flag_values import (
     limits_from,
     memory_pins_from,
 )
-from tilewright.front_door.keywords import options_of
 
 
 def test_io_of_all_tensors_and_of_one() -> None:

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypedDict, get_args, get_origin, get_type_hints
 
 from tilewright.config.options import Options
 from tilewright.errors import TilewrightError, usage_error
-from tilewright.front_door.flag_values import exporters_from, options_from
+from tilewright.front_door.options_from_flags import exporters_from, options_from
 
 Texts = str | Path | Sequence[str] | Mapping[str, Any]  # one word, several, or NAME=VALUE pairs as a mapping
 

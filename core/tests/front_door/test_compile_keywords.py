@@ -11,8 +11,8 @@ import pytest
 from tilewright.cli.commands.compile_command import command
 from tilewright.config.options import Options
 from tilewright.errors import Exit, TilewrightError
-from tilewright.front_door.flag_values import options_from
-from tilewright.front_door.keywords import Keywords, options_of
+from tilewright.front_door.compile_keywords import Keywords, options_of
+from tilewright.front_door.options_from_flags import options_from
 
 OF_THE_COMMAND = {  # where files go and what is said; several networks; what a Compiled has
     *("output", "json", "quiet", "verbose", "group", "target", "help"),
