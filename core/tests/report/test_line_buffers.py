@@ -15,7 +15,7 @@ from tilewright.ir.plans.decisions import STREAMED, Decisions, IoOwner
 from tilewright.ir.plans.stages import Allocated
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.plan.kernel_fallback import Fitting
-from tilewright.report.drawing.html import _ends
+from tilewright.report.drawing.html import _tensor_rows
 from tilewright.report.drawing.panels import panels_of_report
 from tilewright.report.line_buffers import line_buffer_rows, streamed_io
 from tilewright.report.text import streaming_of, summary_parts
@@ -112,7 +112,7 @@ def test_it_is_said_in_words(rows: dict[str, Any], said: str) -> None:
         "rows": {"count": 12, "row_bytes": 40, "rows_per_call": 1, **rows},
     }
     assert streaming_of(item) == said and streaming_of({"name": "a"}) == ""
-    assert _ends({"inputs": [item], "outputs": []})[0][3] == said
+    assert _tensor_rows({"inputs": [item], "outputs": []})[0][3] == said
 
 
 def test_the_summary_has_a_line_for_each() -> None:

@@ -59,15 +59,15 @@ def parse_gates(text: str, known: Sequence[str]) -> tuple[Gate, ...]:
     """`ram+2%,cycles+5%`: TilewrightError TW1101 (exit 2) for anything else."""
     gates = []
     for item in filter(None, (part.strip() for part in text.split(","))):
-        found = re.fullmatch(r"([A-Za-z0-9_.\-/]+)\+(\d+(?:\.\d+)?)(%?)", item)
-        if found is None or found[1] not in known:
+        match = re.fullmatch(r"([A-Za-z0-9_.\-/]+)\+(\d+(?:\.\d+)?)(%?)", item)
+        if match is None or match[1] not in known:
             raise usage_error(
                 "TW1101",
                 f"'--fail-on {item}' must read NAME+PERCENT% or NAME+AMOUNT",
                 details=(f"NAME is one of {', '.join(known)}",),
                 fix=("write it as --fail-on ram+2%,cycles+500",),
             )
-        gates.append(Gate(name=found[1], most=float(found[2]), relative=bool(found[3])))
+        gates.append(Gate(name=match[1], most=float(match[2]), relative=bool(match[3])))
     return tuple(gates)
 
 

@@ -35,7 +35,7 @@ def cost_text(report: Mapping[str, Any]) -> str:
     if not cycles:
         return ""
     counted = f"{cycles['total']:,} cycles"
-    return f"{counted}, {said}" if (said := time_text(report)) else f"{counted} an inference ({cycles['kind']})"
+    return f"{counted}, {time}" if (time := time_text(report)) else f"{counted} an inference ({cycles['kind']})"
 
 
 def step_time(step: Mapping[str, Any], report: Mapping[str, Any]) -> str:

@@ -43,22 +43,22 @@ of ${'{:,}'.format(panel.limit)} B\
 </div>
 % endfor
 </section>
-% if ends:
+% if tensors:
 <section id="border">
 <h2>Inputs and outputs</h2>
 <div class="wide"><table>
 <tbody>
-% for word, name, kind, meaning in ends:
+% for word, name, kind, meaning in tensors:
 <tr><td class="quiet">${word}</td><td class="nodes" title="${name}">${name}</td><td>${kind}</td><td>${meaning}</td></tr>
 % endfor
 </tbody>
 </table></div>
 </section>
 % endif
-% if unasked:
+% if front_command:
 <section id="front">
 <h2>Memory against cycles</h2>
-<p><code>${unasked}</code>, with the flags of this plan, shows what less memory costs.</p>
+<p><code>${front_command}</code>, with the flags of this plan, shows what less memory costs.</p>
 </section>
 % endif
 % if front:
@@ -99,8 +99,8 @@ of ${'{:,}'.format(panel.limit)} B\
 % for place, colour in places:
 <span><i style="background:${colour}"></i>${place}</span>
 % endfor
-% if framed:
-<span><i class="frame"></i>run as one, ${framed}</span>
+% if fused:
+<span><i class="frame"></i>run as one, ${fused}</span>
 % endif
 </p>
 <div class="wide drawing">${network | n}</div>

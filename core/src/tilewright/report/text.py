@@ -31,7 +31,7 @@ def summary_parts(report: Report) -> tuple[Part, ...]:
     rows = [("pool", "used", "of", "free", "what")]
     rows += [_pool_row(pool, report) for pool in report["pools"]]
     pools = Table(rows=rows, right=(1, 2, 3), indent=2)
-    cost = [f"  {said}"] if (said := cost_text(report)) else []
+    cost = [f"  {text}"] if (text := cost_text(report)) else []
     return (
         head,
         pools,
@@ -116,8 +116,8 @@ def layer_parts(report: Report) -> tuple[Part, ...]:
     """
     steps = report["steps"]
     tiled = any(step["hops"] for step in steps)
-    timed = "time" in report
-    figures = (*(("tiles",) if tiled else ()), "cycles", "of all", *(("est. ms",) if timed else ()))
+    clocked = "time" in report
+    figures = (*(("tiles",) if tiled else ()), "cycles", "of all", *(("est. ms",) if clocked else ()))
     head = ("step", "operator", "kernel", "MACs", "of all", "live bytes", *figures, "ONNX nodes")
     rows: list[tuple[str, ...]] = [head]
     total = max(sum(step["cycles"]["total"] for step in steps), 1e-9)
@@ -125,9 +125,9 @@ def layer_parts(report: Report) -> tuple[Part, ...]:
     last = {step["group"]: step["id"] for step in steps}
     shorts = shown_names(report)
     for step in steps:
-        cycles, inner = step["cycles"]["total"], step["id"] != last[step["group"]]
+        cycles, fused = step["cycles"]["total"], step["id"] != last[step["group"]]
         tiles = (f"{step['tiles']:,}",) if tiled else ()
-        times = (step_time(step, report),) if timed else ()
+        times = (step_time(step, report),) if clocked else ()
         figures = (*tiles, f"{cycles:,.0f}", f"{100 * cycles / total:.1f} %", *times)
         rows.append(
             (
@@ -137,7 +137,7 @@ def layer_parts(report: Report) -> tuple[Part, ...]:
                 f"{step['macs']:,}",
                 f"{100 * step['macs'] / macs:.1f} %",
                 f"{step['peak_bytes']:,}",
-                *("-" if inner else figure for figure in figures),
+                *("-" if fused else figure for figure in figures),
                 nodes_of(step, shorts),
             )
         )

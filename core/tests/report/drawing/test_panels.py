@@ -47,7 +47,7 @@ def test_boxes_that_meet(one: Box, other: Box) -> None:
     def cells(box: Box) -> set[tuple[int, int]]:
         return {(byte, column) for byte in range(box.low, box.high) for column in range(box.first, box.last + 1)}
 
-    assert one.under(other) == other.under(one) == bool(cells(one) & cells(other))
+    assert one.overlaps(other) == other.overlaps(one) == bool(cells(one) & cells(other))
 
 
 def test_where_a_name_may_stand() -> None:

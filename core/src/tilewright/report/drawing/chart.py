@@ -112,8 +112,8 @@ def strip_svg(panel: Panel) -> tuple[str, int]:
 def kinds(panels: Sequence[Panel]) -> list[tuple[str, str]]:
     """Every kind of buffer that is drawn, and its colour."""
     shade = {"activation": SHADES[0], "block": BLOCKS[0]}
-    found = sorted({box.kind for panel in panels for box in panel.boxes})
-    return [(kind, COLOURS.get(kind) or shade.get(kind, SHADES[0])) for kind in found]
+    present = sorted({box.kind for panel in panels for box in panel.boxes})
+    return [(kind, COLOURS.get(kind) or shade.get(kind, SHADES[0])) for kind in present]
 
 
 def _legend(panels: Sequence[Panel]) -> str:
@@ -193,12 +193,12 @@ def _round_step(most: int) -> int:
 def _box(box: Box, number: int, place: tuple[float, float, float, float], seen: float) -> str:
     """`seen`: how much of its width has room for a name."""
     x, y, width, height = place
-    told = f"{box.kind} {box.name}: {box.size:,} B at {box.low:,}, {box.life}"
+    title = f"{box.kind} {box.name}: {box.size:,} B at {box.low:,}, {box.life}"
     note = f" data-note={quoted(box.note)}" if box.note else ""
     rectangle = (
         f'<rect class="box" data-name={quoted(box.name)} data-kind="{plain(box.kind)}" data-size="{box.size}" '
         f'data-low="{box.low}" data-life={quoted(box.life)}{note} x="{x:.2f}" y="{y:.2f}" width="{width:.2f}" '
-        f'height="{height:.2f}" fill="{colour(box, number)}"><title>{plain(told)}</title></rect>'
+        f'height="{height:.2f}" fill="{colour(box, number)}"><title>{plain(title)}</title></rect>'
     )
     return rectangle + "".join(label(box.short or box.name, box.size, (x, y, seen, height)))
 

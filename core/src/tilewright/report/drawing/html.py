@@ -28,7 +28,7 @@ def report_page(report: Mapping[str, Any]) -> str:
         subtitle=(
             f"{len(report['steps'])} steps · {report['macs']:,} multiply-accumulates · "
             f"{report['constants_bytes']:,} B of constants · target {target['name']}"
-            + (f" · {said}" if (said := cost_text(report)) else "")
+            + (f" · {cost}" if (cost := cost_text(report)) else "")
         ),
         verdict="fits" if fits and not worst else "does not fit",
         panels=panels_of_report(report),
@@ -46,8 +46,8 @@ def plan_page(title: str, subtitle: str, panels: Sequence[Panel]) -> str:
 
 
 def _page(*, title: str, subtitle: str, verdict: str, panels: Sequence[Panel], report: Mapping[str, Any] | None) -> str:
-    here = files("tilewright.report")
-    page = template(here.joinpath("page.mako").read_text("utf-8"), html=True)
+    folder = files("tilewright.report")
+    page = template(folder.joinpath("page.mako").read_text("utf-8"), html=True)
     return str(
         page.render(
             title=title,
@@ -58,16 +58,16 @@ def _page(*, title: str, subtitle: str, verdict: str, panels: Sequence[Panel], r
             drawings=[_drawing(panel) for panel in panels],
             kinds=kinds(panels),
             front=_front(report),
-            unasked="" if report is None else front_command(report),
-            ends=[] if report is None else _ends(report["model"]),
+            front_command="" if report is None else front_command(report),
+            tensors=[] if report is None else _tensor_rows(report["model"]),
             network="" if report is None else network_svg(report),
             places=[] if report is None else place_colours(report).items(),
-            framed="" if report is None else _framed(report),
+            fused="" if report is None else _fused_text(report),
             steps=[] if report is None else _rows(report),
             diagnostics=[] if report is None else report["diagnostics"],
             facts=_facts(report),
-            style=here.joinpath("page.css").read_text("utf-8"),
-            script=here.joinpath("page.js").read_text("utf-8"),
+            style=folder.joinpath("page.css").read_text("utf-8"),
+            script=folder.joinpath("page.js").read_text("utf-8"),
         )
     )
 
@@ -82,16 +82,16 @@ def _drawing(panel: Panel) -> str:
     return f'<svg viewBox="0 0 {width} {height}" {frame}{live} role="img">{drawing}</svg>'
 
 
-def _ends(model: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
+def _tensor_rows(model: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
     """Inputs and outputs: which of both, name, type and shape, what stored integers stand for, how rows pass."""
     return [
-        (word, item["name"], f"{item['type']}{item['shape']}", "; ".join(_said(item)))
+        (word, item["name"], f"{item['type']}{item['shape']}", "; ".join(_remarks(item)))
         for word, key in (("input", "inputs"), ("output", "outputs"))
         for item in model.get(key, ())
     ]
 
 
-def _said(item: Mapping[str, Any]) -> Iterator[str]:
+def _remarks(item: Mapping[str, Any]) -> Iterator[str]:
     if "scale" in item:
         yield meaning(item)
     if "rows" in item:
@@ -123,7 +123,7 @@ def _rows(report: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _framed(report: Mapping[str, Any]) -> str:
+def _fused_text(report: Mapping[str, Any]) -> str:
     """How steps that run as one are computed; "" where none do."""
     groups = [step["group"] for step in report["steps"] if "group" in step]
     return piece_by_piece(report["steps"]) if len(set(groups)) < len(groups) else ""

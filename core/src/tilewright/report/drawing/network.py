@@ -30,8 +30,9 @@ def network_svg(report: Mapping[str, Any]) -> str:
     left = EDGE + lanes.count * LANE
     width, height = left + sum(COLUMNS.values()), len(lanes.rows) * ROW + 2 * EDGE
     colours = place_colours(report)
-    by = piece_by_piece(report["steps"])
-    parts = [*_frames(lanes, width, by), *(_line(edge, lanes, places[edge.value], colours, by) for edge in lanes.edges)]
+    fused = piece_by_piece(report["steps"])
+    lines = (_line(edge, lanes, places[edge.value], colours, fused) for edge in lanes.edges)
+    parts = [*_frames(lanes, width, fused), *lines]
     shorts = shown_names(report)
     for number, row in enumerate(lanes.rows):
         parts.append(_row(row, number, left, places, colours, shorts))
@@ -40,20 +41,20 @@ def network_svg(report: Mapping[str, Any]) -> str:
 
 def place_colours(report: Mapping[str, Any]) -> dict[str, str]:
     """Every place that a value of the network is in, and its colour."""
-    found = dict.fromkeys(_places(report).values())
-    known = [pool["name"] for pool in report["pools"] if pool["name"] in found]
-    colours = {name: MEMORIES[number % len(MEMORIES)] for number, name in enumerate(dict.fromkeys(known))}
-    return {**colours, **{place: NOWHERE for place in (CALLERS, piece_by_piece(report["steps"])) if place in found}}
+    places = dict.fromkeys(_places(report).values())
+    pools = [pool["name"] for pool in report["pools"] if pool["name"] in places]
+    colours = {name: MEMORIES[number % len(MEMORIES)] for number, name in enumerate(dict.fromkeys(pools))}
+    return {**colours, **{place: NOWHERE for place in (CALLERS, piece_by_piece(report["steps"])) if place in places}}
 
 
 def _places(report: Mapping[str, Any]) -> dict[str, str]:
     """Value -> the memory that holds it, or what else there is to say."""
-    pools = {value: one["pool"] for one in report["buffers"] for value in one["values"] if one["pool"]}
-    inside = {value for step in report["steps"] for value in step.get("internal_values", ())}
+    pools = {value: buffer["pool"] for buffer in report["buffers"] for value in buffer["values"] if buffer["pool"]}
+    internal = {value for step in report["steps"] for value in step.get("internal_values", ())}
     values = [name for step in report["steps"] for name in step.get("inputs", ())]
     values += [tensor["name"] for step in report["steps"] for tensor in step["outputs"]]
-    by = piece_by_piece(report["steps"])
-    return {name: pools.get(name, by if name in inside else CALLERS) for name in values}
+    fused = piece_by_piece(report["steps"])
+    return {name: pools.get(name, fused if name in internal else CALLERS) for name in values}
 
 
 def _at(lane: int, number: int) -> tuple[int, int]:
@@ -61,12 +62,12 @@ def _at(lane: int, number: int) -> tuple[int, int]:
     return EDGE + lane * LANE, EDGE + number * ROW + ROW // 2
 
 
-def _line(edge: Edge, lanes: Lanes, place: str, colours: Mapping[str, str], by: str) -> str:
+def _line(edge: Edge, lanes: Lanes, place: str, colours: Mapping[str, str], fused: str) -> str:
     """Down in the lane of the row that writes, and over to the one that reads in the last step."""
     (x, y), (to_x, to_y) = (_at(lanes.rows[number].lane, number) for number in (edge.first, edge.last))
     turn = to_y - ROW
     over = "" if x == to_x else f"C{x} {turn + ROW // 2} {to_x} {turn + ROW // 2} {to_x} {to_y}"
-    dashes = ' stroke-dasharray="3 3"' if place == by else ""
+    dashes = ' stroke-dasharray="3 3"' if place == fused else ""
     return (
         f'<path class="edge" d="M{x} {y}V{turn if over else to_y}{over}" stroke="{colours[place]}"{dashes}>'
         f"<title>{plain(edge.value)}: {plain(place)}</title></path>"
@@ -80,17 +81,17 @@ def _row(
     place = places[row.writes[0]] if row.writes else ""
     fill = colours.get(place, NOWHERE)
     if row.step is None:
-        texts, told, head = ("input", row.writes[0], "", place), row.writes[0], '<g class="row">'
+        texts, title, head = ("input", row.writes[0], "", place), row.writes[0], '<g class="row">'
     else:
         outputs = row.step["outputs"]
         shape = f"{outputs[0]['type']}{outputs[0]['shape']}" if outputs else ""
         texts = (f"{row.step['id']}  {row.step['op']}", nodes_of(row.step, shorts), shape.replace(" ", ""), place)
-        told = ", ".join(row.step["onnx_nodes"] or [row.step["name"]])
+        title = ", ".join(row.step["onnx_nodes"] or [row.step["name"]])
         head = f'<g class="row" data-step="{row.step["id"]}">'
     ground = f'<rect class="ground" x="{left - 6}" y="{y - ROW // 2 + 2}" width="100%" height="{ROW - 4}" rx="5"/>'
     words = "".join(_texts(texts, left, y + 4))
     dot = f'<circle cx="{x}" cy="{y}" r="5" fill="{fill}"/>'
-    return f"{head}<title>{plain(told)}</title>{ground}{dot}{words}</g>"
+    return f"{head}<title>{plain(title)}</title>{ground}{dot}{words}</g>"
 
 
 def _texts(texts: tuple[str, ...], left: int, y: int) -> Iterator[str]:
@@ -101,16 +102,16 @@ def _texts(texts: tuple[str, ...], left: int, y: int) -> Iterator[str]:
         left += width
 
 
-def _frames(lanes: Lanes, width: int, by: str) -> Iterator[str]:
+def _frames(lanes: Lanes, width: int, fused: str) -> Iterator[str]:
     """Around rows that follow each other and are one group."""
     numbered = ((number, row.step["group"] if row.step else "") for number, row in enumerate(lanes.rows))
-    for group, members in groupby(numbered, key=lambda one: one[1]):
+    for group, members in groupby(numbered, key=lambda entry: entry[1]):
         numbers = [number for number, _ in members]
         if group and len(numbers) > 1:
             y, height = EDGE + numbers[0] * ROW + 1, len(numbers) * ROW - 2
             yield (
                 f'<rect class="frame" x="4" y="{y}" width="{width - 8}" height="{height}" rx="8">'
-                f"<title>run as one, {by}</title></rect>"
+                f"<title>run as one, {fused}</title></rect>"
             )
 
 
@@ -154,15 +155,15 @@ def lanes_of(report: Mapping[str, Any]) -> Lanes | None:
     steps = report["steps"]
     if not steps or any("inputs" not in step for step in steps):
         return None
-    ends = [end["name"] for end in (*report["model"]["inputs"], *report["model"]["outputs"])]
+    names = [end["name"] for end in (*report["model"]["inputs"], *report["model"]["outputs"])]
     written = {tensor["name"] for step in steps for tensor in step["outputs"]}
     read = {name for step in steps for name in step["inputs"]}
-    entering = sorted(read - written, key=lambda name: (ends.index(name) if name in ends else len(ends), name))
-    plain: list[Plain] = [(None, (), (name,)) for name in entering]
-    plain += [(step, tuple(step["inputs"]), tuple(tensor["name"] for tensor in step["outputs"])) for step in steps]
-    last = {name: number for number, (_, reads, _) in enumerate(plain) for name in reads}
+    entering = sorted(read - written, key=lambda name: (names.index(name) if name in names else len(names), name))
+    entries: list[Plain] = [(None, (), (name,)) for name in entering]
+    entries += [(step, tuple(step["inputs"]), tuple(tensor["name"] for tensor in step["outputs"])) for step in steps]
+    last = {name: number for number, (_, reads, _) in enumerate(entries) for name in reads}
     rows, busy = list[Row](), list[int]()
-    for number, (step, reads, writes) in enumerate(plain):
+    for number, (step, reads, writes) in enumerate(entries):
         lane = _free(busy, number)
         busy[lane : lane + 1] = [max((last.get(name, number) for name in writes), default=number)]
         rows.append(Row(step=step, reads=reads, writes=writes, lane=lane))
@@ -175,9 +176,9 @@ def _free(busy: Sequence[int], row: int) -> int:
 
 
 def _edges(rows: Sequence[Row]) -> tuple[Edge, ...]:
-    makers = {name: number for number, row in enumerate(rows) for name in row.writes}
+    writers = {name: number for number, row in enumerate(rows) for name in row.writes}
     return tuple(
-        Edge(value=name, first=makers[name], last=number)
+        Edge(value=name, first=writers[name], last=number)
         for number, row in enumerate(rows)
         for name in dict.fromkeys(row.reads)
     )

@@ -39,7 +39,7 @@ class Box:
         """Bytes."""
         return self.high - self.low
 
-    def under(self, other: Box) -> bool:
+    def overlaps(self, other: Box) -> bool:
         """Whether they share bytes at any time."""
         return self.low < other.high and other.low < self.high and self.first <= other.last and other.first <= self.last
 
@@ -78,7 +78,7 @@ class Panel:
         """The last column in which no later box lies over this one: where there is room for its name."""
         box = self.boxes[number]
         later = self.boxes[number + 1 :] if self.overlaid else ()
-        over = (one.first for one in later if one.first > box.first and box.under(one))
+        over = (above.first for above in later if above.first > box.first and box.overlaps(above))
         return min(over, default=box.last + 1) - 1
 
 
@@ -87,11 +87,11 @@ def panels_of_report(report: Mapping[str, Any]) -> tuple[Panel, ...]:
     steps = report["steps"]
     times = tuple(str(step["id"]) for step in steps) or ("0",)
     shorts = shown_names(report)
-    makers = {tensor["name"]: step for step in steps for tensor in step["outputs"]}
+    writers = {tensor["name"]: step for step in steps for tensor in step["outputs"]}
     panels = []
     for pool in report["pools"]:
         boxes = tuple(
-            _buffer_box(buffer, makers, len(times), shorts[buffer["name"]])
+            _buffer_box(buffer, writers, len(times), shorts[buffer["name"]])
             for buffer in report["buffers"]
             if buffer["pool"] == pool["name"] and buffer["size_bytes"] and buffer["offset_bytes"] is not None
             if buffer["kind"] == pool["kind"] or not {buffer["kind"], pool["kind"]} & {*LASTING}
@@ -162,11 +162,11 @@ def _block_boxes(problem: Problem, solution: Solution, columns: Mapping[int, int
     return boxes
 
 
-def _buffer_box(buffer: Mapping[str, Any], makers: Mapping[str, Mapping[str, Any]], columns: int, short: str) -> Box:
+def _buffer_box(buffer: Mapping[str, Any], writers: Mapping[str, Mapping[str, Any]], columns: int, short: str) -> Box:
     first, last = buffer["first_step"], min(buffer["last_step"], columns - 1)
     rows = buffer.get("rows")
     values = [rows["value"]] if rows else buffer["values"]
-    nodes = _nodes(makers[value] for value in values if value in makers)
+    nodes = _nodes(writers[value] for value in values if value in writers)
     if rows:
         short = f"{rows['buffered_rows']} of {rows['count']} rows"
         nodes = f"{short} of {nodes}"
