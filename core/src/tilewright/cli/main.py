@@ -57,7 +57,11 @@ class LazyGroup(click.Group):
         if name in COMMANDS:
             command: click.Command = importlib.import_module(f"tilewright.cli.commands.{name}_command").command
             return command
-        return _load_plugin_command(name) if name in _plugin_commands() else None
+        if name not in _plugin_commands():
+            return None
+        from tilewright.plugins import load_named
+
+        return load_named(("command", name)).commands[name].load()
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -93,13 +97,6 @@ def _plugin_commands() -> dict[str, str]:
         for offer in package.offers
         if offer.kind == "command" and offer.name not in COMMANDS
     }
-
-
-def _load_plugin_command(name: str) -> click.Command:
-    """TilewrightError (exit 8) when its package is broken or blocked."""
-    from tilewright.plugins import load_named
-
-    return load_named(("command", name)).commands[name].load()
 
 
 @click.group(

@@ -164,7 +164,8 @@ def parse_board(content: bytes, source: str) -> Board:
         raise top.wrong("key 'memory'", f"two memories are called '{repeated[0]}'")
     if memories and all(memory.kind == "const" for memory in memories):
         raise top.wrong("key 'memory'", 'none of them can be written; one needs kind = "ram"')
-    _demand_no_overlap(top, memories)
+    if fault := overlap(memories):
+        raise top.wrong("key 'memory'", fault)
     return Board(
         source=source,
         target=top.text("target", ""),
@@ -230,13 +231,6 @@ def _access(table: _Table) -> Mapping[str, Literal["rw", "ro", "none"]]:
     if not isinstance(values, dict) or not all(value in ("rw", "ro", "none") for value in values.values()):
         raise table.wrong("key 'access'", 'a table of engines is needed, each "rw", "ro" or "none"')
     return dict(values)
-
-
-def _demand_no_overlap(top: _Table, memories: tuple[Memory, ...]) -> None:
-    """Memories whose addresses are known may not overlap."""
-    fault = overlap(memories)
-    if fault:
-        raise top.wrong("key 'memory'", fault)
 
 
 def _not_for_target(source: str, target: str, reason: str) -> TilewrightError:

@@ -41,13 +41,10 @@ def border_types(graph: Graph, options: Options) -> dict[str, DType]:
             f"--io-type names '{state_names[0]}', which --state keeps from run to run: the application never sees it",
             fix=("leave that --io-type out",),
         )
-    quantisable = [name for name in names if name not in states and _quantisable(graph.tensors[name].dtype)]
+    dtypes = {name: graph.tensors[name].dtype for name in names if name not in states}
+    quantisable = [name for name, dtype in dtypes.items() if dtype.is_float or dtype in TYPES.values()]
     types = {**dict.fromkeys(quantisable, options.io_type), **options.io_type_of}
     return {name: TYPES[word] for name, word in types.items() if word != FLOAT}
-
-
-def _quantisable(dtype: DType) -> bool:
-    return dtype.is_float or dtype in TYPES.values()
 
 
 def streamed_io(options: Options, graph: Graph) -> Mapping[str, IoOwner]:

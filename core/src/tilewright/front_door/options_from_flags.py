@@ -52,15 +52,10 @@ def options_from(flags: Mapping[str, Any]) -> Options:
         code_passes=_code_passes(flags["code_passes"]),
         effort=flags["effort"],
         seed=flags["seed"],
-        clock_hz=_clock(flags["clock"], described),
+        clock_hz=parse_clock(flags["clock"]) if flags["clock"] else described.clock_hz if described else None,
         allow_external=flags["allow_external"],
         pins=decisions_from(flags["pins"]),
     )
-
-
-def _clock(typed_clock: str, board: Board | None) -> int | None:
-    """What was asked for, or else what the board says."""
-    return parse_clock(typed_clock) if typed_clock else board.clock_hz if board else None
 
 
 def pools_from(flags: Mapping[str, Any]) -> tuple[PoolSpec, ...]:

@@ -51,7 +51,9 @@ def _steps(verdict: Verdict) -> Iterator[str]:
         most = 100 * max(step.of_allowed for step in rounded)
         inside = f"{len(rounded)} inside the error model of floats (at most {most:.0f} % of what it allows)"
         text += f": {len(right) - len(rounded)} exact, {inside}"
-    yield f"{text}{_inside(len(verdict.inner))}"
+    if verdict.inner:
+        text += f", and by them {len(verdict.inner)} more inside groups, whose values never exist whole"
+    yield text
 
 
 def _compared(verdict: Verdict) -> Iterator[str]:
@@ -102,11 +104,6 @@ def _drifted(verdict: Verdict) -> Iterator[str]:
                 f"graph passes moved {moved.different:,} of {moved.elements:,} elements of '{moved.name}', by "
                 f"{moved.max_difference:g} at most ({100 * drift.share:.2g} % of its spread)"
             )
-
-
-def _inside(count: int) -> str:
-    """What is said of steps that nobody can see alone."""
-    return f", and by them {count} more inside groups, whose values never exist whole" if count else ""
 
 
 def mismatch(verdict: Verdict, faulty_pass: Callable[[], str]) -> TilewrightError:

@@ -45,16 +45,13 @@ def command(old: Path, new: Path, limits: str, json_target: str | None) -> None:
     send_result({"differences": rows, "failed": [gate.name for gate, _ in broken]}, json_target, *shown)
     if broken:
         lines = tuple(
-            f"{item.name} grew by {item.growth:,} ({item.percent:.2f} %), allowed: {_allowed(gate)}"
+            f"{item.name} grew by {item.growth:,} ({item.percent:.2f} %), "
+            f"allowed: {gate.most:,g}{' %' if gate.relative else ''}"
             for gate, item in broken
         )
         names = ", ".join(gate.name for gate, _ in broken)
         fix = ("accept it: compare with the new report from now on",)
         raise TilewrightError("TW5024", f"more than --fail-on allows: {names}", "", lines, fix, Exit.GATE)
-
-
-def _allowed(gate: Any) -> str:
-    return f"{gate.most:g} %" if gate.relative else f"{gate.most:,g}"
 
 
 def _shown(growths: Any, before: dict[str, Any], after: dict[str, Any]) -> tuple[Part, ...]:

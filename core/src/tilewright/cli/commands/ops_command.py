@@ -33,7 +33,7 @@ def command(target: str, form: str, json_target: str | None) -> None:
     if json_target or form == "json":
         return send_json(rows, json_target or "-")
     header = ("operator", "from ONNX", "kernels", "what")
-    table = [header, *((row["operator"], _onnx(row), " ".join(_names(row)), row["summary"]) for row in rows)]
+    table = [header, *((row["operator"], _onnx(row), _kernels(row), row["summary"]) for row in rows)]
     if form == "text":
         say(Table(rows=table))
         return None
@@ -56,14 +56,18 @@ def _row(operator: Operator, kernels: list[Kernel]) -> dict[str, Any]:
             for item in operator.imports
         ],
         "kernels": [
-            {"name": kernel.name, "target": kernel.target, "constraint": _first_line(kernel.match.__doc__)}
+            {
+                "name": kernel.name,
+                "target": kernel.target,
+                "constraint": (kernel.match.__doc__ or "").strip().split("\n")[0],
+            }
             for kernel in kernels
         ],
     }
 
 
-def _names(row: dict[str, Any]) -> list[str]:
-    return [kernel["name"] for kernel in row["kernels"]] or ["none"]
+def _kernels(row: dict[str, Any]) -> str:
+    return " ".join(kernel["name"] for kernel in row["kernels"]) or "none"
 
 
 def _onnx(row: dict[str, Any]) -> str:
@@ -73,7 +77,3 @@ def _onnx(row: dict[str, Any]) -> str:
         name = f"{item['domain']}.{item['op_type']}" if item["domain"] else item["op_type"]
         oldest[name] = min(item["since"], oldest.get(name, item["since"]))
     return ", ".join(f"{name}-{since}.." for name, since in sorted(oldest.items())) or "(by rewriting)"
-
-
-def _first_line(text: str | None) -> str:
-    return (text or "").strip().split("\n")[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -25,7 +25,12 @@ def command(name: str | None, json_target: str | None) -> None:
     if name is not None:
         return _describe(name, json_target)
     rows = [
-        {"name": offer.name, "package": package.name, "version": package.version, "problem": _problem(package)}
+        {
+            "name": offer.name,
+            "package": package.name,
+            "version": package.version,
+            "problem": package.fault.cause if package.fault else "",
+        }
         for package in discover().packages
         for offer in package.offers
         if offer.kind == "platform"
@@ -40,10 +45,6 @@ def command(name: str | None, json_target: str | None) -> None:
     table += [(row["name"], row["package"], row["version"], row["problem"]) for row in rows]
     say(Table(rows=table))
     return None
-
-
-def _problem(package: Any) -> str:
-    return package.fault.cause if package.fault else ""
 
 
 def _describe(name: str, json_target: str | None) -> None:

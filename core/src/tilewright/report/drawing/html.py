@@ -22,7 +22,8 @@ def report_page(report: Mapping[str, Any]) -> str:
     """The whole page for a report: verdict, pools, memory over time, layers, diagnostics, versions."""
     model, target = report["model"], report["target"]
     worst = max((d["severity"] == "error" for d in report["diagnostics"]), default=False)
-    fits = all(_inside(pool) or pool.get("soft") for pool in report["pools"])
+    limited = [pool for pool in report["pools"] if pool["limit_bytes"] is not None and not pool.get("soft")]
+    fits = all(pool["used_bytes"] <= pool["limit_bytes"] for pool in limited)
     return _page(
         title=model["name"],
         subtitle=(
@@ -34,10 +35,6 @@ def report_page(report: Mapping[str, Any]) -> str:
         panels=panels_of_report(report),
         report=report,
     )
-
-
-def _inside(pool: Mapping[str, Any]) -> bool:
-    return pool["limit_bytes"] is None or bool(pool["used_bytes"] <= pool["limit_bytes"])
 
 
 def plan_page(title: str, subtitle: str, panels: Sequence[Panel]) -> str:

@@ -164,15 +164,11 @@ def lanes_of(report: Mapping[str, Any]) -> Lanes | None:
     last = {name: number for number, (_, reads, _) in enumerate(entries) for name in reads}
     rows, busy = list[Row](), list[int]()
     for number, (step, reads, writes) in enumerate(entries):
-        lane = _free(busy, number)
+        # The first lane whose value is read by nobody after this row, or else a new one.
+        lane = next((lane for lane, until in enumerate(busy) if until <= number), len(busy))
         busy[lane : lane + 1] = [max((last.get(name, number) for name in writes), default=number)]
         rows.append(Row(step=step, reads=reads, writes=writes, lane=lane))
     return Lanes(rows=tuple(rows), edges=_edges(rows))
-
-
-def _free(busy: Sequence[int], row: int) -> int:
-    """The first lane whose value is read by nobody after `row`, or else a new one."""
-    return next((lane for lane, until in enumerate(busy) if until <= row), len(busy))
 
 
 def _edges(rows: Sequence[Row]) -> tuple[Edge, ...]:
