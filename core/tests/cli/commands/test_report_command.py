@@ -44,6 +44,7 @@ def test_a_name_does_not_break_the_table_of_markdown(run: Any, file: Path) -> No
         (None, "cannot read the report"),
         ("{", "the report is no JSON"),
         ("[1]", "the file is no tilewright report"),
+        ('{"schema": "https://tilewright.dev/schema/report-1.json"}', "of another version of tilewright"),
         ('{"schema": "other-1.json"}', "the file is no tilewright report"),
         ('{"schema": "https://tilewright.dev/schema/report-2.json"}', "a report is not complete"),
         ('{"schema": "https://tilewright.dev/schema/group-1.json", "models": {}}', "the report of a group of models"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ from tilewright.cli.option import examples, option
 from tilewright.cli.output import hand_over, say
 from tilewright.errors import TilewrightError, usage_error
 
+SCHEMA = "report-2.json"  # the end of its name in `report_json`, which takes long to import
 STEP_COLUMNS = ("id", "name", "op", "kernel", "engine", "macs", "peak_bytes")
 
 
@@ -58,9 +60,12 @@ def read_report(file: Path) -> dict[str, Any]:
         raise _no_report("cannot read the report", str(file), error.strerror or "") from None
     except ValueError as error:
         raise _no_report("the report is no JSON", str(file), str(error)) from None
-    if isinstance(report, dict) and str(report.get("schema", "")).endswith("group-1.json"):
+    schema = str(report.get("schema", "")).rpartition("/")[2] if isinstance(report, dict) else ""
+    if schema == "group-1.json":
         raise _of_a_group(str(file))
-    if not isinstance(report, dict) or not str(report.get("schema", "")).endswith("report-2.json"):
+    if schema != SCHEMA and re.fullmatch(r"report-\d+\.json", schema):
+        raise _no_report("the report is of another version of tilewright", str(file), f"{schema}; this reads {SCHEMA}")
+    if not isinstance(report, dict) or schema != SCHEMA:
         raise _no_report("the file is no tilewright report", str(file))
     return report
 
