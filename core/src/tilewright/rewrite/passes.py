@@ -3,35 +3,25 @@
 from __future__ import annotations
 
 from tilewright.rewrite import bound_inputs
-from tilewright.rewrite.fold import (
-    flatten_into_weights,
-    fold_batch_norm,
-    fold_constants,
-    fold_dequantised,
-    fold_zero_points,
-)
-from tilewright.rewrite.merge import fuse_activation, fuse_matmul_add, merge_duplicates, merge_lookups, merge_transposes
-from tilewright.rewrite.quantisation import (
-    lower_quantised,
-    move_quantisation,
-    recognise_decomposed_quantisation,
-    recognise_fake_quantisation,
-)
-from tilewright.rewrite.remove import dead_nodes, remove_dead_channels
+from tilewright.rewrite.fold import flatten_into_weights, fold_batch_norm, fold_constants, fold_zero_points
+from tilewright.rewrite.merge import fuse, merge_lookups, merge_transposes
+from tilewright.rewrite.qdq import lowering, movement
+from tilewright.rewrite.quantisation import recognise_decomposed_quantisation, recognise_fake_quantisation
+from tilewright.rewrite.remove import redundant_nodes, remove_dead_channels
 
 PASSES = (
-    dead_nodes.PASS,
+    redundant_nodes.DEAD_NODES,
     recognise_fake_quantisation.PASS,
     recognise_decomposed_quantisation.PASS,
-    fold_constants.PASS,
-    merge_duplicates.PASS,
-    fuse_matmul_add.PASS,
+    fold_constants.FOLD_CONSTANTS,
+    redundant_nodes.MERGE_DUPLICATES,
+    fuse.FUSE_MATMUL_ADD,
     fold_batch_norm.PASS,
-    move_quantisation.PASS,
-    lower_quantised.PASS,
+    movement.MOVE_QUANTISATION,
+    lowering.LOWER_QUANTISED,
     merge_lookups.PASS,
-    fold_dequantised.PASS,
-    fuse_activation.PASS,
+    fold_constants.FOLD_DEQUANTISED,
+    fuse.FUSE_ACTIVATION,
     remove_dead_channels.PASS,
     fold_zero_points.PASS,
     flatten_into_weights.PASS,

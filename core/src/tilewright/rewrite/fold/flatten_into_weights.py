@@ -15,8 +15,7 @@ import numpy as np
 
 from tilewright.ir.graphs.graph import Graph, Node
 from tilewright.ir.graphs.graph_pass import GraphPass, PassContext, PassResult
-from tilewright.rewrite.edit import Draft, origins
-from tilewright.rewrite.view import GraphView
+from tilewright.rewrite.edit import Draft, GraphView, origins
 
 _IMAGE = ("AveragePool", "Conv", "MaxPool", "QAveragePool", "QConv")
 _KEEP_LAYOUT = ("Add", "Clip", "Mul", "QAdd", "QLookup", "QMul", "Sub")

@@ -12,8 +12,7 @@ import numpy.typing as npt
 from tilewright.ir.graphs.graph import Graph, Node
 from tilewright.ir.graphs.graph_pass import GraphPass, PassContext, PassResult
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.rewrite.edit import Draft, origins
-from tilewright.rewrite.view import GraphView
+from tilewright.rewrite.edit import Draft, GraphView, origins
 
 Doubles = npt.NDArray[np.float64]
 

@@ -13,8 +13,7 @@ from tilewright.ir.graphs.graph import Graph, Node
 from tilewright.ir.graphs.graph_pass import GraphPass, PassContext, PassResult
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import Requant
-from tilewright.rewrite.edit import Draft, origins, with_attributes
-from tilewright.rewrite.view import GraphView
+from tilewright.rewrite.edit import Draft, GraphView, origins, with_attributes
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from tilewright.ir.graphs.graph import Graph, Node
 from tilewright.ir.graphs.graph_pass import GraphPass, PassContext, PassResult
-from tilewright.rewrite.edit import Draft, origins
-from tilewright.rewrite.view import GraphView
+from tilewright.rewrite.edit import Draft, GraphView, origins
 
 
 def _apply(graph: Graph, context: PassContext) -> PassResult:

@@ -20,8 +20,7 @@ from tilewright.ir.graphs.graph import Attribute, Node
 from tilewright.ir.rounding import ceil_div
 from tilewright.ir.tensors.requant import Requant
 from tilewright.rewrite.qdq.island import Island, Lowered
-from tilewright.rewrite.qdq.weights import Weight, bias_of, scale_ratio, weight_of
-from tilewright.rewrite.qdq.work import Work
+from tilewright.rewrite.qdq.weights import Weight, Work, bias_of, scale_ratio, weight_of
 
 Array = npt.NDArray[np.generic]
 
@@ -69,7 +68,7 @@ class _Phases:
         }  # fmt: skip
 
 
-def lower(island: Island, main: Node, work: Work) -> Lowered:
+def lower_conv_transpose(island: Island, main: Node, work: Work) -> Lowered:
     """QConv(X, W, B), then Reshape, Transpose, Reshape and, where there are pads, Slice."""
     if main.integer("group", 1) != 1 or set(main.integers("dilations")) != {1}:
         return "ConvTranspose has an integer form for one group and no dilation"

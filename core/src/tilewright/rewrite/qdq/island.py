@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from tilewright.ir.graphs.graph import Attribute, Graph, Node
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import Requant
-from tilewright.rewrite.edit import origins
-from tilewright.rewrite.merge.fuse_activation import composed
+from tilewright.rewrite.edit import GraphView, origins
+from tilewright.rewrite.merge.fuse import composed
 from tilewright.rewrite.qdq.affine import EIGHT_BITS, Affine, read
-from tilewright.rewrite.view import GraphView
 
 Lowered = Node | tuple[Node, ...] | str  # the integer nodes that replace an island, or why there are none
 

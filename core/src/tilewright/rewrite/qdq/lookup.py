@@ -17,10 +17,9 @@ import numpy as np
 
 from tilewright.ir.graphs.graph import Node
 from tilewright.operators.elementwise.unary import UNARY
-from tilewright.rewrite.edit import origins
+from tilewright.rewrite.edit import GraphView, origins
 from tilewright.rewrite.qdq.island import Island, Lowered, QuantisedSource, dequantised
-from tilewright.rewrite.qdq.work import Work
-from tilewright.rewrite.view import GraphView
+from tilewright.rewrite.qdq.weights import Work
 
 if TYPE_CHECKING:
     import numpy.typing as npt

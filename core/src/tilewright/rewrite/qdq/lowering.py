@@ -1,5 +1,8 @@
-"""Knows which family lowers which operator, and what became of every island.
-Does not know any family's arithmetic.
+"""Knows the pass that turns quantised islands into integer operators: which family lowers which operator, and what is
+said about nodes that stay in float, or quantise in a form that is not recognised. Does not know any arithmetic.
+
+The bits of the float simulation are not kept: DQ, float, Q and the integer formula differ by one step in rare ties.
+The integer formula (docs/architecture.md, section 4) is the one that tilewright promises.
 """
 
 from __future__ import annotations
@@ -10,25 +13,35 @@ from types import MappingProxyType
 
 from tilewright.errors import Diagnostic
 from tilewright.ir.graphs.graph import Graph, Node
+from tilewright.ir.graphs.graph_pass import GraphPass, PassContext, PassResult
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.rewrite.edit import Draft
-from tilewright.rewrite.qdq import conv, conv_transpose, elementwise, gemm, lookup, pool, softmax
+from tilewright.rewrite.edit import Draft, GraphView
+from tilewright.rewrite.qdq import lookup
+from tilewright.rewrite.qdq.conv_transpose import lower_conv_transpose
 from tilewright.rewrite.qdq.island import Island, Lowered, island_before
-from tilewright.rewrite.qdq.work import Work
-from tilewright.rewrite.view import GraphView
+from tilewright.rewrite.qdq.products import lower_biased, lower_conv, lower_gemm, lower_matmul
+from tilewright.rewrite.qdq.unweighted import (
+    lower_average_pool,
+    lower_product,
+    lower_reduce_mean,
+    lower_softmax,
+    lower_sum,
+)
+from tilewright.rewrite.qdq.weights import Work
 
+_WIDEST = 1 << 16  # steps between the limits: beyond that, rounding is not for the sake of few bits
 FAMILIES: Mapping[str, Callable[[Island, Node, Work], Lowered]] = MappingProxyType(
     {
-        "Add": elementwise.lower_sum,
-        "AveragePool": pool.lower_average_pool,
-        "Conv": conv.lower,
-        "ConvTranspose": conv_transpose.lower,
-        "Gemm": gemm.lower_gemm,
-        "MatMul": gemm.lower_matmul,
-        "Mul": elementwise.lower_product,
-        "ReduceMean": pool.lower_reduce_mean,
-        "Softmax": softmax.lower,
-        "Sub": elementwise.lower_sum,
+        "Add": lower_sum,
+        "AveragePool": lower_average_pool,
+        "Conv": lower_conv,
+        "ConvTranspose": lower_conv_transpose,
+        "Gemm": lower_gemm,
+        "MatMul": lower_matmul,
+        "Mul": lower_product,
+        "ReduceMean": lower_reduce_mean,
+        "Softmax": lower_softmax,
+        "Sub": lower_sum,
     }
 )
 
@@ -71,7 +84,7 @@ def _lower(island: Island, work: Work) -> Lowered:
     table = lookup.lower(island, work)
     if isinstance(table, Node) or island.main is None:
         return table
-    biased = gemm.lower_biased(island, island.main, work)
+    biased = lower_biased(island, island.main, work)
     if biased is not None:
         return biased
     family = FAMILIES.get(island.main.op)
@@ -107,3 +120,51 @@ def _warning(node: Node, reason: str) -> Diagnostic:
         where=node.name,
         fix=("quantise its inputs, weights and result per tensor to 8 bits, or accept the float step",),
     )
+
+
+def unrecognised(graph: Graph) -> tuple[Diagnostic, ...]:
+    """A warning TW3004 for every Round whose result, perhaps with a zero point, is clipped to whole numbers."""
+    producer = graph.producer()
+    return tuple(
+        _unrecognised_warning(node)
+        for node in graph.nodes
+        if _clips_to_steps(graph, node) and _rounded(producer, node.inputs[0])
+    )
+
+
+def _clips_to_steps(graph: Graph, node: Node) -> bool:
+    if node.op != "Clip" or graph.tensors[node.inputs[0]].dtype is not DType.F32:
+        return False
+    low, high = node.number("min", -float("inf")), node.number("max", float("inf"))
+    return high - low <= _WIDEST and low.is_integer() and high.is_integer()
+
+
+def _rounded(producer: dict[str, Node], value: str) -> bool:
+    node = producer.get(value)
+    if node is not None and node.op == "Add":
+        return any(name in producer and producer[name].op == "Round" for name in node.inputs)
+    return node is not None and node.op == "Round"
+
+
+def _unrecognised_warning(clip: Node) -> Diagnostic:
+    return Diagnostic(
+        code="TW3004",
+        severity="warning",
+        message="this rounds and clips floats as a quantiser does, in a form that is not recognised: it is computed in "
+        "float, and so is what reads it",
+        where=clip.name,
+        fix=("export QuantizeLinear and DequantizeLinear (QDQ) with 8 bits, or accept the float steps",),
+    )
+
+
+def _lower_quantised(graph: Graph, context: PassContext) -> PassResult:
+    outcome = lower_islands(graph)
+    return PassResult(graph=outcome.graph, diagnostics=(*outcome.diagnostics, *unrecognised(outcome.graph)))
+
+
+LOWER_QUANTISED = GraphPass(
+    name="lower-quantised",
+    summary="DequantizeLinear, operator, QuantizeLinear become one integer operator",
+    apply=_lower_quantised,
+    after=("move-quantisation",),
+)

@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tilewright.ir.graphs.graph import Attribute, Graph, Node
+from tilewright.ir.graphs.graph_pass import GraphPass, PassContext, PassResult
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.rewrite.edit import Draft, origins, with_attributes
+from tilewright.rewrite.edit import Draft, GraphView, origins, with_attributes
+from tilewright.rewrite.fold.fold_constants import fold
 from tilewright.rewrite.qdq.affine import EIGHT_BITS, Affine, read
-from tilewright.rewrite.view import GraphView
 
 MOVING = ("Concat", "MaxPool", "Pad", "Reshape", "Slice", "Transpose", "Upsample")
 
@@ -166,3 +167,17 @@ def _transpose_constant(draft: Draft, node: Node, constants: dict[str, tuple[Nod
     )
     draft.replace(node, again)
     constants[node.outputs[0]] = (again, replace(affine, axis=axis), name)
+
+
+def _move_quantisation(graph: Graph, context: PassContext) -> PassResult:
+    moved = sink_dequantise(dequantise_after_constants(graph))
+    folded = fold(moved, context, keep=("DequantizeLinear",))
+    return PassResult(graph=hoist_quantise(folded))
+
+
+MOVE_QUANTISATION = GraphPass(
+    name="move-quantisation",
+    summary="Reshape, Transpose, MaxPool, Concat, Slice and Pad work on stored integers",
+    apply=_move_quantisation,
+    after=("merge-duplicates", "fuse-matmul-add", "fold-batch-norm"),
+)

@@ -1,5 +1,5 @@
-"""Knows how constant weights and biases of quantised Conv, Gemm and MatMul are brought to 8 and 32 bits.
-Does not know the operators.
+"""Knows how constant weights and biases of quantised Conv, Gemm and MatMul are brought to 8 and 32 bits, and the edits
+and notes that a lowering adds. Does not know the operators.
 
 A bias given as int32 at scale `f32(sx * sw)` and zero point 0 is taken as it is. Any other constant bias (another
 scale, or float as PyTorch exports it) is rounded to the nearest int32 at that scale: an accumulator has no finer steps.
@@ -8,18 +8,18 @@ Rounding that moves a result by more than `LARGEST_MOVE` of an output step is re
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from tilewright.errors import Diagnostic
 from tilewright.ir.graphs.graph import Graph, Node
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.rewrite.edit import Draft
+from tilewright.rewrite.edit import Draft, GraphView
 from tilewright.rewrite.qdq.affine import EIGHT_BITS, Affine
 from tilewright.rewrite.qdq.island import dequantised
-from tilewright.rewrite.view import GraphView
 
 Array = npt.NDArray[np.generic]
 Floats = npt.NDArray[np.float32]
@@ -134,3 +134,24 @@ def _real_bias(
 
 def _spread(values: npt.NDArray[_Number], channels: int) -> npt.NDArray[_Number]:
     return np.ascontiguousarray(np.broadcast_to(values.reshape(-1), (channels,)))
+
+
+@dataclass(slots=True, kw_only=True)
+class Work:
+    """The edits and the notes of one run of the pass, collected while it goes over the islands."""
+
+    draft: Draft
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+    def bias(self, main: Node, name: str, bias: Bias) -> str:
+        """A constant that holds `bias`; a note where it had to be rounded."""
+        if bias.moved:
+            self.diagnostics.append(
+                Diagnostic(
+                    code="TW3003",
+                    severity="note",
+                    message=f"the bias was rounded to int32; results move by at most {bias.moved:.1e} of a step",
+                    where=main.name,
+                )
+            )
+        return self.draft.constant(bias.array, f"{name}_int32")

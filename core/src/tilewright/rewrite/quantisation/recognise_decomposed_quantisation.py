@@ -18,10 +18,9 @@ import numpy as np
 from tilewright.ir.graphs.graph import Graph, Node, Tensor
 from tilewright.ir.graphs.graph_pass import GraphPass, PassContext, PassResult
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.rewrite.edit import Draft, origins
+from tilewright.rewrite.edit import Draft, GraphView, origins
 from tilewright.rewrite.qdq.affine import EIGHT_BITS
 from tilewright.rewrite.quantisation.recognise_fake_quantisation import scale_axis
-from tilewright.rewrite.view import GraphView
 
 if TYPE_CHECKING:
     import numpy.typing as npt

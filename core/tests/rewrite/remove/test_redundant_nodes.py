@@ -1,4 +1,4 @@
-"""Equal nodes are computed once; nodes that differ in anything are not merged."""
+"""Nodes that no output depends on are dropped, with what only they read; equal nodes are computed once."""
 
 from __future__ import annotations
 
@@ -7,9 +7,26 @@ from typing import Any
 
 import numpy as np
 
+from tilewright.ir.graphs.graph_pass import PassContext
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.rewrite.merge.merge_duplicates import PASS
+from tilewright.rewrite.remove.redundant_nodes import DEAD_NODES, MERGE_DUPLICATES
+from tilewright.testing.one_step import vocabulary
 from tilewright.testing.sketch import Sketch
+
+
+def test_only_what_outputs_depend_on_is_left() -> None:
+    sketch = Sketch(operators=vocabulary())
+    x = sketch.input("x", DType.F32, (2, 3))
+    kept = sketch.node("Clip", (x,), {"min": 0.0}, "kept")
+    dead = sketch.node("Add", (kept, sketch.constant(np.ones((2, 3), np.float32))), name="dead")
+    sketch.node("Clip", (dead,), {"max": 1.0}, "deader")
+    graph = sketch.finish(sketch.node("Clip", (kept,), {"max": 4.0}, "last"))
+    left = DEAD_NODES.apply(graph, PassContext(operators=vocabulary())).graph
+    assert [node.name for node in left.nodes] == ["kept", "last"]
+    assert (set(left.tensors), dict(left.constants)) == ({"x", "kept:0", "last:0"}, {})
+    assert left.inputs == ("x",)
+    again = DEAD_NODES.apply(left, PassContext(operators=vocabulary())).graph
+    assert again == left
 
 
 def test_chains_of_equal_nodes_collapse(sketch: Callable[[], Sketch], bench: Any) -> None:
@@ -17,7 +34,7 @@ def test_chains_of_equal_nodes_collapse(sketch: Callable[[], Sketch], bench: Any
     x = s.input("x", DType.I8, (5,))
     sides = [s.node("Clip", (s.dequantize(x, 0.1, 3),), {"min": 0.0}) for _ in range(2)]
     graph = s.finish(s.node("Add", sides))
-    merged = bench.apply(graph, PASS)
+    merged = bench.apply(graph, MERGE_DUPLICATES)
     assert [node.op for node in merged.nodes] == ["DequantizeLinear", "Clip", "Add"]
     assert bench.same_bits(graph, merged)
 
@@ -28,14 +45,14 @@ def test_other_attributes_or_numbers_are_other_nodes(sketch: Callable[[], Sketch
     sides = [s.dequantize(x, 0.1, 3), s.dequantize(x, 0.1, 4), s.dequantize(x, 0.2, 3)]
     clipped = [s.node("Clip", (sides[0],), {"min": low}) for low in (0.0, 0.5)]
     graph = s.finish(*sides, *clipped)
-    assert bench.apply(graph, PASS) is graph
+    assert bench.apply(graph, MERGE_DUPLICATES) is graph
 
 
 def test_two_outputs_keep_their_names(sketch: Callable[[], Sketch], bench: Any) -> None:
     s = sketch()
     x = s.input("x", DType.F32, (5,))
     graph = s.finish(*(s.node("Clip", (x,), {"min": 0.0}) for _ in range(2)))
-    assert bench.apply(graph, PASS) is graph
+    assert bench.apply(graph, MERGE_DUPLICATES) is graph
 
 
 def test_equal_large_constants_under_two_names_are_left(sketch: Callable[[], Sketch], bench: Any) -> None:
@@ -43,4 +60,4 @@ def test_equal_large_constants_under_two_names_are_left(sketch: Callable[[], Ske
     x = s.input("x", DType.F32, (100,))
     sums = [s.node("Add", (x, s.constant(np.ones(100, np.float32)))) for _ in range(2)]
     graph = s.finish(s.node("Mul", sums))
-    assert bench.apply(graph, PASS) is graph
+    assert bench.apply(graph, MERGE_DUPLICATES) is graph

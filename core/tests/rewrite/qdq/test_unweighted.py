@@ -1,4 +1,4 @@
-"""Quantised sums and products of two tensors."""
+"""Quantised sums and products of two tensors, pools, means and softmax."""
 
 from __future__ import annotations
 
@@ -81,3 +81,48 @@ def test_a_quantised_constant_is_an_operand(operators: Any, bench: Any) -> None:
     lowered = bench.apply(graph, *PASSES)
     assert ops(lowered) == ["QMul"]
     near_real(bench, graph, lowered)
+
+
+POOL: dict[str, Any] = {"strides": (2, 1), "dilations": (1, 1), "ceil_mode": 0}
+
+
+@pytest.mark.parametrize(
+    ("pads", "include", "scales"), [((0, 0, 0, 0), 0, 1), ((1, 0, 1, 1), 1, 1), ((1, 0, 1, 1), 0, 6)]
+)
+def test_average_pool(pads: tuple[int, ...], include: int, scales: int, operators: Any, bench: Any) -> None:
+    s = Sketch(operators=operators)
+    x = s.dequantize(s.input("x", DType.I8, (1, 3, 7, 6)), 0.05, -20)
+    attributes: dict[str, Any] = {**POOL, "kernel_shape": (3, 2), "pads": pads, "count_include_pad": include}
+    graph = s.finish(s.quantize(s.node("AveragePool", (x,), attributes, name="pool"), 0.03, 11, DType.U8))
+    lowered = bench.apply(graph, *PASSES)
+    assert [(node.op, node.name) for node in lowered.nodes] == [("QAveragePool", "pool")]
+    assert len(lowered.nodes[0].requant().scale) == scales
+    near_real(bench, graph, lowered)
+
+
+@pytest.mark.parametrize("keepdims", [0, 1])
+def test_reduce_mean(keepdims: int, operators: Any, bench: Any) -> None:
+    s = Sketch(operators=operators)
+    x = s.dequantize(s.input("x", DType.U8, (1, 3, 7, 6)), 0.05, 90)
+    y = s.node("ReduceMean", (x,), {"axes": (2, 3), "keepdims": keepdims})
+    graph = s.finish(s.quantize(y, 0.01, 11))
+    lowered = bench.apply(graph, *PASSES)
+    assert ops(lowered) == ["QReduceMean"]
+    near_real(bench, graph, lowered)
+
+
+def test_softmax(operators: Any, bench: Any) -> None:
+    s = Sketch(operators=operators)
+    x = s.dequantize(s.input("x", DType.I8, (4, 9)), 0.05, -20)
+    graph = s.finish(s.quantize(s.node("Softmax", (x,), {"axis": 1}, name="softmax"), 1 / 256, -128))
+    lowered = bench.apply(graph, *PASSES)
+    assert [(node.op, node.name) for node in lowered.nodes] == [("QSoftmax", "softmax")]
+    near_real(bench, graph, lowered, slack=0.5)
+
+
+def test_softmax_at_a_scale_that_integers_cannot_hold(operators: Any, bench: Any) -> None:
+    s = Sketch(operators=operators)
+    x = s.dequantize(s.input("x", DType.I8, (4, 9)), 0.05, -20)
+    graph = s.finish(s.quantize(s.node("Softmax", (x,), {"axis": 1}, name="softmax"), 2.0**-20, -128))
+    assert "Softmax" in ops(bench.apply(graph, *PASSES))
+    assert [each.where for each in bench.diagnostics(graph, *PASSES)] == ["softmax"]

@@ -1,5 +1,5 @@
-"""Knows the pass that computes equal things once: nodes of one operator, equal inputs and equal attributes.
-Does not know any operator; all of them are pure.
+"""Knows the passes that drop nodes: those that no output depends on, and those that equal an earlier node.
+Does not know any operator: all of them are pure.
 """
 
 from __future__ import annotations
@@ -8,12 +8,24 @@ from collections.abc import Hashable
 
 from tilewright.ir.graphs.graph import Graph, Node
 from tilewright.ir.graphs.graph_pass import GraphPass, PassContext, PassResult
-from tilewright.rewrite.edit import Draft
+from tilewright.rewrite.edit import Draft, without_dead
+
+
+def _drop_dead(graph: Graph, context: PassContext) -> PassResult:
+    return PassResult(graph=without_dead(graph))
+
+
+DEAD_NODES = GraphPass(
+    name="dead-nodes",
+    summary="drop nodes and values that no output depends on",
+    apply=_drop_dead,
+)
+
 
 _SMALL_ELEMENTS = 64  # constants up to here are compared by content: scales and zero points, often stored many times
 
 
-def _apply(graph: Graph, context: PassContext) -> PassResult:
+def _merge_duplicates(graph: Graph, context: PassContext) -> PassResult:
     draft = Draft(graph=graph)
     same: dict[str, str] = {}  # value -> the equal value that stays
     first: dict[Hashable, Node] = {}
@@ -38,9 +50,9 @@ def _value_key(graph: Graph, name: str) -> Hashable:
     return array.dtype.str, array.shape, array.tobytes()
 
 
-PASS = GraphPass(
+MERGE_DUPLICATES = GraphPass(
     name="merge-duplicates",
     summary="compute equal nodes once",
-    apply=_apply,
+    apply=_merge_duplicates,
     after=("fold-constants",),
 )

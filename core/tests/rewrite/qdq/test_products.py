@@ -1,4 +1,4 @@
-"""Quantised Gemm and MatMul become integer operators whose results round the real value correctly."""
+"""Quantised Conv, Gemm and MatMul become integer operators whose results round the real value correctly."""
 
 from __future__ import annotations
 
@@ -106,3 +106,67 @@ def test_product_of_two_activations(operators: Any, bench: Any) -> None:
     lowered = bench.apply(graph, *PASSES)
     assert ops(lowered) == ["QMatMul"]
     assert rounds_correctly(bench, graph, lowered)
+
+
+@given(seed=SEEDS, x_type=TYPES, w_type=TYPES, y_type=TYPES, per_channel=st.booleans(), bias=st.booleans())
+@settings(max_examples=25, deadline=None)
+@pytest.mark.parametrize("group", [1, 2, 4])
+def test_conv(
+    seed: int,
+    x_type: DType,
+    w_type: DType,
+    y_type: DType,
+    per_channel: bool,
+    bias: bool,
+    group: int,
+    operators: Any,
+    bench: Any,
+) -> None:
+    n, s = Numbers(seed), Sketch(operators=operators)
+    x_scale, w_scale = n.scale(), n.scale(8) if per_channel else n.scale()
+    x = s.dequantize(s.input("x", x_type, (2, 4, 5, 6)), x_scale, n.zero_point(x_type))
+    zeros = [n.zero_point(w_type) for _ in range(8)] if per_channel else n.zero_point(w_type)
+    w = s.dequantize(s.constant(n.array(w_type, 8, 4 // group, 3, 2)), w_scale, zeros)
+    inputs = [x, w]
+    if bias:
+        product = np.float32(x_scale) * np.asarray(w_scale, np.float32)
+        inputs.append(s.dequantize(s.constant(n.array(DType.I32, 8)), product))
+    attributes: dict[str, Any] = {
+        "kernel_shape": (3, 2),
+        "strides": (1, 2),
+        "dilations": (2, 1),
+        "pads": (1, 0, 2, 1),
+        "group": group,
+    }
+    y = s.node("Conv", inputs, attributes, name="conv")
+    y = s.node("Clip", (y,), {"min": 0.0, "max": 6.0}, name="relu6")
+    graph = s.finish(s.quantize(y, 6.0 / 250, n.zero_point(y_type), y_type, name="q"))
+    lowered = bench.apply(graph, *PASSES)
+    assert ops(lowered) == ["QConv"]
+    assert lowered.nodes[0].name == "conv"
+    assert {"conv", "relu6", "q"} < set(lowered.nodes[0].origin)
+    assert lowered.nodes[0].integer("x_zero_point") == 0
+    assert rounds_correctly(bench, graph, lowered)
+
+
+def test_conv_is_exactly_the_promised_formula(operators: Any, bench: Any) -> None:
+    """A 1x1 convolution by hand: s = f32(f32(sx*sw[c])/sy), q = clamp(rne(f32(f32(acc)*s)) + zp)."""
+    n, s = Numbers(5), Sketch(operators=operators)
+    x_scale, w_scale, y_scale = np.float32(0.037), n.scale(6), np.float32(0.11)
+    weights, biases = n.array(DType.I8, 6, 40, 1, 1), n.array(DType.I32, 6)
+    x = s.dequantize(s.input("x", DType.I8, (1, 40, 4, 4)), float(x_scale), -7)
+    inputs = (x, s.dequantize(s.constant(weights), w_scale), s.dequantize(s.constant(biases), x_scale * w_scale))
+    attributes: dict[str, Any] = {
+        "kernel_shape": (1, 1),
+        "strides": (1, 1),
+        "dilations": (1, 1),
+        "pads": (0, 0, 0, 0),
+        "group": 1,
+    }
+    graph = s.finish(s.quantize(s.node("Conv", inputs, attributes), float(y_scale), 9))
+    lowered = bench.apply(graph, *PASSES)
+    stored = bench.inputs(graph)["x"]
+    acc = np.tensordot(weights[:, :, 0, 0].astype(np.int64), stored[0].astype(np.int64) + 7, 1) + biases[:, None, None]
+    scale = ((x_scale * w_scale).astype(np.float32) / y_scale).astype(np.float32)
+    expected = np.clip(np.rint(acc.astype(np.float32) * scale[:, None, None]) + 9, -128, 127).astype(np.int8)
+    assert np.array_equal(bench.values(lowered, {"x": stored})[lowered.outputs[0]][0], expected)

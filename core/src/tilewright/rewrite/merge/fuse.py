@@ -1,0 +1,97 @@
+"""Knows the passes that make two nodes one: a float operator clips its own result (`clip_low`, `clip_high`), and MatMul
+with the Add of a bias is a Gemm. Does not know kernels: all portable ones clip, bit-equal; the rounding of the sum of a
+Gemm stays inside the float error model.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from tilewright.ir.graphs.graph import Attribute, Graph, Node
+from tilewright.ir.graphs.graph_pass import GraphPass, PassContext, PassResult
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.rewrite.edit import Draft, GraphView, origins
+
+FUSES_CLIP = ("Conv", "Gemm", "MatMul", "Add", "Sub", "Mul", "Div", "AveragePool")
+
+
+def composed(node: Node, low: float, high: float) -> tuple[float, float]:
+    """The limits of Clip `node` applied to values already limited to [low, high]: again one interval."""
+    smallest, largest = node.number("min", -math.inf), node.number("max", math.inf)
+    return min(max(low, smallest), largest), min(max(high, smallest), largest)
+
+
+def _fuse_activations(graph: Graph, context: PassContext) -> PassResult:
+    draft = Draft(graph=graph)
+    view = GraphView.of(graph)
+    latest: dict[str, Node] = {}  # value -> the node that writes it after the fusions so far
+    for clip in graph.nodes:
+        source = clip.inputs[0] if clip.inputs else ""
+        main = latest.get(source) or view.producer.get(source)
+        if main is None or clip.op != "Clip" or not _fusible(graph, main) or not view.read_once(source):
+            continue
+        fused = _with_limits(main, clip)
+        latest[clip.outputs[0]] = fused
+        draft.replace(clip)
+        draft.replace(main, fused)
+    return PassResult(graph=draft.finish())
+
+
+def _fusible(graph: Graph, main: Node) -> bool:
+    return main.op in (*FUSES_CLIP, "Clip") and graph.tensors[main.outputs[0]].dtype.computed_in is DType.F32
+
+
+def _with_limits(main: Node, clip: Node) -> Node:
+    names = ("min", "max") if main.op == "Clip" else ("clip_low", "clip_high")
+    low, high = composed(clip, main.number(names[0], -math.inf), main.number(names[1], math.inf))
+    limits: dict[str, Attribute] = {names[0]: low, names[1]: high}
+    return replace(main, outputs=clip.outputs, attributes={**main.attributes, **limits}, origin=origins(main, clip))
+
+
+FUSE_ACTIVATION = GraphPass(
+    name="fuse-activation",
+    summary="Relu and Clip become part of the float operator before them",
+    apply=_fuse_activations,
+    after=("fold-dequantised",),
+)
+
+
+def _fuse_sums(graph: Graph, context: PassContext) -> PassResult:
+    draft = Draft(graph=graph)
+    view = GraphView.of(graph)
+    for add in graph.nodes:
+        if add.op != "Add" or add.attributes:
+            continue
+        for product, bias in (add.inputs, add.inputs[::-1]):
+            matmul = view.producer.get(product)
+            if matmul is not None and _fits_gemm(view, matmul, bias):
+                _fuse_sum(draft, matmul, add, bias)
+                break
+    return PassResult(graph=draft.finish())
+
+
+def _fits_gemm(view: GraphView, matmul: Node, bias: str) -> bool:
+    """A product with a matrix and a bias per column, both known at compile time, read by the Add alone."""
+    if matmul.op != "MatMul" or matmul.attributes or not view.read_once(matmul.outputs[0]):
+        return False
+    a, b = (view.graph.tensors[name].shape for name in matmul.inputs)
+    if len(a) < 2 or len(b) != 2:
+        return False
+    fits_columns = view.graph.tensors[bias].shape in ((b[1],), (1, b[1]))
+    return fits_columns and view.compile_time(matmul.inputs[1]) and view.compile_time(bias)
+
+
+def _fuse_sum(draft: Draft, matmul: Node, add: Node, bias: str) -> None:
+    gemm = replace(matmul, op="Gemm", inputs=(*matmul.inputs, bias), outputs=add.outputs, origin=origins(matmul, add))
+    draft.replace(matmul)
+    draft.replace(add, gemm)
+
+
+FUSE_MATMUL_ADD = GraphPass(
+    name="fuse-matmul-add",
+    summary="MatMul of a constant matrix, and Add of a bias, become Gemm",
+    apply=_fuse_sums,
+    after=("merge-duplicates",),
+    before=("lower-quantised",),
+)

@@ -1,0 +1,127 @@
+"""Knows how quantised operators without weights become integer ones: sums and products of two tensors, means, softmax.
+Does not know elementwise operators of one tensor (`lookup`), nor MaxPool, which has no arithmetic (`movement`).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tilewright.ir.graphs.graph import Attribute, Node
+from tilewright.rewrite.qdq.affine import Affine
+from tilewright.rewrite.qdq.island import Island, Lowered, QuantisedSource
+from tilewright.rewrite.qdq.weights import Work, scale_ratio
+
+
+def lower_sum(island: Island, main: Node, work: Work) -> Lowered:
+    """QAdd of Add, or of Sub with a negative second scale."""
+    operands = _operands(island, main)
+    if isinstance(operands, str):
+        return operands
+    a, b = operands
+    a_scale, b_scale = (scale_ratio(side.affine.scales(), island.output)[0] for side in operands)
+    if not (math.isfinite(a_scale) and math.isfinite(b_scale)):
+        return "the ratio of its scales is not a finite float32"
+    sign = -1.0 if main.op == "Sub" else 1.0
+    low, high = island.low_high()
+    attributes: dict[str, Attribute] = {
+        "a_scale": a_scale,
+        "b_scale": sign * b_scale,
+        "a_zero_point": a.affine.zero_point[0],
+        "b_zero_point": b.affine.zero_point[0],
+        "zero_point": island.output.zero_point[0],
+        "low": low,
+        "high": high,
+    }
+    return island.integer_node("QAdd", (a.value, b.value), attributes, a.node, b.node)
+
+
+def lower_product(island: Island, main: Node, work: Work) -> Lowered:
+    """QMul of Mul."""
+    operands = _operands(island, main)
+    if isinstance(operands, str):
+        return operands
+    a, b = operands
+    requant = island.requant(scale_ratio(a.affine.scales() * b.affine.scales(), island.output))
+    if isinstance(requant, str):
+        return requant
+    attributes: dict[str, Attribute] = {
+        "a_zero_point": a.affine.zero_point[0],
+        "b_zero_point": b.affine.zero_point[0],
+        "requant": requant,
+    }
+    return island.integer_node("QMul", (a.value, b.value), attributes, a.node, b.node)
+
+
+def _operands(island: Island, main: Node) -> tuple[QuantisedSource, QuantisedSource] | str:
+    a, b = (island.stored(name) for name in main.inputs)
+    if isinstance(a, str):
+        return a
+    return b if isinstance(b, str) else (a, b)
+
+
+def mean_scale(source: Affine, output: Affine, count: int) -> float:
+    """`f32(sx / f32(sy * count))`: one rounding of the divisor, one of the quotient, as onnxruntime does it."""
+    with np.errstate(all="ignore"):
+        return float(source.scales()[0] / (output.scales()[0] * np.float32(count)))
+
+
+def lower_average_pool(island: Island, main: Node, work: Work) -> Lowered:
+    """QAveragePool: one scale where every window counts the same, else one per count."""
+    found = island.stored(main.inputs[0])
+    if isinstance(found, str):
+        return found
+    window = math.prod(main.integers("kernel_shape"))
+    ragged = bool(main.integer("ceil_mode")) or (any(main.integers("pads")) and not main.integer("count_include_pad"))
+    counts = range(1, window + 1) if ragged else (window,)
+    requant = island.requant(tuple(mean_scale(found.affine, island.output, count) for count in counts))
+    if isinstance(requant, str):
+        return requant
+    attributes = island.window_attributes()
+    attributes.update(x_zero_point=found.affine.zero_point[0], requant=requant)
+    return island.integer_node("QAveragePool", (found.value,), attributes, found.node)
+
+
+def lower_reduce_mean(island: Island, main: Node, work: Work) -> Lowered:
+    """QReduceMean over the same axes."""
+    found = island.stored(main.inputs[0])
+    if isinstance(found, str):
+        return found
+    shape = island.graph.tensors[found.value].shape
+    axes = main.integers("axes") or tuple(range(len(shape)))
+    count = math.prod(shape[axis] for axis in axes)
+    requant = island.requant((mean_scale(found.affine, island.output, count),))
+    if isinstance(requant, str):
+        return requant
+    attributes: dict[str, Attribute] = {
+        "axes": axes,
+        "keepdims": main.integer("keepdims", 1),
+        "x_zero_point": found.affine.zero_point[0],
+        "requant": requant,
+    }
+    return island.integer_node("QReduceMean", (found.value,), attributes, found.node)
+
+
+_LONGEST = 2**15  # both limits are those that QSoftmax states for its promise of one step
+_SCALES = (2.0**-16, 2.0)
+
+
+def lower_softmax(island: Island, main: Node, work: Work) -> Lowered:
+    """QSoftmax(X): differences to the largest element are all it reads, so the input's zero point plays no part."""
+    x = island.stored(main.inputs[0])
+    if isinstance(x, str):
+        return x
+    rows, y_scale = island.graph.tensors[x.value].shape[main.integer("axis", -1)], island.output.scale[0]
+    if rows > _LONGEST or not _SCALES[0] <= y_scale < _SCALES[1]:
+        return f"rows of {rows} elements at scale {y_scale:.3g} are outside what integer softmax computes to one step"
+    low, high = island.low_high()
+    attributes: dict[str, Attribute] = {
+        "axis": main.integer("axis", -1),
+        "x_scale": x.affine.scale[0],
+        "y_scale": y_scale,
+        "zero_point": island.output.zero_point[0],
+        "low": low,
+        "high": high,
+    }
+    return island.integer_node("QSoftmax", (x.value,), attributes, x.node)
