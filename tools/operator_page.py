@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tilewright.frontend.load import import_table
-from tilewright.frontend.schemas.rules import rules_of
-from tilewright.frontend.schemas.schemas import Parameter, schema_of
+from tilewright.frontend.schemas import Parameter, rules_of, schema_of
 from tilewright.ir.graphs.importing import Import
 from tilewright.plugins import load_for
 

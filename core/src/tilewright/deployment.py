@@ -105,7 +105,7 @@ class Deployment:
     @cached_property
     def imported(self) -> Imported:
         """What the model means, in normal form."""
-        from tilewright.frontend.integer_border import with_integer_border
+        from tilewright.frontend.border import with_integer_border
         from tilewright.frontend.load import load
         from tilewright.frontend.reading.import_options import ImportOptions, limits_with
 

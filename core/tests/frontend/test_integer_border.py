@@ -12,7 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from tilewright.comparison.reference import run
 from tilewright.errors import TilewrightError
-from tilewright.frontend.integer_border import with_integer_border
+from tilewright.frontend.border import with_integer_border
 from tilewright.ir.graphs.graph import Graph, Quantization
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.tensors.dtypes import DType

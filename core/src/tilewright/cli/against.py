@@ -59,7 +59,7 @@ def compared(
     from tilewright.comparison.agreement import agreements as node_agreements
     from tilewright.comparison.other_runtime import values_from
     from tilewright.comparison.outputs import rounds
-    from tilewright.frontend.reading.embedded import embedded
+    from tilewright.frontend.reading.external import embedded
     from tilewright.frontend.reading.import_options import ImportOptions, limits_with
 
     ours = [{**_whole(values), **outputs} for values, outputs in zip(ran.values, ran.outputs, strict=True)]

@@ -1,17 +1,24 @@
-"""Knows what the integers at a graph's border stand for: the scale and zero point of the nodes next to them.
-Does not know how a border becomes integer (`integer_border`), nor what is made of it.
+"""Knows the integers at a graph's border: which scale and zero point they stand for, by the nodes next to them, and how
+float inputs and outputs become the integers that the network computes with. Does not know who asks.
+
+The QuantizeLinear behind an input and the DequantizeLinear before an output are left out then.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
-from tilewright.ir.graphs.graph import Graph, Node, Quantization
+from tilewright.errors import TilewrightError, usage_error
+from tilewright.frontend.reading.names import show
+from tilewright.ir.graphs.graph import Graph, Node, Quantization, Tensor
 from tilewright.ir.tensors.dtypes import DType
 
 STORED = (DType.I8, DType.U8, DType.I16, DType.U16)  # types of quantised inputs and outputs
 AFFINE = frozenset(("QuantizeLinear", "DequantizeLinear"))
 _KEEPING = frozenset(("MaxPool", "Reshape", "Slice", "Transpose"))  # what they hand on stands for the same as before
+_MOVING = frozenset(("Reshape", "Transpose"))  # bit-equal before and behind QuantizeLinear
 
 
 def with_quantization(graph: Graph) -> Graph:
@@ -61,3 +68,179 @@ def _meaning(graph: Graph, neighbours: dict[str, list[Node]], name: str) -> Quan
                 waiting.extend(sorted(new))
                 seen |= new
     return found.pop() if len(found) == 1 else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Crossing:
+    """How one end of the graph becomes integer. `removed` nodes go, `retyped` values are stored instead of real."""
+
+    end: str
+    dtype: DType
+    quantization: Quantization
+    removed: tuple[Node, ...]
+    retyped: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ends:
+    """A graph with its writers and readers, worked out once."""
+
+    graph: Graph
+    producer: Mapping[str, Node] = field(repr=False)
+    consumers: Mapping[str, list[Node]] = field(repr=False)
+
+
+def with_integer_border(graph: Graph, wanted: Mapping[str, DType]) -> Graph:
+    """The graph whose inputs and outputs in `wanted` have these types, under the names they had.
+
+    TilewrightError TW1120 (exit 2) lists every one for which that is not possible, and why.
+    """
+    ends = _Ends(graph=graph, producer=graph.producer(), consumers=graph.consumers())
+    asked = {name: dtype for name, dtype in wanted.items() if graph.tensors[name].dtype is not dtype}
+    if not asked:
+        return graph
+    found = _crossings(ends, asked)
+    reasons = {name: _mismatch(graph, name, found[name], dtype) for name, dtype in asked.items()}
+    refused = {name: reason for name, reason in reasons.items() if reason}
+    if refused:
+        raise _cannot(refused, _possible(ends))
+    return _crossed(graph, [crossing for crossing in found.values() if isinstance(crossing, _Crossing)])
+
+
+def _crossings(ends: _Ends, names: Iterable[str]) -> dict[str, _Crossing | str]:
+    """How each end becomes integer, or why it cannot, together with those before it."""
+    found: dict[str, _Crossing | str] = {}
+    owners: dict[str, str] = {}  # stored value -> the end that it becomes
+    for name in names:
+        crossing = _crossing(ends, name)
+        stored = [_stored_by(node) for node in crossing.removed] if isinstance(crossing, _Crossing) else []
+        taken = [owners[value] for value in stored if value in owners]
+        found[name] = f"its integers are those of {show(taken[0])} already" if taken else crossing
+        owners = {**dict.fromkeys(stored, name), **owners}
+    return found
+
+
+def _crossing(ends: _Ends, name: str) -> _Crossing | str:
+    """How this input or output becomes integer, or why it cannot."""
+    dtype = ends.graph.tensors[name].dtype
+    if dtype is not DType.F32:
+        return f"it is {dtype.value} in the model, and no float that could be quantised"
+    return _of_input(ends, name) if name in ends.graph.inputs else _of_output(ends, name)
+
+
+def _of_input(ends: _Ends, name: str) -> _Crossing | str:
+    quantisers: list[Node] = []
+    values = [name]
+    for value in values:  # grows
+        for node in ends.consumers[value]:
+            if node.op == "QuantizeLinear" and node.inputs[0] == value:
+                quantisers.append(node)
+            elif node.op in _MOVING and node.outputs[0] not in ends.graph.outputs:
+                values.append(node.outputs[0])
+            else:
+                return f"node {show(node.name)} ({node.op}) reads it as float"
+    if not quantisers:
+        return "nothing reads it"
+    kept = [node.outputs[0] for node in quantisers if node.outputs[0] in ends.graph.outputs]
+    if kept:
+        return f"nothing would be left between it and output {show(kept[0])}"
+    return _agreed(ends.graph, name, quantisers, values)
+
+
+def _agreed(graph: Graph, name: str, quantisers: list[Node], values: list[str]) -> _Crossing | str:
+    forms = {(quantization_of(graph, node), graph.tensors[node.outputs[0]].dtype) for node in quantisers}
+    quantization, dtype = next(iter(forms))
+    if len(forms) > 1:
+        return f"nodes {show(quantisers[0].name)} and others quantise it differently"
+    if quantization is None:
+        return f"node {show(quantisers[0].name)} quantises it with numbers for each channel, or computed ones"
+    return _Crossing(end=name, dtype=dtype, quantization=quantization, removed=tuple(quantisers), retyped=tuple(values))
+
+
+def _of_output(ends: _Ends, name: str) -> _Crossing | str:
+    values = [name]
+    while (node := ends.producer[values[-1]]).op in _MOVING:
+        values.append(node.inputs[0])
+        if values[-1] not in ends.producer:
+            return f"it is input {show(values[-1])}, moved"
+    if node.op != "DequantizeLinear":
+        return f"node {show(node.name)} ({node.op}) computes it as float"
+    others = [one for value in values for one in ends.consumers[value] if not set(one.outputs) & set(values)]
+    if others or any(value in ends.graph.outputs for value in values[1:]):
+        reader = f"node {show(others[0].name)} ({others[0].op})" if others else "another output"
+        return f"{reader} needs it as float, too"
+    stored, quantization = node.inputs[0], quantization_of(ends.graph, node)
+    if quantization is None:
+        return f"node {show(node.name)} dequantises it with numbers for each channel, or computed ones"
+    if stored not in ends.producer or stored in ends.graph.outputs:
+        return f"nothing would be left between it and {show(stored)}"
+    dtype = ends.graph.tensors[stored].dtype
+    return _Crossing(end=name, dtype=dtype, quantization=quantization, removed=(node,), retyped=tuple(values))
+
+
+def _mismatch(graph: Graph, name: str, found: _Crossing | str, wanted: DType) -> str:
+    """Why this end cannot be of the type that is wanted; "" where it can."""
+    word = "input" if name in graph.inputs else "output"
+    if isinstance(found, str):
+        return f"{word} {show(name)}: {found}"
+    return "" if found.dtype is wanted else f"{word} {show(name)}: the model quantises it to {_word(found.dtype)}"
+
+
+def _possible(ends: _Ends) -> Iterator[tuple[str, DType]]:
+    """Every end that can be an integer, and which."""
+    for name, crossing in _crossings(ends, (*ends.graph.inputs, *ends.graph.outputs)).items():
+        if isinstance(crossing, _Crossing) and crossing.dtype in STORED:
+            yield name, crossing.dtype
+
+
+def _crossed(graph: Graph, crossings: Iterable[_Crossing]) -> Graph:
+    tensors = dict(graph.tensors)
+    renames: dict[str, str] = {}
+    removed: set[str] = set()
+    for crossing in crossings:
+        for value in crossing.retyped:
+            tensors[value] = _stored(tensors[value], crossing)
+        for node in crossing.removed:
+            removed.add(node.name)
+            renames[_stored_by(node)] = _real_by(node)
+    nodes = tuple(_renamed(node, renames) for node in graph.nodes if node.name not in removed)
+    return graph.with_nodes(nodes, tensors=tensors).verify()
+
+
+def _stored_by(node: Node) -> str:
+    """The integers of a QuantizeLinear or DequantizeLinear."""
+    return node.outputs[0] if node.op == "QuantizeLinear" else node.inputs[0]
+
+
+def _real_by(node: Node) -> str:
+    return node.inputs[0] if node.op == "QuantizeLinear" else node.outputs[0]
+
+
+def _stored(tensor: Tensor, crossing: _Crossing) -> Tensor:
+    quantization = crossing.quantization if tensor.name == crossing.end else None
+    return replace(tensor, dtype=crossing.dtype, quantization=quantization)
+
+
+def _renamed(node: Node, renames: Mapping[str, str]) -> Node:
+    if renames.keys().isdisjoint((*node.inputs, *node.outputs)):
+        return node
+    return replace(
+        node,
+        inputs=tuple(renames.get(name, name) for name in node.inputs),
+        outputs=tuple(renames.get(name, name) for name in node.outputs),
+    )
+
+
+def _cannot(reasons: Mapping[str, str], possible: Iterator[tuple[str, DType]]) -> TilewrightError:
+    flags = " ".join(f"--io-type {shlex.quote(f'{name}={_word(dtype)}')}" for name, dtype in possible)
+    return usage_error(
+        "TW1120",
+        f"{len(reasons)} of the model's inputs and outputs cannot be of the type that --io-type asks for",
+        where=next(iter(reasons)),
+        details=tuple(reasons.values()),
+        fix=(flags,) if flags else ("leave --io-type out: nothing at the border of this model is quantised",),
+    )
+
+
+def _word(dtype: DType) -> str:
+    return dtype.c_type.removesuffix("_t")

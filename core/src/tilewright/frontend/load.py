@@ -13,25 +13,16 @@ from typing import TYPE_CHECKING
 
 from tilewright.errors import Diagnostic, TilewrightError, unsupported_error
 from tilewright.frontend.border import with_quantization
-from tilewright.frontend.decompositions import composed, qoperator
-from tilewright.frontend.decompositions import einsum as composed_einsum
-from tilewright.frontend.decompositions import masks as composed_masks
-from tilewright.frontend.decompositions import normalised_rows as composed_rows
-from tilewright.frontend.decompositions import places as composed_places
-from tilewright.frontend.decompositions import quantised as composed_quantised
-from tilewright.frontend.decompositions import spectra as composed_spectra
+from tilewright.frontend.decompositions import composed, einsum, masks, places, quantised, spectra
 from tilewright.frontend.nodes import legacy, structural
-from tilewright.frontend.nodes.batch import assumed_batch
-from tilewright.frontend.nodes.bound_values import bound_values
 from tilewright.frontend.nodes.builder import GraphBuilder
 from tilewright.frontend.nodes.conversion import ImportTable, NodeImporter
-from tilewright.frontend.nodes.dims_of_weights import dims_of_weights
 from tilewright.frontend.nodes.functions import check_functions
+from tilewright.frontend.nodes.graph_inputs import assumed_batch, bound_values, dims_of_weights
 from tilewright.frontend.nodes.model_walk import ModelWalk
 from tilewright.frontend.nodes.scope import Scope
 from tilewright.frontend.nodes.widening import widened
-from tilewright.frontend.reading.declarations import Declarations
-from tilewright.frontend.reading.dims import input_tensors
+from tilewright.frontend.reading.declarations import Declarations, input_tensors
 from tilewright.frontend.reading.external import ExternalFiles
 from tilewright.frontend.reading.file_model import FileGraph, FileModel, FileValue
 from tilewright.frontend.reading.import_options import ImportOptions
@@ -51,17 +42,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
-_CORE = (  # signatures of no operator of their own
-    structural,
-    composed,
-    composed_einsum,
-    composed_masks,
-    composed_places,
-    composed_quantised,
-    composed_rows,
-    composed_spectra,
-    qoperator,
-)
+_CORE = (structural, composed, einsum, masks, places, quantised, spectra)  # signatures of no operator of their own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

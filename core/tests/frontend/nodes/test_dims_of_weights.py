@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
-from tilewright.frontend.nodes.dims_of_weights import dims_of_weights
+from tilewright.frontend.nodes.graph_inputs import dims_of_weights
 from tilewright.frontend.reading.import_options import Limits
 from tilewright.frontend.reading.reader import read_model
 

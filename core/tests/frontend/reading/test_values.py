@@ -1,16 +1,18 @@
-"""Tensors whose elements and description disagree are refused before an array is made."""
+"""Tensors whose elements and description disagree, and attributes of other types than declared, are refused at once."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from tilewright.errors import TilewrightError
+from tilewright.errors import Exit, TilewrightError
 from tilewright.frontend.reading.external import ExternalFiles
-from tilewright.frontend.reading.file_model import FileTensor
+from tilewright.frontend.reading.file_model import FileAttribute, FileNode, FileTensor
 from tilewright.frontend.reading.import_options import Limits
-from tilewright.frontend.reading.values import to_array
+from tilewright.frontend.reading.values import to_array, typed_attributes, unknown_attributes
 
 
 @pytest.fixture
@@ -150,3 +152,50 @@ def test_elements_of_4_bits_fill_the_shape_and_their_bytes(tmp_path, stored):
     tensor = FileTensor(name="w", data_type=TensorProto.INT4, dims=(3,), **stored)
     with pytest.raises(TilewrightError, match="TW1211"):
         to_array(tensor, ExternalFiles(model=tmp_path / "m.onnx", allowed=False), Limits(), "w")
+
+
+KNOWN = {"axis": "INT", "pads": "INTS", "mode": "STRING", "names": "STRINGS", "value": "TENSOR", "alpha": "FLOAT"}
+
+
+def node(*attributes: FileAttribute) -> FileNode:
+    return FileNode(
+        name="n", op_type="Pad", domain="", overload="", version=17, inputs=("x",), outputs=("y",),
+        attributes=attributes,
+    )  # fmt: skip
+
+
+def attribute(name: str, value: object = None, kind: str = "", reference: str = "") -> FileAttribute:
+    return FileAttribute(name=name, kind=kind or KNOWN[name], value=value, reference=reference)
+
+
+def typed(*attributes: FileAttribute) -> Mapping[str, object]:
+    return typed_attributes(node(*attributes), KNOWN, lambda tensor: np.full(2, len(tensor.dims)), "node 'n'")
+
+
+def test_every_type() -> None:
+    tensor = FileTensor(name="t", data_type=1, dims=(1, 2, 3))
+    found = dict(typed(
+        attribute("axis", 0), attribute("pads", (1, 2)), attribute("mode", "é".encode()),
+        attribute("names", (b"a", b"")), attribute("value", tensor), attribute("alpha", 0.5),
+    ))  # fmt: skip
+    assert np.array_equal(found.pop("value"), [3, 3])
+    assert found == {"axis": 0, "pads": (1, 2), "mode": "é", "names": ("a", ""), "alpha": 0.5}
+
+
+def test_unknown_names() -> None:
+    assert unknown_attributes(node(attribute("axis", 1), attribute("more", 2, "INT")), KNOWN) == ["more"]
+
+
+@pytest.mark.parametrize(("attributes", "reason"), [
+    ([attribute("axis", 1), attribute("axis", 1)], "is given twice"),
+    ([attribute("axis", 1.0, "FLOAT")], "is FLOAT, but Pad takes INT"),
+    ([attribute("mode", b"\xff")], "is not valid UTF-8"),
+    ([attribute("names", (b"a", b"\xff"))], "is not valid UTF-8"),
+    ([attribute("axis")], "has no value"),
+    ([attribute("axis", reference="outer")], "refers to 'outer' outside a function"),
+])  # fmt: skip
+def test_refusals(attributes: list[FileAttribute], reason: str) -> None:
+    with pytest.raises(TilewrightError, match=reason) as caught:
+        typed(*attributes)
+    error = caught.value
+    assert (error.code, error.exit_code, error.where) == ("TW1213", Exit.MODEL, "node 'n'")

@@ -8,7 +8,7 @@ from onnx import TensorProto, helper
 
 from tilewright.errors import TilewrightError
 from tilewright.frontend.load import load
-from tilewright.frontend.reading.wire_size import wire_size
+from tilewright.frontend.reading.wire import wire_size
 
 MODEL = onnx.ModelProto.DESCRIPTOR
 MUCH = 3 << 20

@@ -113,7 +113,7 @@ def command(
 def _whole(model: Path, limits: tuple[str, ...], allow_external: bool | None) -> bytes:
     """MODEL, with what it keeps beside it inside; a float network may be as many times as large as what it becomes."""
     from tilewright.front_door.options_from_flags import limits_from
-    from tilewright.frontend.reading.embedded import embedded
+    from tilewright.frontend.reading.external import embedded
     from tilewright.frontend.reading.import_options import ImportOptions, Limits, limits_with
 
     own = Limits()

@@ -13,7 +13,6 @@ from tilewright.frontend.nodes.builder import GraphBuilder
 from tilewright.frontend.nodes.fold import fold
 from tilewright.frontend.nodes.scales import check_scales
 from tilewright.frontend.nodes.widening import convert_wide, needs_width
-from tilewright.frontend.reading.attributes import typed_attributes, unknown_attributes
 from tilewright.frontend.reading.external import ExternalFiles
 from tilewright.frontend.reading.file_model import FileNode, FileTensor
 from tilewright.frontend.reading.import_options import Limits
@@ -21,8 +20,8 @@ from tilewright.frontend.reading.names import show, show_all
 from tilewright.frontend.reading.reader import over_limit
 from tilewright.frontend.reading.refusals import InvalidNode, RefusedNode
 from tilewright.frontend.reading.sorting import label
-from tilewright.frontend.reading.values import is_four_bits, is_known, to_array
-from tilewright.frontend.schemas.operator_signatures import Given, check_signature
+from tilewright.frontend.reading.values import is_four_bits, is_known, to_array, typed_attributes, unknown_attributes
+from tilewright.frontend.schemas import Given, check_signature
 from tilewright.ir.graphs.graph import Attribute, Node, Tensor
 from tilewright.ir.graphs.importing import Import, OnnxNode
 from tilewright.ir.tensors.element_types import type_name

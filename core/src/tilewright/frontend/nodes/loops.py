@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from tilewright.frontend.nodes.builder import GraphBuilder
 from tilewright.frontend.nodes.conversion import NodeImporter
-from tilewright.frontend.nodes.scope import Scope
-from tilewright.frontend.nodes.scoped_nodes import emit_in
+from tilewright.frontend.nodes.scope import Scope, emit_in
 from tilewright.frontend.reading.file_model import FileGraph, FileNode
 from tilewright.frontend.reading.import_options import Limits
 from tilewright.frontend.reading.reader import too_many_nodes

@@ -10,11 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from tilewright.errors import Diagnostic, Exit, TilewrightError
 from tilewright.frontend.nodes.builder import GraphBuilder
 from tilewright.frontend.nodes.conversion import NodeImporter
-from tilewright.frontend.nodes.definitions import definition, is_defined
-from tilewright.frontend.nodes.functions import body_of, function_key
+from tilewright.frontend.nodes.functions import body_of, definition, function_key, is_defined
 from tilewright.frontend.nodes.loops import Unroller
-from tilewright.frontend.nodes.scope import Scope
-from tilewright.frontend.nodes.scoped_nodes import AT_RUN_TIME, chosen_in
+from tilewright.frontend.nodes.scope import AT_RUN_TIME, Scope, chosen_in
 from tilewright.frontend.reading.file_model import FileFunction, FileGraph, FileNode, FunctionKey, reads
 from tilewright.frontend.reading.import_options import Limits
 from tilewright.frontend.reading.names import show

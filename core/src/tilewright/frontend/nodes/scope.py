@@ -1,12 +1,18 @@
-"""Knows which values a body of the file sees: its own, and those of the bodies around it. Does not know nodes."""
+"""Knows which values a body of the file sees, how control flow adds nodes to it, and how one of two branches is chosen
+at run time. Does not know bodies (`model_walk`), nor loops (`loops`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from tilewright.frontend.nodes.builder import GraphBuilder
 from tilewright.frontend.reading.names import show
-from tilewright.frontend.reading.refusals import InvalidNode
+from tilewright.frontend.reading.refusals import InvalidNode, RefusedNode
+from tilewright.ir.graphs.graph import Attribute, Node
+
+AT_RUN_TIME = "its condition is computed at run time (--bind makes an input known), so both branches are computed"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -38,3 +44,45 @@ class Scope:
             if not self.has(name):
                 raise InvalidNode(f"the body never writes its output {show(name)}")
         return [self.find(name) for name in names]
+
+
+def emit_in(
+    scope: Scope, builder: GraphBuilder, op: str, inputs: Sequence[str], attributes: Mapping[str, Attribute]
+) -> str:
+    """Add a node; returns its output."""
+    hint = scope.prefix + op
+    output = builder.names.take(hint)
+    node = Node(
+        name=builder.node_names.take(hint),
+        op=op,
+        inputs=tuple(inputs),
+        outputs=(output,),
+        attributes=attributes,
+        origin=(scope.prefix.rstrip("/"),),
+    )
+    builder.add_node(node)
+    return output
+
+
+def chosen_in(
+    scope: Scope, builder: GraphBuilder, condition: str, results: Sequence[Sequence[str | None]]
+) -> list[str | None]:
+    """The results of the first branch where `condition`, one element, is true, else those of the second.
+
+    Both are computed: nothing that a branch does can be seen from outside. Raises RefusedNode where they differ in
+    type or shape.
+    """
+    decides = emit_in(scope, builder, "Reshape", [condition], {"shape": ()})
+    return [_chosen(scope, builder, decides, one, other) for one, other in zip(*results, strict=True)]
+
+
+def _chosen(scope: Scope, builder: GraphBuilder, condition: str, one: str | None, other: str | None) -> str | None:
+    if one is None or other is None or one == other:
+        return one if other is not None else None
+    mine, theirs = builder.tensor(one), builder.tensor(other)
+    if (mine.dtype, mine.shape) != (theirs.dtype, theirs.shape):
+        raise RefusedNode(
+            f"{AT_RUN_TIME}, and its branches make {mine.dtype.value}{list(mine.shape)} and "
+            f"{theirs.dtype.value}{list(theirs.shape)}"
+        )
+    return emit_in(scope, builder, "Where", [condition, one, other], {})

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tilewright.errors import Diagnostic
-from tilewright.frontend.schemas.schemas import schema_of
+from tilewright.frontend.schemas import schema_of
 from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode
 from tilewright.ir.tensors.dtypes import DType
 

@@ -1,5 +1,6 @@
-"""Knows which bytes outside the model file a tensor may take, and reads them: one regular file beside the model.
-Does not know tensors. None of this is left to onnx, whose own rules were bypassed more than once.
+"""Knows which bytes outside the model file a tensor may take, reads them (one regular file beside the model), and puts
+them into the model where one file is wanted. Does not know what tensors are for. None of this is left to onnx, whose
+own rules were bypassed more than once.
 
 A location is the name of a file in the model's folder, as exporters write it, or, where that is allowed, a relative
 path without `..`; no part of it is a symbolic link; the file is regular, is not the model itself, has one name (no hard
@@ -17,10 +18,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BufferedReader
 from pathlib import Path
+from typing import Any
 
 from tilewright.errors import TilewrightError, model_error, typed
-from tilewright.frontend.reading.import_options import Limits, raised
+from tilewright.frontend.reading.import_options import ImportOptions, Limits, raised
 from tilewright.frontend.reading.names import show
+from tilewright.frontend.reading.reader import over_limit, parse, read_bytes, told_of
 
 Entries = tuple[tuple[str, str], ...]  # keys and values, as the model has them
 
@@ -39,6 +42,8 @@ _BESIDE = "put the data file into the model's own folder, under the name that th
 _ELSEWHERE = "export the model again, with its weights inside or in a file beside it"
 _INSIDE = "save the model with its weights inside: onnx.save(onnx.load(PATH), NEW_PATH)"
 _STALE = "the data file belongs to another version of the model: export both again"
+_EXTERNAL = 1  # TensorProto.EXTERNAL
+_KEY = b"location"  # which every such tensor has
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,3 +232,47 @@ def _read(file: BufferedReader, fields: Mapping[str, str], size_bytes: int | Non
     if len(data) != count:
         raise _refused(f"{_name(fields)} changed while it was read", where, "run the command again")
     return data
+
+
+def embedded(source: Path | bytes, options: ImportOptions) -> bytes:
+    """The model with the elements inside that it keeps in other files; its own bytes where there are none.
+
+    TilewrightError (exit 3): what cannot be read, or may not be by the options, as `load` says it.
+    """
+    with told_of(source):
+        data = read_bytes(source, options.limits) if isinstance(source, Path) else source
+        if _KEY not in data:
+            return data
+        proto = parse(data, options.limits)
+        file = source if isinstance(source, Path) else None
+        _embed(proto, ExternalFiles(model=file, allowed=options.allow_external, limits=options.limits))
+        return bytes(proto.SerializeToString())
+
+
+def _embed(proto: Any, files: ExternalFiles) -> None:
+    total, most = 0, files.limits.constant_bytes
+    for tensor in external_tensors(proto):
+        elements = files.read(entries_of(tensor), None, f"tensor {show(tensor.name)}")
+        total += len(elements)
+        if total > most:
+            raise over_limit("the files beside it hold", total, "bytes or more", most, word="constants")
+        tensor.raw_data = elements
+        tensor.ClearField("external_data")
+        tensor.data_location = 0  # TensorProto.DEFAULT
+
+
+def entries_of(tensor: Any) -> Entries:
+    """What a tensor says of where its elements are."""
+    return tuple((entry.key, entry.value) for entry in tensor.external_data)
+
+
+def external_tensors(proto: Any) -> Iterator[Any]:
+    """Every tensor of a protobuf whose elements are elsewhere, wherever it stands: initialisers, attributes, bodies."""
+    for description, value in proto.ListFields():
+        if description.message_type is None:
+            continue
+        for part in (value,) if hasattr(value, "ListFields") else value:
+            if part.DESCRIPTOR.name != "TensorProto":
+                yield from external_tensors(part)
+            elif part.data_location == _EXTERNAL:
+                yield part

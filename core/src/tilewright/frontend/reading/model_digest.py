@@ -65,7 +65,7 @@ def _entries_by_location(data: bytes) -> dict[str, Entries]:
     """Of one tensor in each file that the model names; none where it is no model."""
     if b"location" not in data:
         return {}
-    from tilewright.frontend.reading.embedded import entries_of, external_tensors
+    from tilewright.frontend.reading.external import entries_of, external_tensors
     from tilewright.frontend.reading.import_options import Limits
     from tilewright.frontend.reading.reader import parse
 

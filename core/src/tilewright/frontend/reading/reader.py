@@ -27,8 +27,7 @@ from tilewright.frontend.reading.file_model import (
 from tilewright.frontend.reading.import_options import Limits, raised
 from tilewright.frontend.reading.names import show
 from tilewright.frontend.reading.opsets import opsets_of, opsets_of_model, own_domain
-from tilewright.frontend.reading.wire import damage
-from tilewright.frontend.reading.wire_size import wire_size
+from tilewright.frontend.reading.wire import damage, wire_size
 
 # ONNX attribute type number -> (name, protobuf field)
 _ATTRIBUTE_KINDS = MappingProxyType(

@@ -1,17 +1,21 @@
-"""Knows how a tensor of a file becomes a numpy array, every count checked before it is used.
-Does not know nodes; what an array may be used for is decided where it is used."""
+"""Knows how tensors and attributes of a file become arrays and Python values, every count checked before it is used.
+Does not know nodes: what a value may be used for is decided where it is used.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from tilewright.errors import Diagnostic, TilewrightError, model_error
+from tilewright.frontend.reading.file_model import FileAttribute, FileNode, FileTensor
 from tilewright.frontend.reading.import_options import raised
 from tilewright.frontend.reading.names import show, show_all
+from tilewright.frontend.reading.reader import bad_attribute
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.element_types import ELEMENT_TYPES, type_name
 
@@ -22,6 +26,9 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.generic]
 COUNTED_BYTES = 2**31 - 1  # offsets and counts of generated C are int32_t
+_FOUR_BITS = {21: (np.dtype("uint8"), 0), 22: (np.dtype("int8"), 8)}  # ONNX's number -> held as, bit of the sign
+_BOOL = 9
+_AGAIN = "the file is damaged or hand-made: export the model again"
 
 
 def is_known(data_type: int) -> bool:
@@ -100,11 +107,6 @@ def _from_pairs(tensor: FileTensor, files: ExternalFiles, limits: Limits, where:
     return ((halves ^ sign).astype(dtype) - sign).astype(dtype).reshape(tensor.dims)
 
 
-_FOUR_BITS = {21: (np.dtype("uint8"), 0), 22: (np.dtype("int8"), 8)}  # ONNX's number -> held as, bit of the sign
-_BOOL = 9
-_AGAIN = "the file is damaged or hand-made: export the model again"
-
-
 def _from_typed(values: Array, tensor: FileTensor, dtype: np.dtype[np.generic], where: str) -> Array:
     expected = math.prod(tensor.dims)
     if values.size != expected:
@@ -149,3 +151,44 @@ def not_finite(arrays: dict[str, Array]) -> tuple[Diagnostic, ...]:
             fix=("check the training run; they are compiled as they are",),
         ),
     )
+
+
+def unknown_attributes(node: FileNode, known: Mapping[str, str]) -> list[str]:
+    """Names of attributes that the signature does not have."""
+    return [attribute.name for attribute in node.attributes if attribute.name not in known]
+
+
+def typed_attributes(
+    node: FileNode, known: Mapping[str, str], decode: Callable[[FileTensor], Array], where: str
+) -> dict[str, object]:
+    """Every attribute as int, float, str, tuple or array. Raises TW1213 when a type is not the declared one."""
+    values: dict[str, object] = {}
+    for attribute in node.attributes:
+        if attribute.name in values:
+            raise bad_attribute(attribute.name, "is given twice", where)
+        expected = known[attribute.name]
+        if attribute.kind != expected:
+            raise bad_attribute(attribute.name, f"is {attribute.kind}, but {node.op_type} takes {expected}", where)
+        values[attribute.name] = _plain(attribute, decode, where)
+    return values
+
+
+def _plain(attribute: FileAttribute, decode: Callable[[FileTensor], Array], where: str) -> object:
+    value = attribute.value
+    if isinstance(value, bytes):
+        return _text(value, attribute.name, where)
+    if isinstance(value, FileTensor):
+        return decode(value)
+    if attribute.kind == "STRINGS" and isinstance(value, tuple):
+        return tuple(_text(item, attribute.name, where) for item in value)
+    if value is None or attribute.reference:
+        reason = f"refers to {show(attribute.reference)} outside a function" if attribute.reference else "has no value"
+        raise bad_attribute(attribute.name, reason, where)
+    return value
+
+
+def _text(value: bytes, name: str, where: str) -> str:
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise bad_attribute(name, "is not valid UTF-8", where) from error

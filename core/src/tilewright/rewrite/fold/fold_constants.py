@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
+_COPY = "Reshape"
+SIZE_CAP_BYTES = 16 << 20  # a larger result stays: a few bytes of model must not become a huge blob
+
 
 def _fold_constants(graph: Graph, context: PassContext) -> PassResult:
     return PassResult(graph=fold(graph, context, keep=("DequantizeLinear",)))
@@ -30,10 +33,6 @@ FOLD_CONSTANTS = GraphPass(
     apply=_fold_constants,
     after=("dead-nodes",),
 )
-
-
-_COPY = "Reshape"
-SIZE_CAP_BYTES = 16 << 20  # a larger result stays: a few bytes of model must not become a huge blob
 
 
 def fold(graph: Graph, context: PassContext, keep: Collection[str] = ()) -> Graph:

@@ -13,6 +13,9 @@ from tilewright.rewrite.qdq.affine import Affine
 from tilewright.rewrite.qdq.island import Island, Lowered, QuantisedSource
 from tilewright.rewrite.qdq.weights import Work, scale_ratio
 
+_LONGEST = 2**15  # both limits are those that QSoftmax states for its promise of one step
+_SCALES = (2.0**-16, 2.0)
+
 
 def lower_sum(island: Island, main: Node, work: Work) -> Lowered:
     """QAdd of Add, or of Sub with a negative second scale."""
@@ -101,10 +104,6 @@ def lower_reduce_mean(island: Island, main: Node, work: Work) -> Lowered:
         "requant": requant,
     }
     return island.integer_node("QReduceMean", (found.value,), attributes, found.node)
-
-
-_LONGEST = 2**15  # both limits are those that QSoftmax states for its promise of one step
-_SCALES = (2.0**-16, 2.0)
 
 
 def lower_softmax(island: Island, main: Node, work: Work) -> Lowered:

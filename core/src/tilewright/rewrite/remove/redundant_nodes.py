@@ -10,6 +10,8 @@ from tilewright.ir.graphs.graph import Graph, Node
 from tilewright.ir.graphs.graph_pass import GraphPass, PassContext, PassResult
 from tilewright.rewrite.edit import Draft, without_dead
 
+_SMALL_ELEMENTS = 64  # constants up to here are compared by content: scales and zero points, often stored many times
+
 
 def _drop_dead(graph: Graph, context: PassContext) -> PassResult:
     return PassResult(graph=without_dead(graph))
@@ -20,9 +22,6 @@ DEAD_NODES = GraphPass(
     summary="drop nodes and values that no output depends on",
     apply=_drop_dead,
 )
-
-
-_SMALL_ELEMENTS = 64  # constants up to here are compared by content: scales and zero points, often stored many times
 
 
 def _merge_duplicates(graph: Graph, context: PassContext) -> PassResult:

@@ -1,10 +1,67 @@
-"""What contradicts an operator's definition is said before anybody works with it."""
+"""Schemas are onnx's, every rule is about something that its operator has, and a node that breaks one is refused."""
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
+import onnx.defs
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+
+from tilewright.frontend.decompositions import composed, quantised
+from tilewright.frontend.nodes import legacy, structural
+from tilewright.frontend.schemas import Rule, rule_table, rules_of, schema_of
+from tilewright.operators.families import FAMILIES
+
+OPERATORS = [operator for family in FAMILIES for operator in import_module(family).OPERATORS]
+IMPORTS = [
+    each
+    for part in (*(operator.imports for operator in OPERATORS), structural.IMPORTS, composed.IMPORTS, quantised.IMPORTS)
+    for each in (*part, *legacy.IMPORTS, *structural.CONSTANT_ONLY)
+]
+
+
+def test_a_schema():
+    conv, concat = schema_of("Conv", 11), schema_of("Concat", 13)
+    assert conv is not None and concat is not None
+    assert (conv.since, [one.name for one in conv.inputs], conv.least_inputs) == (11, ["X", "W", "B"], 2)
+    assert conv.inputs[2].optional and conv.inputs[0].types == {"float16", "float", "double"}
+    assert conv.inputs[0].variable == conv.inputs[1].variable
+    assert concat.parameter(7).variadic and concat.required == {"axis"}
+    assert schema_of("NoSuchOperator", 13) is None and schema_of("Gelu", 13) is None
+
+
+def test_imports_take_attributes_that_the_schema_has_and_of_its_kind():
+    for each in IMPORTS:
+        schema = schema_of(each.op_type, each.since, each.domain)
+        if schema is None:
+            continue
+        later = {**each.attributes, **schema.attributes}  # what a later version of one signature has may be declared
+        wrong = {name: kind for name, kind in each.attributes.items() if later[name] != kind}
+        assert wrong == {}, f"{each.op_type}-{each.since}"
+
+
+@pytest.mark.parametrize("op_type", sorted(rule_table()))
+def test_every_name_is_an_input_or_an_attribute(op_type):
+    newest = onnx.defs.onnx_opset_version()
+    starts = sorted(rule_table()[op_type])
+    for since, following in zip(starts, [*starts[1:], newest + 1], strict=True):
+        schemas = [schema_of(op_type, version) for version in range(since, following)]
+        assert schemas[0] is not None and (schemas[0].since == since or since in starts[1:])
+        known = {name for each in schemas if each for name in (*each.attributes, *(one.name for one in each.inputs))}
+        assert {rule.name for rule in rules_of(op_type, since)} <= known
+
+
+def test_a_line_is_read():
+    rules = {rule.name: rule for rule in rules_of("Pad", 21)}
+    assert rules["pads"] == Rule(name="pads", kind="rank", text="pads rank 1", limit=1)
+    assert rules["constant_value"].kind == "scalar"
+    assert rules["mode"].words == ("constant", "reflect", "edge", "wrap")
+    assert rules_of("Relu", 14) == ()
+    (height, *_) = rules_of("Upsample", 6)
+    assert (height.kind, height.sign, height.limit, height.demand) == ("value", ">", 0, "> 0")
+
 
 IMAGE = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 2, 5, 5])
 WEIGHTS = np.ones((4, 2, 3, 3), np.float32)

@@ -1,0 +1,193 @@
+"""Knows what graph inputs are before any node is read: constants (`--bind`), a batch of 1 where nobody says otherwise,
+and dimensions whose number follows from weights. Does not know other dimensions without a number: those are asked for.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tilewright.errors import Diagnostic, Exit, TilewrightError, typed, usage_error
+from tilewright.errors.suggestions import did_you_mean
+from tilewright.frontend.reading.declarations import declared_text, symbol_of
+from tilewright.frontend.reading.file_model import FileGraph, FileNode, FileValue
+from tilewright.frontend.reading.names import show
+from tilewright.ir.graphs.graph import Tensor
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+_WORDS = {"true": 1, "false": 0}
+Dims = tuple[int | str, ...]  # a number, or the name of a symbol
+# Operators whose first output has the shape of their first input.
+_KEEPS_SHAPE = frozenset(
+    {
+        "Abs", "BatchNormalization", "Cast", "Clip", "DequantizeLinear", "Dropout", "Elu", "Erf", "Exp", "Gelu",
+        "HardSigmoid", "HardSwish", "Identity", "LayerNormalization", "LeakyRelu", "Neg", "QuantizeLinear", "Relu",
+        "Round", "Selu", "Sigmoid", "Softmax", "Softplus", "Tanh",
+    }
+)  # fmt: skip
+# Operator -> the inputs that hold data and weights.
+_CONVOLUTIONS = {"Conv": (0, 1), "ConvInteger": (0, 1), "QLinearConv": (0, 3)}
+_PRODUCTS = {"MatMul": (0, 1), "MatMulInteger": (0, 1), "QLinearMatMul": (0, 3)}
+
+
+def bound_values(inputs: Sequence[Tensor], given: Mapping[str, str]) -> dict[str, Array]:
+    """The inputs that are bound: a number, which every element gets, or the array of a file NAME.npy.
+
+    TilewrightError TW1226 (exit 2) for a name that is no input, and for a value that does not fit.
+    """
+    known = {tensor.name: tensor for tensor in inputs}
+    for name, text in given.items():
+        if name not in known:
+            raise usage_error(
+                "TW1226",
+                f"--bind {name}={text} names no input of the model",
+                details=(*did_you_mean(name, known), f"it has: {', '.join(known)}"),
+                fix=("remove or correct that --bind",),
+            )
+    return {name: _value(known[name], text) for name, text in given.items()}
+
+
+def _value(tensor: Tensor, text: str) -> Array:
+    if text.endswith(".npy"):
+        return _from_file(tensor, text)
+    import numpy as np
+
+    try:
+        number = _WORDS.get(text) if text in _WORDS else float(text) if tensor.dtype.is_float else int(text)
+        return np.full(tensor.shape, number, tensor.dtype.numpy)
+    except (ValueError, OverflowError):
+        raise _misfit(tensor, text, f"'{text}' is no {tensor.dtype.value}") from None
+
+
+def _from_file(tensor: Tensor, text: str) -> Array:
+    import numpy as np
+
+    try:
+        array = np.load(Path(text), allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise _misfit(tensor, text, f"{text} cannot be read: {error}") from None
+    if array.dtype != tensor.dtype.numpy or array.size != tensor.elements:
+        raise _misfit(tensor, text, f"{text} holds {array.dtype}{list(array.shape)}")
+    return np.asarray(array.reshape(tensor.shape))
+
+
+def _misfit(tensor: Tensor, text: str, reason: str) -> TilewrightError:
+    return usage_error(
+        "TW1226",
+        f"--bind {tensor.name}={text} does not fit the input",
+        details=(reason, f"'{tensor.name}' is {tensor.dtype.value}{list(tensor.shape)}"),
+        fix=(typed("--bind", f"{tensor.name}=1", gives="a number for every element, or a file .npy"),),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """A symbol that is taken to be 1, and the first input that has it in front."""
+
+    symbol: str
+    value: FileValue
+
+    @property
+    def note(self) -> Diagnostic:
+        """What the user should know."""
+        return Diagnostic(
+            code="TW1229",
+            severity="note",
+            message=f"{show(self.symbol)}, the first dimension of the inputs, has no number in the file: it is 1",
+            where=f"input {show(self.value.name)} {declared_text(self.value)}",
+            details=(self._otherwise,),
+            fix=(typed("--dim", f"{self.symbol}=1", gives="says so: then there is no note"),),
+        )
+
+    def named_in(self, error: TilewrightError) -> TilewrightError:
+        """An error about the model, which may come from that 1, with a line about it."""
+        if error.exit_code is not Exit.MODEL:
+            return error
+        taken = f"{show(self.symbol)}, the first dimension of the inputs, is taken to be 1: {self._otherwise}"
+        return replace(error, details=(*error.details, taken))
+
+    @property
+    def _otherwise(self) -> str:
+        return f"{shlex.join(['--dim', f'{self.symbol}=4'])} makes it 4, for instance"
+
+
+def assumed_batch(inputs: Sequence[FileValue], dims: Mapping[str, int]) -> Batch | None:
+    """The batch of a network, unless `dims` has a number for it: the one symbol that the inputs without a number in
+    front have there. None where they have several, or an input has that symbol on two axes, as no batch is.
+    """
+    open_ones = {symbol_of(one, 0): one for one in reversed(inputs) if one.dims and not isinstance(one.dims[0], int)}
+    if len(open_ones) != 1:
+        return None
+    ((symbol, value),) = open_ones.items()
+    twice = any(_symbols(one).count(symbol) > 1 for one in inputs)
+    return None if twice or symbol in dims else Batch(symbol=symbol, value=value)
+
+
+def _symbols(value: FileValue) -> list[str]:
+    return [symbol_of(value, axis) for axis, dim in enumerate(value.dims or ()) if not isinstance(dim, int)]
+
+
+def dims_of_weights(graph: FileGraph) -> dict[str, int]:
+    """Symbol -> extent, for symbols of the graph's inputs that meet weights of constant shape."""
+    known: dict[str, Dims] = {
+        value.name: tuple(
+            dim if isinstance(dim, int) else symbol_of(value, axis) for axis, dim in enumerate(value.dims)
+        )
+        for value in graph.inputs
+        if value.dims is not None
+    }
+    known.update({tensor.name: tensor.dims for tensor in graph.initializers})
+    found: dict[str, int] = {}
+    for node in graph.nodes:
+        for dim, extent in _met(node, known):
+            if isinstance(dim, str) and isinstance(extent, int):
+                found.setdefault(dim, extent)
+        source = _of(node, 0, known)
+        if not source or not node.outputs:
+            continue
+        if node.op_type in _KEEPS_SHAPE:
+            known.setdefault(node.outputs[0], source)
+        elif node.op_type == "Transpose":
+            known.setdefault(node.outputs[0], _transposed(node, source))
+    return found
+
+
+def _met(node: FileNode, known: Mapping[str, Dims]) -> Iterator[tuple[int | str, int | str]]:
+    """Pairs (dimension of data, dimension of weights) that must be equal."""
+    attributes = {one.name: one.value for one in node.attributes}
+    if node.op_type in _CONVOLUTIONS:
+        data, weights = (_of(node, index, known) for index in _CONVOLUTIONS[node.op_type])
+        groups = attributes.get("group", 1)
+        if len(data) > 1 and len(weights) > 1 and isinstance(weights[1], int) and isinstance(groups, int):
+            yield data[1], weights[1] * groups
+    elif node.op_type in _PRODUCTS:
+        data, weights = (_of(node, index, known) for index in _PRODUCTS[node.op_type])
+        if data and len(weights) == 2:
+            yield data[-1], weights[0]
+    elif node.op_type == "Gemm":
+        data, weights = _of(node, 0, known), _of(node, 1, known)
+        if len(data) == len(weights) == 2:
+            yield data[0 if attributes.get("transA") else 1], weights[1 if attributes.get("transB") else 0]
+    elif node.op_type == "BatchNormalization":
+        data, scale = _of(node, 0, known), _of(node, 1, known)
+        if len(data) > 1 and len(scale) == 1:
+            yield data[1], scale[0]
+
+
+def _of(node: FileNode, index: int, known: Mapping[str, Dims]) -> Dims:
+    return known.get(node.inputs[index], ()) if index < len(node.inputs) else ()
+
+
+def _transposed(node: FileNode, dims: Dims) -> Dims:
+    order = next((one.value for one in node.attributes if one.name == "perm"), tuple(reversed(range(len(dims)))))
+    if not isinstance(order, tuple) or sorted(order) != list(range(len(dims))):
+        return ()
+    return tuple(dims[axis] for axis in order)

@@ -1,1 +1,0 @@
-"""What ONNX's operators demand of their nodes."""
