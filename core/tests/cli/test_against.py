@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from tilewright.cli.against import _demand_same_forms, demand_agreement, lines
-from tilewright.comparison.agreement import NodeAgreement
+from tilewright.comparison.other_runtime import NodeAgreement
 from tilewright.comparison.verdicts import Drift, OutputVerdict
 from tilewright.errors import Exit, TilewrightError
 

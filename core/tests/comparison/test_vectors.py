@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tilewright.comparison.vectors import random_vectors, read_vectors
+from tilewright.comparison.vectors import quantised, random_vectors, read_vectors, stores_real
 from tilewright.errors import TilewrightError
-from tilewright.ir.graphs.graph import Graph, Node, Tensor
+from tilewright.ir.graphs.graph import Graph, Node, Quantization, Tensor
 from tilewright.ir.tensors.dtypes import DType
+from tilewright.operators.quantised.quantize import QUANTIZE
 
 X = Tensor(name="x:0", dtype=DType.I8, shape=(1, 4))
 Y = Tensor(name="y", dtype=DType.F32, shape=(2,))
@@ -131,3 +132,28 @@ def test_a_random_scalar_has_the_type_that_is_declared(dtype: DType) -> None:
     (drawn,) = random_vectors({"t": Tensor(name="t", dtype=dtype, shape=())}, 1, 0)
     assert isinstance(drawn.inputs["t"], np.ndarray)
     assert (drawn.inputs["t"].shape, drawn.inputs["t"].dtype) == ((), dtype.numpy)
+
+
+OPERATORS = {"QuantizeLinear": QUANTIZE}
+STORING = Tensor(name="x", dtype=DType.I8, shape=(1, 4), quantization=Quantization(scale=(0.5,), zero_point=(-3,)))
+REAL = np.array([[0.25, 0.75, -1000.0, np.nan]], np.float32)
+STORED = [[-3, -1, -128, -3]]
+
+
+def test_halves_go_to_the_even_one_and_ends_are_kept() -> None:
+    assert quantised(STORING, REAL, OPERATORS).tolist() == STORED
+
+
+def test_vectors_of_real_values_are_taken_for_quantised_tensors(tmp_path: Path) -> None:
+    np.savez(tmp_path / "v.npz", **{"set0/in/x": REAL.reshape(4), "set0/out/y": np.array(STORED, np.int8)})
+    (found,) = read_vectors(tmp_path / "v.npz", {"x": STORING}, {"y": STORING}, OPERATORS)
+    assert (found.inputs["x"].tolist(), found.outputs["y"].tolist()) == (STORED, STORED)
+
+
+def test_only_floats_of_tensors_with_one_scale_are_real_values() -> None:
+    plain = Tensor(name="x", dtype=DType.I8, shape=(1, 4))
+    assert stores_real(STORING, REAL)
+    assert not stores_real(STORING, np.zeros((1, 4), np.int8))
+    assert not stores_real(plain, REAL)
+    with pytest.raises(ValueError, match="not quantised"):
+        quantised(plain, REAL, OPERATORS)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tilewright.comparison.quantised import quantised
+from tilewright.comparison.vectors import quantised
 from tilewright.ir.graphs.graph import Graph, Node, Quantization, Tensor
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.tensors.dtypes import DType

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from tilewright.comparison.carried import own_limits
+from tilewright.comparison.bounds import own_limits
 from tilewright.comparison.reference import run
 from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from tilewright.comparison.agreement import NodeAgreement
+    from tilewright.comparison.other_runtime import NodeAgreement
     from tilewright.comparison.vectors import VectorSet
     from tilewright.deployment import Deployment
     from tilewright.ir.programs.runner import RunResult
@@ -56,7 +56,7 @@ def compared(
     deployment: Deployment, vectors: Sequence[VectorSet], ran: RunResult, runtime: str
 ) -> tuple[NodeAgreement, ...]:
     """What was run, against what `runtime` computes from the same inputs and the same state."""
-    from tilewright.comparison.agreement import agreements as node_agreements
+    from tilewright.comparison.other_runtime import agreements as node_agreements
     from tilewright.comparison.other_runtime import values_from
     from tilewright.comparison.outputs import rounds
     from tilewright.frontend.reading.external import embedded
@@ -111,7 +111,7 @@ def _frames(
 
 def lines(agreements: Sequence[NodeAgreement], runtime: str) -> Iterator[Part]:
     """What is shown: the nodes that differ, and the first one that is suspicious."""
-    from tilewright.comparison.agreement import first_suspicious
+    from tilewright.comparison.other_runtime import first_suspicious
 
     different = [agreement for agreement in agreements if agreement.drift.verdict.different]
     yield f"against {runtime}: {len(agreements) - len(different)} of {len(agreements)} values that both have are equal"
@@ -131,7 +131,7 @@ def lines(agreements: Sequence[NodeAgreement], runtime: str) -> Iterator[Part]:
 
 def as_json(agreements: Sequence[NodeAgreement], runtime: str) -> dict[str, Any]:
     """The same with every number."""
-    from tilewright.comparison.agreement import first_suspicious
+    from tilewright.comparison.other_runtime import first_suspicious
 
     suspect = first_suspicious(agreements)
     nodes = [
@@ -161,7 +161,7 @@ def _wrong(agreements: Sequence[NodeAgreement]) -> list[NodeAgreement]:
 
 def demand_agreement(agreements: Sequence[NodeAgreement], runtime: str) -> None:
     """TW6004 (exit 6) where an output of the model is further from the other's than roundings may take it."""
-    from tilewright.comparison.agreement import first_suspicious
+    from tilewright.comparison.other_runtime import first_suspicious
 
     wrong = _wrong(agreements)
     suspect = first_suspicious(agreements)
