@@ -71,9 +71,9 @@ def dot_bounds(
     )
 
 
-def product_bounds(one: tuple[int, int], other: tuple[int, int], terms: int = 1) -> AccumulatorBounds:
+def product_bounds(first: tuple[int, int], second: tuple[int, int], terms: int = 1) -> AccumulatorBounds:
     """Bounds of a sum of `terms` products whose factors lie in `one` and `other` (zero points subtracted)."""
-    corners = [a * b for a in one for b in other]
+    corners = [a * b for a in first for b in second]
     low, high = min(corners), max(corners)
     return AccumulatorBounds(
         lowest=(terms * low,),

@@ -111,9 +111,9 @@ def sum_form(total: ScaledSum, a_range: tuple[int, int], b_range: tuple[int, int
     return exact if bits == 32 else _narrow(total, a, b, sizes) or exact
 
 
-def _largest(ends: tuple[int, int], zero_point: int) -> int:
+def _largest(limits: tuple[int, int], zero_point: int) -> int:
     """Bound of a value, its zero point and their difference: what the factor is multiplied with."""
-    return max(abs(zero_point), *(abs(end) for end in ends), *(abs(end - zero_point) for end in ends))
+    return max(abs(zero_point), *(abs(limit) for limit in limits), *(abs(limit - zero_point) for limit in limits))
 
 
 def _narrow(total: ScaledSum, a: Integers, b: Integers, sizes: tuple[int, int]) -> SumForm | None:

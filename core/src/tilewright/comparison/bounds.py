@@ -46,13 +46,13 @@ def bounds(graph: Graph, known: Sequence[Mapping[str, Array]], operators: Mappin
     import numpy as np
 
     of_sets = [_limits(graph, values, operators) for values in known]
-    found: dict[str, float] = {}
+    largest_of: dict[str, float] = {}
     for name in graph.outputs:
         arrays = [limits[name] for limits in of_sets if limits[name] is not None]
         largest = max((float(np.max(array, initial=0.0)) for array in arrays if array is not None), default=0.0)
         if len(arrays) == len(of_sets) and np.isfinite(largest):
-            found[name] = largest
-    return found
+            largest_of[name] = largest
+    return largest_of
 
 
 def _limits(graph: Graph, known: Mapping[str, Array], operators: Mapping[str, Operator]) -> dict[str, Doubles | None]:
@@ -65,13 +65,13 @@ def _limits(graph: Graph, known: Mapping[str, Array], operators: Mapping[str, Op
         arrays = [known[name] if name else None for name in names]
         references = [known[name] for name in site.node.outputs]
         off = {at: limits[name] for at, name in enumerate(names) if name}
-        errors = {at: one for at, one in off.items() if one is not None and one.any()}
-        found = None
-        if all(one is not None for one in off.values()):
+        errors = {at: error for at, error in off.items() if error is not None and error.any()}
+        total = None
+        if all(error is not None for error in off.values()):
             own = own_limits(operator, site, arrays)
-            found = carried(operator, site, arrays, references, errors) if errors else own
+            total = carried(operator, site, arrays, references, errors) if errors else own
         for at, name in enumerate(site.node.outputs):
-            limits[name] = None if found is None else found[at]
+            limits[name] = None if total is None else total[at]
     return limits
 
 
@@ -79,7 +79,8 @@ def own_limits(operator: Operator, site: Site, arrays: Sequence[Array | None]) -
     """The step's own error model for each output, as an array: 0 where it is exact."""
     import numpy as np
 
-    return [np.zeros(()) if one is None else np.asarray(one, np.float64) for one in allowed(operator, site, arrays)]
+    limits = allowed(operator, site, arrays)
+    return [np.zeros(()) if limit is None else np.asarray(limit, np.float64) for limit in limits]
 
 
 def carried(
@@ -117,13 +118,14 @@ def _between(
     import numpy as np
 
     signs = {1: -1.0} if site.node.op == "Sub" else {}
-    ends = [_moved(arrays, {at: side * signs.get(at, 1.0) * far for at, far in errors.items()}) for side in (-1.0, 1.0)]
-    found = [results(operator, site, end) for end in ends]
-    models = [own_limits(operator, site, end) for end in (*ends, _outward(arrays, errors))]
+    upwards = {at: signs.get(at, 1.0) * size for at, size in errors.items()}
+    extremes = [_moved(arrays, {at: side * size for at, size in upwards.items()}) for side in (-1.0, 1.0)]
+    outputs = [results(operator, site, extreme) for extreme in extremes]
+    models = [own_limits(operator, site, extreme) for extreme in (*extremes, _outward(arrays, errors))]
     limits = []
     for at, reference in enumerate(references):
         middle = np.asarray(reference, np.float64)
-        low, high = (np.asarray(end[at], np.float64) for end in found)
+        low, high = (np.asarray(extreme[at], np.float64) for extreme in outputs)
         own = np.maximum(models[0][at], models[1][at]) + models[2][at]
         apart = np.nan_to_num(np.fmax(high - middle, middle - low), nan=0.0, posinf=np.inf)  # inf - inf is nothing
         limits.append(apart + 3 * own)  # of the step, and twice of its reference
@@ -148,7 +150,7 @@ def _multiplied(
         None if array is None else np.broadcast_to(errors.get(at, np.zeros(())), array.shape)
         for at, array in enumerate(arrays[2:], 2)
     ]
-    plain, nothing = _unsigned(site), [None if one is None else np.zeros_like(one) for one in added]
+    plain, nothing = _unsigned(site), [None if error is None else np.zeros_like(error) for error in added]
 
     def product(left: Doubles, right: Doubles, *others: Doubles | None) -> Doubles:
         return np.asarray(results(operator, plain, [left, right, *others])[0], np.float64)
@@ -174,7 +176,7 @@ def _outward(arrays: Sequence[Array | None], errors: Mapping[int, Doubles]) -> l
     """Every element as large as it may be."""
     import numpy as np
 
-    return _moved(arrays, {at: np.where(np.asarray(arrays[at]) < 0, -far, far) for at, far in errors.items()})
+    return _moved(arrays, {at: np.where(np.asarray(arrays[at]) < 0, -size, size) for at, size in errors.items()})
 
 
 def _moved(arrays: Sequence[Array | None], by: Mapping[int, Doubles]) -> list[Array | None]:
@@ -182,13 +184,13 @@ def _moved(arrays: Sequence[Array | None], by: Mapping[int, Doubles]) -> list[Ar
     import numpy as np
 
     moved = list(arrays)
-    for at, far in by.items():
+    for at, size in by.items():
         array = np.asarray(arrays[at])
         dtype = DType.from_numpy(array.dtype)
-        wide = array.astype(np.float64) + (far if dtype.is_float else np.copysign(np.ceil(np.abs(far)), far))
+        wide = array.astype(np.float64) + (size if dtype.is_float else np.copysign(np.ceil(np.abs(size)), size))
         if dtype.is_float:
             kept = wide.astype(array.dtype)
-            moved[at] = np.where(far == 0, array, np.nextafter(kept, np.copysign(np.inf, far).astype(array.dtype)))
+            moved[at] = np.where(size == 0, array, np.nextafter(kept, np.copysign(np.inf, size).astype(array.dtype)))
         else:
             low, high = dtype.limits
             moved[at] = np.clip(wide, low, high).astype(array.dtype)

@@ -43,14 +43,14 @@ def drifts_of(graph: Graph, names: Sequence[str], before: Values, after: Values,
 
 
 def excused(
-    found: Sequence[Drift], imported: Graph, compiled: Graph, before: Values, operators: Mapping[str, Operator]
+    drifts: Sequence[Drift], imported: Graph, compiled: Graph, before: Values, operators: Mapping[str, Operator]
 ) -> tuple[Drift, ...]:
     """The same drifts, all right where each piece of `compiled` makes of the imported graph's own values what that has
     made of them: then what is left of the difference is what an ill-conditioned network makes of roundings.
     """
-    if all(one.within for one in found) or not _equal_by_pieces(imported, compiled, before, operators):
-        return tuple(found)
-    return tuple(replace(one, within=True) for one in found)
+    if all(drift.within for drift in drifts) or not _equal_by_pieces(imported, compiled, before, operators):
+        return tuple(drifts)
+    return tuple(replace(drift, within=True) for drift in drifts)
 
 
 def guilty_pass(trail: Sequence[tuple[str, Graph]], right: Callable[[Graph], bool]) -> str:
@@ -81,15 +81,15 @@ def _piece_by_piece(
     values = {**graph.constants, **{name: known[name] for name in graph.inputs if name in known}}
     for site in graph.sites():
         arrays = tuple(values[name] if name else None for name in site.node.inputs)
-        found = run_site(site, arrays, operators)
+        computed = run_site(site, arrays, operators)
         limits = allowed(operators[site.node.op], site, arrays)
-        for name, array, limit in zip(site.node.outputs, found, limits, strict=True):
+        for name, array, limit in zip(site.node.outputs, computed, limits, strict=True):
             values[name] = array
             if name in shared and name in known:
-                room = tolerances(graph.tensors[name].dtype, known[name], share) + np.asarray(
+                slack = tolerances(graph.tensors[name].dtype, known[name], share) + np.asarray(
                     0 if limit is None else limit, np.float64
                 )
-                if (difference(array, known[name]) > room).any():
+                if (difference(array, known[name]) > slack).any():
                     return False
                 values[name] = known[name]
     return True

@@ -37,8 +37,8 @@ def values_from(
 
     proto = onnx.ModelProto.FromString(model)
     outputs = {value.name for value in proto.graph.output}
-    held = [name for node in proto.graph.node for name in node.output if name in names and name not in outputs]
-    proto.graph.output.extend(onnx.ValueInfoProto(name=name) for name in held)
+    internal = [name for node in proto.graph.node for name in node.output if name in names and name not in outputs]
+    proto.graph.output.extend(onnx.ValueInfoProto(name=name) for name in internal)
     known = [value.name for value in proto.graph.output]
     open_run = _onnxruntime if runtime == "onnxruntime" else _onnx_reference
     try:
@@ -63,7 +63,7 @@ def _onnxruntime(proto: Any) -> Run:
     options.log_severity_level = 4
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL  # every node as it is
     session = onnxruntime.InferenceSession(proto.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    wanted = [one.name for one in session.get_inputs()]
+    wanted = [value.name for value in session.get_inputs()]
     return lambda values: session.run(None, {name: values[name] for name in wanted})
 
 
@@ -119,23 +119,23 @@ def agreements(graph: Graph, ours: Values, theirs: Values, *, rounds: bool) -> t
     )
 
 
-def first_suspicious(found: Sequence[NodeAgreement]) -> NodeAgreement | None:
+def first_suspicious(compared: Sequence[NodeAgreement]) -> NodeAgreement | None:
     """The first node whose value is further from the other's than roundings may take it."""
-    return next((one for one in found if not one.drift.within), None)
+    return next((agreement for agreement in compared if not agreement.drift.within), None)
 
 
 def _comparable(name: str, ours: Values, theirs: Values) -> bool:
     return all(
-        name in one and name in other and one[name].shape == other[name].shape and one[name].dtype == other[name].dtype
-        for one, other in zip(ours, theirs, strict=True)
+        name in a and name in b and a[name].shape == b[name].shape and a[name].dtype == b[name].dtype
+        for a, b in zip(ours, theirs, strict=True)
     )
 
 
 def _distance(name: str, ours: Values, theirs: Values) -> int:
     import numpy as np
 
-    pairs = [(_ordered(one[name]), _ordered(other[name])) for one, other in zip(ours, theirs, strict=True)]
-    return max((int(np.max(np.abs(one - other), initial=0)) for one, other in pairs), default=0)
+    pairs = [(_ordered(a[name]), _ordered(b[name])) for a, b in zip(ours, theirs, strict=True)]
+    return max((int(np.max(np.abs(a - b), initial=0)) for a, b in pairs), default=0)
 
 
 def _ordered(values: Array) -> npt.NDArray[np.int64]:

@@ -44,16 +44,17 @@ def judge_outputs(
     reference; outputs without one have none that is known.
     """
     names = [name for name in graph.outputs if all(name in values for values in got)]
-    found = []
+    verdicts = []
     for name in names:
-        as_written = all(not difference(one[name], own[name]).any() for one, own in zip(got, written, strict=True))
+        pairs = zip(got, written, strict=True)
+        as_written = all(not difference(computed[name], own[name]).any() for computed, own in pairs)
         verdict = _compared_with_given(graph, name, got, given, rounding)
         if verdict is None:
             plain = _compared(graph, name, got, known)
             verdict = replace(plain, within=right or not plain.different, allowed=None)
         within = verdict.within and as_written
-        found.append(replace(verdict, within=within, as_written=as_written, bound=(bounds or {}).get(name)))
-    return tuple(found)
+        verdicts.append(replace(verdict, within=within, as_written=as_written, bound=(bounds or {}).get(name)))
+    return tuple(verdicts)
 
 
 def judge_values(graph: Graph, among: Sequence[str], got: Values, expected: Values) -> tuple[OutputVerdict, ...]:
@@ -75,11 +76,11 @@ def share_of_spread(name: str, got: Values, expected: Values) -> float:
     """
     import numpy as np
 
-    pairs = [(one[name], np.asarray(other[name], np.float64)) for one, other in zip(got, expected, strict=True)]
+    pairs = [(a[name], np.asarray(b[name], np.float64)) for a, b in zip(got, expected, strict=True)]
     apart = np.concatenate([difference(*pair).ravel() for pair in pairs])
     if not apart.any():
         return 0.0
-    known = np.concatenate([other.ravel() for _, other in pairs])
+    known = np.concatenate([b.ravel() for _, b in pairs])
     with np.errstate(all="ignore"):
         share = float(
             np.sqrt(np.mean(np.square(apart))) / np.std(known[np.abs(known) <= _OUTLYING * _usual(np.abs(known))])
@@ -131,16 +132,16 @@ def _compared(graph: Graph, name: str, got: Values, expected: Values) -> OutputV
     import numpy as np
 
     dtype, share = graph.tensors[name].dtype, max(FLOAT_TOLERANCE, half_share(graph))
-    pairs = [(np.asarray(one[name]), np.asarray(other[name])) for one, other in zip(got, expected, strict=True)]
+    pairs = [(np.asarray(a[name]), np.asarray(b[name])) for a, b in zip(got, expected, strict=True)]
     apart = np.concatenate([difference(*pair).ravel() for pair in pairs])
-    limits = np.concatenate([tolerances(dtype, other, share).ravel() for _, other in pairs])
+    limits = np.concatenate([tolerances(dtype, b, share).ravel() for _, b in pairs])
     nearest = int(np.argmax(apart - limits)) if apart.size else None
     return OutputVerdict(
         name=name,
         elements=apart.size,
         different=int(np.count_nonzero(apart)),
         max_difference=float(np.max(apart, initial=0.0)),
-        argmax_equal=all(bool(np.argmax(one) == np.argmax(other)) for one, other in pairs if one.size),
+        argmax_equal=all(bool(np.argmax(a) == np.argmax(b)) for a, b in pairs if a.size),
         within=bool(np.all(apart <= limits)),
         allowed=0.0 if nearest is None else float(limits[nearest]),
         is_float=dtype.is_float,

@@ -60,16 +60,16 @@ def run_site(site: Site, arrays: Sequence[Array | None], operators: Mapping[str,
 def _checked_input(graph: Graph, name: str, inputs: Mapping[str, Array]) -> Array:
     tensor = graph.tensors[name]
     if name not in inputs:
-        given = ", ".join(inputs) or "none"
-        details = (f"given: {given}",)
+        names = ", ".join(inputs) or "none"
+        details = (f"given: {names}",)
         raise usage_error(
             "TW6020", f"no value given for graph input {name!r}", where=name, details=details, fix=(_GIVE,)
         )
     array = inputs[name]
     if tuple(array.shape) != tensor.shape or array.dtype != tensor.dtype.numpy:
-        found = f"{array.dtype.name}{list(array.shape)}"
+        actual = f"{array.dtype.name}{list(array.shape)}"
         wanted = f"{tensor.dtype.numpy.name}{list(tensor.shape)}"
         raise usage_error(
-            "TW6020", f"graph input {name!r} is {found}, the model declares {wanted}", where=name, fix=(_GIVE,)
+            "TW6020", f"graph input {name!r} is {actual}, the model declares {wanted}", where=name, fix=(_GIVE,)
         )
     return array

@@ -109,13 +109,13 @@ def random_vectors(
 
 def _index_limits(graph: Graph) -> dict[str, tuple[int, int]]:
     """The least and the largest index that an input may hold, negative ones from the end, by its name."""
-    found: dict[str, tuple[int, int]] = {}
+    limits: dict[str, tuple[int, int]] = {}
     for node in graph.nodes:
         if node.op == "Gather" and node.inputs[1] in graph.inputs:
             extent = max(1, graph.tensors[node.inputs[0]].shape[node.integer("axis")])
-            known = found.get(node.inputs[1], (-extent, extent - 1))
-            found[node.inputs[1]] = max(known[0], -extent), min(known[1], extent - 1)
-    return found
+            known = limits.get(node.inputs[1], (-extent, extent - 1))
+            limits[node.inputs[1]] = max(known[0], -extent), min(known[1], extent - 1)
+    return limits
 
 
 def _fitting(
@@ -139,9 +139,9 @@ def _fitting(
     return quantised(tensor, array, operators) if real else array
 
 
-def _same_shape(one: Sequence[int], other: Sequence[int]) -> bool:
+def _same_shape(shape: Sequence[int], other: Sequence[int]) -> bool:
     """Whether two shapes are the same, but for extents of 1 in front."""
-    return _without_ones(one) == _without_ones(other)
+    return _without_ones(shape) == _without_ones(other)
 
 
 def _without_ones(shape: Sequence[int]) -> tuple[int, ...]:

@@ -83,7 +83,7 @@ class Verdict:
     @property
     def passed(self) -> bool:
         """The verdict in one word."""
-        outputs = (*(output.within for output in self.outputs), *(one.within for one in self.drift))
+        outputs = (*(output.within for output in self.outputs), *(drift.within for drift in self.drift))
         return all(step.exact for step in self.steps) and all(outputs)
 
 
@@ -121,8 +121,8 @@ def judge_run(
     """
     worst: dict[str, StepVerdict] = {}
     outputs: list[Mapping[str, Array]] = []
-    for given, values in zip(inputs, written, strict=True):
-        known: dict[str, Array] = {**graph.constants, **given}
+    for set_inputs, values in zip(inputs, written, strict=True):
+        known: dict[str, Array] = {**graph.constants, **set_inputs}
         unseen: dict[str, npt.NDArray[np.float64]] = {}  # value -> how far it may be from what is known of it
         for site in graph.sites():
             arrays = [known[name] if name else None for name in site.node.inputs]
@@ -134,8 +134,9 @@ def judge_run(
             if not runs and unseen.keys().isdisjoint(site.node.inputs):
                 continue
             limits = dict(zip(named, _allowed(site, operator, arrays, references, unseen), strict=True))
-            got = {name: _completed(values[name], one) for name, one in named.items() if runs and name in values}
-            unseen |= {name: one for name, one in limits.items() if name not in got and one.any()}
+            seen = [name for name in named if runs and name in values]
+            got = {name: _completed(values[name], named[name]) for name in seen}
+            unseen |= {name: limit for name, limit in limits.items() if name not in got and limit.any()}
             known |= got
             if got:
                 worst[site.node.name] = _worse(worst.get(site.node.name), _judge_step(site, limits, named, got))
@@ -178,10 +179,10 @@ def _allowed(
     numbers = np.random.default_rng(0)
     for number in range(_DRAWS):
         moved = list(arrays)
-        for position, far in errors.items():
+        for position, error in errors.items():
             array = np.asarray(arrays[position])
             signs = numbers.choice(_SIGNS.get(number, (-1.0, 1.0)), array.shape)
-            moved[position] = np.add(array, signs * far).astype(array.dtype)
+            moved[position] = np.add(array, signs * error).astype(array.dtype)
         for at, result in enumerate(results(operator, site, moved)):
             limits[at] = np.maximum(limits[at], own[at] + 2 * difference(result, references[at]))
     return limits
@@ -216,11 +217,11 @@ def _judge_step(
     )
 
 
-def difference(one: Array, other: Array) -> npt.NDArray[np.float64]:
+def difference(computed: Array, expected: Array) -> npt.NDArray[np.float64]:
     """|one - other|: 0 where both are the same NaN or infinity, the largest double where only one of them is."""
     import numpy as np
 
-    left, right = np.asarray(one, np.float64), np.asarray(other, np.float64)
+    left, right = np.asarray(computed, np.float64), np.asarray(expected, np.float64)
     same = (left == right) | (np.isnan(left) & np.isnan(right))
     with np.errstate(invalid="ignore", over="ignore"):
         return np.where(same, 0.0, np.nan_to_num(np.abs(left - right), nan=LARGEST, posinf=LARGEST))

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from tilewright.errors import TilewrightError, usage_error
+from tilewright.frontend.nodes.builder import renamed
 from tilewright.frontend.reading.names import show
-from tilewright.ir.graphs.graph import Graph, Node, Quantization, Tensor
+from tilewright.ir.graphs.graph import Graph, Node, Quantization
 from tilewright.ir.tensors.dtypes import DType
 
 STORED = (DType.I8, DType.U8, DType.I16, DType.U16)  # types of quantised inputs and outputs
@@ -45,36 +46,36 @@ def quantization_of(graph: Graph, node: Node) -> Quantization | None:
 
 def _neighbours(graph: Graph) -> dict[str, list[Node]]:
     """The nodes that write or read each value as their data; parameters of nodes do not count."""
-    found: dict[str, list[Node]] = {name: [] for name in graph.tensors}
+    neighbours: dict[str, list[Node]] = {name: [] for name in graph.tensors}
     for node in graph.nodes:
         if node.op in AFFINE or node.op in _KEEPING:
             for name in (node.inputs[0], node.outputs[0]):
-                found[name].append(node)
-    return found
+                neighbours[name].append(node)
+    return neighbours
 
 
 def _meaning(graph: Graph, neighbours: dict[str, list[Node]], name: str) -> Quantization | None:
     """What all nodes that quantise or dequantise this value, moved or not, agree on."""
-    found: set[Quantization | None] = set()
+    meanings: set[Quantization | None] = set()
     waiting, seen = [name], {name}
     while waiting:
         value = waiting.pop()
         for node in neighbours[value]:
             stored = node.outputs[0] if node.op == "QuantizeLinear" else node.inputs[0]
             if node.op in AFFINE and stored == value:
-                found.add(quantization_of(graph, node))
+                meanings.add(quantization_of(graph, node))
             if node.op in _KEEPING:
                 new = {node.inputs[0], node.outputs[0]} - seen
                 waiting.extend(sorted(new))
                 seen |= new
-    return found.pop() if len(found) == 1 else None
+    return meanings.pop() if len(meanings) == 1 else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Crossing:
-    """How one end of the graph becomes integer. `removed` nodes go, `retyped` values are stored instead of real."""
+    """How an input or output becomes integer. `removed` nodes go, `retyped` values are stored instead of real."""
 
-    end: str
+    name: str
     dtype: DType
     quantization: Quantization
     removed: tuple[Node, ...]
@@ -82,7 +83,7 @@ class _Crossing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Ends:
+class _View:
     """A graph with its writers and readers, worked out once."""
 
     graph: Graph
@@ -95,56 +96,56 @@ def with_integer_border(graph: Graph, wanted: Mapping[str, DType]) -> Graph:
 
     TilewrightError TW1120 (exit 2) lists every one for which that is not possible, and why.
     """
-    ends = _Ends(graph=graph, producer=graph.producer(), consumers=graph.consumers())
-    asked = {name: dtype for name, dtype in wanted.items() if graph.tensors[name].dtype is not dtype}
-    if not asked:
+    view = _View(graph=graph, producer=graph.producer(), consumers=graph.consumers())
+    types = {name: dtype for name, dtype in wanted.items() if graph.tensors[name].dtype is not dtype}
+    if not types:
         return graph
-    found = _crossings(ends, asked)
-    reasons = {name: _mismatch(graph, name, found[name], dtype) for name, dtype in asked.items()}
+    crossings = _crossings(view, types)
+    reasons = {name: _mismatch(graph, name, crossings[name], dtype) for name, dtype in types.items()}
     refused = {name: reason for name, reason in reasons.items() if reason}
     if refused:
-        raise _cannot(refused, _possible(ends))
-    return _crossed(graph, [crossing for crossing in found.values() if isinstance(crossing, _Crossing)])
+        raise _cannot(refused, _possible(view))
+    return _crossed(graph, [crossing for crossing in crossings.values() if isinstance(crossing, _Crossing)])
 
 
-def _crossings(ends: _Ends, names: Iterable[str]) -> dict[str, _Crossing | str]:
-    """How each end becomes integer, or why it cannot, together with those before it."""
-    found: dict[str, _Crossing | str] = {}
-    owners: dict[str, str] = {}  # stored value -> the end that it becomes
+def _crossings(view: _View, names: Iterable[str]) -> dict[str, _Crossing | str]:
+    """How each input or output becomes integer, or why it cannot, together with those before it."""
+    crossings: dict[str, _Crossing | str] = {}
+    owners: dict[str, str] = {}  # stored value -> the input or output that it becomes
     for name in names:
-        crossing = _crossing(ends, name)
+        crossing = _crossing(view, name)
         stored = [_stored_by(node) for node in crossing.removed] if isinstance(crossing, _Crossing) else []
         taken = [owners[value] for value in stored if value in owners]
-        found[name] = f"its integers are those of {show(taken[0])} already" if taken else crossing
+        crossings[name] = f"its integers are those of {show(taken[0])} already" if taken else crossing
         owners = {**dict.fromkeys(stored, name), **owners}
-    return found
+    return crossings
 
 
-def _crossing(ends: _Ends, name: str) -> _Crossing | str:
+def _crossing(view: _View, name: str) -> _Crossing | str:
     """How this input or output becomes integer, or why it cannot."""
-    dtype = ends.graph.tensors[name].dtype
+    dtype = view.graph.tensors[name].dtype
     if dtype is not DType.F32:
         return f"it is {dtype.value} in the model, and no float that could be quantised"
-    return _of_input(ends, name) if name in ends.graph.inputs else _of_output(ends, name)
+    return _of_input(view, name) if name in view.graph.inputs else _of_output(view, name)
 
 
-def _of_input(ends: _Ends, name: str) -> _Crossing | str:
+def _of_input(view: _View, name: str) -> _Crossing | str:
     quantisers: list[Node] = []
     values = [name]
     for value in values:  # grows
-        for node in ends.consumers[value]:
+        for node in view.consumers[value]:
             if node.op == "QuantizeLinear" and node.inputs[0] == value:
                 quantisers.append(node)
-            elif node.op in _MOVING and node.outputs[0] not in ends.graph.outputs:
+            elif node.op in _MOVING and node.outputs[0] not in view.graph.outputs:
                 values.append(node.outputs[0])
             else:
                 return f"node {show(node.name)} ({node.op}) reads it as float"
     if not quantisers:
         return "nothing reads it"
-    kept = [node.outputs[0] for node in quantisers if node.outputs[0] in ends.graph.outputs]
+    kept = [node.outputs[0] for node in quantisers if node.outputs[0] in view.graph.outputs]
     if kept:
         return f"nothing would be left between it and output {show(kept[0])}"
-    return _agreed(ends.graph, name, quantisers, values)
+    return _agreed(view.graph, name, quantisers, values)
 
 
 def _agreed(graph: Graph, name: str, quantisers: list[Node], values: list[str]) -> _Crossing | str:
@@ -154,41 +155,45 @@ def _agreed(graph: Graph, name: str, quantisers: list[Node], values: list[str]) 
         return f"nodes {show(quantisers[0].name)} and others quantise it differently"
     if quantization is None:
         return f"node {show(quantisers[0].name)} quantises it with numbers for each channel, or computed ones"
-    return _Crossing(end=name, dtype=dtype, quantization=quantization, removed=tuple(quantisers), retyped=tuple(values))
+    return _Crossing(
+        name=name, dtype=dtype, quantization=quantization, removed=tuple(quantisers), retyped=tuple(values)
+    )
 
 
-def _of_output(ends: _Ends, name: str) -> _Crossing | str:
+def _of_output(view: _View, name: str) -> _Crossing | str:
     values = [name]
-    while (node := ends.producer[values[-1]]).op in _MOVING:
+    while (node := view.producer[values[-1]]).op in _MOVING:
         values.append(node.inputs[0])
-        if values[-1] not in ends.producer:
+        if values[-1] not in view.producer:
             return f"it is input {show(values[-1])}, moved"
     if node.op != "DequantizeLinear":
         return f"node {show(node.name)} ({node.op}) computes it as float"
-    others = [one for value in values for one in ends.consumers[value] if not set(one.outputs) & set(values)]
-    if others or any(value in ends.graph.outputs for value in values[1:]):
-        reader = f"node {show(others[0].name)} ({others[0].op})" if others else "another output"
+    readers = [node for value in values for node in view.consumers[value] if not set(node.outputs) & set(values)]
+    if readers or any(value in view.graph.outputs for value in values[1:]):
+        reader = f"node {show(readers[0].name)} ({readers[0].op})" if readers else "another output"
         return f"{reader} needs it as float, too"
-    stored, quantization = node.inputs[0], quantization_of(ends.graph, node)
+    stored, quantization = node.inputs[0], quantization_of(view.graph, node)
     if quantization is None:
         return f"node {show(node.name)} dequantises it with numbers for each channel, or computed ones"
-    if stored not in ends.producer or stored in ends.graph.outputs:
+    if stored not in view.producer or stored in view.graph.outputs:
         return f"nothing would be left between it and {show(stored)}"
-    dtype = ends.graph.tensors[stored].dtype
-    return _Crossing(end=name, dtype=dtype, quantization=quantization, removed=(node,), retyped=tuple(values))
+    dtype = view.graph.tensors[stored].dtype
+    return _Crossing(name=name, dtype=dtype, quantization=quantization, removed=(node,), retyped=tuple(values))
 
 
-def _mismatch(graph: Graph, name: str, found: _Crossing | str, wanted: DType) -> str:
-    """Why this end cannot be of the type that is wanted; "" where it can."""
-    word = "input" if name in graph.inputs else "output"
-    if isinstance(found, str):
-        return f"{word} {show(name)}: {found}"
-    return "" if found.dtype is wanted else f"{word} {show(name)}: the model quantises it to {_word(found.dtype)}"
+def _mismatch(graph: Graph, name: str, crossing: _Crossing | str, wanted: DType) -> str:
+    """Why this input or output cannot be of the type that is wanted; "" where it can."""
+    kind = "input" if name in graph.inputs else "output"
+    if isinstance(crossing, str):
+        return f"{kind} {show(name)}: {crossing}"
+    return (
+        "" if crossing.dtype is wanted else f"{kind} {show(name)}: the model quantises it to {_c_name(crossing.dtype)}"
+    )
 
 
-def _possible(ends: _Ends) -> Iterator[tuple[str, DType]]:
-    """Every end that can be an integer, and which."""
-    for name, crossing in _crossings(ends, (*ends.graph.inputs, *ends.graph.outputs)).items():
+def _possible(view: _View) -> Iterator[tuple[str, DType]]:
+    """Every input and output that can be an integer, and which."""
+    for name, crossing in _crossings(view, (*view.graph.inputs, *view.graph.outputs)).items():
         if isinstance(crossing, _Crossing) and crossing.dtype in STORED:
             yield name, crossing.dtype
 
@@ -199,11 +204,12 @@ def _crossed(graph: Graph, crossings: Iterable[_Crossing]) -> Graph:
     removed: set[str] = set()
     for crossing in crossings:
         for value in crossing.retyped:
-            tensors[value] = _stored(tensors[value], crossing)
+            quantization = crossing.quantization if value == crossing.name else None
+            tensors[value] = replace(tensors[value], dtype=crossing.dtype, quantization=quantization)
         for node in crossing.removed:
             removed.add(node.name)
-            renames[_stored_by(node)] = _real_by(node)
-    nodes = tuple(_renamed(node, renames) for node in graph.nodes if node.name not in removed)
+            renames[_stored_by(node)] = node.inputs[0] if node.op == "QuantizeLinear" else node.outputs[0]
+    nodes = tuple(renamed(node, renames) for node in graph.nodes if node.name not in removed)
     return graph.with_nodes(nodes, tensors=tensors).verify()
 
 
@@ -212,27 +218,8 @@ def _stored_by(node: Node) -> str:
     return node.outputs[0] if node.op == "QuantizeLinear" else node.inputs[0]
 
 
-def _real_by(node: Node) -> str:
-    return node.inputs[0] if node.op == "QuantizeLinear" else node.outputs[0]
-
-
-def _stored(tensor: Tensor, crossing: _Crossing) -> Tensor:
-    quantization = crossing.quantization if tensor.name == crossing.end else None
-    return replace(tensor, dtype=crossing.dtype, quantization=quantization)
-
-
-def _renamed(node: Node, renames: Mapping[str, str]) -> Node:
-    if renames.keys().isdisjoint((*node.inputs, *node.outputs)):
-        return node
-    return replace(
-        node,
-        inputs=tuple(renames.get(name, name) for name in node.inputs),
-        outputs=tuple(renames.get(name, name) for name in node.outputs),
-    )
-
-
 def _cannot(reasons: Mapping[str, str], possible: Iterator[tuple[str, DType]]) -> TilewrightError:
-    flags = " ".join(f"--io-type {shlex.quote(f'{name}={_word(dtype)}')}" for name, dtype in possible)
+    flags = " ".join(f"--io-type {shlex.quote(f'{name}={_c_name(dtype)}')}" for name, dtype in possible)
     return usage_error(
         "TW1120",
         f"{len(reasons)} of the model's inputs and outputs cannot be of the type that --io-type asks for",
@@ -242,5 +229,5 @@ def _cannot(reasons: Mapping[str, str], possible: Iterator[tuple[str, DType]]) -
     )
 
 
-def _word(dtype: DType) -> str:
+def _c_name(dtype: DType) -> str:
     return dtype.c_type.removesuffix("_t")

@@ -89,10 +89,10 @@ def _imported(
     if batch is None:
         return _with_dims(model, file, options, operators)
     try:
-        found = _with_dims(model, file, replace(options, dims={**options.dims, batch.symbol: 1}), operators)
+        imported = _with_dims(model, file, replace(options, dims={**options.dims, batch.symbol: 1}), operators)
     except TilewrightError as error:
         raise batch.named_in(error) from error.__cause__
-    return replace(found, diagnostics=(batch.note, *found.diagnostics))
+    return replace(imported, diagnostics=(batch.note, *imported.diagnostics))
 
 
 def _fed(graph: FileGraph) -> list[FileValue]:
@@ -162,10 +162,10 @@ def _start(
 def _outputs(graph: FileGraph, scope: Scope) -> dict[str, str]:
     """Output -> the value it is: one that a node writes, or an initialiser."""
     outputs: dict[str, str] = {}
-    held = {name for node in graph.nodes for name in node.outputs} | {tensor.name for tensor in graph.initializers}
+    written = {name for node in graph.nodes for name in node.outputs} | {tensor.name for tensor in graph.initializers}
     for value in graph.outputs:
         source = scope.find(value.name) if scope.has(value.name) else None
-        if value.name not in held or source is None:
+        if value.name not in written or source is None:
             reason = "is an input" if scope.has(value.name) else "is written by no node"
             raise unsupported_error(
                 "TW2103",

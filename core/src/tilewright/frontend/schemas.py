@@ -136,13 +136,13 @@ def schema_of(op_type: str, version: int, domain: str = "") -> Schema | None:
     import onnx.defs
 
     try:
-        found = onnx.defs.get_schema(op_type, version, domain)
+        definition = onnx.defs.get_schema(op_type, version, domain)
     except onnx.defs.SchemaError:
         return None
     option = onnx.defs.OpSchema.FormalParameterOption
     return Schema(
         op_type=op_type,
-        since=found.since_version,
+        since=definition.since_version,
         inputs=tuple(
             Parameter(
                 name=item.name,
@@ -151,17 +151,17 @@ def schema_of(op_type: str, version: int, domain: str = "") -> Schema | None:
                 optional=item.option == option.Optional,
                 variadic=item.option == option.Variadic,
             )
-            for item in found.inputs
+            for item in definition.inputs
         ),
-        outputs=tuple(item.type_str for item in found.outputs),
-        least_inputs=found.min_input,
-        most_inputs=found.max_input,
-        most_outputs=found.max_output,
+        outputs=tuple(item.type_str for item in definition.outputs),
+        least_inputs=definition.min_input,
+        most_inputs=definition.max_input,
+        most_outputs=definition.max_output,
         attributes={
             name: item.type.name  # type: ignore[attr-defined]  # the stubs know no enumeration there
-            for name, item in found.attributes.items()
+            for name, item in definition.attributes.items()
         },
-        required=frozenset(name for name, item in found.attributes.items() if item.required),
+        required=frozenset(name for name, item in definition.attributes.items() if item.required),
     )
 
 
@@ -194,32 +194,28 @@ def rule_table() -> Mapping[str, Mapping[int, tuple[Rule, ...]]]:
     """Every rule, by op_type and the version it holds from."""
     table: dict[str, dict[int, tuple[Rule, ...]]] = {}
     for line in filter(None, _TABLE.split("\n")):
-        op_type, since, rules = _parts(line)
-        table.setdefault(op_type, {})[since] = tuple(_parsed_rule(text) for text in filter(None, rules.split(", ")))
+        parts = _LINE.fullmatch(line)
+        if parts is None:
+            raise ValueError(f"no rules: {line}")
+        rules = tuple(_rule(text) for text in filter(None, parts[3].split(", ")))
+        table.setdefault(parts[1], {})[int(parts[2])] = rules
     return MappingProxyType(table)
 
 
-def _parts(line: str) -> tuple[str, int, str]:
-    found = _LINE.fullmatch(line)
-    if found is None:
-        raise ValueError(f"no rules: {line}")
-    return found[1], int(found[2]), found[3]
-
-
-def _parsed_rule(text: str) -> Rule:
-    found = _RULE.fullmatch(text)
-    if found is None:
+def _rule(text: str) -> Rule:
+    parts = _RULE.fullmatch(text)
+    if parts is None:
         raise ValueError(f"no rule: {text}")
-    if found["words"]:
-        return Rule(name=found["name"], kind="word", text=text, words=tuple(found["words"].split()))
-    if found["kind"]:
-        return Rule(name=found["name"], kind="scalar", text=text)
-    kind = found["bounded"] or "value"
-    return Rule(name=found["name"], kind=kind, text=text, sign=found["sign"] or "=", limit=int(found["limit"]))
+    if parts["words"]:
+        return Rule(name=parts["name"], kind="word", text=text, words=tuple(parts["words"].split()))
+    if parts["kind"]:
+        return Rule(name=parts["name"], kind="scalar", text=text)
+    kind = parts["bounded"] or "value"
+    return Rule(name=parts["name"], kind=kind, text=text, sign=parts["sign"] or "=", limit=int(parts["limit"]))
 
 
-class Given:
-    """What is known about a node's inputs, each of them by its position: asked for by the checks."""
+class KnownInputs:
+    """What is known about a node's inputs, each by its position."""
 
     def __init__(
         self,
@@ -232,8 +228,8 @@ class Given:
 
     def type_and_shape(self, index: int) -> tuple[str, tuple[int, ...]] | None:
         """ONNX's name of the type, and the shape; None for an absent input, or one that tilewright does not hold."""
-        found = self._described(self.node.inputs[index]) if self.node.inputs[index] else None
-        return (_NAMES.get(found[0], found[0]), found[1]) if found else None
+        description = self._described(self.node.inputs[index]) if self.node.inputs[index] else None
+        return (_NAMES.get(description[0], description[0]), description[1]) if description else None
 
     def values(self, index: int) -> list[float] | None:
         """The elements where they are known."""
@@ -241,19 +237,19 @@ class Given:
         return None if array is None or array.dtype.kind not in "iuf" else array.reshape(-1).tolist()
 
 
-def check_signature(given: Given, outputs: int) -> None:
+def check_signature(inputs: KnownInputs, outputs: int) -> None:
     """Raise InvalidNode for the first thing that contradicts the definition of the node's operator, if onnx has one.
 
     `outputs` is how many the file names, those included that nothing reads.
     """
-    node = given.node
+    node = inputs.node
     schema = schema_of(node.op_type, node.version, node.domain)
     if schema is None:
         return
     _check_counts(node, schema, outputs)
-    _check_types(given, schema)
+    _check_types(inputs, schema)
     for rule in () if node.domain else rules_of(node.op_type, node.version):
-        _check_rule(rule, given, schema)
+        _check_rule(rule, inputs, schema)
 
 
 def _check_counts(node: OnnxNode, schema: Schema, outputs: int) -> None:
@@ -274,30 +270,30 @@ def _span(least: int, most: int) -> str:
     return f"{least} are defined" if least == most else f"from {least} on" if most > 1000 else f"{least} to {most} are"
 
 
-def _check_types(given: Given, schema: Schema) -> None:
+def _check_types(inputs: KnownInputs, schema: Schema) -> None:
     bound: dict[str, str] = {}  # type variable -> the type that the first input of it has
-    for index in range(len(given.node.inputs)):
-        found, parameter = given.type_and_shape(index), schema.parameter(index)
-        if found is None:
+    for index in range(len(inputs.node.inputs)):
+        known, parameter = inputs.type_and_shape(index), schema.parameter(index)
+        if known is None:
             continue
-        name = given.node.inputs[index]
-        if found[0] not in parameter.types:
-            raise InvalidNode(f"input {parameter.name} ({show(name)}) is {found[0]}, which version {schema.since} of "
+        name = inputs.node.inputs[index]
+        if known[0] not in parameter.types:
+            raise InvalidNode(f"input {parameter.name} ({show(name)}) is {known[0]}, which version {schema.since} of "
                               f"the operator does not take")  # fmt: skip
-        if parameter.variable and bound.setdefault(parameter.variable, found[0]) != found[0]:
+        if parameter.variable and bound.setdefault(parameter.variable, known[0]) != known[0]:
             raise InvalidNode(
-                f"input {parameter.name} ({show(name)}) is {found[0]}, another input is {bound[parameter.variable]}"
+                f"input {parameter.name} ({show(name)}) is {known[0]}, another input is {bound[parameter.variable]}"
             )
 
 
-def _check_rule(rule: Rule, given: Given, schema: Schema) -> None:
+def _check_rule(rule: Rule, inputs: KnownInputs, schema: Schema) -> None:
     if rule.name in schema.attributes:
-        if rule.name in given.node.attributes and rule.kind in ("value", "word"):
-            _check_attribute(rule, given.node.attributes[rule.name])
+        if rule.name in inputs.node.attributes and rule.kind in ("value", "word"):
+            _check_attribute(rule, inputs.node.attributes[rule.name])
         return
-    for index in range(len(given.node.inputs)):
+    for index in range(len(inputs.node.inputs)):
         if schema.parameter(index).name == rule.name:
-            _check_input(rule, given, index)
+            _check_input(rule, inputs, index)
 
 
 def _check_attribute(rule: Rule, value: object) -> None:
@@ -307,16 +303,17 @@ def _check_attribute(rule: Rule, value: object) -> None:
     else:
         good = all(isinstance(each, int | float) and _HOLDS[rule.sign](each, rule.limit) for each in elements)
     if not good:
-        raise InvalidNode(f"attribute {rule.name} is {_shown(value)}; it must be {rule.demand}")
+        shown = show(value) if isinstance(value, str) else str(list(value) if isinstance(value, tuple) else value)
+        raise InvalidNode(f"attribute {rule.name} is {shown}; it must be {rule.demand}")
 
 
-def _check_input(rule: Rule, given: Given, index: int) -> None:
-    found = given.type_and_shape(index)
-    if found is None:
+def _check_input(rule: Rule, inputs: KnownInputs, index: int) -> None:
+    known = inputs.type_and_shape(index)
+    if known is None:
         return
-    shape = found[1]
+    shape = known[1]
     if rule.kind == "value":
-        wrong = [each for each in given.values(index) or () if not _HOLDS[rule.sign](each, rule.limit)]
+        wrong = [each for each in inputs.values(index) or () if not _HOLDS[rule.sign](each, rule.limit)]
         if wrong:
             raise InvalidNode(f"input {rule.name} holds {wrong[0]:g}; it must be {rule.sign} {rule.limit}")
     elif rule.kind == "scalar":
@@ -324,7 +321,3 @@ def _check_input(rule: Rule, given: Given, index: int) -> None:
             raise InvalidNode(f"input {rule.name} is of shape {list(shape)}; it must have one element")
     elif not all(_HOLDS[rule.sign](each, rule.limit) for each in ((len(shape),) if rule.kind == "rank" else shape)):
         raise InvalidNode(f"input {rule.name} is of shape {list(shape)}; it must have {rule.demand}")
-
-
-def _shown(value: object) -> str:
-    return show(value) if isinstance(value, str) else str(list(value) if isinstance(value, tuple) else value)

@@ -58,13 +58,13 @@ class ValueLoss:
 @with_log_span(INFO, "compare: both networks on the samples")
 def accuracy(before: Path, after: Path, samples: Samples) -> Accuracy:
     """Run both networks on all samples."""
-    names, given = _run(before, samples.inputs)
+    names, expected = _run(before, samples.inputs)
     _, got = _run(after, samples.inputs)
-    first = [[int(np.argmax(outputs[0])) for outputs in run] for run in (given, got)]
-    right = [sum(one == label for one, label in zip(run, samples.labels, strict=False)) for run in first]
+    first = [[int(np.argmax(outputs[0])) for outputs in run] for run in (expected, got)]
+    right = [sum(predicted == label for predicted, label in zip(run, samples.labels, strict=False)) for run in first]
     return Accuracy(
         outputs=tuple(
-            _compare(name, [run[at] for run in given], [run[at] for run in got]) for at, name in enumerate(names)
+            _compare(name, [run[at] for run in expected], [run[at] for run in got]) for at, name in enumerate(names)
         ),
         labelled=len(samples.labels),
         right_float=right[0],
@@ -86,21 +86,21 @@ def largest_losses(
         collected.append(debug.collect_activations(str(shown), Reader(samples)))
     pairs = debug.create_activation_matching(collected[1], collected[0])
     losses = debug.compute_activation_error(pairs)
-    found = [ValueLoss(name=name, sqnr_db=round(float(one["xmodel_err"]), 1)) for name, one in losses.items()]
-    kept = [one for one in found if math.isfinite(one.sqnr_db)]
-    return tuple(sorted(kept, key=lambda one: (one.sqnr_db, one.name))[:count])
+    losses_of = [ValueLoss(name=name, sqnr_db=round(float(loss["xmodel_err"]), 1)) for name, loss in losses.items()]
+    kept = [loss for loss in losses_of if math.isfinite(loss.sqnr_db)]
+    return tuple(sorted(kept, key=lambda loss: (loss.sqnr_db, loss.name))[:count])
 
 
 def _run(model: Path, samples: Sequence[Mapping[str, Array]]) -> tuple[list[str], list[list[Array]]]:
     runtime = session(model)
-    return [one.name for one in runtime.get_outputs()], [runtime.run(None, dict(sample)) for sample in samples]
+    return [value.name for value in runtime.get_outputs()], [runtime.run(None, dict(sample)) for sample in samples]
 
 
 def _compare(name: str, before: Sequence[Array], after: Sequence[Array]) -> OutputAccuracy:
-    one, other = (np.stack(run).astype(np.float64) for run in (before, after))
-    apart = _apart(one, other)
+    first, second = (np.stack(run).astype(np.float64) for run in (before, after))
+    apart = _apart(first, second)
     noise = min(float(np.sum(np.minimum(apart, _ROOT) ** 2)), LARGEST)
-    signal = float(np.sum(np.square(one, where=np.abs(one) < _ROOT, out=np.zeros_like(one))))
+    signal = float(np.sum(np.square(first, where=np.abs(first) < _ROOT, out=np.zeros_like(first))))
     return OutputAccuracy(
         name=name,
         samples=len(before),
@@ -112,8 +112,8 @@ def _compare(name: str, before: Sequence[Array], after: Sequence[Array]) -> Outp
     )
 
 
-def _apart(one: npt.NDArray[np.float64], other: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _apart(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """|one - other|: 0 where both are the same NaN or infinity, the largest double where only one of them is."""
-    same = (one == other) | (np.isnan(one) & np.isnan(other))
+    same = (first == second) | (np.isnan(first) & np.isnan(second))
     with np.errstate(invalid="ignore", over="ignore"):
-        return np.where(same, 0.0, np.nan_to_num(np.abs(one - other), nan=LARGEST, posinf=LARGEST))
+        return np.where(same, 0.0, np.nan_to_num(np.abs(first - second), nan=LARGEST, posinf=LARGEST))

@@ -43,12 +43,12 @@ class Samples:
 def read_samples(file: Path, inputs: Sequence[NetworkInput]) -> Samples:
     """The samples of an npz file. Raises TilewrightError TW6030 (exit 2) that says which array is missing or odd."""
     arrays = _arrays(file)
-    counts = {one.name: len(_sampled(arrays, one, file)) for one in inputs}
+    counts = {network_input.name: len(_sampled(arrays, network_input, file)) for network_input in inputs}
     if len(set(counts.values())) != 1 or 0 in counts.values():
-        found = ", ".join(f"'{name}' {count}" for name, count in counts.items())
-        raise _refused(file, f"its inputs have different numbers of samples, or none: {found}")
+        texts = ", ".join(f"'{name}' {count}" for name, count in counts.items())
+        raise _refused(file, f"its inputs have different numbers of samples, or none: {texts}")
     count = next(iter(counts.values()))
-    columns = {one.name: _sampled(arrays, one, file) for one in inputs}
+    columns = {network_input.name: _sampled(arrays, network_input, file) for network_input in inputs}
     return Samples(
         inputs=tuple({name: column[number] for name, column in columns.items()} for number in range(count)),
         labels=_labels(arrays, count, file),
@@ -63,21 +63,22 @@ def _arrays(file: Path) -> dict[str, Array]:
         raise _refused(file, str(error).splitlines()[0] if str(error) else type(error).__name__) from None
 
 
-def _sampled(arrays: Mapping[str, Array], one: NetworkInput, file: Path) -> Array:
+def _sampled(arrays: Mapping[str, Array], network_input: NetworkInput, file: Path) -> Array:
     """All samples of an input, in its type: (samples, *shape). A batch axis of 1, or an open one, may be left out."""
-    if one.name not in arrays:
-        raise _refused(file, f"there is no array '{one.name}': it has {', '.join(sorted(arrays)) or 'none'}")
-    array = arrays[one.name].astype(one.dtype)
-    batched = bool(one.shape) and (one.shape[0] == 1 or isinstance(one.shape[0], str))
-    if array.ndim == len(one.shape) and batched:
+    if network_input.name not in arrays:
+        raise _refused(file, f"there is no array '{network_input.name}': it has {', '.join(sorted(arrays)) or 'none'}")
+    array = arrays[network_input.name].astype(network_input.dtype)
+    batched = bool(network_input.shape) and (network_input.shape[0] == 1 or isinstance(network_input.shape[0], str))
+    if array.ndim == len(network_input.shape) and batched:
         array = array[:, None]
-    fits = array.ndim == len(one.shape) + 1 and all(
-        isinstance(wanted, str) or wanted == found for wanted, found in zip(one.shape, array.shape[1:], strict=True)
+    fits = array.ndim == len(network_input.shape) + 1 and all(
+        isinstance(wanted, str) or wanted == actual
+        for wanted, actual in zip(network_input.shape, array.shape[1:], strict=True)
     )
     if not fits:
-        wanted = " x ".join(str(extent) for extent in one.shape)
-        found = " x ".join(str(extent) for extent in arrays[one.name].shape)
-        raise _refused(file, f"'{one.name}' is {found}; samples x {wanted} is what the network takes")
+        wanted = " x ".join(str(extent) for extent in network_input.shape)
+        actual = " x ".join(str(extent) for extent in arrays[network_input.name].shape)
+        raise _refused(file, f"'{network_input.name}' is {actual}; samples x {wanted} is what the network takes")
     return array
 
 

@@ -76,8 +76,8 @@ def session(model: Path) -> Any:
 def inputs_of(model: Path) -> tuple[NetworkInput, ...]:
     """The inputs of the model, as onnxruntime reads it."""
     return tuple(
-        NetworkInput(name=one.name, shape=_extents(one.name, one.shape), dtype=numpy_name(one.type))
-        for one in session(model).get_inputs()
+        NetworkInput(name=value.name, shape=_extents(value.name, value.shape), dtype=numpy_name(value.type))
+        for value in session(model).get_inputs()
     )
 
 

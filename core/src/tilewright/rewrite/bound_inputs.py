@@ -19,12 +19,12 @@ def _apply(graph: Graph, context: PassContext) -> PassResult:
     draft = Draft(graph=graph)
     ranges: dict[str, Range] = {}  # values that are narrower than their type
     for node in graph.nodes:
-        found = _output_range(graph, node, ranges)
-        if found is not None and found != graph.tensors[node.outputs[0]].dtype.limits:
-            ranges[node.outputs[0]] = found
-        known = ranges.get(node.inputs[0]) if node.op in _PRODUCTS else None
-        if known is not None and node.attributes.get("x_range") != known:
-            draft.replace(node, with_attributes(node, {"x_range": known}))
+        output_range = _output_range(graph, node, ranges)
+        if output_range is not None and output_range != graph.tensors[node.outputs[0]].dtype.limits:
+            ranges[node.outputs[0]] = output_range
+        input_range = ranges.get(node.inputs[0]) if node.op in _PRODUCTS else None
+        if input_range is not None and node.attributes.get("x_range") != input_range:
+            draft.replace(node, with_attributes(node, {"x_range": input_range}))
     return PassResult(graph=draft.finish())
 
 

@@ -1,5 +1,5 @@
 """Knows where rows enter and leave the graph: an Arrival behind an input, which all others read instead, and a
-Departure before an output. Does not know which ends these are, nor which axis their rows are along.
+Departure before an output. Does not know which inputs and outputs these are, nor which axis their rows are along.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from tilewright.ir.plans.decisions import IoOwner
 from tilewright.rewrite.edit import fresh
 
 
-def with_streamed_io(graph: Graph, ends: Mapping[str, IoOwner]) -> Graph:
+def with_streamed_io(graph: Graph, owners: Mapping[str, IoOwner]) -> Graph:
     """The graph with an Arrival for each input that is pushed, and a Departure for each output that is pulled."""
-    for name, whose in ends.items():
-        graph = with_arrival(graph, name) if whose == "push" else with_departure(graph, name)
+    for name, owner in owners.items():
+        graph = with_arrival(graph, name) if owner == "push" else with_departure(graph, name)
     return graph
 
 
 def with_arrival(graph: Graph, name: str) -> Graph:
-    """The graph with an Arrival of input `name`: behind Reshapes and Transposes that everything passes, because these
+    """The graph with an Arrival of input `name`: behind Reshapes and Transposes on every path from it, because these
     are other names for the bytes that the application hands over.
     """
     value = _moved(graph, name)
     arrived = fresh(f"{value}:arrived", graph.tensors)
-    first = next(at for at, one in enumerate(graph.nodes) if value in one.inputs)
-    after = tuple(_reading(one, value, arrived) for one in graph.nodes[first:])
-    nodes = (*graph.nodes[:first], _passing(graph, "Arrival", name, value, arrived), *after)
+    first = next(at for at, node in enumerate(graph.nodes) if value in node.inputs)
+    after = tuple(_reading(node, value, arrived) for node in graph.nodes[first:])
+    nodes = (*graph.nodes[:first], _streaming_node(graph, "Arrival", name, value, arrived), *after)
     return _with(graph, nodes, value, arrived)
 
 
@@ -37,17 +37,17 @@ def with_departure(graph: Graph, name: str) -> Graph:
     """
     value = _moving(graph, name)
     leaving = fresh(f"{value}:leaving", graph.tensors)
-    made = next(at for at, one in enumerate(graph.nodes) if value in one.outputs)
+    made = next(at for at, node in enumerate(graph.nodes) if value in node.outputs)
     outputs = tuple(leaving if written == value else written for written in graph.nodes[made].outputs)
     maker = replace(graph.nodes[made], outputs=outputs)
     inside = value == name  # otherwise only what moves it reads the value
-    after = tuple(_reading(one, value, leaving) if inside else one for one in graph.nodes[made + 1 :])
-    nodes = (*graph.nodes[:made], maker, _passing(graph, "Departure", name, leaving, value), *after)
+    after = tuple(_reading(node, value, leaving) if inside else node for node in graph.nodes[made + 1 :])
+    nodes = (*graph.nodes[:made], maker, _streaming_node(graph, "Departure", name, leaving, value), *after)
     return _with(graph, nodes, value, leaving)
 
 
-def _passing(graph: Graph, op: str, end: str, read: str, written: str) -> Node:
-    name = fresh(f"{end}:{op.lower()}", {one.name for one in graph.nodes})
+def _streaming_node(graph: Graph, op: str, tensor: str, read: str, written: str) -> Node:
+    name = fresh(f"{tensor}:{op.lower()}", {node.name for node in graph.nodes})
     return Node(name=name, op=op, inputs=(read,), outputs=(written,))
 
 
@@ -77,11 +77,9 @@ def _moving(graph: Graph, name: str) -> str:
     """What the output comes from by Reshapes alone, or by Transposes alone, as long as nothing else reads it."""
     readers, makers, value = graph.consumers(), graph.producer(), name
     moves = makers[name].op if not readers[name] and makers[name].op in ("Reshape", "Transpose") else ""
-    while makers[value].op == moves and _alone(graph, makers[value].inputs[0]):
-        value = makers[value].inputs[0]
+    while makers[value].op == moves:
+        source = makers[value].inputs[0]
+        if source not in makers or source in graph.outputs or len(readers[source]) != 1:
+            break
+        value = source
     return value
-
-
-def _alone(graph: Graph, value: str) -> bool:
-    """Whether a value is computed, is no output, and is read once."""
-    return value in graph.producer() and value not in graph.outputs and len(graph.consumers()[value]) == 1

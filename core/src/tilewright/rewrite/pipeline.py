@@ -4,7 +4,7 @@ Does not know any pass.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tilewright.errors import Diagnostic, Exit, TilewrightError
@@ -101,7 +101,8 @@ def _check(before: Graph, after: Graph, operators: Mapping[str, Operator], pass_
         except (ValueError, KeyError) as broken:
             lie = f"the graph is broken: {broken}"
     if lie is None:
-        lie = _first(_type_error(after, node, operators) for node in after.nodes)
+        lies = (_type_error(after, node, operators) for node in after.nodes)
+        lie = next((message for message in lies if message is not None), None)
     if lie is not None:
         raise TilewrightError(
             "TW9021",
@@ -133,13 +134,9 @@ def _type_error(graph: Graph, node: Node, operators: Mapping[str, Operator]) -> 
         return f"node {node.name!r} has {len(site.outputs)} outputs, {node.op} has {len(inferred)}"
     for declared, true in zip(site.outputs, inferred, strict=True):
         if (declared.dtype, declared.shape) != (true.dtype, true.shape):
-            found = f"{declared.dtype.value}{list(declared.shape)}"
-            return f"{declared.name!r} is declared {found}, {node.op} makes {true.dtype.value}{list(true.shape)}"
+            actual = f"{declared.dtype.value}{list(declared.shape)}"
+            return f"{declared.name!r} is declared {actual}, {node.op} makes {true.dtype.value}{list(true.shape)}"
     return None
-
-
-def _first(messages: Iterable[str | None]) -> str | None:
-    return next((message for message in messages if message is not None), None)
 
 
 def _record(name: str, before: Graph, after: Graph) -> PassRecord:

@@ -12,7 +12,7 @@ from tilewright.errors import Exit, TilewrightError
 from tilewright.frontend.reading.external import ExternalFiles
 from tilewright.frontend.reading.file_model import FileAttribute, FileNode, FileTensor
 from tilewright.frontend.reading.import_options import Limits
-from tilewright.frontend.reading.values import to_array, typed_attributes, unknown_attributes
+from tilewright.frontend.reading.values import to_array, typed_attributes
 
 
 @pytest.fixture
@@ -169,7 +169,7 @@ def attribute(name: str, value: object = None, kind: str = "", reference: str = 
 
 
 def typed(*attributes: FileAttribute) -> Mapping[str, object]:
-    return typed_attributes(node(*attributes), KNOWN, lambda tensor: np.full(2, len(tensor.dims)), "node 'n'")
+    return typed_attributes(node(*attributes), KNOWN, lambda tensor, where: np.full(2, len(tensor.dims)), "node 'n'")
 
 
 def test_every_type() -> None:
@@ -180,10 +180,6 @@ def test_every_type() -> None:
     ))  # fmt: skip
     assert np.array_equal(found.pop("value"), [3, 3])
     assert found == {"axis": 0, "pads": (1, 2), "mode": "é", "names": ("a", ""), "alpha": 0.5}
-
-
-def test_unknown_names() -> None:
-    assert unknown_attributes(node(attribute("axis", 1), attribute("more", 2, "INT")), KNOWN) == ["more"]
 
 
 @pytest.mark.parametrize(("attributes", "reason"), [

@@ -61,7 +61,10 @@ def _reduced(
 
 def _blocks(to_space: bool, node: OnnxNode, graph: Conversion) -> None:
     """DepthToSpace and SpaceToDepth: a Reshape that names the blocks, a Transpose, a Reshape that joins them."""
-    batch, channels, high, wide = _image(node, graph)
+    shape = graph.tensor(node.inputs[0]).shape
+    if len(shape) != 4:
+        raise graph.refuse(node, f"its input has {len(shape)} axes; four are supported: N, C, H, W")
+    batch, channels, high, wide = shape
     side = node.integer("blocksize")
     if side < 1 or (channels % (side * side) if to_space else high % side or wide % side):
         raise graph.refuse(node, f"blocks of {side} do not divide its input")
@@ -80,14 +83,6 @@ def _blocks(to_space: bool, node: OnnxNode, graph: Conversion) -> None:
     graph.emit(node, "Reshape", (moved,), node.outputs, {"shape": joined})
 
 
-def _image(node: OnnxNode, graph: Conversion) -> tuple[int, int, int, int]:
-    shape = graph.tensor(node.inputs[0]).shape
-    if len(shape) != 4:
-        raise graph.refuse(node, f"its input has {len(shape)} axes; four are supported: N, C, H, W")
-    batch, channels, high, wide = shape
-    return batch, channels, high, wide
-
-
 def _tile(node: OnnxNode, graph: Conversion) -> None:
     repeats = [int(count) for count in graph.need_constant(node, 1).reshape(-1)]
     if len(repeats) != len(graph.tensor(node.inputs[0]).shape):
@@ -103,7 +98,7 @@ def _expand(node: OnnxNode, graph: Conversion) -> None:
         raise graph.refuse(node, f"{list(x)} does not broadcast to {list(wanted)}") from None
     own = (*(1,) * (len(shape) - len(x)), *x)
     value = node.inputs[0] if own == x else graph.emit(node, "Reshape", node.inputs[:1], (), {"shape": own}, "axes")
-    repeats = [1 if all_ == one else all_ // one for all_, one in zip(shape, own, strict=True)]
+    repeats = [1 if whole == part else whole // part for whole, part in zip(shape, own, strict=True)]
     graph.rename(node, _repeated(node, graph, value, repeats))
 
 
@@ -207,8 +202,8 @@ def _hardmax(node: OnnxNode, graph: Conversion) -> None:
     best = graph.apply(node, "ArgMax", 13, (x,), (), {"axis": axis, "keepdims": 1}, "best")
     need_room(node, graph, inner[axis])
     places = np.arange(inner[axis]).reshape(-1, *(1,) * (len(inner) - axis - 1))
-    found = graph.emit(node, "Equal", (graph.add_constant(places, "places"), best), hint="found")
-    result = graph.emit(node, "Cast", (found,), (), {"to": graph.tensor(x).dtype.value}, "ones")
+    hit = graph.emit(node, "Equal", (graph.add_constant(places, "places"), best), hint="found")
+    result = graph.emit(node, "Cast", (hit,), (), {"to": graph.tensor(x).dtype.value}, "ones")
     graph.rename(node, result if inner == shape else graph.emit(node, "Reshape", (result,), (), {"shape": shape}))
 
 

@@ -57,24 +57,24 @@ class _Sum:
         name = self.graph.apply(self.node, "ReduceSum", 1, (term.name,), (), over, "summed")
         return Term(name=name, letters="".join(letter for letter in term.letters if letter in kept))
 
-    def product(self, one: Term, other: Term, kept: str) -> Term:
+    def product(self, left_term: Term, right_term: Term, kept: str) -> Term:
         """Both multiplied, and summed over what they share and nobody else asks for."""
-        both = [letter for letter in one.letters if letter in other.letters]
+        both = [letter for letter in left_term.letters if letter in right_term.letters]
         batch = "".join(letter for letter in both if letter in kept)
         inner = "".join(letter for letter in both if letter not in kept)
-        left = "".join(letter for letter in one.letters if letter not in both)
-        right = "".join(letter for letter in other.letters if letter not in both)
+        left = "".join(letter for letter in left_term.letters if letter not in both)
+        right = "".join(letter for letter in right_term.letters if letter not in both)
         letters = batch + left + right
         if not inner:
-            wide = self.reshaped(self.ordered(one, batch + left), self.shape(batch + left) + (1,) * len(right))
+            wide = self.reshaped(self.ordered(left_term, batch + left), self.shape(batch + left) + (1,) * len(right))
             tall = self.reshaped(
-                self.ordered(other, batch + right), self.shape(batch) + (1,) * len(left) + self.shape(right)
+                self.ordered(right_term, batch + right), self.shape(batch) + (1,) * len(left) + self.shape(right)
             )
             return Term(name=self.graph.emit(self.node, "Mul", (wide, tall), hint="product"), letters=letters)
         lead = self.shape(batch)
         rows, depth, columns = (math.prod(self.shape(part)) for part in (left, inner, right))
-        a = self.reshaped(self.ordered(one, batch + left + inner), (*lead, rows, depth))
-        b = self.reshaped(self.ordered(other, batch + inner + right), (*lead, depth, columns))
+        a = self.reshaped(self.ordered(left_term, batch + left + inner), (*lead, rows, depth))
+        b = self.reshaped(self.ordered(right_term, batch + inner + right), (*lead, depth, columns))
         product = self.graph.apply(self.node, "MatMul", 13, (a, b), hint="product")
         return Term(name=self.reshaped(product, self.shape(letters)), letters=letters)
 
@@ -89,11 +89,11 @@ def _einsum(node: OnnxNode, graph: Conversion) -> None:
     # An axis of an ellipsis that all operands have with one element is in none of them any more.
     wanted = "".join(letter for letter in output if letter not in missing)
     while len(terms) > 1:
-        one, other, *rest = terms
-        one_kept = wanted + "".join(term.letters for term in (other, *rest))
-        other_kept = wanted + "".join(term.letters for term in (one, *rest))
+        first, second, *rest = terms
+        first_kept = wanted + "".join(term.letters for term in (second, *rest))
+        second_kept = wanted + "".join(term.letters for term in (first, *rest))
         kept = wanted + "".join(term.letters for term in rest)
-        terms = [work.product(work.summed(one, one_kept), work.summed(other, other_kept), kept), *rest]
+        terms = [work.product(work.summed(first, first_kept), work.summed(second, second_kept), kept), *rest]
     result = work.ordered(work.summed(terms[0], wanted), wanted)
     graph.rename(node, work.reshaped(result, tuple(work.extents.get(letter, 1) for letter in output)))
 
@@ -113,22 +113,23 @@ def _own(work: _Sum, name: str, letters: str) -> Term:
 def _read(node: OnnxNode, graph: Conversion, equation: str, ranks: Sequence[int]) -> tuple[list[str], str]:
     """The letters of every operand and of the output, ellipses replaced by digits."""
     left, arrow, right = equation.partition("->")
-    given = left.split(",")
-    if len(given) != len(ranks):
-        raise graph.refuse(node, f"{equation!r} is about {len(given)} operands, there are {len(ranks)}")
-    dots = [rank - len(part.replace(_ELLIPSIS, "")) for part, rank in zip(given, ranks, strict=True)]
-    most = max((count for part, count in zip(given, dots, strict=True) if _ELLIPSIS in part), default=0)
+    operands = left.split(",")
+    if len(operands) != len(ranks):
+        raise graph.refuse(node, f"{equation!r} is about {len(operands)} operands, there are {len(ranks)}")
+    dots = [rank - len(part.replace(_ELLIPSIS, "")) for part, rank in zip(operands, ranks, strict=True)]
+    most = max((count for part, count in zip(operands, dots, strict=True) if _ELLIPSIS in part), default=0)
     digits = "0123456789"[:most]
     if most > 10 or any(
-        count < 0 or (count and _ELLIPSIS not in part) for part, count in zip(given, dots, strict=True)
+        count < 0 or (count and _ELLIPSIS not in part) for part, count in zip(operands, dots, strict=True)
     ):
         raise graph.refuse(node, f"{equation!r} does not have a letter for each axis of its operands")
     inputs = [
         part.replace(_ELLIPSIS, digits[most - count :] if count else "", 1)
-        for part, count in zip(given, dots, strict=True)
+        for part, count in zip(operands, dots, strict=True)
     ]
     letters = Counter("".join(inputs))
-    output = right.replace(_ELLIPSIS, digits, 1) if arrow else digits + _once(letters)
+    once = sorted(letter for letter, count in letters.items() if count == 1 and not letter.isdigit())
+    output = right.replace(_ELLIPSIS, digits, 1) if arrow else digits + "".join(once)
     for part in (*inputs, output):
         if not all(letter.isalnum() for letter in part):
             raise graph.refuse(node, f"{equation!r} is no equation of letters")
@@ -137,11 +138,6 @@ def _read(node: OnnxNode, graph: Conversion, equation: str, ranks: Sequence[int]
     if any(letter not in letters for letter in output):
         raise graph.refuse(node, f"{equation!r} has a letter in its output that no operand has")
     return inputs, output
-
-
-def _once(letters: Counter[str]) -> str:
-    """The output where the equation has none: letters that occur once, in their order."""
-    return "".join(sorted(letter for letter, count in letters.items() if count == 1 and not letter.isdigit()))
 
 
 IMPORTS = (Import(op_type="Einsum", since=12, attributes={"equation": "STRING"}, convert=_einsum, max_inputs=_MANY),)

@@ -43,12 +43,13 @@ def _one_hot(node: OnnxNode, graph: Conversion) -> None:
     wider = {"shape": (*shape[:axis], 1, *shape[axis:])}
     indices = graph.emit(node, "Reshape", (indices,), (), wider, "apart")
     places = np.arange(depth).reshape(-1, *(1,) * (len(shape) - axis))
-    ends = ((places, "places"), (places - depth, "from_the_end"))
-    one, other = (
-        graph.emit(node, "Equal", (graph.add_constant(where, hint), indices), hint=f"is_{hint}") for where, hint in ends
+    positions = ((places, "places"), (places - depth, "from_the_end"))
+    forward, backward = (
+        graph.emit(node, "Equal", (graph.add_constant(where, hint), indices), hint=f"is_{hint}")
+        for where, hint in positions
     )
     off, on = (_entry(node, graph, values, index) for index in (0, 1))
-    graph.emit(node, "Where", (graph.emit(node, "Or", (one, other), hint="hot"), on, off), node.outputs)
+    graph.emit(node, "Where", (graph.emit(node, "Or", (forward, backward), hint="hot"), on, off), node.outputs)
 
 
 def _entry(node: OnnxNode, graph: Conversion, values: str, index: int) -> str:
@@ -79,11 +80,11 @@ def _is_inf(node: OnnxNode, graph: Conversion) -> None:
         none = np.zeros(graph.tensor(node.inputs[0]).shape, np.bool_)
         graph.rename(node, graph.add_constant(none, node.outputs[0]))
         return
-    found = [
+    matches = [
         graph.emit(node, "Equal", (node.inputs[0], graph.add_constant(np.full((), sign * np.inf, np.float32), "limit")))
         for sign in signs
     ]
-    graph.rename(node, found[0] if len(found) == 1 else graph.emit(node, "Or", found, hint="either"))
+    graph.rename(node, matches[0] if len(matches) == 1 else graph.emit(node, "Or", matches, hint="either"))
 
 
 def _eye_like(node: OnnxNode, graph: Conversion) -> None:

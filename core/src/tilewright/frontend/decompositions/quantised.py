@@ -53,15 +53,15 @@ def _dynamic_quantize(node: OnnxNode, graph: Conversion) -> None:
 
 def _dequantised(node: OnnxNode, graph: Conversion, index: int, axis: int = 1, name: str = "") -> str:
     """The real values of input `index`, whose scale and zero point are the next two inputs."""
-    given = [each for each in node.inputs[index : index + 3] if each]
+    triple = [each for each in node.inputs[index : index + 3] if each]
     hint = name or f"dequantise_{index}"
-    return graph.apply(node, "DequantizeLinear", _QDQ, given, attributes={"axis": axis}, hint=hint)
+    return graph.apply(node, "DequantizeLinear", _QDQ, triple, attributes={"axis": axis}, hint=hint)
 
 
 def _quantised(node: OnnxNode, graph: Conversion, value: str, index: int) -> None:
     """The node's output: `value` in the scale and zero point that are inputs `index` and `index + 1`."""
-    given = [each for each in node.inputs[index : index + 2] if each]
-    graph.apply(node, "QuantizeLinear", _QDQ, [value, *given], node.outputs)
+    parameters = [each for each in node.inputs[index : index + 2] if each]
+    graph.apply(node, "QuantizeLinear", _QDQ, [value, *parameters], node.outputs)
 
 
 def _bias(node: OnnxNode, graph: Conversion, bias: int, scales: Array) -> str:
@@ -118,30 +118,26 @@ def _qlinear_binary(node: OnnxNode, graph: Conversion) -> None:
     _quantised(node, graph, graph.apply(node, op_type, 14, operands, hint=op_type), 6)
 
 
-def _unary(node: OnnxNode, graph: Conversion, op_type: str, version: int, attributes: Mapping[str, object]) -> None:
+def _unary(node: OnnxNode, graph: Conversion, version: int, attributes: Mapping[str, object]) -> None:
+    op_type = node.op_type.removeprefix("QLinear")
     real = graph.apply(node, op_type, version, [_dequantised(node, graph, 0)], attributes=attributes, hint=op_type)
     _quantised(node, graph, real, 3)
 
 
-def _qlinear_sigmoid(node: OnnxNode, graph: Conversion) -> None:
-    _unary(node, graph, "Sigmoid", 13, {})
-
-
-def _qlinear_leaky_relu(node: OnnxNode, graph: Conversion) -> None:
-    _unary(node, graph, "LeakyRelu", 6, node.attributes)
+def _qlinear_elementwise(node: OnnxNode, graph: Conversion) -> None:
+    _unary(node, graph, 13 if node.op_type == "QLinearSigmoid" else 6, node.attributes)
 
 
 def _qlinear_softmax(node: OnnxNode, graph: Conversion) -> None:
     """The attribute `opset` says which Softmax is meant: before 13 it works on a flattened matrix."""
-    _unary(node, graph, "Softmax", node.integer("opset", 13), {"axis": node.integer("axis", -1)})
+    _unary(node, graph, node.integer("opset", 13), {"axis": node.integer("axis", -1)})
 
 
 def _qlinear_pool(node: OnnxNode, graph: Conversion) -> None:
     if node.integer("channels_last"):
         raise graph.refuse(node, "channels_last = 1 is not supported; quantise with channels first")
     attributes = {name: value for name, value in node.attributes.items() if name != "channels_last"}
-    op_type = node.op_type.removeprefix("QLinear")
-    _unary(node, graph, op_type, 11 if op_type == "AveragePool" else 1, attributes)
+    _unary(node, graph, 11 if node.op_type == "QLinearAveragePool" else 1, attributes)
 
 
 def _qlinear_concat(node: OnnxNode, graph: Conversion) -> None:
@@ -186,8 +182,8 @@ IMPORTS = (
             ("QGemm", _GEMM, _qgemm, 6, 9),
             ("QLinearAdd", {}, _qlinear_binary, 2, 8),
             ("QLinearMul", {}, _qlinear_binary, 2, 8),
-            ("QLinearSigmoid", {}, _qlinear_sigmoid, 2, 5),
-            ("QLinearLeakyRelu", {"alpha": "FLOAT"}, _qlinear_leaky_relu, 2, 5),
+            ("QLinearSigmoid", {}, _qlinear_elementwise, 2, 5),
+            ("QLinearLeakyRelu", {"alpha": "FLOAT"}, _qlinear_elementwise, 2, 5),
             ("QLinearSoftmax", {"axis": "INT", "opset": "INT"}, _qlinear_softmax, 2, 5),
             ("QLinearGlobalAveragePool", {"channels_last": "INT"}, _qlinear_pool, 2, 5),
             ("QLinearAveragePool", _AVERAGE, _qlinear_pool, 2, 5),

@@ -122,15 +122,15 @@ def _stft(node: OnnxNode, graph: Conversion) -> None:
 
 def _mel_weights(node: OnnxNode, graph: Conversion) -> None:
     """Triangles over the bins of a spectrum, whose corners are equally far apart on the mel scale."""
-    given = [graph.need_constant(node, index).reshape(-1)[0].item() for index in range(5)]
-    bands, length, rate, low, high = given
+    parameters = [graph.need_constant(node, index).reshape(-1)[0].item() for index in range(5)]
+    bands, length, rate, low, high = parameters
     number = node.integer("output_datatype", 1)
     target = ELEMENT_TYPES.get(number)
     if target is None or bands < 1 or length < 2 or rate <= 0 or not 0 <= low < high <= rate / 2:
-        raise graph.refuse(node, f"parameters {given} and type {number} make no such matrix")
+        raise graph.refuse(node, f"parameters {parameters} and type {number} make no such matrix")
     need_room(node, graph, (length // 2 + 1) * bands)
-    ends = _MEL * np.log10(1 + np.array([low, high]) / _HERTZ)
-    mels = ends[0] + np.arange(bands + 2) * (ends[1] - ends[0]) / (bands + 2)
+    mel_range = _MEL * np.log10(1 + np.array([low, high]) / _HERTZ)
+    mels = mel_range[0] + np.arange(bands + 2) * (mel_range[1] - mel_range[0]) / (bands + 2)
     corners = np.floor((length + 1) * _HERTZ * (10 ** (mels / _MEL) - 1) / rate).astype(np.int64)
     bins = np.arange(length // 2 + 1)[:, None]
     left, middle, right = corners[:-2], corners[1:-1], corners[2:]

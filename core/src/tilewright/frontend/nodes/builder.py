@@ -92,18 +92,14 @@ class GraphBuilder:
         if len(inferred) < len(node.outputs):
             raise RefusedNode(f"it has {len(node.outputs)} outputs, only {len(inferred)} are supported")
         for name, tensor in zip(node.outputs, inferred, strict=False):
-            self._check_new(name, tensor, node)
+            if self.has(name):
+                raise ValueError(f"import of {node.name!r} writes {name!r} twice")
+            where = f"node {show(node.name)}, output"
+            checked_size(tensor.shape, tensor.dtype.size_bytes, self._limits.tensor_bytes, where)
             self.tensors[name] = replace(tensor, name=name)
         self.nodes.append(node)
         if all(name in self.constants or name in self._static for name in node.inputs if name):
             self._static.update(dict.fromkeys(node.outputs, node))
-
-    def _check_new(self, name: str, tensor: Tensor, node: Node) -> None:
-        if self.has(name):
-            raise ValueError(f"import of {node.name!r} writes {name!r} twice")
-        checked_size(
-            tensor.shape, tensor.dtype.size_bytes, self._limits.tensor_bytes, f"node {show(node.name)}, output"
-        )
 
     def known(self, name: str) -> Array | None:
         """The elements of a value that is a constant or follows from constants, else None."""
@@ -113,11 +109,11 @@ class GraphBuilder:
             return None
         pending = [name]
         while pending:
-            if pending[-1] in self._evaluated:  # asked before, or needed twice
+            if pending[-1] in self._evaluated:  # an earlier request, or needed twice
                 pending.pop()
                 continue
             node = self._static[pending[-1]]
-            missing = [each for each in node.inputs if each in self._static and each not in self._evaluated]
+            missing = [value for value in node.inputs if value in self._static and value not in self._evaluated]
             pending.extend(missing)
             if not missing and not self._evaluate(node):
                 return None
@@ -138,24 +134,24 @@ class GraphBuilder:
             outputs=outputs,
             constants={name: self.constants[name] for name in node.inputs if name in self.constants},
         )
-        found = map(np.asarray, results(self._operators[node.op], site, inputs))
-        self._evaluated.update(zip(node.outputs, found, strict=False))
+        arrays = map(np.asarray, results(self._operators[node.op], site, inputs))
+        self._evaluated.update(zip(node.outputs, arrays, strict=False))
         return True
 
     def finish(self, name: str, inputs: Sequence[str], outputs: Mapping[str, str]) -> Graph:
         """The verified graph. `outputs` maps the name of each output to the value it is; their names are kept."""
         outputs = self._without_constants(outputs)
-        renamed: dict[str, str] = {}
+        names: dict[str, str] = {}  # of values that become outputs
         written = {value: node for node in self.nodes for value in node.outputs}
         for output, source in outputs.items():
             if source == output:
                 continue
-            if source in written and source not in outputs and source not in renamed:
-                renamed[source] = output
+            if source in written and source not in outputs and source not in names:
+                names[source] = output
             else:
                 self._copy(source, output)
-        nodes = tuple(_renamed(node, renamed) for node in self.nodes) if renamed else tuple(self.nodes)
-        tensors = {renamed.get(key, key): tensor for key, tensor in self.tensors.items()}
+        nodes = tuple(renamed(node, names) for node in self.nodes)
+        tensors = {names.get(key, key): tensor for key, tensor in self.tensors.items()}
         graph = Graph(
             name=name,
             inputs=tuple(inputs),
@@ -172,7 +168,7 @@ class GraphBuilder:
         for output, name in moved.items():
             self.add_constant(name, self.constants.pop(output))
             del self.tensors[output]
-        self.nodes = [_renamed(node, moved) for node in self.nodes]
+        self.nodes = [renamed(node, moved) for node in self.nodes]
         return {output: moved.get(source, source) for output, source in outputs.items()}
 
     def _copy(self, source: str, output: str) -> None:
@@ -188,11 +184,12 @@ class GraphBuilder:
         self.add_node(node)
 
 
-def _renamed(node: Node, renamed: Mapping[str, str]) -> Node:
-    if not any(name in renamed for name in (*node.inputs, *node.outputs)):
+def renamed(node: Node, names: Mapping[str, str]) -> Node:
+    """The node, its values under other names where `names` has one."""
+    if names.keys().isdisjoint((*node.inputs, *node.outputs)):
         return node
     return replace(
         node,
-        inputs=tuple(renamed.get(name, name) for name in node.inputs),
-        outputs=tuple(renamed.get(name, name) for name in node.outputs),
+        inputs=tuple(names.get(name, name) for name in node.inputs),
+        outputs=tuple(names.get(name, name) for name in node.outputs),
     )

@@ -1,5 +1,5 @@
 """Knows how one ONNX node becomes nodes of the normal form: finds its signature, checks it, folds or converts it.
-Does not know graphs around it (`walk`), nor any operator.
+Does not know graphs around it (`model_walk`), nor any operator.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from tilewright.frontend.reading.names import show, show_all
 from tilewright.frontend.reading.reader import over_limit
 from tilewright.frontend.reading.refusals import InvalidNode, RefusedNode
 from tilewright.frontend.reading.sorting import label
-from tilewright.frontend.reading.values import is_four_bits, is_known, to_array, typed_attributes, unknown_attributes
-from tilewright.frontend.schemas import Given, check_signature
+from tilewright.frontend.reading.values import is_four_bits, to_array, typed_attributes
+from tilewright.frontend.schemas import KnownInputs, check_signature
 from tilewright.ir.graphs.graph import Attribute, Node, Tensor
 from tilewright.ir.graphs.importing import Import, OnnxNode
-from tilewright.ir.tensors.element_types import type_name
+from tilewright.ir.tensors.element_types import ELEMENT_TYPES, type_name
 
 if TYPE_CHECKING:
     import numpy as np
@@ -124,29 +124,25 @@ class NodeImporter:
         """
         where = label(file_node)
         self.check(file_node)
-        found = self._found(file_node)
+        signature = self._found(file_node)
         node = OnnxNode(
             name=name,
             op_type=file_node.op_type,
             domain=file_node.domain,
             version=file_node.version,
-            inputs=self._unpacked(inputs) if found.four_bits else tuple(inputs),
+            inputs=self._unpacked(inputs) if signature.four_bits else tuple(inputs),
             outputs=tuple(outputs),
-            attributes=self._attributes(file_node, found, where),
+            attributes=typed_attributes(file_node, signature.attributes, self._decoded, where),
             unread=unread,
         )
-        _check_inputs(node, found)
+        _check_inputs(node, signature)
         check_scales(node, self._builder.constants.get, self._builder.tensor, where)
-        given = Given(node, self._builder.described, self._builder.constants.get)
-        check_signature(given, len(file_node.outputs))
+        known_inputs = KnownInputs(node, self._builder.described, self._builder.constants.get)
+        check_signature(known_inputs, len(file_node.outputs))
         self._origin, self._open = name, node.outputs
-        self._convert(node, found)
-        return tuple(
-            None if self._is_left_out(node, output) else self._written(node, output) for output in node.outputs
-        )
-
-    def _is_left_out(self, node: OnnxNode, output: str) -> bool:
-        return output in node.unread and output not in self._aliases and not self._builder.has(output)
+        self._convert(node, signature)
+        absent = {output for output in unread if output not in self._aliases and not self._builder.has(output)}
+        return tuple(None if output in absent else self._written(node, output) for output in node.outputs)
 
     def knows(self, node: FileNode) -> bool:
         """Whether there is a signature for the node's operator, in any version."""
@@ -154,8 +150,9 @@ class NodeImporter:
 
     def check(self, node: FileNode) -> None:
         """Raise RefusedNode for what can be refused without the node's inputs: operator and attributes."""
-        found = self._found(node)
-        if unknown := unknown_attributes(node, found.attributes):
+        signature = self._found(node)
+        unknown = [attribute.name for attribute in node.attributes if attribute.name not in signature.attributes]
+        if unknown:
             later = self._table.first_with(node.domain, node.op_type, unknown, node.version)
             if later is None:
                 raise RefusedNode(f"attribute {show_all(unknown)} is not supported")
@@ -164,7 +161,7 @@ class NodeImporter:
 
     def load(self, tensor: FileTensor, name: str) -> None:
         """Make an initialiser the constant `name`. Types that numpy does not hold are refused where they are used."""
-        if is_known(tensor.data_type):
+        if tensor.data_type in ELEMENT_TYPES:
             self._builder.add_constant(name, self._array(tensor, f"initialiser {show(tensor.name)}"))
         else:
             self._builder.foreign[name] = type_name(tensor.data_type)
@@ -184,11 +181,8 @@ class NodeImporter:
             raise InvalidNode(f"the file does not import the operator set {show(node.domain)} that it belongs to")
         return self._table.find(node.domain, node.op_type, node.version)
 
-    def _attributes(self, node: FileNode, found: Import, where: str) -> dict[str, object]:
-        return typed_attributes(node, found.attributes, lambda tensor: self._decoded(tensor, where), where)
-
     def _decoded(self, tensor: FileTensor, where: str) -> Array:
-        if not is_known(tensor.data_type):
+        if tensor.data_type not in ELEMENT_TYPES:
             raise RefusedNode(f"it holds a {type_name(tensor.data_type)} tensor, which tilewright does not hold")
         return self._array(tensor, where)
 
@@ -196,24 +190,27 @@ class NodeImporter:
         array = to_array(tensor, self._files, self._limits, where)
         self._constant_bytes += array.nbytes
         if self._constant_bytes > self._limits.constant_bytes:
-            limit = self._limits.constant_bytes
-            found = self._constant_bytes
-            raise over_limit("the constants have", found, "bytes or more", limit, where, word="constants")
+            limit_bytes = self._limits.constant_bytes
+            size_bytes = self._constant_bytes
+            raise over_limit("the constants have", size_bytes, "bytes or more", limit_bytes, where, word="constants")
         return array
 
-    def _convert(self, node: OnnxNode, found: Import) -> None:
-        """Fold the node or import it. Arithmetic on weights is folded only where it cannot be imported."""
-        if (node.op_type, found.since) in self._table.replaced and not node.domain:
-            found.convert(node, self)
+    def _convert(self, node: OnnxNode, signature: Import) -> None:
+        """Fold the node or import it. Arithmetic on weights (float arrays) is folded only where it cannot be imported:
+        graph passes see first whether it is quantisation.
+        """
+        if (node.op_type, signature.since) in self._table.replaced and not node.domain:
+            signature.convert(node, self)
             return
         constants = [self._builder.constants.get(name) if name else None for name in node.inputs]
         if any(name and array is None for name, array in zip(node.inputs, constants, strict=True)):
-            self._import(node, found)
+            self._import(node, signature)
             return
         has_operator = (node.domain, node.op_type) in self._table.by_type
-        if has_operator and any(array is not None and _is_weights(array) for array in constants):
+        known = [array for array in constants if array is not None]
+        if has_operator and any(array.dtype == "float32" and array.size > 1 for array in known):
             try:
-                self._import(node, found)
+                self._import(node, signature)
             except RefusedNode:
                 if not self._folded(node, constants):
                     raise
@@ -224,14 +221,14 @@ class NodeImporter:
         except RefusedNode:
             if not has_operator:  # otherwise too large to compute now, but the operator can be compiled
                 raise
-        self._import(node, found)
+        self._import(node, signature)
 
-    def _import(self, node: OnnxNode, found: Import) -> None:
-        if needs_width(node, found, self):
-            convert_wide(node, found, self, self._written)
+    def _import(self, node: OnnxNode, signature: Import) -> None:
+        if needs_width(node, signature, self):
+            convert_wide(node, signature, self, self._written)
             self.widened.append(node.op_type)
         else:
-            found.convert(node, self)
+            signature.convert(node, self)
 
     def _folded(self, node: OnnxNode, constants: Sequence[Array | None]) -> bool:
         results = fold(node, constants, min(self._limits.fold_bytes, self._fold_bytes))
@@ -318,7 +315,7 @@ class NodeImporter:
         hint: str = "",
     ) -> str:
         """See `Conversion`."""
-        found = self._table.find("", op_type, version)
+        signature = self._table.find("", op_type, version)
         inner = OnnxNode(
             name=self._node_name(node, hint or op_type, final=bool(outputs)),
             op_type=op_type,
@@ -328,7 +325,7 @@ class NodeImporter:
             outputs=tuple(outputs) or (self.name(node, hint or op_type),),
             attributes=attributes or {},
         )
-        self._convert(inner, found)
+        self._convert(inner, signature)
         return self._written(inner, inner.outputs[0])
 
     def rename(self, node: OnnxNode, source: str) -> None:
@@ -341,14 +338,9 @@ class NodeImporter:
         return RefusedNode(reason)
 
 
-def _is_weights(array: Array) -> bool:
-    """Float arrays are left to the graph passes, which see first whether arithmetic on them is quantisation."""
-    return array.dtype == "float32" and array.size > 1
-
-
-def _check_inputs(node: OnnxNode, found: Import) -> None:
-    if len(node.inputs) > found.max_inputs:
-        raise InvalidNode(f"it has {len(node.inputs)} inputs, {node.op_type} takes at most {found.max_inputs}")
-    if len(node.inputs) < found.min_inputs or not all(node.inputs[: found.min_inputs]):
-        given = sum(map(bool, node.inputs))
-        raise InvalidNode(f"it has {given} inputs, {node.op_type} needs {found.min_inputs}")
+def _check_inputs(node: OnnxNode, signature: Import) -> None:
+    if len(node.inputs) > signature.max_inputs:
+        raise InvalidNode(f"it has {len(node.inputs)} inputs, {node.op_type} takes at most {signature.max_inputs}")
+    if len(node.inputs) < signature.min_inputs or not all(node.inputs[: signature.min_inputs]):
+        count = sum(map(bool, node.inputs))
+        raise InvalidNode(f"it has {count} inputs, {node.op_type} needs {signature.min_inputs}")

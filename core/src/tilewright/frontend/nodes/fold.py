@@ -7,7 +7,8 @@ Results are sized before they are computed, so that a Range or Tile of 2^40 elem
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial, reduce
 from types import MappingProxyType
 from typing import Any
 
@@ -55,13 +56,16 @@ def _ints(array: Any) -> tuple[int, ...]:
     return tuple(int(item) for item in array.reshape(-1))
 
 
-def _broadcasting(compute: Callable[..., Any]) -> Fold:
-    def run(node: OnnxNode, inputs: Values, limit: int) -> Any:
-        shape = np.broadcast_shapes(*(array.shape for array in inputs))
-        _fits(math.prod(shape), max(array.itemsize for array in inputs), limit)
-        return compute(*inputs)
+def _broadcast(compute: Callable[..., Any], node: OnnxNode, inputs: Values, limit: int) -> Any:
+    """Element by element."""
+    shape = np.broadcast_shapes(*(array.shape for array in inputs))
+    _fits(math.prod(shape), max(array.itemsize for array in inputs), limit)
+    return compute(*inputs)
 
-    return run
+
+def _broadcast_all(compute: Callable[..., Any], node: OnnxNode, inputs: Values, limit: int) -> Any:
+    """Element by element, any number of inputs, one after the other."""
+    return reduce(lambda left, right: _broadcast(compute, node, (left, right), limit), inputs)
 
 
 def _divide(a: Any, b: Any) -> Any:
@@ -77,11 +81,7 @@ def _modulo(node: OnnxNode, inputs: Values, limit: int) -> Any:
     a, b = inputs
     if a.dtype.kind in "iu" and not np.all(b):
         raise InvalidNode("it takes an integer modulo the constant 0")
-    return _broadcasting(np.fmod if node.integer("fmod") else np.mod)(node, inputs, limit)
-
-
-def _power(a: Any, b: Any) -> Any:
-    return np.power(a.astype(np.float64), b).astype(a.dtype)
+    return _broadcast(np.fmod if node.integer("fmod") else np.mod, node, inputs, limit)
 
 
 def _gather(node: OnnxNode, inputs: Values, limit: int) -> Any:
@@ -107,15 +107,6 @@ def _axes(node: OnnxNode, inputs: Values) -> tuple[int, ...] | None:
     return node.integers("axes") if "axes" in node.attributes else None
 
 
-def _squeeze(node: OnnxNode, inputs: Values, limit: int) -> Any:
-    axes = _axes(node, inputs)
-    return np.squeeze(inputs[0], axis=axes)
-
-
-def _unsqueeze(node: OnnxNode, inputs: Values, limit: int) -> Any:
-    return np.expand_dims(inputs[0], _axes(node, inputs) or ())
-
-
 def _concat(node: OnnxNode, inputs: Values, limit: int) -> Any:
     _fits(sum(array.size for array in inputs), inputs[0].itemsize, limit)
     return np.concatenate(inputs, axis=node.integer("axis", 1))
@@ -127,8 +118,9 @@ def _slice(node: OnnxNode, inputs: Values, limit: int) -> Any:
         starts, ends, axes = (node.integers(name) for name in ("starts", "ends", "axes"))
         steps: tuple[int, ...] = ()
     else:
-        given = [() if array is None else _ints(array) for array in (*inputs[1:], None, None, None, None)[:4]]
-        starts, ends, axes, steps = given
+        starts, ends, axes, steps = (
+            () if array is None else _ints(array) for array in (*inputs[1:], None, None, None, None)[:4]
+        )
     axes = axes or tuple(range(len(starts)))
     steps = steps or (1,) * len(starts)
     cuts = [slice(None)] * data.ndim
@@ -193,10 +185,6 @@ def _flatten(node: OnnxNode, inputs: Values, limit: int) -> Any:
     return data.reshape(math.prod(data.shape[:axis]), math.prod(data.shape[axis:]))
 
 
-def _transpose(node: OnnxNode, inputs: Values, limit: int) -> Any:
-    return np.transpose(inputs[0], node.integers("perm") or None)
-
-
 def _cast(node: OnnxNode, inputs: Values, limit: int) -> Any:
     target = node.integer("to")
     if target not in ELEMENT_TYPES:
@@ -205,23 +193,20 @@ def _cast(node: OnnxNode, inputs: Values, limit: int) -> Any:
     return inputs[0].astype(ELEMENT_TYPES[target].numpy)
 
 
-def _reduce(compute: Callable[..., Any]) -> Fold:
-    def run(node: OnnxNode, inputs: Values, limit: int) -> Any:
-        data, axes = inputs[0], _axes(node, inputs)
-        if not axes and node.integer("noop_with_empty_axes"):
-            return data
-        selected = tuple(_axis(axis, data.ndim) for axis in axes) if axes else None
-        return compute(data, axis=selected, keepdims=bool(node.integer("keepdims", 1))).astype(data.dtype)
-
-    return run
+def _reduce(compute: Callable[..., Any], node: OnnxNode, inputs: Values, limit: int) -> Any:
+    data, axes = inputs[0], _axes(node, inputs)
+    if not axes and node.integer("noop_with_empty_axes"):
+        return data
+    selected = tuple(_axis(axis, data.ndim) for axis in axes) if axes else None
+    return compute(data, axis=selected, keepdims=bool(node.integer("keepdims", 1))).astype(data.dtype)
 
 
 def _split(node: OnnxNode, inputs: Values, limit: int) -> Any:
     data, count = inputs[0], len(node.outputs)
     axis = _axis(node.integer("axis"), data.ndim)
-    given = _ints(inputs[1]) if len(inputs) > 1 and inputs[1] is not None else node.integers("split")
+    wanted = _ints(inputs[1]) if len(inputs) > 1 and inputs[1] is not None else node.integers("split")
     piece = ceil_div(data.shape[axis], count)
-    sizes = given or tuple(min(piece, data.shape[axis] - start * piece) for start in range(count))
+    sizes = wanted or tuple(min(piece, data.shape[axis] - start * piece) for start in range(count))
     if len(sizes) != count or sum(sizes) != data.shape[axis] or min(sizes) < 0:
         raise InvalidNode(f"pieces {list(sizes)} do not make up axis {axis} of {data.shape[axis]}")
     return tuple(np.split(data, np.cumsum(sizes[:-1]), axis=axis))
@@ -232,46 +217,42 @@ def _non_zero(node: OnnxNode, inputs: Values, limit: int) -> Any:
     return np.array(np.nonzero(np.atleast_1d(inputs[0])), np.int64)
 
 
-def _many(compute: Callable[[Any, Any], Any]) -> Fold:
-    def run(node: OnnxNode, inputs: Values, limit: int) -> Any:
-        result = inputs[0]
-        for other in inputs[1:]:
-            result = _broadcasting(compute)(node, (result, other), limit)
-        return result
-
-    return run
-
-
-FOLDS = MappingProxyType(
+_ELEMENTWISE: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
-        "Add": _broadcasting(np.add),
-        "Sub": _broadcasting(np.subtract),
-        "Mul": _broadcasting(np.multiply),
-        "Div": _broadcasting(_divide),
+        "Add": np.add,
+        "Sub": np.subtract,
+        "Mul": np.multiply,
+        "Div": _divide,
+        "Pow": lambda a, b: np.power(a.astype(np.float64), b).astype(a.dtype),
+        "Neg": np.negative,
+        "Abs": np.abs,
+        "Sign": np.sign,
+        "Floor": np.floor,
+        "Ceil": np.ceil,
+        "Round": np.rint,
+        "Sqrt": np.sqrt,
+        "Not": np.logical_not,
+        "And": np.logical_and,
+        "Or": np.logical_or,
+        "Xor": np.logical_xor,
+        "Equal": np.equal,
+        "Greater": np.greater,
+        "Less": np.less,
+        "GreaterOrEqual": np.greater_equal,
+        "LessOrEqual": np.less_equal,
+        "Where": np.where,
+    }
+)
+
+FOLDS: Mapping[str, Fold] = MappingProxyType(
+    {
+        **{op_type: partial(_broadcast, compute) for op_type, compute in _ELEMENTWISE.items()},
         "Mod": _modulo,
-        "Pow": _broadcasting(_power),
-        "Min": _many(np.minimum),
-        "Max": _many(np.maximum),
-        "Neg": _broadcasting(np.negative),
-        "Abs": _broadcasting(np.abs),
-        "Sign": _broadcasting(np.sign),
-        "Floor": _broadcasting(np.floor),
-        "Ceil": _broadcasting(np.ceil),
-        "Round": _broadcasting(np.rint),
-        "Sqrt": _broadcasting(np.sqrt),
-        "Not": _broadcasting(np.logical_not),
-        "And": _broadcasting(np.logical_and),
-        "Or": _broadcasting(np.logical_or),
-        "Xor": _broadcasting(np.logical_xor),
-        "Equal": _broadcasting(np.equal),
-        "Greater": _broadcasting(np.greater),
-        "Less": _broadcasting(np.less),
-        "GreaterOrEqual": _broadcasting(np.greater_equal),
-        "LessOrEqual": _broadcasting(np.less_equal),
-        "Where": _broadcasting(np.where),
+        "Min": partial(_broadcast_all, np.minimum),
+        "Max": partial(_broadcast_all, np.maximum),
         "Gather": _gather,
-        "Squeeze": _squeeze,
-        "Unsqueeze": _unsqueeze,
+        "Squeeze": lambda node, inputs, limit: np.squeeze(inputs[0], axis=_axes(node, inputs)),
+        "Unsqueeze": lambda node, inputs, limit: np.expand_dims(inputs[0], _axes(node, inputs) or ()),
         "Concat": _concat,
         "Slice": _slice,
         "Split": _split,
@@ -281,12 +262,12 @@ FOLDS = MappingProxyType(
         "Tile": _tile,
         "Reshape": _reshape,
         "Flatten": _flatten,
-        "Transpose": _transpose,
+        "Transpose": lambda node, inputs, limit: np.transpose(inputs[0], node.integers("perm") or None),
         "Cast": _cast,
-        "ReduceSum": _reduce(np.sum),
-        "ReduceProd": _reduce(np.prod),
-        "ReduceMin": _reduce(np.min),
-        "ReduceMax": _reduce(np.max),
+        "ReduceSum": partial(_reduce, np.sum),
+        "ReduceProd": partial(_reduce, np.prod),
+        "ReduceMin": partial(_reduce, np.min),
+        "ReduceMax": partial(_reduce, np.max),
         "NonZero": _non_zero,
     }
 )

@@ -66,7 +66,10 @@ def _with_bodies(nodes: Iterable[FileNode]) -> Iterable[FileNode]:
 
 def _callees_first(functions: Mapping[FunctionKey, FileFunction]) -> list[FunctionKey]:
     """Every function after those it calls, without recursion of our own."""
-    calls = {key: _callees(function, functions) for key, function in functions.items()}
+    calls: dict[FunctionKey, list[FunctionKey]] = {}
+    for key, function in functions.items():
+        called = dict.fromkeys(function_key(node) for node in _with_bodies(function.nodes))
+        calls[key] = [callee for callee in called if callee in functions]
     done: dict[FunctionKey, None] = {}
     for start in functions:
         path: dict[FunctionKey, Iterator[FunctionKey]] = {} if start in done else {start: iter(calls[start])}
@@ -84,11 +87,6 @@ def _callees_first(functions: Mapping[FunctionKey, FileFunction]) -> list[Functi
     return list(done)
 
 
-def _callees(function: FileFunction, functions: Mapping[FunctionKey, FileFunction]) -> list[FunctionKey]:
-    keys = dict.fromkeys(function_key(node) for node in _with_bodies(function.nodes))
-    return [key for key in keys if key in functions]
-
-
 def _recursion(functions: list[FileFunction]) -> TilewrightError:
     names = show_all((function.name for function in functions), 6)
     return model_error(
@@ -101,26 +99,26 @@ def _recursion(functions: list[FileFunction]) -> TilewrightError:
 
 def body_of(call: FileNode, function: FileFunction) -> tuple[FileNode, ...]:
     """The function's nodes with the attributes of `call` put in where they are referred to."""
-    given = {attribute.name: attribute for attribute in function.defaults}
-    given.update((attribute.name, attribute) for attribute in call.attributes)
-    return tuple(_bound(node, given) for node in function.nodes)
+    arguments = {attribute.name: attribute for attribute in function.defaults}
+    arguments.update((attribute.name, attribute) for attribute in call.attributes)
+    return tuple(_bound(node, arguments) for node in function.nodes)
 
 
-def _bound(node: FileNode, given: Mapping[str, FileAttribute]) -> FileNode:
+def _bound(node: FileNode, arguments: Mapping[str, FileAttribute]) -> FileNode:
     if not node.attributes:
         return node
-    attributes = (_resolved(attribute, given) for attribute in node.attributes)
+    attributes = (_resolved(attribute, arguments) for attribute in node.attributes)
     return replace(node, attributes=tuple(attribute for attribute in attributes if attribute is not None))
 
 
-def _resolved(attribute: FileAttribute, given: Mapping[str, FileAttribute]) -> FileAttribute | None:
+def _resolved(attribute: FileAttribute, arguments: Mapping[str, FileAttribute]) -> FileAttribute | None:
     """None where the call leaves out an attribute without default: then the node has none either."""
     if isinstance(attribute.value, FileGraph):
         body = attribute.value
-        return replace(attribute, value=replace(body, nodes=tuple(_bound(node, given) for node in body.nodes)))
+        return replace(attribute, value=replace(body, nodes=tuple(_bound(node, arguments) for node in body.nodes)))
     if not attribute.reference:
         return attribute
-    source = given.get(attribute.reference)
+    source = arguments.get(attribute.reference)
     return None if source is None else replace(source, name=attribute.name)
 
 
@@ -146,8 +144,8 @@ def definition(node: FileNode, inputs: Sequence[Tensor | None], limits: Limits) 
         raise RefusedNode("ONNX has no definition of it by other operators for these attributes and types")
     function = read_function(body, limits)
     defaults = [attribute.default_value for attribute in schema.attributes.values()]
-    given = tuple(read_attribute(each, limits) for each in defaults if each.type)
-    return replace(function, defaults=(*given, *function.defaults))
+    own = tuple(read_attribute(default, limits) for default in defaults if default.type)
+    return replace(function, defaults=(*own, *function.defaults))
 
 
 def _schema(node: FileNode) -> Any:
@@ -183,20 +181,15 @@ def _chosen(versions: Sequence[int], version: int) -> int:
 
 def _proto(node: FileNode) -> bytes:
     import onnx
+    from onnx import helper
 
     proto = onnx.NodeProto(op_type=node.op_type, name=node.name, input=node.inputs, output=node.outputs)
     for attribute in node.attributes:
-        proto.attribute.append(_attribute_proto(attribute))
+        value: Any = attribute.value
+        if not isinstance(value, int | float | bytes | tuple):
+            raise RefusedNode(f"attribute {attribute.name} is {attribute.kind}, which no definition is made with")
+        proto.attribute.append(helper.make_attribute(attribute.name, value))
     return bytes(proto.SerializeToString())
-
-
-def _attribute_proto(attribute: FileAttribute) -> Any:
-    from onnx import helper
-
-    value: Any = attribute.value
-    if not isinstance(value, int | float | bytes | tuple):
-        raise RefusedNode(f"attribute {attribute.name} is {attribute.kind}, which no definition is made with")
-    return helper.make_attribute(attribute.name, value)
 
 
 def _type(tensor: Tensor | None) -> bytes:

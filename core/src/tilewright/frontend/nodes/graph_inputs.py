@@ -5,6 +5,7 @@ and dimensions whose number follows from weights. Does not know other dimensions
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,13 +39,13 @@ _CONVOLUTIONS = {"Conv": (0, 1), "ConvInteger": (0, 1), "QLinearConv": (0, 3)}
 _PRODUCTS = {"MatMul": (0, 1), "MatMulInteger": (0, 1), "QLinearMatMul": (0, 3)}
 
 
-def bound_values(inputs: Sequence[Tensor], given: Mapping[str, str]) -> dict[str, Array]:
+def bound_values(inputs: Sequence[Tensor], bindings: Mapping[str, str]) -> dict[str, Array]:
     """The inputs that are bound: a number, which every element gets, or the array of a file NAME.npy.
 
     TilewrightError TW1226 (exit 2) for a name that is no input, and for a value that does not fit.
     """
     known = {tensor.name: tensor for tensor in inputs}
-    for name, text in given.items():
+    for name, text in bindings.items():
         if name not in known:
             raise usage_error(
                 "TW1226",
@@ -52,7 +53,7 @@ def bound_values(inputs: Sequence[Tensor], given: Mapping[str, str]) -> dict[str
                 details=(*did_you_mean(name, known), f"it has: {', '.join(known)}"),
                 fix=("remove or correct that --bind",),
             )
-    return {name: _value(known[name], text) for name, text in given.items()}
+    return {name: _value(known[name], text) for name, text in bindings.items()}
 
 
 def _value(tensor: Tensor, text: str) -> Array:
@@ -64,7 +65,7 @@ def _value(tensor: Tensor, text: str) -> Array:
         number = _WORDS.get(text) if text in _WORDS else float(text) if tensor.dtype.is_float else int(text)
         return np.full(tensor.shape, number, tensor.dtype.numpy)
     except (ValueError, OverflowError):
-        raise _misfit(tensor, text, f"'{text}' is no {tensor.dtype.value}") from None
+        raise _mismatch(tensor, text, f"'{text}' is no {tensor.dtype.value}") from None
 
 
 def _from_file(tensor: Tensor, text: str) -> Array:
@@ -73,13 +74,13 @@ def _from_file(tensor: Tensor, text: str) -> Array:
     try:
         array = np.load(Path(text), allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
-        raise _misfit(tensor, text, f"{text} cannot be read: {error}") from None
+        raise _mismatch(tensor, text, f"{text} cannot be read: {error}") from None
     if array.dtype != tensor.dtype.numpy or array.size != tensor.elements:
-        raise _misfit(tensor, text, f"{text} holds {array.dtype}{list(array.shape)}")
+        raise _mismatch(tensor, text, f"{text} holds {array.dtype}{list(array.shape)}")
     return np.asarray(array.reshape(tensor.shape))
 
 
-def _misfit(tensor: Tensor, text: str, reason: str) -> TilewrightError:
+def _mismatch(tensor: Tensor, text: str, reason: str) -> TilewrightError:
     return usage_error(
         "TW1226",
         f"--bind {tensor.name}={text} does not fit the input",
@@ -123,16 +124,18 @@ def assumed_batch(inputs: Sequence[FileValue], dims: Mapping[str, int]) -> Batch
     """The batch of a network, unless `dims` has a number for it: the one symbol that the inputs without a number in
     front have there. None where they have several, or an input has that symbol on two axes, as no batch is.
     """
-    open_ones = {symbol_of(one, 0): one for one in reversed(inputs) if one.dims and not isinstance(one.dims[0], int)}
-    if len(open_ones) != 1:
+    first: dict[str, FileValue] = {}  # symbol in front -> the first input that has it there
+    twice: set[str] = set()
+    for value in inputs:
+        axes = [axis for axis, dim in enumerate(value.dims or ()) if not isinstance(dim, int)]
+        symbols = Counter(symbol_of(value, axis) for axis in axes)
+        twice.update(symbol for symbol, count in symbols.items() if count > 1)
+        if 0 in axes:
+            first.setdefault(symbol_of(value, 0), value)
+    if len(first) != 1:
         return None
-    ((symbol, value),) = open_ones.items()
-    twice = any(_symbols(one).count(symbol) > 1 for one in inputs)
-    return None if twice or symbol in dims else Batch(symbol=symbol, value=value)
-
-
-def _symbols(value: FileValue) -> list[str]:
-    return [symbol_of(value, axis) for axis, dim in enumerate(value.dims or ()) if not isinstance(dim, int)]
+    ((symbol, value),) = first.items()
+    return None if symbol in twice or symbol in dims else Batch(symbol=symbol, value=value)
 
 
 def dims_of_weights(graph: FileGraph) -> dict[str, int]:
@@ -145,11 +148,11 @@ def dims_of_weights(graph: FileGraph) -> dict[str, int]:
         if value.dims is not None
     }
     known.update({tensor.name: tensor.dims for tensor in graph.initializers})
-    found: dict[str, int] = {}
+    extents: dict[str, int] = {}
     for node in graph.nodes:
         for dim, extent in _met(node, known):
             if isinstance(dim, str) and isinstance(extent, int):
-                found.setdefault(dim, extent)
+                extents.setdefault(dim, extent)
         source = _of(node, 0, known)
         if not source or not node.outputs:
             continue
@@ -157,12 +160,12 @@ def dims_of_weights(graph: FileGraph) -> dict[str, int]:
             known.setdefault(node.outputs[0], source)
         elif node.op_type == "Transpose":
             known.setdefault(node.outputs[0], _transposed(node, source))
-    return found
+    return extents
 
 
 def _met(node: FileNode, known: Mapping[str, Dims]) -> Iterator[tuple[int | str, int | str]]:
     """Pairs (dimension of data, dimension of weights) that must be equal."""
-    attributes = {one.name: one.value for one in node.attributes}
+    attributes = {attribute.name: attribute.value for attribute in node.attributes}
     if node.op_type in _CONVOLUTIONS:
         data, weights = (_of(node, index, known) for index in _CONVOLUTIONS[node.op_type])
         groups = attributes.get("group", 1)
@@ -187,7 +190,7 @@ def _of(node: FileNode, index: int, known: Mapping[str, Dims]) -> Dims:
 
 
 def _transposed(node: FileNode, dims: Dims) -> Dims:
-    order = next((one.value for one in node.attributes if one.name == "perm"), tuple(reversed(range(len(dims)))))
+    order = next((each.value for each in node.attributes if each.name == "perm"), tuple(reversed(range(len(dims)))))
     if not isinstance(order, tuple) or sorted(order) != list(range(len(dims))):
         return ()
     return tuple(dims[axis] for axis in order)

@@ -57,8 +57,8 @@ def _same(version: int, dropped: tuple[str, ...] = ("consumed_inputs",), **defau
 
 def _binary(node: OnnxNode, graph: Conversion) -> None:
     """The second operand is laid along the first from `axis` on; without it, along the last axes."""
-    one, other = node.inputs
-    whole, part = graph.tensor(one).shape, graph.tensor(other).shape
+    first, second = node.inputs
+    whole, part = graph.tensor(first).shape, graph.tensor(second).shape
     if not node.integer("broadcast"):
         if whole != part:
             raise InvalidNode(f"shapes {list(whole)} and {list(part)} differ, and broadcast is not 1")
@@ -68,8 +68,8 @@ def _binary(node: OnnxNode, graph: Conversion) -> None:
         along = whole[axis : axis + len(part)] if axis >= 0 else ()
         if len(along) != len(part) or any(mine not in (1, theirs) for mine, theirs in zip(part, along, strict=True)):
             raise InvalidNode(f"{list(part)} does not fit along {list(whole)} from axis {axis}")
-        other = _followed(node, graph, other, len(whole) - axis - len(part))
-    graph.apply(node, node.op_type, 7, (one, other), node.outputs)
+        second = _followed(node, graph, second, len(whole) - axis - len(part))
+    graph.apply(node, node.op_type, 7, (first, second), node.outputs)
 
 
 def _followed(node: OnnxNode, graph: Conversion, value: str, count: int) -> str:
@@ -89,13 +89,7 @@ def _prelu(node: OnnxNode, graph: Conversion) -> None:
     graph.apply(node, "PRelu", 7, (x, slope), node.outputs)
 
 
-def _batch_norm(node: OnnxNode, graph: Conversion) -> None:
-    if not node.integer("is_test"):
-        raise graph.refuse(node, _NO_TEST)
-    _as(7, {}, ("consumed_inputs", "is_test"), node, graph)
-
-
-def _dropout(node: OnnxNode, graph: Conversion) -> None:
+def _for_inference(node: OnnxNode, graph: Conversion) -> None:
     if not node.integer("is_test"):
         raise graph.refuse(node, _NO_TEST)
     _as(7, {}, ("consumed_inputs", "is_test"), node, graph)
@@ -103,16 +97,12 @@ def _dropout(node: OnnxNode, graph: Conversion) -> None:
 
 def _with_input(op_type: str, version: int, name: str, node: OnnxNode, graph: Conversion) -> None:
     """An attribute that became the second input."""
+    if name not in node.attributes:
+        raise InvalidNode(f"attribute {name} is missing")
     value = np.asarray(node.attributes[name])
     made = graph.add_constant(value.astype(np.float32 if value.dtype.kind == "f" else np.int64), name)
     kept = {key: value for key, value in node.attributes.items() if key not in (name, "consumed_inputs")}
     graph.apply(node, op_type, version, (node.inputs[0], made), node.outputs, kept)
-
-
-def _reshape(node: OnnxNode, graph: Conversion) -> None:
-    if "shape" not in node.attributes:
-        raise InvalidNode("attribute shape is missing")
-    _with_input("Reshape", 5, "shape", node, graph)
 
 
 def _pad(node: OnnxNode, graph: Conversion) -> None:
@@ -148,7 +138,7 @@ def _tile(node: OnnxNode, graph: Conversion) -> None:
     rank = len(graph.tensor(node.inputs[0]).shape)
     if not 0 <= axis < rank:
         raise InvalidNode(f"axis {axis} is outside a tensor of {rank} axes")
-    repeats = np.array([count if each == axis else 1 for each in range(rank)], np.int64)
+    repeats = np.array([count if other == axis else 1 for other in range(rank)], np.int64)
     graph.apply(node, "Tile", 6, (node.inputs[0], graph.add_constant(repeats, "repeats")), node.outputs)
 
 
@@ -193,14 +183,14 @@ IMPORTS = (
     *(_old("PRelu", since, _HINT if since == 1 else {}, _prelu, 2) for since in (1, 6)),
     *(_old("Gemm", since, _GEMM, _same(7, ("broadcast",)), 3) for since in (1, 6)),
     *(
-        _old("BatchNormalization", since, {**_NORM, **_HINT} if since == 1 else _NORM, _batch_norm, 5)
+        _old("BatchNormalization", since, {**_NORM, **_HINT} if since == 1 else _NORM, _for_inference, 5)
         for since in (1, 6)
     ),
     *(
-        _old("Dropout", since, {"ratio": "FLOAT", "is_test": "INT", **(_HINT if since == 1 else {})}, _dropout)
+        _old("Dropout", since, {"ratio": "FLOAT", "is_test": "INT", **(_HINT if since == 1 else {})}, _for_inference)
         for since in (1, 6)
     ),
-    _old("Reshape", 1, {**_HINT, "shape": "INTS"}, _reshape),
+    _old("Reshape", 1, {**_HINT, "shape": "INTS"}, partial(_with_input, "Reshape", 5, "shape")),
     _old("Pad", 1, {"mode": "STRING", "value": "FLOAT", "paddings": "INTS"}, _pad),
     _old("Upsample", 1, {"mode": "STRING", "height_scale": "FLOAT", "width_scale": "FLOAT"}, _upsample),
     _old("Upsample", 7, {"mode": "STRING", "scales": "FLOATS"}, partial(_with_input, "Upsample", 9, "scales")),

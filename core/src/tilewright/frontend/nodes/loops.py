@@ -1,5 +1,5 @@
-"""Knows how Loop and Scan are unrolled: where the number of trips is known, each trip is a copy of the body.
-Does not know how a body is imported (`walk`), nor its nodes.
+"""Knows how Loop and Scan are unrolled: where the number of iterations is known, each is a copy of the body.
+Does not know how a body is imported (`model_walk`), nor its nodes.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class _Scanned:
     axis: int
     backwards: bool
 
-    def place(self, trip: int, trips: int) -> int:
-        """Where along the axis a trip is."""
-        return trips - 1 - trip if self.backwards else trip
+    def place(self, iteration: int, iterations: int) -> int:
+        """Where along the axis an iteration is."""
+        return iterations - 1 - iteration if self.backwards else iteration
 
 
 class Unroller:
@@ -47,26 +47,26 @@ class Unroller:
         self, builder: GraphBuilder, importer: NodeImporter, limits: Limits, run: Callable[[FileGraph, Scope], Values]
     ) -> None:
         self._builder, self._importer, self._limits, self._run = builder, importer, limits, run
-        self._nodes = 0  # that trips made
+        self._nodes = 0  # that iterations made
 
     def loop(self, node: FileNode, body: FileGraph, scope: Scope, inputs: Sequence[str]) -> Values:
-        """The outputs of a Loop in `scope`. Raises RefusedNode where a trip depends on what is computed at run time."""
+        """The outputs of a Loop in `scope`. RefusedNode where an iteration depends on values of run time."""
         most, going = self._known(inputs, 0, "its number of trips"), self._known(inputs, 1, "its condition")
         carried: Values = [*inputs[2:]]
         if len(body.inputs) != 2 + len(carried) or len(body.outputs) <= len(carried):
             raise InvalidNode("the inputs or outputs of its body do not fit")
         gathered: list[Values] = [[] for _ in body.outputs[1 + len(carried) :]]
-        for trip in count():
-            if (going is not None and not going.any()) or (most is not None and trip >= int(most.max(initial=0))):
+        for iteration in count():
+            if (going is not None and not going.any()) or (most is not None and iteration >= int(most.max(initial=0))):
                 break
             self._count(body)
-            inner = Scope(outer=scope, prefix=f"{scope.prefix}{trip}/")
-            given = [self._constant(inner, "trip", trip), self._constant(inner, "going", True), *carried]
-            inner.values.update(zip((value.name for value in body.inputs), given, strict=True))
+            inner = Scope(outer=scope, prefix=f"{scope.prefix}{iteration}/")
+            arguments = [self._constant(inner, "trip", iteration), self._constant(inner, "going", True), *carried]
+            inner.values.update(zip((value.name for value in body.inputs), arguments, strict=True))
             results = self._run(body, inner)
             if None in results:
                 return [None] * len(node.outputs)
-            if results[0] == given[1]:  # the condition is handed on: it makes all trips
+            if results[0] == arguments[1]:  # the condition is handed on: it makes all iterations
                 self._demand_room((0 if most is None else int(most.max(initial=0))) * _size(body))
             going = self._known([results[0] or ""], 0, "whether it goes on")
             carried = results[1 : 1 + len(carried)]
@@ -77,21 +77,21 @@ class Unroller:
         return [*carried, *(self._stacked(scope, *each, forward) for each in zip(wanted, gathered, strict=False))]
 
     def scan(self, node: FileNode, body: FileGraph, scope: Scope, inputs: Sequence[str]) -> Values:
-        """The outputs of a Scan in `scope`, whose number of trips is an extent."""
+        """The outputs of a Scan in `scope`, whose number of iterations is an extent."""
         if node.version < _SCAN_WITHOUT_BATCH:
             raise RefusedNode("only Scan of opset 9 and newer is supported; export the model again")
         moving = _integers(node, "num_scan_inputs", 1)[0]
         states = len(inputs) - moving
         if not 1 <= moving <= len(inputs) or len(body.inputs) != len(inputs) or len(body.outputs) < states:
             raise InvalidNode("num_scan_inputs, or the inputs or outputs of its body, do not fit")
-        slid, trips = self._slid(node, inputs[states:])
-        self._demand_room(trips * _size(body))
+        slid, iterations = self._slid(node, inputs[states:])
+        self._demand_room(iterations * _size(body))
         carried: Values = [*inputs[:states]]
         gathered: list[Values] = [[] for _ in body.outputs[states:]]
-        for trip in range(trips):
+        for iteration in range(iterations):
             self._count(body)
-            inner = Scope(outer=scope, prefix=f"{scope.prefix}{trip}/")
-            parts = [self._part(inner, name, each.axis, each.place(trip, trips)) for name, each in slid]
+            inner = Scope(outer=scope, prefix=f"{scope.prefix}{iteration}/")
+            parts = [self._part(inner, name, along.axis, along.place(iteration, iterations)) for name, along in slid]
             inner.values.update(zip((value.name for value in body.inputs), (*carried, *parts), strict=True))
             results = self._run(body, inner)
             if None in results:
@@ -99,36 +99,33 @@ class Unroller:
             carried = results[:states]
             for values, result in zip(gathered, results[states:], strict=True):
                 values.append(result)
-        along = [self._gathering(node, index, gathered) for index in range(len(gathered))]
+        along = []
+        for index, values in enumerate(gathered):
+            rank = len(self._builder.tensor(values[0] or "").shape) + 1 if values else 1
+            along.append(_scanned(node, "output", index, len(gathered), rank))
         wanted = zip(node.outputs[states:], gathered, along, strict=False)
         return [*carried, *(self._stacked(scope, name, values, how) for name, values, how in wanted)]
 
     def _slid(self, node: FileNode, names: Sequence[str]) -> tuple[list[tuple[str, _Scanned]], int]:
-        """The inputs that a Scan goes along, and the number of trips."""
+        """The inputs that a Scan goes along, and the number of iterations."""
         shapes = [self._builder.tensor(name).shape for name in names]
-        found = [_scanned(node, "input", index, len(names), len(shape)) for index, shape in enumerate(shapes)]
-        extents = {shape[each.axis] for shape, each in zip(shapes, found, strict=True)}
+        scanned = [_scanned(node, "input", index, len(names), len(shape)) for index, shape in enumerate(shapes)]
+        extents = {shape[along.axis] for shape, along in zip(shapes, scanned, strict=True)}
         if len(extents) != 1:
             raise InvalidNode("the inputs it goes along have different extents")
-        return list(zip(names, found, strict=True)), extents.pop()
-
-    def _gathering(self, node: FileNode, index: int, gathered: Sequence[Values]) -> _Scanned:
-        """How output `index` of those that a Scan gathers is put together."""
-        values = gathered[index]
-        rank = len(self._builder.tensor(values[0] or "").shape) + 1 if values else 1
-        return _scanned(node, "output", index, len(gathered), rank)
+        return list(zip(names, scanned, strict=True)), extents.pop()
 
     def _known(self, inputs: Sequence[str], index: int, what: str) -> Array | None:
         """A scalar that is there and constant; None where it is absent."""
         if index >= len(inputs) or not inputs[index]:
             return None
-        found = self._importer.constant(inputs[index])
-        if found is None or found.size != 1:
+        scalar = self._importer.constant(inputs[index])
+        if scalar is None or scalar.size != 1:
             raise RefusedNode(f"{what} is computed at run time; export the model with the loop unrolled")
-        return found
+        return scalar
 
     def _count(self, body: FileGraph) -> None:
-        """One more trip."""
+        """One more iteration."""
         self._nodes += _size(body)
         self._demand_room(self._nodes)
 
@@ -153,7 +150,7 @@ class Unroller:
         return emit_in(scope, self._builder, "Reshape", [part], {"shape": (*shape[:axis], *shape[axis + 1 :])})
 
     def _stacked(self, scope: Scope, wanted: str, values: Values, along: _Scanned) -> str | None:
-        """Values of one shape, one for each trip, along a new axis; None where nobody reads that."""
+        """Values of one shape, one for each iteration, along a new axis; None where nobody reads that."""
         if not wanted:
             return None
         if not values:
@@ -167,22 +164,22 @@ class Unroller:
 
 
 def _size(body: FileGraph) -> int:
-    """Nodes of a trip: one for what moves in and out."""
+    """Nodes of an iteration: one for what moves in and out."""
     return len(body.nodes) + 1
 
 
 def _integers(node: FileNode, name: str, number: int) -> tuple[int, ...]:
     """An attribute of `number` integers; zeros where it is absent."""
     value = next((each.value for each in node.attributes if each.name == name), (0,) * number)
-    found = value if isinstance(value, tuple) else (value,)
-    if len(found) != number or not all(isinstance(each, int) for each in found):
+    integers = value if isinstance(value, tuple) else (value,)
+    if len(integers) != number or not all(isinstance(each, int) for each in integers):
         raise InvalidNode(f"attribute {name} must hold {number} integer(s)")
-    return tuple(each for each in found if isinstance(each, int))
+    return tuple(each for each in integers if isinstance(each, int))
 
 
-def _scanned(node: FileNode, end: str, index: int, number: int, rank: int) -> _Scanned:
+def _scanned(node: FileNode, direction: str, index: int, number: int, rank: int) -> _Scanned:
     """How one of `number` inputs or outputs of a Scan is gone along; `rank` with the axis."""
-    axis = _integers(node, f"scan_{end}_axes", number)[index]
+    axis = _integers(node, f"scan_{direction}_axes", number)[index]
     if not -rank <= axis < rank:
-        raise InvalidNode(f"scan_{end}_axes: {axis} is no axis of a tensor with {rank} dimensions")
-    return _Scanned(axis=axis % rank, backwards=bool(_integers(node, f"scan_{end}_directions", number)[index]))
+        raise InvalidNode(f"scan_{direction}_axes: {axis} is no axis of a tensor with {rank} dimensions")
+    return _Scanned(axis=axis % rank, backwards=bool(_integers(node, f"scan_{direction}_directions", number)[index]))

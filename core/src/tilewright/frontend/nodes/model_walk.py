@@ -113,20 +113,20 @@ class ModelWalk:
         scope.values.update(zip(function.inputs, inputs, strict=False))
         wanted = [own for own, name in zip(function.outputs, node.outputs, strict=False) if name]
         self.body(body_of(node, function), scope, wanted)
-        found = dict(zip(wanted, scope.results(wanted), strict=True))
-        return [found.get(name) for name in function.outputs]
+        results = dict(zip(wanted, scope.results(wanted), strict=True))
+        return [results.get(name) for name in function.outputs]
 
     def _control_flow(self, node: FileNode, scope: Scope, name: str, inputs: Sequence[str]) -> list[str | None]:
         """The outputs of a node with bodies."""
         if node.op_type == "If":
-            found = self._branches(node, scope, name, inputs)
+            results = self._branches(node, scope, name, inputs)
         else:
             body, around = self._body_of(node, "body", scope, name)
             unroll = self._unroller.loop if node.op_type == "Loop" else self._unroller.scan
-            found = unroll(node, body, around, inputs)
-        if len(found) < len(node.outputs):
+            results = unroll(node, body, around, inputs)
+        if len(results) < len(node.outputs):
             raise InvalidNode("its body has fewer outputs than the node")
-        return found
+        return results
 
     def _branches(self, node: FileNode, scope: Scope, name: str, inputs: Sequence[str]) -> list[str | None]:
         """What an If gives: the results of the branch that is taken, or of both, chosen while the program runs."""
@@ -152,14 +152,12 @@ class ModelWalk:
         body = next((each.value for each in node.attributes if each.name == which), None)
         if not isinstance(body, FileGraph):
             raise InvalidNode(f"its {which} is missing")
-        return body, self._with_initializers(body, Scope(outer=scope, prefix=f"{name}/"))
-
-    def _with_initializers(self, body: FileGraph, scope: Scope) -> Scope:
+        inner = Scope(outer=scope, prefix=f"{name}/")
         check_unique((tensor.name for tensor in body.initializers), "initialiser")
         for tensor in body.initializers:
-            scope.values[tensor.name] = self._builder.names.take(scope.prefix + tensor.name)
-            self._importer.load(tensor, str(scope.values[tensor.name]))
-        return scope
+            inner.values[tensor.name] = self._builder.names.take(inner.prefix + tensor.name)
+            self._importer.load(tensor, str(inner.values[tensor.name]))
+        return body, inner
 
     def _results(self, body: FileGraph, scope: Scope) -> list[str | None]:
         """Import the nodes of a body and return what its outputs are."""
@@ -174,19 +172,17 @@ class ModelWalk:
         return names.take(scope.prefix + name if name else f"{node}/unused")
 
     def _refuse(self, node: FileNode, scope: Scope, reason: str) -> None:
-        shapes = [self._shape(scope.find(name) or "") for name in node.inputs if name and scope.has(name)]
+        values = [scope.find(name) or "" for name in node.inputs if name and scope.has(name)][:3]
+        tensors = [self._builder.tensors[value] for value in values if value in self._builder.tensors]
+        shapes = (f"{tensor.dtype.value} {'x'.join(map(str, tensor.shape)) or 'scalar'}" for tensor in tensors)
         self.refused.append(
             RefusedAt(
                 signature=show(f"{node.domain + ':' if node.domain else ''}{node.op_type}")[1:-1] + f"-{node.version}",
                 node=scope.prefix + (node.name or node.op_type),
-                shapes=", ".join(filter(None, shapes[:3])),
+                shapes=", ".join(shapes),
                 reason=shorten(reason),
             )
         )
-
-    def _shape(self, value: str) -> str:
-        tensor = self._builder.tensors.get(value)
-        return f"{tensor.dtype.value} {'x'.join(map(str, tensor.shape)) or 'scalar'}" if tensor else ""
 
 
 def _is_control_flow(node: FileNode) -> bool:

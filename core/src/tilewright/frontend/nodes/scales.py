@@ -7,7 +7,6 @@ on the machine. A zero point has the type of the tensor it belongs to. Source: O
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -73,7 +72,8 @@ def check_scales(
     """Raise TW3051 or TW3052 for the first bad scale or zero point of a quantised node; others pass."""
     for place in _places(node):
         scale_name = _at(node, place.scale)
-        scale_shape = tensor(scale_name).shape if scale_name else ()
+        if scale_name:
+            tensor(scale_name)  # refuses a type that is not taken
         scale = constant(scale_name) if scale_name else None
         if scale is not None:
             _check_scale(scale, scale_name, where)
@@ -82,9 +82,13 @@ def check_scales(
             continue
         zero = tensor(zero_name)
         if place.tensor >= 0 and _at(node, place.tensor):
-            _check_zero_type(zero, tensor(node.inputs[place.tensor]), where)
-        if scale is not None:
-            _check_same_count(scale_shape, zero, where)
+            described = tensor(node.inputs[place.tensor])
+            if zero.dtype is not described.dtype:
+                types = f"is {zero.dtype.value}, but its tensor {show(described.name)} is {described.dtype.value}"
+                raise _bad_zero_point(f"zero point {show(zero.name)} {types}", where)
+        if scale is not None and scale.size != zero.elements:
+            counts = f"has {zero.elements} element(s), its scale {scale.size}"
+            raise _bad_zero_point(f"zero point {show(zero.name)} {counts}", where)
         _check_zero_values(zero, constant(zero_name), where)
 
 
@@ -101,9 +105,9 @@ def _check_scale(scale: Array, name: str, where: str) -> None:
     good = np.isfinite(values) & (values >= _SMALLEST_NORMAL)
     if not values.size or not good.all():
         index = int(np.argmin(good)) if values.size else 0
-        found = f"{values[index]!s} at index {index}" if values.size else "without elements"
+        value = f"{values[index]!s} at index {index}" if values.size else "without elements"
         infinite = bool(values.size) and bool(np.isinf(values[index]))
-        raise _bad_scale(f"scale {show(name)} is {found}; it must be a positive, normal number", where, infinite)
+        raise _bad_scale(f"scale {show(name)} is {value}; it must be a positive, normal number", where, infinite)
 
 
 def _bad_scale(reason: str, where: str, infinite: bool = False) -> TilewrightError:
@@ -116,21 +120,6 @@ def _bad_zero_point(reason: str, where: str) -> TilewrightError:
     return model_error(
         "TW3052", reason, where=where, fix=("quantise again: zero point and tensor must have one type and range",)
     )
-
-
-def _check_zero_type(zero: Tensor, described: Tensor, where: str) -> None:
-    if zero.dtype is not described.dtype:
-        raise _bad_zero_point(
-            f"zero point {show(zero.name)} is {zero.dtype.value}, but its tensor "
-            f"{show(described.name)} is {described.dtype.value}",
-            where,
-        )
-
-
-def _check_same_count(scale_shape: tuple[int, ...], zero: Tensor, where: str) -> None:
-    count = math.prod(scale_shape)
-    if count != zero.elements:
-        raise _bad_zero_point(f"zero point {show(zero.name)} has {zero.elements} element(s), its scale {count}", where)
 
 
 def _check_zero_values(zero: Tensor, values: Array | None, where: str) -> None:

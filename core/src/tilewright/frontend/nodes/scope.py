@@ -73,16 +73,16 @@ def chosen_in(
     type or shape.
     """
     decides = emit_in(scope, builder, "Reshape", [condition], {"shape": ()})
-    return [_chosen(scope, builder, decides, one, other) for one, other in zip(*results, strict=True)]
+    return [_chosen(scope, builder, decides, first, second) for first, second in zip(*results, strict=True)]
 
 
-def _chosen(scope: Scope, builder: GraphBuilder, condition: str, one: str | None, other: str | None) -> str | None:
-    if one is None or other is None or one == other:
-        return one if other is not None else None
-    mine, theirs = builder.tensor(one), builder.tensor(other)
+def _chosen(scope: Scope, builder: GraphBuilder, condition: str, first: str | None, second: str | None) -> str | None:
+    if first is None or second is None or first == second:
+        return first if second is not None else None
+    mine, theirs = builder.tensor(first), builder.tensor(second)
     if (mine.dtype, mine.shape) != (theirs.dtype, theirs.shape):
         raise RefusedNode(
             f"{AT_RUN_TIME}, and its branches make {mine.dtype.value}{list(mine.shape)} and "
             f"{theirs.dtype.value}{list(theirs.shape)}"
         )
-    return emit_in(scope, builder, "Where", [condition, one, other], {})
+    return emit_in(scope, builder, "Where", [condition, first, second], {})

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 
-def needs_width(node: OnnxNode, found: Import, graph: Conversion) -> bool:
+def needs_width(node: OnnxNode, signature: Import, graph: Conversion) -> bool:
     """Whether the node has an input of 16-bit floats that its import does not take."""
-    return not found.halves and any(name and graph.tensor(name).dtype.is_half for name in node.inputs)
+    return not signature.halves and any(name and graph.tensor(name).dtype.is_half for name in node.inputs)
 
 
-def convert_wide(node: OnnxNode, found: Import, graph: Conversion, written: Callable[[OnnxNode, str], str]) -> None:
+def convert_wide(node: OnnxNode, signature: Import, graph: Conversion, written: Callable[[OnnxNode, str], str]) -> None:
     """Import the node on float32. `written` says which value an output of the node at hand has become."""
     halves = {
         index: graph.tensor(name).dtype
@@ -39,10 +39,13 @@ def convert_wide(node: OnnxNode, found: Import, graph: Conversion, written: Call
     }
     unread = frozenset(names[output] for output in node.unread)
     inner = replace(node, inputs=inputs, outputs=tuple(names.values()), unread=unread)
-    found.convert(inner, graph)
+    signature.convert(inner, graph)
     for output, dtype in narrow.items():
         if dtype is not None and output not in node.unread:
-            _round(node, graph, written(inner, names[output]), output, dtype)
+            value = written(inner, names[output])
+            computed = graph.tensor(value).dtype
+            to = dtype if computed is DType.F32 else computed  # of another type: it was no float of 16 bits
+            graph.emit(node, "Cast", (value,), (output,), {"to": to.value}, "rounded")
 
 
 def widened(operators: Sequence[str]) -> Iterator[Diagnostic]:
@@ -63,12 +66,6 @@ def _wide(node: OnnxNode, graph: Conversion, name: str, index: int) -> str:
     if known is not None:
         return graph.add_constant(known.astype(DType.F32.numpy), f"wide_input_{index}")
     return graph.emit(node, "Cast", (name,), (), {"to": "f32"}, f"wide_input_{index}")
-
-
-def _round(node: OnnxNode, graph: Conversion, value: str, output: str, dtype: DType) -> None:
-    """An output of 16-bit floats from what was computed; one of another type was none."""
-    to = dtype if graph.tensor(value).dtype is DType.F32 else graph.tensor(value).dtype
-    graph.emit(node, "Cast", (value,), (output,), {"to": to.value}, "rounded")
 
 
 def _type_of(node: OnnxNode, index: int, halves: dict[int, DType]) -> DType | None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from tilewright.errors import Diagnostic, TilewrightError, model_error, typed, unsupported_error, usage_error
 from tilewright.errors.suggestions import did_you_mean
-from tilewright.frontend.reading.file_model import FileGraph, FileNode, FileValue, reads
+from tilewright.frontend.reading.file_model import FileGraph, FileValue, reads
 from tilewright.frontend.reading.names import show, show_all
 from tilewright.frontend.reading.values import checked_size
 from tilewright.ir.graphs.graph import Tensor
@@ -37,11 +37,11 @@ class Declarations:
         tensor = self._tensors.get(value)
         if tensor is None:
             return
-        for each in self._declared.get(name, ()):
-            if self._holds(each, tensor):
+        for declared in self._declared.get(name, ()):
+            if self._holds(declared, tensor):
                 continue
-            if name not in self._rounded or not self._holds(each, tensor, extents=False):
-                raise _wrong(each, tensor, self._outputs)
+            if name not in self._rounded or not self._holds(declared, tensor, extents=False):
+                raise _wrong(declared, tensor, self._outputs)
             self._forgiven.append(name)
 
     def warnings(self) -> Iterator[Diagnostic]:
@@ -70,19 +70,17 @@ class Declarations:
 
 def _behind_rounded_pools(graph: FileGraph) -> frozenset[str]:
     """Outputs of pools with ceil_mode, and everything computed from them."""
-    found: set[str] = set()
+    values: set[str] = set()
     for node in graph.nodes:
-        if _rounds_up(node) or any(name in found for name in reads(node)):
-            found.update(node.outputs)
-    return frozenset(found)
-
-
-def _rounds_up(node: FileNode) -> bool:
-    return node.op_type.endswith("Pool") and any(each.name == "ceil_mode" and each.value for each in node.attributes)
+        is_pool = node.op_type.endswith("Pool")
+        rounded = is_pool and any(each.name == "ceil_mode" and each.value for each in node.attributes)
+        if rounded or not values.isdisjoint(reads(node)):
+            values.update(node.outputs)
+    return frozenset(values)
 
 
 def _wrong(declared: FileValue, tensor: Tensor, outputs: Sequence[str]) -> TilewrightError:
-    found = f"{tensor.dtype.value} [{','.join(map(str, tensor.shape))}]"
+    actual = f"{tensor.dtype.value} [{','.join(map(str, tensor.shape))}]"
     stale, statement = "remove stale declarations", "del model.graph.value_info[:]"
     if declared.name in outputs:
         typed = f"model.graph.output[{outputs.index(declared.name)}].type.tensor_type"
@@ -91,7 +89,7 @@ def _wrong(declared: FileValue, tensor: Tensor, outputs: Sequence[str]) -> Tilew
             stale, statement = "declare its type", f"{typed}.elem_type = {_NUMBERS[tensor.dtype]}"
     return model_error(
         "TW1212",
-        f"value {show(declared.name)} is declared {declared_text(declared)}, but it is {found}",
+        f"value {show(declared.name)} is declared {declared_text(declared)}, but it is {actual}",
         where=f"value {show(declared.name)}",
         fix=(f"{stale}: onnx.load, `{statement}`, onnx.save", "or check --dim and the input shapes of the export"),
     )
@@ -134,10 +132,10 @@ def _tensor(value: FileValue, dims: Mapping[str, int], limit_bytes: int) -> Tens
 def _check_type(value: FileValue) -> None:
     where = f"input {show(value.name)}"
     if value.kind != "tensor_type" or value.data_type not in ELEMENT_TYPES:
-        found = type_name(value.data_type) if value.kind == "tensor_type" else value.kind or "a value without a type"
+        kind = type_name(value.data_type) if value.kind == "tensor_type" else value.kind or "a value without a type"
         raise unsupported_error(
             "TW2102",
-            f"an input is {found}, which tilewright does not hold",
+            f"an input is {kind}, which tilewright does not hold",
             where=where,
             fix=("export the model with float or 8-bit integer tensors",),
         )

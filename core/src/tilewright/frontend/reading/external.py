@@ -195,16 +195,16 @@ def _demand_plain(folder: Path, parts: Sequence[str], shown: str, where: str) ->
 def _open(folder: Path, parts: Sequence[str], shown: str, where: str) -> int:
     """A descriptor of the file: each part is opened in the one before, so that none can be exchanged for a link."""
     try:
-        found = os.open(folder / parts[0], _FLAGS)
+        descriptor = os.open(folder / parts[0], _FLAGS)
         for part in parts[1:]:
-            above = found
+            above = descriptor
             try:
-                found = os.open(part, _FLAGS, dir_fd=above)
+                descriptor = os.open(part, _FLAGS, dir_fd=above)
             finally:
                 os.close(above)
     except OSError as error:
         raise _unreadable(shown, error, where) from error
-    return found
+    return descriptor
 
 
 def _unreadable(shown: str, error: OSError, where: str) -> TilewrightError:
@@ -218,8 +218,8 @@ def _read(file: BufferedReader, fields: Mapping[str, str], size_bytes: int | Non
     whole = os.fstat(file.fileno()).st_size
     count = whole - offset if length is None else length
     if offset + count > whole or count < 0:
-        asked = f"bytes {offset:,} to {offset + max(count, 0):,} are asked for"
-        raise _refused(f"{asked}, but {_name(fields)} has {whole:,}", where, _STALE)
+        wanted = f"bytes {offset:,} to {offset + max(count, 0):,} are asked for"
+        raise _refused(f"{wanted}, but {_name(fields)} has {whole:,}", where, _STALE)
     if size_bytes is not None and count != size_bytes:
         raise model_error(
             "TW1211",

@@ -43,17 +43,17 @@ LIMITS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )  # word of `--limit` -> fields of Limits
 
 
-def limits_with(given: Mapping[str, int], limits: Limits | None = None) -> Limits:
+def limits_with(amounts: Mapping[str, int], limits: Limits | None = None) -> Limits:
     """The `limits` with those that were given (`--limit`). TilewrightError TW1101 (exit 2) for a word that is none."""
-    for word in given:
+    for word in amounts:
         if word not in LIMITS:
             raise usage_error(
                 "TW1101",
                 f"there is no limit '{word}'",
                 details=(f"limits are {', '.join(LIMITS)}", *did_you_mean(word, LIMITS)),
-                fix=(typed("--limit", f"tensor={given[word]}"),),
+                fix=(typed("--limit", f"tensor={amounts[word]}"),),
             )
-    return replace(limits or Limits(), **{name: amount for word, amount in given.items() for name in LIMITS[word]})
+    return replace(limits or Limits(), **{name: amount for word, amount in amounts.items() for name in LIMITS[word]})
 
 
 def raised(word: str, needed: int) -> str:

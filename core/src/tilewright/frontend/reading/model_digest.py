@@ -30,10 +30,10 @@ def model_digest(model: Path | bytes) -> str:
             where=str(model),
             fix=("name the model that the state was saved of: the report says which file it is",),
         ) from error
-    found = sha256(data)
+    combined = sha256(data)
     for digest in _digests_beside(model, data):
-        found.update(digest)
-    return found.hexdigest()
+        combined.update(digest)
+    return combined.hexdigest()
 
 
 def files_beside(model: Path) -> tuple[Path, ...]:
@@ -70,7 +70,7 @@ def _entries_by_location(data: bytes) -> dict[str, Entries]:
     from tilewright.frontend.reading.reader import parse
 
     try:
-        found = [entries_of(tensor) for tensor in external_tensors(parse(data, Limits()))]
+        tensors = [entries_of(tensor) for tensor in external_tensors(parse(data, Limits()))]
     except TilewrightError:
         return {}
-    return {dict(entries).get("location", ""): entries for entries in found}
+    return {dict(entries).get("location", ""): entries for entries in tensors}

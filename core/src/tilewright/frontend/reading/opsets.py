@@ -28,17 +28,17 @@ def opsets_of_model(proto: Any) -> Mapping[str, int]:
 
 def opsets_of(entries: Any, nodes: Any, where: str) -> Mapping[str, int]:
     """The same for the entries of a model or a local function, and its nodes."""
-    found: dict[str, set[int]] = {}
+    versions_of: dict[str, set[int]] = {}
     for entry in entries:
-        found.setdefault(own_domain(entry.domain), set()).add(entry.version)
+        versions_of.setdefault(own_domain(entry.domain), set()).add(entry.version)
     newest = newest_opset()
-    for version in found.get("", ()):
+    for version in versions_of.get("", ()):
         if not OLDEST_OPSET <= version <= newest:
             raise _opset_error(f"uses opset {version}; tilewright reads {OLDEST_OPSET} to {newest}", where)
-    for domain, versions in found.items():
+    for domain, versions in versions_of.items():
         if len(versions) > 1 and not _are_one(domain, versions, nodes):
             raise _opset_error(f"imports operator set {show(domain)} in two versions, and they differ", where)
-    return {domain: max(versions) for domain, versions in found.items()}
+    return {domain: max(versions) for domain, versions in versions_of.items()}
 
 
 def own_domain(domain: str) -> str:

@@ -94,16 +94,16 @@ def read_bytes(path: Path, limits: Limits) -> bytes:
 
 def _no_file(path: Path) -> TilewrightError:
     """What stands there instead of a file: a pipe or a device is not read, because it need not end."""
-    found, fix = "does not exist", "check the path"
+    reason, fix = "does not exist", "check the path"
     try:
         kind = S_IFMT(path.stat().st_mode)
-        found, fix = f"it is {_KINDS.get(kind, 'no file')}", fix if kind == S_IFDIR else _AS_FILE
+        reason, fix = f"it is {_KINDS.get(kind, 'no file')}", fix if kind == S_IFDIR else _AS_FILE
     except OSError as error:
         if path.is_symlink():
-            found = "its links lead in a circle" if error.errno == ELOOP else "its link leads to nothing"
+            reason = "its links lead in a circle" if error.errno == ELOOP else "its link leads to nothing"
         elif path == Path("-"):
-            found, fix = "it does not come from standard input", _AS_FILE
-    return model_error("TW1201", f"cannot read the model: {found}", fix=(fix,))
+            reason, fix = "it does not come from standard input", _AS_FILE
+    return model_error("TW1201", f"cannot read the model: {reason}", fix=(fix,))
 
 
 def read_model(data: bytes, limits: Limits) -> FileModel:
@@ -126,20 +126,20 @@ def read_attribute(proto: Any, limits: Limits) -> FileAttribute:
     return _Reader(limits).attribute(proto, "default", 1)
 
 
-def over_limit(what: str, found: int, unit: str, limit: int, where: str = "", word: str = "") -> TilewrightError:
+def over_limit(what: str, count: int, unit: str, limit: int, where: str = "", word: str = "") -> TilewrightError:
     """A file asks for more than `Limits` allows; `word` is what `--limit` calls that, where it can be raised."""
     return model_error(
         "TW1203",
-        f"{what} {found:,} {unit}, more than the limit of {limit:,}",
+        f"{what} {count:,} {unit}, more than the limit of {limit:,}",
         where=where,
-        fix=(*([raised(word, found)] if word else ()), "export a smaller model"),
+        fix=(*([raised(word, count)] if word else ()), "export a smaller model"),
     )
 
 
-def too_many_nodes(what: str, found: int, most: int) -> TilewrightError:
+def too_many_nodes(what: str, count: int, most: int) -> TilewrightError:
     """A file has more nodes than `Limits` allows. They are not counted to the end: twice as many may do."""
-    error = over_limit(what, found, "nodes or more", most)
-    return with_fix(error, (raised("nodes", 2 * found), *error.fix))
+    error = over_limit(what, count, "nodes or more", most)
+    return with_fix(error, (raised("nodes", 2 * count), *error.fix))
 
 
 def corrupt(reason: str) -> TilewrightError:
@@ -173,11 +173,11 @@ def parse(data: bytes, limits: Limits) -> Any:
 def _check_size(data: bytes, description: Any, limits: Limits) -> None:
     """Refuse what would take much more memory once it is parsed than it does as a file."""
     most = _PARTS_PER_NODE * limits.nodes
-    found = wire_size(data, description, most, limits.constant_bytes)
-    if found.number_bytes > limits.constant_bytes:
-        raise over_limit("its numbers take", found.number_bytes, "bytes", limits.constant_bytes, word="constants")
-    if found.parts > most:
-        error = over_limit("the file has", found.parts, "fields or more", most)
+    size = wire_size(data, description, most, limits.constant_bytes)
+    if size.number_bytes > limits.constant_bytes:
+        raise over_limit("its numbers take", size.number_bytes, "bytes", limits.constant_bytes, word="constants")
+    if size.parts > most:
+        error = over_limit("the file has", size.parts, "fields or more", most)
         raise with_fix(error, (raised("nodes", 2 * limits.nodes), *error.fix))
 
 
@@ -231,8 +231,8 @@ class _Reader:
             raise over_limit("graphs are nested", depth, "deep", self.limits.nesting)
         self.initializers += len(proto.initializer)
         if self.initializers > self.limits.initializers:
-            found, most = self.initializers, self.limits.initializers
-            raise over_limit("the file has", found, "initialisers", most, word="initializers")
+            count, most = self.initializers, self.limits.initializers
+            raise over_limit("the file has", count, "initialisers", most, word="initializers")
         if proto.sparse_initializer:
             raise model_error(
                 "TW1217", "sparse initialisers are not supported", fix=("export the model with dense weights",)

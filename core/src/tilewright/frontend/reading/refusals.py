@@ -56,23 +56,20 @@ def refusal_error(refused: Sequence[RefusedAt], total: int) -> TilewrightError:
         where=f"node {show(refused[0].node)}",
         details=tuple(details),
         fix=(
-            *_of_dynamic_quantisation(refused),
-            *_of_scikit_learn(refused),
+            *_other_exports(refused),
             typed("tilewright", "ops", gives="what is supported"),
             typed("tilewright", "explain", "TW2101", gives="how a plugin adds an operator, and other ways out"),
         ),
     )
 
 
-def _of_dynamic_quantisation(refused: Sequence[RefusedAt]) -> Iterator[str]:
-    """What to do instead, where scales are only found while the network runs."""
+def _other_exports(refused: Sequence[RefusedAt]) -> Iterator[str]:
+    """What to do instead, where scales are only found while the network runs, and where operators are those of
+    skl2onnx: many have a form in ONNX's own.
+    """
     if any(item.signature.rpartition(":")[2].startswith(_QUANTISED_LATE) for item in refused):
         gives = "quantises the float network with samples; this one has scales of `quantize_dynamic`"
         yield typed("tilewright", "quantize", "--help", gives=gives)
-
-
-def _of_scikit_learn(refused: Sequence[RefusedAt]) -> Iterator[str]:
-    """What to do instead, where operators are those of skl2onnx: many have a form in ONNX's own."""
     learnt = [item.signature for item in refused if item.signature.startswith("ai.onnx.ml:")]
     if learnt:
         never = any("Ensemble" in name or "SVM" in name for name in learnt)

@@ -31,11 +31,6 @@ _BOOL = 9
 _AGAIN = "the file is damaged or hand-made: export the model again"
 
 
-def is_known(data_type: int) -> bool:
-    """Whether tilewright holds the ONNX element type."""
-    return data_type in ELEMENT_TYPES
-
-
 def is_four_bits(data_type: int) -> bool:
     """Whether two elements of the ONNX type share a byte: they are only held as numbers of 8 bits, see `to_array`."""
     return data_type in _FOUR_BITS
@@ -124,10 +119,10 @@ def _narrow(values: Array, dtype: np.dtype[np.generic], where: str) -> Array:
     return narrow
 
 
-def _wrong_count(found: str, needed: str, tensor: FileTensor, where: str) -> TilewrightError:
+def _wrong_count(stored: str, needed: str, tensor: FileTensor, where: str) -> TilewrightError:
     return model_error(
         "TW1211",
-        f"a tensor holds {found}; {type_name(tensor.data_type)} {_shape_text(tensor.dims)} needs {needed}",
+        f"a tensor holds {stored}; {type_name(tensor.data_type)} {_shape_text(tensor.dims)} needs {needed}",
         where=where,
         fix=(_AGAIN,),
     )
@@ -153,13 +148,8 @@ def not_finite(arrays: dict[str, Array]) -> tuple[Diagnostic, ...]:
     )
 
 
-def unknown_attributes(node: FileNode, known: Mapping[str, str]) -> list[str]:
-    """Names of attributes that the signature does not have."""
-    return [attribute.name for attribute in node.attributes if attribute.name not in known]
-
-
 def typed_attributes(
-    node: FileNode, known: Mapping[str, str], decode: Callable[[FileTensor], Array], where: str
+    node: FileNode, known: Mapping[str, str], decode: Callable[[FileTensor, str], Array], where: str
 ) -> dict[str, object]:
     """Every attribute as int, float, str, tuple or array. Raises TW1213 when a type is not the declared one."""
     values: dict[str, object] = {}
@@ -173,12 +163,12 @@ def typed_attributes(
     return values
 
 
-def _plain(attribute: FileAttribute, decode: Callable[[FileTensor], Array], where: str) -> object:
+def _plain(attribute: FileAttribute, decode: Callable[[FileTensor, str], Array], where: str) -> object:
     value = attribute.value
     if isinstance(value, bytes):
         return _text(value, attribute.name, where)
     if isinstance(value, FileTensor):
-        return decode(value)
+        return decode(value, where)
     if attribute.kind == "STRINGS" and isinstance(value, tuple):
         return tuple(_text(item, attribute.name, where) for item in value)
     if value is None or attribute.reference:

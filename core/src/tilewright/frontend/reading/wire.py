@@ -42,18 +42,14 @@ def damage(data: bytes) -> str:
     for (start, magic), reason in _OTHER_FORMATS.items():
         if data[start : start + len(magic)] == magic:
             return reason
-    return _walk(data)
-
-
-def _walk(data: bytes) -> str:
     position = 0
     for _ in range(_FIELDS):
         if position >= len(data):
             break
-        found = _end(data, position)
-        if isinstance(found, str):
-            return found
-        position = found
+        end = _end(data, position)
+        if isinstance(end, str):
+            return end
+        position = end
     return ""
 
 
@@ -103,11 +99,13 @@ def wire_size(data: bytes, description: Any, most_parts: int, most_number_bytes:
 
     Bytes that are no protobuf end the count of the message that they are in: parsing them says more.
     """
-    size, fields_of = WireSize(), _Fields()
+    size, known = WireSize(), dict[str, dict[int, _Field]]()  # the fields of every message that was met
     waiting = [(0, len(data), description)]
     while waiting and size.parts <= most_parts and size.number_bytes <= most_number_bytes:
         position, end, message = waiting.pop()
-        fields = fields_of(message)
+        if message.full_name not in known:
+            known[message.full_name] = {field.number: _field(field) for field in message.fields}
+        fields = known[message.full_name]
         in_tensor = message.name == _TENSOR
         while position < end and size.parts <= most_parts:
             key, position = _varint(data, position)
@@ -124,8 +122,10 @@ def wire_size(data: bytes, description: Any, most_parts: int, most_number_bytes:
                 size.parts += _MESSAGE_PARTS - 1
                 waiting.append((start, position, field.message))
             elif field.item_bytes:
-                numbers = length // field.item_bytes if field.fixed else _numbers(data, start, length)
-                size.number_bytes += numbers * (field.item_bytes if in_tensor else _OBJECT_BYTES)
+                count = length // field.item_bytes
+                if not field.fixed:  # each number ends with a byte below 128
+                    count = int(np.count_nonzero(np.frombuffer(data, np.uint8, length, start) < 0x80))
+                size.number_bytes += count * (field.item_bytes if in_tensor else _OBJECT_BYTES)
     return size
 
 
@@ -144,30 +144,12 @@ class _Field:
 _UNKNOWN = _Field()
 
 
-class _Fields:
-    """The fields of every message that was met, by their numbers."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, dict[int, _Field]] = {}
-
-    def __call__(self, message: Any) -> dict[int, _Field]:
-        found = self._known.get(message.full_name)
-        if found is None:
-            found = self._known[message.full_name] = {field.number: _field(field) for field in message.fields}
-        return found
-
-
 def _field(field: Any) -> _Field:
     if field.cpp_type in (field.CPPTYPE_STRING, field.CPPTYPE_MESSAGE):
         return _Field(message=field.message_type)
     wide = (field.CPPTYPE_INT64, field.CPPTYPE_UINT64, field.CPPTYPE_DOUBLE)
     fixed = (field.CPPTYPE_FLOAT, field.CPPTYPE_DOUBLE)
     return _Field(item_bytes=8 if field.cpp_type in wide else 4, fixed=field.cpp_type in fixed)
-
-
-def _numbers(data: bytes, start: int, length: int) -> int:
-    """How many numbers there are at most: each ends with a byte below 128."""
-    return int(np.count_nonzero(np.frombuffer(data, np.uint8, length, start) < 0x80))
 
 
 def _varint(data: bytes, position: int) -> tuple[int, int]:

@@ -23,14 +23,10 @@ _COPY = "Reshape"
 SIZE_CAP_BYTES = 16 << 20  # a larger result stays: a few bytes of model must not become a huge blob
 
 
-def _fold_constants(graph: Graph, context: PassContext) -> PassResult:
-    return PassResult(graph=fold(graph, context, keep=("DequantizeLinear",)))
-
-
 FOLD_CONSTANTS = GraphPass(
     name="fold-constants",
     summary="compute nodes of constant inputs at compile time; weights quantised by nodes become integers",
-    apply=_fold_constants,
+    apply=lambda graph, context: PassResult(graph=fold(graph, context, keep=("DequantizeLinear",))),
     after=("dead-nodes",),
 )
 
@@ -51,14 +47,10 @@ def fold(graph: Graph, context: PassContext, keep: Collection[str] = ()) -> Grap
         arrays = tuple(known[name] if name else None for name in node.inputs)
         results = run_site(graph.site(node), arrays, context.operators)
         values = {name: np.asarray(array) for name, array in zip(node.outputs, results, strict=True)}
-        draft.replace(node, *(_copy(name, array, node, draft) for name, array in values.items() if _ends(graph, name)))
+        draft.replace(node, *(_copy(name, values[name], node, draft) for name in node.outputs if name in graph.outputs))
         known.update(values)
-        draft.constants.update({name: array.copy() for name, array in values.items() if not _ends(graph, name)})
+        draft.constants.update({name: array.copy() for name, array in values.items() if name not in graph.outputs})
     return draft.finish()
-
-
-def _ends(graph: Graph, name: str) -> bool:
-    return name in graph.outputs
 
 
 def _copy(output: str, array: Array, node: Node, draft: Draft) -> Node:
@@ -76,18 +68,14 @@ def _copy(output: str, array: Array, node: Node, draft: Draft) -> Node:
 def _foldable(graph: Graph, node: Node, known: Collection[str], keep: Collection[str]) -> bool:
     if node.op in keep or any(name not in known for name in node.inputs if name):
         return False
-    if node.op == _COPY and _ends(graph, node.outputs[0]):
+    if node.op == _COPY and node.outputs[0] in graph.outputs:
         return False  # it is the copy already
     return sum(graph.tensors[name].size_bytes for name in node.outputs) <= SIZE_CAP_BYTES
-
-
-def _fold_dequantised(graph: Graph, context: PassContext) -> PassResult:
-    return PassResult(graph=fold(graph, context))
 
 
 FOLD_DEQUANTISED = GraphPass(
     name="fold-dequantised",
     summary="dequantise at compile time the constants of operators that stay in float",
-    apply=_fold_dequantised,
+    apply=lambda graph, context: PassResult(graph=fold(graph, context)),
     after=("lower-quantised",),
 )

@@ -29,17 +29,15 @@ def _fuse_activations(graph: Graph, context: PassContext) -> PassResult:
     for clip in graph.nodes:
         source = clip.inputs[0] if clip.inputs else ""
         main = latest.get(source) or view.producer.get(source)
-        if main is None or clip.op != "Clip" or not _fusible(graph, main) or not view.read_once(source):
+        if main is None or clip.op != "Clip" or main.op not in (*FUSES_CLIP, "Clip") or not view.read_once(source):
+            continue
+        if graph.tensors[main.outputs[0]].dtype.computed_in is not DType.F32:
             continue
         fused = _with_limits(main, clip)
         latest[clip.outputs[0]] = fused
         draft.replace(clip)
         draft.replace(main, fused)
     return PassResult(graph=draft.finish())
-
-
-def _fusible(graph: Graph, main: Node) -> bool:
-    return main.op in (*FUSES_CLIP, "Clip") and graph.tensors[main.outputs[0]].dtype.computed_in is DType.F32
 
 
 def _with_limits(main: Node, clip: Node) -> Node:
@@ -66,7 +64,9 @@ def _fuse_sums(graph: Graph, context: PassContext) -> PassResult:
         for product, bias in (add.inputs, add.inputs[::-1]):
             matmul = view.producer.get(product)
             if matmul is not None and _fits_gemm(view, matmul, bias):
-                _fuse_sum(draft, matmul, add, bias)
+                draft.replace(matmul)
+                fused = replace(matmul, op="Gemm", inputs=(*matmul.inputs, bias), outputs=add.outputs)
+                draft.replace(add, replace(fused, origin=origins(matmul, add)))
                 break
     return PassResult(graph=draft.finish())
 
@@ -80,12 +80,6 @@ def _fits_gemm(view: GraphView, matmul: Node, bias: str) -> bool:
         return False
     fits_columns = view.graph.tensors[bias].shape in ((b[1],), (1, b[1]))
     return fits_columns and view.compile_time(matmul.inputs[1]) and view.compile_time(bias)
-
-
-def _fuse_sum(draft: Draft, matmul: Node, add: Node, bias: str) -> None:
-    gemm = replace(matmul, op="Gemm", inputs=(*matmul.inputs, bias), outputs=add.outputs, origin=origins(matmul, add))
-    draft.replace(matmul)
-    draft.replace(add, gemm)
 
 
 FUSE_MATMUL_ADD = GraphPass(

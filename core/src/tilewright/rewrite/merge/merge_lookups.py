@@ -71,12 +71,12 @@ def _limited(node: Node, low: int, high: int) -> Node | None:
     """An integer operator with narrower limits; None where it has none to narrow."""
     requant = node.attributes.get("requant")
     if isinstance(requant, Requant):
-        ends = min(max(requant.low, low), high), min(max(requant.high, low), high)
-        return with_attributes(node, {"requant": replace(requant, low=ends[0], high=ends[1])})
+        limits = min(max(requant.low, low), high), min(max(requant.high, low), high)
+        return with_attributes(node, {"requant": replace(requant, low=limits[0], high=limits[1])})
     if "low" not in node.attributes or "high" not in node.attributes:
         return None
-    ends = min(max(node.integer("low"), low), high), min(max(node.integer("high"), low), high)
-    return with_attributes(node, {"low": ends[0], "high": ends[1]})
+    limits = min(max(node.integer("low"), low), high), min(max(node.integer("high"), low), high)
+    return with_attributes(node, {"low": limits[0], "high": limits[1]})
 
 
 PASS = GraphPass(

@@ -41,16 +41,11 @@ def _permutation(graph: Graph, node: Node) -> tuple[int, ...]:
 
 
 def _moves_nothing(graph: Graph, node: Node) -> bool:
-    same = graph.tensors[node.inputs[0]].shape == graph.tensors[node.outputs[0]].shape
-    if node.op == "Reshape":
-        return same
-    return same and _keeps_order(graph, node)
-
-
-def _keeps_order(graph: Graph, node: Node) -> bool:
-    """Whether only axes of extent 1 change places, so that the elements stay in row-major order."""
+    """Whether elements stay in row-major order in the same shape: a Transpose of axes of extent 1 alone does that."""
     shape = graph.tensors[node.inputs[0]].shape
-    moved = [axis for axis in _permutation(graph, node) if shape[axis] != 1]
+    if shape != graph.tensors[node.outputs[0]].shape:
+        return False
+    moved = [axis for axis in _permutation(graph, node) if shape[axis] != 1] if node.op == "Transpose" else []
     return moved == sorted(moved)
 
 
@@ -79,7 +74,9 @@ def _sunk(graph: Graph) -> Graph:
         first = view.producer.get(chain[0].inputs[0]) if chain else None
         if first is None or first.op != "Transpose" or not view.read_once(first.outputs[0]):
             continue
-        if _undoes(graph, first, second) and not {node.name for node in chain} & draft.replacements.keys():
+        inner, outer = _permutation(graph, first), _permutation(graph, second)
+        undone = [inner[axis] for axis in outer] == list(range(len(inner)))
+        if undone and not {node.name for node in chain} & draft.replacements.keys():
             _pull_through(draft, first, chain, second)
     return draft.finish()
 
@@ -89,23 +86,18 @@ def _chain_above(view: GraphView, transpose: Node) -> list[Node]:
     chain: list[Node] = []
     value = transpose.inputs[0]
     node = view.producer.get(value)
-    while node is not None and view.read_once(value) and _treats_all_alike(view.graph, node):
+    while node is not None and view.read_once(value) and _is_uniform(view.graph, node):
         chain.insert(0, node)
         value = node.inputs[0]
         node = view.producer.get(value)
     return chain
 
 
-def _treats_all_alike(graph: Graph, node: Node) -> bool:
+def _is_uniform(graph: Graph, node: Node) -> bool:
     """Whether `node` does the same to every element of its one tensor, wherever it stands."""
     if node.op in ("DequantizeLinear", "QuantizeLinear"):
         return graph.tensors[node.inputs[1]].elements == 1
     return node.op in ("Clip", "QLookup")
-
-
-def _undoes(graph: Graph, first: Node, second: Node) -> bool:
-    inner, outer = _permutation(graph, first), _permutation(graph, second)
-    return [inner[axis] for axis in outer] == list(range(len(inner)))
 
 
 def _pull_through(draft: Draft, first: Node, chain: list[Node], second: Node) -> None:

@@ -56,8 +56,8 @@ class Affine:
 
     def limits(self, low: float, high: float) -> tuple[int, int]:
         """The stored values of a clip to [low, high]. Exact, because QuantizeLinear is monotone."""
-        ends = self.quantise(np.array([low, high], np.float32))
-        return int(ends[0]), int(ends[1])
+        stored = self.quantise(np.array([low, high], np.float32))
+        return int(stored[0]), int(stored[1])
 
     def exactly(self, real: float) -> int | None:
         """The stored value that dequantises to exactly `real`, or None."""

@@ -18,7 +18,6 @@ import numpy.typing as npt
 
 from tilewright.ir.graphs.graph import Attribute, Node
 from tilewright.ir.rounding import ceil_div
-from tilewright.ir.tensors.requant import Requant
 from tilewright.rewrite.qdq.island import Island, Lowered
 from tilewright.rewrite.qdq.weights import Weight, Work, bias_of, scale_ratio, weight_of
 
@@ -43,11 +42,11 @@ class _Phases:
     @property
     def after(self) -> tuple[int, ...]:
         """Padding after the input, so that the last output is reached."""
-        ends = (
+        needed = (  # inputs that the last output reaches
             ceil_div(low + extent, stride)
             for low, extent, stride in zip(self.before, self.outputs, self.strides, strict=True)
         )
-        return tuple(max(0, end - extent) for end, extent in zip(ends, self.inputs, strict=True))
+        return tuple(max(0, reached - extent) for reached, extent in zip(needed, self.inputs, strict=True))
 
     @property
     def positions(self) -> tuple[int, ...]:
@@ -93,13 +92,16 @@ def lower_conv_transpose(island: Island, main: Node, work: Work) -> Lowered:
             return bias
         inputs.append(work.bias(main, main.inputs[2], replace(bias, array=np.tile(bias.array, phases.count))))
         used.extend(bias.nodes)
+    if len(requant.scale) > 1:
+        requant = replace(requant, scale=requant.scale * phases.count)
+    repeats = phases.count if len(weight.zero_point) > 1 else 1
     zero_point = x.affine.zero_point[0]
     attributes = {
         **phases.attributes(),
         "x_zero_point": zero_point,
-        "w_zero_point": _repeated(weight.zero_point, phases),
+        "w_zero_point": weight.zero_point * repeats,
         "pad_value": zero_point,
-        "requant": _each_phase(requant, phases),
+        "requant": requant,
     }
     return _side_by_side(island, work, island.integer_node("QConv", tuple(inputs), attributes, *used), phases, channels)
 
@@ -116,26 +118,18 @@ def _phases(island: Island, main: Node) -> _Phases:
     )
 
 
-def _repeated(values: tuple[int, ...], phases: _Phases) -> tuple[int, ...]:
-    return values if len(values) == 1 else values * phases.count
-
-
-def _each_phase(requant: Requant, phases: _Phases) -> Requant:
-    return requant if len(requant.scale) == 1 else replace(requant, scale=requant.scale * phases.count)
-
-
 def _weights(weight: Weight, phases: _Phases) -> Array:
     """[phases * O, C, taps of a phase], the taps turned round; those that a phase lacks hold the zero point."""
-    given = np.swapaxes(weight.array, 0, 1)  # [O, C, taps]
-    zero = np.array(weight.zero_point, given.dtype).reshape(-1, *(1,) * (given.ndim - 1))
-    found = np.empty((phases.count, *given.shape[:2], *phases.kernel), given.dtype)
-    found[...] = zero
+    taps_last = np.swapaxes(weight.array, 0, 1)  # [O, C, taps]
+    zero = np.array(weight.zero_point, taps_last.dtype).reshape(-1, *(1,) * (taps_last.ndim - 1))
+    stacked = np.empty((phases.count, *taps_last.shape[:2], *phases.kernel), taps_last.dtype)
+    stacked[...] = zero
     for number, phase in enumerate(product(*(range(stride) for stride in phases.strides))):
         every = tuple(slice(first, None, stride) for first, stride in zip(phase, phases.strides, strict=True))
-        mine = given[(slice(None), slice(None), *every)]
-        ends = tuple(slice(taps - own, taps) for taps, own in zip(phases.kernel, mine.shape[2:], strict=True))
-        found[number][(slice(None), slice(None), *ends)] = np.flip(mine, tuple(range(2, mine.ndim)))
-    return found.reshape(-1, *found.shape[2:])
+        own_taps = taps_last[(slice(None), slice(None), *every)]
+        last = tuple(slice(taps - own, taps) for taps, own in zip(phases.kernel, own_taps.shape[2:], strict=True))
+        stacked[number][(slice(None), slice(None), *last)] = np.flip(own_taps, tuple(range(2, own_taps.ndim)))
+    return stacked.reshape(-1, *stacked.shape[2:])
 
 
 def _side_by_side(island: Island, work: Work, conv: Node, phases: _Phases, channels: int) -> tuple[Node, ...]:

@@ -78,7 +78,9 @@ class Island:
 
         It keeps the name of the ONNX operator it computes, unless that one is needed in float too.
         """
-        named = self.main if self.main is not None and self._alone() else self.quantize
+        values = (self.source, *(clip.outputs[0] for clip in self.clips))
+        alone = all(self.view.read_once(value) for value in values)
+        named = self.main if self.main is not None and alone else self.quantize
         around = (*used, *((self.main,) if self.main else ()), *self.clips, self.quantize)
         return Node(
             name=named.name,
@@ -93,11 +95,6 @@ class Island:
         """The attributes of `main` that its integer form has too: all but a fused clip."""
         attributes = dict(self.main.attributes) if self.main else {}
         return {name: value for name, value in attributes.items() if name not in ("clip_low", "clip_high")}
-
-    def _alone(self) -> bool:
-        """Whether nothing but the quantised result of `main` is used."""
-        steps = (self.source, *(clip.outputs[0] for clip in self.clips))
-        return all(self.view.read_once(value) for value in steps)
 
 
 def dequantised(view: GraphView, value: str) -> QuantisedSource | str:

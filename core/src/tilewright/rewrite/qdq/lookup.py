@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _BINARY: Mapping[str, Callable[[Doubles, Doubles], Doubles]] = MappingProxyType(
     {"Add": np.add, "Div": np.divide, "Max": np.maximum, "Min": np.minimum, "Mul": np.multiply, "Sub": np.subtract}
 )
+_ELEMENTWISE = frozenset(("Clip", *_BINARY, *UNARY))
 _LONGEST = 64  # operators in one table: a guard against graphs made to be slow
 
 
@@ -83,7 +84,7 @@ def _region(island: Island) -> _Region | str:
         node = view.producer.get(value)
         if scalar is not None:
             constants[value] = scalar
-        elif node is not None and _is_elementwise(node) and len(order) < _LONGEST:
+        elif node is not None and node.op in _ELEMENTWISE and len(order) < _LONGEST:
             order.append(node)
             waiting.extend(node.inputs)
         else:
@@ -123,10 +124,6 @@ def _scalar(view: GraphView, value: str) -> float | None:
 def _stored_values(source: QuantisedSource) -> npt.NDArray[np.generic]:
     low, high = source.affine.dtype.limits
     return np.arange(low, high + 1).astype(source.affine.dtype.numpy)
-
-
-def _is_elementwise(node: Node) -> bool:
-    return node.op in _BINARY or node.op == "Clip" or node.op in UNARY
 
 
 def _computed(node: Node, arguments: Sequence[Doubles]) -> Doubles:

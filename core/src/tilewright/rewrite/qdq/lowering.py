@@ -8,7 +8,6 @@ The integer formula (docs/architecture.md, section 4) is the one that tilewright
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from tilewright.errors import Diagnostic
@@ -46,15 +45,7 @@ FAMILIES: Mapping[str, Callable[[Island, Node, Work], Lowered]] = MappingProxyTy
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """The graph after lowering, and what the user should know."""
-
-    graph: Graph
-    diagnostics: tuple[Diagnostic, ...]
-
-
-def lower_islands(graph: Graph) -> Outcome:
+def _lower_islands(graph: Graph, context: PassContext) -> PassResult:
     """Every island that has an integer form becomes integer; the others stay, each with a warning and the reason."""
     view = GraphView.of(graph)
     work = Work(draft=Draft(graph=graph))
@@ -75,8 +66,8 @@ def lower_islands(graph: Graph) -> Outcome:
         else:
             work.draft.replace(quantize, *((lowered,) if isinstance(lowered, Node) else lowered))
     lowered_graph = work.draft.finish()
-    warnings = _left_in_float(lowered_graph, reasons)
-    return Outcome(graph=lowered_graph, diagnostics=(*work.diagnostics, *warnings))
+    warnings = (*_left_in_float(lowered_graph, reasons), *unrecognised(lowered_graph))
+    return PassResult(graph=lowered_graph, diagnostics=(*work.diagnostics, *warnings))
 
 
 def _lower(island: Island, work: Work) -> Lowered:
@@ -157,14 +148,9 @@ def _unrecognised_warning(clip: Node) -> Diagnostic:
     )
 
 
-def _lower_quantised(graph: Graph, context: PassContext) -> PassResult:
-    outcome = lower_islands(graph)
-    return PassResult(graph=outcome.graph, diagnostics=(*outcome.diagnostics, *unrecognised(outcome.graph)))
-
-
 LOWER_QUANTISED = GraphPass(
     name="lower-quantised",
     summary="DequantizeLinear, operator, QuantizeLinear become one integer operator",
-    apply=_lower_quantised,
+    apply=_lower_islands,
     after=("move-quantisation",),
 )

@@ -33,7 +33,7 @@ class _Stored:
 
 
 def sink_dequantise(graph: Graph) -> Graph:
-    """Every moving operator whose inputs are all dequantised alike works on the stored values instead."""
+    """Every moving operator whose inputs have one scale and zero point works on the stored values instead."""
     draft = Draft(graph=graph)
     stored: dict[str, _Stored] = {}
     for node in graph.nodes:
@@ -80,25 +80,17 @@ def _stored_attributes(node: Node, affine: Affine) -> dict[str, Attribute] | Non
 
 
 def hoist_quantise(graph: Graph) -> Graph:
-    """Every moving operator that is read by one QuantizeLinear alone gets quantised inputs instead."""
+    """Every moving operator that is read by one QuantizeLinear alone gets quantised inputs instead, those above it too."""
     view = GraphView.of(graph)
     draft = Draft(graph=graph)
     for quantize in graph.nodes:
-        if quantize.op == "QuantizeLinear":
-            _hoist_chain(view, draft, quantize)
+        affine = read(graph, quantize) if quantize.op == "QuantizeLinear" else ""
+        if isinstance(affine, str) or not affine.whole or affine.dtype not in EIGHT_BITS:
+            continue
+        top = _movable(view, quantize.inputs[0])
+        if top is not None:
+            draft.replace(quantize, *_hoisted(view, draft, top, quantize, affine, quantize.outputs[0]))
     return draft.finish()
-
-
-def _hoist_chain(view: GraphView, draft: Draft, quantize: Node) -> None:
-    """Move one QuantizeLinear up, over as many moving operators as there are."""
-    affine = read(view.graph, quantize)
-    if isinstance(affine, str) or not affine.whole or affine.dtype not in EIGHT_BITS:
-        return
-    top = _movable(view, quantize.inputs[0])
-    if top is None:
-        return
-    nodes = _hoisted(view, draft, top, quantize, affine, quantize.outputs[0])
-    draft.replace(quantize, *nodes)
 
 
 def _movable(view: GraphView, value: str) -> Node | None:
@@ -109,27 +101,24 @@ def _movable(view: GraphView, value: str) -> Node | None:
     return node if view.graph.tensors[value].dtype is DType.F32 else None
 
 
-def _hoisted(view: GraphView, draft: Draft, mover: Node, quantize: Node, affine: Affine, output: str) -> Sequence[Node]:
-    """`mover` on stored values writing `output`, after whatever quantises its inputs."""
+def _hoisted(view: GraphView, draft: Draft, move: Node, quantize: Node, affine: Affine, output: str) -> Sequence[Node]:
+    """`move` on stored values writing `output`, after whatever quantises its inputs."""
     before: list[Node] = []
     stored: dict[str, str] = {}
-    for value in dict.fromkeys(name for name in mover.inputs if name):
+    for value in dict.fromkeys(name for name in move.inputs if name):
         stored[value] = draft.value(affine.dtype, view.graph.tensors[value].shape, f"{value}_stored")
-        next_mover = _movable(view, value)
-        if next_mover is not None:
-            before += _hoisted(view, draft, next_mover, quantize, affine, stored[value])
+        above = _movable(view, value)
+        if above is not None:
+            before += _hoisted(view, draft, above, quantize, affine, stored[value])
             continue
         name = draft.node_name(f"{quantize.name}_of_{value}")
         before.append(replace(quantize, name=name, inputs=(value, *quantize.inputs[1:]), outputs=(stored[value],)))
-    inputs = tuple(stored[name] if name else "" for name in mover.inputs)
-    integer = replace(mover, inputs=inputs, outputs=(output,), origin=origins(mover, quantize))
-    if mover.op == "Pad" and mover.attributes.get("mode", "constant") == "constant":
-        integer = with_attributes(integer, {"value": _quantised(affine, mover.number("value"))})
+    inputs = tuple(stored[name] if name else "" for name in move.inputs)
+    integer = replace(move, inputs=inputs, outputs=(output,), origin=origins(move, quantize))
+    if move.op == "Pad" and move.attributes.get("mode", "constant") == "constant":
+        padding = affine.quantise(np.array([move.number("value")], np.float32))
+        integer = with_attributes(integer, {"value": int(padding[0])})
     return [*before, integer]
-
-
-def _quantised(affine: Affine, real: float) -> int:
-    return int(affine.quantise(np.array([real], np.float32))[0])
 
 
 def dequantise_after_constants(graph: Graph) -> Graph:

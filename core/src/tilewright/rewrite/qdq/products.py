@@ -7,9 +7,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tilewright.ir.graphs.graph import Attribute, Node
-from tilewright.ir.tensors.requant import Requant
-from tilewright.rewrite.qdq.island import Island, Lowered, QuantisedSource
-from tilewright.rewrite.qdq.weights import Weight, Work, bias_of, scale_ratio, weight_of
+from tilewright.rewrite.qdq.island import Island, Lowered
+from tilewright.rewrite.qdq.weights import Work, bias_of, scale_ratio, weight_of
 
 
 def lower_gemm(island: Island, main: Node, work: Work) -> Lowered:
@@ -62,7 +61,11 @@ def _qgemm(island: Island, work: Work, main: Node, bias: str, transposed: bool, 
     requant = island.requant(scale_ratio(product, island.output))
     if isinstance(requant, str):
         return requant
-    inputs = [a.value, _matrix(work, weight, transposed)]
+    if transposed:
+        matrix = work.draft.constant(weight.array.T, f"{weight.node.inputs[0]}_transposed")
+    else:
+        matrix = weight.constant(work.draft)
+    inputs = [a.value, matrix]
     used = [a.node, weight.node, *((add,) if add else ())]
     if bias:
         stored = bias_of(island.view, bias, product, requant.scale, weight.array.shape[0 if transposed else 1])
@@ -70,18 +73,12 @@ def _qgemm(island: Island, work: Work, main: Node, bias: str, transposed: bool, 
             return stored
         inputs.append(work.bias(main, bias, stored))
         used.extend(stored.nodes)
-    return island.integer_node("QGemm", tuple(inputs), _attributes(a, weight, requant), *used)
-
-
-def _matrix(work: Work, weight: Weight, transposed: bool) -> str:
-    """B[K, N] as a constant."""
-    if transposed:
-        return work.draft.constant(weight.array.T, f"{weight.node.inputs[0]}_transposed")
-    return weight.constant(work.draft)
-
-
-def _attributes(a: QuantisedSource, weight: Weight, requant: Requant) -> dict[str, Attribute]:
-    return {"a_zero_point": a.affine.zero_point[0], "b_zero_point": weight.zero_point, "requant": requant}
+    attributes: dict[str, Attribute] = {
+        "a_zero_point": a.affine.zero_point[0],
+        "b_zero_point": weight.zero_point,
+        "requant": requant,
+    }
+    return island.integer_node("QGemm", tuple(inputs), attributes, *used)
 
 
 def _qmatmul(island: Island, main: Node) -> Lowered:

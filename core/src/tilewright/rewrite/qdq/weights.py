@@ -90,10 +90,10 @@ def bias_of(view: GraphView, value: str, product: Floats, ratio: tuple[float, ..
     elements = view.graph.tensors[value].elements
     if elements not in (1, channels):
         return f"the bias {value!r} has {elements} elements for {channels} channels"
-    found = _real_bias(view, value, product)
-    if isinstance(found, str):
-        return found
-    exact, real, nodes = found
+    stored = _real_bias(view, value, product)
+    if isinstance(stored, str):
+        return stored
+    exact, real, nodes = stored
     if exact is not None:
         return Bias(array=_spread(exact, channels), nodes=nodes, moved=0.0)
     with np.errstate(all="ignore"):

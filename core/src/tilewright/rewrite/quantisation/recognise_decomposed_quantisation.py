@@ -11,6 +11,7 @@ tie than a quotient by s: there, and nowhere else, a result is one step off. Sou
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,17 +42,17 @@ def _apply(graph: Graph, context: PassContext) -> PassResult:
 def _quantising(view: GraphView, draft: Draft, cast: Node) -> None:
     """Put a QuantizeLinear where `cast` is, when what stands before it quantises."""
     dtype = view.graph.tensors[cast.outputs[0]].dtype
-    clip = _before(view, cast, "Clip")
+    clip = _producer(view, cast.inputs[0], "Clip")
     if clip is None or (clip.number("min", -np.inf), clip.number("max", np.inf)) != dtype.limits:
         return
-    shift = _before(view, clip, "Add")
+    shift = _producer(view, clip.inputs[0], "Add")
     value, zero = _shift(view, shift) if shift else (clip.inputs[0], 0)
     rounding = view.producer.get(value)
     scaled = view.producer.get(rounding.inputs[0]) if rounding is not None and rounding.op == "Round" else None
-    found = _scaled(view, scaled) if scaled else None
-    if rounding is None or scaled is None or found is None or zero is None:
+    scaled_value = _scaled(view, scaled) if scaled else None
+    if rounding is None or scaled is None or scaled_value is None or zero is None:
         return
-    source, scale = found
+    source, scale = scaled_value
     nodes = tuple(node for node in (scaled, rounding, shift, clip, cast) if node is not None)
     _put(view, draft, cast, nodes, "QuantizeLinear", source, (_as_dequantised(view, cast, scale), zero, dtype))
 
@@ -104,10 +105,6 @@ def _producer(view: GraphView, value: str, op: str) -> Node | None:
     return node if node is not None and node.op == op else None
 
 
-def _before(view: GraphView, node: Node, op: str) -> Node | None:
-    return _producer(view, node.inputs[0], op)
-
-
 def _shift(view: GraphView, node: Node) -> tuple[str, int | None]:
     """What a zero point is added to or taken from, and that zero point; None where it is no whole number."""
     orders = (node.inputs,) if node.op == "Sub" else (node.inputs, node.inputs[::-1])
@@ -133,16 +130,15 @@ def _as_dequantised(view: GraphView, cast: Node, scale: Array) -> Array:
     """The scale that dequantises the result again, where that is the same but for the rounding of its inverse."""
     readers = view.consumers[cast.outputs[0]]
     for op in ("Cast", "Sub"):
-        readers = [after for one in readers for after in (view.consumers[one.outputs[0]] if one.op == op else (one,))]
-    for name in (name for one in readers if one.op == "Mul" for name in one.inputs):
+        behind = (view.consumers[reader.outputs[0]] if reader.op == op else [reader] for reader in readers)
+        readers = list(chain.from_iterable(behind))
+    for name in (name for reader in readers if reader.op == "Mul" for name in reader.inputs):
         other = view.graph.constants.get(name)
-        if other is not None and other.shape == scale.shape and np.allclose(_doubles(other), _doubles(scale), 1e-6, 0):
+        if other is None or other.shape != scale.shape:
+            continue
+        if np.allclose(np.asarray(other, np.float64), np.asarray(scale, np.float64), 1e-6, 0):
             return other
     return scale
-
-
-def _doubles(array: Array) -> npt.NDArray[np.float64]:
-    return np.asarray(array, np.float64)
 
 
 def _usable(scale: Array) -> bool:

@@ -65,8 +65,10 @@ def _chain(view: GraphView, last: Node) -> Chain | None:
     nodes = [last]
     value, removed = _shifted(view, value, "Sub", nodes)
     clip = _step(view, value, "Clip", nodes)
-    low, high = _limits(clip) if clip is not None else (-math.inf, math.inf)
-    if clip is None or not (low.is_integer() and high.is_integer()):
+    if clip is None:
+        return None
+    low, high = clip.number("min", -math.inf), clip.number("max", math.inf)
+    if not (low.is_integer() and high.is_integer()):
         return None
     value, added = _shifted(view, clip.inputs[0], "Add", nodes)
     rounding = _step(view, value, "Round", nodes)
@@ -93,10 +95,6 @@ def _chain(view: GraphView, last: Node) -> Chain | None:
     )
 
 
-def _limits(clip: Node) -> tuple[float, float]:
-    return clip.number("min", -math.inf), clip.number("max", math.inf)
-
-
 def _step(view: GraphView, value: str, op: str, nodes: list[Node]) -> Node | None:
     node = view.producer.get(value)
     if node is None or node.op != op or not view.read_once(value):
@@ -121,10 +119,10 @@ def _with_constant(view: GraphView, node: Node | None, op: str) -> tuple[str, Ar
 def _shifted(view: GraphView, value: str, op: str, nodes: list[Node]) -> tuple[str, int]:
     """What stands before an optional Add or Sub of a whole number, and that number; 0 where there is none."""
     node = view.producer.get(value)
-    found = _with_constant(view, node, op)
-    if node is None or found is None or not view.read_once(value):
+    operands = _with_constant(view, node, op)
+    if node is None or operands is None or not view.read_once(value):
         return value, 0
-    other, constant = found
+    other, constant = operands
     if constant.size != 1 or not float(constant.reshape(-1)[0]).is_integer():
         return value, 0
     nodes.append(node)

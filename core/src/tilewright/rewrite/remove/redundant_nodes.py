@@ -13,14 +13,10 @@ from tilewright.rewrite.edit import Draft, without_dead
 _SMALL_ELEMENTS = 64  # constants up to here are compared by content: scales and zero points, often stored many times
 
 
-def _drop_dead(graph: Graph, context: PassContext) -> PassResult:
-    return PassResult(graph=without_dead(graph))
-
-
 DEAD_NODES = GraphPass(
     name="dead-nodes",
     summary="drop nodes and values that no output depends on",
-    apply=_drop_dead,
+    apply=lambda graph, context: PassResult(graph=without_dead(graph)),
 )
 
 
@@ -29,17 +25,12 @@ def _merge_duplicates(graph: Graph, context: PassContext) -> PassResult:
     same: dict[str, str] = {}  # value -> the equal value that stays
     first: dict[Hashable, Node] = {}
     for node in graph.nodes:
-        key = _key(graph, node, same)
-        earlier = first.setdefault(key, node)
+        inputs = tuple(_value_key(graph, same.get(name, name)) for name in node.inputs)
+        earlier = first.setdefault((node.op, inputs, tuple(node.attributes.items())), node)
         if earlier is node or len(node.outputs) != 1 or not draft.bypass(node, earlier.outputs[0]):
             continue
         same[node.outputs[0]] = earlier.outputs[0]
     return PassResult(graph=draft.finish())
-
-
-def _key(graph: Graph, node: Node, same: dict[str, str]) -> Hashable:
-    inputs = tuple(_value_key(graph, same.get(name, name)) for name in node.inputs)
-    return node.op, inputs, tuple(node.attributes.items())
 
 
 def _value_key(graph: Graph, name: str) -> Hashable:

@@ -87,16 +87,11 @@ def _narrowed_weights(draft: Draft, node: Node, masks: Masks) -> Node:
         if group > 1:
             attributes["group"] = int(output.reshape(group, -1).any(axis=1).sum())
         if len(inputs) > 2 and inputs[2]:
-            inputs[2] = _narrowed_bias(draft, inputs[2], output)
+            bias = draft.graph.constants[inputs[2]]
+            if bias.ndim and bias.shape[-1] == output.size:  # otherwise it is one element for all channels
+                inputs[2] = draft.constant(bias.compress(output, axis=-1), f"{inputs[2]}_live")
     inputs[1] = draft.constant(weight, f"{node.inputs[1]}_live")
     return replace(node, inputs=tuple(inputs), attributes=attributes)
-
-
-def _narrowed_bias(draft: Draft, name: str, output: Mask) -> str:
-    bias = draft.graph.constants[name]
-    if not bias.ndim or bias.shape[-1] != output.size:
-        return name  # one element for all channels
-    return draft.constant(bias.compress(output, axis=-1), f"{name}_live")
 
 
 def _per_channel(value: Attribute, output: Mask) -> Attribute:
