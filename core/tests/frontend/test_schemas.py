@@ -57,7 +57,7 @@ def test_a_line_is_read():
     rules = {rule.name: rule for rule in rules_of("Pad", 21)}
     assert rules["pads"] == Rule(name="pads", kind="rank", text="pads rank 1", limit=1)
     assert rules["constant_value"].kind == "scalar"
-    assert rules["mode"].words == ("constant", "reflect", "edge", "wrap")
+    assert rules["mode"].choices == ("constant", "reflect", "edge", "wrap")
     assert rules_of("Relu", 14) == ()
     (height, *_) = rules_of("Upsample", 6)
     assert (height.kind, height.sign, height.limit, height.demand) == ("value", ">", 0, "> 0")

@@ -1,5 +1,5 @@
-"""Knows how what a runner returned is judged: every step against its reference on the inputs that the program itself
-had. Does not know how anything was run, nor what is expected of outputs.
+"""Knows how the values that a runner returned are judged: every step against its reference on the inputs that the
+program itself had. Does not know how anything was run, nor what is expected of outputs.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
-        """The verdict in one word."""
+        """Whether the validation passes."""
         outputs = (*(output.within for output in self.outputs), *(drift.within for drift in self.drift))
         return all(step.exact for step in self.steps) and all(outputs)
 
@@ -115,9 +115,9 @@ def judge_run(
 ) -> JudgedRun:
     """Feed every step's reference with the very values that the run computed, and compare what it wrote.
 
-    A value that never exists whole, in tiles of a group, is what the reference says; what its own error may do to the
-    steps that read it is allowed them. One that was seen row by row is judged as any other, but for rows that nobody
-    reads, which are not computed (masked).
+    A value that never exists whole, in tiles of a group, is the reference's; the error that it may have is allowed to
+    the steps that read it. A value that was seen row by row is judged as any other, but for rows that nobody reads,
+    which are not computed (masked).
     """
     worst: dict[str, StepVerdict] = {}
     outputs: list[Mapping[str, Array]] = []
@@ -145,7 +145,7 @@ def judge_run(
 
 
 def _completed(computed: Array, reference: Array) -> Array:
-    """What was computed; where it was not, because nobody reads that, what it would be."""
+    """The computed values; the reference's in rows that no step reads, which were not computed."""
     import numpy as np
 
     if not isinstance(computed, np.ma.MaskedArray):
@@ -218,7 +218,7 @@ def _judge_step(
 
 
 def difference(computed: Array, expected: Array) -> npt.NDArray[np.float64]:
-    """|one - other|: 0 where both are the same NaN or infinity, the largest double where only one of them is."""
+    """|computed - expected|: 0 where both are the same NaN or infinity, the largest double where only one is."""
     import numpy as np
 
     left, right = np.asarray(computed, np.float64), np.asarray(expected, np.float64)

@@ -28,7 +28,7 @@ from tilewright.frontend.reading.file_model import FileGraph, FileModel, FileVal
 from tilewright.frontend.reading.import_options import ImportOptions
 from tilewright.frontend.reading.names import UniqueNames, show
 from tilewright.frontend.reading.opsets import newer_form
-from tilewright.frontend.reading.reader import read_bytes, read_model, told_of
+from tilewright.frontend.reading.reader import model_in_errors, read_bytes, read_model
 from tilewright.frontend.reading.refusals import refusal_error
 from tilewright.frontend.reading.sorting import check_unique
 from tilewright.frontend.reading.values import not_finite
@@ -47,7 +47,7 @@ _CORE = (structural, composed, einsum, masks, places, quantised, spectra)  # sig
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """What was read: the graph in normal form, and what the user should know about the file."""
+    """The graph in normal form, and the notes and warnings about its file."""
 
     graph: Graph
     diagnostics: tuple[Diagnostic, ...]
@@ -67,14 +67,14 @@ def load(
     that cannot be taken, 2 for a `--dim` that fits nothing.
     """
     chosen = options or ImportOptions()
-    with told_of(source):
+    with model_in_errors(source):
         data = read_bytes(source, chosen.limits) if isinstance(source, Path) else source
         file = source if isinstance(source, Path) else None
         return _imported(read_model(data, chosen.limits), file, chosen, operators or {})
 
 
 def import_table(operators: Mapping[str, Operator]) -> ImportTable:
-    """Every signature that is read: those of the vocabulary and the front end's own."""
+    """Every signature that the front end knows: the vocabulary's and its own."""
     imports = (each for operator in operators.values() for each in operator.imports)
     known = (*imports, *(each for module in _CORE for each in module.IMPORTS))
     return ImportTable.of(known, structural.CONSTANT_ONLY, legacy.IMPORTS)
@@ -96,7 +96,7 @@ def _imported(
 
 
 def _fed(graph: FileGraph) -> list[FileValue]:
-    """The inputs that are no constants: one with an initialiser of its name is, as before IR 4."""
+    """The inputs without constants. Before IR 4 an input with an initialiser of its name is a constant."""
     constants = {tensor.name for tensor in graph.initializers}
     return [value for value in graph.inputs if value.name not in constants]
 
@@ -104,7 +104,7 @@ def _fed(graph: FileGraph) -> list[FileValue]:
 def _with_dims(
     model: FileModel, file: Path | None, options: ImportOptions, operators: Mapping[str, Operator]
 ) -> Imported:
-    """Every dimension of the inputs that has a number to be had is in `options`."""
+    """Import the model; `options` has a number for every dimension whose number is known."""
     graph = model.graph
     builder = GraphBuilder(
         operators, options.limits, UniqueNames(_values(graph)), UniqueNames(node.name for node in graph.nodes)
@@ -140,7 +140,7 @@ def _values(graph: FileGraph) -> Iterable[str]:
 def _start(
     graph: FileGraph, builder: GraphBuilder, importer: NodeImporter, options: ImportOptions
 ) -> tuple[Scope, tuple[Tensor, ...], dict[str, Array]]:
-    """Inputs, constants, and what was bound."""
+    """The scope with inputs and constants, the inputs that are left, and the arrays of bound inputs."""
     check_unique((value.name for value in graph.inputs), "input")
     check_unique((value.name for value in graph.outputs), "output")
     check_unique((tensor.name for tensor in graph.initializers), "initialiser")

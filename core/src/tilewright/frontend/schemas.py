@@ -9,7 +9,7 @@ is NAME and what must hold of it; it is left out where a version has neither an 
     NAME scalar          it has one element, and at most one axis
     NAME extents >= N    every axis has at least N elements
     NAME >= N            so has every element of the attribute, or of the input where it is constant; also `>` and `<=`
-    NAME in A B          it is one of these words
+    NAME in A B          it is one of these
 
 Source: the texts of ONNX's operator documentation.
 """
@@ -87,7 +87,7 @@ Upsample-9: X rank >= 1, scales rank 1, scales > 0, mode in nearest linear
 """ + "".join(f"Reduce{name}-1: axes rank 1, keepdims in 0 1, noop_with_empty_axes in 0 1\n" for name in _REDUCTIONS)
 _LINE = re.compile(r"(\w+)-(\d+):\s*(.*)")
 _RULE = re.compile(
-    r"(?P<name>\w+) (?:(?P<kind>scalar)|in (?P<words>.+)|"
+    r"(?P<name>\w+) (?:(?P<kind>scalar)|in (?P<choices>.+)|"
     r"(?P<bounded>rank|extents)? ?(?P<sign>>=|<=|>|)\s*(?P<limit>-?\d+))"
 )
 _LEFT_OUT = frozenset({("Resize", "roi"), ("Resize", "scales")})  # by exporters, and later by ONNX too
@@ -170,11 +170,11 @@ class Rule:
     """One demand on one input or attribute. `text` is how the table has it."""
 
     name: str
-    kind: str  # "scalar", "rank", "extents", "value" or "word"
+    kind: str  # "scalar", "rank", "extents", "value" or "choice"
     text: str
     sign: str = "="  # of "rank", "extents" and "value": "=", ">=", "<=" or ">"
     limit: int = 0
-    words: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
 
     @property
     def demand(self) -> str:
@@ -183,7 +183,7 @@ class Rule:
 
 
 def rules_of(op_type: str, version: int) -> tuple[Rule, ...]:
-    """What must hold of an operator of domain ai.onnx at a version of its set."""
+    """The rules of an operator of domain ai.onnx at a version of its set."""
     lines = rule_table().get(op_type, {})
     fitting = [since for since in lines if since <= version]
     return lines[max(fitting)] if fitting else ()
@@ -206,8 +206,8 @@ def _rule(text: str) -> Rule:
     parts = _RULE.fullmatch(text)
     if parts is None:
         raise ValueError(f"no rule: {text}")
-    if parts["words"]:
-        return Rule(name=parts["name"], kind="word", text=text, words=tuple(parts["words"].split()))
+    if parts["choices"]:
+        return Rule(name=parts["name"], kind="choice", text=text, choices=tuple(parts["choices"].split()))
     if parts["kind"]:
         return Rule(name=parts["name"], kind="scalar", text=text)
     kind = parts["bounded"] or "value"
@@ -232,7 +232,7 @@ class KnownInputs:
         return (_NAMES.get(description[0], description[0]), description[1]) if description else None
 
     def values(self, index: int) -> list[float] | None:
-        """The elements where they are known."""
+        """The elements of a constant input; None for another."""
         array = self._constant(self.node.inputs[index]) if self.node.inputs[index] else None
         return None if array is None or array.dtype.kind not in "iuf" else array.reshape(-1).tolist()
 
@@ -288,7 +288,7 @@ def _check_types(inputs: KnownInputs, schema: Schema) -> None:
 
 def _check_rule(rule: Rule, inputs: KnownInputs, schema: Schema) -> None:
     if rule.name in schema.attributes:
-        if rule.name in inputs.node.attributes and rule.kind in ("value", "word"):
+        if rule.name in inputs.node.attributes and rule.kind in ("value", "choice"):
             _check_attribute(rule, inputs.node.attributes[rule.name])
         return
     for index in range(len(inputs.node.inputs)):
@@ -298,8 +298,8 @@ def _check_rule(rule: Rule, inputs: KnownInputs, schema: Schema) -> None:
 
 def _check_attribute(rule: Rule, value: object) -> None:
     elements = value if isinstance(value, tuple) else (value,)
-    if rule.kind == "word":
-        good = all(str(each) in rule.words for each in elements)
+    if rule.kind == "choice":
+        good = all(str(each) in rule.choices for each in elements)
     else:
         good = all(isinstance(each, int | float) and _HOLDS[rule.sign](each, rule.limit) for each in elements)
     if not good:

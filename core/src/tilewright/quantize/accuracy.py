@@ -113,7 +113,7 @@ def _compare(name: str, before: Sequence[Array], after: Sequence[Array]) -> Outp
 
 
 def _apart(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """|one - other|: 0 where both are the same NaN or infinity, the largest double where only one of them is."""
+    """|first - second|: 0 where both are the same NaN or infinity, the largest double where only one of them is."""
     same = (first == second) | (np.isnan(first) & np.isnan(second))
     with np.errstate(invalid="ignore", over="ignore"):
         return np.where(same, 0.0, np.nan_to_num(np.abs(first - second), nan=LARGEST, posinf=LARGEST))

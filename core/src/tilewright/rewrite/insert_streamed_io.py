@@ -1,5 +1,5 @@
-"""Knows where rows enter and leave the graph: an Arrival behind an input, which all others read instead, and a
-Departure before an output. Does not know which inputs and outputs these are, nor which axis their rows are along.
+"""Knows where rows enter and leave the graph: an Arrival behind an input, whose output all nodes read instead, and
+a Departure before an output. Does not know which inputs and outputs these are, nor which axis their rows are along.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ def with_arrival(graph: Graph, name: str) -> Graph:
 
 
 def with_departure(graph: Graph, name: str) -> Graph:
-    """The graph with a Departure of output `name`: before Reshapes and Transposes that nothing else reads from, which
-    are other names for the bytes that the application takes. What else reads the output reads what departs.
+    """The graph with a Departure of output `name`: before Reshapes and Transposes whose inputs nothing else reads,
+    because these are other names for the bytes that the application takes. Other readers of the output read the value
+    that departs.
     """
     value = _moving(graph, name)
     leaving = fresh(f"{value}:leaving", graph.tensors)
@@ -61,7 +62,7 @@ def _with(graph: Graph, nodes: Sequence[Node], like: str, added: str) -> Graph:
 
 
 def _moved(graph: Graph, name: str) -> str:
-    """What the input becomes by moving alone, as long as nothing else reads it: first Reshapes, then Transposes."""
+    """The value that first Reshapes, then Transposes make of the input, as far as each value has one reader."""
     readers, value, transposed = graph.consumers(), name, False
     while len(readers[value]) == 1:
         (node,) = readers[value]
@@ -74,7 +75,7 @@ def _moved(graph: Graph, name: str) -> str:
 
 
 def _moving(graph: Graph, name: str) -> str:
-    """What the output comes from by Reshapes alone, or by Transposes alone, as long as nothing else reads it."""
+    """The value that the output is by Reshapes alone, or Transposes alone, as far as each value has one reader."""
     readers, makers, value = graph.consumers(), graph.producer(), name
     moves = makers[name].op if not readers[name] and makers[name].op in ("Reshape", "Transpose") else ""
     while makers[value].op == moves:

@@ -93,7 +93,7 @@ def _order_error(code: str, message: str, fix: str) -> TilewrightError:
 
 
 def _check(before: Graph, after: Graph, operators: Mapping[str, Operator], pass_name: str) -> None:
-    """Raise TW9021 naming the first lie of the pass."""
+    """Raise TW9021 with the first contradiction that the pass's graph holds."""
     lie = _interface_change(before, after)
     if lie is None:
         try:

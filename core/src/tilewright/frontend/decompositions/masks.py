@@ -30,7 +30,7 @@ def _trilu(node: OnnxNode, graph: Conversion) -> None:
 
 
 def _one_hot(node: OnnxNode, graph: Conversion) -> None:
-    """The second of `values` where a place is the index, counted from the end where it is negative; else the first."""
+    """The second of `values` at the index, which counts from the end where it is negative; the first elsewhere."""
     indices, _, values = node.inputs
     depth = int(graph.need_constant(node, 1).reshape(-1)[0])
     shape, axis = graph.tensor(indices).shape, node.integer("axis", -1)
@@ -67,7 +67,7 @@ def _need_floats(node: OnnxNode, graph: Conversion) -> None:
 
 
 def _is_nan(node: OnnxNode, graph: Conversion) -> None:
-    """What does not equal itself."""
+    """An element is NaN where it does not equal itself."""
     _need_floats(node, graph)
     same = graph.emit(node, "Equal", (node.inputs[0], node.inputs[0]), hint="same")
     graph.emit(node, "Not", (same,), node.outputs)

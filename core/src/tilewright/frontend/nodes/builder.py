@@ -46,7 +46,7 @@ class GraphBuilder:
         self._evaluation_bytes = limits.fold_total_bytes  # left
 
     def tensor(self, name: str) -> Tensor:
-        """Type of a value; refuses types that are not held."""
+        """Type of a value. RefusedNode for a type that tilewright does not hold."""
         if not name:
             raise InvalidNode("an input that must be there is absent")
         if name in self.foreign:
@@ -172,7 +172,7 @@ class GraphBuilder:
         return {output: moved.get(source, source) for output, source in outputs.items()}
 
     def _copy(self, source: str, output: str) -> None:
-        """A node that makes `output` a value of its own: an input or a constant handed straight on."""
+        """A node that makes `output` a value of its own, where it is an input or a constant."""
         shape = self.tensor(source).shape
         node = Node(
             name=self.node_names.take(f"{output}/copy"),

@@ -48,7 +48,7 @@ class ImportTable:
     def of(
         cls, imports: Iterable[Import], constant_only: Iterable[Import], older: Iterable[Import] = ()
     ) -> ImportTable:
-        """A table of all signatures; of the `older` ones those that no other has."""
+        """A table of all signatures; of the `older` ones only those that no other replaces."""
         known = _grouped(imports)
         taken = {(each.op_type, each.since) for group in known.values() for each in group if not each.domain}
         missing = [
@@ -93,7 +93,7 @@ def _grouped(imports: Iterable[Import]) -> Mapping[tuple[str, str], tuple[Import
 
 
 class NodeImporter:
-    """The `Conversion` that import functions are given, and the one who calls them. One per import."""
+    """The `Conversion` of import functions, and the caller of these functions. One per import."""
 
     def __init__(self, table: ImportTable, builder: GraphBuilder, files: ExternalFiles, limits: Limits) -> None:
         self._table = table
@@ -149,7 +149,7 @@ class NodeImporter:
         return self._table.has(node.domain, node.op_type)
 
     def check(self, node: FileNode) -> None:
-        """Raise RefusedNode for what can be refused without the node's inputs: operator and attributes."""
+        """Raise RefusedNode for an operator or attributes that can be refused without the node's inputs."""
         signature = self._found(node)
         unknown = [attribute.name for attribute in node.attributes if attribute.name not in signature.attributes]
         if unknown:
@@ -169,7 +169,7 @@ class NodeImporter:
                 self._packed[name] = tensor
 
     def _unpacked(self, inputs: Sequence[str]) -> tuple[str, ...]:
-        """The inputs of a node, with constants of 8 bits, each made once, in place of those of 4."""
+        """The inputs of a node; constants of 4 bits are replaced by constants of 8 bits, each made once."""
         for name in inputs:
             if (tensor := self._packed.pop(name, None)) is not None:
                 self._wide[name] = self._builder.names.take(f"{name}/8_bits")
@@ -192,7 +192,7 @@ class NodeImporter:
         if self._constant_bytes > self._limits.constant_bytes:
             limit_bytes = self._limits.constant_bytes
             size_bytes = self._constant_bytes
-            raise over_limit("the constants have", size_bytes, "bytes or more", limit_bytes, where, word="constants")
+            raise over_limit("the constants have", size_bytes, "bytes or more", limit_bytes, where, name="constants")
         return array
 
     def _convert(self, node: OnnxNode, signature: Import) -> None:

@@ -28,7 +28,7 @@ from tilewright.ir.tensors.element_types import ELEMENT_TYPES
 
 
 def function_key(node: FileNode) -> FunctionKey:
-    """What a call is resolved by."""
+    """Domain, name and overload, which select the function of a call."""
     return node.domain, node.op_type, node.overload
 
 
@@ -98,7 +98,7 @@ def _recursion(functions: list[FileFunction]) -> TilewrightError:
 
 
 def body_of(call: FileNode, function: FileFunction) -> tuple[FileNode, ...]:
-    """The function's nodes with the attributes of `call` put in where they are referred to."""
+    """The function's nodes, the attributes of `call` in place of references to them."""
     arguments = {attribute.name: attribute for attribute in function.defaults}
     arguments.update((attribute.name, attribute) for attribute in call.attributes)
     return tuple(_bound(node, arguments) for node in function.nodes)
@@ -123,7 +123,7 @@ def _resolved(attribute: FileAttribute, arguments: Mapping[str, FileAttribute]) 
 
 
 def is_defined(node: FileNode) -> bool:
-    """Whether ONNX says by other operators what this one is. Raises RefusedNode for an attribute it does not have."""
+    """Whether ONNX defines the operator of the node by others. Raises RefusedNode for an attribute it does not have."""
     schema = _schema(node)
     if schema is None or not schema.all_function_opset_versions:
         return False
@@ -175,7 +175,7 @@ def _body(node: FileNode, schema: Any, inputs: Sequence[Tensor | None]) -> bytes
 
 
 def _chosen(versions: Sequence[int], version: int) -> int:
-    """The newest one that `version` may have; the oldest where all are newer: ONNX wrote some bodies afterwards."""
+    """The newest version up to `version`; the oldest where all are newer: ONNX wrote some bodies afterwards."""
     return max((each for each in versions if each <= version), default=min(versions))
 
 

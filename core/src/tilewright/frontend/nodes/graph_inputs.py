@@ -98,7 +98,7 @@ class Batch:
 
     @property
     def note(self) -> Diagnostic:
-        """What the user should know."""
+        """The note that the batch is taken to be 1."""
         return Diagnostic(
             code="TW1229",
             severity="note",
@@ -109,7 +109,7 @@ class Batch:
         )
 
     def named_in(self, error: TilewrightError) -> TilewrightError:
-        """An error about the model, which may come from that 1, with a line about it."""
+        """An error about the model, with a line about the batch of 1, which may be the cause."""
         if error.exit_code is not Exit.MODEL:
             return error
         taken = f"{show(self.symbol)}, the first dimension of the inputs, is taken to be 1: {self._otherwise}"
@@ -139,7 +139,7 @@ def assumed_batch(inputs: Sequence[FileValue], dims: Mapping[str, int]) -> Batch
 
 
 def dims_of_weights(graph: FileGraph) -> dict[str, int]:
-    """Symbol -> extent, for symbols of the graph's inputs that meet weights of constant shape."""
+    """Symbol -> extent, for symbols of graph inputs that must equal an extent of a weight."""
     known: dict[str, Dims] = {
         value.name: tuple(
             dim if isinstance(dim, int) else symbol_of(value, axis) for axis, dim in enumerate(value.dims)

@@ -46,7 +46,7 @@ _TYPES = MappingProxyType(  # how Cast-1 spells an element type -> its number
 def _as(
     version: int, defaults: Mapping[str, object], dropped: tuple[str, ...], node: OnnxNode, graph: Conversion
 ) -> None:
-    """The same operator of a newer set; `defaults` are what the old one takes where an attribute is absent."""
+    """The same operator of a newer set; `defaults` are the old operator's values of absent attributes."""
     kept = {name: value for name, value in node.attributes.items() if name not in dropped}
     graph.apply(node, node.op_type, version, node.inputs, node.outputs, {**defaults, **kept})
 
@@ -73,7 +73,7 @@ def _binary(node: OnnxNode, graph: Conversion) -> None:
 
 
 def _followed(node: OnnxNode, graph: Conversion, value: str, count: int) -> str:
-    """`value` with `count` axes of extent 1 behind its own."""
+    """`value` with `count` axes of extent 1 after its own."""
     rank = len(graph.tensor(value).shape)
     if not count:
         return value
@@ -96,7 +96,7 @@ def _for_inference(node: OnnxNode, graph: Conversion) -> None:
 
 
 def _with_input(op_type: str, version: int, name: str, node: OnnxNode, graph: Conversion) -> None:
-    """An attribute that became the second input."""
+    """The attribute `name` of the old operator is the second input of the new one."""
     if name not in node.attributes:
         raise InvalidNode(f"attribute {name} is missing")
     value = np.asarray(node.attributes[name])
@@ -133,7 +133,7 @@ def _split(node: OnnxNode, graph: Conversion) -> None:
 
 
 def _tile(node: OnnxNode, graph: Conversion) -> None:
-    """So many copies along one axis."""
+    """A number of copies along one axis."""
     count, axis = (int(graph.need_constant(node, index).reshape(-1)[0]) for index in (1, 2))
     rank = len(graph.tensor(node.inputs[0]).shape)
     if not 0 <= axis < rank:

@@ -116,7 +116,7 @@ class Unroller:
         return list(zip(names, scanned, strict=True)), extents.pop()
 
     def _known(self, inputs: Sequence[str], index: int, what: str) -> Array | None:
-        """A scalar that is there and constant; None where it is absent."""
+        """The constant of a scalar input; None where the input is absent."""
         if index >= len(inputs) or not inputs[index]:
             return None
         scalar = self._importer.constant(inputs[index])
@@ -141,7 +141,7 @@ class Unroller:
         return name
 
     def _part(self, scope: Scope, name: str, axis: int, place: int) -> str:
-        """What a value holds at one place along an axis, without that axis."""
+        """The part of a value at one place along an axis, without that axis."""
         shape = self._builder.tensor(name).shape
         starts = tuple(place if other == axis else 0 for other in range(len(shape)))
         single = tuple(1 if other == axis else extent for other, extent in enumerate(shape))
@@ -150,7 +150,7 @@ class Unroller:
         return emit_in(scope, self._builder, "Reshape", [part], {"shape": (*shape[:axis], *shape[axis + 1 :])})
 
     def _stacked(self, scope: Scope, wanted: str, values: Values, along: _Scanned) -> str | None:
-        """Values of one shape, one for each iteration, along a new axis; None where nobody reads that."""
+        """Values of one shape, one for each iteration, along a new axis; None where nothing reads the result."""
         if not wanted:
             return None
         if not values:
@@ -164,7 +164,7 @@ class Unroller:
 
 
 def _size(body: FileGraph) -> int:
-    """Nodes of an iteration: one for what moves in and out."""
+    """Nodes of an iteration: one more for the values that it takes and returns."""
     return len(body.nodes) + 1
 
 
@@ -178,7 +178,7 @@ def _integers(node: FileNode, name: str, number: int) -> tuple[int, ...]:
 
 
 def _scanned(node: FileNode, direction: str, index: int, number: int, rank: int) -> _Scanned:
-    """How one of `number` inputs or outputs of a Scan is gone along; `rank` with the axis."""
+    """The axis and the direction of one of `number` inputs or outputs of a Scan; `rank` counts the axis."""
     axis = _integers(node, f"scan_{direction}_axes", number)[index]
     if not -rank <= axis < rank:
         raise InvalidNode(f"scan_{direction}_axes: {axis} is no axis of a tensor with {rank} dimensions")

@@ -78,7 +78,7 @@ class ModelWalk:
     def _values(
         self, node: FileNode, scope: Scope, outputs: tuple[str, ...], used: Mapping[str, int]
     ) -> Sequence[str | None]:
-        """What its outputs are in the graph; None where nothing reads one, or something before was refused."""
+        """The values of a node's outputs; None for one that nothing reads, and where a node before was refused."""
         index = self.nodes
         self.nodes += 1
         if self.nodes > self._limits.nodes:  # ONNX's own definitions are not counted before
@@ -129,7 +129,7 @@ class ModelWalk:
         return results
 
     def _branches(self, node: FileNode, scope: Scope, name: str, inputs: Sequence[str]) -> list[str | None]:
-        """What an If gives: the results of the branch that is taken, or of both, chosen while the program runs."""
+        """The outputs of an If: results of the branch that is taken, or of both, chosen while the program runs."""
         condition = self._importer.constant(inputs[0]) if inputs else None
         if not inputs or self._builder.tensor(inputs[0]).elements != 1:
             raise InvalidNode("its condition must have one element")
@@ -160,7 +160,7 @@ class ModelWalk:
         return body, inner
 
     def _results(self, body: FileGraph, scope: Scope) -> list[str | None]:
-        """Import the nodes of a body and return what its outputs are."""
+        """Import the nodes of a body and return the values of its outputs."""
         results = [value.name for value in body.outputs]
         self.body(body.nodes, scope, results)
         return scope.results(results)
@@ -190,7 +190,7 @@ def _is_control_flow(node: FileNode) -> bool:
 
 
 def _used_outputs(node: FileNode, used: Mapping[str, int]) -> tuple[str, ...]:
-    """The outputs without the last ones that nothing reads; the first is always there."""
+    """The outputs without those at the end that nothing reads; the first always stays."""
     outputs = list(node.outputs)
     while len(outputs) > 1 and not (outputs[-1] and used[outputs[-1]]):
         outputs.pop()

@@ -33,13 +33,13 @@ class Scope:
         return name in self.values or (self.outer is not None and self.outer.has(name))
 
     def find(self, name: str) -> str | None:
-        """The graph's name of a value that is there."""
+        """The graph's name of a value; `has` must hold."""
         if name in self.values or self.outer is None:
             return self.values[name]
         return self.outer.find(name)
 
     def results(self, names: Iterable[str]) -> list[str | None]:
-        """What the outputs of the body are. Raises InvalidNode for one that is never written."""
+        """The values that the outputs of the body are. Raises InvalidNode for an output that is never written."""
         for name in names:
             if not self.has(name):
                 raise InvalidNode(f"the body never writes its output {show(name)}")

@@ -1,4 +1,4 @@
-"""Knows how an operator that is not computed on floats of 16 bits is: on float32, its results rounded once.
+"""Knows how an operator without a form for floats of 16 bits is computed: on float32, its results rounded once.
 Does not know any operator.
 """
 
@@ -23,7 +23,7 @@ def needs_width(node: OnnxNode, signature: Import, graph: Conversion) -> bool:
 
 
 def convert_wide(node: OnnxNode, signature: Import, graph: Conversion, written: Callable[[OnnxNode, str], str]) -> None:
-    """Import the node on float32. `written` says which value an output of the node at hand has become."""
+    """Import the node on float32. `written` maps an output of a node that was just imported to its value."""
     halves = {
         index: graph.tensor(name).dtype
         for index, name in enumerate(node.inputs)
@@ -49,7 +49,7 @@ def convert_wide(node: OnnxNode, signature: Import, graph: Conversion, written: 
 
 
 def widened(operators: Sequence[str]) -> Iterator[Diagnostic]:
-    """The note on nodes that were imported so, by their operators. None where there are no such nodes."""
+    """The note on nodes that were imported on float32, by their operators; nothing where there are none."""
     if operators:
         counts = ", ".join(f"{name} ({count})" for name, count in sorted(Counter(operators).items()))
         nodes = "1 node computes" if len(operators) == 1 else f"{len(operators)} nodes compute"
@@ -69,7 +69,7 @@ def _wide(node: OnnxNode, graph: Conversion, name: str, index: int) -> str:
 
 
 def _type_of(node: OnnxNode, index: int, halves: dict[int, DType]) -> DType | None:
-    """The type of an output that is of 16 bits because inputs are; None where it has one of its own."""
+    """The 16-bit type that an output takes from inputs; None for an output with a type of its own."""
     schema = schema_of(node.op_type, node.version, node.domain)
     if schema is None or not schema.outputs:
         return next(iter(halves.values()))

@@ -21,7 +21,7 @@ _NUMBERS = {dtype: number for number, dtype in ELEMENT_TYPES.items()}
 
 
 class Declarations:
-    """What a file says about the values of its main graph; asked once for each value, in the order of the nodes."""
+    """The types that a file declares for values of its main graph; each is checked once, in the order of the nodes."""
 
     def __init__(self, graph: FileGraph, dims: Mapping[str, int], tensors: Mapping[str, Tensor]) -> None:
         self._declared: dict[str, list[FileValue]] = {}
@@ -69,7 +69,7 @@ class Declarations:
 
 
 def _behind_rounded_pools(graph: FileGraph) -> frozenset[str]:
-    """Outputs of pools with ceil_mode, and everything computed from them."""
+    """Outputs of pools with ceil_mode, and all values that are computed from them."""
     values: set[str] = set()
     for node in graph.nodes:
         is_pool = node.op_type.endswith("Pool")
@@ -96,7 +96,7 @@ def _wrong(declared: FileValue, tensor: Tensor, outputs: Sequence[str]) -> Tilew
 
 
 def symbol_of(value: FileValue, axis: int) -> str:
-    """What a dimension without a number is called: by its symbol, or `NAME[AXIS]` where it has none."""
+    """The name of a dimension without a number: its symbol, or `NAME[AXIS]` where it has none."""
     dim = (value.dims or ())[axis]
     return dim if isinstance(dim, str) else f"{value.name}[{axis}]"
 

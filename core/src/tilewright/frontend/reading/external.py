@@ -23,7 +23,7 @@ from typing import Any
 from tilewright.errors import TilewrightError, model_error, typed
 from tilewright.frontend.reading.import_options import ImportOptions, Limits, raised
 from tilewright.frontend.reading.names import show
-from tilewright.frontend.reading.reader import over_limit, parse, read_bytes, told_of
+from tilewright.frontend.reading.reader import model_in_errors, over_limit, parse, read_bytes
 
 Entries = tuple[tuple[str, str], ...]  # keys and values, as the model has them
 
@@ -93,7 +93,7 @@ class ExternalFiles:
             os.close(descriptor)
 
     def _parts(self, location: str, where: str) -> tuple[str, ...]:
-        """A location, part by part. TW1210 where it can be told from its text alone that it is none to be read."""
+        """A location, part by part. TW1210 where its text alone says that the file may not be read."""
         parts, shown = tuple(location.split("/")), show(location)
         if not location:
             raise _refused("the model does not say in which file", where, _AGAIN)
@@ -111,7 +111,7 @@ class ExternalFiles:
         return parts
 
     def _demand_right(self, status: os.stat_result, shown: str, where: str) -> None:
-        """TW1210, TW1203 where what was opened is no file that may be read, whatever its name was a moment before."""
+        """TW1210, TW1203 where the opened file may not be read, whatever its name was a moment before."""
         if not stat.S_ISREG(status.st_mode):
             raise _refused(f"{shown} {_kind(status)}, not a file", where, _BESIDE)
         if self._is_model(status):
@@ -178,7 +178,7 @@ def _kind(status: os.stat_result) -> str:
 
 
 def _demand_plain(folder: Path, parts: Sequence[str], shown: str, where: str) -> None:
-    """TW1210 where a part is a link, or the last one no file: to open a device may already do something."""
+    """TW1210 where a part is a link, or the last part no file: to open a device may already do something."""
     path = folder
     for part in parts:
         path = path / part
@@ -235,11 +235,11 @@ def _read(file: BufferedReader, fields: Mapping[str, str], size_bytes: int | Non
 
 
 def embedded(source: Path | bytes, options: ImportOptions) -> bytes:
-    """The model with the elements inside that it keeps in other files; its own bytes where there are none.
+    """The model, its external elements moved inside; its own bytes where it has no external elements.
 
     TilewrightError (exit 3): what cannot be read, or may not be by the options, as `load` says it.
     """
-    with told_of(source):
+    with model_in_errors(source):
         data = read_bytes(source, options.limits) if isinstance(source, Path) else source
         if _KEY not in data:
             return data
@@ -255,14 +255,14 @@ def _embed(proto: Any, files: ExternalFiles) -> None:
         elements = files.read(entries_of(tensor), None, f"tensor {show(tensor.name)}")
         total += len(elements)
         if total > most:
-            raise over_limit("the files beside it hold", total, "bytes or more", most, word="constants")
+            raise over_limit("the files beside it hold", total, "bytes or more", most, name="constants")
         tensor.raw_data = elements
         tensor.ClearField("external_data")
         tensor.data_location = 0  # TensorProto.DEFAULT
 
 
 def entries_of(tensor: Any) -> Entries:
-    """What a tensor says of where its elements are."""
+    """The location of a tensor's elements, as the tensor states it."""
     return tuple((entry.key, entry.value) for entry in tensor.external_data)
 
 

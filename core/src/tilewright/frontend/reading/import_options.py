@@ -16,7 +16,7 @@ _MIB = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a file may ask for at most: what small machines can hold, so that no file takes 512 MiB here."""
+    """The most that a file may ask for: as much as small machines can hold, so that no file takes 512 MiB here."""
 
     file_bytes: int = 72 * _MIB
     nodes: int = 100_000  # after functions are inlined
@@ -40,27 +40,28 @@ LIMITS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "nodes": ("nodes", "unrolled"),
         "initializers": ("initializers",),
     }
-)  # word of `--limit` -> fields of Limits
+)  # name in `--limit` -> fields of Limits
 
 
 def limits_with(amounts: Mapping[str, int], limits: Limits | None = None) -> Limits:
-    """The `limits` with those that were given (`--limit`). TilewrightError TW1101 (exit 2) for a word that is none."""
-    for word in amounts:
-        if word not in LIMITS:
+    """The `limits` with the amounts of `--limit` in place. TilewrightError TW1101 (exit 2) for an unknown name."""
+    for name in amounts:
+        if name not in LIMITS:
             raise usage_error(
                 "TW1101",
-                f"there is no limit '{word}'",
-                details=(f"limits are {', '.join(LIMITS)}", *did_you_mean(word, LIMITS)),
-                fix=(typed("--limit", f"tensor={amounts[word]}"),),
+                f"there is no limit '{name}'",
+                details=(f"limits are {', '.join(LIMITS)}", *did_you_mean(name, LIMITS)),
+                fix=(typed("--limit", f"tensor={amounts[name]}"),),
             )
-    return replace(limits or Limits(), **{name: amount for word, amount in amounts.items() for name in LIMITS[word]})
+    fields = {field_name: amount for name, amount in amounts.items() for field_name in LIMITS[name]}
+    return replace(limits or Limits(), **fields)
 
 
-def raised(word: str, needed: int) -> str:
+def raised(name: str, needed: int) -> str:
     """What to type so that `needed` is inside a limit; bytes are rounded up to whole MiB."""
-    counted = word in ("nodes", "initializers")
+    counted = name in ("nodes", "initializers")
     amount = str(needed) if counted else f"{ceil_div(needed, _MIB)}M"
-    return typed("--limit", f"{word}={amount}", gives="if you trust the file")
+    return typed("--limit", f"{name}={amount}", gives="if you trust the file")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,5 @@
-"""Knows what tells one model from another: the bytes of its file, and of the files beside it that hold its tensors.
-Does not know what is compared.
+"""Knows the digest that identifies a model: of the bytes of its file, and of the files beside it that hold its tensors.
+Does not know what it is compared with.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def model_digest(model: Path | bytes) -> str:
-    """SHA-256 of the model that a state is of. TilewrightError TW1201 (exit 3) where its file cannot be read."""
+    """SHA-256 of a model, which a saved state names. TilewrightError TW1201 (exit 3) where its file cannot be read."""
     if isinstance(model, bytes):
         return sha256(model).hexdigest()
     try:
@@ -49,7 +49,7 @@ def files_beside(model: Path) -> tuple[Path, ...]:
 
 
 def _digests_beside(model: Path, data: bytes) -> list[bytes]:
-    """Of files with tensors, in the order of their names. What the front end would never read adds nothing."""
+    """Digests of the files with tensors, in the order of their names. A file that may not be read adds nothing."""
     from tilewright.frontend.reading.external import ExternalFiles
     from tilewright.frontend.reading.import_options import Limits
 
@@ -62,7 +62,7 @@ def _digests_beside(model: Path, data: bytes) -> list[bytes]:
 
 
 def _entries_by_location(data: bytes) -> dict[str, Entries]:
-    """Of one tensor in each file that the model names; none where it is no model."""
+    """Location -> the entries of one tensor in that file; empty where the bytes are no model."""
     if b"location" not in data:
         return {}
     from tilewright.frontend.reading.external import entries_of, external_tensors

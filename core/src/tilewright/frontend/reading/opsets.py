@@ -1,4 +1,4 @@
-"""Knows which version of each operator set a file means, also where it does not say, or says it twice.
+"""Knows which version of each operator set a file means, also where it names none or two.
 Does not know how nodes are read.
 """
 
@@ -27,7 +27,7 @@ def opsets_of_model(proto: Any) -> Mapping[str, int]:
 
 
 def opsets_of(entries: Any, nodes: Any, where: str) -> Mapping[str, int]:
-    """The same for the entries of a model or a local function, and its nodes."""
+    """Domain -> version, for the entries and the nodes of a model or a local function."""
     versions_of: dict[str, set[int]] = {}
     for entry in entries:
         versions_of.setdefault(own_domain(entry.domain), set()).add(entry.version)
@@ -76,7 +76,7 @@ def _are_one(domain: str, versions: Collection[int], nodes: Any) -> bool:
 
 
 def _since(op_type: str, version: int, domain: str) -> int:
-    """The version that the definition of an operator is from; another for each where it has none."""
+    """The version that defined the operator; another number for each `version` where onnx has no definition."""
     import onnx.defs
 
     try:

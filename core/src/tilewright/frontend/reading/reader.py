@@ -68,8 +68,8 @@ _KINDS = MappingProxyType(
 
 
 @contextmanager
-def told_of(source: Path | bytes) -> Iterator[None]:
-    """Errors say of which model they are, by the name of its file."""
+def model_in_errors(source: Path | bytes) -> Iterator[None]:
+    """Errors inside say of which model they are, by the name of its file."""
     place = show(source.name)[1:-1] if isinstance(source, Path) else "model given as bytes"
     try:
         yield
@@ -84,7 +84,7 @@ def read_bytes(path: Path, limits: Limits) -> bytes:
             raise _no_file(path)
         size = path.stat().st_size
         if size > limits.file_bytes:
-            raise over_limit("the file has", size, "bytes", limits.file_bytes, word="file")
+            raise over_limit("the file has", size, "bytes", limits.file_bytes, name="file")
         return path.read_bytes()
     except OSError as error:
         raise model_error(
@@ -93,7 +93,7 @@ def read_bytes(path: Path, limits: Limits) -> bytes:
 
 
 def _no_file(path: Path) -> TilewrightError:
-    """What stands there instead of a file: a pipe or a device is not read, because it need not end."""
+    """TW1201 with what the path names instead of a file. A pipe or a device is not read, because it need not end."""
     reason, fix = "does not exist", "check the path"
     try:
         kind = S_IFMT(path.stat().st_mode)
@@ -109,30 +109,30 @@ def _no_file(path: Path) -> TilewrightError:
 def read_model(data: bytes, limits: Limits) -> FileModel:
     """Everything of a file that tilewright uses. Raises TW1202, TW1203, TW1204, TW1213 or TW1217."""
     if len(data) > limits.file_bytes:
-        raise over_limit("the file has", len(data), "bytes", limits.file_bytes, word="file")
+        raise over_limit("the file has", len(data), "bytes", limits.file_bytes, name="file")
     proto = parse(data, limits)
     return _Reader(limits).model(proto)
 
 
 def read_function(data: bytes, limits: Limits) -> FileFunction:
-    """A function by itself, as the package onnx defines operators."""
+    """A function by itself: the package onnx defines operators by such functions."""
     import onnx
 
     return _Reader(limits).function(onnx.FunctionProto.FromString(data), {})
 
 
 def read_attribute(proto: Any, limits: Limits) -> FileAttribute:
-    """An attribute by itself, as the package onnx has defaults."""
+    """An attribute by itself: the package onnx has defaults in this form."""
     return _Reader(limits).attribute(proto, "default", 1)
 
 
-def over_limit(what: str, count: int, unit: str, limit: int, where: str = "", word: str = "") -> TilewrightError:
-    """A file asks for more than `Limits` allows; `word` is what `--limit` calls that, where it can be raised."""
+def over_limit(what: str, count: int, unit: str, limit: int, where: str = "", name: str = "") -> TilewrightError:
+    """A file asks for more than `Limits` allows; `name` is the limit's in `--limit`, where it can be raised."""
     return model_error(
         "TW1203",
         f"{what} {count:,} {unit}, more than the limit of {limit:,}",
         where=where,
-        fix=(*([raised(word, count)] if word else ()), "export a smaller model"),
+        fix=(*([raised(name, count)] if name else ()), "export a smaller model"),
     )
 
 
@@ -171,11 +171,11 @@ def parse(data: bytes, limits: Limits) -> Any:
 
 
 def _check_size(data: bytes, description: Any, limits: Limits) -> None:
-    """Refuse what would take much more memory once it is parsed than it does as a file."""
+    """Refuse a file that would take much more memory once it is parsed."""
     most = _PARTS_PER_NODE * limits.nodes
     size = wire_size(data, description, most, limits.constant_bytes)
     if size.number_bytes > limits.constant_bytes:
-        raise over_limit("its numbers take", size.number_bytes, "bytes", limits.constant_bytes, word="constants")
+        raise over_limit("its numbers take", size.number_bytes, "bytes", limits.constant_bytes, name="constants")
     if size.parts > most:
         error = over_limit("the file has", size.parts, "fields or more", most)
         raise with_fix(error, (raised("nodes", 2 * limits.nodes), *error.fix))
@@ -232,7 +232,7 @@ class _Reader:
         self.initializers += len(proto.initializer)
         if self.initializers > self.limits.initializers:
             count, most = self.initializers, self.limits.initializers
-            raise over_limit("the file has", count, "initialisers", most, word="initializers")
+            raise over_limit("the file has", count, "initialisers", most, name="initializers")
         if proto.sparse_initializer:
             raise model_error(
                 "TW1217", "sparse initialisers are not supported", fix=("export the model with dense weights",)
@@ -316,7 +316,7 @@ class _Reader:
         values, dtype = getattr(proto, field), np.dtype(numpy_type)
         size, most = len(values) * dtype.itemsize, self.limits.constant_bytes
         if size > most:  # an element of one byte takes four here
-            raise over_limit("a tensor takes", size, "bytes", most, place, word="constants")
+            raise over_limit("a tensor takes", size, "bytes", most, place, name="constants")
         return replace(tensor, values=np.fromiter(values, dtype, len(values)))
 
     def value(self, proto: Any) -> FileValue:

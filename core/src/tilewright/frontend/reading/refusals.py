@@ -1,4 +1,4 @@
-"""Knows how a node's import ends badly, and how all refusals of a model become one error.
+"""Knows the two ways in which the import of a node fails, and how all refusals of a model become one error.
 Does not know why; reasons come from import functions."""
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def check_unique(names: Iterable[str], what: str) -> None:
 
 
 def sort_nodes(nodes: Sequence[FileNode], known: Iterable[str], visible: Callable[[str], bool]) -> Sorted:
-    """`nodes` in order. `known` are values of this body; `visible` answers for those of the bodies around it.
+    """`nodes` in order. `known` are values of this body; `visible` says whether a body around it has a value.
 
     Keeps the file's order where it can. Raises TW1207 for a cycle, TW1208 for a value that is written twice,
     TW1209 for one that is read and never written.
@@ -60,7 +60,7 @@ def sort_nodes(nodes: Sequence[FileNode], known: Iterable[str], visible: Callabl
 
 
 def _writers(nodes: Sequence[FileNode], known: Iterable[str]) -> dict[str, int]:
-    """Value -> index of the node that writes it, -1 for what is there from the start."""
+    """Value -> index of the node that writes it, -1 for inputs and initialisers."""
     writer = dict.fromkeys(known, -1)
     for index, node in enumerate(nodes):
         if not any(node.outputs):

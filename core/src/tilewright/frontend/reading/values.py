@@ -67,7 +67,7 @@ def _shape_text(shape: tuple[int, ...]) -> str:
 
 
 def to_array(tensor: FileTensor, files: ExternalFiles, limits: Limits, where: str) -> Array:
-    """The elements, read-only where they are the file's own bytes; integers of 4 bits as the same numbers in 8.
+    """The elements, read-only where they are the file's own bytes; integers of 4 bits become the same in 8 bits.
 
     Raises TW1206, TW1210, TW1211.
     """

@@ -77,7 +77,7 @@ def _end(data: bytes, start: int) -> int | str:
 
 
 def _checked_varint(data: bytes, position: int) -> tuple[int | None, int]:
-    """A number and where it ends: None where the bytes end first, -1 where it does not end after ten, as all do."""
+    """A number and its end: None where the bytes end first, -1 where it has more than the ten bytes of a number."""
     value = 0
     for count, byte in enumerate(data[position : position + _LONGEST]):
         value |= (byte & 0x7F) << (7 * count)
@@ -88,14 +88,14 @@ def _checked_varint(data: bytes, position: int) -> tuple[int | None, int]:
 
 @dataclass(slots=True, kw_only=True)
 class WireSize:
-    """What was counted. `parts` are fields, messages several times; `number_bytes` is what packed numbers become."""
+    """`parts` are fields, a message as several; `number_bytes` are the bytes of packed numbers once they are parsed."""
 
     parts: int = 0
     number_bytes: int = 0
 
 
 def wire_size(data: bytes, description: Any, most_parts: int, most_number_bytes: int) -> WireSize:
-    """Count the fields of a message that `description` (a protobuf descriptor) is of; no further than what is over.
+    """Count the fields of a message that `description` (a protobuf descriptor) describes, until a count is too high.
 
     Bytes that are no protobuf end the count of the message that they are in: parsing them says more.
     """

@@ -32,9 +32,9 @@ FOLD_CONSTANTS = GraphPass(
 
 
 def fold(graph: Graph, context: PassContext, keep: Collection[str] = ()) -> Graph:
-    """Replace nodes of constant inputs by constants, except operators in `keep` and what they feed.
+    """Replace nodes of constant inputs by constants, except operators in `keep` and the nodes that read their results.
 
-    What is a graph output is copied from its constant. Results above `SIZE_CAP_BYTES` and operators without reference
+    A graph output is copied from its constant. Results above `SIZE_CAP_BYTES` and operators without reference
     stay.
     """
     import numpy as np

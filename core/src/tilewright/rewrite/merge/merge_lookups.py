@@ -43,7 +43,7 @@ def _once(graph: Graph) -> Graph:
 
 
 def _merged(draft: Draft, before: Node, lookup: Node) -> Node | None:
-    """`before` with the table applied to its results; None where that is no single operator."""
+    """`before` with the table applied to its results; None where no single operator does both."""
     graph = draft.graph
     table = graph.constants.get(lookup.inputs[1])
     if table is None:

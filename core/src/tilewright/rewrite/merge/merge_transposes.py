@@ -1,4 +1,5 @@
-"""Knows the pass that joins what only moves elements: Transpose of Transpose, Reshape of Reshape, and moves of nothing.
+"""Knows the pass that joins operators that only move elements: Transpose of Transpose, Reshape of Reshape; and that
+drops those that move nothing.
 Does not choose layouts; a Transpose that stays may still cost nothing. Bit-equal.
 """
 
@@ -63,7 +64,7 @@ def _joined(graph: Graph, first: Node, second: Node) -> Node:
 def _sunk(graph: Graph) -> Graph:
     """Transpose, elementwise, Transpose back: the first moves behind the elementwise operators to meet the other.
 
-    Only where the second undoes the first and nothing else reads what lies between.
+    Only where the second undoes the first and no other node reads a value between them.
     """
     draft = Draft(graph=graph)
     view = GraphView.of(graph)

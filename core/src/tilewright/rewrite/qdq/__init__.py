@@ -1,1 +1,1 @@
-"""Quantised islands (DequantizeLinear, operator, QuantizeLinear) become integer operators. One family, one module."""
+"""Quantised islands (DequantizeLinear, operator, QuantizeLinear) become integer operators, family by family."""

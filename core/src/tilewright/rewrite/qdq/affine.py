@@ -71,7 +71,7 @@ class Affine:
 
 
 def read(graph: Graph, node: Node) -> Affine | str:
-    """The numbers of a QuantizeLinear or DequantizeLinear, or a sentence saying why they cannot be used."""
+    """Scale and zero point of a QuantizeLinear or DequantizeLinear, or a sentence that says why they cannot be used."""
     scale = graph.constants.get(node.inputs[1])
     if scale is None:
         return f"the scale of {node.name!r} is not constant"

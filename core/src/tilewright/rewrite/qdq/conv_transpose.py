@@ -119,7 +119,7 @@ def _phases(island: Island, main: Node) -> _Phases:
 
 
 def _weights(weight: Weight, phases: _Phases) -> Array:
-    """[phases * O, C, taps of a phase], the taps turned round; those that a phase lacks hold the zero point."""
+    """[phases * O, C, taps of a phase], the taps turned round; taps that a phase lacks hold the zero point."""
     taps_last = np.swapaxes(weight.array, 0, 1)  # [O, C, taps]
     zero = np.array(weight.zero_point, taps_last.dtype).reshape(-1, *(1,) * (taps_last.ndim - 1))
     stacked = np.empty((phases.count, *taps_last.shape[:2], *phases.kernel), taps_last.dtype)
@@ -133,7 +133,7 @@ def _weights(weight: Weight, phases: _Phases) -> Array:
 
 
 def _side_by_side(island: Island, work: Work, conv: Node, phases: _Phases, channels: int) -> tuple[Node, ...]:
-    """The convolution, and the moves after it that write what the island wrote."""
+    """The convolution, and the Reshapes, Transpose and Slice after it, whose last output is the island's."""
     rank, batches = len(phases.strides), island.graph.tensors[island.source].shape[0]
     at, stride = phases.positions, phases.strides
     split = (batches, *stride, channels, *at)
@@ -162,7 +162,7 @@ def _chain(
     shape: tuple[int, ...],
     moves: Sequence[tuple[str, tuple[int, ...], Mapping[str, Attribute]]],
 ) -> tuple[Node, ...]:
-    """`first`, whose output has `shape`, and one node for each move; the last one writes what `first` would have."""
+    """`first`, whose output has `shape`, and one node for each move; the last writes the value that `first` wrote."""
     (output,), dtype = first.outputs, island.output.dtype
     value = work.draft.value(dtype, shape, f"{output}_phases")
     nodes = [replace(first, outputs=(value,))]

@@ -1,4 +1,4 @@
-"""Knows an island: one QuantizeLinear, the clips and the operator before it, and what that operator reads.
+"""Knows an island: one QuantizeLinear, the clips and the operator before it, and the values that the operator reads.
 Does not know which operators have an integer form.
 """
 
@@ -19,7 +19,7 @@ Lowered = Node | tuple[Node, ...] | str  # the integer nodes that replace an isl
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuantisedSource:
-    """What a DequantizeLinear reads: the integer value and its numbers."""
+    """The input of a DequantizeLinear: the integer value, its scale and its zero point."""
 
     value: str
     affine: Affine
@@ -98,7 +98,7 @@ class Island:
 
 
 def dequantised(view: GraphView, value: str) -> QuantisedSource | str:
-    """What `value` was dequantised from, whatever its type and scales; or why there is nothing."""
+    """The integers that `value` was dequantised from, of any type and scales; or why there are none."""
     node = view.producer.get(value)
     if node is None or node.op != "DequantizeLinear":
         return f"{value!r} is not quantised"

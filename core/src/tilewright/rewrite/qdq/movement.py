@@ -1,4 +1,5 @@
-"""Knows that operators which only move or select elements do the same to stored integers as to real values.
+"""Knows the pass that brings operators without arithmetic to the integer side of Q and DQ: operators that only move or
+select elements do the same to stored integers as to real values. Bit-equal.
 Does not know arithmetic. MaxPool belongs here: dequantising by a positive scale keeps the order.
 
 Two exact moves bring every such operator to the integer side, whatever the exporter wrapped in Q and DQ:
@@ -25,7 +26,7 @@ MOVING = ("Concat", "MaxPool", "Pad", "Reshape", "Slice", "Transpose", "Upsample
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Stored:
-    """A dequantised value: what it was stored as, and the DequantizeLinear node that says so."""
+    """A dequantised value: the stored integers, their scale and zero point, and the DequantizeLinear node."""
 
     value: str
     affine: Affine
@@ -80,7 +81,7 @@ def _stored_attributes(node: Node, affine: Affine) -> dict[str, Attribute] | Non
 
 
 def hoist_quantise(graph: Graph) -> Graph:
-    """Every moving operator that is read by one QuantizeLinear alone gets quantised inputs instead, those above it too."""
+    """Every moving operator that is read by one QuantizeLinear alone gets quantised inputs instead."""
     view = GraphView.of(graph)
     draft = Draft(graph=graph)
     for quantize in graph.nodes:
@@ -102,7 +103,7 @@ def _movable(view: GraphView, value: str) -> Node | None:
 
 
 def _hoisted(view: GraphView, draft: Draft, move: Node, quantize: Node, affine: Affine, output: str) -> Sequence[Node]:
-    """`move` on stored values writing `output`, after whatever quantises its inputs."""
+    """The nodes that quantise the inputs of `move`, and `move` on the stored values, which writes `output`."""
     before: list[Node] = []
     stored: dict[str, str] = {}
     for value in dict.fromkeys(name for name in move.inputs if name):
@@ -122,7 +123,7 @@ def _hoisted(view: GraphView, draft: Draft, move: Node, quantize: Node, affine: 
 
 
 def dequantise_after_constants(graph: Graph) -> Graph:
-    """Transpose of a dequantised constant: move the constant, so that its DequantizeLinear comes last."""
+    """Transpose of a dequantised constant: the constant is transposed, so that its DequantizeLinear comes last."""
     draft = Draft(graph=graph)
     constants: dict[str, tuple[Node, Affine, str]] = {}  # float value -> its DequantizeLinear, numbers, constant
     for node in graph.nodes:

@@ -107,7 +107,7 @@ def lower_reduce_mean(island: Island, main: Node, work: Work) -> Lowered:
 
 
 def lower_softmax(island: Island, main: Node, work: Work) -> Lowered:
-    """QSoftmax(X): differences to the largest element are all it reads, so the input's zero point plays no part."""
+    """QSoftmax(X). It reads differences to the largest element only, so the input's zero point has no effect."""
     x = island.stored(main.inputs[0])
     if isinstance(x, str):
         return x

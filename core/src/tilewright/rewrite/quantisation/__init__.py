@@ -1,1 +1,1 @@
-"""Passes about quantised islands."""
+"""Passes that recognise quantisation written as arithmetic."""

@@ -1,11 +1,12 @@
 """Knows quantisation as PyTorch decomposes it, with casts: its two halves become QuantizeLinear and DequantizeLinear.
-Does not know what becomes of those two, nor chains that stay in float (`recognise_fake_quantisation`).
+Does not know how these two are lowered, nor chains that stay in float (`recognise_fake_quantisation`).
 
     x -> Mul(1/s) or Div(s) -> Round -> [Add(z)] -> Clip(limits of the type) -> Cast(8 bits)        quantises
     q -> Cast(float) -> [Sub(z)] -> Mul(s)                                                          dequantises
 
-What dequantises keeps every bit; so does what divides, but for NaN. A product with 1/s may lie on the other side of a
-tie than a quotient by s: there, and nowhere else, a result is one step off. Source: torch.ao.quantization, pt2e.
+A DequantizeLinear keeps every bit, and so does a QuantizeLinear of a quotient, but for NaN. A product with 1/s may lie
+on the other side of a tie than a quotient by s: there, and nowhere else, a result is one step off.
+Source: torch.ao.quantization, pt2e.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def _apply(graph: Graph, context: PassContext) -> PassResult:
 
 
 def _quantising(view: GraphView, draft: Draft, cast: Node) -> None:
-    """Put a QuantizeLinear where `cast` is, when what stands before it quantises."""
+    """Put a QuantizeLinear where `cast` is, when the nodes before it quantise."""
     dtype = view.graph.tensors[cast.outputs[0]].dtype
     clip = _producer(view, cast.inputs[0], "Clip")
     if clip is None or (clip.number("min", -np.inf), clip.number("max", np.inf)) != dtype.limits:
@@ -106,7 +107,7 @@ def _producer(view: GraphView, value: str, op: str) -> Node | None:
 
 
 def _shift(view: GraphView, node: Node) -> tuple[str, int | None]:
-    """What a zero point is added to or taken from, and that zero point; None where it is no whole number."""
+    """The value that a zero point is added to or taken from, and the zero point; None where it is no whole number."""
     orders = (node.inputs,) if node.op == "Sub" else (node.inputs, node.inputs[::-1])
     for value, name in orders:
         array = view.graph.constants.get(name)
@@ -116,7 +117,7 @@ def _shift(view: GraphView, node: Node) -> tuple[str, int | None]:
 
 
 def _scaled(view: GraphView, node: Node) -> tuple[str, Array] | None:
-    """What is divided by a constant scale, or multiplied by the inverse of one; and the scale."""
+    """The value that is divided by a constant scale, or multiplied by its inverse; and the scale."""
     if node.attributes or node.op not in ("Mul", "Div"):
         return None
     for value, name in (node.inputs,) if node.op == "Div" else (node.inputs, node.inputs[::-1]):
@@ -127,7 +128,7 @@ def _scaled(view: GraphView, node: Node) -> tuple[str, Array] | None:
 
 
 def _as_dequantised(view: GraphView, cast: Node, scale: Array) -> Array:
-    """The scale that dequantises the result again, where that is the same but for the rounding of its inverse."""
+    """The scale that dequantises the result again, where it equals `scale` but for the rounding of the inverse."""
     readers = view.consumers[cast.outputs[0]]
     for op in ("Cast", "Sub"):
         behind = (view.consumers[reader.outputs[0]] if reader.op == op else [reader] for reader in readers)

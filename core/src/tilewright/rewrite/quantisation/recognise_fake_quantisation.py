@@ -1,5 +1,5 @@
 """Knows quantisation written as arithmetic: Div, Round, Clip, Mul become QuantizeLinear and DequantizeLinear.
-Does not know what becomes of those two.
+Does not know how these two are lowered.
 
     x -> Div(s) -> [Add(0)] -> Round -> [Add(z)] -> Clip(low, high) -> [Sub(z)] -> Mul(s)
 
@@ -117,7 +117,7 @@ def _with_constant(view: GraphView, node: Node | None, op: str) -> tuple[str, Ar
 
 
 def _shifted(view: GraphView, value: str, op: str, nodes: list[Node]) -> tuple[str, int]:
-    """What stands before an optional Add or Sub of a whole number, and that number; 0 where there is none."""
+    """The value before an optional Add or Sub of a whole number, and that number; 0 where there is no such node."""
     node = view.producer.get(value)
     operands = _with_constant(view, node, op)
     if node is None or operands is None or not view.read_once(value):

@@ -71,7 +71,7 @@ def _fill_last_empty(graph: Graph, masks: Masks) -> bool:
 
 
 def _keep_all(graph: Graph, node: Node, masks: Masks) -> None:
-    """An operator that may mix channels in a way not known here."""
+    """An operator that may mix channels: every channel of its operands and outputs is needed."""
     for name in (*node.inputs, *node.outputs):
         if name in masks:
             masks[name][:] = True
