@@ -29,7 +29,7 @@ def test_bounds_are_exact_and_hold_for_partial_sums(
     sums = [bias + sum(terms) for terms in products]
     assert (bounds.lowest, bounds.highest) == ((min(sums),), (max(sums),))
     partial = [sum(order[:n]) for terms in products for order in permutations((bias, *terms)) for n in range(6)]
-    assert bounds.passing_lowest[0] <= min(partial) and max(partial) <= bounds.passing_highest[0]
+    assert bounds.partial_lowest[0] <= min(partial) and max(partial) <= bounds.partial_highest[0]
 
 
 @pytest.mark.parametrize(("ends", "bits"), [
@@ -37,7 +37,7 @@ def test_bounds_are_exact_and_hold_for_partial_sums(
     ((0, 2**62), 65), ((-(2**70), 0), 72),
 ])  # fmt: skip
 def test_widths(ends: tuple[int, int], bits: int) -> None:
-    bounds = AccumulatorBounds(lowest=(0,), highest=(0,), passing_lowest=(0, ends[0]), passing_highest=(0, ends[1]))
+    bounds = AccumulatorBounds(lowest=(0,), highest=(0,), partial_lowest=(0, ends[0]), partial_highest=(0, ends[1]))
     assert bounds.bits == bits
     if bits <= 64:
         assert accumulator_bits(bounds, "conv") == bits
@@ -51,7 +51,7 @@ def test_widths(ends: tuple[int, int], bits: int) -> None:
 def test_products() -> None:
     bounds = product_bounds((-3, 5), (-7, 2), terms=4)
     assert (bounds.lowest, bounds.highest) == ((-140,), (84,))
-    assert product_bounds((2, 3), (4, 5)).passing_lowest == (0,)
+    assert product_bounds((2, 3), (4, 5)).partial_lowest == (0,)
 
 
 def test_a_fused_clip_narrows_the_next_layer() -> None:

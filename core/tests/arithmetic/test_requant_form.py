@@ -13,7 +13,7 @@ from tilewright.ir.tensors.requant import Requant
 
 def bounds_of(reach: int, channels: int) -> AccumulatorBounds:
     low, high = (-reach,) * channels, (reach,) * channels
-    return AccumulatorBounds(lowest=low, highest=high, passing_lowest=low, passing_highest=high)
+    return AccumulatorBounds(lowest=low, highest=high, partial_lowest=low, partial_highest=high)
 
 
 def test_words_carry_multiplier_or_scale() -> None:

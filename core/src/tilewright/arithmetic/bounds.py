@@ -1,5 +1,5 @@
 """Knows how large an integer accumulator can become, from constant weights and the range of the input.
-Does not know where weights are stored, nor what becomes of the accumulator.
+Does not know where weights are stored, nor how the accumulator is requantised.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ _INT32, _INT64 = 2**31, 2**62  # int64 keeps one bit for the rounding term of a 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccumulatorBounds:
-    """Exact ranges, one entry per output channel, ends included.
+    """Exact ranges, one entry per output channel, both limits included.
 
-    `lowest` and `highest` are reached by the finished sum. `passing_lowest` and `passing_highest` also
+    `lowest` and `highest` are reached by the finished sum. `partial_lowest` and `partial_highest` also
     hold for every partial sum, in whatever order the products are added, with or without the bias.
     """
 
     lowest: tuple[int, ...]
     highest: tuple[int, ...]
-    passing_lowest: tuple[int, ...]
-    passing_highest: tuple[int, ...]
+    partial_lowest: tuple[int, ...]
+    partial_highest: tuple[int, ...]
 
     @property
     def bits(self) -> int:
         """32 or 64, the narrowest C integer that no partial sum can leave; or the bits needed beyond 64."""
-        least, most = min(self.passing_lowest, default=0), max(self.passing_highest, default=0)
+        least, most = min(self.partial_lowest, default=0), max(self.partial_highest, default=0)
         if least >= -_INT32 and most < _INT32:
             return 32
         if least >= -_INT64 and most < _INT64:
@@ -45,7 +45,7 @@ class AccumulatorBounds:
 
 
 def value_range(dtype: DType, producer: Requant | None = None) -> tuple[int, int]:
-    """What an 8-bit value can be: its type's limits, narrowed by the clamp of the requantisation that made it."""
+    """The range of an 8-bit value: its type's limits, narrowed by the clamp of the requantisation that made it."""
     low, high = dtype.limits
     return (low, high) if producer is None else (max(low, producer.low), min(high, producer.high))
 
@@ -66,20 +66,20 @@ def dot_bounds(
     return AccumulatorBounds(
         lowest=_ints(bias + positive * low + negative * high),
         highest=_ints(bias + positive * high + negative * low),
-        passing_lowest=_ints(down + np.minimum(bias, 0)),
-        passing_highest=_ints(up + np.maximum(bias, 0)),
+        partial_lowest=_ints(down + np.minimum(bias, 0)),
+        partial_highest=_ints(up + np.maximum(bias, 0)),
     )
 
 
 def product_bounds(first: tuple[int, int], second: tuple[int, int], terms: int = 1) -> AccumulatorBounds:
-    """Bounds of a sum of `terms` products whose factors lie in `one` and `other` (zero points subtracted)."""
+    """Bounds of a sum of `terms` products whose factors lie in `first` and `second` (zero points subtracted)."""
     corners = [a * b for a in first for b in second]
     low, high = min(corners), max(corners)
     return AccumulatorBounds(
         lowest=(terms * low,),
         highest=(terms * high,),
-        passing_lowest=(terms * min(low, 0),),
-        passing_highest=(terms * max(high, 0),),
+        partial_lowest=(terms * min(low, 0),),
+        partial_highest=(terms * max(high, 0),),
     )
 
 
@@ -94,7 +94,7 @@ def accumulator_bits(bounds: AccumulatorBounds, where: str) -> int:
         "TW3101",
         f"the accumulator of this layer needs {bounds.bits} bits; kernels have at most 64",
         where=where,
-        details=(f"sums range from {min(bounds.passing_lowest)} to {max(bounds.passing_highest)}",),
+        details=(f"sums range from {min(bounds.partial_lowest)} to {max(bounds.partial_highest)}",),
         fix=("split the layer along its input channels", "use smaller weights or a smaller bias"),
     )
 

@@ -168,7 +168,8 @@ def _of_output(view: _View, name: str) -> _Crossing | str:
             return f"it is input {show(values[-1])}, moved"
     if node.op != "DequantizeLinear":
         return f"node {show(node.name)} ({node.op}) computes it as float"
-    readers = [node for value in values for node in view.consumers[value] if not set(node.outputs) & set(values)]
+    consumers = (consumer for value in values for consumer in view.consumers[value])
+    readers = [consumer for consumer in consumers if set(values).isdisjoint(consumer.outputs)]
     if readers or any(value in view.graph.outputs for value in values[1:]):
         reader = f"node {show(readers[0].name)} ({readers[0].op})" if readers else "another output"
         return f"{reader} needs it as float, too"
@@ -186,9 +187,9 @@ def _mismatch(graph: Graph, name: str, crossing: _Crossing | str, wanted: DType)
     kind = "input" if name in graph.inputs else "output"
     if isinstance(crossing, str):
         return f"{kind} {show(name)}: {crossing}"
-    return (
-        "" if crossing.dtype is wanted else f"{kind} {show(name)}: the model quantises it to {_c_name(crossing.dtype)}"
-    )
+    if crossing.dtype is wanted:
+        return ""
+    return f"{kind} {show(name)}: the model quantises it to {_c_name(crossing.dtype)}"
 
 
 def _possible(view: _View) -> Iterator[tuple[str, DType]]:

@@ -6,7 +6,7 @@ Does not know targets; nothing here depends on where the network will run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -106,8 +106,10 @@ def _with_dims(
 ) -> Imported:
     """Import the model; `options` has a number for every dimension whose number is known."""
     graph = model.graph
+    values = [value.name for value in graph.inputs] + [tensor.name for tensor in graph.initializers]
+    values.extend(name for node in graph.nodes for name in node.outputs)
     builder = GraphBuilder(
-        operators, options.limits, UniqueNames(_values(graph)), UniqueNames(node.name for node in graph.nodes)
+        operators, options.limits, UniqueNames(values), UniqueNames(node.name for node in graph.nodes)
     )
     table = import_table(operators)
     files = ExternalFiles(model=file, allowed=options.allow_external, limits=options.limits)
@@ -128,13 +130,6 @@ def _with_dims(
         onnx_nodes=len(graph.nodes),
         bound=bound,
     )
-
-
-def _values(graph: FileGraph) -> Iterable[str]:
-    yield from (value.name for value in graph.inputs)
-    yield from (tensor.name for tensor in graph.initializers)
-    for node in graph.nodes:
-        yield from node.outputs
 
 
 def _start(

@@ -16,7 +16,7 @@ ENDS = ((-128, 127), (0, 255), (-100, 90))
 
 def bounds(reach: int, channels: int = 1) -> AccumulatorBounds:
     ends = {"lowest": (-reach,) * channels, "highest": (reach,) * channels}
-    return AccumulatorBounds(**ends, passing_lowest=(-reach,) * channels, passing_highest=(reach,) * channels)
+    return AccumulatorBounds(**ends, partial_lowest=(-reach,) * channels, partial_highest=(reach,) * channels)
 
 
 @given(

@@ -106,8 +106,8 @@ def pool_requant_form(site: Site) -> RequantForm:
     bounds = AccumulatorBounds(
         lowest=tuple(bound.lowest[0] for bound in each),
         highest=tuple(bound.highest[0] for bound in each),
-        passing_lowest=tuple(bound.passing_lowest[0] for bound in each),
-        passing_highest=tuple(bound.passing_highest[0] for bound in each),
+        partial_lowest=tuple(bound.partial_lowest[0] for bound in each),
+        partial_highest=tuple(bound.partial_highest[0] for bound in each),
     )
     return requant_form(site.node.requant(), bounds, site.node.name)
 

@@ -51,7 +51,10 @@ def _apply(graph: Graph, context: PassContext) -> PassResult:
 def _folded(draft: Draft, node: Node, form: _Form) -> Node | None:
     """The node with zero point 0 and another bias; None where the bias would not fit 32 bits."""
     constants = draft.graph.constants
-    sums = _weight_sums(constants[node.inputs[1]].astype(np.int64), zero_points(node, form.w_zero_point), form)
+    channels_first = np.moveaxis(constants[node.inputs[1]].astype(np.int64), form.channel_axis, 0)
+    rows = channels_first.reshape(channels_first.shape[0], -1)
+    zeros = np.array(zero_points(node, form.w_zero_point), np.int64)
+    sums = rows.sum(axis=1) - zeros * rows.shape[1]  # of w - w_zero_point, for every output channel
     bias_name = node.inputs[2] if len(node.inputs) > 2 else ""
     if bias_name and bias_name not in constants:
         return None
@@ -63,13 +66,6 @@ def _folded(draft: Draft, node: Node, form: _Form) -> Node | None:
     name = draft.constant(moved.astype(np.int32), f"{bias_name or node.inputs[1]}_folded")
     attributes = {**node.attributes, form.x_zero_point: 0}
     return replace(node, inputs=(*node.inputs[:2], name), attributes=attributes)
-
-
-def _weight_sums(weight: Integers, zeros: tuple[int, ...], form: _Form) -> Integers:
-    """sum(w - w_zero_point) of every output channel."""
-    rows = np.moveaxis(weight, form.channel_axis, 0).reshape(weight.shape[form.channel_axis], -1)
-    sums: Integers = rows.sum(axis=1) - np.array(zeros, np.int64) * rows.shape[1]
-    return sums
 
 
 PASS = GraphPass(

@@ -99,25 +99,31 @@ def _left_in_float(graph: Graph, reasons: Mapping[str, str]) -> tuple[Diagnostic
             tainted.update(node.outputs)
         elif node.op != "QuantizeLinear" and tainted.intersection(node.inputs):
             tainted.update(node.outputs)
-            warnings.append(_warning(node, reasons.get(node.name, "its result is not quantised")))
+            reason = reasons.get(node.name, "its result is not quantised")
+            warnings.append(
+                Diagnostic(
+                    code="TW3001",
+                    severity="warning",
+                    message=f"{node.op} is computed in float, though its inputs are quantised: {reason}",
+                    where=node.name,
+                    fix=("quantise its inputs, weights and result per tensor to 8 bits, or accept the float step",),
+                )
+            )
     return tuple(warnings)
-
-
-def _warning(node: Node, reason: str) -> Diagnostic:
-    return Diagnostic(
-        code="TW3001",
-        severity="warning",
-        message=f"{node.op} is computed in float, though its inputs are quantised: {reason}",
-        where=node.name,
-        fix=("quantise its inputs, weights and result per tensor to 8 bits, or accept the float step",),
-    )
 
 
 def unrecognised(graph: Graph) -> tuple[Diagnostic, ...]:
     """A warning TW3004 for every Round whose result, perhaps with a zero point, is clipped to whole numbers."""
     producer = graph.producer()
     return tuple(
-        _unrecognised_warning(node)
+        Diagnostic(
+            code="TW3004",
+            severity="warning",
+            message="this rounds and clips floats as a quantiser does, in a form that is not recognised: it is "
+            "computed in float, and so is what reads it",
+            where=node.name,
+            fix=("export QuantizeLinear and DequantizeLinear (QDQ) with 8 bits, or accept the float steps",),
+        )
         for node in graph.nodes
         if _clips_to_steps(graph, node) and _rounded(producer, node.inputs[0])
     )
@@ -135,17 +141,6 @@ def _rounded(producer: dict[str, Node], value: str) -> bool:
     if node is not None and node.op == "Add":
         return any(name in producer and producer[name].op == "Round" for name in node.inputs)
     return node is not None and node.op == "Round"
-
-
-def _unrecognised_warning(clip: Node) -> Diagnostic:
-    return Diagnostic(
-        code="TW3004",
-        severity="warning",
-        message="this rounds and clips floats as a quantiser does, in a form that is not recognised: it is computed in "
-        "float, and so is what reads it",
-        where=clip.name,
-        fix=("export QuantizeLinear and DequantizeLinear (QDQ) with 8 bits, or accept the float steps",),
-    )
 
 
 LOWER_QUANTISED = GraphPass(
