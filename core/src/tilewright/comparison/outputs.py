@@ -1,4 +1,4 @@
-"""Knows how outputs, or any values, are held to what is expected of them: element by element.
+"""Knows how outputs, or any values, are compared with the values expected of them, element by element.
 Does not know how anything was run, nor how steps are judged.
 """
 
@@ -40,8 +40,8 @@ def judge_outputs(
     """Every output that was handed out, of all sets: against the values that are given for it, or else against those
     that are `known` of the reference, where it must be what its step has `written`. `right`: all steps are, so that a
     difference from the reference is theirs to make. `rounding`: the model quantises, so that given values may differ by
-    `ROUNDED_SHARE`, too. `bounds`: of outputs, how far such steps may take them from the
-    reference; outputs without one have none that is known.
+    `ROUNDED_SHARE`, too. `bounds`: how far right steps may take an output from the reference; outputs
+    without a bound have none that is known.
     """
     names = [name for name in graph.outputs if all(name in values for values in got)]
     verdicts = []
@@ -95,7 +95,7 @@ def half_share(graph: Graph) -> float:
 
 
 def tolerances(dtype: DType, expected: Array, share: float) -> npt.NDArray[np.float64]:
-    """How far each element may be from an expected value that was computed elsewhere.
+    """The distance that each element may have from an expected value that was computed elsewhere.
 
     Floats: `share` of the element's own size, of the usual size in the array (the median of what is finite and not 0),
     or of 1, whichever is the largest. One huge value gives no room to the others, and infinities and NaN give none at

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 LARGEST = sys.float_info.max  # JSON has no infinity
 _DRAWS = 8  # of the signs of errors that cannot be seen
-_SIGNS = MappingProxyType({0: (1.0,), 1: (-1.0,)})  # of the first two, for all elements alike
+_SIGNS = MappingProxyType({0: (1.0,), 1: (-1.0,)})  # of the first two, the same for all elements
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

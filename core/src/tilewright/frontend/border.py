@@ -7,7 +7,7 @@ The QuantizeLinear behind an input and the DequantizeLinear before an output are
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from tilewright.errors import TilewrightError, usage_error
@@ -104,7 +104,7 @@ def with_integer_border(graph: Graph, wanted: Mapping[str, DType]) -> Graph:
     reasons = {name: _mismatch(graph, name, crossings[name], dtype) for name, dtype in types.items()}
     refused = {name: reason for name, reason in reasons.items() if reason}
     if refused:
-        raise _cannot(refused, _possible(view))
+        raise _cannot(refused, view)
     return _crossed(graph, [crossing for crossing in crossings.values() if isinstance(crossing, _Crossing)])
 
 
@@ -192,13 +192,6 @@ def _mismatch(graph: Graph, name: str, crossing: _Crossing | str, wanted: DType)
     return f"{kind} {show(name)}: the model quantises it to {_c_name(crossing.dtype)}"
 
 
-def _possible(view: _View) -> Iterator[tuple[str, DType]]:
-    """Every input and output that can be an integer, and which."""
-    for name, crossing in _crossings(view, (*view.graph.inputs, *view.graph.outputs)).items():
-        if isinstance(crossing, _Crossing) and crossing.dtype in STORED:
-            yield name, crossing.dtype
-
-
 def _crossed(graph: Graph, crossings: Iterable[_Crossing]) -> Graph:
     tensors = dict(graph.tensors)
     renames: dict[str, str] = {}
@@ -219,8 +212,12 @@ def _stored_by(node: Node) -> str:
     return node.outputs[0] if node.op == "QuantizeLinear" else node.inputs[0]
 
 
-def _cannot(reasons: Mapping[str, str], possible: Iterator[tuple[str, DType]]) -> TilewrightError:
-    flags = " ".join(f"--io-type {shlex.quote(f'{name}={_c_name(dtype)}')}" for name, dtype in possible)
+def _cannot(reasons: Mapping[str, str], view: _View) -> TilewrightError:
+    """TW1120 with the reasons, and the flags for every input and output that can be an integer."""
+    crossings = _crossings(view, (*view.graph.inputs, *view.graph.outputs)).items()
+    types = {name: crossing.dtype for name, crossing in crossings if isinstance(crossing, _Crossing)}
+    possible = {name: dtype for name, dtype in types.items() if dtype in STORED}
+    flags = " ".join(f"--io-type {shlex.quote(f'{name}={_c_name(dtype)}')}" for name, dtype in possible.items())
     return usage_error(
         "TW1120",
         f"{len(reasons)} of the model's inputs and outputs cannot be of the type that --io-type asks for",

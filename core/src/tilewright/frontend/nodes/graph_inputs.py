@@ -150,10 +150,10 @@ def dims_of_weights(graph: FileGraph) -> dict[str, int]:
     known.update({tensor.name: tensor.dims for tensor in graph.initializers})
     extents: dict[str, int] = {}
     for node in graph.nodes:
-        for dim, extent in _met(node, known):
+        for dim, extent in _equal_dims(node, known):
             if isinstance(dim, str) and isinstance(extent, int):
                 extents.setdefault(dim, extent)
-        source = _of(node, 0, known)
+        source = _shape_of(node, 0, known)
         if not source or not node.outputs:
             continue
         if node.op_type in _KEEPS_SHAPE:
@@ -163,29 +163,29 @@ def dims_of_weights(graph: FileGraph) -> dict[str, int]:
     return extents
 
 
-def _met(node: FileNode, known: Mapping[str, Dims]) -> Iterator[tuple[int | str, int | str]]:
+def _equal_dims(node: FileNode, known: Mapping[str, Dims]) -> Iterator[tuple[int | str, int | str]]:
     """Pairs (dimension of data, dimension of weights) that must be equal."""
     attributes = {attribute.name: attribute.value for attribute in node.attributes}
     if node.op_type in _CONVOLUTIONS:
-        data, weights = (_of(node, index, known) for index in _CONVOLUTIONS[node.op_type])
+        data, weights = (_shape_of(node, index, known) for index in _CONVOLUTIONS[node.op_type])
         groups = attributes.get("group", 1)
         if len(data) > 1 and len(weights) > 1 and isinstance(weights[1], int) and isinstance(groups, int):
             yield data[1], weights[1] * groups
     elif node.op_type in _PRODUCTS:
-        data, weights = (_of(node, index, known) for index in _PRODUCTS[node.op_type])
+        data, weights = (_shape_of(node, index, known) for index in _PRODUCTS[node.op_type])
         if data and len(weights) == 2:
             yield data[-1], weights[0]
     elif node.op_type == "Gemm":
-        data, weights = _of(node, 0, known), _of(node, 1, known)
+        data, weights = _shape_of(node, 0, known), _shape_of(node, 1, known)
         if len(data) == len(weights) == 2:
             yield data[0 if attributes.get("transA") else 1], weights[1 if attributes.get("transB") else 0]
     elif node.op_type == "BatchNormalization":
-        data, scale = _of(node, 0, known), _of(node, 1, known)
+        data, scale = _shape_of(node, 0, known), _shape_of(node, 1, known)
         if len(data) > 1 and len(scale) == 1:
             yield data[1], scale[0]
 
 
-def _of(node: FileNode, index: int, known: Mapping[str, Dims]) -> Dims:
+def _shape_of(node: FileNode, index: int, known: Mapping[str, Dims]) -> Dims:
     return known.get(node.inputs[index], ()) if index < len(node.inputs) else ()
 
 

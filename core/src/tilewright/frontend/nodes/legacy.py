@@ -68,11 +68,11 @@ def _binary(node: OnnxNode, graph: Conversion) -> None:
         along = whole[axis : axis + len(part)] if axis >= 0 else ()
         if len(along) != len(part) or any(mine not in (1, theirs) for mine, theirs in zip(part, along, strict=True)):
             raise InvalidNode(f"{list(part)} does not fit along {list(whole)} from axis {axis}")
-        second = _followed(node, graph, second, len(whole) - axis - len(part))
+        second = _with_trailing_ones(node, graph, second, len(whole) - axis - len(part))
     graph.apply(node, node.op_type, 7, (first, second), node.outputs)
 
 
-def _followed(node: OnnxNode, graph: Conversion, value: str, count: int) -> str:
+def _with_trailing_ones(node: OnnxNode, graph: Conversion, value: str, count: int) -> str:
     """`value` with `count` axes of extent 1 after its own."""
     rank = len(graph.tensor(value).shape)
     if not count:
@@ -85,7 +85,7 @@ def _prelu(node: OnnxNode, graph: Conversion) -> None:
     """A slope of more than one element is one for each channel."""
     x, slope = node.inputs
     if graph.tensor(slope).elements != 1:
-        slope = _followed(node, graph, slope, len(graph.tensor(x).shape) - 2)
+        slope = _with_trailing_ones(node, graph, slope, len(graph.tensor(x).shape) - 2)
     graph.apply(node, "PRelu", 7, (x, slope), node.outputs)
 
 

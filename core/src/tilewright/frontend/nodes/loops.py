@@ -84,14 +84,15 @@ class Unroller:
         states = len(inputs) - moving
         if not 1 <= moving <= len(inputs) or len(body.inputs) != len(inputs) or len(body.outputs) < states:
             raise InvalidNode("num_scan_inputs, or the inputs or outputs of its body, do not fit")
-        slid, iterations = self._slid(node, inputs[states:])
+        scan_inputs, iterations = self._scan_inputs(node, inputs[states:])
         self._demand_room(iterations * _size(body))
         carried: Values = [*inputs[:states]]
         gathered: list[Values] = [[] for _ in body.outputs[states:]]
         for iteration in range(iterations):
             self._count(body)
             inner = Scope(outer=scope, prefix=f"{scope.prefix}{iteration}/")
-            parts = [self._part(inner, name, along.axis, along.place(iteration, iterations)) for name, along in slid]
+            places = [(name, along.axis, along.place(iteration, iterations)) for name, along in scan_inputs]
+            parts = [self._part(inner, *place) for place in places]
             inner.values.update(zip((value.name for value in body.inputs), (*carried, *parts), strict=True))
             results = self._run(body, inner)
             if None in results:
@@ -106,7 +107,7 @@ class Unroller:
         wanted = zip(node.outputs[states:], gathered, along, strict=False)
         return [*carried, *(self._stacked(scope, name, values, how) for name, values, how in wanted)]
 
-    def _slid(self, node: FileNode, names: Sequence[str]) -> tuple[list[tuple[str, _Scanned]], int]:
+    def _scan_inputs(self, node: FileNode, names: Sequence[str]) -> tuple[list[tuple[str, _Scanned]], int]:
         """The inputs that a Scan goes along, and the number of iterations."""
         shapes = [self._builder.tensor(name).shape for name in names]
         scanned = [_scanned(node, "input", index, len(names), len(shape)) for index, shape in enumerate(shapes)]
