@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tilewright.bind.relayout import Relaid, insert_relayouts
+from tilewright.bind.layouts import Relaid, insert_relayouts
 from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.plans.layer import layer_of
 from tilewright.ir.tensors.dtypes import DType

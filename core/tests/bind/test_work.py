@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tilewright.bind.work import operations
+from tilewright.bind.candidates import operations
 from tilewright.ir.graphs.graph import Site
 from tilewright.ir.machines.kernel import Kernel
 from tilewright.ir.machines.platform import Engine, Memory, Platform

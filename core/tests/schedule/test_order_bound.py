@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tilewright.schedule.order_bound import least_peak
+from tilewright.schedule.order_search import least_peak
 from tilewright.schedule.order_task import OrderTask
 
 # 0 writes a (8 B), read by 1 and 3; 1 -> b (2 B) -> 2 -> c (3 B) -> 3 -> d (1 B)

@@ -8,7 +8,7 @@ from tilewright.bind import bind
 from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.schedule.pieces import Pieces, pieces_of
+from tilewright.schedule.order_task import Pieces, pieces_of
 from tilewright.testing.random_graphs import small_world
 from tilewright.testing.sketch import Sketch
 

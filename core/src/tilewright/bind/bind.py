@@ -8,8 +8,7 @@ from collections.abc import Callable, Hashable, Mapping
 
 from tilewright.bind.candidates import NodeCandidates, choices, engine_of, kernels_by_operator
 from tilewright.bind.constants import store_constants
-from tilewright.bind.layouts import choose_layouts
-from tilewright.bind.relayout import insert_relayouts
+from tilewright.bind.layouts import choose_layouts, insert_relayouts
 from tilewright.errors import Diagnostic, typed, unsupported_error, usage_error
 from tilewright.ir.graphs.graph import Graph, Site
 from tilewright.ir.graphs.operator import Operator

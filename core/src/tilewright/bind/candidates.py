@@ -1,4 +1,4 @@
-"""Knows which kernels can compute a node, and collects the reason of every one that cannot.
+"""Knows which kernels can compute a node, how much work it is to each, and the reason of every kernel that cannot.
 Does not know layouts or memory; which candidate is used is a decision made elsewhere.
 """
 
@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
-from tilewright.bind.work import operations
 from tilewright.errors import Refusal
 from tilewright.ir.graphs.graph import Site
+from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Kernel
 from tilewright.ir.machines.platform import Engine, Platform
 from tilewright.ir.plans.layer import Layer, Layers
@@ -93,3 +93,14 @@ def _cycles(layer: Layer, platform: Platform) -> float:
         return demand_cost(kernel.cycles(layer.whole), f"kernel '{kernel.name}'", kernel.cycles, "cycles")
     engine = engine_of(kernel, platform)
     return operations(kernel, layer.operator, layer.site, platform, engine) * engine.cores / engine.operations_per_cycle
+
+
+def operations(kernel: Kernel, operator: Operator, site: Site, platform: Platform, engine: Engine) -> float:
+    """Of a whole node, such that operations over `engine`'s throughput are what it takes.
+
+    Portable C that the platform has measured counts as what would take that long.
+    """
+    known = platform.portable_cycles(site) if platform.portable_cycles and kernel.target == "*" else None
+    if known is not None:
+        return known * engine.operations_per_cycle / engine.cores
+    return float(operator.macs(site) or site.output.elements)

@@ -13,8 +13,7 @@ from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.stages import Bound, Buffer, BufferKind, Scheduled, Step, Storage
 from tilewright.schedule.order import given_order
-from tilewright.schedule.states import join_states
-from tilewright.schedule.storage import Sharing, in_place_pair, view_aliases
+from tilewright.schedule.storage import Sharing, in_place_pair, join_states, view_aliases
 
 
 def schedule(bound: Bound, operators: Mapping[str, Operator], decisions: Decisions) -> Scheduled:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from tilewright.bind.work import operations
+from tilewright.bind.candidates import operations
 from tilewright.c_text.rendering import render_call, render_source, render_wait
 from tilewright.ir.code_fragments import CodeFragment
 from tilewright.ir.machines.kernel import Call, Operand

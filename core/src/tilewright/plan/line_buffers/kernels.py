@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from tilewright.bind.work import operations
+from tilewright.bind.candidates import operations
 from tilewright.ir.access.index import bare_loop
 from tilewright.ir.access.index_map import Access, Loop, MapAccess
 from tilewright.ir.graphs.graph import Site

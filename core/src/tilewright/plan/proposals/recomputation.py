@@ -18,8 +18,7 @@ from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.plans.decisions import Recomputation
 from tilewright.ir.plans.stages import Bound
 from tilewright.plan.proposals.step_orders import StepOrders
-from tilewright.schedule.order_task import OrderTask, members
-from tilewright.schedule.pieces import Pieces
+from tilewright.schedule.order_task import OrderTask, Pieces, members
 
 _MOST = 64  # values that are computed again
 _WORTH_A_STEP = 16  # inputs are computed again, too, where that saves more than this part of what is computed again

@@ -14,8 +14,7 @@ from tilewright.ir.plans.decisions import OUTSIDE, Decisions
 from tilewright.ir.plans.stages import Bound
 from tilewright.schedule.order import frugal_order, given_order
 from tilewright.schedule.order_search import FoundOrder, search_order
-from tilewright.schedule.order_task import OrderTask, order_task
-from tilewright.schedule.pieces import Pieces, pieces_of
+from tilewright.schedule.order_task import OrderTask, Pieces, order_task, pieces_of
 from tilewright.tile.cost.kernel_costs import scratch_bytes
 
 _FEWEST_TO_ORDER = 3  # nodes, below which there is nothing to choose

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
-from tilewright.bind.work import operations
+from tilewright.bind.candidates import operations
 from tilewright.tile.cost.kernel_costs import kernel_cycles, scratch_bytes
 from tilewright.tile.line_buffers.buffered_step import BufferedStep
 from tilewright.tile.space.signatures import call_signature

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import accumulate
 from types import MappingProxyType
 
-from tilewright.bind.work import operations
+from tilewright.bind.candidates import operations
 from tilewright.ir.access.index_map import Access, Loop, MapAccess, touched
 from tilewright.ir.graphs.graph import Node
 from tilewright.ir.graphs.operator import Operator
