@@ -26,7 +26,7 @@ from tilewright.ir.plans.tiler import Buffering
 from tilewright.runners.twin import TwinRunner
 from tilewright.testing.cluster import cluster
 from tilewright.testing.operator_layers import Sample, every_layer
-from tilewright.tile.search.size_strategies import smallest_bytes
+from tilewright.tile.search.tiling_search import smallest_bytes
 from tilewright.tile.space.tiling_space import TilingSpace
 
 MIDDLE_BYTES = 10 << 10

@@ -37,8 +37,8 @@ from tilewright.operators.families import FAMILIES
 from tilewright.runners.host import STRICT
 from tilewright.runners.toolchain import Compiler, find_compiler
 from tilewright.schedule import schedule
+from tilewright.tile.strategies import WholeTiler
 from tilewright.tile.tile import tile
-from tilewright.tile.whole import WholeTiler
 from tilewright.transform import HOOKS, LIFETIMES, CodePass, transform
 
 Array = npt.NDArray[np.generic]

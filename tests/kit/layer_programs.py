@@ -29,7 +29,7 @@ from tilewright.testing.cluster import SCRATCHPAD_BYTES, cluster, copy_path
 from tilewright.testing.layer_sample import Sample
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.operator_sites import site_of
-from tilewright.tile.search.size_strategies import smallest_bytes
+from tilewright.tile.search.tiling_search import smallest_bytes
 from tilewright.tile.space.step_spaces import ScheduledMachine
 from tilewright.tile.space.tiling_space import TilingSpace
 from tilewright.tile.strategies import StepTiler

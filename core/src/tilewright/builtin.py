@@ -48,8 +48,7 @@ def tilewright_graph_passes() -> Iterable[GraphPass]:
 @hookimpl
 def tilewright_tilers() -> Iterable[Tiler]:
     """Tilers for machines with scratchpads, the one for machines with one memory, and the choice between them."""
-    from tilewright.tile.strategies import TILERS
-    from tilewright.tile.whole import WholeTiler
+    from tilewright.tile.strategies import TILERS, WholeTiler
 
     return (*TILERS, WholeTiler())
 

@@ -34,7 +34,7 @@ from tilewright.ir.plans.allocation import Budget
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.layer import Layers
 from tilewright.ir.plans.stages import Allocated, Artifact, Bound, Scheduled, Tiled
-from tilewright.plan.proposals.kernel_tradeoff import is_other
+from tilewright.plan.proposals.other_kernels import is_other
 from tilewright.plugins.loading import load_for
 from tilewright.plugins.offers import StageEvent
 

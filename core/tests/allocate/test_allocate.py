@@ -25,8 +25,8 @@ from tilewright.ir.rounding import align_up
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.schedule import schedule
 from tilewright.testing.random_graphs import random_graph, small_world
+from tilewright.tile.strategies import WholeTiler
 from tilewright.tile.tile import tile
-from tilewright.tile.whole import WholeTiler
 
 WORLD = small_world()
 SRAM = Memory(name="sram", size_bytes=None)

@@ -16,8 +16,8 @@ from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.stages import Tiled
 from tilewright.schedule import schedule
 from tilewright.testing.random_graphs import random_graph, small_world
+from tilewright.tile.strategies import WholeTiler
 from tilewright.tile.tile import tile
-from tilewright.tile.whole import WholeTiler
 
 WORLD = small_world()
 

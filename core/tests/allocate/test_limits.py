@@ -24,8 +24,8 @@ from tilewright.ir.tensors.dtypes import DType
 from tilewright.schedule import schedule
 from tilewright.testing.random_graphs import random_graph, small_world
 from tilewright.testing.sketch import Sketch
+from tilewright.tile.strategies import WholeTiler
 from tilewright.tile.tile import tile
-from tilewright.tile.whole import WholeTiler
 
 WORLD = small_world()
 NEAR, FAR = Memory(name="near", size_bytes=64), Memory(name="far", size_bytes=None)

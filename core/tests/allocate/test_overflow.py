@@ -15,8 +15,8 @@ from tilewright.ir.tensors.dtypes import DType
 from tilewright.schedule import schedule
 from tilewright.testing.random_graphs import small_world
 from tilewright.testing.sketch import Sketch
+from tilewright.tile.strategies import WholeTiler
 from tilewright.tile.tile import tile
-from tilewright.tile.whole import WholeTiler
 
 WORLD = small_world()
 BOTH = ("near", "far")

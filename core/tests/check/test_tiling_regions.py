@@ -23,8 +23,8 @@ from tilewright.schedule import schedule
 from tilewright.testing.cluster import cluster, copy_path
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
+from tilewright.tile.strategies import WholeTiler
 from tilewright.tile.tile import tile
-from tilewright.tile.whole import WholeTiler
 
 SQUARE = {"kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "ceil_mode": 0}
 ROW = 4 * 16 * 4  # bytes of a row of four channels

@@ -17,8 +17,8 @@ from tilewright.ir.programs.statements import Declare, KernelCall
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.lower import lower
 from tilewright.schedule import schedule
+from tilewright.tile.strategies import WholeTiler
 from tilewright.tile.tile import tile
-from tilewright.tile.whole import WholeTiler
 
 
 def call_text(toy: Any, text: str, x: int, y: int) -> str:

@@ -18,7 +18,7 @@ from tilewright.ir.tensors.dtypes import DType
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.line_buffers.plan_costs import plan_cycles
 from tilewright.plan.proposals.planner import Optimize, ram_bytes
-from tilewright.plan.recompute_choice import recomputation_notes
+from tilewright.plan.recomputation import recomputation_notes
 from tilewright.plan.suggestions import with_memories
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.sketch import Sketch

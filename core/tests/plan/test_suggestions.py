@@ -37,8 +37,8 @@ from tilewright.plan.suggestions import (
     with_suggestions,
 )
 from tilewright.testing.random_graphs import random_graph, small_world
+from tilewright.tile.strategies import WholeTiler
 from tilewright.tile.tile import tile
-from tilewright.tile.whole import WholeTiler
 
 WORLD = small_world()
 

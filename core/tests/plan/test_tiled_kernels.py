@@ -15,8 +15,8 @@ from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.region import Region
+from tilewright.plan.proposals.other_kernels import WORTH, worth_trying
 from tilewright.plan.proposals.shortfall import choice_of
-from tilewright.plan.tiled_kernels import WORTH, worth_trying
 from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.registry import registry_for
 

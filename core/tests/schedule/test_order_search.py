@@ -21,7 +21,7 @@ from tilewright.plan.proposals.planner import Planner, ram_bytes
 from tilewright.schedule.order_search import search_order
 from tilewright.schedule.order_task import OrderTask
 from tilewright.testing.random_graphs import random_graph, small_world
-from tilewright.tile.whole import WholeTiler
+from tilewright.tile.strategies import WholeTiler
 
 pytestmark = pytest.mark.slow
 

@@ -25,8 +25,8 @@ from tilewright.schedule import schedule
 from tilewright.snapshot.dump import dump_json, dump_text
 from tilewright.snapshot.saved_stage import SavedStage
 from tilewright.testing.random_graphs import random_graph, small_world
+from tilewright.tile.strategies import WholeTiler
 from tilewright.tile.tile import tile
-from tilewright.tile.whole import WholeTiler
 
 WORLD = small_world()
 

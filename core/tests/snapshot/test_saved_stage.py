@@ -29,8 +29,8 @@ from tilewright.ir.tensors.requant import Requant
 from tilewright.schedule import schedule
 from tilewright.snapshot.saved_stage import SavedStage, decisions_from_json, read_stage, save_stage
 from tilewright.testing.random_graphs import SmallWorld, random_graph, small_world
+from tilewright.tile.strategies import WholeTiler
 from tilewright.tile.tile import tile
-from tilewright.tile.whole import WholeTiler
 
 
 def _world() -> SmallWorld:

@@ -20,7 +20,7 @@ from tilewright.ir.plans.stages import Allocated, Placement
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.plan.proposals.planner import Planner
 from tilewright.testing.random_graphs import random_graph, small_world
-from tilewright.tile.whole import WholeTiler
+from tilewright.tile.strategies import WholeTiler
 
 WORLD = small_world()
 KERNELS = {

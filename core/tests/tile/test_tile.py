@@ -17,9 +17,8 @@ from tilewright.ir.plans.stages import Group, Scheduled, Tiled
 from tilewright.ir.plans.tiler import TilingRequest
 from tilewright.testing.cluster import cluster, copy_path
 from tilewright.testing.one_step import one_step, vocabulary, with_kernel
-from tilewright.tile.strategies import StepTiler
+from tilewright.tile.strategies import StepTiler, WholeTiler
 from tilewright.tile.tile import listed, tile
-from tilewright.tile.whole import WholeTiler
 
 COST = StepTiler(name="cost", summary="")
 

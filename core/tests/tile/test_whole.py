@@ -14,7 +14,7 @@ from tilewright.ir.plans.tiler import TilingRequest
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.whole import WholeTiler
+from tilewright.tile.strategies import WholeTiler
 
 
 def request(**decided: Any) -> TilingRequest:

@@ -1,5 +1,5 @@
 """Knows how a bound graph computes a value again: the node that writes it stands once more, before later readers.
-Does not know which values are worth it (`plan/proposals/recomputation`).
+Does not know which values are worth it (`plan/recomputation`).
 """
 
 from __future__ import annotations

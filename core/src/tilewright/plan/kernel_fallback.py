@@ -11,15 +11,13 @@ from dataclasses import dataclass, field, replace
 
 from tilewright.allocate.overflow import MIGHT_FIT
 from tilewright.errors import TilewrightError, typed
-from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.log_span import INFO, with_log_span
-from tilewright.ir.plans.decisions import STREAMED, IoOwner
+from tilewright.ir.plans.decisions import STREAMED
 from tilewright.ir.plans.stages import Allocated, Bound
-from tilewright.plan.limit_costs import with_limits_cost
+from tilewright.plan.line_buffer_bound import line_buffers_may_help
 from tilewright.plan.line_buffers.candidates import Rebind
-from tilewright.plan.line_buffers.choice import faster_line_buffered, with_line_buffers
 from tilewright.plan.open_settings import least_cycles
-from tilewright.plan.proposals.kernel_tradeoff import exchanged, extra_cycles, slower_kernels
+from tilewright.plan.proposals.other_kernels import exchanged, extra_cycles, faster_in_tiles, slower_kernels
 from tilewright.plan.proposals.planner import Planner, merit
 from tilewright.plan.proposals.shortfall import (
     PlanFailure,
@@ -32,24 +30,24 @@ from tilewright.plan.proposals.shortfall import (
     stuck_steps,
 )
 from tilewright.plan.proposals.work import WorkDone, place_units, tile_units
-from tilewright.plan.recompute_choice import with_recomputation
+from tilewright.plan.recomputation import with_recomputation
 from tilewright.plan.suggestions import (
     Change,
     Plan,
     Request,
     Trials,
+    changed_planner,
     limits_as_planned,
     limits_for_constants,
     suggestions,
     too_much_for_machine,
+    with_limits_cost,
     with_memories,
     with_suggestions,
 )
-from tilewright.plan.tiled_kernels import faster_in_tiles
 
 Answer = Allocated | tuple[PlanFailure, ...]
 Kernels = tuple[tuple[str, str], ...]  # node and kernel, sorted
-_HASTY = 50  # part of the budget that a step of a search has
 _MOST_LIMITS = 40  # that are tried: each is what one more step needs, whatever its kernel
 _MOST_TRIES = 4  # to make scratch smaller just where it is in the way, before it is made as small as it can be
 
@@ -128,13 +126,23 @@ class Fitting:
         search, rebind = self._searched(bound, self.planner.best), self._rebound(bound)
         layers = search.misfits if search.plan is None else self._regained(bound, search, search.plan)
         layers = self._faster_in_tiles(bound, layers) if isinstance(layers, Allocated) else layers
-        answer = with_line_buffers(self.planner, layers, rebind)
+        answer = self._line_buffered(layers, rebind)
         if isinstance(answer, Allocated) and search.misfits and search.plan is not None:
+            from tilewright.plan.line_buffers.choice import faster_line_buffered
+
             answer = faster_line_buffered(self.planner, answer, search.misfits[0], rebind)
         if self.recompute:
             settled = replace(self, rebind=None, recompute=False)
             answer = with_recomputation(self.planner, answer, settled.found)
         return _settled(answer, bound) if isinstance(answer, Allocated) else answer
+
+    def _line_buffered(self, layers: Answer, rebind: Rebind | None) -> Answer:
+        """The answer with line buffers where they may help."""
+        if isinstance(layers, Allocated) and not line_buffers_may_help(self.planner, layers):
+            return layers
+        from tilewright.plan.line_buffers.choice import with_line_buffers
+
+        return with_line_buffers(self.planner, layers, rebind)
 
     def faster(self, bound: Bound, beat: float | None) -> Answer:
         """The same; () where no plan of these nodes takes less than `beat` cycles, an estimate."""
@@ -316,11 +324,11 @@ class Fitting:
         """How to plan with something changed; `first` is what would be bound without limits."""
 
         def plan(changed: Bound, change: Change) -> Allocated | None:
-            fitting = replace(self, planner=_changed(self.planner, first.graph, change))
+            fitting = replace(self, planner=changed_planner(self.planner, first.graph, change))
             try:
                 if change.settled:
-                    least = replace(fitting.planner, optimize="ram")
-                    answer = with_line_buffers(least, least.best(changed))
+                    least = replace(fitting, planner=replace(fitting.planner, optimize="ram"))
+                    answer = least._line_buffered(least.planner.best(changed), None)
                 else:
                     answer = fitting.found(replace(first, platform=changed.platform))
             except TilewrightError:
@@ -358,26 +366,6 @@ def _settled(plan: Allocated, first: Bound) -> Allocated:
     """The same plan, its other kernels among its decisions: pinned, these give it again."""
     kernels = exchanged(plan.tiled.scheduled.bound, first)
     return replace(plan, decisions=replace(plan.decisions, kernels={**plan.decisions.kernels, **kernels}))
-
-
-def _changed(planner: Planner, graph: Graph, change: Change) -> Planner:
-    """The same planner with other pins, or another budget."""
-    pins = planner.pins
-    kept = {*pins.state, *pins.state.values()}
-    ends: dict[str, IoOwner] = {
-        name: whose if (whose := pins.io.get(name, "user")) in STREAMED else "user"
-        for name in (*graph.inputs, *graph.outputs)
-        if name not in kept
-    }
-    pins = replace(
-        pins,
-        io=ends if change.users else pins.io,
-        memories={} if change.unpinned else pins.memories,
-        offsets={} if change.unpinned else pins.offsets,
-        staged={} if change.without_constant_copies else pins.staged,
-    )
-    work = planner.budget.work * change.effort // (_HASTY if change.hasty else 1)
-    return replace(planner, pins=pins, budget=replace(planner.budget, work=work))
 
 
 def _needed(misfits: Sequence[PlanFailure]) -> tuple[str, int] | None:

@@ -10,9 +10,9 @@ from tilewright.allocate.limits import soft_limit_warnings
 from tilewright.errors import Diagnostic
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.plans.stages import Allocated
-from tilewright.plan.limit_costs import limit_notes
 from tilewright.plan.line_buffers.plan_costs import line_buffer_notes
-from tilewright.plan.recompute_choice import recomputation_notes
+from tilewright.plan.recomputation import recomputation_notes
+from tilewright.plan.suggestions import limit_notes
 
 
 def plan_notes(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterator[Diagnostic]:

@@ -1,5 +1,5 @@
-"""Knows what to try when a plan does not fit, and what each change gives: every line comes from planning again.
-Does not know how planning works.
+"""Knows what to try when a plan does not fit, or when a limit of memory costs much time, and what each change gives:
+every line comes from planning again. Does not know how planning works.
 """
 
 from __future__ import annotations
@@ -8,17 +8,24 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tilewright.allocate.limits import memory_bytes
-from tilewright.errors import TilewrightError, typed
+from tilewright.errors import Diagnostic, TilewrightError, typed
+from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.log_span import log_begin
 from tilewright.ir.machines.platform import Platform
-from tilewright.ir.plans.decisions import IoOwner
+from tilewright.ir.plans.decisions import OUTSIDE, STREAMED, IoOwner
 from tilewright.ir.plans.stages import Allocated, Bound
+from tilewright.plan.line_buffers.plan_costs import cycle_ratio, plan_cycles
+from tilewright.plan.proposals.planner import Planner
 from tilewright.plan.proposals.shortfall import PlanFailure
 from tilewright.plan.proposals.work import Work, WorkDone
 
 _MORE_EFFORT = 5
 _MOST_SIZES = 2  # lines about larger memories
+_HASTY = 50  # part of the budget that a step of a search has
 _HALVINGS = 5  # of what one memory of several would have to be larger
+_COSTLY = 0.25  # more cycles than layer by layer with the fastest kernels; and than what is proposed
+
+Sizes = dict[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +41,6 @@ class Change:
 
 
 Plan = Callable[[Bound, Change], Allocated | None]  # None: it still does not fit
-Sizes = dict[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +91,26 @@ class Trials:
         if self.ended and not found:
             self.untried.append(what)
         return found
+
+
+def changed_planner(planner: Planner, graph: Graph, change: Change) -> Planner:
+    """The same planner with the pins, or the budget, of a change."""
+    pins = planner.pins
+    kept = {*pins.state, *pins.state.values()}
+    ends: dict[str, IoOwner] = {
+        name: whose if (whose := pins.io.get(name, "user")) in STREAMED else "user"
+        for name in (*graph.inputs, *graph.outputs)
+        if name not in kept
+    }
+    pins = replace(
+        pins,
+        io=ends if change.users else pins.io,
+        memories={} if change.unpinned else pins.memories,
+        offsets={} if change.unpinned else pins.offsets,
+        staged={} if change.without_constant_copies else pins.staged,
+    )
+    work = planner.budget.work * change.effort // (_HASTY if change.hasty else 1)
+    return replace(planner, pins=pins, budget=replace(planner.budget, work=work))
 
 
 def suggestions(bound: Bound, trials: Trials, asked: Request) -> tuple[str, ...]:
@@ -267,3 +293,44 @@ def taken(plan: Allocated) -> str:
         if memory.size_bytes is not None and memory_bytes(plan, memory.name)
     )
     return ", ".join(("fits", *taken))
+
+
+def with_limits_cost(bound: Bound, plan: Allocated, trials: Trials, asked: Request) -> Allocated:
+    """The plan, with the note TW5039 where `--io user` gives one that is much faster."""
+    if not is_costly(plan) or asked.io_pinned or not _whole_ends(plan):
+        return plan
+    found = trials.planned(bound, Change(users=True))
+    if found is None or plan_cycles(found) * (1 + _COSTLY) > plan_cycles(plan):
+        return plan
+    tiled, planned = plan.tiled, plan.tiled.scheduled.bound
+    noted = replace(planned, diagnostics=(*planned.diagnostics, _note(plan, found, asked)))
+    return replace(plan, tiled=replace(tiled, scheduled=replace(tiled.scheduled, bound=noted)))
+
+
+def is_costly(plan: Allocated) -> bool:
+    """Whether a plan of a machine without scratchpads, where memory has an end, takes much longer than it might."""
+    platform = plan.tiled.scheduled.bound.platform
+    limited = any(memory.size_bytes is not None for memory in platform.of_kind("ram"))
+    return limited and not platform.inner and cycle_ratio(plan) > _COSTLY
+
+
+def limit_notes(allocated: Allocated) -> Iterator[Diagnostic]:
+    """What was found when the plan was made."""
+    yield from (note for note in allocated.tiled.scheduled.bound.diagnostics if note.code == "TW5039")
+
+
+def _whole_ends(plan: Allocated) -> bool:
+    """Whether there are inputs or outputs in the plan."""
+    graph, io = plan.tiled.scheduled.bound.graph, plan.decisions.io
+    return any(io.get(name) not in OUTSIDE for name in (*graph.inputs, *graph.outputs))
+
+
+def _note(plan: Allocated, found: Allocated, asked: Request) -> Diagnostic:
+    here, there = (f"{max(0.0, 100 * cycle_ratio(one)):.1f} %" for one in (plan, found))
+    gives = f"inputs and outputs stay in your buffers -> {taken(found)}, about {there} more cycles"
+    return Diagnostic(
+        code="TW5039",
+        severity="note",
+        message=f"the limit of memory costs about {here} more cycles than layer by layer (estimate)",
+        fix=(typed(*asked.users, gives=gives),),
+    )

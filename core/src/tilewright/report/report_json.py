@@ -19,7 +19,7 @@ from tilewright.ir.graphs.graph import Tensor
 from tilewright.ir.machines.platform import Memory
 from tilewright.ir.plans.constant_copies import copies_of
 from tilewright.ir.plans.stages import Allocated, Buffer, PoolUse
-from tilewright.plan.line_buffers.choice import line_buffers_possible
+from tilewright.plan.line_buffer_bound import line_buffers_possible
 from tilewright.plan.proposals.constant_copy_costs import copy_cycles
 from tilewright.report.cycles import front_of, milliseconds
 from tilewright.report.line_buffers import line_buffer_rows, streamed_io

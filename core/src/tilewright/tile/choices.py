@@ -13,10 +13,9 @@ from tilewright.ir.plans.tiler import Buffering, TilingRequest
 from tilewright.tile.cost.tiling_problem import SpaceTables
 from tilewright.tile.search.loop_orders import EstimatedTiling
 from tilewright.tile.search.no_tiling import Needs, needs_of
-from tilewright.tile.search.pareto import pareto_tilings
 from tilewright.tile.search.residency import ResidencyPlan, decided, may_be_resident, resident_values
 from tilewright.tile.search.step_tilings import HopTilings, StepTiling, StepTilings
-from tilewright.tile.search.tiling_search import TilingSearch
+from tilewright.tile.search.tiling_search import TilingSearch, pareto_tilings
 from tilewright.tile.space.step_spaces import NOTHING, ScheduledMachine
 from tilewright.tile.space.tiling_space import TilingSpace, WindowTable
 from tilewright.tile.strategies import StepTiler, grouped

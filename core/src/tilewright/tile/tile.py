@@ -14,10 +14,15 @@ from tilewright.ir.plans.region import Region, key_of
 from tilewright.ir.plans.stages import Buffer, Group, Scheduled, Tiled
 from tilewright.ir.plans.tiler import Buffering, Tiler, TilingRequest
 from tilewright.ir.plugin_contract import demand_type, wrong_answer
-from tilewright.tile.constant_copies import constant_copies
-from tilewright.tile.engines import demand_scratchpad, engine_uses, reachable
 from tilewright.tile.space.step_spaces import ScheduledMachine
-from tilewright.tile.tile_buffers import persistent_buffers, region_buffers
+from tilewright.tile.tile_buffers import (
+    constant_copies,
+    demand_scratchpad,
+    engine_uses,
+    persistent_buffers,
+    reachable,
+    region_buffers,
+)
 
 
 def tile(

@@ -1,15 +1,17 @@
-"""Knows every buffer that regions need beside those of values: tile buffers, sums and scratch, where and how long.
-Does not know their sizes (`footprint`), nor how tilings are found.
+"""Knows every buffer of a plan that is no value: tiles, sums, scratch, rows, copies of constants; and the memories in
+which the engines that use a buffer reach it. Does not know where buffers are placed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.plans.region import Region
+from tilewright.errors import Exit, TilewrightError, unsupported_error
+from tilewright.ir.machines.platform import Platform
+from tilewright.ir.plans.constant_copies import copies_of, copy_name, copying, read_as
+from tilewright.ir.plans.region import Region, key_of
 from tilewright.ir.plans.stages import Buffer, Step
 from tilewright.tile.cost.kernel_costs import scratch_bytes
 from tilewright.tile.space.memory_path import HopMemories
@@ -17,6 +19,9 @@ from tilewright.tile.space.step_spaces import NOTHING, ScheduledMachine
 
 if TYPE_CHECKING:
     from tilewright.tile.space.fusion import RegionAnalysis
+
+Use = Literal["ro", "rw"]
+Uses = Mapping[str, Mapping[str, Use]]  # buffer -> engine -> what it does there
 
 
 def analysis_of_region(
@@ -130,3 +135,128 @@ def persistent_buffers(
     for buffer in buffers:
         if not inner.issuperset(buffer.values):
             yield replace(buffer, last=max(buffer.last, until.get(buffer.name, 0)))
+
+
+def constant_copies(machine: ScheduledMachine) -> Iterator[Buffer]:
+    """In the order of the constants, then of the steps."""
+    scheduled, bound = machine.scheduled, machine.bound
+    final = max(len(scheduled.steps) - 1, 0)
+    for name, staging in copies_of(machine.decisions, bound.constants):
+        array = bound.constants[name]
+        readers = [
+            index for index, step in enumerate(scheduled.steps) if name in bound.bindings[step.name].constants.values()
+        ]
+        lives = [(0, final)] if staging.when == "init" else [(index, index) for index in readers]
+        for first, last in lives if readers else ():
+            yield Buffer(
+                name=copy_name(name, staging, scheduled.steps[first].name),
+                kind="resident" if staging.when == "init" else "staged",
+                size_bytes=array.nbytes,
+                align=max(machine.platform.buffer_align, array.dtype.itemsize),
+                first=first,
+                last=last,
+                memories=(staging.memory,),
+            )
+
+
+def engine_uses(machine: ScheduledMachine, regions: Sequence[Region]) -> Uses:
+    """By buffer. What the run function itself does, copying inputs and outputs, its first engine does, unless the
+    platform has copies, which then do it.
+
+    An operand that is copied into tile buffers is used there, and not where it lives. One without elements is used
+    nowhere, nor is anything by a step that writes nothing.
+    """
+    found: dict[str, dict[str, Use]] = {}
+    for buffer, engine, use in _all_uses(machine, regions):
+        mine = found.setdefault(buffer, {})
+        mine[engine] = "rw" if "rw" in (use, mine.get(engine)) else "ro"
+    return found
+
+
+def demand_scratchpad(machine: ScheduledMachine, regions: Sequence[Region]) -> None:
+    """Every engine whose steps are tiled can use the scratchpad. TilewrightError TW5032 (exit 4) otherwise."""
+    for region in regions:
+        for name in region.steps if region.hops else ():
+            engine = machine.bound.bindings[name].engine
+            near = machine.platform.memory(region.hops[-1].inner)
+            if not near.lets(engine, "rw"):
+                raise unsupported_error(
+                    "TW5032",
+                    f"engine '{engine}' cannot compute in memory '{near.name}': it has {near.access_by(engine)}",
+                    where=f"step '{name}'",
+                    fix=("give the engine access to the scratchpad",),
+                )
+
+
+def reachable(buffer: Buffer, uses: Uses, platform: Platform) -> Buffer:
+    """The buffer with those of its candidates that every engine which uses it can use so.
+
+    TilewrightError TW5032 (exit 4) where there is none.
+    """
+    engines = uses.get(buffer.name, {})
+    resident = tuple(
+        name
+        for name in buffer.memories
+        if all(platform.memory(name).lets(engine, use) for engine, use in engines.items())
+    )
+    if resident or not buffer.memories:
+        return buffer if resident == buffer.memories else replace(buffer, memories=resident)
+    words = {"ro": "reads", "rw": "writes"}
+    raise unsupported_error(
+        "TW5032",
+        f"no memory is left for buffer '{buffer.name}' that its engines can use",
+        where=f"{buffer.kind} {', '.join(buffer.values) or buffer.name}",
+        details=(
+            *(f"engine '{engine}' {words[use]} it" for engine, use in engines.items()),
+            *(f"memory '{name}': {_accesses(name, engines, platform)}" for name in buffer.memories),
+        ),
+        fix=("give an engine access to one of them, or pin the kernel of a step to another engine's",),
+    )
+
+
+def _accesses(name: str, engines: Mapping[str, Use], platform: Platform) -> str:
+    memory = platform.memory(name)
+    return ", ".join(f"{engine} has {memory.access_by(engine)}" for engine in engines)
+
+
+def _copied(machine: ScheduledMachine, region: Region) -> set[str]:
+    """Operands that cores do not use where they live: keys of copies, values that are held or have crossed whole."""
+    keys = {key for hop in region.hops for key in hop.copies}
+    whole = {key for hop in region.hops[:-1] if not hop.nest for key in hop.copies}
+    steps = [machine.scheduled.steps[machine.numbers[name]] for name in region.steps if whole]
+    crossed = {
+        operand.value
+        for step in steps for operand in machine.operands(step) if key_of(step.name, operand.name) in whole
+    }  # fmt: skip
+    return (
+        keys | crossed | machine.scheduled.with_views(region.internal_values if region.hops else region.unmaterialised)
+    )
+
+
+def _all_uses(machine: ScheduledMachine, regions: Sequence[Region]) -> Iterator[tuple[str, str, Use]]:
+    copied = [(region, _copied(machine, region)) for region in regions]
+    inside_of = {step: inside for region, inside in copied for step in region.steps}
+    storage, graph = machine.scheduled.storage, machine.bound.graph
+    for step in machine.scheduled.steps:
+        engine, inside = machine.bound.bindings[step.name].engine, inside_of[step.name]
+        operands = machine.operands(step)
+        if all(0 in operand.shape for operand in operands if operand.written):
+            continue
+        for operand in operands:
+            elsewhere = operand.value in inside or key_of(step.name, operand.name) in inside
+            if not elsewhere and 0 not in operand.shape:
+                stored = read_as(operand.value, machine.decisions, step.name)
+                name = stored if operand.constant else storage[operand.value].buffer
+                yield name, engine, "rw" if operand.written else "ro"
+        yield f"{step.name}.scratch", engine, "rw"
+    runs = machine.platform.engines[0].name
+    yield from ((storage[value].buffer, runs, "rw") for value in machine.decisions.state)
+    yield from ((storage[value].buffer, runs, "ro") for value in machine.decisions.state.values())
+    for name, staging in copies_of(machine.decisions, machine.bound.constants):
+        if copying(machine.platform, staging.memory) == "memcpy":
+            yield name, runs, "ro"
+            yield from ((copy_name(name, staging, step.name), runs, "rw") for step in machine.scheduled.steps)
+    if machine.platform.copies:
+        return
+    yield from ((storage[value].buffer, runs, "rw") for value in graph.inputs)
+    yield from ((storage[value].buffer, runs, "ro") for value in graph.outputs if value in storage)

@@ -28,8 +28,8 @@ from tilewright.schedule import schedule
 from tilewright.testing.one_step import vocabulary, with_kernel
 from tilewright.testing.random_graphs import random_graph, small_world
 from tilewright.testing.sketch import Sketch
+from tilewright.tile.strategies import WholeTiler
 from tilewright.tile.tile import tile
-from tilewright.tile.whole import WholeTiler
 
 WORLD = small_world()
 PLANNER = portable_planner()

@@ -25,8 +25,8 @@ from tilewright.schedule import schedule
 from tilewright.testing.cluster import cluster
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
+from tilewright.tile.strategies import WholeTiler
 from tilewright.tile.tile import tile
-from tilewright.tile.whole import WholeTiler
 
 Ranges = dict[str, tuple[int, int]]
 STEPS = ("a", "b", "c", "d")

@@ -21,8 +21,8 @@ from tilewright.schedule import schedule
 from tilewright.testing.cluster import cluster
 from tilewright.testing.one_step import one_step, portable_kernels, vocabulary, with_kernel
 from tilewright.testing.sketch import Sketch
+from tilewright.tile.strategies import WholeTiler
 from tilewright.tile.tile import listed, tile
-from tilewright.tile.whole import WholeTiler
 
 HELD = InternalValue(memory="l1", form="recomputed")
 COPIES = {"a.X": Copy(level=1), "c.Y": Copy(level=1)}

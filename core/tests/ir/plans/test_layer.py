@@ -30,8 +30,8 @@ from tilewright.testing.one_step import vocabulary
 from tilewright.testing.operator_sites import refusal, site_of
 from tilewright.testing.random_graphs import SmallWorld, small_world
 from tilewright.testing.sketch import Sketch
+from tilewright.tile.strategies import WholeTiler
 from tilewright.tile.tile import tile
-from tilewright.tile.whole import WholeTiler
 
 SQUARE = np.eye(3, dtype=np.float32)
 

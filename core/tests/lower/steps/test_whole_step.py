@@ -21,8 +21,8 @@ from tilewright.lower.operands.addresses import address_book, members_of
 from tilewright.lower.steps.whole_step import Lowered, lower_step
 from tilewright.testing.one_step import vocabulary, with_kernel
 from tilewright.testing.sketch import Sketch
+from tilewright.tile.strategies import WholeTiler
 from tilewright.tile.tile import tile
-from tilewright.tile.whole import WholeTiler
 
 
 def lowered(toy: Any, plan: Allocated, index: int = 1, total: int = 4) -> Lowered:

@@ -29,7 +29,7 @@ from tilewright.plan.proposals.planner import Planner, ram_bytes
 from tilewright.plan.suggestions import with_memories
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.whole import WholeTiler
+from tilewright.tile.strategies import WholeTiler
 
 Planned = Callable[..., Allocated]
 WIDE = 6  # a network of which columns that are computed again take less

@@ -18,7 +18,7 @@ from tilewright.plan.proposals.constant_copy_costs import TRIES, copy_cycles, pr
 from tilewright.plan.proposals.planner import Planner
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.whole import WholeTiler
+from tilewright.tile.strategies import WholeTiler
 
 FLASH = Memory(name="flash", size_bytes=None, kind="const", bytes_per_cycle=1.0, latency_cycles=20.0)
 FAST = Memory(name="fast", size_bytes=4096, bytes_per_cycle=4.0, latency_cycles=5.0)

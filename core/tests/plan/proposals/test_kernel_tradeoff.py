@@ -9,7 +9,7 @@ from tilewright.ir.machines.platform import Memory, Platform
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.stages import Bound
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.plan.proposals.kernel_tradeoff import exchanged, extra_cycles, slower_kernels
+from tilewright.plan.proposals.other_kernels import exchanged, extra_cycles, slower_kernels
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tilewright.ir.machines.platform import Memory
 from tilewright.ir.plans.stages import Allocated
-from tilewright.plan.proposals.plan_cache import PlanCache, boundless
+from tilewright.plan.proposals.work import PlanCache, boundless
 from tilewright.plan.suggestions import with_memories
 
 Planned = Callable[..., Allocated]

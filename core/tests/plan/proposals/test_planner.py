@@ -24,8 +24,7 @@ from tilewright.plan.suggestions import with_memories
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.strategies import StepTiler
-from tilewright.tile.whole import WholeTiler
+from tilewright.tile.strategies import StepTiler, WholeTiler
 
 WIDE = 64 * 4  # bytes of a wide value; a narrow one has a quarter
 

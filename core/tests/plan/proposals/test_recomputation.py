@@ -17,8 +17,8 @@ from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.plans.decisions import Decisions, Recomputation
 from tilewright.ir.plans.stages import Bound
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.plan.proposals.recomputation import recomputations
 from tilewright.plan.proposals.step_orders import StepOrders
+from tilewright.plan.recomputation import recomputations
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.random_graphs import random_graph, small_world
 from tilewright.testing.sketch import Sketch

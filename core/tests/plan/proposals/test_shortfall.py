@@ -21,15 +21,14 @@ from tilewright.ir.plans.stages import Allocated, Bound
 from tilewright.ir.plans.tiler import Tiler
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.plan.kernel_fallback import Fitting
-from tilewright.plan.proposals.kernel_tradeoff import extra_cycles
+from tilewright.plan.proposals.other_kernels import extra_cycles
 from tilewright.plan.proposals.planner import Planner, ram_bytes
 from tilewright.plan.proposals.shortfall import choice_of, regained
 from tilewright.plan.suggestions import with_memories
 from tilewright.testing.cluster import CLUSTER, RUNTIME_BYTES
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.random_graphs import random_graph, small_world
-from tilewright.tile.strategies import TILERS
-from tilewright.tile.whole import WholeTiler
+from tilewright.tile.strategies import TILERS, WholeTiler
 
 WHOLE = WholeTiler()
 COST = next(tiler for tiler in TILERS if tiler.name == "cost")

@@ -20,7 +20,7 @@ from tilewright.schedule import schedule
 from tilewright.schedule.order_search import search_order
 from tilewright.schedule.order_task import order_task
 from tilewright.testing.random_graphs import random_graph, small_world
-from tilewright.tile.whole import WholeTiler
+from tilewright.tile.strategies import WholeTiler
 
 WORLD = small_world()
 

@@ -15,7 +15,7 @@ from tilewright.ir.machines.platform import CopyPath
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.testing.cluster import cluster
 from tilewright.testing.one_step import vocabulary
-from tilewright.tile.cost.window_costs import WindowCosts, many_transfers
+from tilewright.tile.cost.tiling_problem import WindowCosts, many_transfers
 from tilewright.tile.space.grid import grid
 from tilewright.tile.space.step_spaces import ScheduledMachine
 from tilewright.tile.space.tiling_space import CopiedOperand, TilingSpace, WindowTable

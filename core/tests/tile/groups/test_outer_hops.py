@@ -9,8 +9,7 @@ import pytest
 
 from tilewright.ir.plans.region import Cut
 from tilewright.tile.cost.region_cost import altogether, region_costs
-from tilewright.tile.groups.group_search import best_groups, hops_with
-from tilewright.tile.groups.outer_hops import outer_hops
+from tilewright.tile.groups.group_search import best_groups, hops_with, outer_hops
 from tilewright.tile.space.fusion import RegionAnalysis, whole_hops
 
 

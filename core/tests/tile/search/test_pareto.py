@@ -7,8 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from tilewright.tile.cost.lower_bounds import WORTH
-from tilewright.tile.search.pareto import pareto_tilings
-from tilewright.tile.search.tiling_search import TilingSearch
+from tilewright.tile.search.tiling_search import TilingSearch, pareto_tilings
 
 
 def front(space: Any, most: int = 99, beat: Any = ()) -> Any:

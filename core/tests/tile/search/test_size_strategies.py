@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from tilewright.tile.search.size_strategies import at_least, first_fitting, smallest_bytes
-from tilewright.tile.search.tiling_search import TilingSearch
+from tilewright.tile.search.tiling_search import TilingSearch, at_least, first_fitting, smallest_bytes
 
 
 def tile_of(found: Any) -> tuple[int, int]:

@@ -15,9 +15,8 @@ from tilewright.ir.plans.stages import Bound, Scheduled
 from tilewright.plan.line_buffers.kernels import line_buffer_kernels
 from tilewright.plan.line_buffers.plan_costs import layers_cycles, macs_of
 from tilewright.plan.proposals.line_buffered_plan import LineBufferedPlan
-from tilewright.plan.proposals.plan_cache import boundless
 from tilewright.plan.proposals.planner import Planner
-from tilewright.plan.proposals.work import line_buffer_units
+from tilewright.plan.proposals.work import boundless, line_buffer_units
 from tilewright.schedule import schedule
 from tilewright.schedule.order import given_order
 from tilewright.tile.line_buffers.lifetimes import CallCache

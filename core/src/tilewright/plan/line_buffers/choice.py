@@ -16,6 +16,7 @@ from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.layer import Layers
 from tilewright.ir.plans.stages import Allocated, Bound, Tiled
+from tilewright.plan.line_buffer_bound import LEAST_SAVED, line_buffers_possible
 from tilewright.plan.line_buffers.candidates import (
     MOST_PLANNED,
     Rebind,
@@ -27,18 +28,17 @@ from tilewright.plan.line_buffers.candidates import (
 from tilewright.plan.line_buffers.kernels import kernels_of_calls
 from tilewright.plan.line_buffers.plan_costs import plan_cycles
 from tilewright.plan.line_buffers.scratch import kernels_within
-from tilewright.plan.proposals.kernel_tradeoff import slower_kernels
 from tilewright.plan.proposals.line_buffered_plan import LineBufferedPlan
+from tilewright.plan.proposals.other_kernels import slower_kernels
 from tilewright.plan.proposals.planner import Planner, ram_bytes
 from tilewright.plan.proposals.shortfall import PlanFailure, choice_of
 from tilewright.schedule import schedule
-from tilewright.tile.whole import WholeTiler
+from tilewright.tile.strategies import WholeTiler
 
 BALANCED = 1.1  # times the cycles of layer by layer, at most
 FREE = 1.01  # the same where speed is asked for
 _MOST_EXCHANGES = 3  # of kernels for others with less scratch, where it is in the way
 _MOST_OVERLAID = 2  # ways that are planned with where speed is asked for
-_LEAST_SAVED = 1024  # bytes, where only speed is asked for: a step that is called by rows is some 300 B more code
 
 
 def with_line_buffers(
@@ -101,16 +101,6 @@ def faster_line_buffered(planner: Planner, plan: Allocated, misfit: PlanFailure,
     return min(plan, other, key=plan_cycles) if isinstance(other, Allocated) else plan
 
 
-def line_buffers_possible(planner: Planner, platform: Platform) -> bool:
-    """Whether one core computes in its own memory, and no pin is about groups or tiles."""
-    return computes_alone(platform) and not planner.pins.tiles and not planner.pins.groups
-
-
-def computes_alone(platform: Platform) -> bool:
-    """Whether one core computes, in a memory that nothing is copied to first."""
-    return not platform.inner and all(engine.cores == 1 for engine in platform.engines)
-
-
 def smallest_plan(planner: Planner, plan: Allocated, candidates: Sequence[LineBufferedPlan], most: int) -> Allocated:
     """Of the plan and the ways what takes least, of equal ways the fastest; so many are planned with at most."""
     platform = plan.tiled.scheduled.bound.platform
@@ -134,7 +124,7 @@ def _slowest(planner: Planner) -> float:
 
 def _overlaid_plan(planner: Planner, plan: Allocated) -> Allocated:
     """The plan with outputs over what their steps read, where that is free and saves enough."""
-    most = ram_bytes(plan) - _LEAST_SAVED
+    most = ram_bytes(plan) - LEAST_SAVED
     ways = overlaid_candidates(planner, plan.tiled.scheduled, FREE, most) if most > 0 else ()
     best = smallest_plan(planner, plan, ways, _MOST_OVERLAID)
     return best if ram_bytes(best) <= most else plan

@@ -9,14 +9,9 @@ from dataclasses import dataclass, replace
 
 from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plans.stages import Allocated, Bound
+from tilewright.plan.line_buffer_bound import computes_alone, line_buffers_possible
 from tilewright.plan.line_buffers.candidates import Rebind, line_buffer_candidates
-from tilewright.plan.line_buffers.choice import (
-    BALANCED,
-    computes_alone,
-    line_buffers_possible,
-    planned_well,
-    with_line_buffers,
-)
+from tilewright.plan.line_buffers.choice import BALANCED, planned_well, with_line_buffers
 from tilewright.plan.line_buffers.plan_costs import cycle_ratio
 from tilewright.plan.proposals.line_buffered_plan import LineBufferedPlan
 from tilewright.plan.proposals.planner import Planner, ram_bytes

@@ -33,10 +33,9 @@ from tilewright.ir.plans.stages import Allocated, Bound, Group, Scheduled, Tiled
 from tilewright.ir.plans.tiler import Buffering, Tiler, TilingRequest
 from tilewright.plan.proposals.constant_copy_costs import proposals
 from tilewright.plan.proposals.line_buffered_plan import LineBufferedPlan
-from tilewright.plan.proposals.plan_cache import PlanCache, boundless
 from tilewright.plan.proposals.shortfall import PlanFailure
 from tilewright.plan.proposals.step_orders import StepOrders
-from tilewright.plan.proposals.work import Work, place_units, tile_units
+from tilewright.plan.proposals.work import PlanCache, Work, boundless, place_units, tile_units
 from tilewright.schedule import schedule
 from tilewright.tile.line_buffers.lifetimes import CallCache
 from tilewright.tile.space.memory_path import hops_of

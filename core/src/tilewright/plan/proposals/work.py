@@ -1,21 +1,29 @@
-"""Knows how much was planned, and says when that is enough. Does not know what for.
+"""Knows how much was planned, says when that is enough, and keeps what was found for a binding.
+Does not know any question.
 
 Work is counted, not timed: what is found is the same on every machine. A unit is about what one step takes to place.
+Where a plan does not fit, the same is planned for many limits. Tiles are cut for the memories that are copied into,
+line buffers for none; what all the others have is a question for the allocator alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
 
-from tilewright.ir.plans.stages import Bound
+from tilewright.ir.machines.platform import Platform
+from tilewright.ir.plans.stages import Binding, Bound
 from tilewright.tile.space.memory_path import hops_of
 
 _PLACED = 1  # units of a step that is placed
 _LISTED = 2  # of one in one piece, or by rows that are decided
 _SEARCHED = 5  # of one whose tiles, or whose rows, are looked for; for each hop
 _TIMES, _LEAST = 2, 4_000  # of what was done before; but of a small network a few plans always
+_MOST = 8  # that are kept
+Answer = TypeVar("Answer")
 
 
 def place_units(bound: Bound) -> int:
@@ -76,3 +84,39 @@ class Work:
             yield
         finally:
             self.most = most
+
+
+def boundless(platform: Platform, but: Collection[str] = ()) -> Platform:
+    """The same with no limit on any memory `but` those. Not settled: it stands for all its limits, nothing is planned
+    with it.
+    """
+    return replace(
+        platform,
+        memories=tuple(one if one.name in but else replace(one, size_bytes=None) for one in platform.memories),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Known(Generic[Answer]):
+    bindings: Mapping[str, Binding]
+    question: tuple[object, ...]
+    answer: Answer
+
+
+class PlanCache(Generic[Answer]):
+    """The newest answers, and to what."""
+
+    def __init__(self) -> None:
+        self.kept: deque[_Known[Answer]] = deque(maxlen=_MOST)
+
+    def found(self, bound: Bound, *question: object) -> Answer | None:
+        """To a question equal to this one, about the same kernels; None where it is not known."""
+        for one in self.kept:
+            if one.bindings is bound.bindings and one.question == question:
+                return one.answer
+        return None
+
+    def keep(self, answer: Answer, bound: Bound, *question: object) -> Answer:
+        """`answer`, for the next one who asks."""
+        self.kept.appendleft(_Known(bindings=bound.bindings, question=question, answer=answer))
+        return answer

@@ -19,7 +19,7 @@ from tilewright.ir.plans.stages import Step
 from tilewright.tile.line_buffers.buffered_step import BufferedStep, RowRead
 from tilewright.tile.line_buffers.call_costs import BufferedCallCosts, CallCostCache
 from tilewright.tile.line_buffers.streamed_io import arrivals, departures
-from tilewright.tile.space.flattened import Flattened, flattened
+from tilewright.tile.space.split_reductions import Flattened, flattened
 from tilewright.tile.space.step_spaces import ScheduledMachine, StepOperand
 
 MOST_ROWS = 0xFFFF  # of a value: counters have 16 bits
@@ -125,7 +125,9 @@ class LineBufferAnalysis:
 
     def _through(self, access: Access, image: StepOperand, loop: Loop) -> Flattened | None:
         value, bound = self.views[image.value], self.machine.bound
-        return flattened(access, image, loop, bound.graph.tensors[value].shape, bound.layouts[value], self.axes[value])
+        return flattened(
+            access, image.name, loop, bound.graph.tensors[value].shape, bound.layouts[value], self.axes[value]
+        )
 
     def _sums(self, step: Step, loop: Loop | None, flat: Flattened | None) -> SplitReduction | None:
         form = self.machine.bound.layers[step.name].sums

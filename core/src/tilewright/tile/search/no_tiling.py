@@ -13,9 +13,8 @@ import numpy as np
 from tilewright.errors import TilewrightError, memory_error, typed
 from tilewright.ir.access.index_map import MapAccess
 from tilewright.ir.plans.stages import Step
-from tilewright.tile.search.size_strategies import at_least, smallest_bytes
 from tilewright.tile.search.step_tilings import HopWithoutTiling
-from tilewright.tile.search.tiling_search import TilingSearch
+from tilewright.tile.search.tiling_search import TilingSearch, at_least, smallest_bytes
 from tilewright.tile.space.step_spaces import ScheduledMachine
 from tilewright.tile.space.tiling_space import TilingSpace
 

@@ -1,18 +1,23 @@
-"""Knows the accumulators that a split reduction has in the scratchpad: when there are any, and how large they are.
-Does not know which reductions are cut.
+"""Knows the reductions that are computed in parts: the accumulators in the scratchpad, when there are any, and how
+large they are; and which trips of a reduction are a row of an image that it reads flattened, through a view of the same
+bytes.
+Does not know which reductions are cut, nor in which order rows are computed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tilewright.ir.access.index import mentions
-from tilewright.ir.access.index_map import Access
+from tilewright.ir.access.index import bare_loop, mentions
+from tilewright.ir.access.index_map import Access, Loop, MapAccess
 from tilewright.ir.machines.kernel import PartialSums
 from tilewright.ir.plans.region import SplitReduction
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.layout import Layout
 from tilewright.tile.space.tiling_space import TilingSpace, WindowTable
 
 if TYPE_CHECKING:
@@ -60,3 +65,33 @@ def accumulator_bytes(space: TilingSpace, points: Integers, table: WindowTable) 
     columns = [at for at, loop in enumerate(space.cuts) if any(mentions(axis.index, loop.name) for axis in axes)]
     elements = table.elements(output, [space.cuts[at].name for at in columns], points[:, columns])
     return np.where(is_split(space, points), space.sums.dtype.size_bytes * elements, 0)
+
+
+class Flattened(NamedTuple):
+    """An operand that shows an image, and the loop through it: a row is `length` trips in each of `runs` parts."""
+
+    operand: str
+    loop: Loop
+    runs: int
+    length: int
+
+    def sums(self, dtype: DType) -> SplitReduction:
+        """The reduction by rows of the image."""
+        return SplitReduction(loops=(self.loop.name,), dtype=dtype, runs=self.runs, length=self.length)
+
+
+def flattened(
+    access: Access, operand: str, loop: Loop, image: tuple[int, ...], layout: Layout, axis: int
+) -> Flattened | None:
+    """How a loop goes through the rows, along `axis`, of an image whose bytes are the operand's. None where it does not
+    go through all of the operand, one element after the other.
+    """
+    if not isinstance(access, MapAccess) or image[axis] == 1:
+        return None
+    if prod(one.extent for one in access.axes[operand]) != loop.extent:
+        return None
+    if all(bare_loop(one) != loop.name for one in access.axes[operand]):
+        return None
+    at = layout.index(axis)
+    runs, length = (prod(image[one] for one in axes) for axes in (layout[:at], layout[at + 1 :]))
+    return Flattened(operand=operand, loop=loop, runs=runs, length=length)

@@ -23,10 +23,9 @@ from tilewright.ir.plans.stages import Buffer, Scheduled, Step
 from tilewright.ir.rounding import align_up
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.layout import Layout, row_major
-from tilewright.tile.space.memory_path import HopMemories, MemoryPath
+from tilewright.tile.space.memory_path import HopMemories, MemoryPath, strided_copy
 from tilewright.tile.space.split_reductions import sums_of
 from tilewright.tile.space.tiling_space import CopiedOperand, TilingSpace, WindowTable, cuttable, touched_bytes
-from tilewright.tile.space.transfers import strided_copy
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
