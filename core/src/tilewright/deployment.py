@@ -12,27 +12,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from tilewright.allocate.auto import EXACT, chosen
+from tilewright.allocate.auto import EXACT
 from tilewright.allocate.limits import beyond_machine_warnings, memory_bytes
 from tilewright.config.flag_conflicts import bound_of, decided_already, demand_same, demand_same_border, idle_flags
-from tilewright.config.graph_io import border_types, bound_inputs, demand_one_memory, io_owners, streamed_io
-from tilewright.config.machine import board_notes, machine
+from tilewright.config.graph_io import border_types, bound_inputs, demand_one_memory, streamed_io
+from tilewright.config.machine import board_notes
 from tilewright.config.options import Options
-from tilewright.config.recurrent_state import (
-    RecurrentState,
-    initial_constants,
-    initial_states,
-    states_of,
-    states_of_plan,
-)
-from tilewright.config.user_decisions import decided, decides, demand_borders
-from tilewright.errors import Diagnostic, Exit, TilewrightError
+from tilewright.config.recurrent_state import RecurrentState, initial_states, states_of, states_of_plan
+from tilewright.errors import Diagnostic
 from tilewright.frontend.reading.model_digest import model_digest
 from tilewright.ir.graphs.graph import Graph, Tensor
 from tilewright.ir.machines.platform import Platform
-from tilewright.ir.plans.allocation import Budget
 from tilewright.ir.plans.decisions import Decisions
-from tilewright.ir.plans.layer import Layers
 from tilewright.ir.plans.stages import Allocated, Artifact, Bound, Scheduled, Tiled
 from tilewright.plan.proposals.other_kernels import is_other
 from tilewright.plugins.loading import load_for
@@ -42,16 +33,15 @@ if TYPE_CHECKING:
     from tilewright.emit import Vector
     from tilewright.frontend.load import Imported
     from tilewright.ir.programs.program import Program
-    from tilewright.plan.kernel_fallback import Answer, Fitting
+    from tilewright.plan.kernel_fallback import Answer
     from tilewright.plan.line_buffers.front import FrontPoint
     from tilewright.plan.open_settings import Contest
-    from tilewright.plan.proposals.planner import Planner
     from tilewright.plan.proposals.work import Work
+    from tilewright.planning import Planning, Stage
     from tilewright.plugins.registry import Registry
     from tilewright.rewrite import Rewritten
 
 Value = TypeVar("Value")
-Stage = Graph | Bound | Scheduled | Tiled | Allocated
 
 
 class Deployment:
@@ -88,6 +78,23 @@ class Deployment:
     def platform(self) -> Platform:
         """The target, configured; where it leaves settings open, with those whose plan is the best."""
         return self._configured(self.contest.settings)
+
+    @cached_property
+    def planning(self) -> Planning:
+        """What is asked for, as the planner takes it."""
+        from tilewright.planning import Planning
+
+        begun = Graph in self._given
+        return Planning(
+            graph=self.graph,
+            platform=self.platform,
+            options=self.options,
+            registry=self.registry,
+            states=self.states,
+            saved=self._given,
+            imported=None if self._given else self.imported.graph,
+            diagnostics=() if begun else (*self.imported.diagnostics, *self.rewritten.diagnostics),
+        )
 
     @property
     def rival_settings(self) -> tuple[Mapping[str, str], ...]:
@@ -126,50 +133,21 @@ class Deployment:
         return self._finished("rewrite", rewrite(self.imported.graph, self.registry.operators, passes))
 
     @cached_property
-    def planner(self) -> Planner:
-        """What turns a bound graph into a plan."""
-        from tilewright.plan.proposals.planner import Planner
-
-        return Planner(
-            operators=self.registry.operators,
-            kernels=self.registry.kernels,
-            tiler=self.registry.tilers[self.options.tiler],
-            allocator=chosen(self.registry.allocators, self.options.allocator),
-            pins=self._pins,
-            named_io=tuple(self.options.io_of),
-            buffering=self.options.buffering,
-            longest=self.options.groups,
-            budget=Budget(work=self.options.effort, seed=self.options.seed),
-            optimize=self.options.optimize,
-            recompute=self.options.recompute,
-            choose_constant_copies=self.options.choose_constant_copies,
-            layers=Layers(operators=self.registry.operators),
-        )
-
-    @cached_property
     def bound(self) -> Bound:
         """Kernels, layouts, packed constants."""
         if isinstance(given := self._given.get(Bound), Bound):
             return given
-        return self._finished("bind", self._bound_with({}))
+        return self._finished("bind", self.planning.bound)
 
     @cached_property
     def allocated(self) -> Allocated:
         """The plan: every decision taken, every byte placed, everything checked."""
         if isinstance(given := self._given.get(Allocated), Allocated):
             return given
-        try:
-            plan = self._plan()
-        except TilewrightError as error:
-            if error.exit_code is not Exit.DOES_NOT_FIT or self._given:
-                raise
-            from tilewright.plan.suggestions import settings_that_fit, with_suggestions
-
-            work = self.planner.work
-            more = settings_that_fit(self.platform.roomier, lambda some: self.planned_with(some, None, work), work)
-            raise with_suggestions(error, *more) from error.__cause__
+        best, bound = self.contest.taken, self.bound
+        plan = best.plans[0] if best else self.planning.plan(self.planned_with)
         planned = plan.tiled.scheduled.bound
-        if is_other(planned, self.bound):
+        if is_other(planned, bound):
             self._finished("bind", planned)  # again, with other kernels, or nodes that compute a value again
         self._finished("schedule", plan.tiled.scheduled)
         self._finished("tile", plan.tiled)
@@ -178,10 +156,7 @@ class Deployment:
     @cached_property
     def front(self) -> tuple[FrontPoint, ...]:
         """Bytes against cycles: this plan, and others that flags lead to. Of a state that was imported, this one."""
-        from tilewright.plan.line_buffers.front import memory_front
-
-        planner, rebind = replace(self.planner, pins=self._decided), None if self._given else self._bound_with
-        return memory_front(planner, self.allocated, self.bound, rebind)
+        return self.planning.front(self.allocated)
 
     @cached_property
     def program(self) -> Program:
@@ -270,7 +245,9 @@ class Deployment:
             from tilewright.plan.plan_notes import plan_notes
 
             planned = tuple(plan_notes(self.allocated, self.registry.operators))
-            planned += () if self._given else tuple(idle_flags(self.allocated, self.options, self._decided.memories))
+            planned += (
+                () if self._given else tuple(idle_flags(self.allocated, self.options, self.planning.decisions.memories))
+            )
         offered = self.registry.platforms[self.target], self.options, self.registry.memory_hierarchies
         bound, notes = self._settled, (*board_notes(*offered), *self.contest.notes())
         found = (*bound.diagnostics, *notes, *beyond_machine_warnings(bound.platform), *planned)
@@ -318,6 +295,17 @@ class Deployment:
             demand_same(value, bound, self.target, self.options)
         return continued
 
+    def planned_with(self, settings: Mapping[str, str], beat: float | None, work: Work | None = None) -> Answer:
+        """The plan with other settings of the target; why none fits; () where it cannot take fewer cycles than `beat`.
+        No observer hears of it.
+        """
+        registry = replace(self.registry, observers=())
+        other = Deployment(self.model, self.target, self._options_with(settings), registry)
+        other._given = self._given
+        if not self._given:
+            other.imported, other.rewritten = self.imported, self.rewritten
+        return other.planning.plan_within(beat, work)
+
     @property
     def _settled(self) -> Bound:
         """The binding; once there is a plan, that of the plan."""
@@ -335,64 +323,14 @@ class Deployment:
         values = run(self.graph, {**drawn.inputs, **initial_states(self.states)}, self.registry.operators)
         return (Vector(inputs=drawn.inputs, outputs={name: values[name] for name in self.outputs}),)
 
-    @property
-    def _pins(self) -> Decisions:
-        """What was asked for before the graph is bound."""
-        state = {state.input: state.output for state in self.states}
-        demand_borders(self.options, (*self.inputs, *self.outputs), state)
-        return Decisions(io=io_owners(self.options, self.inputs, self.outputs), state=state).pinned_by(
-            self.options.pins
-        )
-
     def _configured(self, settings: Mapping[str, str]) -> Platform:
-        """The target with what was asked for, and with these settings."""
-        options = replace(self.options, settings={**self.options.settings, **settings})
-        platform = machine(self.registry.platforms[self.target], options, self.registry.memory_hierarchies)
-        if asked := self.options.code_passes:
-            from tilewright.transform.passthrough import platform_for
+        """The target with what is asked for, and with these settings."""
+        from tilewright.planning import configured
 
-            platform = platform_for(platform, tuple(self.registry.code_passes.values()), asked)
-        return platform
+        return configured(self.target, self._options_with(settings), self.registry)
 
-    @cached_property
-    def _decided(self) -> Decisions:
-        """The same, and what patterns of names decide once the graph is bound."""
-        if not decides(self.options):
-            return self._pins
-        return decided(self._pins, self.options, self.bound, None if self._given else self.imported.graph)
-
-    def _plan(self) -> Allocated:
-        """From wherever an imported state lets it start; of rival settings, the plan that was found then."""
-        if taken := self.contest.taken:
-            return taken.plans[0]
-        fitting, pins = self._fitting(self.planner.work), self._decided
-        if isinstance(tiled := self._given.get(Tiled), Tiled):
-            return fitting.planner.allocate(tiled, pins)
-        if isinstance(scheduled := self._given.get(Scheduled), Scheduled):
-            return fitting.planner.allocate(fitting.planner.tile(scheduled, pins), pins)
-        return fitting.plan(self.bound)
-
-    def _fitting(self, work: Work) -> Fitting:
-        from tilewright.plan.kernel_fallback import Fitting
-
-        rebind = None if Bound in self._given else self._bound_with
-        return Fitting(planner=replace(self.planner, pins=self._decided, work=work), rebind=rebind)
-
-    def planned_with(self, settings: Mapping[str, str], beat: float | None, work: Work | None = None) -> Answer:
-        """The plan with other settings of the target, or why none fits, () if it cannot beat that. Nobody is told."""
-        options = replace(self.options, settings={**self.options.settings, **settings})
-        other = Deployment(self.model, self.target, options, replace(self.registry, observers=()))
-        other._given = self._given
-        if not self._given:
-            other.imported, other.rewritten = self.imported, self.rewritten
-        return other._fitting(work or other.planner.work).faster(other.bound, beat)
-
-    def _bound_with(self, kernels: Mapping[str, str]) -> Bound:
-        """The graph bound, these kernels (node -> name) taken unless others are pinned."""
-        planner = replace(self.planner, pins=Decisions(kernels=kernels).pinned_by(self._pins))
-        known = () if Graph in self._given else (*self.imported.diagnostics, *self.rewritten.diagnostics)
-        bound = planner.bind(self.graph, self.platform, known)
-        return replace(bound, constants={**bound.constants, **initial_constants(self.states)})
+    def _options_with(self, settings: Mapping[str, str]) -> Options:
+        return replace(self.options, settings={**self.options.settings, **settings})
 
     def _finished(self, stage: str, value: Value) -> Value:
         """Tell the observers, and hand `value` on."""

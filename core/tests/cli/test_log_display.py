@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from tilewright.cli import log_display
 from tilewright.cli.log_display import verbose_flag, working
+from tilewright.errors import model_error
 from tilewright.ir.log_span import DEBUG, INFO, LOG, log_begin, log_span
 
 WAITS = """
@@ -108,3 +109,17 @@ def test_how_much_is_said(flags: list[str], shown: list[str]) -> None:
     assert (done.exit_code, done.stdout) == (0, "")
     assert [line.split(maxsplit=1)[1] for line in done.stderr.splitlines()] == shown
     assert (LOG.handlers, LOG.level) == ([], 0)
+
+
+@click.command()
+@verbose_flag
+def fail() -> None:
+    """What no model can help."""
+    raise model_error("TW1299", "it broke")
+
+
+@pytest.mark.parametrize(("flags", "shown"), [(["-v"], False), (["-vv"], True)])
+def test_where_an_error_was_raised_is_shown_with_two(flags: list[str], *, shown: bool) -> None:
+    done = CliRunner().invoke(fail, flags)
+    assert ("TW1299 was raised here" in done.stderr) == shown
+    assert ("in fail" in done.stderr) == shown

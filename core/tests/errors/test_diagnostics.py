@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from tilewright.errors import Exit, model_error
+import traceback
+
+import pytest
+
+from tilewright.errors import Exit, TilewrightError, amended, model_error, with_fix
 
 
 def test_rendering_ends_with_what_to_try():
@@ -20,3 +24,26 @@ def test_a_detail_keeps_its_indent_where_one_word_of_it_is_longer_than_a_line():
     name = "/" + "encoder/" * 20 + "Conv"
     text = str(model_error("TW1299", "it broke", details=(f"{name}: no room", f"  {name}"), fix=("x",)))
     assert text.splitlines()[1:-1] == [f"  {name}:", "    no room", f"    {name}"]
+
+
+def raised() -> TilewrightError:
+    """An error that was raised here, and its cause."""
+    try:
+        try:
+            raise ValueError("odd")
+        except ValueError as cause:
+            raise model_error("TW1299", "it broke") from cause
+    except TilewrightError as error:
+        return error
+
+
+@pytest.mark.parametrize("change", [lambda error: amended(error, fix=("x",)), lambda error: with_fix(error, ("x",))])
+def test_an_amended_error_was_raised_where_the_first_was(change):
+    with pytest.raises(TilewrightError) as caught:
+        raise change(raised()) from None
+    assert caught.value.fix == ("x",)
+    assert traceback.extract_tb(caught.value.__traceback__)[-1].name == "raised"
+
+
+def test_an_amended_error_has_the_cause_of_the_first():
+    assert isinstance(amended(raised(), where="here").__cause__, ValueError)

@@ -18,7 +18,8 @@ import click
 
 from tilewright.cli.option import option
 from tilewright.cli.output import columns_of, moves_on, progress
-from tilewright.ir.log_span import BEGINNING, LOG
+from tilewright.errors import TilewrightError
+from tilewright.ir.log_span import BEGINNING, DEBUG, LOG
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 PLANNING = "planning: choosing kernels, cutting layers into tiles, placing buffers"
@@ -109,6 +110,14 @@ def verbose_flag(command: Command) -> Command:
     )(command)
 
 
+def _show_where_raised(error: BaseException | None) -> None:
+    """With `-vv`, the calls that led to an error which is shown without them afterwards."""
+    import traceback
+
+    if isinstance(error, TilewrightError) and LOG.isEnabledFor(DEBUG):
+        LOG.debug("%s was raised here:\n%s", error.code, "".join(traceback.format_tb(error.__traceback__)).rstrip())
+
+
 def _shown(context: click.Context, _parameter: click.Parameter, count: int) -> None:
     """Until the command ends: another one in this process says nothing again."""
     if not count:
@@ -123,6 +132,7 @@ def _shown(context: click.Context, _parameter: click.Parameter, count: int) -> N
     LOG.setLevel(logging.DEBUG if count > 1 else logging.INFO)
 
     def restore() -> None:
+        _show_where_raised(sys.exc_info()[1])
         LOG.removeHandler(handler)
         LOG.setLevel(level)
 

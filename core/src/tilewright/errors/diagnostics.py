@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from typing import Literal
+from typing import Any, Literal
 
 COLUMNS = 120  # of the widest line that is not a place or a command
 
@@ -130,9 +130,16 @@ def demand_no_warnings(diagnostics: Iterable[Diagnostic], *, shown: bool) -> Non
         raise TilewrightError("TW1108", message, details=details, fix=fix, exit_code=Exit.USAGE)
 
 
+def amended(error: TilewrightError, **fields: Any) -> TilewrightError:
+    """The same error with some fields changed. Raised again, its traceback still ends where it was raised first."""
+    changed = replace(error, **fields)
+    changed.__cause__, changed.__suppress_context__ = error.__cause__, error.__suppress_context__
+    return changed.with_traceback(error.__traceback__)
+
+
 def with_fix(error: TilewrightError, fix: tuple[str, ...]) -> TilewrightError:
     """The same error with other next steps, where there are any."""
-    return replace(error, fix=fix or error.fix)
+    return amended(error, fix=fix or error.fix)
 
 
 def _of(exit_code: Exit, when: str) -> Callable[..., TilewrightError]:

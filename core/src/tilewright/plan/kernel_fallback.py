@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tilewright.allocate.overflow import MIGHT_FIT
-from tilewright.errors import TilewrightError, typed
+from tilewright.errors import TilewrightError, amended, typed
 from tilewright.ir.log_span import INFO, with_log_span
 from tilewright.ir.plans.decisions import STREAMED
 from tilewright.ir.plans.stages import Allocated, Bound
@@ -284,7 +284,7 @@ class Fitting:
             return with_suggestions(error, (), ("--memory for all steps",))
         if least is not None:
             memory, size_bytes = least
-            return replace(
+            return amended(
                 error, fix=(typed("--memory", f"{memory}={size_bytes}", gives="is the least that does for all steps"),)
             )
         return error if error.fix else self._with_suggestions(first, misfits[0])
@@ -315,9 +315,9 @@ class Fitting:
         if trials.untried and not found and short is not None:
             with self.planner.work.unlimited():  # nothing to try is no answer
                 found = limits_as_planned(first, trials.plan, short.memory, short.needed_bytes)
-        error = replace(told.error, fix=() if found else told.error.fix)
+        error = amended(told.error, fix=() if found else told.error.fix)
         if told.of_constants and (too_much := too_much_for_machine(first)):
-            error = replace(error, details=(*error.details, too_much))
+            error = amended(error, details=(*error.details, too_much))
         return with_suggestions(error, found, trials.untried)
 
     def _changed_plan(self, first: Bound) -> Plan:

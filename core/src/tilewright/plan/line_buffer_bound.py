@@ -61,31 +61,37 @@ def _alive(machine: ScheduledMachine) -> list[int]:
     """By step the bytes of all buffers that live then; those in the caller's memory take none."""
     begun = [0] * (len(machine.scheduled.steps) + 1)
     for buffer in machine.scheduled.buffers:
-        if not any(machine.decisions.io.get(value) in OUTSIDE for value in buffer.values):
+        if not _is_outside(machine, buffer):
             size_bytes = align_up(buffer.size_bytes, machine.platform.buffer_align)
             begun[buffer.first] += size_bytes
             begun[buffer.last + 1] -= size_bytes
     return list(accumulate(begun))
 
 
+def _is_outside(machine: ScheduledMachine, buffer: Buffer) -> bool:
+    """Whether a buffer is in the caller's memory: it takes no bytes of the plan, nor those of other buffers."""
+    return any(machine.decisions.io.get(value) in OUTSIDE for value in buffer.values)
+
+
 def _most_saved(machine: ScheduledMachine, number: int) -> int:
     """Bytes that the output of a step can take at most of one buffer that the step reads for the last time."""
     operands = machine.operands(machine.scheduled.steps[number])
-    buffers = {buffer.name: buffer for buffer in machine.scheduled.buffers}
+    buffers = {buffer.name: buffer for buffer in machine.scheduled.buffers if not _is_outside(machine, buffer)}
     outputs = [operand for operand in operands if operand.written]
     access = machine.access(machine.scheduled.steps[number])
-    if len(outputs) != 1 or not isinstance(access, MapAccess) or buffers[outputs[0].buffer].first != number:
+    if len(outputs) != 1 or not isinstance(access, MapAccess):
         return 0
-    reads = [operand for operand in operands if not operand.written and not operand.constant]
-    return max(
-        (
-            _saved(machine, buffers[read.buffer], buffers[outputs[0].buffer], distance)
-            for read in reads
-            if buffers[read.buffer].last == number and read.buffer != outputs[0].buffer
-            for distance in _distances(access, read, outputs[0])
-        ),
-        default=0,
+    taker = buffers.get(outputs[0].buffer)
+    if taker is None or taker.first != number:
+        return 0
+    reads = [(operand, buffers[operand.buffer]) for operand in operands if operand.buffer in buffers]
+    saved = (
+        _saved(machine, giver, taker, distance_bytes)
+        for read, giver in reads
+        if giver.last == number and giver is not taker
+        for distance_bytes in _distances(access, read, outputs[0])
     )
+    return max(saved, default=0)
 
 
 def _distances(access: MapAccess, read: StepOperand, output: StepOperand) -> Iterator[int]:

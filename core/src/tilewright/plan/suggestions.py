@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tilewright.allocate.limits import memory_bytes
-from tilewright.errors import Diagnostic, TilewrightError, typed
+from tilewright.errors import Diagnostic, TilewrightError, amended, typed
 from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.log_span import log_begin
 from tilewright.ir.machines.platform import Platform
@@ -187,7 +187,7 @@ def settings_that_fit(
 def with_suggestions(error: TilewrightError, lines: Iterable[str], untried: Sequence[str]) -> TilewrightError:
     """The error with what helps, and with what was not tried."""
     more = (f"planning takes long here: not tried: {', '.join(untried)}",) if untried else ()
-    return replace(error, fix=(*error.fix, *lines), details=(*error.details, *more))
+    return amended(error, fix=(*error.fix, *lines), details=(*error.details, *more))
 
 
 def with_memories(bound: Bound, sizes: Mapping[str, int | None]) -> Bound:

@@ -72,7 +72,7 @@ def build_report(deployment: Deployment, *, artifacts: bool = True, front: bool 
 
 def _front(deployment: Deployment, *, wanted: bool) -> dict[str, Any]:
     """Memory against cycles, where it is asked for; else only where the plan is the one point that there is."""
-    if not wanted and line_buffers_possible(deployment.planner, deployment.platform):
+    if not wanted and line_buffers_possible(deployment.planning.planner, deployment.platform):
         return {}
     return {"front": front_of(deployment.front)}
 

@@ -6,10 +6,10 @@ Does not know how spaces are built or searched.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from tilewright.errors import TilewrightError
+from tilewright.errors import TilewrightError, amended
 from tilewright.ir.plans.region import Region
 from tilewright.ir.plans.stages import Group, Step
 from tilewright.ir.plans.tiler import Buffering, TilingRequest
@@ -51,7 +51,7 @@ class StepTiler:
         plan = plan_residency(step_tilings, request.longest if step_tilings.steady else 1)
         if isinstance(plan, tuple):
             first, *others = [_misfit(machine, step_tilings, index) for index in plan]
-            raise replace(first, others=tuple(others))
+            raise amended(first, others=tuple(others))
         search = step_tilings.steady and request.longest != 1
         bases = [plan, *([nothing_resident(step_tilings)] if search and plan.resident and plan.moves_much else [])]
         return grouped(step_tilings, request, bases, search=search)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.errors import TilewrightError, memory_error, typed
+from tilewright.errors import TilewrightError, amended, memory_error, typed
 from tilewright.ir.access.index_map import MapAccess
 from tilewright.ir.plans.stages import Step
 from tilewright.tile.search.step_tilings import HopWithoutTiling
@@ -93,7 +93,7 @@ def does_not_fit(machine: ScheduledMachine, step: Step, space: TilingSpace, near
         ),
         fix=(typed("--memory", f"{near}={least}", gives="is the least that does for this step"),) if needed else (),
     )
-    return replace(error, subject=step.name, needs=(near, least) if needed else None)
+    return amended(error, subject=step.name, needs=(near, least) if needed else None)
 
 
 def _whole_axes(space: TilingSpace, op: str) -> Iterator[str]:

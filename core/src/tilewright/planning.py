@@ -1,0 +1,150 @@
+"""Knows how one network is planned on one target: what the planner takes of what the user asks for, where a saved state
+lets it begin, and what is tried where nothing fits.
+Does not know the stages before a graph is bound, those after it is planned, nor who observes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tilewright.allocate.auto import chosen
+from tilewright.config.graph_io import io_owners
+from tilewright.config.machine import machine
+from tilewright.config.options import Options
+from tilewright.config.recurrent_state import RecurrentState, initial_constants
+from tilewright.config.user_decisions import decided, decides, demand_borders
+from tilewright.errors import Diagnostic, Exit, TilewrightError
+from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.machines.platform import Platform
+from tilewright.ir.plans.allocation import Budget
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.layer import Layers
+from tilewright.ir.plans.stages import Allocated, Bound, Scheduled, Tiled
+from tilewright.plan.kernel_fallback import Answer, Fitting
+from tilewright.plan.proposals.planner import Planner
+from tilewright.plan.proposals.work import Work
+from tilewright.plugins.registry import Registry
+
+if TYPE_CHECKING:
+    from tilewright.plan.line_buffers.front import FrontPoint
+
+Stage = Graph | Bound | Scheduled | Tiled | Allocated
+PlanWith = Callable[[Mapping[str, str], float | None, Work | None], Answer]  # settings, cycles to beat, work
+
+
+def configured(target: str, options: Options, registry: Registry) -> Platform:
+    """The target with what the user asks for, and as the code passes need it that he asks for."""
+    platform = machine(registry.platforms[target], options, registry.memory_hierarchies)
+    if not options.code_passes:
+        return platform
+    from tilewright.transform.passthrough import platform_for
+
+    return platform_for(platform, tuple(registry.code_passes.values()), options.code_passes)
+
+
+@dataclass(frozen=True, slots=False, kw_only=True)  # slots=False: for cached properties
+class Planning:
+    """A graph, the platform, and what the user asks for. Everything is worked out once, and not before it is asked for.
+
+    `saved`: the stages of a saved state, by their type. `imported`: the graph as the model has it, whose names patterns
+    may be about, where no state was saved. `diagnostics`: of the stages before.
+    """
+
+    graph: Graph
+    platform: Platform
+    options: Options
+    registry: Registry
+    states: tuple[RecurrentState, ...]
+    saved: Mapping[type, Stage]
+    imported: Graph | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @cached_property
+    def planner(self) -> Planner:
+        """What turns a bound graph into a plan."""
+        return Planner(
+            operators=self.registry.operators,
+            kernels=self.registry.kernels,
+            tiler=self.registry.tilers[self.options.tiler],
+            allocator=chosen(self.registry.allocators, self.options.allocator),
+            pins=self._pins,
+            named_io=tuple(self.options.io_of),
+            buffering=self.options.buffering,
+            longest=self.options.groups,
+            budget=Budget(work=self.options.effort, seed=self.options.seed),
+            optimize=self.options.optimize,
+            recompute=self.options.recompute,
+            choose_constant_copies=self.options.choose_constant_copies,
+            layers=Layers(operators=self.registry.operators),
+        )
+
+    @cached_property
+    def bound(self) -> Bound:
+        """Kernels, layouts, packed constants."""
+        bound = self.saved.get(Bound)
+        return bound if isinstance(bound, Bound) else self._bound_with({})
+
+    @cached_property
+    def decisions(self) -> Decisions:
+        """The user's decisions; with patterns of names, what they decide about the bound graph."""
+        if not decides(self.options):
+            return self._pins
+        return decided(self._pins, self.options, self.bound, self.imported)
+
+    def plan(self, plan_with: PlanWith) -> Allocated:
+        """The plan, from wherever a saved state lets it begin. TilewrightError (exit 5) where none fits: with settings
+        of the target among what to try, where `plan_with` finds a plan with these.
+        """
+        try:
+            return self._plan()
+        except TilewrightError as error:
+            if error.exit_code is not Exit.DOES_NOT_FIT or self.saved:
+                raise
+            from tilewright.plan.suggestions import settings_that_fit, with_suggestions
+
+            work = self.planner.work
+            more = settings_that_fit(self.platform.roomier, lambda settings: plan_with(settings, None, work), work)
+            raise with_suggestions(error, *more) from error.__cause__
+
+    def plan_within(self, beat: float | None, work: Work | None) -> Answer:
+        """The plan, or why none fits; () where it cannot take fewer cycles than `beat`. `work`: see `Fitting`."""
+        return self._fitting(work or self.planner.work).faster(self.bound, beat)
+
+    def front(self, plan: Allocated) -> tuple[FrontPoint, ...]:
+        """Bytes against cycles: this plan, and others that flags lead to. Of a saved state, this one."""
+        from tilewright.plan.line_buffers.front import memory_front
+
+        rebind = None if self.saved else self._bound_with
+        return memory_front(replace(self.planner, pins=self.decisions), plan, self.bound, rebind)
+
+    def _plan(self) -> Allocated:
+        fitting, decisions = self._fitting(self.planner.work), self.decisions
+        if isinstance(tiled := self.saved.get(Tiled), Tiled):
+            return fitting.planner.allocate(tiled, decisions)
+        if isinstance(scheduled := self.saved.get(Scheduled), Scheduled):
+            return fitting.planner.allocate(fitting.planner.tile(scheduled, decisions), decisions)
+        return fitting.plan(self.bound)
+
+    def _fitting(self, work: Work) -> Fitting:
+        rebind = None if Bound in self.saved else self._bound_with
+        return Fitting(planner=replace(self.planner, pins=self.decisions, work=work), rebind=rebind)
+
+    def _bound_with(self, kernels: Mapping[str, str]) -> Bound:
+        """The graph bound, with these kernels (node -> name) unless others are pinned."""
+        planner = replace(self.planner, pins=Decisions(kernels=kernels).pinned_by(self._pins))
+        bound = planner.bind(self.graph, self.platform, self.diagnostics)
+        return replace(bound, constants={**bound.constants, **initial_constants(self.states)})
+
+    @cached_property
+    def _pins(self) -> Decisions:
+        """The user's decisions that need no bound graph."""
+        following = {state.input: state.output for state in self.states}
+        inputs = {name: self.graph.tensors[name] for name in self.graph.inputs if name not in following}
+        kept = set(following.values())
+        outputs = {name: self.graph.tensors[name] for name in self.graph.outputs if name not in kept}
+        demand_borders(self.options, (*inputs, *outputs), following)
+        decisions = Decisions(io=io_owners(self.options, inputs, outputs), state=following)
+        return decisions.pinned_by(self.options.pins)
