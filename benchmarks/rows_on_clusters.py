@@ -34,7 +34,7 @@ from tilewright.ir.rounding import align_up, ceil_div
 from tilewright.tile.cost.kernel_costs import kernel_cycles, scratch_bytes
 from tilewright.tile.line_buffers.analysis import LineBufferAnalysis
 from tilewright.tile.line_buffers.buffered_step import BufferedStep
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.machine import ScheduledMachine
 
 MODELS = Path(__file__).resolve().parents[2] / "shared" / "models"
 

@@ -29,8 +29,9 @@ from tilewright.testing.cluster import SCRATCHPAD_BYTES, cluster, copy_path
 from tilewright.testing.layer_sample import Sample
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.operator_sites import site_of
+from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.search.tiling_search import smallest_bytes
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.space.step_spaces import step_space
 from tilewright.tile.space.tiling_space import TilingSpace
 from tilewright.tile.strategies import StepTiler
 from tilewright.transform import HOOKS, LIFETIMES, transform
@@ -135,7 +136,7 @@ def layer_space(layer: Sample, platform: Platform, *, split: bool) -> TilingSpac
     scheduled = planned((case,), large, _apart((case,)), "single").tiled.scheduled
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
     way = machine.hops[-1]
-    return machine.space(0, scheduled.steps[0], way.inner, split=split)
+    return step_space(machine, 0, scheduled.steps[0], way.inner, split=split)
 
 
 def run_on_twin(cases: Sequence[Case], platform: Platform, folder: Path, runner: TwinRunner) -> list[str]:

@@ -24,7 +24,7 @@ from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.line_buffers.analysis import LineBufferAnalysis
 from tilewright.tile.line_buffers.buffered_step import BufferedStep
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.machine import ScheduledMachine
 
 if TYPE_CHECKING:
     import numpy as np

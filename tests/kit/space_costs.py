@@ -8,10 +8,10 @@ from tilewright.ir.access.index import mentions
 from tilewright.ir.plans.region import Hop, Region, SplitReduction
 from tilewright.ir.plans.stages import Step
 from tilewright.tile.cost.region_cost import HopCost, region_costs
+from tilewright.tile.machine import StepOperand
+from tilewright.tile.memory_path import HopMemories
 from tilewright.tile.space.fusion import RegionAnalysis, RegionStep, StepCallCache
-from tilewright.tile.space.memory_path import HopMemories
 from tilewright.tile.space.split_reductions import cut_reductions
-from tilewright.tile.space.step_spaces import StepOperand
 from tilewright.tile.space.tiling_space import TilingSpace
 
 

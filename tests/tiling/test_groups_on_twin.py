@@ -24,8 +24,8 @@ from tilewright.runners.twin import RACE, TwinRunner
 from tilewright.testing.cluster import CLUSTER, copy_path
 from tilewright.testing.registry import registry_for
 from tilewright.tile.groups.group_search import best_groups
+from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.space.fusion import RegionAnalysis, region_analysis
-from tilewright.tile.space.step_spaces import ScheduledMachine
 from tilewright.transform import transform
 
 MOST_STEPS = 4

@@ -40,8 +40,8 @@ from tilewright.testing.cluster import cluster, copy_path
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.cost.tile_boxes import Boxes, boxes_of, roll_along
 from tilewright.tile.cost.traffic import traffic_of
+from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.space.fusion import RegionAnalysis, RegionStep, StepAnalyses, region_analysis
-from tilewright.tile.space.step_spaces import ScheduledMachine
 from tilewright.tile.space.tiling_space import CopiedOperand, cuttable
 from tilewright.transform import HOOKS, LIFETIMES, transform
 

@@ -18,8 +18,9 @@ from tilewright.testing.cluster import CLUSTER, RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import one_step, portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.cost.tile_boxes import Boxes, boxes_of
+from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.space.fusion import RegionAnalysis
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.space.step_spaces import step_space
 from tilewright.tile.space.tiling_space import TilingSpace
 from tilewright.tile.tile_buffers import analysis_of_region
 
@@ -68,7 +69,7 @@ def joined() -> Callable[[int], TilingSpace]:
     def space(parts: int) -> TilingSpace:
         inputs = [np.zeros((4, 3), np.float32)] * parts
         scheduled = one_step("Concat", inputs, cluster(RUNTIME_BYTES + 8192), {"axis": 1})
-        return ScheduledMachine(scheduled, vocabulary(), Decisions()).space(0, scheduled.steps[0], "l1")
+        return step_space(ScheduledMachine(scheduled, vocabulary(), Decisions()), 0, scheduled.steps[0], "l1")
 
     return space
 
@@ -80,6 +81,6 @@ def sum_in() -> Callable[[int], TilingSpace]:
     def space(room_bytes: int) -> TilingSpace:
         inputs = [np.zeros((6, 8), np.float32)] * 2
         scheduled = one_step("Add", inputs, cluster(RUNTIME_BYTES + room_bytes))
-        return ScheduledMachine(scheduled, vocabulary(), Decisions()).space(0, scheduled.steps[0], "l1")
+        return step_space(ScheduledMachine(scheduled, vocabulary(), Decisions()), 0, scheduled.steps[0], "l1")
 
     return space

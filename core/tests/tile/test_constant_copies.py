@@ -12,7 +12,7 @@ from tilewright.ir.plans.decisions import Decisions, Staging
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.tile_buffers import constant_copies
 
 WEIGHTS = np.arange(24, dtype=np.float32).reshape(4, 6)

@@ -29,9 +29,9 @@ from tilewright.tile.cost.region_cost import altogether, region_costs
 from tilewright.tile.cost.tile_boxes import boxes_of
 from tilewright.tile.grouping import Grouping, nothing_resident
 from tilewright.tile.groups.group_search import best_groups, hops_with, region_with
+from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.search.residency import ResidencyPlan
 from tilewright.tile.space.fusion import RegionAnalysis, StepAnalyses, region_analysis
-from tilewright.tile.space.step_spaces import ScheduledMachine
 from tilewright.tile.strategies import StepTiler
 from tilewright.tile.tile import tile
 

@@ -19,9 +19,9 @@ from tilewright.testing.cluster import cluster
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.grouping import Grouping
+from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.search.residency import ResidencyPlan
 from tilewright.tile.space.fusion import StepAnalyses
-from tilewright.tile.space.step_spaces import ScheduledMachine
 from tilewright.tile.strategies import StepTiler
 from tilewright.tile.tile import tile
 

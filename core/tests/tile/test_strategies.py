@@ -22,8 +22,9 @@ from tilewright.ir.plans.tiler import Buffering
 from tilewright.ir.rounding import align_up, ceil_div
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import vocabulary
+from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.search.tiling_search import TilingSearch
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.space.step_spaces import step_space
 from tilewright.tile.strategies import TILERS, StepTiler
 from tilewright.tile.tile import tile
 
@@ -72,7 +73,7 @@ def test_the_search_finds_what_trying_everything_finds() -> None:
     for scratchpad_bytes in (RUNTIME_BYTES + 112, RUNTIME_BYTES + 144):
         scheduled = schedule_on(layer, cluster(scratchpad_bytes))
         machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
-        space = machine.space(0, scheduled.steps[0], "l1")
+        space = step_space(machine, 0, scheduled.steps[0], "l1")
         found = TilingSearch(space, "auto").best()
         assert found is not None
         mine = space_cost(space, found.on("node", ("l2", "l1"))).total_cycles
@@ -117,7 +118,7 @@ def test_min_takes_the_least_and_max_has_the_fewest_tiles() -> None:
 def test_the_plan_is_what_the_search_of_each_step_finds() -> None:
     scheduled = schedule_on(CONV, cluster(16384))
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
-    alone = TilingSearch(machine.space(0, scheduled.steps[0], "l1"), "auto").best()
+    alone = TilingSearch(step_space(machine, 0, scheduled.steps[0], "l1"), "auto").best()
     assert alone is not None
     assert tiled(CONV, 16384).groups[0].region.hops[0] == alone.on("node", ("l2", "l1"))
 

@@ -10,7 +10,7 @@ import pytest
 from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.plans.region import Region
 from tilewright.testing.one_step import vocabulary, with_kernel
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.tile_buffers import analysis_of_region, not_together, persistent_buffers, region_buffers
 
 

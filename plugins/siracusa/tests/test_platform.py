@@ -16,7 +16,7 @@ from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
 from tilewright.ir.machines.platform import Platform
 from tilewright.plugins import load_named
-from tilewright.tile.space.memory_path import route
+from tilewright.tile.memory_path import route
 from tilewright_siracusa.machine import CODE_BYTES, CORES, L2_BYTES, MAX_COPY_BYTES, STACK_BYTES, cluster_load_cycles
 from tilewright_siracusa.platform import SIRACUSA
 

@@ -20,7 +20,7 @@ from tilewright.ir.plans.stages import Allocated, Buffer, Scheduled
 from tilewright.ir.rounding import align_up
 from tilewright.ir.tensors.layout import strides
 from tilewright.plan.proposals.planner import Planner, ram_bytes
-from tilewright.tile.space.step_spaces import ScheduledMachine, StepOperand
+from tilewright.tile.machine import ScheduledMachine, StepOperand
 from tilewright.tile.strategies import WholeTiler
 
 LEAST_SAVED = 1024  # bytes, where only speed is asked for: a step that is called row by row is some 300 B more code

@@ -11,12 +11,13 @@ from tilewright.ir.plans.region import Hop
 from tilewright.ir.plans.stages import Buffer, Group
 from tilewright.ir.plans.tiler import Buffering, TilingRequest
 from tilewright.tile.cost.tiling_problem import SpaceTables
+from tilewright.tile.machine import NOTHING, ScheduledMachine
 from tilewright.tile.search.loop_orders import EstimatedTiling
 from tilewright.tile.search.no_tiling import Needs, needs_of
 from tilewright.tile.search.residency import ResidencyPlan, decided, may_be_resident, resident_values
 from tilewright.tile.search.step_tilings import HopTilings, StepTiling, StepTilings
 from tilewright.tile.search.tiling_search import TilingSearch, pareto_tilings
-from tilewright.tile.space.step_spaces import NOTHING, ScheduledMachine
+from tilewright.tile.space.step_spaces import tiled_alone
 from tilewright.tile.space.tiling_space import TilingSpace, WindowTable
 from tilewright.tile.strategies import StepTiler, grouped
 from tilewright.tile.tile import listed
@@ -132,7 +133,7 @@ class TileChoices:
 
     def _tiling(self, index: int, hop_tilings: HopTilings, resident: Mapping[str, str]) -> Tiling:
         step, step_tiling = self.request.scheduled.steps[index], self._step_tiling(index, hop_tilings)
-        made = self._machine.alone(step, step_tiling.hops, resident_values(self._machine, resident, index))
+        made = tiled_alone(self._machine, step, step_tiling.hops, resident_values(self._machine, resident, index))
         region = self.request.decisions.tiles.get(step.name, made)
         group = Group(region=region, cycles=step_tiling.cycles)
         return Tiling(
@@ -150,7 +151,7 @@ class TileChoices:
     def _buffers(self, index: int, hop_tilings: HopTilings, resident: Mapping[str, str]) -> tuple[Buffer, ...]:
         """Those that a plan has of a step that is tiled so."""
         step, hops = self.request.scheduled.steps[index], tuple(part.hop for part in hop_tilings)
-        return tuple(region_buffers(self._machine, [self._machine.alone(step, hops)], resident)) if hops else ()
+        return tuple(region_buffers(self._machine, [tiled_alone(self._machine, step, hops)], resident)) if hops else ()
 
     def _menu(
         self,

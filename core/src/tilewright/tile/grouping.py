@@ -22,10 +22,11 @@ from tilewright.tile.cost.lower_bounds import MOST_TRAFFIC
 from tilewright.tile.cost.region_cost import altogether, region_costs
 from tilewright.tile.groups.group_bounds import ROUNDED, least_cost
 from tilewright.tile.groups.group_search import GroupTiling, best_groups
+from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.search.residency import ResidencyPlan, resident_values
 from tilewright.tile.search.step_tilings import StepTiling, StepTilings
 from tilewright.tile.space.fusion import RegionAnalysis, StepAnalyses, region_analysis, whole_hops
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.space.step_spaces import tiled_alone
 from tilewright.tile.tile_buffers import first_of, not_together
 
 MOST_STEPS = 8  # of a group that is looked for
@@ -175,7 +176,7 @@ class Grouping:
     def single(self, index: int) -> Group:
         """One step as it was decided."""
         step, tiling = self.machine.scheduled.steps[index], self.plan.tilings[index]
-        made = self.machine.alone(step, tiling.hops, resident_values(self.machine, self.plan.resident, index))
+        made = tiled_alone(self.machine, step, tiling.hops, resident_values(self.machine, self.plan.resident, index))
         tile = self.machine.decisions.tiles.get(step.name, made)
         if tile.internal_values:
             raise not_together([step], f"the tiles of '{step.name}' are pinned for a group, which is not pinned")

@@ -9,7 +9,7 @@ from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.region import Region, key_of
 from tilewright.ir.plans.stages import Tiled
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.tile_buffers import analysis_of_region
 
 if TYPE_CHECKING:

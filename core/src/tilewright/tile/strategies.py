@@ -18,10 +18,10 @@ from tilewright.tile.tile_buffers import first_of, not_together
 if TYPE_CHECKING:
     from tilewright.tile.cost.tiling_problem import SpaceTables
     from tilewright.tile.grouping import Partition
+    from tilewright.tile.machine import ScheduledMachine
     from tilewright.tile.search.loop_orders import EstimatedTiling
     from tilewright.tile.search.residency import ResidencyPlan
     from tilewright.tile.search.step_tilings import StepTilings
-    from tilewright.tile.space.step_spaces import ScheduledMachine
     from tilewright.tile.space.tiling_space import TilingSpace
 
 Strategy = Literal["auto", "cost", "min", "max", "random-max"]
@@ -39,8 +39,8 @@ class StepTiler:
         if not request.scheduled.bound.platform.inner:
             return WholeTiler().plan(request)
         from tilewright.tile.grouping import nothing_resident
+        from tilewright.tile.machine import ScheduledMachine
         from tilewright.tile.search.residency import decided, plan_residency
-        from tilewright.tile.space.step_spaces import ScheduledMachine
 
         machine = ScheduledMachine(
             request.scheduled, request.operators, decided(request.decisions, request.decisions.tiles)
@@ -146,7 +146,7 @@ class WholeTiler:
             elif region.name == step.name and region.line_buffers is not None:
                 from tilewright.tile.line_buffers.analysis import LineBufferAnalysis
                 from tilewright.tile.line_buffers.buffers import line_buffered_cycles
-                from tilewright.tile.space.step_spaces import ScheduledMachine
+                from tilewright.tile.machine import ScheduledMachine
 
                 machine = ScheduledMachine(request.scheduled, request.operators, request.decisions)
                 steps = steps or LineBufferAnalysis(machine)

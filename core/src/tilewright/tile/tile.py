@@ -14,7 +14,7 @@ from tilewright.ir.plans.region import Region, key_of
 from tilewright.ir.plans.stages import Buffer, Group, Scheduled, Tiled
 from tilewright.ir.plans.tiler import Buffering, Tiler, TilingRequest
 from tilewright.ir.plugin_contract import demand_type, wrong_answer
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.tile_buffers import (
     constant_copies,
     demand_scratchpad,

@@ -14,8 +14,8 @@ from tilewright.ir.plans.constant_copies import copies_of, copy_name, copying, r
 from tilewright.ir.plans.region import Region, key_of
 from tilewright.ir.plans.stages import Buffer, Step
 from tilewright.tile.cost.kernel_costs import scratch_bytes
-from tilewright.tile.space.memory_path import HopMemories
-from tilewright.tile.space.step_spaces import NOTHING, ScheduledMachine
+from tilewright.tile.machine import NOTHING, ScheduledMachine
+from tilewright.tile.memory_path import HopMemories
 
 if TYPE_CHECKING:
     from tilewright.tile.space.fusion import RegionAnalysis

@@ -25,7 +25,7 @@ from tilewright.tile.line_buffers.lifetimes import Lifetimes
 from tilewright.tile.line_buffers.partition import line_buffer_search, overlaid_steps, region_of
 from tilewright.tile.line_buffers.segments import RowSchedule, calls_of, overlaid_step, whole_step
 from tilewright.tile.line_buffers.signatures import StepSignatures
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.strategies import StepTiler
 from tilewright.tile.tile import tile
 

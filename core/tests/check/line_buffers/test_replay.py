@@ -22,7 +22,7 @@ from tilewright.schedule import schedule
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.line_buffers.partition import line_buffer_search, overlaid_steps
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.strategies import StepTiler
 from tilewright.tile.tile import tile
 

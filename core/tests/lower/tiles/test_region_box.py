@@ -11,7 +11,7 @@ import pytest
 from tilewright.ir.programs.expressions import Name
 from tilewright.lower.tiles.region_box import RegionBox, region_box
 from tilewright.testing.one_step import vocabulary
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.tile_buffers import analysis_of_region
 
 

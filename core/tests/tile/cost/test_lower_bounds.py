@@ -19,8 +19,9 @@ from tilewright.tile.cost.lower_bounds import (
     least_score,
     score_bounds,
 )
+from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.search.tiling_search import TilingSearch
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.space.step_spaces import step_space
 from tilewright.tile.space.tiling_space import TilingSpace
 
 
@@ -29,7 +30,7 @@ def product_in(room_bytes: int, *, split: bool) -> TilingSpace:
     inputs = [np.zeros((8, 200), np.float32), np.zeros((200, 16), np.float32)]
     scheduled = one_step("Gemm", inputs, cluster(RUNTIME_BYTES + room_bytes), constants=(1,))
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
-    return machine.space(0, scheduled.steps[0], "l1", split=split)
+    return step_space(machine, 0, scheduled.steps[0], "l1", split=split)
 
 
 def bounds_of(search: TilingSearch, points: Any) -> Any:

@@ -17,8 +17,8 @@ from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.cost.tile_boxes import RollingAxis, boxes_of, new_rows, roll_along
+from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.space.fusion import RegionAnalysis, region_analysis
-from tilewright.tile.space.step_spaces import ScheduledMachine
 
 
 def rows(reach: Any) -> list[tuple[int, int]]:

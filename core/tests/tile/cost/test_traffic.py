@@ -11,6 +11,7 @@ from tilewright.ir.plans.region import Copy
 from tilewright.testing.cluster import copy_cycles
 from tilewright.tile.cost.tile_boxes import boxes_of
 from tilewright.tile.cost.traffic import MOVED_BYTES_PER_CYCLE, crosses_whole, crossings_of, traffic_of
+from tilewright.tile.space.step_spaces import step_space
 
 
 def test_windows_are_copied_tile_by_tile(pools: Any) -> None:
@@ -55,7 +56,7 @@ def test_what_cannot_keep_rows_says_why(pools: Any) -> None:
 def test_a_value_that_is_held_leaves_from_where_it_is(pools: Any) -> None:
     """It has the room that the steps inside need, and no tile buffer for the transfer."""
     analysis = pools.analysis
-    space = pools.machine.space(0, analysis.members[0].step, "l1")
+    space = step_space(pools.machine, 0, analysis.members[0].step, "l1")
     leaving = replace(analysis.members[0], live_out=True, spaces=(space,))
     both = replace(analysis, members=(leaving, *analysis.members[1:]))
     hop = replace(pools.region.hops[0], copies={**pools.region.hops[0].copies, "a.Y": Copy(level=1)})

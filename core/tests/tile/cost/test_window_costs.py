@@ -16,8 +16,9 @@ from tilewright.ir.plans.decisions import Decisions
 from tilewright.testing.cluster import cluster
 from tilewright.testing.one_step import vocabulary
 from tilewright.tile.cost.tiling_problem import WindowCosts, many_transfers
+from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.space.grid import grid
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.space.step_spaces import step_space
 from tilewright.tile.space.tiling_space import CopiedOperand, TilingSpace, WindowTable
 
 pytestmark = pytest.mark.slow
@@ -85,7 +86,7 @@ def test_sizes_asked_for_together_are_priced_as_one_by_one(layer: dict[str, Any]
     if not scheduled.steps:
         return
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
-    space = machine.space(0, scheduled.steps[0], machine.hops[0].inner)
+    space = step_space(machine, 0, scheduled.steps[0], machine.hops[0].inner)
     if outer < len(space.cuts):
         space = inside_one_trip(space, space.cuts[outer].name)
     points = grid(space)[::2]

@@ -22,8 +22,8 @@ from tilewright.testing.sketch import Sketch
 from tilewright.tile.grouping import _WEIGHTS, Grouping, Partition, nothing_resident
 from tilewright.tile.groups.group_bounds import least_bytes, least_cost
 from tilewright.tile.groups.group_search import best_groups
+from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.space.fusion import RegionAnalysis, StepAnalyses, region_analysis
-from tilewright.tile.space.step_spaces import ScheduledMachine
 from tilewright.tile.strategies import StepTiler
 
 COST = StepTiler(name="cost", summary="")

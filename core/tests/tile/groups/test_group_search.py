@@ -23,8 +23,8 @@ from tilewright.tile.cost.lower_bounds import MOST_TRAFFIC
 from tilewright.tile.cost.region_cost import altogether, region_costs
 from tilewright.tile.groups.group_bounds import least_bytes, least_cost
 from tilewright.tile.groups.group_search import best_groups, region_with, score
+from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.space.fusion import RegionAnalysis, region_analysis
-from tilewright.tile.space.step_spaces import ScheduledMachine
 from tilewright.tile.strategies import StepTiler
 from tilewright.tile.tile import tile
 

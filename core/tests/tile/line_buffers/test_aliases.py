@@ -20,7 +20,7 @@ from tilewright.tile.line_buffers.analysis import LineBufferAnalysis
 from tilewright.tile.line_buffers.lifetimes import Lifetimes
 from tilewright.tile.line_buffers.partition import line_buffer_search, region_of
 from tilewright.tile.line_buffers.segments import RowSchedule, Segment, simulated
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.machine import ScheduledMachine
 
 SEEDS = range(30)
 

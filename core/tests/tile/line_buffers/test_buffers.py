@@ -13,7 +13,7 @@ from tilewright.testing.one_step import vocabulary
 from tilewright.tile.line_buffers.analysis import LineBufferAnalysis
 from tilewright.tile.line_buffers.buffers import buffered_steps_of, line_buffers_of
 from tilewright.tile.line_buffers.partition import LineBufferSearch, line_buffer_search
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.machine import ScheduledMachine
 
 SEED = 0
 

@@ -12,7 +12,7 @@ from tilewright.testing.one_step import vocabulary
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.line_buffers.analysis import LineBufferAnalysis
 from tilewright.tile.line_buffers.lifetimes import Lifetimes
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.machine import ScheduledMachine
 
 SEEDS = range(12)
 

@@ -15,7 +15,7 @@ from tilewright.tile.line_buffers.lifetimes import Lifetimes
 from tilewright.tile.line_buffers.partition import LineBufferSearch, line_buffer_search, overlaid_steps
 from tilewright.tile.line_buffers.segments import Segment, overlaid_step, segments
 from tilewright.tile.line_buffers.signatures import StepSignatures
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.machine import ScheduledMachine
 
 SAME: dict[str, Attribute] = {"kernel_shape": (3, 3), "strides": (1, 1), "pads": (1, 1, 1, 1), "dilations": (1, 1)}
 

@@ -14,7 +14,7 @@ from tilewright.schedule import schedule
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.tile.line_buffers.partition import line_buffer_search
 from tilewright.tile.line_buffers.streamed_io import arrivals, departures
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.machine import ScheduledMachine
 
 PUSHED = Decisions(io={"x": "push"})
 

@@ -17,9 +17,10 @@ from tilewright.testing.cluster import RUNTIME_BYTES, cluster, copy_cycles
 from tilewright.testing.one_step import one_step, vocabulary
 from tilewright.tile.cost.kernel_costs import tile_cycles
 from tilewright.tile.cost.lower_bounds import TRAFFIC
+from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.search.loop_orders import EstimatedTiling, LoopOrders, total_of
 from tilewright.tile.search.tiling_search import TilingSearch
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.space.step_spaces import step_space
 from tilewright.tile.space.tiling_space import rolling_loops
 
 TILE, WHOLE = 96, 192  # bytes of an operand in one tile, and of all of it
@@ -116,7 +117,7 @@ def pooled(rows: int, *, rolls: bool) -> EstimatedTiling:
     windows = {"kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "ceil_mode": 0}
     scheduled = one_step("MaxPool", [np.zeros((1, 2, 8, 4), np.float32)], cluster(), windows)
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
-    space = machine.space(0, scheduled.steps[0], "l1")
+    space = step_space(machine, 0, scheduled.steps[0], "l1")
     sizes = [{"c": 2, "h": rows, "w": 4}[loop.name] for loop in space.cuts]
     room = replace(space, available_bytes=32 * (min(rows + 2, 8) + rows), rolls=rolling_loops(space) if rolls else {})
     found = TilingSearch(room, "single").together(np.array([sizes])).best()
@@ -158,7 +159,7 @@ def test_no_size_is_better_than_its_floor_and_none_is_missed(
         return
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
     way = machine.hops[0]
-    space = machine.space(0, scheduled.steps[0], way.inner, split=split)
+    space = step_space(machine, 0, scheduled.steps[0], way.inner, split=split)
     search = TilingSearch(replace(space, rolls=rolling_loops(space)) if rolls else space, buffering)
     points = search.points[np.linspace(0, len(search.points) - 1, 40).astype(int)]
     floors = search.together(points).floors().min(axis=0)

@@ -12,10 +12,11 @@ from tilewright.errors import Exit
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import one_step, vocabulary
+from tilewright.tile.machine import ScheduledMachine
+from tilewright.tile.memory_path import HopMemories
 from tilewright.tile.search.no_tiling import does_not_fit, needs_of
 from tilewright.tile.search.step_tilings import HopWithoutTiling
-from tilewright.tile.space.memory_path import HopMemories
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.space.step_spaces import step_space
 
 ENDS = HopMemories(outer="l2", inner="l1")
 
@@ -27,7 +28,7 @@ def machine(room_bytes: int, op: str, *shapes: tuple[int, ...], **attributes: An
 
 
 def blocked(made: ScheduledMachine) -> HopWithoutTiling:
-    space = made.space(0, made.scheduled.steps[0], ENDS.inner, split=True)
+    space = step_space(made, 0, made.scheduled.steps[0], ENDS.inner, split=True)
     return HopWithoutTiling(ENDS, space)
 
 

@@ -23,9 +23,9 @@ from tilewright.schedule import schedule
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster, copy_path
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.random_graphs import random_graph
+from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.measure import step_costs
 from tilewright.tile.search.residency import ResidencyPlan, ResidencySearch, may_be_resident
-from tilewright.tile.space.step_spaces import ScheduledMachine
 from tilewright.tile.strategies import TILERS
 
 COST = next(tiler for tiler in TILERS if tiler.name == "cost")

@@ -19,9 +19,10 @@ from tilewright.testing.cluster import RUNTIME_BYTES, cluster, copy_path
 from tilewright.testing.one_step import one_step, portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.cost.region_cost import region_costs
+from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.search.step_tilings import StepTilings, copies_by_operand
 from tilewright.tile.search.tiling_search import TilingSearch
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.space.step_spaces import tiled_alone
 from tilewright.tile.tile_buffers import analysis_of_region
 
 ROOM = 400  # bytes: of a sum of 6 x 8 floats, two rows of each of three operands
@@ -120,7 +121,7 @@ def test_a_price_is_what_its_calls_take() -> None:
     machine = sums(1, cluster(RUNTIME_BYTES + ROOM))
     best = tilings(machine).tiling(0)
     assert best is not None
-    region = machine.alone(machine.scheduled.steps[0], best.hops)
+    region = tiled_alone(machine, machine.scheduled.steps[0], best.hops)
     (cost,) = region_costs(analysis_of_region(machine, region), region)
     assert (best.cycles, best.moved_bytes, best.bound_bytes) == (cost.total_cycles, 3 * 192, 3 * 192)
 

@@ -21,9 +21,10 @@ from tilewright.ir.plans.decisions import Decisions
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import vocabulary
 from tilewright.tile.cost.lower_bounds import MOST_TRAFFIC, TRAFFIC
+from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.search.loop_orders import EstimatedTiling
 from tilewright.tile.search.tiling_search import TilingSearch
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.space.step_spaces import step_space
 from tilewright.tile.space.tiling_space import TilingSpace, rolling_loops
 
 
@@ -38,7 +39,7 @@ def test_bytes_are_equal_and_cycles_too_where_tiles_are_alike(
         return
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
     step, way = scheduled.steps[0], machine.hops[0]
-    space = machine.space(0, step, way.inner, split=split)
+    space = step_space(machine, 0, step, way.inner, split=split)
     if not isinstance(space.access, MapAccess) or not any(item.written for item in space.copied):
         return
     if rolls:
@@ -81,7 +82,7 @@ def test_more_room_is_not_worse(layer: dict[str, Any], room_bytes: int, split: b
         if not scheduled.steps:
             return
         machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
-        space = machine.space(0, scheduled.steps[0], machine.hops[0].inner, split=split)
+        space = step_space(machine, 0, scheduled.steps[0], machine.hops[0].inner, split=split)
         search = TilingSearch(space, "auto")
         found = search.best()
         if before is not None:
@@ -100,7 +101,7 @@ def test_windows_that_keep_rows_move_what_was_believed() -> None:
     scheduled = schedule_on(layer, cluster(RUNTIME_BYTES + 3000))
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
     step, way = scheduled.steps[0], machine.hops[0]
-    space = machine.space(0, step, way.inner)
+    space = step_space(machine, 0, step, way.inner)
     search = TilingSearch(replace(space, rolls=rolling_loops(space)), "auto")
     points = search.points[search.least_bytes() <= search.available_bytes]
     best = [found for order in search.ordered(points) if (found := order.best()) is not None]
@@ -119,7 +120,7 @@ def test_what_a_kernel_takes_once_is_counted_once() -> None:
     scheduled = schedule_on({"op": "MatMul", "attributes": {}, "inputs": inputs}, cluster(RUNTIME_BYTES + 6000))
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
     step, way = scheduled.steps[0], machine.hops[0]
-    space = machine.space(0, step, way.inner)
+    space = step_space(machine, 0, step, way.inner)
     later = replace(space, kernel=replace(space.kernel, step_cycles=1000.0))
     found = TilingSearch(space, "auto").best()
     assert found is not None

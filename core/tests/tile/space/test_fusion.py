@@ -20,6 +20,8 @@ from tilewright.schedule import schedule
 from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.one_step import portable_kernels, vocabulary, with_kernel
 from tilewright.testing.sketch import Sketch
+from tilewright.tile.machine import ScheduledMachine
+from tilewright.tile.memory_path import HopMemories
 from tilewright.tile.space.fusion import (
     InnerReader,
     RegionAnalysis,
@@ -29,8 +31,7 @@ from tilewright.tile.space.fusion import (
     single_step_analysis,
     whole_hops,
 )
-from tilewright.tile.space.memory_path import HopMemories
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.space.step_spaces import step_space
 
 Last = Callable[[Sketch, str, str], str]
 
@@ -175,7 +176,7 @@ def test_a_step_is_analysed_once_for_the_same_resident_operands() -> None:
 
 def test_a_step_alone_has_every_operand_outside() -> None:
     made = machine(added)
-    space = made.space(1, made.scheduled.steps[1], "l1")
+    space = step_space(made, 1, made.scheduled.steps[1], "l1")
     found = single_step_analysis(made, 1, made.hops, [space])
     assert (found.sink.step.name, found.inner, found.sink.live_out) == ("b", (), True)
     assert found.rooms == (space.available_bytes,)

@@ -9,8 +9,8 @@ import numpy as np
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster
 from tilewright.testing.one_step import one_step, vocabulary
-from tilewright.tile.space.signatures import SpaceSignature
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.machine import ScheduledMachine
+from tilewright.tile.space.step_spaces import SpaceSignature, step_space
 from tilewright.tile.space.tiling_space import TilingSpace
 
 
@@ -19,7 +19,7 @@ def product(rows: int = 8, *, split: bool = False) -> TilingSpace:
     inputs = [np.zeros((rows, 200), np.float32), np.zeros((200, 16), np.float32)]
     scheduled = one_step("Gemm", inputs, cluster(RUNTIME_BYTES + 4096), constants=(1,))
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
-    return machine.space(0, scheduled.steps[0], "l1", split=split)
+    return step_space(machine, 0, scheduled.steps[0], "l1", split=split)
 
 
 def test_equal_layers_have_one_key() -> None:

@@ -23,9 +23,10 @@ from tilewright.tile.choices import TileChoices
 from tilewright.tile.cost import footprint
 from tilewright.tile.cost.lower_bounds import least_copies, least_score, score_bounds
 from tilewright.tile.cost.tile_boxes import boxes_of
+from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.search.tiling_search import TilingSearch
 from tilewright.tile.space.split_reductions import accumulator_bytes, is_split, splits
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.space.step_spaces import step_space
 from tilewright.tile.space.tiling_space import TilingSpace
 from tilewright.tile.strategies import TILERS, StepTiler
 from tilewright.tile.tile import tile
@@ -58,7 +59,7 @@ MATMUL: dict[str, Any] = {"op": "MatMul", "inputs": [np.zeros((24, 300), np.floa
 def space_of(layer: dict[str, Any], scratchpad_bytes: int, *, split: bool) -> TilingSpace:
     scheduled = schedule_on(layer, cluster(scratchpad_bytes))
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
-    return machine.space(0, scheduled.steps[0], "l1", split=split)
+    return step_space(machine, 0, scheduled.steps[0], "l1", split=split)
 
 
 def tiled(layer: dict[str, Any], scratchpad_bytes: int, name: str = "cost") -> Tiled:

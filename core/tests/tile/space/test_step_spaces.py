@@ -19,8 +19,8 @@ from tilewright.schedule import schedule
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster, copy_path
 from tilewright.testing.one_step import one_step, portable_kernels, vocabulary, with_kernel
 from tilewright.testing.sketch import Sketch
-from tilewright.tile.space.memory_path import HopMemories
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.machine import ScheduledMachine
+from tilewright.tile.memory_path import HopMemories
 from tilewright.tile.strategies import StepTiler
 from tilewright.tile.tile import tile
 

@@ -19,10 +19,11 @@ from tilewright.ir.rounding import ceil_div
 from tilewright.testing.cluster import cluster
 from tilewright.testing.kernels.kernel_tiles import tile_boxes
 from tilewright.testing.one_step import vocabulary
+from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.search.tiling_search import TilingSearch
 from tilewright.tile.space.grid import orders
 from tilewright.tile.space.spans import nested_ranges, spans
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.space.step_spaces import step_space
 from tilewright.tile.space.tiling_space import TilingSpace, WindowTable, cuttable, sizes
 
 
@@ -32,7 +33,7 @@ def space_of(layer: dict[str, Any], scratchpad_bytes: int = 1 << 16) -> TilingSp
     if not scheduled.steps:
         return None
     machine = ScheduledMachine(scheduled, vocabulary(), Decisions())
-    return machine.space(0, scheduled.steps[0], machine.hops[0].inner)
+    return step_space(machine, 0, scheduled.steps[0], machine.hops[0].inner)
 
 
 @pytest.mark.slow

@@ -29,7 +29,7 @@ from tilewright.tile.cost.footprint import SUMS, tile_buffer_name
 from tilewright.tile.line_buffers.analysis import LineBufferAnalysis
 from tilewright.tile.line_buffers.buffered_step import BufferedStep
 from tilewright.tile.line_buffers.buffers import EDGES, buffered_steps_of, counters_name
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.machine import ScheduledMachine
 
 _MOST = 255  # in a byte
 _SECTIONS = ("ranges", "windows", "rows")

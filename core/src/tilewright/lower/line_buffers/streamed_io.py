@@ -28,7 +28,7 @@ from tilewright.lower.operands.operand_bindings import OperandBinding
 from tilewright.lower.operands.scope import used
 from tilewright.tile.line_buffers.analysis import LineBufferAnalysis
 from tilewright.tile.line_buffers.streamed_io import arrivals, departures
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.machine import ScheduledMachine
 
 _END, _LOW = Name("end"), Name("low")
 

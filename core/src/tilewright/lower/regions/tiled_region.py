@@ -39,8 +39,8 @@ from tilewright.lower.tiles.tile_operands import (
 from tilewright.tile.cost.footprint import tile_buffer_name
 from tilewright.tile.cost.traffic import Traffic, crosses_whole, traffic_of
 from tilewright.tile.line_buffers.analysis import LineBufferAnalysis
+from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.space.fusion import RegionAnalysis
-from tilewright.tile.space.step_spaces import ScheduledMachine
 from tilewright.tile.tile_buffers import analysis_of_region
 
 

@@ -26,7 +26,7 @@ from tilewright.lower.tiles.tile_operands import (
     unsupported_tile,
 )
 from tilewright.tile.cost.tile_boxes import new_rows
-from tilewright.tile.space.memory_path import strided_copy
+from tilewright.tile.memory_path import strided_copy
 
 SLOT = Parameter(type="tw_slot *", name="slot")
 

@@ -26,7 +26,7 @@ from tilewright.tile.line_buffers.partition import (
     line_buffer_search,
     overlaid_steps,
 )
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.machine import ScheduledMachine
 
 MOST_PLANNED = 16  # ways that are planned with: most of them reach the least that they take
 

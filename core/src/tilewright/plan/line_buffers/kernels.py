@@ -19,7 +19,7 @@ from tilewright.tile.line_buffers.analysis import LineBufferAnalysis
 from tilewright.tile.line_buffers.buffered_step import BufferedStep
 from tilewright.tile.line_buffers.call_costs import CALL_CYCLES
 from tilewright.tile.line_buffers.stripes import with_stripes
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.machine import ScheduledMachine
 
 _ROWS_AXIS = 2  # of images and signals: batch, channels, rows
 

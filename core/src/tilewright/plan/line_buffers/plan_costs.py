@@ -13,7 +13,7 @@ from tilewright.plan.proposals.planner import ram_bytes
 from tilewright.tile.line_buffers.analysis import LineBufferAnalysis
 from tilewright.tile.line_buffers.buffers import recomputed_macs
 from tilewright.tile.line_buffers.streamed_io import arrivals
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.machine import ScheduledMachine
 
 _SHOWN = 0.05  # percent
 

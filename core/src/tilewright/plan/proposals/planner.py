@@ -38,7 +38,7 @@ from tilewright.plan.proposals.step_orders import StepOrders
 from tilewright.plan.proposals.work import PlanCache, Work, boundless, place_units, tile_units
 from tilewright.schedule import schedule
 from tilewright.tile.line_buffers.lifetimes import CallCache
-from tilewright.tile.space.memory_path import hops_of
+from tilewright.tile.memory_path import hops_of
 from tilewright.tile.tile import constants_alone, groups_by, tile
 
 Optimize = Literal["speed", "balanced", "ram"]

@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 
 from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plans.stages import Binding, Bound
-from tilewright.tile.space.memory_path import hops_of
+from tilewright.tile.memory_path import hops_of
 
 _PLACED = 1  # units of a step that is placed
 _LISTED = 2  # of one in one piece, or by rows that are decided

@@ -19,8 +19,8 @@ from tilewright.ir.plans.stages import Step
 from tilewright.tile.line_buffers.buffered_step import BufferedStep, RowRead
 from tilewright.tile.line_buffers.call_costs import BufferedCallCosts, CallCostCache
 from tilewright.tile.line_buffers.streamed_io import arrivals, departures
+from tilewright.tile.machine import ScheduledMachine, StepOperand
 from tilewright.tile.space.split_reductions import Flattened, flattened
-from tilewright.tile.space.step_spaces import ScheduledMachine, StepOperand
 
 MOST_ROWS = 0xFFFF  # of a value: counters have 16 bits
 

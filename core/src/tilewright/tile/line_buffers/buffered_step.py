@@ -10,7 +10,7 @@ from math import prod
 from tilewright.ir.plans.region import SplitReduction
 from tilewright.ir.plans.stages import Step
 from tilewright.ir.rounding import align_up, ceil_div
-from tilewright.tile.space.step_spaces import StepOperand
+from tilewright.tile.machine import StepOperand
 
 LARGEST_EXTENT = 128  # calls of one step, as far as rows per call can see to it: the order is a table
 

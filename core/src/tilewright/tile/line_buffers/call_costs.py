@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from tilewright.bind.candidates import operations
 from tilewright.tile.cost.kernel_costs import kernel_cycles, scratch_bytes
 from tilewright.tile.line_buffers.buffered_step import BufferedStep
-from tilewright.tile.space.signatures import call_signature
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.machine import ScheduledMachine
+from tilewright.tile.space.step_spaces import call_signature
 
 CALL_CYCLES = 60  # that a call takes beside its kernel: the table, the counters, the windows; an estimate
 

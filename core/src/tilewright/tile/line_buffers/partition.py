@@ -23,7 +23,7 @@ from tilewright.tile.line_buffers.lifetimes import CallCache, Lifetimes
 from tilewright.tile.line_buffers.segments import RowSchedule, Segment, calls_of, overlaid_step, segments, whole_step
 from tilewright.tile.line_buffers.signatures import StepRange, StepSignatures
 from tilewright.tile.line_buffers.stripes import stripes_of
-from tilewright.tile.space.step_spaces import ScheduledMachine
+from tilewright.tile.machine import ScheduledMachine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,9 +13,9 @@ import numpy as np
 from tilewright.errors import TilewrightError, amended, memory_error, typed
 from tilewright.ir.access.index_map import MapAccess
 from tilewright.ir.plans.stages import Step
+from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.search.step_tilings import HopWithoutTiling
 from tilewright.tile.search.tiling_search import TilingSearch, at_least, smallest_bytes
-from tilewright.tile.space.step_spaces import ScheduledMachine
 from tilewright.tile.space.tiling_space import TilingSpace
 
 if TYPE_CHECKING:

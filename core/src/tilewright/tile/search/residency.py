@@ -15,8 +15,8 @@ from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.region import Region
 from tilewright.ir.plans.stages import Buffer
 from tilewright.tile.cost.lower_bounds import MOST_TRAFFIC
+from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.search.step_tilings import StepTiling, StepTilings
-from tilewright.tile.space.step_spaces import ScheduledMachine
 
 _MUCH = 0.3  # of what is moved layer by layer
 _MOST_STATES = 128  # sets of values, after which only the best are followed

@@ -14,12 +14,12 @@ from tilewright.ir.plans.tiler import Buffering, TilingRequest
 from tilewright.tile.cost.lower_bounds import MUCH_TRAFFIC, NEAR_THE_LEAST, least_score
 from tilewright.tile.cost.region_cost import HopCost, altogether, region_costs
 from tilewright.tile.cost.tiling_problem import SpaceTables
+from tilewright.tile.machine import NOTHING, ScheduledMachine
+from tilewright.tile.memory_path import HopMemories
 from tilewright.tile.search.loop_orders import EstimatedTiling
 from tilewright.tile.space.fusion import single_step_analysis
-from tilewright.tile.space.memory_path import HopMemories
-from tilewright.tile.space.signatures import SpaceSignature
 from tilewright.tile.space.split_reductions import splits
-from tilewright.tile.space.step_spaces import NOTHING, ScheduledMachine
+from tilewright.tile.space.step_spaces import SpaceSignature, step_space, tiled_alone
 from tilewright.tile.space.tiling_space import TilingSpace, bound_bytes, rolling_loops
 
 UNTAKEN: Mapping[str, int] = MappingProxyType({})
@@ -158,7 +158,7 @@ class StepTilings:
         """What a tiling costs over all hops."""
         hops = [HopMemories(outer=one.hop.outer, inner=one.hop.inner) for one in hop_tilings]
         analysis = single_step_analysis(self.machine, index, hops, [one.space for one in hop_tilings])
-        region = self.machine.alone(self.machine.scheduled.steps[index], tuple(one.hop for one in hop_tilings))
+        region = tiled_alone(self.machine, self.machine.scheduled.steps[index], tuple(one.hop for one in hop_tilings))
         return altogether(region_costs(analysis, region))
 
     def _pinned(self, index: int) -> Region | None:
@@ -228,7 +228,7 @@ class StepTilings:
         known = index, memories, around, frozenset(resident.items()), split
         if known not in self._spaces:
             step, hops = self.machine.scheduled.steps[index], tuple(one.hop for one in outer)
-            space = self.machine.space(index, step, memories.inner, hops, resident, split=split)
+            space = step_space(self.machine, index, step, memories.inner, hops, resident, split=split)
             self._spaces[known] = space, SpaceSignature(space)
         return self._spaces[known]
 

@@ -15,9 +15,9 @@ from tilewright.ir.graphs.graph import Node
 from tilewright.ir.machines.kernel import PartialSums
 from tilewright.ir.plans.region import Copy, Hop, key_of
 from tilewright.ir.plans.stages import Step
-from tilewright.tile.space.memory_path import HopMemories
-from tilewright.tile.space.signatures import SpaceSignature
-from tilewright.tile.space.step_spaces import NOTHING, ScheduledMachine, StepOperand
+from tilewright.tile.machine import NOTHING, ScheduledMachine, StepOperand
+from tilewright.tile.memory_path import HopMemories
+from tilewright.tile.space.step_spaces import SpaceSignature, step_space
 from tilewright.tile.space.tiling_space import CopiedOperand, TilingSpace, touched_bytes
 
 UNTAKEN: Mapping[str, int] = MappingProxyType({})
@@ -164,7 +164,7 @@ class StepAnalyses:
 
     def _analyse(self, index: int, step: Step, resident: Mapping[str, str]) -> StepAnalysis:
         machine = self.machine
-        spaces = tuple(machine.space(index, step, hop.inner, resident=resident) for hop in self.hops)
+        spaces = tuple(step_space(machine, index, step, hop.inner, resident=resident) for hop in self.hops)
         operands = machine.operands(step, resident)
         access = machine.access(step)
         return StepAnalysis(

@@ -1,50 +1,23 @@
-"""Knows how a step of the schedule becomes the space of its tilings over one hop: which operand is copied from where.
+"""Knows how a step of the schedule becomes the space of its tilings over one hop, which operand is copied from where,
+and when two spaces have the same best tiling, so that one search does for both; when two layers' calls take the same.
 Does not know how tiles are chosen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import accumulate
-from types import MappingProxyType
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 
 from tilewright.bind.candidates import operations
 from tilewright.ir.access.index_map import Access, Loop, MapAccess, touched
-from tilewright.ir.graphs.graph import Node
-from tilewright.ir.graphs.operator import Operator
-from tilewright.ir.machines.addressable import reachable
-from tilewright.ir.machines.kernel import Kernel, Matched, PartialSums
-from tilewright.ir.machines.platform import CopyPath, Engine, Platform
-from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.machines.kernel import Kernel, Matched, PartialSums, TileShape
+from tilewright.ir.machines.platform import CopyPath
 from tilewright.ir.plans.region import Hop, Order, Region, key_of
-from tilewright.ir.plans.stages import Buffer, Scheduled, Step
-from tilewright.ir.rounding import align_up
-from tilewright.ir.tensors.dtypes import DType
-from tilewright.ir.tensors.layout import Layout, row_major
-from tilewright.tile.space.memory_path import HopMemories, MemoryPath, strided_copy
+from tilewright.ir.plans.stages import Step
+from tilewright.tile.machine import NOTHING, ScheduledMachine, StepOperand
+from tilewright.tile.memory_path import strided_copy
 from tilewright.tile.space.split_reductions import sums_of
 from tilewright.tile.space.tiling_space import CopiedOperand, TilingSpace, WindowTable, cuttable, touched_bytes
-
-NOTHING: Mapping[str, str] = MappingProxyType({})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepOperand:
-    """An operand of a step: its bytes, and where they live."""
-
-    name: str
-    value: str  # tensor, or stored constant
-    shape: tuple[int, ...]
-    layout: Layout
-    item_bytes: int
-    memory: str
-    offset_bytes: int  # in its buffer
-    written: bool
-    constant: bool
-    buffer: str = ""  # that it is in; "" for a constant
-    stays: bool = False  # read where it lives: its kernel says so, and cores reach it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,236 +29,110 @@ class _Visit:
     rooms: Mapping[str, tuple[int, ...]]
 
 
-class ScheduledMachine:
-    """A schedule on a platform, and what decisions have pinned in its memories."""
+def step_space(
+    machine: ScheduledMachine,
+    index: int,
+    step: Step,
+    near: str,
+    outer: tuple[Hop, ...] = (),
+    resident: Mapping[str, str] = NOTHING,
+    *,
+    split: bool = False,
+) -> TilingSpace:
+    """The tilings of one step over the hop to `near`, inside the tiles of the hops `outer` around it.
 
-    def __init__(self, scheduled: Scheduled, operators: Mapping[str, Operator], decisions: Decisions) -> None:
-        self.scheduled, self.operators, self.decisions = scheduled, operators, decisions
-        self.bound = scheduled.bound
-        self.platform: Platform = scheduled.bound.platform
-        self.way = MemoryPath(self.platform)
-        self.nodes: dict[str, Node] = {node.name: node for node in self.bound.graph.nodes}
-        self.numbers = {step.name: number for number, step in enumerate(scheduled.steps)}
-        self._sites: dict[str, Matched] = {}  # by step
-        self._decided: dict[str, tuple[StepOperand, ...]] = {}  # by step
-
-    @cached_property
-    def consumers(self) -> Mapping[str, Sequence[Node]]:
-        """By value the nodes that read it."""
-        return self.bound.graph.consumers()
-
-    @cached_property
-    def hops(self) -> tuple[HopMemories, ...]:
-        """From the backing memory to the scratchpad, outermost first."""
-        return self.way.hops
-
-    def site(self, step: Step) -> Matched:
-        """The node that gives the step its name."""
-        if step.name not in self._sites:
-            self._sites[step.name] = self.bound.site(self.nodes[step.name])
-        return self._sites[step.name]
-
-    def engine(self, name: str) -> Engine:
-        """By name."""
-        return next(engine for engine in self.platform.engines if engine.name == name)
-
-    def access(self, step: Step) -> Access:
-        """The access of the step's kernel."""
-        return self.bound.layers[step.name].access
-
-    def operands(self, step: Step, resident: Mapping[str, str] = NOTHING) -> tuple[StepOperand, ...]:
-        """Inputs, packed constants, outputs. `resident` has buffers that are not where decided, and their memory."""
-        if step.name not in self._decided:
-            self._decided[step.name] = tuple(self._as_decided(step))
-        found, stays = self._decided[step.name], self.bound.layers[step.name].stays
-        if not stays and resident.keys().isdisjoint(one.buffer for one in found):
-            return found
-        moved = (replace(one, memory=resident[one.buffer]) if one.buffer in resident else one for one in found)
-        near = ((one, one.name in stays and reachable(self.platform, one.memory)) for one in moved)
-        return tuple(replace(one, stays=True) if read_there else one for one, read_there in near)
-
-    def _as_decided(self, step: Step) -> Iterator[StepOperand]:
-        """Operands where decisions have them, as if none stayed there."""
-        site, binding = self.site(step), self.bound.bindings[step.name]
-        for source in self.bound.layers[step.name].sources(site):
-            if source.operand in binding.constants:
-                yield self._constant(source.operand, binding.constants[source.operand])
-            else:
-                yield self._value(source.operand, source.tensor, written=False)
-        outputs = zip(self.operators[site.node.op].outputs, site.node.outputs, strict=False)
-        yield from (self._value(operand, value, written=True) for operand, value in outputs if value)
-
-    def _constant(self, operand: str, name: str) -> StepOperand:
-        array, staging = self.bound.constants[name], self.decisions.staged.get(name)
-        return StepOperand(
-            name=operand,
-            value=name,
-            shape=tuple(array.shape),
-            layout=row_major(array.ndim),
-            item_bytes=DType.from_numpy(array.dtype).size_bytes,
-            memory=staging.memory if staging else self.decisions.memories.get(name, self.way.constant_memory),
-            offset_bytes=0,
-            written=False,
-            constant=True,
-        )
-
-    def _value(self, operand: str, name: str, *, written: bool) -> StepOperand:
-        tensor, storage = self.bound.graph.tensors[name], self.scheduled.storage[name]
-        return StepOperand(
-            name=operand,
-            value=name,
-            shape=tensor.shape,
-            layout=self.bound.layouts[name],
-            item_bytes=tensor.dtype.size_bytes,
-            memory=self._pinned_to.get(storage.buffer, self.platform.backing_memory().name),
-            buffer=storage.buffer,
-            offset_bytes=storage.offset_bytes,
-            written=written,
-            constant=False,
-        )
-
-    @cached_property
-    def _pinned_to(self) -> Mapping[str, str]:
-        """By buffer the memory that one of its values is pinned to, and so all of them."""
-        pins = self.decisions.memories
-        found = ((buffer.name, (*buffer.values, buffer.name)) for buffer in self.scheduled.buffers)
-        return {buffer: pins[name] for buffer, names in found for name in names if name in pins}
-
-    def available_bytes(self, memory: str, index: int) -> int | None:
-        """Bytes of a memory that tiles of step `index` may take: its size less the runtime and what is pinned there."""
-        limit = self.platform.memory(memory).size_bytes
-        if limit is None:
-            return None
-        taken = self._pinned_bytes[memory][index] if memory in self._pinned_bytes else 0
-        return limit - self.platform.runtime_bytes.get(memory, 0) - taken
-
-    def taken_bytes(self, buffer: Buffer, memory: str) -> int:
-        """What a buffer takes of a memory: its size, up to where the next may begin."""
-        return align_up(buffer.size_bytes, max(buffer.align, self.grain(memory)))
-
-    @cached_property
-    def pinned(self) -> Mapping[str, tuple[Buffer, ...]]:
-        """Buffers of values by the memory that they are pinned to."""
-        found: dict[str, tuple[Buffer, ...]] = {}
-        for buffer in self.scheduled.buffers:
-            for memory in {self.decisions.memories.get(name, "") for name in (buffer.name, *buffer.values)} - {""}:
-                found[memory] = (*found.get(memory, ()), buffer)
-        return found
-
-    @cached_property
-    def _pinned_bytes(self) -> Mapping[str, Sequence[int]]:
-        """By memory, what these buffers take of it at each step."""
-        found: dict[str, Sequence[int]] = {}
-        for memory, buffers in self.pinned.items():
-            begun = [0] * (len(self.scheduled.steps) + 1)
-            for buffer in buffers:
-                begun[buffer.first] += self.taken_bytes(buffer, memory)
-                begun[buffer.last + 1] -= self.taken_bytes(buffer, memory)
-            found[memory] = tuple(accumulate(begun))
-        return found
-
-    def grain(self, memory: str) -> int:
-        """Tile buffers in a memory begin at multiples of this."""
-        paths = [path.align for path in self.platform.copies if memory in (path.source, path.target)]
-        return max(self.platform.buffer_align, 8, *paths)
-
-    def space(
-        self,
-        index: int,
-        step: Step,
-        near: str,
-        outer: tuple[Hop, ...] = (),
-        resident: Mapping[str, str] = NOTHING,
-        *,
-        split: bool = False,
-    ) -> TilingSpace:
-        """The tilings of one step over the hop to `near`, inside the tiles of the hops `outer` around it.
-
-        `resident`: see `operands`; not taken off its room. `split`: reductions are cut, too, where the kernel can.
-        """
-        site, binding, access = self.site(step), self.bound.bindings[step.name], self.access(step)
-        engine, operands = self.engine(binding.engine), self.operands(step, resident)
-        visit = self._visit(index, step, access, outer, resident)
-        form = self.bound.layers[step.name].sums if split and near == self.platform.inner else None
-        cuts, refused, sums = _separated(access, binding.kernel, form, visit.extents)
-        return TilingSpace(
-            site=site,
-            kernel=binding.kernel,
-            access=access,
-            engine=engine,
-            extents=visit.extents,
-            around=visit.around,
-            cuts=cuts,
-            copied=tuple(
-                _copied_operand(operand, path, access, cuts, visit.rooms.get(operand.name))
-                for operand in operands
-                if 0 not in operand.shape and (path := self.path(operand, binding.kernel, near)) is not None
-            ),
-            operations=operations(binding.kernel, self.operators[site.node.op], site, self.platform, engine),
-            available_bytes=self.available_bytes(near, index),
-            grain=self.grain(near),
-            once=self._once(operands),
-            refused=refused,
-            sums=sums,
-            spared_bytes=self._spared(operands, binding.kernel, access, near),
-        )
-
-    def alone(self, step: Step, hops: tuple[Hop, ...], resident: Mapping[str, str] = NOTHING) -> Region:
-        """A region of one step that is tiled so."""
-        access, form = self.access(step), self.bound.layers[step.name].sums
-        inside = False
-        if form and hops:
-            same = self.bound.graph.tensors[self.nodes[step.name].outputs[0]].dtype is form.dtype
-            inside = same and key_of(step.name, access.outputs[0]) in hops[-1].copies
-        sums = sums_of(access, form, (hop.nest for hop in hops), in_output=inside)
-        order: Order = "tiles" if hops else "once"
-        return Region(
-            steps=(step.name,), hops=hops, schedule=order, sums={step.name: sums} if sums else {}, resident=resident
-        )
-
-    def _spared(self, operands: tuple[StepOperand, ...], kernel: Kernel, access: Access, near: str) -> int:
-        """Bytes of the values that live at the near end or beyond, but would cross this hop from the backing memory."""
-        home = self.platform.backing_memory().name
-        return sum(
-            touched_bytes(access, operand.name, operand.item_bytes)
+    `resident`: see `operands`; not taken off its room. `split`: reductions are cut, too, where the kernel can.
+    """
+    site, binding, access = machine.site(step), machine.bound.bindings[step.name], machine.access(step)
+    engine, operands = machine.engine(binding.engine), machine.operands(step, resident)
+    visit = _visit(machine, index, step, access, outer, resident)
+    form = machine.bound.layers[step.name].sums if split and near == machine.platform.inner else None
+    cuts, refused, sums = _separated(access, binding.kernel, form, visit.extents)
+    return TilingSpace(
+        site=site,
+        kernel=binding.kernel,
+        access=access,
+        engine=engine,
+        extents=visit.extents,
+        around=visit.around,
+        cuts=cuts,
+        copied=tuple(
+            _copied_operand(operand, path, access, cuts, visit.rooms.get(operand.name))
             for operand in operands
-            if not operand.constant and operand.memory != home and self.path(operand, kernel, near) is None
-            if 0 not in operand.shape and self.path(operand, kernel, near, home) is not None
-        )
+            if 0 not in operand.shape and (path := machine.path(operand, binding.kernel, near)) is not None
+        ),
+        operations=operations(binding.kernel, machine.operators[site.node.op], site, machine.platform, engine),
+        available_bytes=machine.available_bytes(near, index),
+        grain=machine.grain(near),
+        once=_once(machine, operands),
+        refused=refused,
+        sums=sums,
+        spared_bytes=_spared(machine, operands, binding.kernel, access, near),
+    )
 
-    def _visit(
-        self, index: int, step: Step, access: Access, outer: tuple[Hop, ...], resident: Mapping[str, str]
-    ) -> _Visit:
-        """What the hops `outer` leave to the next one."""
-        extents = {loop.name: loop.extent for loop in access.loops}
-        around: dict[str, tuple[int, ...]] = {}
-        rooms: dict[str, tuple[int, ...]] = {}
-        for number, hop in enumerate(outer):
-            space = self.space(index, step, hop.inner, outer[:number], resident)
-            table = WindowTable(space)
-            for operand in space.copied:
-                copy = hop.copies.get(key_of(step.name, operand.name))
-                if copy is not None:
-                    rooms[operand.name] = table.windows(operand, dict(hop.nest[: copy.level])).capacity
-            for name, size in hop.nest:
-                extents[name] = min(size, extents[name])
-                around[name] = (*around.get(name, ()), extents[name])
-        return _Visit(extents=extents, around=tuple(around.items()), rooms=rooms)
 
-    def path(self, operand: StepOperand, kernel: Kernel, near: str, memory: str = "") -> CopyPath | None:
-        """How the operand crosses to that end of a hop, if it is in `memory` and not where it is; None: it does not."""
-        if operand.stays or (near == self.platform.inner and near not in kernel.memories.get(operand.name, (near,))):
-            return None
-        return self.way.crossing(memory or operand.memory, near, written=operand.written)
+def tiled_alone(
+    machine: ScheduledMachine, step: Step, hops: tuple[Hop, ...], resident: Mapping[str, str] = NOTHING
+) -> Region:
+    """A region of one step that is tiled so."""
+    access, form = machine.access(step), machine.bound.layers[step.name].sums
+    inside = False
+    if form and hops:
+        same = machine.bound.graph.tensors[machine.nodes[step.name].outputs[0]].dtype is form.dtype
+        inside = same and key_of(step.name, access.outputs[0]) in hops[-1].copies
+    sums = sums_of(access, form, (hop.nest for hop in hops), in_output=inside)
+    order: Order = "tiles" if hops else "once"
+    return Region(
+        steps=(step.name,), hops=hops, schedule=order, sums={step.name: sums} if sums else {}, resident=resident
+    )
 
-    def _once(self, operands: tuple[StepOperand, ...]) -> tuple[str, ...]:
-        """Inputs whose bytes an output takes."""
-        taken = {self.scheduled.storage[item.value].buffer for item in operands if item.written and not item.constant}
-        return tuple(
-            item.name
-            for item in operands
-            if not item.written and not item.constant and self.scheduled.storage[item.value].buffer in taken
-        )
+
+def _spared(
+    machine: ScheduledMachine, operands: tuple[StepOperand, ...], kernel: Kernel, access: Access, near: str
+) -> int:
+    """Bytes of the values that live at the near end or beyond, but would cross this hop from the backing memory."""
+    home = machine.platform.backing_memory().name
+    return sum(
+        touched_bytes(access, operand.name, operand.item_bytes)
+        for operand in operands
+        if not operand.constant and operand.memory != home and machine.path(operand, kernel, near) is None
+        if 0 not in operand.shape and machine.path(operand, kernel, near, home) is not None
+    )
+
+
+def _visit(
+    machine: ScheduledMachine,
+    index: int,
+    step: Step,
+    access: Access,
+    outer: tuple[Hop, ...],
+    resident: Mapping[str, str],
+) -> _Visit:
+    """What the hops `outer` leave to the next one."""
+    extents = {loop.name: loop.extent for loop in access.loops}
+    around: dict[str, tuple[int, ...]] = {}
+    rooms: dict[str, tuple[int, ...]] = {}
+    for number, hop in enumerate(outer):
+        space = step_space(machine, index, step, hop.inner, outer[:number], resident)
+        table = WindowTable(space)
+        for operand in space.copied:
+            copy = hop.copies.get(key_of(step.name, operand.name))
+            if copy is not None:
+                rooms[operand.name] = table.windows(operand, dict(hop.nest[: copy.level])).capacity
+        for name, size in hop.nest:
+            extents[name] = min(size, extents[name])
+            around[name] = (*around.get(name, ()), extents[name])
+    return _Visit(extents=extents, around=tuple(around.items()), rooms=rooms)
+
+
+def _once(machine: ScheduledMachine, operands: tuple[StepOperand, ...]) -> tuple[str, ...]:
+    """Inputs whose bytes an output takes."""
+    taken = {machine.scheduled.storage[item.value].buffer for item in operands if item.written and not item.constant}
+    return tuple(
+        item.name
+        for item in operands
+        if not item.written and not item.constant and machine.scheduled.storage[item.value].buffer in taken
+    )
 
 
 def _separated(
@@ -320,3 +167,52 @@ def _moving(access: Access, operand: str, cuts: tuple[Loop, ...]) -> tuple[str, 
         return ()
     moving = {name for names in access.moves[operand] for name in names}
     return tuple(cut.name for cut in cuts if cut.name in moving)
+
+
+class SpaceSignature:
+    """What decides the best tiling of a space, the room apart: equal for spaces that have the same one in as much room.
+
+    It is looked up far more often than it is made, so it is worked out and hashed once; and not before: of tiles that
+    are decided nobody asks for it.
+    """
+
+    __slots__ = ("_decisive", "_hash", "_space")
+
+    def __init__(self, space: TilingSpace) -> None:
+        self._space = space
+        self._decisive: tuple[Hashable, ...] = ()  # () until it is asked for
+        self._hash = 0
+
+    def __hash__(self) -> int:
+        if not self._decisive:
+            self._decisive = _decisive(self._space)
+            self._hash = hash(self._decisive)
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SpaceSignature):
+            return NotImplemented
+        return self is other or (hash(self) == hash(other) and self._decisive == other._decisive)
+
+
+def call_signature(kernel: Kernel, site: Matched, access: Access, extents: Mapping[str, int]) -> tuple[Hashable, ...]:
+    """What decides the cycles and the scratch of any call of a kernel, beside the engine. `extents`: of all of it."""
+    axes = tuple(access.axes.items()) if isinstance(access, MapAccess) else site.node.name
+    shape = TileShape(site=site, access=access, box={name: (0, trips) for name, trips in extents.items()})
+    attributes = tuple((name, repr(value)) for name, value in site.node.attributes.items() if name != "requant")
+    cycles = kernel.cycles and (kernel.cycles(shape), attributes)
+    return kernel.name, cycles, kernel.scratch_bytes(shape), axes, access.loops, tuple(extents.items())
+
+
+def _decisive(space: TilingSpace) -> tuple[Hashable, ...]:
+    return (
+        call_signature(space.kernel, space.site, space.access, space.extents),
+        space.around,
+        space.copied,
+        space.operations,
+        space.grain,
+        space.once,
+        space.engine.name,
+        space.spared_bytes,
+        space.sums,
+    )

@@ -17,7 +17,7 @@ from tilewright.ir.machines.kernel import Kernel, Matched, PartialSums
 from tilewright.ir.machines.platform import CopyPath, Engine
 from tilewright.ir.rounding import align_up, ceil_div
 from tilewright.ir.tensors.layout import Layout
-from tilewright.tile.space.memory_path import Transfers, transfers
+from tilewright.tile.memory_path import Transfers, transfers
 from tilewright.tile.space.spans import counted, ranges, spans, tile_ranges, unique_rows
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tilewright.ir.access.index import Span
 from tilewright.ir.rounding import ceil_div
 from tilewright.testing.cluster import CLUSTER, copy_path
-from tilewright.tile.space.memory_path import Transfers, path_between, route, strided_copy, transfers
+from tilewright.tile.memory_path import Transfers, path_between, route, strided_copy, transfers
 
 PATH = copy_path("l2", "l1")
 

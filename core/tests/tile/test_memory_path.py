@@ -8,7 +8,7 @@ import pytest
 
 from tilewright.ir.machines.platform import Memory, Platform
 from tilewright.testing.cluster import cluster, copy_path
-from tilewright.tile.space.memory_path import HopMemories, MemoryPath, hops_of
+from tilewright.tile.memory_path import HopMemories, MemoryPath, hops_of
 
 
 def nested() -> Platform:

@@ -1,0 +1,184 @@
+"""Knows a schedule on a platform: what every step reads and writes, in which memory each operand lives, what decisions
+have pinned there, and how operands cross from memory to memory.
+Does not know tiles, nor what a step takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
+from types import MappingProxyType
+
+from tilewright.ir.access.index_map import Access
+from tilewright.ir.graphs.graph import Node
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.addressable import reachable
+from tilewright.ir.machines.kernel import Kernel, Matched
+from tilewright.ir.machines.platform import CopyPath, Engine, Platform
+from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.stages import Buffer, Scheduled, Step
+from tilewright.ir.rounding import align_up
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.layout import Layout, row_major
+from tilewright.tile.memory_path import HopMemories, MemoryPath
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepOperand:
+    """An operand of a step: its bytes, and where they live."""
+
+    name: str
+    value: str  # tensor, or stored constant
+    shape: tuple[int, ...]
+    layout: Layout
+    item_bytes: int
+    memory: str
+    offset_bytes: int  # in its buffer
+    written: bool
+    constant: bool
+    buffer: str = ""  # that it is in; "" for a constant
+    stays: bool = False  # read where it lives: its kernel says so, and cores reach it
+
+
+class ScheduledMachine:
+    """A schedule on a platform, and what decisions have pinned in its memories."""
+
+    def __init__(self, scheduled: Scheduled, operators: Mapping[str, Operator], decisions: Decisions) -> None:
+        self.scheduled, self.operators, self.decisions = scheduled, operators, decisions
+        self.bound = scheduled.bound
+        self.platform: Platform = scheduled.bound.platform
+        self.way = MemoryPath(self.platform)
+        self.nodes: dict[str, Node] = {node.name: node for node in self.bound.graph.nodes}
+        self.numbers = {step.name: number for number, step in enumerate(scheduled.steps)}
+        self._sites: dict[str, Matched] = {}  # by step
+        self._decided: dict[str, tuple[StepOperand, ...]] = {}  # by step
+
+    @cached_property
+    def consumers(self) -> Mapping[str, Sequence[Node]]:
+        """By value the nodes that read it."""
+        return self.bound.graph.consumers()
+
+    @cached_property
+    def hops(self) -> tuple[HopMemories, ...]:
+        """From the backing memory to the scratchpad, outermost first."""
+        return self.way.hops
+
+    def site(self, step: Step) -> Matched:
+        """The node that gives the step its name."""
+        if step.name not in self._sites:
+            self._sites[step.name] = self.bound.site(self.nodes[step.name])
+        return self._sites[step.name]
+
+    def engine(self, name: str) -> Engine:
+        """By name."""
+        return next(engine for engine in self.platform.engines if engine.name == name)
+
+    def access(self, step: Step) -> Access:
+        """The access of the step's kernel."""
+        return self.bound.layers[step.name].access
+
+    def operands(self, step: Step, resident: Mapping[str, str] = NOTHING) -> tuple[StepOperand, ...]:
+        """Inputs, packed constants, outputs. `resident` has buffers that are not where decided, and their memory."""
+        if step.name not in self._decided:
+            self._decided[step.name] = tuple(self._as_decided(step))
+        found, stays = self._decided[step.name], self.bound.layers[step.name].stays
+        if not stays and resident.keys().isdisjoint(one.buffer for one in found):
+            return found
+        moved = (replace(one, memory=resident[one.buffer]) if one.buffer in resident else one for one in found)
+        near = ((one, one.name in stays and reachable(self.platform, one.memory)) for one in moved)
+        return tuple(replace(one, stays=True) if read_there else one for one, read_there in near)
+
+    def _as_decided(self, step: Step) -> Iterator[StepOperand]:
+        """Operands where decisions have them, as if none stayed there."""
+        site, binding = self.site(step), self.bound.bindings[step.name]
+        for source in self.bound.layers[step.name].sources(site):
+            if source.operand in binding.constants:
+                yield self._constant(source.operand, binding.constants[source.operand])
+            else:
+                yield self._value(source.operand, source.tensor, written=False)
+        outputs = zip(self.operators[site.node.op].outputs, site.node.outputs, strict=False)
+        yield from (self._value(operand, value, written=True) for operand, value in outputs if value)
+
+    def _constant(self, operand: str, name: str) -> StepOperand:
+        array, staging = self.bound.constants[name], self.decisions.staged.get(name)
+        return StepOperand(
+            name=operand,
+            value=name,
+            shape=tuple(array.shape),
+            layout=row_major(array.ndim),
+            item_bytes=DType.from_numpy(array.dtype).size_bytes,
+            memory=staging.memory if staging else self.decisions.memories.get(name, self.way.constant_memory),
+            offset_bytes=0,
+            written=False,
+            constant=True,
+        )
+
+    def _value(self, operand: str, name: str, *, written: bool) -> StepOperand:
+        tensor, storage = self.bound.graph.tensors[name], self.scheduled.storage[name]
+        return StepOperand(
+            name=operand,
+            value=name,
+            shape=tensor.shape,
+            layout=self.bound.layouts[name],
+            item_bytes=tensor.dtype.size_bytes,
+            memory=self._pinned_to.get(storage.buffer, self.platform.backing_memory().name),
+            buffer=storage.buffer,
+            offset_bytes=storage.offset_bytes,
+            written=written,
+            constant=False,
+        )
+
+    @cached_property
+    def _pinned_to(self) -> Mapping[str, str]:
+        """By buffer the memory that one of its values is pinned to, and so all of them."""
+        pins = self.decisions.memories
+        found = ((buffer.name, (*buffer.values, buffer.name)) for buffer in self.scheduled.buffers)
+        return {buffer: pins[name] for buffer, names in found for name in names if name in pins}
+
+    def available_bytes(self, memory: str, index: int) -> int | None:
+        """Bytes of a memory that tiles of step `index` may take: its size less the runtime and what is pinned there."""
+        limit = self.platform.memory(memory).size_bytes
+        if limit is None:
+            return None
+        taken = self._pinned_bytes[memory][index] if memory in self._pinned_bytes else 0
+        return limit - self.platform.runtime_bytes.get(memory, 0) - taken
+
+    def taken_bytes(self, buffer: Buffer, memory: str) -> int:
+        """What a buffer takes of a memory: its size, up to where the next may begin."""
+        return align_up(buffer.size_bytes, max(buffer.align, self.grain(memory)))
+
+    @cached_property
+    def pinned(self) -> Mapping[str, tuple[Buffer, ...]]:
+        """Buffers of values by the memory that they are pinned to."""
+        found: dict[str, tuple[Buffer, ...]] = {}
+        for buffer in self.scheduled.buffers:
+            for memory in {self.decisions.memories.get(name, "") for name in (buffer.name, *buffer.values)} - {""}:
+                found[memory] = (*found.get(memory, ()), buffer)
+        return found
+
+    @cached_property
+    def _pinned_bytes(self) -> Mapping[str, Sequence[int]]:
+        """By memory, what these buffers take of it at each step."""
+        found: dict[str, Sequence[int]] = {}
+        for memory, buffers in self.pinned.items():
+            begun = [0] * (len(self.scheduled.steps) + 1)
+            for buffer in buffers:
+                begun[buffer.first] += self.taken_bytes(buffer, memory)
+                begun[buffer.last + 1] -= self.taken_bytes(buffer, memory)
+            found[memory] = tuple(accumulate(begun))
+        return found
+
+    def grain(self, memory: str) -> int:
+        """Tile buffers in a memory begin at multiples of this."""
+        paths = [path.align for path in self.platform.copies if memory in (path.source, path.target)]
+        return max(self.platform.buffer_align, 8, *paths)
+
+    def path(self, operand: StepOperand, kernel: Kernel, near: str, memory: str = "") -> CopyPath | None:
+        """How the operand crosses to that end of a hop, if it is in `memory` and not where it is; None: it does not."""
+        if operand.stays or (near == self.platform.inner and near not in kernel.memories.get(operand.name, (near,))):
+            return None
+        return self.way.crossing(memory or operand.memory, near, written=operand.written)
