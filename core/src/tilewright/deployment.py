@@ -242,7 +242,7 @@ class Deployment:
         """What the user should know: about plugins left out, the model, and whatever stage has run so far."""
         planned: tuple[Diagnostic, ...] = ()
         if "allocated" in self.__dict__:
-            from tilewright.plan.plan_notes import plan_notes
+            from tilewright.planning import plan_notes
 
             planned = tuple(plan_notes(self.allocated, self.registry.operators))
             planned += (

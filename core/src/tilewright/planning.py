@@ -5,12 +5,13 @@ Does not know the stages before a graph is bound, those after it is planned, nor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tilewright.allocate.auto import chosen
+from tilewright.allocate.limits import soft_limit_warnings
 from tilewright.config.graph_io import io_owners
 from tilewright.config.machine import machine
 from tilewright.config.options import Options
@@ -18,6 +19,7 @@ from tilewright.config.recurrent_state import RecurrentState, initial_constants
 from tilewright.config.user_decisions import decided, decides, demand_borders
 from tilewright.errors import Diagnostic, Exit, TilewrightError
 from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plans.allocation import Budget
 from tilewright.ir.plans.decisions import Decisions
@@ -148,3 +150,17 @@ class Planning:
         demand_borders(self.options, (*inputs, *outputs), following)
         decisions = Decisions(io=io_owners(self.options, inputs, outputs), state=following)
         return decisions.pinned_by(self.options.pins)
+
+
+def plan_notes(plan: Allocated, operators: Mapping[str, Operator]) -> Iterator[Diagnostic]:
+    """What a plan has to tell its user: soft limits that it exceeds, line-buffered steps, values computed again, limits
+    that cost much. Warnings first.
+    """
+    from tilewright.plan.line_buffers.plan_costs import line_buffer_notes
+    from tilewright.plan.recomputation import recomputation_notes
+    from tilewright.plan.suggestions import limit_notes
+
+    yield from soft_limit_warnings(plan)
+    yield from line_buffer_notes(plan, operators)
+    yield from recomputation_notes(plan)
+    yield from limit_notes(plan)

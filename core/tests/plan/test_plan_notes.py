@@ -9,8 +9,8 @@ import pytest
 
 from tilewright.ir.plans.decisions import Recomputation
 from tilewright.ir.plans.stages import Allocated, Tiled
-from tilewright.plan.plan_notes import plan_notes
 from tilewright.plan.proposals.planner import ram_bytes
+from tilewright.planning import plan_notes
 from tilewright.testing.one_step import vocabulary
 
 

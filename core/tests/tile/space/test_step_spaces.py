@@ -9,20 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tilewright.bind import bind
-from tilewright.check.tiling import check_tiles
 from tilewright.ir.machines.platform import Memory, Platform
 from tilewright.ir.plans.decisions import Decisions, Staging
 from tilewright.ir.plans.region import Copy, Cut, Hop, SplitReduction
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.schedule import schedule
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster, copy_path
-from tilewright.testing.one_step import one_step, portable_kernels, vocabulary, with_kernel
-from tilewright.testing.sketch import Sketch
+from tilewright.testing.one_step import one_step, vocabulary, with_kernel
 from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.memory_path import HopMemories
-from tilewright.tile.strategies import StepTiler
-from tilewright.tile.tile import tile
+from tilewright.tile.space.step_spaces import step_space, tiled_alone
 
 NEAR = 4096  # bytes of scratchpad for tiles
 OUTER, INNER = "l2", "l1"  # near ends of hops
@@ -45,7 +40,7 @@ def product(platform: Platform | None = None, **decided: Any) -> ScheduledMachin
 
 
 def space(machine: ScheduledMachine, near: str = INNER, **more: Any) -> Any:
-    return machine.space(0, machine.scheduled.steps[0], near, **more)
+    return step_space(machine, 0, machine.scheduled.steps[0], near, **more)
 
 
 def copied(machine: ScheduledMachine, near: str = INNER, **more: Any) -> dict[str, str]:
@@ -86,22 +81,6 @@ def test_a_pinned_value_crosses_what_lies_between(memory: str, outer: str | None
     assert copied(resident, OUTER, resident={"in0": memory}).get("A") == outer, "the same where it is resident"
 
 
-def test_a_pin_is_of_all_values_of_a_buffer() -> None:
-    """A result that overwrites another is pinned, and so is what it overwrites."""
-    sketch = Sketch(operators=vocabulary())
-    value = sketch.input("x", DType.F32, (8, 8))
-    for name in "abc":
-        value = sketch.node("Clip", (value,), {"min": 0.0}, name)
-    pins = Decisions(memories={"b:0": "l1"})
-    bound = bind(sketch.finish(value), cluster(), vocabulary(), portable_kernels(), pins)
-    plan = schedule(bound, vocabulary(), pins)
-    assert len({plan.storage[f"{name}:0"].buffer for name in "abc"}) == 1
-    machine = ScheduledMachine(plan, vocabulary(), pins)
-    found = {item.value: item.memory for step in plan.steps for item in machine.operands(step)}
-    assert found == {"x": "l2", "a:0": "l1", "b:0": "l1", "c:0": "l1"}
-    assert check_tiles(tile(plan, vocabulary(), StepTiler(name="cost", summary=""), pins), vocabulary()) == ()
-
-
 def test_a_copied_constant_comes_from_its_copy() -> None:
     (name,) = product().bound.constants
     assert copied(product(staged={name: Staging(memory="l2")}))["B"] == "l2"
@@ -122,16 +101,6 @@ def test_room_is_the_size_less_the_runtime_and_what_is_pinned() -> None:
     assert [buffer.name for buffer in pinned.pinned["l1"]] == ["out0"]
     assert pinned.available_bytes("l1", 1) == NEAR, "where it is dead"
     assert space(pinned).available_bytes == NEAR - 8 * 16 * 4
-
-
-def test_buffers_take_whole_grains() -> None:
-    coarse = cluster(NEAR)
-    coarse = replace(coarse, copies=tuple(replace(path, align=32) for path in coarse.copies))
-    machine = product(coarse)
-    (buffer, *_) = machine.scheduled.buffers
-    assert (machine.grain("l1"), product().grain("l1")) == (32, 8)
-    assert machine.taken_bytes(replace(buffer, size_bytes=33, align=4), "l1") == 64
-    assert machine.taken_bytes(replace(buffer, size_bytes=33, align=128), "l1") == 128
 
 
 def test_reductions_are_cut_where_that_is_asked_for_and_the_kernel_can() -> None:
@@ -174,9 +143,9 @@ def test_a_region_of_one_step_splits_what_its_nest_cuts() -> None:
     (step,) = machine.scheduled.steps
     copies = {f"node.{name}": Copy(level=2) for name in "ABY"}
     hop = Hop(outer="l2", inner="l1", nest=(Cut("m0", 4), Cut("k", 20)), copies=copies)
-    region = machine.alone(step, (hop,))
+    region = tiled_alone(machine, step, (hop,))
     assert region.sums == {"node": SplitReduction(loops=("k",), dtype=DType.F32, in_output=True)}
-    assert (region.schedule, machine.alone(step, ()).schedule) == ("tiles", "once")
+    assert (region.schedule, tiled_alone(machine, step, ()).schedule) == ("tiles", "once")
     apart = replace(hop, copies={name: copy for name, copy in copies.items() if name != "node.Y"})
-    assert machine.alone(step, (apart,)).sums["node"].in_output is False, "the output is not copied"
-    assert machine.alone(step, (replace(hop, nest=(Cut("m0", 4), Cut("k", 200))),)).sums == {}, "in one part"
+    assert tiled_alone(machine, step, (apart,)).sums["node"].in_output is False, "the output is not copied"
+    assert tiled_alone(machine, step, (replace(hop, nest=(Cut("m0", 4), Cut("k", 200))),)).sums == {}, "in one part"
