@@ -82,9 +82,9 @@ class _Queue:
         """The first of the cheapest, taken out; None where there is none, or enough were tried."""
         if not self.waiting or self.tries > _MOST_TRIES:
             return None
-        found = min(self.waiting, key=lambda one: one.extra_cycles)
-        self.waiting.remove(found)
-        return found
+        cheapest = min(self.waiting, key=lambda proposal: proposal.extra_cycles)
+        self.waiting.remove(cheapest)
+        return cheapest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +93,7 @@ class _Search:
 
     proposal: _Proposal
     plan: Allocated | None
-    misfits: tuple[PlanFailure, ...]
+    failures: tuple[PlanFailure, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,8 +108,8 @@ class Fitting:
     @with_log_span(INFO, "plan: schedule, tile, allocate")
     def plan(self, bound: Bound) -> Allocated:
         """The best plan with the fastest kernels; with others where it does not fit, which a note TW5035 then tells;
-        where nothing else does, or less memory is asked for, with steps by rows. Where that takes much longer than with
-        inputs and outputs that stay with the caller, the note TW5039 says so.
+        where nothing else does, or less memory is asked for, with line-buffered steps. Where that takes much longer
+        than with inputs and outputs that stay with the caller, the note TW5039 says so.
 
         Raises a TilewrightError (exit 5) where none fits. Its `try:` lines have been planned with; of a memory that is
         too small, the size in them is the least that was found to do.
@@ -119,18 +119,18 @@ class Fitting:
         with self.planner.work.limited(one_plan):
             if isinstance(answer, Allocated):
                 return with_limits_cost(bound, answer, Trials(self._changed_plan(bound)), self._asked(bound))
-            raise self._told(bound, answer) from None
+            raise self._error_of(bound, answer) from None
 
     def found(self, bound: Bound) -> Answer:
         """The plan, or why each of the proposals did not fit."""
         search, rebind = self._searched(bound, self.planner.best), self._rebound(bound)
-        layers = search.misfits if search.plan is None else self._regained(bound, search, search.plan)
+        layers = search.failures if search.plan is None else self._regained(bound, search, search.plan)
         layers = self._faster_in_tiles(bound, layers) if isinstance(layers, Allocated) else layers
         answer = self._line_buffered(layers, rebind)
-        if isinstance(answer, Allocated) and search.misfits and search.plan is not None:
+        if isinstance(answer, Allocated) and search.failures and search.plan is not None:
             from tilewright.plan.line_buffers.choice import faster_line_buffered
 
-            answer = faster_line_buffered(self.planner, answer, search.misfits[0], rebind)
+            answer = faster_line_buffered(self.planner, answer, search.failures[0], rebind)
         if self.recompute:
             settled = replace(self, rebind=None, recompute=False)
             answer = with_recomputation(self.planner, answer, settled.found)
@@ -150,25 +150,27 @@ class Fitting:
         return () if slow else self.found(bound)
 
     def _rebound(self, first: Bound) -> Rebind | None:
-        """How to bind again on the same machine, with nobody told."""
+        """How to bind again on the same machine, with nobody failure."""
         rebind = self.rebind
         return None if rebind is None else lambda kernels: self._with_kernels(first, rebind, kernels)
 
     def _searched(self, first: Bound, plan: Callable[[Bound], Answer]) -> _Search:
         """Propose, plan, take the reasons back, propose again."""
         proposal, queue = _Proposal(), _Queue()
-        misfits: tuple[PlanFailure, ...] = ()
+        failures: tuple[PlanFailure, ...] = ()
         while True:
             bound = self._bound(first, proposal)
             answer = plan(bound)
             if isinstance(answer, Allocated):
-                return _Search(proposal=proposal, plan=answer, misfits=misfits)
-            misfits = (*misfits, *answer)
-            following = self._following(bound, proposal, answer, misfits, queue)
+                return _Search(proposal=proposal, plan=answer, failures=failures)
+            failures = (*failures, *answer)
+            following = self._following(bound, proposal, answer, failures, queue)
             if following is None:
                 choice = choice_of(bound, self.planner.operators, self.planner.pins)
-                stuck = stuck_steps(misfits[-1], choice, proposal.refused)
-                return _Search(proposal=proposal, plan=None, misfits=(*misfits[:-1], replace(misfits[-1], stuck=stuck)))
+                stuck = stuck_steps(failures[-1], choice, proposal.refused)
+                return _Search(
+                    proposal=proposal, plan=None, failures=(*failures[:-1], replace(failures[-1], stuck=stuck))
+                )
             proposal = following
 
     def _following(
@@ -176,7 +178,7 @@ class Fitting:
         bound: Bound,
         proposal: _Proposal,
         answer: Sequence[PlanFailure],
-        misfits: Sequence[PlanFailure],
+        failures: Sequence[PlanFailure],
         queue: _Queue,
     ) -> _Proposal | None:
         """The cheapest of everything that could be done so far; at last the one of least scratch."""
@@ -184,7 +186,7 @@ class Fitting:
             return None
         queue.tries += answer[0].overflow is not None
         queue.add(self._candidates(bound, proposal, answer))
-        return queue.cheapest() or self._least_scratch(bound, proposal, misfits)
+        return queue.cheapest() or self._least_scratch(bound, proposal, failures)
 
     def _candidates(self, bound: Bound, proposal: _Proposal, answer: Sequence[PlanFailure]) -> Iterator[_Proposal]:
         """For each reason, the cheapest kernels without those that are in the way; none where a step has none left.
@@ -192,8 +194,8 @@ class Fitting:
         Orders differ in what is alive when. A step that no tile fits is in the way whatever the order is.
         """
         choice = choice_of(bound, self.planner.operators, self.planner.pins)
-        for misfit in answer if answer[0].overflow is not None else answer[:1]:
-            more = refusals(misfit, choice, proposal.refused)
+        for failure in answer if answer[0].overflow is not None else answer[:1]:
+            more = refusals(failure, choice, proposal.refused)
             if not more:
                 continue
             refused = joined(proposal.refused, more)
@@ -202,27 +204,27 @@ class Fitting:
             yield _Proposal(
                 kernels=kernels,
                 refused=refused,
-                memories=tuple(dict.fromkeys((*proposal.memories, misfit.memory))),
+                memories=tuple(dict.fromkeys((*proposal.memories, failure.memory))),
                 extra_cycles=extra_cycles(bound, kernels),
             )
 
-    def _least_scratch(self, bound: Bound, proposal: _Proposal, misfits: Sequence[PlanFailure]) -> _Proposal | None:
+    def _least_scratch(self, bound: Bound, proposal: _Proposal, failures: Sequence[PlanFailure]) -> _Proposal | None:
         """Everything that any overflow so far could be cured with."""
         choice = choice_of(bound, self.planner.operators, self.planner.pins)
         kernels: dict[str, str] = {}
-        for misfit in misfits:
-            kernels |= least_scratch(misfit, choice, proposal.refused)
+        for failure in failures:
+            kernels |= least_scratch(failure, choice, proposal.refused)
         if not kernels:
             return None
-        short = dict.fromkeys(misfit.memory for misfit in misfits)
+        short = dict.fromkeys(failure.memory for failure in failures)
         return replace(proposal, kernels={**proposal.kernels, **kernels}, memories=tuple(short), last=True)
 
     def _regained(self, first: Bound, search: _Search, plan: Allocated) -> Allocated:
         """The same with faster kernels where the plan has room for their scratch, if one is found with them."""
-        if not search.misfits:
+        if not search.failures:
             return plan
         choice = choice_of(plan.tiled.scheduled.bound, self.planner.operators, self.planner.pins)
-        faster = regained(plan, search.misfits[0], choice)
+        faster = regained(plan, search.failures[0], choice)
         if faster:
             kernels = {**search.proposal.kernels, **faster}
             answer = self.planner.best(self._bound(first, replace(search.proposal, kernels=kernels)))
@@ -271,15 +273,14 @@ class Fitting:
             self.bindings[key] = rebind(kernels)
         return replace(self.bindings[key], platform=first.platform)
 
-    def _told(self, first: Bound, misfits: Sequence[PlanFailure]) -> TilewrightError:
+    def _error_of(self, first: Bound, failures: Sequence[PlanFailure]) -> TilewrightError:
         """The reason that is nearest to fitting, with what to change."""
-        crowded = [misfit for misfit in misfits if misfit.overflow is not None]
+        crowded = [failure for failure in failures if failure.overflow is not None]
         if crowded:
-            told = min(crowded, key=lambda misfit: misfit.excess_bytes)
-            return self._with_suggestions(first, told)
-        error = misfits[0].error
+            return self._with_suggestions(first, min(crowded, key=lambda failure: failure.excess_bytes))
+        error = failures[0].error
         try:
-            least = self._least(first, misfits) if self.rebind is not None else None
+            least = self._least(first, failures) if self.rebind is not None else None
         except WorkDone:
             return with_suggestions(error, (), ("--memory for all steps",))
         if least is not None:
@@ -287,36 +288,36 @@ class Fitting:
             return amended(
                 error, fix=(typed("--memory", f"{memory}={size_bytes}", gives="is the least that does for all steps"),)
             )
-        return error if error.fix else self._with_suggestions(first, misfits[0])
+        return error if error.fix else self._with_suggestions(first, failures[0])
 
-    def _least(self, first: Bound, misfits: Sequence[PlanFailure]) -> tuple[str, int] | None:
+    def _least(self, first: Bound, failures: Sequence[PlanFailure]) -> tuple[str, int] | None:
         """The least size of the memory that no tile fits with which a plan is found; None where none is known.
 
         Nothing smaller does than what the last step needs that had no other kernel. What that leaves open is the next
         such step, so sizes rise to the least one.
         """
         planner = replace(self.planner, longest=1)
-        least = _needed(misfits)
+        least = _needed(failures)
         for _ in range(_MOST_LIMITS):
             if least is None:
                 return None
             search = replace(self, planner=planner)._searched(with_memories(first, dict([least])), planner.first)
             if search.plan is not None:
                 return least
-            before, least = least, _needed(search.misfits)
+            before, least = least, _needed(search.failures)
             if least is not None and (least[0] != before[0] or least[1] <= before[1]):
                 return None
         return None
 
-    def _with_suggestions(self, first: Bound, told: PlanFailure) -> TilewrightError:
+    def _with_suggestions(self, first: Bound, failure: PlanFailure) -> TilewrightError:
         """Changes after which the model fits, each proved by planning with it."""
-        trials, short = Trials(self._changed_plan(first)), told.overflow
-        found = tuple(self._suggestions(first, told, trials))
+        trials, short = Trials(self._changed_plan(first)), failure.overflow
+        found = tuple(self._suggestions(first, failure, trials))
         if trials.untried and not found and short is not None:
             with self.planner.work.unlimited():  # nothing to try is no answer
                 found = limits_as_planned(first, trials.plan, short.memory, short.needed_bytes)
-        error = amended(told.error, fix=() if found else told.error.fix)
-        if told.of_constants and (too_much := too_much_for_machine(first)):
+        error = amended(failure.error, fix=() if found else failure.error.fix)
+        if failure.of_constants and (too_much := too_much_for_machine(first)):
             error = amended(error, details=(*error.details, too_much))
         return with_suggestions(error, found, trials.untried)
 
@@ -350,10 +351,10 @@ class Fitting:
             io_pinned=not pins.memories.keys().isdisjoint((*first.graph.inputs, *first.graph.outputs)),
         )
 
-    def _suggestions(self, first: Bound, told: PlanFailure, trials: Trials) -> tuple[str, ...]:
-        kernels = exchanged(told.tiled.scheduled.bound, first) if told.tiled else {}
-        short = told.overflow if told.of_constants else None
-        placeable = any(MIGHT_FIT in detail for detail in told.error.details)
+    def _suggestions(self, first: Bound, failure: PlanFailure, trials: Trials) -> tuple[str, ...]:
+        kernels = exchanged(failure.tiled.scheduled.bound, first) if failure.tiled else {}
+        short = failure.overflow if failure.of_constants else None
+        placeable = any(MIGHT_FIT in detail for detail in failure.error.details)
         asked = replace(self._asked(first), placeable=placeable, of_constants=short is not None)
         if short is not None:
             found = limits_for_constants(first, trials, asked, short.memory, short.needed_bytes)
@@ -368,16 +369,16 @@ def _settled(plan: Allocated, first: Bound) -> Allocated:
     return replace(plan, decisions=replace(plan.decisions, kernels={**plan.decisions.kernels, **kernels}))
 
 
-def _needed(misfits: Sequence[PlanFailure]) -> tuple[str, int] | None:
+def _needed(failures: Sequence[PlanFailure]) -> tuple[str, int] | None:
     """A memory, and the least size of it that all steps of the last error need, whichever of their kernels is taken."""
-    steps = misfits[-1].stuck or (misfits[-1].error.subject,)
-    found = [_least_needed(misfits, step) for step in steps]
-    known = [one for one in found if one is not None and one[0] == misfits[-1].memory]
-    return max(known, key=lambda one: one[1]) if len(known) == len(found) else None
+    steps = failures[-1].stuck or (failures[-1].error.subject,)
+    found = [_least_needed(failures, step) for step in steps]
+    known = [size for size in found if size is not None and size[0] == failures[-1].memory]
+    return max(known, key=lambda size: size[1]) if len(known) == len(found) else None
 
 
-def _least_needed(misfits: Sequence[PlanFailure], step: str) -> tuple[str, int] | None:
+def _least_needed(failures: Sequence[PlanFailure], step: str) -> tuple[str, int] | None:
     """By the kernel that needs least; None where that is not known of all."""
-    about = [error.needs for misfit in misfits for error in misfit.errors if error.subject == step]
+    about = [error.needs for failure in failures for error in failure.errors if error.subject == step]
     known = [needs for needs in about if needs is not None]
-    return min(known, key=lambda one: one[1]) if len(known) == len(about) else None
+    return min(known, key=lambda needs: needs[1]) if len(known) == len(about) else None

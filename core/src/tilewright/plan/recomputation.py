@@ -87,9 +87,9 @@ def _worth(planner: Planner, scheduled: Scheduled, most_cycles: float) -> tuple[
     return recomputations(scheduled.bound, planner.orders(), planner.operators, most_cycles, never)
 
 
-def _crowded(misfits: tuple[PlanFailure, ...]) -> Iterator[Scheduled]:
+def _crowded(failures: tuple[PlanFailure, ...]) -> Iterator[Scheduled]:
     """What a memory was too small for with the fastest kernels, and with those of least scratch."""
-    crowded = [one.tiled.scheduled for one in misfits if one.tiled and one.overflow and not one.of_constants]
+    crowded = [one.tiled.scheduled for one in failures if one.tiled and one.overflow and not one.of_constants]
     yield from crowded[:1]
     yield from crowded[1:][-1:]
 

@@ -51,7 +51,7 @@ class ScheduledMachine:
         self.scheduled, self.operators, self.decisions = scheduled, operators, decisions
         self.bound = scheduled.bound
         self.platform: Platform = scheduled.bound.platform
-        self.way = MemoryPath(self.platform)
+        self.memory_path = MemoryPath(self.platform)
         self.nodes: dict[str, Node] = {node.name: node for node in self.bound.graph.nodes}
         self.numbers = {step.name: number for number, step in enumerate(scheduled.steps)}
         self._sites: dict[str, Matched] = {}  # by step
@@ -65,7 +65,7 @@ class ScheduledMachine:
     @cached_property
     def hops(self) -> tuple[HopMemories, ...]:
         """From the backing memory to the scratchpad, outermost first."""
-        return self.way.hops
+        return self.memory_path.hops
 
     def site(self, step: Step) -> Matched:
         """The node that gives the step its name."""
@@ -111,7 +111,7 @@ class ScheduledMachine:
             shape=tuple(array.shape),
             layout=row_major(array.ndim),
             item_bytes=DType.from_numpy(array.dtype).size_bytes,
-            memory=staging.memory if staging else self.decisions.memories.get(name, self.way.constant_memory),
+            memory=staging.memory if staging else self.decisions.memories.get(name, self.memory_path.constant_memory),
             offset_bytes=0,
             written=False,
             constant=True,
@@ -181,4 +181,4 @@ class ScheduledMachine:
         """How the operand crosses to that end of a hop, if it is in `memory` and not where it is; None: it does not."""
         if operand.stays or (near == self.platform.inner and near not in kernel.memories.get(operand.name, (near,))):
             return None
-        return self.way.crossing(memory or operand.memory, near, written=operand.written)
+        return self.memory_path.crossing(memory or operand.memory, near, written=operand.written)

@@ -50,7 +50,7 @@ class StepTiler:
         step_tilings = self.step_tilings(machine, request)
         plan = plan_residency(step_tilings, request.longest if step_tilings.steady else 1)
         if isinstance(plan, tuple):
-            first, *others = [_misfit(machine, step_tilings, index) for index in plan]
+            first, *others = [_failure_of(machine, step_tilings, index) for index in plan]
             raise amended(first, others=tuple(others))
         search = step_tilings.steady and request.longest != 1
         bases = [plan, *([nothing_resident(step_tilings)] if search and plan.resident and plan.moves_much else [])]
@@ -102,7 +102,7 @@ def grouped(
     return best.groups if best is not None else ()
 
 
-def _misfit(machine: ScheduledMachine, step_tilings: StepTilings, index: int) -> TilewrightError:
+def _failure_of(machine: ScheduledMachine, step_tilings: StepTilings, index: int) -> TilewrightError:
     """The step's error, with the least memory that does for it."""
     from tilewright.tile.search.no_tiling import does_not_fit
 

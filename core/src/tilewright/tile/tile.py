@@ -132,14 +132,14 @@ def _candidates(
     staying = tuple(dict.fromkeys(resident[value] for value in buffer.values if value in resident))
     if staying:
         return staying
-    pinned = _pins(buffer.name, buffer.values, machine.way.ram, machine.way.backing_memories, decisions)
+    pinned = _pins(buffer.name, buffer.values, machine.memory_path.ram, machine.memory_path.backing_memories, decisions)
     passed = {
         hop.inner for hop in machine.hops[:-1]
     }  # on the way to the scratchpad: copies of what is pinned begin there
-    names = pinned if passed.intersection(pinned) else [*machine.way.backing_memories, *pinned]
+    names = pinned if passed.intersection(pinned) else [*machine.memory_path.backing_memories, *pinned]
     for value in buffer.values:
         if value in demands:
-            names = [name for name in demands[value] if name in machine.way.ram]
+            names = [name for name in demands[value] if name in machine.memory_path.ram]
     return tuple(names)
 
 
@@ -164,8 +164,8 @@ def _constants(machine: ScheduledMachine, decisions: Decisions) -> list[Buffer]:
             first=0,
             last=final,
             memories=(
-                *machine.way.constant_memories,
-                *_pins(name, (), const, machine.way.constant_memories, decisions),
+                *machine.memory_path.constant_memories,
+                *_pins(name, (), const, machine.memory_path.constant_memories, decisions),
             ),
         )
         for name, array in scheduled.bound.constants.items()

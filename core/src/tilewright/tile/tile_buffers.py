@@ -117,7 +117,7 @@ def _scratch(machine: ScheduledMachine, step: Step) -> Iterator[Buffer]:
             align=max(machine.platform.buffer_align, 8),
             first=at,
             last=at,
-            memories=machine.way.backing_memories,
+            memories=machine.memory_path.backing_memories,
         )
 
 

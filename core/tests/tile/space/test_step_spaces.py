@@ -58,7 +58,11 @@ def test_everything_crosses_the_only_hop() -> None:
 def test_on_one_memory_nothing_does() -> None:
     alone = replace(cluster(NEAR), inner="", copies=())
     machine = product(alone)
-    assert (machine.hops, machine.way.backing_memories, machine.way.constant_memories) == ((), ("l2", "l1"), ("flash",))
+    assert (machine.hops, machine.memory_path.backing_memories, machine.memory_path.constant_memories) == (
+        (),
+        ("l2", "l1"),
+        ("flash",),
+    )
 
 
 def test_constants_enter_where_they_first_can() -> None:
@@ -66,7 +70,7 @@ def test_constants_enter_where_they_first_can() -> None:
     assert machine.hops == (HopMemories(outer="l3", inner="l2"), HopMemories(outer="l2", inner="l1"))
     assert copied(machine, OUTER) == {"A": "l3", "Y": "l3"}
     assert copied(machine, INNER) == {"A": "l2", "B": "flash", "Y": "l2"}
-    assert machine.way.backing_memories == ("l3", "side")
+    assert machine.memory_path.backing_memories == ("l3", "side")
 
 
 @pytest.mark.parametrize(

@@ -57,8 +57,8 @@ class Planner:
     buffering: Buffering = "auto"
     longest: int | None = None  # chain of steps joined by values that stay in the scratchpad
     budget: Budget = field(default_factory=Budget)
-    optimize: Optimize = "speed"  # what plans by rows are chosen for, see `choice`
-    recompute: float = 1.0  # operations that a plan by rows may take, times those of the network
+    optimize: Optimize = "speed"  # what line-buffered plans are chosen for, see `choice`
+    recompute: float = 1.0  # operations that a line-buffered plan may take, times those of the network
     choose_constant_copies: bool = False  # copy constants where the memories' speeds favour it
     layers: Layers | None = None  # what is known of them from binding before
     known: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)  # by the tiler, of equal layers
@@ -82,9 +82,9 @@ class Planner:
 
     def best(self, bound: Bound) -> Allocated | tuple[PlanFailure, ...]:
         """The same, where not fitting is an answer: why each of the proposals does not."""
-        plans, misfits = self._attempts(bound)
+        plans, failures = self._attempts(bound)
         if not plans:
-            return tuple(misfits)
+            return tuple(failures)
         best = min(plans, key=merit)  # the first of equals
         best = self._with_copies(bound, best) if self.choose_constant_copies else best
         return replace(best, order_bound_bytes=self.orders().lower_bound_bytes(bound))
@@ -156,19 +156,19 @@ class Planner:
         """The `tile` stage with this planner's tiler. TilewrightError TW4043 (exit 5): pinned tiles cannot be kept."""
         if fault := _fault_of_tiles(self.pins.tiles, {step.name for step in scheduled.steps}):
             raise _tiles_not_kept(fault)
-        asked = self._question(scheduled, decisions)
-        known = self.tilings.found(scheduled.bound, *asked)
+        question = self._question(scheduled, decisions)
+        known = self.tilings.found(scheduled.bound, *question)
         if known is not None:
             return replace(known, scheduled=scheduled)
         self.work.spend(tile_units(scheduled.bound))
-        return self.tilings.keep(self._newly_tiled(scheduled, decisions), scheduled.bound, *asked)
+        return self.tilings.keep(self._newly_tiled(scheduled, decisions), scheduled.bound, *question)
 
     def groups(self, scheduled: Scheduled, decisions: Decisions) -> tuple[Group, ...]:
         """What this planner's tiler answers, for what is compared and not taken: no buffer is listed, no tile checked.
         TilewrightError (exit 5) for steps that no tile fits.
         """
-        asked = self._question(scheduled, decisions)
-        known = self.plan_cache.found(scheduled.bound, *asked)
+        question = self._question(scheduled, decisions)
+        known = self.plan_cache.found(scheduled.bound, *question)
         if known is not None:
             return known
         self.work.spend(tile_units(scheduled.bound))
@@ -182,7 +182,7 @@ class Planner:
             known=self.known,
         )
         with self._tiles_kept():
-            return self.plan_cache.keep(groups_by(self.tiler, request), scheduled.bound, *asked)
+            return self.plan_cache.keep(groups_by(self.tiler, request), scheduled.bound, *question)
 
     def _question(self, scheduled: Scheduled, decisions: Decisions) -> tuple[object, ...]:
         """All that the tiler's answer depends on, but for the kernels."""
@@ -286,8 +286,8 @@ def _plans(answers: list[Allocated | PlanFailure]) -> list[Allocated]:
 def merit(allocated: Allocated) -> tuple[float, int]:
     """Smaller is better: time first where tiles are copied between memories, then bytes."""
     tiled = allocated.tiled
-    near = tiled.scheduled.bound.platform.inner
-    return (sum(group.cycles for group in tiled.groups) if near else 0.0), ram_bytes(allocated)
+    is_copied = tiled.scheduled.bound.platform.inner
+    return (sum(group.cycles for group in tiled.groups) if is_copied else 0.0), ram_bytes(allocated)
 
 
 def least_useful(tiled: Tiled, overflow: Overflow) -> tuple[str, ...]:

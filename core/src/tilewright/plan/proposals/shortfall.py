@@ -125,31 +125,31 @@ def choice_of(bound: Bound, operators: Mapping[str, Operator], pins: Decisions) 
     return KernelChoice(bound=bound, operators=operators, pins=pins, sites=sites, layers=layers, settled=settled)
 
 
-def refusals(misfit: PlanFailure, choice: KernelChoice, refused: Refused) -> Refused:
+def refusals(failure: PlanFailure, choice: KernelChoice, refused: Refused) -> Refused:
     """Kernels that have to go for the plan to fit; {} where no other kernels help, as far as can be told."""
-    if misfit.overflow is not None and misfit.tiled is not None:
-        return _of_overflow(misfit.tiled, misfit.overflow, choice, refused)
-    return {} if stuck_steps(misfit, choice, refused) else _used(misfit, choice)
+    if failure.overflow is not None and failure.tiled is not None:
+        return _of_overflow(failure.tiled, failure.overflow, choice, refused)
+    return {} if stuck_steps(failure, choice, refused) else _used(failure, choice)
 
 
-def stuck_steps(misfit: PlanFailure, choice: KernelChoice, refused: Refused) -> tuple[str, ...]:
+def stuck_steps(failure: PlanFailure, choice: KernelChoice, refused: Refused) -> tuple[str, ...]:
     """Of the steps that no tile fits those that have no other kernel."""
-    used = _used(misfit, choice)
+    used = _used(failure, choice)
     return tuple(step for step in used if not choice.candidates(step, joined(refused, used)))
 
 
-def _used(misfit: PlanFailure, choice: KernelChoice) -> dict[str, frozenset[str]]:
+def _used(failure: PlanFailure, choice: KernelChoice) -> dict[str, frozenset[str]]:
     """The kernels that the steps have that no tile fits."""
-    bindings, steps = choice.bound.bindings, [error.subject for error in misfit.errors]
+    bindings, steps = choice.bound.bindings, [error.subject for error in failure.errors]
     return {step: frozenset((bindings[step].kernel.name,)) for step in steps if step in bindings}
 
 
-def least_scratch(misfit: PlanFailure, choice: KernelChoice, refused: Refused) -> dict[str, str]:
+def least_scratch(failure: PlanFailure, choice: KernelChoice, refused: Refused) -> dict[str, str]:
     """Step -> kernel: those of least scratch, for every step whose scratch may be in the memory that is short."""
-    if misfit.overflow is None or misfit.tiled is None:
+    if failure.overflow is None or failure.tiled is None:
         return {}
     found: dict[str, str] = {}
-    for _, group in _scratches(misfit.tiled, misfit.overflow):
+    for _, group in _scratches(failure.tiled, failure.overflow):
         for step in group.steps:
             left = [(choice.scratch(step, one.kernel), one.kernel.name) for one in choice.candidates(step, refused)]
             least = min(left, key=lambda one: one[0], default=None)  # the cheapest of equals
@@ -158,14 +158,14 @@ def least_scratch(misfit: PlanFailure, choice: KernelChoice, refused: Refused) -
     return found
 
 
-def regained(plan: Allocated, misfit: PlanFailure, choice: KernelChoice) -> dict[str, str]:
+def regained(plan: Allocated, failure: PlanFailure, choice: KernelChoice) -> dict[str, str]:
     """Step -> kernel: faster ones whose scratch has room after all, beside what the plan has alive in that step.
 
-    Scratch lives in one step only, so that all of them have room together. `misfit` is of the fastest kernels.
+    Scratch lives in one step only, so that all of them have room together. `failure` is of the fastest kernels.
     """
-    if misfit.overflow is None or misfit.tiled is None:
+    if failure.overflow is None or failure.tiled is None:
         return {}
-    scratches = {group.name: buffer for buffer, group in _scratches(misfit.tiled, misfit.overflow)}
+    scratches = {group.name: buffer for buffer, group in _scratches(failure.tiled, failure.overflow)}
     found: dict[str, str] = {}
     for group in plan.tiled.groups:
         if group.name not in scratches or group.region.hops or len(group.steps) > 1:

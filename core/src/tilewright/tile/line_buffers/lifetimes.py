@@ -152,7 +152,7 @@ class Lifetimes:
     def ours(self) -> frozenset[str]:
         """The buffers that are placed in the only memory for values, and nowhere in particular."""
         home = self.machine.platform.backing_memory()
-        if len(self.machine.way.backing_memories) > 1 or home.managed_by != "tilewright":
+        if len(self.machine.memory_path.backing_memories) > 1 or home.managed_by != "tilewright":
             return frozenset()
         return frozenset(name for name, buffer in self.buffers.items() if self._free(buffer))
 
