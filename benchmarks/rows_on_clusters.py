@@ -205,7 +205,7 @@ def calls_of(
 def extents_of(steps: LineBufferAnalysis, one: BufferedStep, call: Mapping[str, int]) -> dict[str, int]:
     """Trips of every loop in a call; those of the rows as the kernel counts them."""
     extents = {loop.name: call.get(loop.name, loop.extent) for loop in steps.machine.access(one.step).loops}
-    return extents | {one.loop: call[one.loop] * (one.sums.length if one.sums else 1)}
+    return extents | {one.loop: call[one.loop] * one.flattened.length}
 
 
 def computed_cycles(steps: LineBufferAnalysis, one: BufferedStep, call: Mapping[str, int]) -> float:
@@ -214,8 +214,7 @@ def computed_cycles(steps: LineBufferAnalysis, one: BufferedStep, call: Mapping[
     site, engine = machine.site(one.step), machine.engine(binding.engine)
     work = operations(binding.kernel, machine.operators[site.node.op], site, machine.platform, engine)
     extents = extents_of(steps, one, call)
-    runs = one.sums.runs if one.sums else 1
-    return runs * kernel_cycles(binding.kernel, site, machine.access(one.step), work, extents, engine)
+    return one.flattened.runs * kernel_cycles(binding.kernel, site, machine.access(one.step), work, extents, engine)
 
 
 def copy_cycles(steps: LineBufferAnalysis, one: BufferedStep, size_bytes: float) -> float:

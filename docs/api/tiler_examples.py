@@ -9,9 +9,11 @@ from tilewright.api.testing import cluster, one_step, vocabulary
 from tilewright.api.tiler import (
     Copy,
     Cut,
+    FlattenedRows,
     Group,
     Hop,
     InternalValue,
+    LineBuffer,
     LineBuffers,
     Needs,
     Region,
@@ -20,8 +22,10 @@ from tilewright.api.tiler import (
     Stripes,
     TileChoices,
     Tiler,
+    Tiles,
     Tiling,
     TilingRequest,
+    Whole,
 )
 
 # %% TilingRequest
@@ -64,12 +68,14 @@ needs: Needs | None = TileChoices(rows).needs(0)
 assert needs is not None
 assert needs.smallest[0]["X"] > needs.available_bytes
 
-# %% Group, Region
-# The answer: steps that are tiled together, how, and an estimate. Without hops a step is computed where values live.
+# %% Group, Region, Whole
+# The answer: steps that are computed together, how, and an estimate. Unless it says else, a step is computed in one
+# piece, where values live.
 untiled = Group(region=Region(steps=(add.steps[0].name,)), cycles=4096.0)
 assert untiled.name == add.steps[0].name
+assert untiled.region.schedule == Whole()
 
-# %% Hop, Cut, Copy
+# %% Tiles, Hop, Cut, Copy
 # From one memory to the next: which loops of the last step are cut, and at which level each operand is copied.
 by_rows = Hop(
     outer="l2",
@@ -77,20 +83,34 @@ by_rows = Hop(
     nest=(Cut("row", 8),),
     copies={"add.A": Copy(level=1, buffers=2), "add.B": Copy(level=0)},
 )
-assert Region(steps=("add",), hops=(by_rows,)).name == "add"
+assert Region(steps=("add",), schedule=Tiles(hops=(by_rows,))).name == "add"
 
 # %% InternalValue
 # How a value between two steps is held: here tiles of it exist in the scratchpad only, and are computed once.
 together = Region(
-    steps=("conv", "add"), hops=(by_rows,), internal_values={"conv_out": InternalValue(memory="l1", form="rolling")}
+    steps=("conv", "add"),
+    schedule=Tiles(hops=(by_rows,)),
+    internal_values={"conv_out": InternalValue(memory="l1", form="rolling")},
 )
 assert together.unmaterialised == ("conv_out",)
 
-# %% LineBuffers, RepeatedCalls
-# The schedule of a region on one memory: step 0 computes two of its rows, then step 1 one of its own, seven times.
-rows = LineBuffers(loops=("h", "h"), extents=(1, 1), call_schedule=(RepeatedCalls(steps=(0, 0, 1), times=7),))
+# %% LineBuffers, LineBuffer, RepeatedCalls
+# The schedule of a region on one memory: step 0 computes two of its rows, then step 1 one of its own, seven times. What
+# passes between them has room for two rows.
+rows = LineBuffers(
+    loops=("h", "h"),
+    extents=(1, 1),
+    call_schedule=(RepeatedCalls(steps=(0, 0, 1), times=7),),
+    buffers={"conv_out": LineBuffer(rows=2)},
+)
 assert rows.calls[:4] == (0, 0, 1, 0)
-assert Region(steps=("conv", "pool"), schedule=rows).line_buffers == rows
+held = {"conv_out": InternalValue(memory="ram", form="rolling")}
+assert Region(steps=("conv", "pool"), schedule=rows, internal_values=held).line_buffers == rows
+
+# %% FlattenedRows
+# A product over an image [4, 3, 5] that it reads flattened: a row is five iterations of its reduction in each of four
+# runs, so that the 60 iterations are three rows.
+assert FlattenedRows(runs=4, length=5).rows(60) == 3
 
 # %% Stripes
 # The columns in two parts: all calls are made for each of them. Column 4 of the convolution is computed in both.
@@ -102,5 +122,7 @@ assert (kept.edge(0), kept.edge(1), stripes.edge(0)) == (1, 0, 0)
 
 # %% SplitReduction
 # A reduction that is cut, and the type of the sums that are kept from one part of it to the next.
-split = Region(steps=("dense",), hops=(by_rows,), sums={"dense": SplitReduction(loops=("k",), dtype=DType.I32)})
+split = Region(
+    steps=("dense",), schedule=Tiles(hops=(by_rows,)), sums={"dense": SplitReduction(loops=("k",), dtype=DType.I32)}
+)
 assert split.sums["dense"].loops == ("k",)

@@ -5,7 +5,7 @@ Does not know how tilings are found.
 from __future__ import annotations
 
 from tilewright.ir.access.index import mentions
-from tilewright.ir.plans.region import Hop, Region, SplitReduction
+from tilewright.ir.plans.region import Hop, Region, SplitReduction, Tiles
 from tilewright.ir.plans.stages import Step
 from tilewright.tile.cost.region_cost import HopCost, region_costs
 from tilewright.tile.machine import StepOperand
@@ -26,7 +26,7 @@ def space_region(space: TilingSpace, hop: Hop) -> Region:
     sums = {}
     if split and space.sums is not None:
         sums = {name: SplitReduction(loops=split, dtype=space.sums.dtype, in_output=space.sums_in_output)}
-    return Region(steps=(name,), hops=(hop,), schedule="tiles", sums=sums)
+    return Region(steps=(name,), schedule=Tiles(hops=(hop,)), sums=sums)
 
 
 def space_chain(space: TilingSpace, hop: Hop) -> RegionAnalysis:

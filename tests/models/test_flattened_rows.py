@@ -12,6 +12,7 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
+from tilewright.ir.plans.region import FlattenedRows
 from tilewright.plan.proposals.planner import ram_bytes
 from tilewright.plugins import load_named
 from tilewright.validation.validation import validate, vectors_of
@@ -87,8 +88,8 @@ def judged(form: str, target: str, folder: Path, extents: tuple[int, ...]) -> De
 @pytest.mark.parametrize("form", ["float", "QDQ", "QOperator"])
 def test_the_signal_that_is_flattened_exists_nowhere_whole(form: str, tmp_path: Path) -> None:
     plan = judged(form, "generic", tmp_path, SIGNAL).allocated
-    parts = [(sums.runs, sums.length) for region in plan.tiled.regions for sums in region.sums.values()]
-    assert (1, 64) in parts  # rows of as many channels, which are stored last
+    flattened = [rows for _, schedule in plan.tiled.line_buffered for rows in schedule.flattened.values()]
+    assert FlattenedRows(runs=1, length=64) in flattened  # rows of as many channels, which are stored last
 
 
 @pytest.mark.parametrize(("form", "most"), [("float", 14_400), ("QDQ", 3_700)])
@@ -108,7 +109,7 @@ def test_parts_of_a_product_are_exact_on_cortex_m(
     for one in ("arm-none-eabi-gcc", "qemu-system-arm"):
         tool(one)
     plan = judged(form, target, tmp_path, extents).allocated
-    assert any(sums.length > 1 for region in plan.tiled.regions for sums in region.sums.values())
+    assert any(rows.length > 1 for _, schedule in plan.tiled.line_buffered for rows in schedule.flattened.values())
     assert ram_bytes(plan) <= most
 
 

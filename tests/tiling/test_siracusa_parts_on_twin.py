@@ -19,7 +19,7 @@ from tilewright.deployment import Deployment
 from tilewright.emit import EmitOptions, emit
 from tilewright.ir.graphs.graph import Attribute
 from tilewright.ir.plans.decisions import Decisions
-from tilewright.ir.plans.region import Copy, Cut, Hop, Region, SplitReduction, key_of
+from tilewright.ir.plans.region import Copy, Cut, Hop, Region, SplitReduction, Tiles, key_of
 from tilewright.ir.programs.runner import Job
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import Requant
@@ -51,7 +51,7 @@ class Pinned:
         split = tuple(cut.loop for cut in nest if cut.loop in REDUCTIONS)
         sums = SplitReduction(loops=split, dtype=DType.I32 if self.layer.op.startswith("Q") else DType.F32)
         hop = Hop(outer="l2", inner="l1", nest=nest, copies=copies)
-        return Region(steps=(step,), hops=(hop,), schedule="tiles", sums={step: sums})
+        return Region(steps=(step,), schedule=Tiles(hops=(hop,)), sums={step: sums})
 
 
 def windows(kernel: tuple[int, int], pads: tuple[int, ...], stride: int = 1, dilation: int = 1) -> dict[str, Attribute]:

@@ -12,7 +12,7 @@ from tilewright.bind import bind
 from tilewright.check.tiling import check_tiles
 from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plans.decisions import Decisions
-from tilewright.ir.plans.region import Copy, Cut, Hop, InternalValue, Region
+from tilewright.ir.plans.region import Copy, Cut, Hop, InternalValue, Region, Tiles
 from tilewright.ir.plans.stages import Group, Scheduled, Tiled
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.layout import row_major
@@ -46,12 +46,12 @@ class Checked:
         return replace(self, region=replace(self.region, **changes))
 
     def with_hop(self, **changes: Any) -> Checked:
-        return self.with_region(hops=(replace(self.region.hops[0], **changes),))
+        return self.with_region(schedule=Tiles(hops=(replace(self.region.hops[0], **changes),)))
 
     def behind(self, **copies: Copy) -> Checked:
         """The same inside one tile of a hop before it, over which everything crosses whole."""
         named = {key.replace("_", "."): copy for key, copy in copies.items()}
-        return self.with_region(hops=(Hop(outer="l3", inner="l2", copies=named), *self.region.hops))
+        return self.with_region(schedule=Tiles(hops=(Hop(outer="l3", inner="l2", copies=named), *self.region.hops)))
 
     def with_copies(self, **copies: Copy) -> Checked:
         """`a_X` is the operand X of step a."""
@@ -77,7 +77,7 @@ def chain(*ops: str, platform: Platform | None = None) -> Checked:
     hop = Hop(outer="l2", inner="l1", nest=(cut,), copies={"a.X": Copy(level=1), "c.Y": Copy(level=1)})
     return Checked(
         scheduled=schedule(bound, vocabulary(), Decisions(in_place={f"{name}:0": "" for name in "abc"})),
-        region=Region(steps=("a", "b", "c"), hops=(hop,), schedule="tiles", internal_values={"a:0": HELD, "b:0": HELD}),
+        region=Region(steps=("a", "b", "c"), schedule=Tiles(hops=(hop,)), internal_values={"a:0": HELD, "b:0": HELD}),
     )
 
 

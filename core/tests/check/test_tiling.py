@@ -12,7 +12,7 @@ import pytest
 from random_layers import schedule_on
 from tilewright.check.tiling import check_tiles
 from tilewright.ir.plans.decisions import Decisions
-from tilewright.ir.plans.region import Copy, Cut, Hop, SplitReduction, key_of
+from tilewright.ir.plans.region import Copy, Cut, Hop, SplitReduction, Tiles, key_of
 from tilewright.ir.plans.stages import Tiled
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.testing.cluster import cluster
@@ -39,7 +39,7 @@ def with_hop(tiled: Tiled, change: Callable[[Hop], Hop]) -> Tiled:
     hop = change(group.region.hops[0])
     split = tuple(name for name, _ in hop.nest if name in ("c", "k"))
     sums = {group.name: SplitReduction(loops=split, dtype=DType.F32)} if split else {}
-    region = replace(group.region, hops=(hop,), sums=sums)
+    region = replace(group.region, schedule=Tiles(hops=(hop,)), sums=sums)
     return replace(tiled, groups=(replace(group, region=region),))
 
 

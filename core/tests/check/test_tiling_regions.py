@@ -16,7 +16,7 @@ from tilewright.check.tiling import check_tiles
 from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.machines.platform import Memory, Platform
 from tilewright.ir.plans.decisions import Decisions
-from tilewright.ir.plans.region import Copy, Cut, Hop, InternalValue, Region, SplitReduction
+from tilewright.ir.plans.region import Copy, Cut, Hop, InternalValue, Region, SplitReduction, Tiles
 from tilewright.ir.plans.stages import Buffer, Group, Tiled
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.schedule import schedule
@@ -100,7 +100,7 @@ class Made:
     def with_hop(self, at: int, **changes: Any) -> Made:
         hops = list(self.region.hops)
         hops[at] = replace(hops[at], **changes)
-        return self.with_region(hops=tuple(hops))
+        return self.with_region(schedule=Tiles(hops=tuple(hops)))
 
     def with_copy(self, at: int, key: str, **changes: Any) -> Made:
         copies = self.region.hops[at].copies
@@ -127,7 +127,7 @@ def two_cut_hops() -> Made:
     near = hop((("h", 2),), a_X=Copy(level=1, buffers=2), a_W=Copy(level=0), b_W=Copy(level=0), b_Y=Copy(level=1))
     return Made(
         region=Region(
-            steps=("a", "r", "b"), hops=(far, near), schedule="tiles", internal_values=held("recomputed", "a", "r")
+            steps=("a", "r", "b"), schedule=Tiles(hops=(far, near)), internal_values=held("recomputed", "a", "r")
         ),
         sizes={
             "a.X@l2#0": 10 * ROW, "b.Y@l2#0": 8 * ROW, "b.Y@l2#1": 8 * ROW,
@@ -150,7 +150,7 @@ def rolling() -> Made:
         (("h", 2),), a_X=Copy(level=1, window="rolling"), a_W=Copy(level=0), b_W=Copy(level=0), b_Y=Copy(level=1)
     )
     return Made(
-        region=Region(steps=("a", "r", "b"), hops=(near,), schedule="tiles", internal_values=held("rolling", "a", "r")),
+        region=Region(steps=("a", "r", "b"), schedule=Tiles(hops=(near,)), internal_values=held("rolling", "a", "r")),
         sizes={
             "a.X@l1#0": 4 * ROW, "a.Y@l1#0": 3 * ROW, "r.Y@l1#0": 4 * ROW, "b.Y@l1#0": 2 * ROW,
             "a.W@l1#0": 576, "b.W@l1#0": 576,
@@ -168,7 +168,7 @@ def strided() -> Made:
     bound = bind(sketch.finish(a), cluster(1 << 16), vocabulary(), portable_kernels(), Decisions())
     near = hop((("h", 2),), a_X=Copy(level=1), a_W=Copy(level=0), a_Y=Copy(level=1))
     return Made(
-        region=Region(steps=("a",), hops=(near,), schedule="tiles"),
+        region=Region(steps=("a",), schedule=Tiles(hops=(near,))),
         sizes={"a.X@l1#0": 3 * 15 * 16, "a.W@l1#0": 64, "a.Y@l1#0": 2 * 8 * 16},
         around=tile(schedule(bound, vocabulary(), Decisions()), vocabulary(), WholeTiler(), Decisions()),
     )
@@ -182,7 +182,7 @@ def split(in_output: bool = False) -> Made:
     }  # fmt: skip
     made = Made(
         region=Region(
-            steps=("r", "b"), hops=(near,), schedule="tiles", internal_values=held("recomputed", "r"),
+            steps=("r", "b"), schedule=Tiles(hops=(near,)), internal_values=held("recomputed", "r"),
             sums={"b": SplitReduction(loops=("c",), dtype=DType.F32, in_output=in_output)},
         ),
         sizes=sizes,
@@ -195,7 +195,7 @@ def leaving() -> Made:
     """A clip whose value others need, too, and the convolution that reads it."""
     near = hop((("h", 2),), r_X=Copy(level=1), r_Y=Copy(level=1), b_W=Copy(level=0), b_Y=Copy(level=1))
     return Made(
-        region=Region(steps=("r", "b"), hops=(near,), schedule="tiles", internal_values=held("rolling", "r")),
+        region=Region(steps=("r", "b"), schedule=Tiles(hops=(near,)), internal_values=held("rolling", "r")),
         sizes={"r.X@l1#0": 3 * ROW, "r.Y@l1#0": 4 * ROW, "b.W@l1#0": 576, "b.Y@l1#0": 2 * ROW},
         around=plan(out=("r:0",)),
     )
@@ -210,7 +210,7 @@ def in_groups() -> Made:
     cuts = (("o", 1), ("h", 2))
     near = hop(cuts, r_X=Copy(level=2), r_Y=Copy(level=2), b_W=Copy(level=1), b_Y=Copy(level=2))
     return Made(
-        region=Region(steps=("r", "b"), hops=(near,), schedule="tiles", internal_values=held("rolling", "r")),
+        region=Region(steps=("r", "b"), schedule=Tiles(hops=(near,)), internal_values=held("rolling", "r")),
         sizes={"r.X@l1#0": 3 * ROW // 2, "r.Y@l1#0": 4 * ROW // 2, "b.W@l1#0": 72, "b.Y@l1#0": 2 * ROW // 4},
         around=tile(schedule(bound, vocabulary(), Decisions()), vocabulary(), WholeTiler(), Decisions()),
     )
@@ -224,7 +224,7 @@ def product() -> Made:
     bound = bind(sketch.finish(r, b), cluster(1 << 16), vocabulary(), portable_kernels(), Decisions())
     near = hop((("m", 4),), r_X=Copy(level=1), r_Y=Copy(level=1), b_B=Copy(level=0), b_Y=Copy(level=1))
     return Made(
-        region=Region(steps=("r", "b"), hops=(near,), schedule="tiles", internal_values=held("rolling", "r")),
+        region=Region(steps=("r", "b"), schedule=Tiles(hops=(near,)), internal_values=held("rolling", "r")),
         sizes={"r.X@l1#0": 128, "r.Y@l1#0": 128, "b.B@l1#0": 256, "b.Y@l1#0": 128},
         around=tile(schedule(bound, vocabulary(), Decisions()), vocabulary(), WholeTiler(), Decisions()),
     )
@@ -242,21 +242,13 @@ def shared() -> Made:
     far = hop((), ("l3", "l2"), a_X=Copy(level=0), d_Y=Copy(level=0))
     near = hop((("_lead1", 4),), a_X=Copy(level=1), a_W=Copy(level=0), d_B=Copy(level=1), d_Y=Copy(level=1))
     return Made(
-        region=Region(steps=("a", "d"), hops=(far, near), schedule="tiles", internal_values=held("recomputed", "a")),
+        region=Region(steps=("a", "d"), schedule=Tiles(hops=(far, near)), internal_values=held("recomputed", "a")),
         sizes={
             "a.X@l2#0": 16 * ROW, "d.Y@l2#0": 16 * ROW, "a.X@l1#0": 6 * ROW, "a.W@l1#0": 576, "a.Y@l1#0": 4 * ROW,
             "d.B@l1#0": 4 * ROW, "d.Y@l1#0": 4 * ROW,
         },
         around=constants_near(tile(scheduled, vocabulary(), WholeTiler(), Decisions())),
     )  # fmt: skip
-
-
-def over(form: str = "rolling") -> Made:
-    """The clip in the bytes of what it reads."""
-    made = rolling() if form == "rolling" else rolling().with_region(internal_values=held(form, "a", "r"))
-    made = made.with_held("r:0", aliases="a:0").without("r.Y@l1#0").with_copy(0, "a.X", window="box")
-    rows = {"rolling": (4, 4), "recomputed": (4, 6), "whole": (16, 16)}[form]
-    return replace(made, sizes={**made.sizes, "a.Y@l1#0": rows[0] * ROW, "a.X@l1#0": rows[1] * ROW})
 
 
 RIGHT: Mapping[str, Callable[[], Made]] = {
@@ -272,9 +264,6 @@ RIGHT: Mapping[str, Callable[[], Made]] = {
     ),
     "a value that leaves a product": product,
     "a value that crosses once": shared,
-    "over": over,
-    "over, computed again": lambda: over("recomputed"),
-    "over, whole": lambda: over("whole"),
     "no hops": lambda: Made(region=Region(steps=("a", "r", "b")), sizes={}, around=plan()),
     "what is needed again where it is kept": lambda: rolling().with_hop(
         0, copies={key: copy for key, copy in rolling().region.hops[0].copies.items() if key != "a.X"}
@@ -326,7 +315,7 @@ WRONG: Mapping[str, tuple[str, Callable[[], Made]]] = {
         lambda: strided().with_copy(0, "a.X", window="rolling"),
     ),
     "a sequence that is none": ("do not follow", lambda: rolling().with_region(steps=("r", "a", "b"))),
-    "an order that is none": ("in the order 'once'", lambda: rolling().with_region(schedule="once")),
+    "tiles over no hop": ("its tiles go over no hop", lambda: rolling().with_region(schedule=Tiles(hops=()))),
     "rows of two buffers": ("keeps rows", lambda: rolling().with_copy(0, "a.X", buffers=2)),
     "rows outside of all loops": ("keeps rows", lambda: rolling().with_copy(0, "a.X", level=0)),
     "rows of an output": ("keeps rows", lambda: rolling().with_copy(0, "b.Y", window="rolling")),
@@ -338,7 +327,8 @@ WRONG: Mapping[str, tuple[str, Callable[[], Made]]] = {
         "do not follow one another", lambda: split().with_hop(0, nest=(Cut("c", 2), Cut("h", 4))),
     ),
     "parts on another hop": (
-        "another hop", lambda: split().with_region(hops=(hop((("c", 2),), ("l3", "l2")), *split().region.hops)),
+        "another hop",
+        lambda: split().with_region(schedule=Tiles(hops=(hop((("c", 2),), ("l3", "l2")), *split().region.hops))),
     ),
     "stored before": ("before its sums are complete", lambda: split().with_copy(0, "b.Y", level=2)),
     "sums of another type": (
@@ -372,14 +362,6 @@ WRONG: Mapping[str, tuple[str, Callable[[], Made]]] = {
         "of Y are stored from 'l1' several times",
         lambda: product().with_hop(0, nest=(Cut("n", 4), Cut("m", 4))).with_copy(0, "r.Y", level=2),
     ),
-    "over what leaves": (
-        "which leaves",
-        lambda: replace(over(), around=plan(out=("a:0",))).with_copy(0, "a.Y", level=1),
-    ),
-    "over what is held otherwise": ("held otherwise", lambda: over().with_held("a:0", form="recomputed")),
-    "over what is not held": ("which it does not hold", lambda: over().with_held("r:0", aliases="x")),
-    "over itself": ("which it does not hold", lambda: over().with_held("r:0", aliases="r:0")),
-    "over what its kernel still reads": ("does not allow", lambda: strict(over(), in_place=lambda site: ())),
     "what is held without hops": (
         "holds 'a:0'", lambda: Made(region=Region(steps=("a", "r", "b"), internal_values=held("whole", "a")), sizes={},
                                     around=plan()),

@@ -20,13 +20,17 @@ from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.region import (
     Copy,
     Cut,
+    FlattenedRows,
     Hop,
     InternalValue,
+    LineBuffer,
     LineBuffers,
     Region,
     RepeatedCalls,
     SplitReduction,
     Stripes,
+    Tiles,
+    Whole,
 )
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import Requant
@@ -81,7 +85,7 @@ HELD = st.builds(
     InternalValue,
     memory=st.text(),
     form=st.sampled_from(["whole", "recomputed", "rolling"]),
-    aliases=st.text(max_size=2),
+    live_out=st.booleans(),
 )
 SUMS = st.builds(
     SplitReduction,
@@ -89,11 +93,21 @@ SUMS = st.builds(
     dtype=st.sampled_from([DType.I32, DType.F32]),
     in_output=st.booleans(),
 )
+ROWS = st.builds(
+    LineBuffers,
+    loops=st.lists(st.text()).map(tuple),
+    extents=st.lists(st.integers()).map(tuple),
+    call_schedule=st.lists(st.builds(RepeatedCalls, st.lists(st.integers()).map(tuple), st.integers())).map(tuple),
+    buffers=st.dictionaries(
+        st.text(), st.builds(LineBuffer, rows=st.integers(), aliases=st.text(), distance_bytes=st.integers())
+    ),
+    flattened=st.dictionaries(st.text(), st.builds(FlattenedRows, runs=st.integers(), length=st.integers())),
+    backward=st.booleans(),
+)
 TILES = st.builds(
     Region,
     steps=st.lists(st.text(), min_size=1, max_size=2).map(tuple),
-    hops=st.lists(HOPS, max_size=2).map(tuple),
-    schedule=st.sampled_from(["once", "tiles"]),
+    schedule=st.one_of(st.just(Whole()), st.builds(Tiles, hops=st.lists(HOPS, max_size=2).map(tuple)), ROWS),
     internal_values=st.dictionaries(st.text(), HELD),
     sums=st.dictionaries(st.text(), SUMS),
     resident=st.dictionaries(st.text(), st.text()),

@@ -19,7 +19,7 @@ from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.machines.kernel import Kernel
 from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plans.decisions import Decisions
-from tilewright.ir.plans.region import Copy, Cut, Hop, InternalValue, Region
+from tilewright.ir.plans.region import Copy, Cut, Hop, InternalValue, Region, Tiles
 from tilewright.ir.plans.stages import Allocated, Group
 from tilewright.ir.plans.tiler import TilingRequest
 from tilewright.ir.programs.expressions import (
@@ -63,15 +63,16 @@ from tilewright.testing.sketch import Sketch
 POOL = {"kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "ceil_mode": 0}
 POOLS = Region(
     steps=("a", "b", "c"),
-    hops=(
-        Hop(
-            outer="l2",
-            inner="l1",
-            nest=(Cut("h", 3),),
-            copies={"a.X": Copy(level=1), "c.Y": Copy(level=1, buffers=2)},
-        ),
+    schedule=Tiles(
+        hops=(
+            Hop(
+                outer="l2",
+                inner="l1",
+                nest=(Cut("h", 3),),
+                copies={"a.X": Copy(level=1), "c.Y": Copy(level=1, buffers=2)},
+            ),
+        )
     ),
-    schedule="tiles",
     internal_values={
         "a:0": InternalValue(memory="l1", form="rolling"),
         "b:0": InternalValue(memory="l1", form="recomputed"),

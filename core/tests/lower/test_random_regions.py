@@ -29,7 +29,7 @@ from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.machines.kernel import PartialSums
 from tilewright.ir.machines.platform import Memory, Platform
 from tilewright.ir.plans.decisions import Decisions
-from tilewright.ir.plans.region import Copy, Cut, Form, Hop, InternalValue, Region, SplitReduction, key_of
+from tilewright.ir.plans.region import Copy, Cut, Form, Hop, InternalValue, Region, SplitReduction, Tiles, key_of
 from tilewright.ir.plans.stages import Artifact, Group
 from tilewright.ir.plans.tiler import TilingRequest
 from tilewright.ir.programs.program import Program
@@ -108,8 +108,7 @@ class Drawn:
         near, name = self.analysis.hops[-1].inner, self.sink.step.name
         region = Region(
             steps=tuple(member.step.name for member in self.analysis.members),
-            hops=hops,
-            schedule="tiles",
+            schedule=Tiles(hops=hops),
             internal_values={
                 member.output.value: InternalValue(
                     memory=near, form=forms[member.output.value], live_out=member.live_out

@@ -16,7 +16,7 @@ from tilewright.builtin import tilewright_kernels, tilewright_operators
 from tilewright.emit import EmitOptions, emit
 from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.plans.decisions import Decisions
-from tilewright.ir.plans.region import Copy, Cut, Hop, Region
+from tilewright.ir.plans.region import Copy, Cut, Hop, Region, Tiles
 from tilewright.ir.plans.stages import Group
 from tilewright.ir.plans.tiler import TilingRequest
 from tilewright.ir.programs.program import Program
@@ -32,18 +32,19 @@ OPERATORS = {operator.name: operator for operator in tilewright_operators()}
 KERNELS = {kernel.name: kernel for kernel in tilewright_kernels()}
 TILE = Region(
     steps=("conv",),
-    schedule="tiles",
-    hops=(
-        Hop(
-            outer="l2",
-            inner="l1",
-            nest=(Cut("o", 4), Cut("h", 3)),
-            copies={
-                "conv.X": Copy(level=2, buffers=2),
-                "conv.W": Copy(level=1, buffers=1),
-                "conv.Y": Copy(level=2, buffers=2),
-            },
-        ),
+    schedule=Tiles(
+        hops=(
+            Hop(
+                outer="l2",
+                inner="l1",
+                nest=(Cut("o", 4), Cut("h", 3)),
+                copies={
+                    "conv.X": Copy(level=2, buffers=2),
+                    "conv.W": Copy(level=1, buffers=1),
+                    "conv.Y": Copy(level=2, buffers=2),
+                },
+            ),
+        )
     ),
 )
 

@@ -25,7 +25,7 @@ from tilewright.ir.access.index_map import MapAccess
 from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.machines.platform import Memory, Platform
 from tilewright.ir.plans.decisions import Decisions
-from tilewright.ir.plans.region import Copy, Cut, Hop, Region, SplitReduction, key_of
+from tilewright.ir.plans.region import Copy, Cut, Hop, Region, SplitReduction, Tiles, key_of
 from tilewright.ir.plans.stages import Artifact, Group
 from tilewright.ir.plans.tiler import TilingRequest
 from tilewright.ir.programs.program import Program
@@ -105,7 +105,7 @@ class RandomTiler:
             there = set(copies) | constants
             keyed = {key_of(step, name): copy for name, copy in copies.items()}
             hops.append(Hop(outer=far, inner=near, nest=nest, copies=keyed))
-        return Region(steps=(step,), hops=tuple(hops), schedule="tiles", sums=parts)
+        return Region(steps=(step,), schedule=Tiles(hops=tuple(hops)), sums=parts)
 
     @staticmethod
     def _copy(loops: int, draw: random.Random) -> Copy:

@@ -17,7 +17,7 @@ from tilewright.bind import bind
 from tilewright.errors import Refusal
 from tilewright.ir.graphs.graph import Graph, Node, Tensor
 from tilewright.ir.plans.decisions import Decisions
-from tilewright.ir.plans.region import Copy, Cut, Hop, InternalValue, LineBuffers, Region, RepeatedCalls, Stripes
+from tilewright.ir.plans.region import Copy, Cut, Hop, InternalValue, LineBuffers, Region, RepeatedCalls, Stripes, Tiles
 from tilewright.ir.plans.stages import Allocated, Group
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import Requant
@@ -106,7 +106,7 @@ def test_tiles_are_shown() -> None:
     tiled = _plan(_graph()).tiled
     held = {"c": InternalValue(memory="l1", form="rolling")}
     group = Group(
-        region=Region(steps=("/clip",), hops=(hop,), schedule="tiles", internal_values=held, resident={"t": "l1"})
+        region=Region(steps=("/clip",), schedule=Tiles(hops=(hop,)), internal_values=held, resident={"t": "l1"})
     )
     text = dump_text(replace(tiled, groups=(group,)))
     assert "l2 -> l1: h by 8" in text

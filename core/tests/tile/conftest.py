@@ -10,7 +10,7 @@ import pytest
 
 from tilewright.bind import bind
 from tilewright.ir.plans.decisions import Decisions
-from tilewright.ir.plans.region import Copy, Cut, Hop, InternalValue, Region
+from tilewright.ir.plans.region import Copy, Cut, Hop, InternalValue, Region, Tiles
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.layout import row_major
 from tilewright.schedule import schedule
@@ -58,7 +58,7 @@ def pools() -> Pools:
     held = {"a:0": InternalValue(memory="l1", form="rolling"), "b:0": InternalValue(memory="l1", form="recomputed")}
     return Pools(
         machine=ScheduledMachine(scheduled, vocabulary(), Decisions()),
-        region=Region(steps=("a", "b", "c"), hops=(hop,), schedule="tiles", internal_values=held),
+        region=Region(steps=("a", "b", "c"), schedule=Tiles(hops=(hop,)), internal_values=held),
     )
 
 

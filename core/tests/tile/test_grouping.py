@@ -16,7 +16,7 @@ from tilewright.errors import TilewrightError
 from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.machines.platform import Memory, Platform
 from tilewright.ir.plans.decisions import Decisions
-from tilewright.ir.plans.region import Copy, Cut, Form, Hop, InternalValue, Region
+from tilewright.ir.plans.region import Copy, Cut, Form, Hop, InternalValue, Region, Tiles
 from tilewright.ir.plans.stages import Group, Scheduled, Tiled
 from tilewright.ir.plans.tiler import Buffering, TilingRequest
 from tilewright.ir.rounding import align_up
@@ -114,7 +114,7 @@ def changed(plan: Tiled, change: Callable[[Region], Region]) -> Tiled:
 
 
 def hop(change: Callable[[Hop], Hop]) -> Callable[[Region], Region]:
-    return lambda made: replace(made, hops=(change(made.hops[0]),))
+    return lambda made: replace(made, schedule=Tiles(hops=(change(made.hops[0]),)))
 
 
 def copied(key: str, **changes: Any) -> Callable[[Region], Region]:
@@ -241,7 +241,7 @@ def test_buffers_that_are_too_small_or_dead_are_found() -> None:
 
 
 def outer(change: Callable[[Hop], Hop]) -> Callable[[Region], Region]:
-    return lambda made: replace(made, hops=(change(made.hops[0]), made.hops[1]))
+    return lambda made: replace(made, schedule=Tiles(hops=(change(made.hops[0]), made.hops[1])))
 
 
 FAR_FAULTS: Mapping[str, tuple[str, Callable[[Region], Region]]] = {

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tilewright.ir.plans.region import Copy, Region
+from tilewright.ir.plans.region import Copy, Region, Tiles
 from tilewright.ir.plans.stages import Group, Tiled
 from tilewright.testing.one_step import vocabulary
 from tilewright.tile.cost import region_cost as cost
@@ -21,7 +21,7 @@ def plan(pools: Any, *regions: Region) -> Tiled:
 
 def pool_alone(pools: Any, step: str, buffers: int = 1) -> Region:
     copies = {f"{step}.X": Copy(level=1), f"{step}.Y": Copy(level=1, buffers=buffers)}
-    return Region(steps=(step,), hops=(replace(pools.region.hops[0], copies=copies),), schedule="tiles")
+    return Region(steps=(step,), schedule=Tiles(hops=(replace(pools.region.hops[0], copies=copies),)))
 
 
 def test_all_of_a_region_stands_at_its_last_step(pools: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.plans.region import Region
+from tilewright.ir.plans.region import Region, Tiles
 from tilewright.testing.one_step import vocabulary, with_kernel
 from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.tile_buffers import analysis_of_region, not_together, persistent_buffers, region_buffers
@@ -34,7 +34,7 @@ def test_what_stays_inside_has_no_buffer_and_what_is_read_lives_until_the_end(po
     values = {one.name: one for one in persistent_buffers(machine.scheduled.buffers, machine, [pools.region])}
     assert set(values) == {"x", "c:0"}
     assert values["x"].last == 2
-    two = [Region(steps=("a", "b"), hops=pools.region.hops), Region(steps=("c",))]
+    two = [Region(steps=("a", "b"), schedule=Tiles(hops=pools.region.hops)), Region(steps=("c",))]
     assert {one.name: one.last for one in persistent_buffers(machine.scheduled.buffers, machine, two)}["x"] == 1
     alone = [Region(steps=(name,)) for name in "abc"]
     assert list(persistent_buffers(machine.scheduled.buffers, machine, alone)) == list(machine.scheduled.buffers)
@@ -42,7 +42,7 @@ def test_what_stays_inside_has_no_buffer_and_what_is_read_lives_until_the_end(po
 
 def test_steps_that_cannot_be_one_region_say_why(pools: Any) -> None:
     with pytest.raises(TilewrightError) as caught:
-        analysis_of_region(pools.machine, Region(steps=("a", "b"), hops=()))
+        analysis_of_region(pools.machine, Region(steps=("a", "b"), schedule=Tiles(hops=())))
     assert (caught.value.code, caught.value.exit_code) == ("TW4042", Exit.DOES_NOT_FIT)
     assert "only where values can stay in a scratchpad" in caught.value.message
     assert caught.value.where == "group 'a', 'b'"

@@ -18,7 +18,7 @@ from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
 from tilewright.ir.plans.decisions import Decisions
-from tilewright.ir.plans.region import Cut, Hop
+from tilewright.ir.plans.region import Cut, Hop, Tiles
 
 DIGITS = Path(__file__).resolve().parents[3] / "examples" / "digits" / "digits_int8.onnx"
 TOGETHER = ("conv1", "pool1", "conv2", "pool2")
@@ -167,7 +167,7 @@ def test_pinned_tiles_that_cannot_be_are_refused_with_the_reason(change: dict[st
     plan = Deployment(DIGITS, "siracusa", options).allocated
     step, tile = next(iter(plan.decisions.tiles.items()))
     hop: Hop = tile.hops[0]
-    tiles = {step if change else "nobody": replace(tile, hops=(replace(hop, **change),))}
+    tiles = {step if change else "nobody": replace(tile, schedule=Tiles(hops=(replace(hop, **change),)))}
     pinned = replace(options, pins=Decisions(tiles=tiles, order=plan.decisions.order))
     with pytest.raises(TilewrightError, match="TW4043") as caught:
         Deployment(DIGITS, "siracusa", pinned).compile()

@@ -8,13 +8,17 @@ Made by tools/build_api.py: change tools/api.toml, not this file.
 from tilewright.ir.plans.region import (
     Copy,
     Cut,
+    FlattenedRows,
     Hop,
     InternalValue,
+    LineBuffer,
     LineBuffers,
     Region,
     RepeatedCalls,
     SplitReduction,
     Stripes,
+    Tiles,
+    Whole,
 )
 from tilewright.ir.plans.stages import Group
 from tilewright.ir.plans.tiler import Tiler, TilingRequest
@@ -24,9 +28,11 @@ from tilewright.tile.search.no_tiling import Needs
 __all__ = [
     "Copy",
     "Cut",
+    "FlattenedRows",
     "Group",
     "Hop",
     "InternalValue",
+    "LineBuffer",
     "LineBuffers",
     "Needs",
     "Region",
@@ -35,6 +41,8 @@ __all__ = [
     "Stripes",
     "TileChoices",
     "Tiler",
+    "Tiles",
     "Tiling",
     "TilingRequest",
+    "Whole",
 ]

@@ -87,11 +87,11 @@ def _of_regions(plan: Allocated) -> Iterator[TracedRows]:
     bound = plan.tiled.scheduled.bound
     numbers = {step.name: number for number, step in enumerate(plan.tiled.scheduled.steps)}
     made = {value: node.name for node in bound.graph.nodes for value in node.outputs}
-    for region in plan.tiled.regions:
-        for value in region.unmaterialised if region.line_buffers else ():
+    for region, schedule in plan.tiled.line_buffered:
+        for value in region.unmaterialised:
             place = region.steps.index(made[value])
-            step, loop = region.steps[place], region.line_buffers.loops[place] if region.line_buffers else ""
-            layer, stripes = bound.layers[step], region.line_buffers.stripes if region.line_buffers else None
+            step, loop, stripes = region.steps[place], schedule.loops[place], schedule.stripes
+            layer = bound.layers[step]
             extents = {one.name: one.extent for one in layer.access.loops}
             axes = layer.access.axes[layer.operator.outputs[0]] if isinstance(layer.access, MapAccess) else ()
             found = {bare_loop(axis): at for at, axis in enumerate(axes) if bare_loop(axis)}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tilewright.ir.codec import Json
 from tilewright.ir.graphs.graph import Attribute, Graph, Node, Tensor
 from tilewright.ir.plans.decisions import Decisions
-from tilewright.ir.plans.region import InternalValue, Region, RepeatedCalls, Stripes
+from tilewright.ir.plans.region import InternalValue, LineBuffers, Region, RepeatedCalls, Stripes
 from tilewright.ir.plans.stages import Allocated, Bound, Buffer, Scheduled, Tiled
 from tilewright.ir.tensors.layout import Layout, row_major
 from tilewright.ir.tensors.requant import Requant
@@ -169,7 +169,7 @@ def _region(region: Region) -> Iterator[str]:
         yield from _stripes(region, region.line_buffers.stripes)
     yield from (f"        {value} stays whole in {memory}" for value, memory in sorted(region.resident.items()))
     yield from (
-        f"        {value} is internal, in {internal.memory}: {_form(internal)}"
+        f"        {value} is internal, in {internal.memory}: {_form(internal, region.line_buffers, value)}"
         for value, internal in sorted(region.internal_values.items())
     )
 
@@ -184,9 +184,13 @@ def _stripes(region: Region, stripes: Stripes | None) -> Iterator[str]:
         yield f"        {step}: columns of {loop} in stripes: {columns}{kept}"
 
 
-def _form(internal: InternalValue) -> str:
-    alias = f", aliases {internal.aliases} with {internal.distance_bytes} B between" if internal.aliases else ""
-    return (f"{internal.rows} rows" if internal.rows else internal.form) + alias
+def _form(internal: InternalValue, schedule: LineBuffers | None, value: str) -> str:
+    buffer = schedule.buffers.get(value) if schedule else None
+    if buffer is None:
+        return internal.form
+    if buffer.aliases:
+        return f"{internal.form}, aliases {buffer.aliases} with {buffer.distance_bytes} B between"
+    return f"{buffer.rows} rows"
 
 
 def _repeated(part: RepeatedCalls) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tilewright.ir.log_span import log_begin
-from tilewright.ir.plans.region import Region
+from tilewright.ir.plans.region import Region, Tiles
 from tilewright.ir.plans.stages import Buffer, Group, Step
 from tilewright.ir.plans.tiler import Buffering
 from tilewright.ir.rounding import align_up
@@ -307,7 +307,7 @@ def _renamed(tile: Region, names: Sequence[tuple[str, str]], analysis: RegionAna
     hops = (*(one if one.nest else other for one, other in zip(outer, whole, strict=True)), last)
     held = {values[value]: how for value, how in tile.internal_values.items()}
     sums = {steps[step]: own for step, own in tile.sums.items()}
-    return replace(tile, steps=tuple(steps.values()), hops=hops, internal_values=held, sums=sums)
+    return replace(tile, steps=tuple(steps.values()), schedule=Tiles(hops=hops), internal_values=held, sums=sums)
 
 
 def _moved(key: str, steps: Mapping[str, str]) -> str:

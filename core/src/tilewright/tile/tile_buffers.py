@@ -91,7 +91,7 @@ def _near(machine: ScheduledMachine, region: Region, resident: Mapping[str, str]
     boxes = boxes_of(analysis, region.hops, region.forms)
     traffic, at = traffic_of(boxes), analysis.sink.index
     for hop in range(len(region.hops)):
-        for one in scratchpad_buffers(boxes, traffic, region.sums, region.internal_values, hop):
+        for one in scratchpad_buffers(boxes, traffic, region.sums, hop):
             yield Buffer(
                 name=one.name,
                 kind=one.kind,

@@ -14,7 +14,7 @@ from tilewright.allocate.best_fit import BestFit
 from tilewright.check.plans.plan import plan_faults
 from tilewright.check.tiling import check_tiles
 from tilewright.ir.plans.decisions import Decisions
-from tilewright.ir.plans.region import InternalValue, Region
+from tilewright.ir.plans.region import LineBuffer, LineBuffers, Region
 from tilewright.ir.plans.stages import Tiled
 from tilewright.schedule import schedule
 from tilewright.testing.one_step import vocabulary
@@ -42,8 +42,8 @@ def cases() -> tuple[tuple[Tiled, Region, str], ...]:
         for division in programs.front():
             decisions = Decisions(tiles=programs.regions(division))
             tiled = tile(machine.scheduled, vocabulary(), StepTiler(name="auto", summary=""), decisions)
-            for region in tiled.regions:
-                found.extend((tiled, region, value) for value, held in region.internal_values.items() if held.aliases)
+            for region, rows in tiled.line_buffered:
+                found.extend((tiled, region, value) for value, buffer in rows.buffers.items() if buffer.aliases)
     return tuple(found)
 
 
@@ -69,23 +69,39 @@ def steps_alone() -> tuple[tuple[Tiled, Region, str], ...]:
     return tuple(found)
 
 
-def with_held(tiled: Tiled, region: Region, value: str, held: InternalValue) -> Tiled:
-    """The same plan, the value held so."""
-    other = replace(region, internal_values={**region.internal_values, value: held})
+def schedule_of(region: Region) -> LineBuffers:
+    """Its calls, and what it holds."""
+    assert region.line_buffers is not None
+    return region.line_buffers
+
+
+def buffer_of(region: Region, value: str) -> LineBuffer:
+    """Where the value is kept."""
+    return schedule_of(region).buffers[value]
+
+
+def with_buffer(tiled: Tiled, region: Region, value: str, buffer: LineBuffer) -> Tiled:
+    """The same plan, the value kept there."""
+    buffers = {**schedule_of(region).buffers, value: buffer}
+    return with_region(tiled, replace(region, schedule=replace(schedule_of(region), buffers=buffers)))
+
+
+def with_region(tiled: Tiled, other: Region) -> Tiled:
+    """The same plan with another region in the place of the one of its name."""
     return replace(
-        tiled, groups=tuple(replace(one, region=other) if one.name == region.name else one for one in tiled.groups)
+        tiled, groups=tuple(replace(one, region=other) if one.name == other.name else one for one in tiled.groups)
     )
 
 
 def grain(tiled: Tiled, region: Region, value: str) -> int:
     """What distances are multiples of."""
     storage, buffers = tiled.scheduled.storage, {one.name: one for one in tiled.buffers}
-    return max(buffers[storage[name].buffer].align for name in (value, region.internal_values[value].aliases))
+    return max(buffers[storage[name].buffer].align for name in (value, buffer_of(region, value).aliases))
 
 
 @pytest.mark.slow
 def test_there_are_distances_to_try() -> None:
-    lags = [region.internal_values[value].distance_bytes for _, region, value in cases()]
+    lags = [buffer_of(region, value).distance_bytes for _, region, value in cases()]
     assert len(lags) > 20
     assert {0} < set(lags)
 
@@ -93,10 +109,10 @@ def test_there_are_distances_to_try() -> None:
 @pytest.mark.slow
 def test_a_shorter_distance_is_found() -> None:
     for tiled, region, value in cases():
-        held = region.internal_values[value]
+        held = buffer_of(region, value)
         if held.distance_bytes:
             less = replace(held, distance_bytes=held.distance_bytes - grain(tiled, region, value))
-            faults = check_tiles(with_held(tiled, region, value, less), vocabulary())
+            faults = check_tiles(with_buffer(tiled, region, value, less), vocabulary())
             assert any("has taken" in fault for fault in faults), (region.name, held)
 
 
@@ -107,13 +123,13 @@ def test_steps_alone_go_forward_and_backward_and_a_row_nearer_is_found() -> None
     for tiled, region, value in steps_alone():
         assert check_tiles(tiled, vocabulary()) == ()
         held, rows, tensor = (
-            region.internal_values[value],
-            region.line_buffers,
+            buffer_of(region, value),
+            schedule_of(region),
             tiled.scheduled.bound.graph.tensors[value],
         )
         less = held.distance_bytes - max(tensor.size_bytes // tensor.shape[2], grain(tiled, region, value))
-        if less >= 0 and rows is not None:
-            faults = check_tiles(with_held(tiled, region, value, replace(held, distance_bytes=less)), vocabulary())
+        if less >= 0:
+            faults = check_tiles(with_buffer(tiled, region, value, replace(held, distance_bytes=less)), vocabulary())
             found[rows.backward].append(any("has taken" in fault for fault in faults))
     assert len(found[False]) > 10 and all(found[False])
     assert len(found[True]) > 10 and sum(found[True]) > 0.9 * len(found[True])
@@ -133,10 +149,10 @@ def test_a_plan_with_rows_that_go_backward_is_as_far_apart_as_they_say() -> None
             if region.line_buffers is not None and region.line_buffers.backward:
                 (value,) = region.internal_values
                 more = replace(
-                    region.internal_values[value],
-                    distance_bytes=region.internal_values[value].distance_bytes + grain(tiled, region, value),
+                    buffer_of(region, value),
+                    distance_bytes=buffer_of(region, value).distance_bytes + grain(tiled, region, value),
                 )
-                other = replace(plan, tiled=with_held(tiled, region, value, more))
+                other = replace(plan, tiled=with_buffer(tiled, region, value, more))
                 assert any("while it is read" in fault for fault in plan_faults(other, vocabulary()))
                 tried += 1
     assert tried > 3
@@ -179,7 +195,7 @@ def test_an_output_in_place_is_over_nothing() -> None:
         for region in (region for one in divisions for region in programs.regions(one).values()):
             (value,) = region.internal_values
             storage = machine.scheduled.storage
-            if storage[value].buffer == storage[region.internal_values[value].aliases].buffer:
+            if storage[value].buffer == storage[buffer_of(region, value).aliases].buffer:
                 tiler = StepTiler(name="auto", summary="")
                 tiled = tile(machine.scheduled, vocabulary(), tiler, Decisions(tiles={region.name: region}))
                 assert any("cannot be over" in fault for fault in check_tiles(tiled, vocabulary()))
@@ -189,27 +205,31 @@ def test_an_output_in_place_is_over_nothing() -> None:
 
 def test_what_cannot_be_is_said() -> None:
     tiled, region, value = cases()[0]
-    held = region.internal_values[value]
+    held = buffer_of(region, value)
     inner = next(iter(region.unmaterialised))
     for wrong in (replace(held, aliases=inner), replace(held, aliases="nothing"), replace(held, distance_bytes=-4)):
-        faults = check_tiles(with_held(tiled, region, value, wrong), vocabulary())
+        faults = check_tiles(with_buffer(tiled, region, value, wrong), vocabulary())
         assert any("cannot be over" in fault for fault in faults)
-    for wrong in (replace(held, aliases=""), replace(held, form="rolling")):
-        faults = check_tiles(with_held(tiled, region, value, wrong), vocabulary())
-        assert any("as no region by rows" in fault for fault in faults)
+    for other in (value, inner):
+        swapped = replace(buffer_of(region, other), aliases=region.steps[0] if other == inner else "")
+        faults = check_tiles(with_buffer(tiled, region, other, swapped), vocabulary())
+        assert any("as only the region's output can be" in fault for fault in faults)
+    rolling = {**region.internal_values, value: replace(region.internal_values[value], form="rolling")}
+    faults = check_tiles(with_region(tiled, replace(region, internal_values=rolling)), vocabulary())
+    assert any("as no line-buffered region" in fault for fault in faults)
 
 
 def test_an_output_is_over_no_value_in_its_own_buffer() -> None:
     for tiled, region, value in cases():
         storage = tiled.scheduled.storage
-        shared = replace(tiled.scheduled, storage={**storage, value: storage[region.internal_values[value].aliases]})
+        shared = replace(tiled.scheduled, storage={**storage, value: storage[buffer_of(region, value).aliases]})
         faults = check_tiles(replace(tiled, scheduled=shared), vocabulary())
         assert any("which is in its own buffer" in fault for fault in faults), region.name
 
 
 @pytest.mark.parametrize("number", range(6))
 def test_a_plan_keeps_the_distance_and_another_one_is_found(number: int) -> None:
-    tiled, region, value = [case for case in cases() if case[1].internal_values[case[2]].distance_bytes][number]
+    tiled, region, value = [case for case in cases() if buffer_of(case[1], case[2]).distance_bytes][number]
     plan = allocate(tiled, Decisions(tiles={one.name: one for one in tiled.regions if one.line_buffers}), BestFit())
     assert plan_faults(plan, vocabulary()) == ()
     taker = tiled.scheduled.storage[value].buffer

@@ -14,7 +14,7 @@ from tilewright.bind import bind
 from tilewright.check.tiling import check_tiles
 from tilewright.ir.graphs.graph import Graph, Node
 from tilewright.ir.plans.decisions import Decisions, IoOwner
-from tilewright.ir.plans.region import LineBuffers, Region, RepeatedCalls
+from tilewright.ir.plans.region import FlattenedRows, LineBuffer, LineBuffers, Region, RepeatedCalls
 from tilewright.ir.plans.stages import Tiled
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.rewrite.insert_streamed_io import with_streamed_io
@@ -53,6 +53,12 @@ def with_calls(region: Region, calls: tuple[int, ...]) -> Region:
     """The same in another order."""
     assert region.line_buffers is not None
     return replace(region, schedule=replace(region.line_buffers, call_schedule=(RepeatedCalls(calls),)))
+
+
+def with_buffer(region: Region, value: str, buffer: LineBuffer) -> Region:
+    """The same with another line buffer of a value."""
+    schedule = rows_of(region)
+    return replace(region, schedule=replace(schedule, buffers={**schedule.buffers, value: buffer}))
 
 
 def rows_of(region: Region) -> LineBuffers:
@@ -104,10 +110,9 @@ def test_a_reader_before_its_maker_is_found(case: int) -> None:
 @pytest.mark.parametrize("case", range(len(CASES)))
 def test_a_row_too_few_is_found(case: int) -> None:
     tiled, region = CASES[case]
-    for value, held in region.internal_values.items():
-        if not held.live_out:
-            less = replace(region, internal_values={**region.internal_values, value: replace(held, rows=held.rows - 1)})
-            assert faults(tiled, less), value
+    for value, buffer in rows_of(region).buffers.items():
+        if not buffer.aliases:
+            assert faults(tiled, with_buffer(region, value, replace(buffer, rows=buffer.rows - 1))), value
 
 
 @pytest.mark.parametrize("case", range(len(CASES)))
@@ -129,7 +134,9 @@ def test_what_makes_no_sense_is_said() -> None:
         "trips of loop": replace(region, schedule=replace(order, extents=(0, *order.extents[1:]))),
         "there is no step": with_calls(region, (*order.calls, 200)),
         "is not what its steps": replace(region, internal_values={}),
-        "as no region by rows": replace(
+        "'nothing' has a line buffer, and is not held": with_buffer(region, "nothing", LineBuffer(rows=1)),
+        "reads a flattened image": replace(region, schedule=replace(order, flattened={"nothing": FlattenedRows()})),
+        "as no line-buffered region": replace(
             region,
             internal_values={value: replace(held, form="recomputed") for value, held in region.internal_values.items()},
         ),
@@ -176,9 +183,7 @@ def test_rows_of_several_inputs_come_as_early_as_there_is_room() -> None:
         replace(decisions, tiles={region.name: region}),
     )
     assert faults(tiled, region) == ()
-    held = region.internal_values["a:arrived"]
-    smaller = replace(
-        region, internal_values={**region.internal_values, "a:arrived": replace(held, rows=held.rows - 1)}
-    )
+    buffer = rows_of(region).buffers["a:arrived"]
+    smaller = with_buffer(region, "a:arrived", replace(buffer, rows=buffer.rows - 1))
     found = " ".join(faults(tiled, smaller))
     assert "has room for 2 rows" in found and "there is no room for the rows that 'a:arrived' waits for" in found

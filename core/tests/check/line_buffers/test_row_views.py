@@ -12,7 +12,7 @@ from row_networks import on_one_memory
 from tilewright.check.tiling import check_tiles
 from tilewright.ir.graphs.graph import Attribute, Graph
 from tilewright.ir.plans.decisions import Decisions
-from tilewright.ir.plans.region import Region, RepeatedCalls, SplitReduction
+from tilewright.ir.plans.region import LineBuffers, Region, RepeatedCalls
 from tilewright.ir.plans.stages import Tiled
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.testing.one_step import vocabulary
@@ -51,38 +51,47 @@ def case(last: bool) -> tuple[Tiled, Region]:
 CASES = [case(last) for last in (False, True)]
 
 
+def schedule_of(region: Region) -> LineBuffers:
+    """Its calls, and what it holds."""
+    assert region.line_buffers is not None
+    return region.line_buffers
+
+
 def faults(tiled: Tiled, region: Region) -> tuple[str, ...]:
     """Of the plan with another region in the place of the one of its name."""
     groups = tuple(replace(one, region=region) if one.name == region.name else one for one in tiled.groups)
     return check_tiles(replace(tiled, groups=groups), vocabulary())
 
 
-def other_sums(region: Region, **changed: int) -> Region:
+def other_rows(region: Region, **changed: int) -> Region:
     """The same with other parts of the reduction."""
-    (name, sums), *_ = region.sums.items()
-    return replace(region, sums={name: replace(sums, **changed)})
+    schedule = schedule_of(region)
+    (name, rows), *_ = schedule.flattened.items()
+    return replace(region, schedule=replace(schedule, flattened={name: replace(rows, **changed)}))
 
 
 def lies(region: Region) -> Iterator[Region]:
     """Parts of the reduction that are no rows, and orders in which rows come too late."""
-    (sums,) = region.sums.values()
-    assert isinstance(sums, SplitReduction) and region.line_buffers is not None
-    yield other_sums(region, length=sums.length * 2)
-    yield other_sums(region, length=1)
-    yield other_sums(region, runs=sums.runs * 2)
-    yield other_sums(region, runs=7)
-    calls, product = region.line_buffers.calls, len(region.steps) - 1
+    schedule = schedule_of(region)
+    (rows,) = schedule.flattened.values()
+    yield other_rows(region, length=rows.length * 2)
+    yield other_rows(region, length=1)
+    yield other_rows(region, runs=rows.runs * 2)
+    yield other_rows(region, runs=7)
+    yield replace(region, schedule=replace(schedule, flattened={**schedule.flattened, region.steps[0]: rows}))
+    calls, product = schedule.calls, len(region.steps) - 1
     late = (product, *(call for at, call in enumerate(calls) if at != calls.index(product)))
-    yield replace(region, schedule=replace(region.line_buffers, call_schedule=(RepeatedCalls(late),)))
-    yield replace(region, schedule=replace(region.line_buffers, call_schedule=(RepeatedCalls(calls[:-1]),)))
-    for value, held in ((value, held) for value, held in region.internal_values.items() if not held.live_out):
-        yield replace(region, internal_values={**region.internal_values, value: replace(held, rows=held.rows - 1)})
+    yield replace(region, schedule=replace(schedule, call_schedule=(RepeatedCalls(late),)))
+    yield replace(region, schedule=replace(schedule, call_schedule=(RepeatedCalls(calls[:-1]),)))
+    for value, buffer in schedule.buffers.items():
+        less = {**schedule.buffers, value: replace(buffer, rows=buffer.rows - 1)}
+        yield replace(region, schedule=replace(schedule, buffers=less))
 
 
 @pytest.mark.parametrize(("tiled", "region"), CASES)
 def test_the_whole_network_is_one_region_of_which_a_row_of_the_image_is_held(tiled: Tiled, region: Region) -> None:
     assert len(region.steps) == 3
-    assert [held.rows for held in region.internal_values.values() if not held.live_out] == [3, 1]
+    assert [buffer.rows for buffer in schedule_of(region).buffers.values()] == [3, 1]
     assert faults(tiled, region) == ()
 
 

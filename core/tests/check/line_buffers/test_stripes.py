@@ -10,7 +10,7 @@ import pytest
 from row_networks import on_one_memory, row_network
 from tilewright.check.tiling import check_tiles
 from tilewright.ir.plans.decisions import Decisions
-from tilewright.ir.plans.region import InternalValue, Region, Stripes
+from tilewright.ir.plans.region import LineBuffer, Region, Stripes
 from tilewright.ir.plans.stages import Tiled
 from tilewright.testing.one_step import vocabulary
 from tilewright.tile.line_buffers.analysis import LineBufferAnalysis
@@ -147,8 +147,8 @@ def test_what_makes_no_sense_is_said() -> None:
     extent = stripes.bounds[-1][-1][1]
     last = region.steps[-1]
     read = tiled.scheduled.bound.graph.inputs[0]
-    over = InternalValue(memory="ram", form="whole", live_out=True, aliases=read)
     output = next(node.outputs[0] for node in tiled.scheduled.bound.graph.nodes if node.name == last)
+    over = replace(rows, buffers={**rows.buffers, output: LineBuffer(aliases=read)})
     wrong = {
         "do not name a loop": with_stripes(region, replace(stripes, loops=stripes.loops[:-1])),
         "has no columns along loop 'nothing'": with_stripes(
@@ -157,7 +157,7 @@ def test_what_makes_no_sense_is_said() -> None:
         "has no columns along": with_stripes(region, replace(stripes, loops=rows.loops)),
         "cannot have columns": with_stripes(region, moved(stripes, -1, -1, (0, extent + 1))),
         "every column": with_stripes(region, replace(stripes, bounds=stripes.bounds[:-1])),
-        "needed outside or over others": replace(region, internal_values={**region.internal_values, output: over}),
+        "needed outside or over others": replace(region, schedule=over),
     }
     for text, other in wrong.items():
         assert any(text in fault for fault in faults(tiled, other)), text

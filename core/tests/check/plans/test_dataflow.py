@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tilewright.check.plans.dataflow import Replay
-from tilewright.ir.plans.region import InternalValue, LineBuffers, Region, RepeatedCalls
+from tilewright.ir.plans.region import InternalValue, LineBuffer, LineBuffers, Region, RepeatedCalls
 from tilewright.ir.plans.stages import Allocated, Group, Placement, Storage
 from tilewright.testing.one_step import with_kernel
 
@@ -89,8 +89,9 @@ def test_steps_that_are_tiled_together_run_where_the_last_one_stands(toy: Any, p
 
 def rows(plan: Allocated, lag_bytes: int, *, backward: bool = False) -> Allocated:
     """The first step row by row, its output over its input."""
-    order = LineBuffers(loops=("i",), extents=(1,), call_schedule=(RepeatedCalls((0,), 10),), backward=backward)
-    held = InternalValue(memory="ram", form="rolling", aliases="mfcc:0", rows=1, distance_bytes=lag_bytes)
+    buffer, calls = LineBuffer(aliases="mfcc:0", distance_bytes=lag_bytes), (RepeatedCalls((0,), 10),)
+    order = LineBuffers(loops=("i",), extents=(1,), call_schedule=calls, buffers={"biased": buffer}, backward=backward)
+    held = InternalValue(memory="ram", form="whole", live_out=True)
     group = Group(region=Region(steps=("/bias",), schedule=order, internal_values={"biased": held}))
     return replace(plan, tiled=replace(plan.tiled, groups=(group, *plan.tiled.groups[1:])))
 

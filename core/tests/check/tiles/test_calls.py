@@ -18,7 +18,7 @@ from tilewright.check.tiles.view_readers import ViewReaders
 from tilewright.ir.access.index import mentions
 from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.plans.decisions import Decisions
-from tilewright.ir.plans.region import Cut, Hop, InternalValue, Region
+from tilewright.ir.plans.region import Cut, Hop, InternalValue, Region, Tiles
 from tilewright.ir.rounding import ceil_div
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.schedule import schedule
@@ -93,7 +93,7 @@ def drawn(draw: random.Random, steps: tuple[CheckedStep, ...]) -> Region:
         )
         for step in steps[:-1]
     }  # fmt: skip
-    return Region(steps=STEPS, hops=tuple(hops), schedule="tiles", internal_values=held)
+    return Region(steps=STEPS, schedule=Tiles(hops=tuple(hops)), internal_values=held)
 
 
 @dataclass
@@ -229,7 +229,7 @@ def layered(seed: int = 2) -> tuple[Region, tuple[CheckedStep, ...], tuple[Calls
     rows = steps[-1].loops[2]
     held = {step.outputs[0].value: InternalValue(memory="l1", form="whole") for step in steps[:-1]}
     hops = (Hop(outer="l3", inner="l2"), Hop(outer="l2", inner="l1", nest=(Cut(rows, 2),)))
-    region = Region(steps=STEPS, hops=hops, schedule="tiles", internal_values=held)
+    region = Region(steps=STEPS, schedule=Tiles(hops=hops), internal_values=held)
     calls = calls_of(region, steps)
     assert tuple(run_faults(region, calls)) == ()
     return region, steps, calls

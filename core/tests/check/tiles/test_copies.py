@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tilewright.ir.plans.region import Copy, Cut, InternalValue
+from tilewright.ir.plans.region import Copy, Cut
 from tilewright.ir.plans.stages import Tiled
 
 
@@ -54,14 +54,6 @@ def test_each_of_several_buffers_is_there(pools: Any) -> None:
 def test_values_are_alive_where_the_region_runs(pools: Any) -> None:
     (found,) = pools.faults(with_buffer(pools.tiled, "x", last=0))
     assert found == "group 'c': step 'a': 'x' is not alive where the region runs"
-
-
-def test_a_value_over_another_needs_no_buffer_of_its_own(pools: Any) -> None:
-    over = {**pools.region.internal_values, "b:0": InternalValue(memory="l1", form="recomputed", aliases="a:0")}
-    buffers = tuple(one for one in pools.tiled.buffers if one.name != "b.Y@l1#0")
-    without = replace(pools.tiled, buffers=buffers)
-    assert pools.with_region(internal_values=over).faults(without) == ()
-    assert any("'b.Y@l1#0' is not there" in fault for fault in pools.faults(without))
 
 
 def test_there_is_a_way_from_wherever_a_value_may_be(pools: Any) -> None:

@@ -1,4 +1,4 @@
-"""Bytes that are read after others have taken them: in the backing memory, and where the region holds values."""
+"""Bytes of the backing memory that are read after others have taken them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 
 from tilewright.ir.plans.region import Copy, Cut
 from tilewright.ir.plans.stages import Storage
-from tilewright.testing.one_step import with_kernel
 
 
 def in_place(checked: Any, offset_bytes: int = 0) -> tuple[str, ...]:
@@ -55,23 +54,3 @@ def test_only_bytes_that_are_shared_count(pools: Any, offset_bytes: int, sound: 
 def test_a_rolling_window_reads_each_row_once(pools: Any) -> None:
     """A tile fetches rows up to two below those that it stores."""
     assert in_place(pools.with_copies(a_X=Copy(level=1, window="rolling"))) == ()
-
-
-def over(checked: Any, form: str) -> tuple[str, ...]:
-    """The faults where the second step's output is in the bytes of the first one's, as its kernel may."""
-    bound = with_kernel(checked.scheduled.bound, "b", in_place=lambda site: (("X", "Y"),))
-    allowed = replace(checked, scheduled=replace(checked.scheduled, bound=bound))
-    held = {value: replace(one, form=form) for value, one in checked.region.internal_values.items()}
-    taken = allowed.with_region(internal_values={**held, "b:0": replace(held["b:0"], aliases="a:0")})
-    found: tuple[str, ...] = taken.faults(allowed.tiled)
-    return found
-
-
-@pytest.mark.parametrize("form", ["recomputed", "rolling"])
-def test_a_value_may_take_bytes_that_are_read_just_there_and_then(pools: Any, form: str) -> None:
-    assert over(pools, form) == ()
-
-
-@pytest.mark.parametrize("form", ["recomputed", "rolling"])
-def test_a_window_reads_more_than_what_it_is_written_over(clips: Any, form: str) -> None:
-    assert over(clips, form) == ("group 'c': 'b:0' takes bytes of 'a:0' while they are needed",)

@@ -14,7 +14,7 @@ from tilewright.bind import bind
 from tilewright.check.tiling import check_tiles
 from tilewright.ir.access.index_map import Footprint
 from tilewright.ir.plans.decisions import Decisions
-from tilewright.ir.plans.region import Copy, Cut, Hop, InternalValue, Region, SplitReduction
+from tilewright.ir.plans.region import Copy, Cut, Hop, InternalValue, Region, SplitReduction, Tiles
 from tilewright.ir.plans.stages import Group, Tiled
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.schedule import schedule
@@ -28,8 +28,7 @@ HELD = InternalValue(memory="l1", form="recomputed")
 COPIES = {"a.X": Copy(level=1), "c.Y": Copy(level=1)}
 CLIPS = Region(
     steps=("a", "b", "c"),
-    hops=(Hop(outer="l2", inner="l1", nest=(Cut("_lead1", 3),), copies=COPIES),),
-    schedule="tiles",
+    schedule=Tiles(hops=(Hop(outer="l2", inner="l1", nest=(Cut("_lead1", 3),), copies=COPIES),)),
     internal_values={"a:0": HELD, "b:0": HELD},
 )
 
@@ -55,7 +54,7 @@ def faults(region: Region, plan: Tiled | None = None, *alone: str) -> tuple[str,
 
 
 def with_hop(**changes: Any) -> Region:
-    return replace(CLIPS, hops=(replace(CLIPS.hops[0], **changes),))
+    return replace(CLIPS, schedule=Tiles(hops=(replace(CLIPS.hops[0], **changes),)))
 
 
 def with_copies(**copies: Copy) -> Region:
@@ -76,20 +75,16 @@ WRONG: Mapping[str, Region] = {
     "its steps do not follow one another in the schedule": replace(CLIPS, steps=("b", "a", "c")),
     "it does not write 'x', which is to stay in memory 'l1'": replace(CLIPS, resident={"x": "l1"}),
     "'c:0' is to stay in memory 'l1', and may be placed elsewhere": replace(CLIPS, resident={"c:0": "l1"}),
-    "its calls are in the order 'once', over 1 hops": replace(CLIPS, schedule="once"),
-    "its calls are in the order 'tiles', over 0 hops": replace(CLIPS, hops=(), internal_values={}),
-    "it goes over no hop, and holds 'a:0'": replace(CLIPS, hops=(), schedule="once"),
+    "its tiles go over no hop": replace(CLIPS, schedule=Tiles(hops=()), internal_values={}),
+    "it goes over no hop, and holds 'a:0'": replace(CLIPS, schedule=Tiles(hops=())),
     "it goes over no hop, and splits a reduction of 'a'": replace(
-        CLIPS, hops=(), schedule="once", internal_values={}, sums={"a": SplitReduction(loops=(), dtype=DType.F32)}
+        CLIPS, schedule=Tiles(hops=()), internal_values={}, sums={"a": SplitReduction(loops=(), dtype=DType.F32)}
     ),
     "its inner values are not those that its steps, the last excepted, write": replace(
         CLIPS, internal_values={"a:0": HELD}
     ),
     "there is no memory 'l9' to hold 'a:0' in": with_held("a:0", memory="l9"),
     "'cluster' cannot use 'a:0' in memory 'flash'": with_held("a:0", memory="flash"),
-    "'b:0' takes the bytes of 'c:0', which it does not hold": with_held("b:0", aliases="c:0"),
-    "'b:0' takes the bytes of 'b:0', which it does not hold": with_held("b:0", aliases="b:0"),
-    "'b:0' takes the bytes of 'a:0', which is held otherwise": with_held("b:0", aliases="a:0", form="rolling"),
     "a loop is cut twice on the hop to 'l1'": with_hop(nest=(Cut("_lead1", 3), Cut("_lead1", 1))),
     "there is no loop 'q' to cut": with_hop(nest=(Cut("q", 3),)),
     "tiles of 0 trips of loop '_lead1' are no multiple of 1": with_hop(nest=(Cut("_lead1", 0),)),
@@ -105,7 +100,7 @@ WRONG: Mapping[str, Region] = {
     "'a:0' leaves from 2 buffers, or is computed again": with_copies(aY=Copy(level=1, buffers=2)),
     "'a:0' leaves from 1 buffers, or is computed again": with_copies(aY=Copy(level=1)),
     "it goes to 'l2', and on from 'flash'": replace(
-        CLIPS, hops=(Hop(outer="l1", inner="l2", copies={}), replace(CLIPS.hops[0], outer="flash"))
+        CLIPS, schedule=Tiles(hops=(Hop(outer="l1", inner="l2", copies={}), replace(CLIPS.hops[0], outer="flash")))
     ),
 }  # fmt: skip
 
@@ -124,27 +119,18 @@ def test_a_value_that_is_needed_outside_has_to_leave() -> None:
     assert not any("needed outside" in fault for fault in faults(leaving, clips(("a:0",))))
 
 
-def test_a_value_may_take_the_bytes_of_another_only_where_its_kernel_may_write_over_what_it_reads() -> None:
-    plan, over = clips(), with_held("b:0", aliases="a:0")
-    assert not any("takes the bytes" in fault for fault in faults(over))
-    strict = with_kernel(plan.scheduled.bound, "b", in_place=lambda site: ())
-    changed = replace(plan, scheduled=replace(plan.scheduled, bound=strict))
-    assert any("which its kernel does not allow" in fault for fault in faults(over, changed))
-    leaves = replace(over, hops=with_copies(aY=Copy(level=1)).hops)
-    assert any("takes the bytes of 'a:0', which leaves" in fault for fault in faults(leaves))
-
-
 GEMM = Region(
     steps=("node",),
-    hops=(
-        Hop(
-            outer="l2",
-            inner="l1",
-            nest=(Cut("m0", 3), Cut("k", 20)),
-            copies={"node.A": Copy(level=2), "node.B": Copy(level=2), "node.Y": Copy(level=1)},
-        ),
+    schedule=Tiles(
+        hops=(
+            Hop(
+                outer="l2",
+                inner="l1",
+                nest=(Cut("m0", 3), Cut("k", 20)),
+                copies={"node.A": Copy(level=2), "node.B": Copy(level=2), "node.Y": Copy(level=1)},
+            ),
+        )
     ),
-    schedule="tiles",
     sums={"node": SplitReduction(loops=("k",), dtype=DType.F32)},
 )
 
@@ -168,7 +154,7 @@ def with_sums(**changes: Any) -> Region:
 def nested(*cuts: Cut, **copies: Copy) -> Region:
     changed = {f"node.{name}": copy for name, copy in copies.items()}
     hop = replace(GEMM.hops[0], nest=cuts, copies={**GEMM.hops[0].copies, **changed})
-    return replace(GEMM, hops=(hop,))
+    return replace(GEMM, schedule=Tiles(hops=(hop,)))
 
 
 def test_only_loops_of_an_index_map_are_cut() -> None:
@@ -190,11 +176,11 @@ SPLIT: Mapping[str, Region] = {
     "loop 'k' is a reduce loop and cannot be cut": replace(GEMM, sums={}),
     "loop 'n' is a reduce loop and cannot be cut: its kernel does not accumulate": with_sums(loops=("k", "n")),
     "partial results are i32, the kernel has f32": with_sums(dtype=DType.I32),
-    "a reduction is cut on another hop than that to 'l1'": replace(GEMM, hops=GEMM.hops * 2),
+    "a reduction is cut on another hop than that to 'l1'": replace(GEMM, schedule=Tiles(hops=GEMM.hops * 2)),
     "tiles of a reduction of Y do not follow one another": nested(Cut("k", 20), Cut("m0", 3)),
     "Y is stored before its sums are complete": nested(Cut("m0", 3), Cut("k", 20), Y=Copy(level=2)),
     "sums of Y are to be in its tile, which is not there or of another type": replace(
-        with_sums(in_output=True), hops=(replace(GEMM.hops[0], copies={"node.A": Copy(level=2)}),)
+        with_sums(in_output=True), schedule=Tiles(hops=(replace(GEMM.hops[0], copies={"node.A": Copy(level=2)}),))
     ),
 }
 

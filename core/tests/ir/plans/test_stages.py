@@ -9,7 +9,7 @@ import pytest
 
 from tilewright.bind import bind
 from tilewright.ir.plans.decisions import Decisions
-from tilewright.ir.plans.region import Hop, Region
+from tilewright.ir.plans.region import Hop, Region, Tiles
 from tilewright.ir.plans.stages import Buffer, Group, Placement, Scheduled, Tiled, comes_and_goes
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.schedule import schedule
@@ -54,7 +54,7 @@ def test_steps_that_are_computed_together_are_in_the_function_of_the_last() -> N
     alone = [Group(region=Region(steps=(name,))) for name in names]
     tiled = Tiled(scheduled=found, groups=tuple(alone), buffers=())
     assert tiled.executed == {name: at for at, name in enumerate(names)}
-    pair = Group(region=Region(steps=tuple(names[:2]), hops=(Hop(outer="l2", inner="l1"),)))
+    pair = Group(region=Region(steps=tuple(names[:2]), schedule=Tiles(hops=(Hop(outer="l2", inner="l1"),))))
     both = Tiled(scheduled=found, groups=(pair, *alone[2:]), buffers=())
     assert pair.name == names[1] and both.executed[names[0]] == both.executed[names[1]] == 1
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from layer_programs import two_hops
-from tilewright.ir.plans.region import Copy, Cut
+from tilewright.ir.plans.region import Copy, Cut, Tiles
 
 FETCH, STORE, KEEP = "net_0_maxpool_fetch_x_0", "net_2_maxpool_store_y_2", "net_0_maxpool_keep"
 COMPUTES = ("net_0_maxpool_compute", "net_1_clip_compute", "net_2_maxpool_compute")
@@ -23,7 +23,9 @@ def generated(generate: Any, pools: Any, **copies: Copy) -> Any:
     (region,) = pools.plan.tiled.regions
     (hop,) = region.hops
     changed = {**hop.copies, **{f"{key[0]}.{key[1]}": copy for key, copy in copies.items()}}
-    return generate(pools.plan.tiled.scheduled.bound.graph, replace(region, hops=(replace(hop, copies=changed),)))
+    return generate(
+        pools.plan.tiled.scheduled.bound.graph, replace(region, schedule=Tiles(hops=(replace(hop, copies=changed),)))
+    )
 
 
 def test_all_steps_are_computed_in_each_tile_one_after_the_other(pools: Any) -> None:
@@ -79,7 +81,7 @@ def test_a_whole_region_in_one_tile_has_no_loop(generate: Any, pools: Any) -> No
     (hop,) = region.hops
     copies = {name: Copy(level=0) for name in hop.copies}
     held = {value: replace(one, form="whole") for value, one in region.internal_values.items()}
-    whole = replace(region, hops=(replace(hop, nest=(), copies=copies),), internal_values=held)
+    whole = replace(region, schedule=Tiles(hops=(replace(hop, nest=(), copies=copies),)), internal_values=held)
     made = generate(pools.plan.tiled.scheduled.bound.graph, whole)
     assert "for (int32_t t" not in made.function("net_2_maxpool")
     assert [name for name, _ in events(made, FETCH, STORE, *COMPUTES)] == [FETCH, *COMPUTES, STORE]
@@ -91,7 +93,7 @@ def test_tiles_of_an_inner_hop_are_a_function_with_a_queue_of_its_own(generate: 
     (hop,) = region.hops
     outer = replace(hop, outer="l3", inner="l2", nest=(Cut("h", 6),))
     held = {value: replace(one, form="recomputed") for value, one in region.internal_values.items()}
-    nested = replace(region, hops=(outer, hop), internal_values=held)
+    nested = replace(region, schedule=Tiles(hops=(outer, hop)), internal_values=held)
     made = generate(pools.plan.tiled.scheduled.bound.graph, nested, platform=two_hops(1 << 14, 1 << 14))
     queues = {
         name: [line for line in made.function(name).splitlines() if line.startswith("tw_queue")]
@@ -113,7 +115,9 @@ def test_windows_that_several_tiles_share_are_brought_with_the_first(generate: A
     (hop,) = region.hops
     inside = replace(hop, nest=(Cut("h", 4), Cut("c", 1)), copies={"a.X": Copy(level=1), "c.Y": Copy(level=2)})
     held = {value: replace(one, form="recomputed") for value, one in region.internal_values.items()}
-    made = generate(pools.plan.tiled.scheduled.bound.graph, replace(region, hops=(inside,), internal_values=held))
+    made = generate(
+        pools.plan.tiled.scheduled.bound.graph, replace(region, schedule=Tiles(hops=(inside,)), internal_values=held)
+    )
     assert events(made, FETCH, STORE) == [
         (FETCH, None), (STORE, 0), (FETCH, 1), (STORE, 1), (STORE, 2), (STORE, 3)
     ]  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tilewright.ir.plans.region import Copy, Cut
+from tilewright.ir.plans.region import Copy, Cut, Tiles
 
 
 def lines(made: Any, step: str, start: str) -> list[str]:
@@ -38,7 +38,9 @@ def test_what_is_resident_and_what_rolls_says_so(generate: Any, pools: Any) -> N
     (region,) = pools.plan.tiled.regions
     (hop,) = region.hops
     copies = {"a.X": Copy(level=1, window="rolling"), "c.Y": Copy(level=0)}
-    made = generate(pools.plan.tiled.scheduled.bound.graph, replace(region, hops=(replace(hop, copies=copies),)))
+    made = generate(
+        pools.plan.tiled.scheduled.bound.graph, replace(region, schedule=Tiles(hops=(replace(hop, copies=copies),)))
+    )
     assert lines(made, "a", "X")[1].endswith("new rows, for each h")
     assert lines(made, "c", "Y")[1].endswith("resident")
 
@@ -51,7 +53,8 @@ def test_what_leaves_from_where_it_is_held_has_no_tile_buffer(generate: Any, poo
     leaving = replace(hop, copies={**hop.copies, "a.Y": Copy(level=1)})
     held = {**region.internal_values, "a:0": replace(region.internal_values["a:0"], live_out=True)}
     made = generate(
-        replace(graph, outputs=("a:0", *graph.outputs)), replace(region, hops=(leaving,), internal_values=held)
+        replace(graph, outputs=("a:0", *graph.outputs)),
+        replace(region, schedule=Tiles(hops=(leaving,)), internal_values=held),
     )
     backing, near = lines(made, "a", "Y")
     assert backing.startswith("Y f32[1,2,8,4] l2 [") and backing.endswith("a:0")
@@ -66,7 +69,7 @@ def test_loops_of_one_tile_are_not_named(generate: Any, pools: Any) -> None:
     held = {value: replace(one, form="recomputed") for value, one in region.internal_values.items()}
     made = generate(
         pools.plan.tiled.scheduled.bound.graph,
-        replace(region, hops=(replace(hop, nest=nest, copies=copies),), internal_values=held),
+        replace(region, schedule=Tiles(hops=(replace(hop, nest=nest, copies=copies),)), internal_values=held),
     )
     assert lines(made, "c", "tiles") == ["tiles l1: c 1 x 2, h 3 x 3 (3), steps 0, 1, 2 together"]
     assert lines(made, "a", "X")[1].endswith("tile, for each h")

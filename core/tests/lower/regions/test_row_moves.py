@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tilewright.ir.plans.region import Copy
+from tilewright.ir.plans.region import Copy, Tiles
 
 
 @pytest.mark.parametrize(("tile", "moved"), [(0, None), (1, (2, 2)), (2, (3, 2))])
@@ -29,7 +29,7 @@ def _rolling(generate: Any, pools: Any) -> Any:
     (region,) = pools.plan.tiled.regions
     (hop,) = region.hops
     copies = {**hop.copies, "a.X": Copy(level=1, window="rolling")}
-    rolls = replace(region, hops=(replace(hop, copies=copies),))
+    rolls = replace(region, schedule=Tiles(hops=(replace(hop, copies=copies),)))
     return generate(pools.plan.tiled.scheduled.bound.graph, rolls)
 
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pytest
 
 from tilewright.allocate.best_fit import BestFit
 from tilewright.emit import EmitOptions, emit
-from tilewright.errors import TilewrightError
 from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.plans.decisions import Decisions
-from tilewright.ir.plans.region import Copy, Cut, Hop, InternalValue, Region
+from tilewright.ir.plans.region import Copy, Cut, Hop, InternalValue, Region, Tiles
 from tilewright.ir.plans.stages import Allocated, Group
 from tilewright.ir.plans.tiler import TilingRequest
 from tilewright.ir.tensors.dtypes import DType
@@ -61,17 +59,6 @@ def clips() -> Graph:
     return sketch.finish(x)
 
 
-def test_a_value_over_another_is_sound_and_has_no_code_yet() -> None:
-    hop = Hop(outer="l2", inner="l1", copies={"a.X": Copy(level=0), "c.Y": Copy(level=0)})
-    held = {
-        "a:0": InternalValue(memory="l1", form="recomputed"),
-        "b:0": InternalValue(memory="l1", form="recomputed", aliases="a:0"),
-    }
-    with pytest.raises(TilewrightError) as caught:
-        generated(clips(), Region(steps=("a", "b", "c"), hops=(hop,), schedule="tiles", internal_values=held))
-    assert caught.value.code == "TW4041"
-
-
 def test_only_new_rows_of_a_rolling_window_are_brought() -> None:
     sketch = Sketch(operators=vocabulary())
     x = sketch.input("x", DType.F32, (1, 2, 8, 6))
@@ -79,7 +66,7 @@ def test_only_new_rows_of_a_rolling_window_are_brought() -> None:
     graph = sketch.finish(sketch.node("Conv", (x, weights), {**WINDOW, "group": 1}, name="conv"))
     copies = {"conv.X": Copy(level=1, window="rolling"), "conv.W": Copy(level=0), "conv.Y": Copy(level=1, buffers=2)}
     hop = Hop(outer="l2", inner="l1", nest=(Cut("h", 2),), copies=copies)
-    text = generated(graph, Region(steps=("conv",), hops=(hop,), schedule="tiles"))
+    text = generated(graph, Region(steps=("conv",), schedule=Tiles(hops=(hop,))))
     assert "/* Brings what is new of X of tile t from l2. */" in text
     assert "tw_keep(x, " in text and "new rows, for each h" in text
 
@@ -100,6 +87,6 @@ def test_values_of_a_region_are_there_after_its_last_step() -> None:
         "b:0": InternalValue(memory="l1", form="rolling"),
     }
     hop = Hop(outer="l2", inner="l1", copies=copies)
-    together = planned(graph, Region(steps=("a", "b", "c"), hops=(hop,), schedule="tiles", internal_values=held))
+    together = planned(graph, Region(steps=("a", "b", "c"), schedule=Tiles(hops=(hop,)), internal_values=held))
     assert together.tiled.executed == {"a": 2, "b": 2, "c": 2}
     assert planned(graph, Region(steps=("a", "b", "c"))).tiled.executed == {"a": 0, "b": 1, "c": 2}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tilewright.ir.plans.region import Copy, Cut, Hop, Region
+from tilewright.ir.plans.region import Copy, Cut, Hop, Region, Tiles
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.testing.one_step import portable_kernels, vocabulary
 from tilewright.testing.sketch import Sketch
@@ -57,7 +57,7 @@ def product(generate: Any, *nest: Cut, **copies: Copy) -> Any:
     level = len(nest)
     chosen = {f"fc.{name}": copies.get(name, Copy(level=level)) for name in "ABY"}
     hop = Hop(outer="l2", inner="l1", nest=nest, copies=chosen)
-    return generate(graph, Region(steps=("fc",), hops=(hop,), schedule="tiles"))
+    return generate(graph, Region(steps=("fc",), schedule=Tiles(hops=(hop,))))
 
 
 def test_a_tile_is_computed_from_tile_buffers(generate: Any) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tilewright.ir.plans.region import Tiles
 from tilewright.ir.programs.expressions import Name
 from tilewright.lower.tiles.region_box import RegionBox, region_box
 from tilewright.testing.one_step import vocabulary
@@ -79,10 +80,10 @@ def test_a_level_of_one_tile_has_no_box(generate: Any, pools: Any) -> None:
     (hop,) = region.hops
     whole = replace(
         region,
-        hops=(replace(hop, nest=()),),
+        schedule=Tiles(hops=(replace(hop, nest=()),)),
         internal_values={value: replace(held, form="whole") for value, held in region.internal_values.items()},
     )
     graph = pools.plan.tiled.scheduled.bound.graph
     copies = {name: replace(copy, level=0, buffers=1) for name, copy in hop.copies.items()}
-    whole = replace(whole, hops=(replace(whole.hops[0], copies=copies),))
+    whole = replace(whole, schedule=Tiles(hops=(replace(whole.hops[0], copies=copies),)))
     assert not [name for name in generate(graph, whole).functions if name.endswith("_tile")]

@@ -14,7 +14,7 @@ from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.machines.platform import Memory, Platform
 from tilewright.ir.plans.decisions import Decisions
-from tilewright.ir.plans.region import Copy, Cut, Hop, Region
+from tilewright.ir.plans.region import Copy, Cut, Hop, Region, Tiles
 from tilewright.ir.plans.stages import Allocated, Bound, PoolUse
 from tilewright.ir.rounding import align_up
 from tilewright.ir.tensors.dtypes import DType
@@ -95,7 +95,7 @@ UNKNOWN = {
     "under 'wide1' are tiles of no step": {"wide1": Region(steps=())},
     "step 'wide2' is tiled twice": {"wide1": Region(steps=("wide2", "wide2", "wide1"))},
     "step 'wide1' is tiled twice": {"wide1": Region(steps=("wide1",)), "wide2": Region(steps=("wide1", "wide2"))},
-    "no such loop": {"wide1": Region(steps=("wide1",), hops=(replace(HOP, inner="l9"),), schedule="tiles")},
+    "no such loop": {"wide1": Region(steps=("wide1",), schedule=Tiles(hops=(replace(HOP, inner="l9"),)))},
 }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tilewright.ir.plans.region import Copy, InternalValue, SplitReduction
+from tilewright.ir.plans.region import Copy, SplitReduction
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.testing.one_step import with_kernel
 from tilewright.tile.cost.footprint import largest_run, region_scratch, scratchpad_buffers, scratchpad_bytes
@@ -15,9 +15,9 @@ from tilewright.tile.cost.tile_boxes import boxes_of
 from tilewright.tile.cost.traffic import traffic_of
 
 
-def sizes(pools: Any, hop: Any, sums: Any = None, held: Any = None) -> dict[str, int]:
+def sizes(pools: Any, hop: Any, sums: Any = None) -> dict[str, int]:
     boxes = boxes_of(pools.analysis, (hop,), pools.region.forms)
-    found = scratchpad_buffers(boxes, traffic_of(boxes), sums or {}, held or pools.region.internal_values, 0)
+    found = scratchpad_buffers(boxes, traffic_of(boxes), sums or {}, 0)
     return {one.name: one.size_bytes for one in found}
 
 
@@ -33,15 +33,6 @@ def test_two_buffers_are_two(pools: Any) -> None:
     assert {"c.Y@l1#0": 96, "c.Y@l1#1": 96}.items() <= sizes(pools, doubled).items()
 
 
-def test_a_value_over_another_has_no_bytes_of_its_own(pools: Any) -> None:
-    (hop,) = pools.region.hops
-    over = {**pools.region.internal_values, "b:0": InternalValue(memory="l1", form="recomputed", aliases="a:0")}
-    assert "b.Y@l1#0" not in sizes(pools, hop, held=over)
-    boxes = pools.boxes
-    apart, shared = (scratchpad_bytes(boxes, traffic_of(boxes), {}, 0, held) for held in (None, over))
-    assert apart - shared == 160
-
-
 def test_sums_have_an_accumulator_for_each_element_unless_the_output_has_them(pools: Any) -> None:
     """Half as wide as the output's floats: the tile's 24 elements."""
     (hop,) = pools.region.hops
@@ -53,16 +44,16 @@ def test_sums_have_an_accumulator_for_each_element_unless_the_output_has_them(po
 
 def test_every_buffer_is_counted_up_to_where_the_next_may_begin(pools: Any) -> None:
     boxes = pools.boxes
-    assert scratchpad_bytes(boxes, traffic_of(boxes), {}, 0, pools.region.internal_values) == 160 + 96 + 160 + 160
+    assert scratchpad_bytes(boxes, traffic_of(boxes), {}, 0) == 160 + 96 + 160 + 160
     coarse = replace(boxes, analysis=replace(boxes.analysis, grains=(64,)))
-    assert scratchpad_bytes(coarse, traffic_of(coarse), {}, 0, pools.region.internal_values) == 192 + 128 + 192 + 192
+    assert scratchpad_bytes(coarse, traffic_of(coarse), {}, 0) == 192 + 128 + 192 + 192
 
 
 def test_an_outer_hop_has_only_what_is_copied_over_it(pools: Any) -> None:
     hop = pools.region.hops[0]
     boxes = boxes_of(pools.analysis, (hop,), pools.region.forms)
     nested = replace(boxes, hops=(hop, hop))
-    names = [one.name for one in scratchpad_buffers(nested, traffic_of(boxes), {}, pools.region.internal_values, 0)]
+    names = [one.name for one in scratchpad_buffers(nested, traffic_of(boxes), {}, 0)]
     assert names == ["a.X@l1#0", "c.Y@l1#0"]
 
 
@@ -85,5 +76,5 @@ def test_scratch_is_that_of_the_neediest_step_in_its_largest_tile(pools: Any, st
     boxes = replace(boxes, analysis=replace(boxes.analysis, members=members))
     assert largest_run(boxes, number)[row] == {"a": 4, "b": 5}[step]
     assert region_scratch(boxes) == bytes_each_row * {"a": 4, "b": 5}[step]
-    names = [one.name for one in scratchpad_buffers(boxes, traffic_of(boxes), {}, pools.region.internal_values, 0)]
+    names = [one.name for one in scratchpad_buffers(boxes, traffic_of(boxes), {}, 0)]
     assert names[-1] == "c.scratch"

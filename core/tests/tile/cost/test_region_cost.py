@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tilewright.ir.machines.kernel import Kernel
-from tilewright.ir.plans.region import Copy, Cut, Region
+from tilewright.ir.plans.region import Copy, Cut, Region, Tiles
 from tilewright.testing.cluster import CALL_CYCLES, copy_cycles
 from tilewright.tile.cost.region_cost import (
     altogether,
@@ -146,7 +146,7 @@ def over_two_hops(pools: Any) -> RegionAnalysis:
 def test_what_an_inner_hop_takes_is_computation_to_the_outer_one(pools: Any) -> None:
     (hop,) = pools.region.hops
     outer = replace(hop, nest=(), copies={key: Copy(level=0) for key in hop.copies})
-    far, near = region_costs(over_two_hops(pools), replace(pools.region, hops=(outer, hop)))
+    far, near = region_costs(over_two_hops(pools), replace(pools.region, schedule=Tiles(hops=(outer, hop))))
     assert near.total_cycles == far.compute_cycles
     assert far.total_cycles > far.compute_cycles + far.copy_cycles - 1
     assert (far.tiles, near.tiles) == (1, 3)
@@ -156,7 +156,7 @@ def test_what_an_inner_hop_takes_is_computation_to_the_outer_one(pools: Any) -> 
 def test_tiles_of_an_outer_hop_are_counted_each(pools: Any) -> None:
     (hop,) = pools.region.hops
     inner = replace(hop, nest=(), copies={key: Copy(level=0) for key in hop.copies})
-    far, near = region_costs(over_two_hops(pools), replace(pools.region, hops=(hop, inner)))
+    far, near = region_costs(over_two_hops(pools), replace(pools.region, schedule=Tiles(hops=(hop, inner))))
     (alone,) = region_costs(pools.analysis, pools.region)
     assert (far.tiles, near.tiles) == (3, 3)
     assert near.compute_cycles == alone.compute_cycles

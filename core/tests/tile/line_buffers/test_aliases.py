@@ -10,7 +10,7 @@ import pytest
 
 from row_networks import on_one_memory, row_network
 from tilewright.ir.plans.decisions import Decisions
-from tilewright.ir.plans.region import InternalValue, Region
+from tilewright.ir.plans.region import LineBuffer, Region
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.schedule import schedule
 from tilewright.testing.one_step import vocabulary
@@ -32,9 +32,10 @@ def regions(machine: ScheduledMachine) -> Iterator[Region]:
         yield from programs.regions(division).values()
 
 
-def overlays(region: Region) -> list[InternalValue]:
+def overlays(region: Region) -> list[LineBuffer]:
     """What is over something else."""
-    return [held for held in region.internal_values.values() if held.aliases]
+    schedule = region.line_buffers
+    return [buffer for buffer in schedule.buffers.values() if buffer.aliases] if schedule else []
 
 
 def two_convolutions(taps: int, wider: int) -> ScheduledMachine:
@@ -51,10 +52,10 @@ def two_convolutions(taps: int, wider: int) -> ScheduledMachine:
 @pytest.mark.parametrize(("taps", "wider"), [(1, 0), (3, 0), (1, 1), (3, 1), (5, 2)])
 def test_lag_is_what_rows_that_are_longer_would_overtake(taps: int, wider: int) -> None:
     both = Segment(first=0, last=1, row_schedule=RowSchedule(), size_bytes=0, cycles=0.0)
-    (held,) = overlays(region_of(Lifetimes(LineBufferAnalysis(two_convolutions(taps, wider))), both))
+    (buffer,) = overlays(region_of(Lifetimes(LineBufferAnalysis(two_convolutions(taps, wider))), both))
     # when row r is stored the first step reads from row r + 1 on, and has come to its end with row 11 - reach
     lag = (11 - taps // 2) * 4 * wider * 4
-    assert (held.aliases, held.distance_bytes) == ("x", lag)
+    assert (buffer.aliases, buffer.distance_bytes) == ("x", lag)
 
 
 @pytest.mark.slow
@@ -68,7 +69,7 @@ def test_who_takes_is_born_with_the_last_step_and_who_gives_dies_with_it(seed: i
     machine = on_one_memory(row_network(seed, vocabulary()).graph)
     buffers, storage = {one.name: one for one in machine.scheduled.buffers}, machine.scheduled.storage
     for region in regions(machine):
-        for value, held in region.internal_values.items():
+        for value, held in region.line_buffers.buffers.items() if region.line_buffers else ():
             if held.aliases:
                 taker, giver = buffers[storage[value].buffer], buffers[storage[held.aliases].buffer]
                 assert giver.last <= machine.numbers[region.name] == taker.first

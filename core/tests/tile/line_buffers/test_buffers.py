@@ -41,8 +41,8 @@ def test_held_rows_take_what_they_are(programs: LineBufferSearch, region: Region
     assert region.line_buffers is not None
     sizes = {one.name: one.size_bytes for one in line_buffers_of(programs.lifetimes.steps, region, region.line_buffers)}
     for one in buffered_steps_of(programs.lifetimes.steps, region)[:-1]:
-        held = region.internal_values[one.output.value]
-        assert held.live_out or sizes[f"{one.step.name}.{one.output.name}@ram#0"] == held.rows * one.row_bytes
+        kept = region.line_buffers.buffers.get(one.output.value)
+        assert kept is None or sizes[f"{one.step.name}.{one.output.name}@ram#0"] == kept.rows * one.row_bytes
 
 
 def test_several_cores_are_refused(programs: LineBufferSearch, region: Region) -> None:

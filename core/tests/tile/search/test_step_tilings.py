@@ -11,7 +11,7 @@ import pytest
 from tilewright.bind import bind
 from tilewright.ir.machines.platform import Memory, Platform
 from tilewright.ir.plans.decisions import Decisions
-from tilewright.ir.plans.region import Copy, Cut, Hop, Region
+from tilewright.ir.plans.region import Copy, Cut, Hop, Region, Tiles
 from tilewright.ir.plans.tiler import TilingRequest
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.schedule import schedule
@@ -110,7 +110,7 @@ def test_a_pinned_tiling_is_the_only_one() -> None:
     machine = sums(1, cluster(RUNTIME_BYTES + ROOM))
     copies = {f"Add_0.{name}": Copy(level=1) for name in "ABY"}
     hop = Hop(outer="l2", inner="l1", nest=(Cut("_lead1", 1),), copies=copies)
-    pins = Decisions(tiles={"Add_0": Region(steps=("Add_0",), hops=(hop,), schedule="tiles")})
+    pins = Decisions(tiles={"Add_0": Region(steps=("Add_0",), schedule=Tiles(hops=(hop,)))})
     found = tilings(ScheduledMachine(machine.scheduled, vocabulary(), pins))
     assert [[one.hop for one in way] for way in found.candidates(0)] == [[hop]]
     best = found.tiling(0)

@@ -38,7 +38,7 @@ def product(shape: tuple[int, ...], *, last: bool = False) -> BufferedStep:
 def parts(one: BufferedStep) -> tuple[int, int]:
     """Runs of a row, and trips in each."""
     assert isinstance(one.sums, SplitReduction)
-    return one.sums.runs, one.sums.length
+    return one.flattened.runs, one.flattened.length
 
 
 def test_of_channels_first_a_row_is_a_run_in_each_channel() -> None:

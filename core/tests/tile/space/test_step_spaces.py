@@ -11,7 +11,7 @@ import pytest
 
 from tilewright.ir.machines.platform import Memory, Platform
 from tilewright.ir.plans.decisions import Decisions, Staging
-from tilewright.ir.plans.region import Copy, Cut, Hop, SplitReduction
+from tilewright.ir.plans.region import Copy, Cut, Hop, SplitReduction, Tiles, Whole
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.testing.cluster import RUNTIME_BYTES, cluster, copy_path
 from tilewright.testing.one_step import one_step, vocabulary, with_kernel
@@ -149,7 +149,7 @@ def test_a_region_of_one_step_splits_what_its_nest_cuts() -> None:
     hop = Hop(outer="l2", inner="l1", nest=(Cut("m0", 4), Cut("k", 20)), copies=copies)
     region = tiled_alone(machine, step, (hop,))
     assert region.sums == {"node": SplitReduction(loops=("k",), dtype=DType.F32, in_output=True)}
-    assert (region.schedule, tiled_alone(machine, step, ()).schedule) == ("tiles", "once")
+    assert region.schedule == Tiles(hops=region.hops) and tiled_alone(machine, step, ()).schedule == Whole()
     apart = replace(hop, copies={name: copy for name, copy in copies.items() if name != "node.Y"})
     assert tiled_alone(machine, step, (apart,)).sums["node"].in_output is False, "the output is not copied"
     assert tiled_alone(machine, step, (replace(hop, nest=(Cut("m0", 4), Cut("k", 200))),)).sums == {}, "in one part"

@@ -28,14 +28,13 @@ from tilewright.ir.plans.stages import Tiled
 def overlaid_buffers(tiled: Tiled) -> Iterator[OverlaidBuffers]:
     """Of all regions by rows whose output is over something that they read."""
     storage, sizes = tiled.scheduled.storage, {buffer.name: buffer.size_bytes for buffer in tiled.buffers}
-    for region in tiled.regions:
-        for value, held in region.internal_values.items() if region.line_buffers else ():
-            if held.aliases and held.live_out:
-                taker, giver = storage[value].buffer, storage[held.aliases].buffer
-                behind = sizes[taker] - sizes[giver] - held.distance_bytes
-                backward = region.line_buffers is not None and region.line_buffers.backward
-                lead = behind if backward else held.distance_bytes
-                yield OverlaidBuffers(taker=taker, giver=giver, lead_bytes=lead, backward=backward)
+    for _, schedule in tiled.line_buffered:
+        for value, buffer in schedule.buffers.items():
+            if buffer.aliases:
+                taker, giver = storage[value].buffer, storage[buffer.aliases].buffer
+                behind = sizes[taker] - sizes[giver] - buffer.distance_bytes
+                lead = behind if schedule.backward else buffer.distance_bytes
+                yield OverlaidBuffers(taker=taker, giver=giver, lead_bytes=lead, backward=schedule.backward)
 
 
 def with_overlays(problem: Problem, overlays: Sequence[OverlaidBuffers]) -> tuple[Problem, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tilewright.check.tiles.calls import CheckedStep
 from tilewright.check.tiles.checked_plan import BackingOperand, CheckedPlan
-from tilewright.ir.plans.region import InternalValue, Region
+from tilewright.ir.plans.region import LineBuffer, LineBuffers, Region
 from tilewright.ir.tensors.layout import strides
 
 Box = Mapping[str, tuple[int, int]]  # loop -> trips
@@ -55,19 +55,22 @@ class OverlayReplay:
         return end > self.edge_bytes if self.backward else first < self.edge_bytes
 
 
-def overlay_replay(plan: CheckedPlan, region: Region, steps: Sequence[CheckedStep]) -> OverlayReplay | None:
+def overlay_replay(
+    plan: CheckedPlan, region: Region, schedule: LineBuffers, steps: Sequence[CheckedStep]
+) -> OverlayReplay | None:
     """Of the last step's output, at the beginning; None where it has bytes of its own."""
     output = steps[-1].outputs[0]
-    held = region.internal_values.get(output.value)
-    over = next((one for step in steps for one in step.operands if held and _is(plan, one.value, held.aliases)), None)
-    if held is None or over is None:
+    buffer = schedule.buffers.get(output.value)
+    over = next(
+        (one for step in steps for one in step.operands if buffer and _is(plan, one.value, buffer.aliases)), None
+    )
+    if buffer is None or over is None:
         return None
-    backward = region.line_buffers is not None and region.line_buffers.backward
     return OverlayReplay(
         value=output.value,
         over=over.value,
-        apart_bytes=_apart(plan, held, output, over) if backward else held.distance_bytes,
-        backward=backward,
+        apart_bytes=_apart(plan, buffer, output, over) if schedule.backward else buffer.distance_bytes,
+        backward=schedule.backward,
         buffer=over.buffer,
         inner=plan.tiled.scheduled.with_views(region.unmaterialised),
     )
@@ -78,10 +81,10 @@ def _is(plan: CheckedPlan, read: str, over: str) -> bool:
     return over in (read, plan.views.get(read))
 
 
-def _apart(plan: CheckedPlan, held: InternalValue, output: BackingOperand, over: BackingOperand) -> int:
+def _apart(plan: CheckedPlan, buffer: LineBuffer, output: BackingOperand, over: BackingOperand) -> int:
     """From the start of the output's buffer to that of the other, where it ends just behind the end of that one."""
     sizes = [plan.buffers[item.buffer].size_bytes for item in (output, over)]
-    return sizes[0] - held.distance_bytes - sizes[1]
+    return sizes[0] - buffer.distance_bytes - sizes[1]
 
 
 def _ends(step: CheckedStep, item: BackingOperand, box: Box) -> tuple[int, int]:

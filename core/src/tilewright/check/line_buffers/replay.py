@@ -20,7 +20,7 @@ from tilewright.check.tiles.checked_plan import BackingOperand, CheckedPlan
 from tilewright.ir.access.index import bare_loop, mentions
 from tilewright.ir.access.index_map import Loop, MapAccess
 from tilewright.ir.machines.kernel import TileShape
-from tilewright.ir.plans.region import InternalValue, LineBuffers, Region, SplitReduction
+from tilewright.ir.plans.region import FlattenedRows, LineBuffer, LineBuffers, Region
 
 _COUNTER_BYTES = 4
 _NOTHING = -1
@@ -35,7 +35,8 @@ class _ReplayedStep:
     call_extent: int
     axis: int | None  # of the output, along which every trip is a row; None: there with the last trip
     backward: bool
-    sums: SplitReduction | None
+    in_parts: bool  # its rows are parts of a reduction
+    rows: FlattenedRows  # of its loop
     slots: list[int] = field(default_factory=list)
     readers: list[tuple[_ReplayedStep, BackingOperand]] = field(default_factory=list)
     early: bool = False  # its rows are there as soon as there is room for them
@@ -50,17 +51,16 @@ class _ReplayedStep:
     @property
     def extent(self) -> int:
         """Trips, or rows where several trips are one."""
-        of_a_row = self.sums.runs * self.sums.length if self.sums else 1
-        return self.loop.extent // of_a_row if self.loop else 1
+        return self.rows.rows(self.loop.extent) if self.loop else 1
 
     def boxes(self, low: int, high: int) -> Iterator[dict[str, tuple[int, int]]]:
         """What each call of the kernel computes, of the rows after the first `low` up to `high`."""
-        if self.loop is None or self.sums is None:
+        if self.loop is None or not self.in_parts:
             yield self.box(low, high)
             return
-        part = self.loop.extent // self.sums.runs
+        part = self.loop.extent // self.rows.runs
         for run in range(0, self.loop.extent, part):
-            yield self.box(run + low * self.sums.length, run + high * self.sums.length)
+            yield self.box(run + low * self.rows.length, run + high * self.rows.length)
 
     def box(self, low: int, high: int) -> dict[str, tuple[int, int]]:
         """All trips of every loop but its own; of its own so many as it makes after the first `low`, up to `high`."""
@@ -98,6 +98,10 @@ class LineBufferReplay:
         for step, loop, trips in zip(self.steps, self.order.loops, self.order.extents, strict=True):
             yield from self._step_faults(step, loop, trips)
         yield from self._held_faults()
+        stray = sorted(set(self.order.buffers) - set(self.region.internal_values))
+        yield from (f"'{value}' has a line buffer, and is not held" for value in stray)
+        stray = sorted(set(self.order.flattened) - set(self.region.sums))
+        yield from (f"step '{step}' reads a flattened image, and is not computed in parts" for step in stray)
         yield from stripe_faults(self.region, self.order, self.steps)
         if self.region.resident:
             yield "it is computed by rows, and keeps values in a scratchpad"
@@ -116,7 +120,8 @@ class LineBufferReplay:
             return
         extent, grain = (loop.extent, step.kernel.multiples.get(name, 1)) if loop else (1, 1)
         sums = self.region.sums.get(step.name)
-        runs, length = (sums.runs, sums.length) if sums else (1, 1)
+        of_loop = self.order.rows_of(step.name)
+        runs, length = of_loop.runs, of_loop.length
         if runs < 1 or length < 1 or extent % (runs * length):
             yield f"{extent} trips of loop '{name}' of step '{step.name}' are not {runs} times some rows of {length}"
             return
@@ -125,7 +130,7 @@ class LineBufferReplay:
         if trips < 1 or uneven or rows > 0xFFFF:
             yield f"step '{step.name}' has {trips} trips of loop '{name}' in a call, of {rows}"
         if loop is None or loop.kind == "parallel":
-            if sums is not None or (loop and _axis(step, name) is None):
+            if sums is not None or of_loop != FlattenedRows() or (loop and _axis(step, name) is None):
                 yield f"rows of step '{step.name}' along loop '{name}' are no rows of its output"
         elif sums is None or loop.kind != "reduce" or sums.loops != (name,) or not self._accumulates(step, name):
             yield f"loop '{name}' of step '{step.name}' cannot be computed in parts"
@@ -144,16 +149,20 @@ class LineBufferReplay:
         scheduled = self.plan.tiled.scheduled
         storage, readers = scheduled.storage, self.plan.readers
         for value, held in self.region.internal_values.items():
+            buffer = self.order.buffers.get(value, LineBuffer())
             if not held.live_out and readers.needed_outside(value, self.region.steps):
                 yield f"'{value}' is needed outside"
-            if held.form != ("whole" if held.live_out else "rolling") or bool(held.aliases) != (value == last):
-                yield f"'{value}' is held as no region by rows holds values"
-            if not held.aliases:
+            kept = value == last or not held.live_out
+            if held.form != ("whole" if held.live_out else "rolling") or (value in self.order.buffers) != kept:
+                yield f"'{value}' is held as no line-buffered region holds values"
+            if bool(buffer.aliases) != (value == last):
+                yield f"'{value}' is over '{buffer.aliases}', as only the region's output can be"
+            if not buffer.aliases:
                 continue
-            if held.aliases not in outside or held.distance_bytes < 0:
-                yield f"'{value}' cannot be over '{held.aliases}', {held.distance_bytes} B before it"
-            elif storage[held.aliases].buffer == storage[value].buffer:
-                yield f"'{value}' cannot be over '{held.aliases}', which is in its own buffer"
+            if buffer.aliases not in outside or buffer.distance_bytes < 0:
+                yield f"'{value}' cannot be over '{buffer.aliases}', {buffer.distance_bytes} B before it"
+            elif storage[buffer.aliases].buffer == storage[value].buffer:
+                yield f"'{value}' cannot be over '{buffer.aliases}', which is in its own buffer"
 
     # --- calls
 
@@ -172,7 +181,7 @@ class LineBufferReplay:
         return sum(node.op == "Arrival" for node in self.plan.nodes.values()) > 1
 
     def _calls_of(self, played: Sequence[_ReplayedStep]) -> Iterator[str]:
-        overlay = overlay_replay(self.plan, self.region, self.steps)
+        overlay = overlay_replay(self.plan, self.region, self.order, self.steps)
         for number in self.order.calls:
             if not 0 <= number < len(played):
                 yield f"there is no step {number} to call"
@@ -189,22 +198,26 @@ class LineBufferReplay:
 
     def _begun(self) -> tuple[_ReplayedStep, ...]:
         played = tuple(
-            _ReplayedStep(step, _loop(step, loop), trips, _axis(step, loop), self.order.backward, self._sums(step))
+            _ReplayedStep(
+                step=step,
+                loop=_loop(step, loop),
+                call_extent=trips,
+                axis=_axis(step, loop),
+                backward=self.order.backward,
+                in_parts=step.name in self.region.sums,
+                rows=self.order.rows_of(step.name),
+            )
             for step, loop, trips in zip(self.steps, self.order.loops, self.order.extents, strict=True)
         )
         for one in played:
-            held = self.region.internal_values.get(
-                one.output.value, InternalValue(memory="", form="whole", live_out=True)
-            )
-            one.slots = [_NOTHING] * (one.extent if held.live_out or one.axis is None else held.rows)
+            buffer = self.order.buffers.get(one.output.value)
+            whole = buffer is None or bool(buffer.aliases) or one.axis is None
+            one.slots = [_NOTHING] * (one.extent if whole or buffer is None else buffer.rows)
             one.readers = [
                 (other, item) for other in played for item in other.step.operands
                 if self.plan.views.get(item.value, item.value) == one.output.value and not item.written
             ]  # fmt: skip
         return played
-
-    def _sums(self, step: CheckedStep) -> SplitReduction | None:
-        return self.region.sums.get(step.name)
 
     def _take_early(self, played: Sequence[_ReplayedStep]) -> None:
         """Rows that there is room for, before anybody asks for them."""
@@ -276,7 +289,7 @@ class LineBufferReplay:
 
     def _first_row(self, maker: _ReplayedStep, one: _ReplayedStep, item: BackingOperand) -> int:
         """The first row that a reader would read next."""
-        if one.sums is not None and one.made == one.extent:
+        if one.in_parts and one.made == one.extent:
             return maker.made
         found = self._rows_read(maker, one, item, one.made + 1)
         return found.start if isinstance(found, range) else min(found)
@@ -288,12 +301,13 @@ class LineBufferReplay:
         home = self.plan.platform.backing_memory().name
         for number, (step, loop) in enumerate(zip(self.steps, self.order.loops, strict=True)):
             output = step.outputs[0]
-            held, axis = self.region.internal_values.get(output.value), _axis(step, loop)
-            if held is not None and not held.live_out:
-                room = [held.rows if at == axis else extent for at, extent in enumerate(self._widest(number))]
-                name = f"{step.name}.{output.name}@{held.memory}#0"
-                yield from self.plan.buffer_faults(name, held.memory, output.bytes_in(room), sink.number)
-                yield from self._edge_faults(number, held.memory)
+            buffer, axis = self.order.buffers.get(output.value), _axis(step, loop)
+            if buffer is not None and not buffer.aliases:
+                memory = self.region.internal_values[output.value].memory
+                room = [buffer.rows if at == axis else extent for at, extent in enumerate(self._widest(number))]
+                name = f"{step.name}.{output.name}@{memory}#0"
+                yield from self.plan.buffer_faults(name, memory, output.bytes_in(room), sink.number)
+                yield from self._edge_faults(number, memory)
             sums = self.region.sums.get(step.name)
             if sums is not None:
                 size = sums.dtype.size_bytes * prod(output.shape)
@@ -326,8 +340,7 @@ class LineBufferReplay:
         for columns in computed_columns(self.order, len(self.steps)):
             for step, name, trips, own in zip(self.steps, self.order.loops, self.order.extents, columns, strict=True):
                 box = {loop.name: (0, loop.extent) for loop in step.access.loops} | dict(own)
-                length = self.region.sums[step.name].length if step.name in self.region.sums else 1
-                most = {name: (0, trips * length)} if name else {}
+                most = {name: (0, trips * self.order.rows_of(step.name).length)} if name else {}
                 shape = TileShape(site=step.site, access=step.access, box={**box, **most})
                 needed = max(needed, step.kernel.scratch_bytes(shape))
         buffer = self.plan.buffers.get(f"{self.region.name}.scratch")

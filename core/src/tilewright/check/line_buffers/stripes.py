@@ -24,7 +24,8 @@ def stripe_faults(region: Region, order: LineBuffers, steps: Sequence[CheckedSte
     if len(stripes.loops) != len(steps) or not stripes.bounds or any(len(one) != len(steps) for one in stripes.bounds):
         yield "its stripes do not name a loop, and columns, for each step"
         return
-    if any(held.live_out or held.aliases for held in region.internal_values.values()) or region.sums:
+    live_out = any(held.live_out for held in region.internal_values.values())
+    if live_out or any(buffer.aliases for buffer in order.buffers.values()) or region.sums:
         yield "it is computed in stripes, and has sums, or values that are needed outside or over others"
     if len(stripes.edges) not in (0, len(steps)) or any(edge < 0 for edge in stripes.edges) or stripes.edge(-1):
         yield "it does not say how many columns are kept for each step, of the last one none"

@@ -16,6 +16,7 @@ from tilewright.check.plans.value_numbers import ValueNumbers
 from tilewright.check.tiles.view_readers import ViewReaders
 from tilewright.ir.graphs.operands import input_names
 from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.plans.region import LineBuffer
 from tilewright.ir.plans.stages import Allocated, Buffer, Step
 
 
@@ -31,9 +32,13 @@ class Replay:
         self.passing = alive(allocated.tiled.buffers, "scratch", "tile", "staged")
         self.readers = ViewReaders(self.scheduled)
         self.contents = Contents()
-        regions = [group.region for group in allocated.tiled.groups if group.region.line_buffers is not None]
-        self.overlays = {value: one for one in regions for value, held in one.internal_values.items() if held.aliases}
-        self.by_rows = {name for one in regions for name in one.steps}
+        self.aliases = {
+            value: (buffer, schedule.backward)
+            for _, schedule in allocated.tiled.line_buffered
+            for value, buffer in schedule.buffers.items()
+            if buffer.aliases
+        }
+        self.by_rows = {name for region, _ in allocated.tiled.line_buffered for name in region.steps}
         self.numbers = ValueNumbers(self.graph, self.scheduled.bound.layouts)
 
     def faults(self) -> Iterator[str]:
@@ -110,14 +115,14 @@ class Replay:
 
     def _behind(self, read: str, written: str) -> bool:
         """Whether `written` takes the bytes of what its region has read by rows, as far away as its replay demands."""
-        region, storage = self.overlays.get(written), self.scheduled.storage
-        if region is None or storage[region.internal_values[written].aliases].buffer != storage[read].buffer:
+        buffer, backward = self.aliases.get(written, (LineBuffer(), False))
+        storage = self.scheduled.storage
+        if not buffer.aliases or storage[buffer.aliases].buffer != storage[read].buffer:
             return False
         taker, giver = (byte_span_of(self._buffer(name), self.allocated) for name in (written, read))
-        lag_bytes = region.internal_values[written].distance_bytes
-        if region.line_buffers is not None and region.line_buffers.backward:
-            return giver.high + lag_bytes <= taker.high
-        return taker.low + lag_bytes <= giver.low
+        if backward:
+            return giver.high + buffer.distance_bytes <= taker.high
+        return taker.low + buffer.distance_bytes <= giver.low
 
     def _is_stored(self, name: str) -> bool:
         return name in self.scheduled.storage

@@ -200,16 +200,13 @@ class Copies:
                     break
 
     def _held_faults(self) -> Iterator[str]:
-        """The buffers of values that are held: their own, or those whose bytes they take."""
-        writers = {item.value: (one, item) for one in self.calls[:-1] for item in one.step.outputs}
-        for one, item in writers.values():
-            held, value = self.region.internal_values[item.value], item.value
-            while self.region.internal_values[value].aliases:
-                value = self.region.internal_values[value].aliases
-            root, first = writers[value]
-            name = f"{key_of(root.step.name, first.name)}@{held.memory}#0"
-            needed = item.bytes_in([ends.most for ends in one.need])
-            yield from self.plan.buffer_faults(name, held.memory, needed, self.number)
+        """The buffers of values that are held."""
+        for one in self.calls[:-1]:
+            for item in one.step.outputs:
+                memory = self.region.internal_values[item.value].memory
+                name = f"{key_of(one.step.name, item.name)}@{memory}#0"
+                needed = item.bytes_in([ends.most for ends in one.need])
+                yield from self.plan.buffer_faults(name, memory, needed, self.number)
 
     def _sums_faults(self) -> Iterator[str]:
         """The sums of a split reduction have room."""

@@ -1,4 +1,4 @@
-"""Knows whether bytes are read after others have taken them: where values live, and in the buffers that hold them.
+"""Knows whether bytes are read after others have taken them, in the buffers where values live.
 Does not know buffers' sizes or transfers.
 """
 
@@ -10,7 +10,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.check.tiles.calls import Bounds, Calls, Integers, beyond
+from tilewright.check.tiles.calls import Bounds, Calls, Integers
 from tilewright.check.tiles.checked_plan import BackingOperand
 from tilewright.check.tiles.copies import Copies
 from tilewright.ir.plans.region import key_of
@@ -20,7 +20,7 @@ _NEVER = np.iinfo(np.int64).max
 
 
 def overwriting_faults(copies: Copies) -> Iterator[str]:
-    """What is read where something has been stored already, and values that take others' bytes too early."""
+    """What is read where something has been stored already."""
     for one, item in copies.outside:
         for other, output in copies.outside:
             if (
@@ -30,11 +30,6 @@ def overwriting_faults(copies: Copies) -> Iterator[str]:
                 and _late(copies, (one, item), (other, output))
             ):
                 yield f"{item.name} is read where {output.name} has been stored"
-    for other in copies.calls[:-1]:
-        held = copies.region.internal_values[other.step.outputs[0].value]
-        before = next((one for one in copies.calls if held.aliases and one.step.outputs[0].value == held.aliases), None)
-        if before is not None and _taken_early(before, other):
-            yield f"'{other.step.outputs[0].value}' takes bytes of '{held.aliases}' while they are needed"
 
 
 def _overlap(one: BackingOperand, other: BackingOperand) -> bool:
@@ -96,22 +91,3 @@ def _bytes_of(item: BackingOperand, lows: list[int], highs: list[int]) -> npt.ND
     for low, high, step in zip(lows, highs, strides(item.shape, item.layout), strict=True):
         place = np.add.outer(place, np.arange(low, high) * step)
     return np.add.outer(place * item.item_bytes + item.offset_bytes, np.arange(item.item_bytes)).reshape(-1)
-
-
-def _taken_early(before: Calls, taker: Calls) -> bool:
-    """Whether a value loses bytes that it still needs to the one that takes them, or overwrites rows of that one.
-
-    Sound is: all that is needed of the first is computed in the same tile, is read just where it is replaced, and is
-    read whenever the second is computed.
-    """
-    output = taker.step.outputs[0]
-    written = taker.touched(output)
-    read = next(taker.touched(item) for item in taker.step.operands if item.value == before.step.outputs[0].value)
-    made = before.touched(before.step.outputs[0])
-    return (
-        beyond(output.shape, before.need, made)
-        or beyond(output.shape, made, written)
-        or beyond(output.shape, read, written)
-        or beyond(output.shape, written, read)
-        or before.moved_by() != taker.moved_by()
-    )

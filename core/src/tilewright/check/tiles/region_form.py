@@ -11,7 +11,7 @@ from itertools import pairwise
 from tilewright.check.tiles.calls import CheckedStep
 from tilewright.check.tiles.checked_plan import BackingOperand, CheckedPlan
 from tilewright.ir.access.index_map import MapAccess
-from tilewright.ir.plans.region import Copy, Cut, Hop, InternalValue, Region, key_of
+from tilewright.ir.plans.region import Copy, Cut, Hop, LineBuffers, Region, Tiles, key_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,11 +38,11 @@ class CheckedRegion:
         if numbers != list(range(numbers[0], numbers[0] + len(numbers))):
             yield "its steps do not follow one another in the schedule"
         yield from self._resident_faults()
-        if self.region.line_buffers is not None and not self.region.hops:
+        if isinstance(self.region.schedule, LineBuffers):
             return
-        if (self.region.schedule == "tiles") != bool(self.region.hops):
-            yield f"its calls are in the order '{self.region.schedule}', over {len(self.region.hops)} hops"
         if not self.region.hops:
+            if isinstance(self.region.schedule, Tiles):
+                yield "its tiles go over no hop"
             yield from (f"it goes over no hop, and holds '{value}'" for value in self.region.internal_values)
             yield from (f"it goes over no hop, and splits a reduction of '{step}'" for step in self.region.sums)
             return
@@ -105,28 +105,6 @@ class CheckedRegion:
                 continue
             unable = [step for step in using if not memories[held.memory].lets(step.engine, "rw")]
             yield from (f"'{step.engine}' cannot use '{value}' in memory '{held.memory}'" for step in unable)
-            if held.aliases and value in self.inner:
-                yield from self._over_faults(value, held)
-
-    def _over_faults(self, value: str, held: InternalValue) -> Iterator[str]:
-        """A value takes another's bytes where that is the same to look at, and its own step the last to read it."""
-        other, writer = self.region.internal_values.get(held.aliases), self.inner.get(held.aliases)
-        if other is None or writer is None or held.aliases == value:
-            yield f"'{value}' takes the bytes of '{held.aliases}', which it does not hold"
-            return
-        taker = self.inner[value]
-        one, two = taker.outputs[0], writer.outputs[0]
-        if (held.memory, held.form) != (other.memory, other.form) or _looks(one) != _looks(two):
-            yield f"'{value}' takes the bytes of '{held.aliases}', which is held otherwise"
-        if key_of(writer.name, two.name) in self.region.hops[-1].copies:
-            yield f"'{value}' takes the bytes of '{held.aliases}', which leaves"
-        readings = [
-            (step.name, item.name) for step in self.steps for item in _reads(step) if item.value == held.aliases
-        ]
-        if any(name != taker.name for name, _ in readings):
-            yield f"'{value}' takes the bytes of '{held.aliases}', which another step reads"
-        elif len(readings) != 1 or (readings[0][1], one.name) not in taker.kernel.in_place(taker.site):
-            yield f"'{value}' takes the bytes of '{held.aliases}', which its kernel does not allow"
 
     # --- cuts
 
@@ -211,14 +189,6 @@ class CheckedRegion:
             twice = sorted({value for value in crossing if crossing.count(value) > 1})
             if hop is not self.region.hops[-1]:
                 yield from (f"'{value}' goes to '{hop.inner}' twice" for value in twice)
-
-
-def _looks(item: BackingOperand) -> tuple[object, ...]:
-    return item.shape, item.layout, item.item_bytes
-
-
-def _reads(step: CheckedStep) -> Iterator[BackingOperand]:
-    return (item for item in step.operands if not item.written)
 
 
 def _dtype(plan: CheckedPlan, item: BackingOperand) -> object:

@@ -18,7 +18,7 @@ from tilewright.ir.machines.kernel import Kernel, Matched
 from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.layer import Layer
-from tilewright.ir.plans.region import Region
+from tilewright.ir.plans.region import LineBuffers, Region
 from tilewright.ir.tensors.layout import Layout
 
 if TYPE_CHECKING:
@@ -167,6 +167,11 @@ class Tiled:
     def regions(self) -> tuple[Region, ...]:
         """They cover every step once, in order."""
         return tuple(group.region for group in self.groups)
+
+    @property
+    def line_buffered(self) -> tuple[tuple[Region, LineBuffers], ...]:
+        """The regions that are computed row by row, with their schedules."""
+        return tuple((region, schedule) for region in self.regions if (schedule := region.line_buffers) is not None)
 
     @property
     def executed(self) -> Mapping[str, int]:

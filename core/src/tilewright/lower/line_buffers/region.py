@@ -14,7 +14,7 @@ from tilewright.ir.plans.region import LineBuffers, Region, RepeatedCalls
 from tilewright.ir.programs.expressions import Cast, Element, Expression, Field, FunctionCall, Name, Number
 from tilewright.ir.programs.program import ARRIVALS, DEPARTURES, PROGRESS, Part, StepCode
 from tilewright.ir.programs.statements import ByteRange, Declare, For, KernelCall, Statement, Switch
-from tilewright.lower.line_buffers.step_calls import ROWS, LineBuffer, RowCall, step_call_part
+from tilewright.lower.line_buffers.step_calls import ROWS, HeldRows, RowCall, step_call_part
 from tilewright.lower.line_buffers.streamed_io import next_call, numbered_ports, port_part, waiting_calls
 from tilewright.lower.line_buffers.stripe_edges import PassedColumns
 from tilewright.lower.line_buffers.stripes import StripeTable
@@ -61,7 +61,7 @@ def lower_line_buffers(region: Region, given: Lowering) -> Iterator[Lowered]:
 def _calls(region: Region, rows: LineBuffers, given: Lowering) -> tuple[RowCall, ...]:
     steps = given.row_steps
     members = buffered_steps_of(steps, region)
-    held = dict(_held(region, members, given.book))
+    held = dict(_held(region, rows, members, given.book))
     calls = tuple(
         _call(number, one, rows.extents[number], region, given, steps, held) for number, one in enumerate(members)
     )
@@ -73,19 +73,22 @@ def _calls(region: Region, rows: LineBuffers, given: Lowering) -> tuple[RowCall,
     )  # fmt: skip
 
 
-def _held(region: Region, members: Sequence[BufferedStep], book: AddressBook) -> Iterator[tuple[str, LineBuffer]]:
+def _held(
+    region: Region, rows: LineBuffers, members: Sequence[BufferedStep], book: AddressBook
+) -> Iterator[tuple[str, HeldRows]]:
     for number, one in enumerate(members[:-1]):
-        held = region.internal_values[one.output.value]
-        if not held.live_out:
-            name = tile_buffer_name(one.step.name, one.output.name, held.memory, 0)
+        buffer = rows.buffers.get(one.output.value)
+        if buffer is not None:
+            memory = region.internal_values[one.output.value].memory
+            name = tile_buffer_name(one.step.name, one.output.name, memory, 0)
             yield (
                 one.output.value,
-                LineBuffer(
+                HeldRows(
                     number=number,
                     place=book.of_buffer(name),
                     region=_all_of(name, book),
                     axis=one.axis or 0,
-                    rows=held.rows if one.axis is not None else (one.output.shape or (1,))[0],
+                    rows=buffer.rows if one.axis is not None else (one.output.shape or (1,))[0],
                     shape=one.shape,
                     columns=one.columns.axis if one.columns else None,
                 ),
@@ -93,8 +96,8 @@ def _held(region: Region, members: Sequence[BufferedStep], book: AddressBook) ->
 
 
 def _shown(
-    one: BufferedStep, held: Mapping[str, LineBuffer], machine: ScheduledMachine
-) -> Iterator[tuple[str, LineBuffer]]:
+    one: BufferedStep, held: Mapping[str, HeldRows], machine: ScheduledMachine
+) -> Iterator[tuple[str, HeldRows]]:
     """The views through which a step reads what is held: flattened, or all of it."""
     for read in one.reads:
         if not read.view or read.value not in held:
@@ -102,7 +105,7 @@ def _shown(
         kept, shape = held[read.value], machine.bound.graph.tensors[read.view].shape
         if any(read.low):
             axis = max(range(len(shape)), key=shape.__getitem__)
-            yield read.view, replace(kept, axis=axis, shape=shape, shown=one.sums)
+            yield read.view, replace(kept, axis=axis, shape=shape, shown=one.flattened)
         else:
             yield read.view, replace(kept, axis=0, rows=shape[0], shape=shape)
 
@@ -118,7 +121,7 @@ def _call(
     region: Region,
     given: Lowering,
     steps: LineBufferAnalysis,
-    held: Mapping[str, LineBuffer],
+    held: Mapping[str, HeldRows],
 ) -> RowCall:
     machine, book, name = given.machine, given.book, one.step.name
     node = machine.nodes[name]
@@ -148,7 +151,7 @@ def _call(
 
 
 def _edges(
-    number: int, one: BufferedStep, region: Region, given: Lowering, held: Mapping[str, LineBuffer]
+    number: int, one: BufferedStep, region: Region, given: Lowering, held: Mapping[str, HeldRows]
 ) -> PassedColumns | None:
     kept, stripes = held.get(one.output.value), _stripes(region, given)
     if kept is None or kept.columns is None or stripes is None or not one.edges_bytes:

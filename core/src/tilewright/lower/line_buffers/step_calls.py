@@ -13,7 +13,7 @@ from tilewright.c_text.rendering import render_call, render_source
 from tilewright.ir.access.index_map import Access
 from tilewright.ir.code_fragments import CodeFragment
 from tilewright.ir.machines.kernel import Call, Kernel, Matched, Operand
-from tilewright.ir.plans.region import SplitReduction
+from tilewright.ir.plans.region import FlattenedRows
 from tilewright.ir.programs.expressions import (
     Element,
     Expression,
@@ -47,7 +47,7 @@ _LOCALS = (*RUN_LOCALS, *LOOPS, ROWS.name, *NAMES, "row", "part", "run", "scratc
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LineBuffer:
+class HeldRows:
     """Where rows of a value are kept: `rows` of them along an axis, from the first that the step's counter names. A
     single number is a row.
 
@@ -61,7 +61,7 @@ class LineBuffer:
     rows: int
     shape: tuple[int, ...]  # of the value, or of what the widest stripe has of it
     columns: int | None = None  # the axis of columns, where these are in stripes
-    shown: SplitReduction | None = None
+    shown: FlattenedRows | None = None
 
     @property
     def every(self) -> int:
@@ -93,7 +93,7 @@ class RowCall:
     bindings: tuple[OperandBinding, ...]
     function: str
     book: AddressBook
-    line_buffer: Mapping[str, LineBuffer]  # value -> where the region keeps rows of it
+    line_buffer: Mapping[str, HeldRows]  # value -> where the region keeps rows of it
     readers: tuple[tuple[RowCall, RowRead], ...] = ()
     sums: Address | None = None
     sums_region: ByteRange | None = None
@@ -140,7 +140,7 @@ class RowCall:
     @property
     def in_runs(self) -> bool:
         """Whether rows are in several parts of the loop, with a call of the kernel for each."""
-        return self.one.sums is not None and self.one.sums.runs > 1
+        return self.one.flattened.runs > 1
 
     @property
     def first(self) -> Expression:
@@ -150,16 +150,15 @@ class RowCall:
     @property
     def last(self) -> Expression:
         """The condition that it ends them."""
-        ends = [equal(_RUN, self.one.sums.runs - 1)] if self.one.sums and self.in_runs else []
+        ends = [equal(_RUN, self.one.flattened.runs - 1)] if self.in_runs else []
         return all_of(equal(self.bounds[1], self.one.extent), *ends)
 
     def _through(self, rows: Bounds) -> Bounds:
         """The trips of the loop that rows are: other ones where it goes through an image that is read flattened."""
-        sums = self.one.sums
-        if sums is None:
+        if self.one.sums is None:
             return rows
-        before = _RUN * self.one.extent if sums.runs > 1 else NOTHING
-        return (before + rows[0]) * sums.length, (before + rows[1]) * sums.length
+        before, length = _RUN * self.one.extent if self.in_runs else NOTHING, self.one.flattened.length
+        return (before + rows[0]) * length, (before + rows[1]) * length
 
     def _at(self, bounds: Bounds) -> CBox:
         whole = fixed(whole_box(self.access))
@@ -224,10 +223,10 @@ def _each_run(
     call: RowCall, spans: Sequence[CSpan], once: tuple[Statement, ...], ended: tuple[Statement, ...]
 ) -> tuple[Statement, ...]:
     """The call of the kernel, for each part of the loop that the rows are in, and what comes after it."""
-    if not call.in_runs or call.one.sums is None:
+    if not call.in_runs:
         return (*spans_declared(spans, (*once, *ended)), *once, *ended)
     body = (*spans_declared(spans, once), *once)
-    stop = Number(call.one.sums.runs)
+    stop = Number(call.one.flattened.runs)
     return (For(variable=_RUN.text, start=NOTHING, stop=stop, step=Number(1), body=body), *ended)
 
 
@@ -306,7 +305,7 @@ def _operands(call: RowCall, names: Mapping[str, str]) -> _Operands:
 
 
 def _stored(
-    shape: Sequence[int], layout: Layout, held: LineBuffer | None, stripes: StripeTable | None
+    shape: Sequence[int], layout: Layout, held: HeldRows | None, stripes: StripeTable | None
 ) -> tuple[tuple[int, ...], tuple[Expression, ...]]:
     """Elements between neighbours along each axis, and the position that is stored first."""
     origin: list[Expression] = [NOTHING] * len(shape)
@@ -323,7 +322,7 @@ def _stored(
     return strides(held.capacity, layout), tuple(origin)
 
 
-def _stored_before(first: Expression, held: LineBuffer, shown: SplitReduction) -> Expression:
+def _stored_before(first: Expression, held: HeldRows, shown: FlattenedRows) -> Expression:
     """How many elements there would be more before what is read, were all rows there."""
     missing = held.every - held.rows
     if not missing:

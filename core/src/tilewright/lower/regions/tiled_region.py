@@ -143,8 +143,6 @@ def _struct(box: RegionBox) -> tuple[str, ...]:
 
 
 def _tilings(region: Region, analysis: RegionAnalysis, given: Lowering) -> tuple[TiledStep, ...]:
-    if any(held.aliases for held in region.internal_values.values()):
-        raise unsupported_tile(analysis.sink.step, "a value takes the bytes of another that the region holds")
     functions = [given.function(one.index, given.machine.nodes[one.step.name].op) for one in analysis.members]
     box = region_box(analysis, region, functions[-1])
     traffic = traffic_of(box.boxes) if region.hops else ()

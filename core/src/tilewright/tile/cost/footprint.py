@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-from tilewright.ir.plans.region import InternalValue, SplitReduction
+from tilewright.ir.plans.region import SplitReduction
 from tilewright.ir.plans.stages import BufferKind
 from tilewright.ir.rounding import align_up
 from tilewright.tile.cost.kernel_costs import scratch_bytes
@@ -41,7 +41,6 @@ def scratchpad_buffers(
     boxes: Boxes,
     crossings: Sequence[Sequence[Crossing]],
     sums: Mapping[str, SplitReduction],
-    held: Mapping[str, InternalValue],
     hop: int,
 ) -> Iterator[ScratchpadBuffer]:
     """Tile buffers of what is copied over a hop, and on the last of what is held, of sums, and scratch."""
@@ -53,8 +52,6 @@ def scratchpad_buffers(
     if hop + 1 < len(boxes.hops):
         return
     for number, member in enumerate(boxes.analysis.members[:-1]):
-        if member.output.value in held and held[member.output.value].aliases:
-            continue
         name = tile_buffer_name(member.step.name, member.output.name, near, 0)
         yield ScratchpadBuffer(
             name=name, kind="tile", size_bytes=member.output.item_bytes * prod(boxes.internal_rows(number))
@@ -75,11 +72,10 @@ def scratchpad_bytes(
     crossings: Sequence[Sequence[Crossing]],
     sums: Mapping[str, SplitReduction],
     hop: int,
-    held: Mapping[str, InternalValue] | None = None,
 ) -> int:
     """What all of them take, each up to where the next may begin."""
     grain = boxes.analysis.grains[hop]
-    return sum(align_up(one.size_bytes, grain) for one in scratchpad_buffers(boxes, crossings, sums, held or {}, hop))
+    return sum(align_up(one.size_bytes, grain) for one in scratchpad_buffers(boxes, crossings, sums, hop))
 
 
 def region_scratch(boxes: Boxes) -> int:

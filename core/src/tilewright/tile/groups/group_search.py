@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import permutations, product
 from types import MappingProxyType
 
-from tilewright.ir.plans.region import Copy, Cut, Form, Hop, InternalValue, Region, SplitReduction, key_of
+from tilewright.ir.plans.region import Copy, Cut, Form, Hop, InternalValue, Region, SplitReduction, Tiles, key_of
 from tilewright.ir.plans.tiler import Buffering
 from tilewright.ir.rounding import align_up
 from tilewright.tile.cost.footprint import scratchpad_bytes
@@ -58,8 +58,7 @@ def region_of(boxes: Boxes, forms: Mapping[str, Form], sums: Sums = MappingProxy
     near = boxes.hops[-1].inner
     return Region(
         steps=tuple(member.step.name for member in boxes.analysis.members),
-        hops=boxes.hops,
-        schedule="tiles",
+        schedule=Tiles(hops=boxes.hops),
         internal_values={
             member.output.value: InternalValue(memory=near, form=forms[member.output.value], live_out=member.live_out)
             for member in boxes.analysis.members[:-1]

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from tilewright.ir.access.index import Axis, bare_loop, mentions
 from tilewright.ir.access.index_map import Access, Loop, MapAccess, Span
-from tilewright.ir.plans.region import SplitReduction
+from tilewright.ir.plans.region import FlattenedRows, SplitReduction
 from tilewright.ir.plans.stages import Step
 from tilewright.tile.line_buffers.buffered_step import BufferedStep, RowRead
 from tilewright.tile.line_buffers.call_costs import BufferedCallCosts, CallCostCache
@@ -87,12 +87,12 @@ class LineBufferAnalysis:
             summed = self._summed(step, access, operands)
             flat = None if summed else self._flattened(step, access, operands)
             loop = summed or (flat.loop if flat else loop)
-        sums = self._sums(step, loop, flat)
+        sums, rows = self._sums(step, loop), flat.rows if flat else FlattenedRows()
         return BufferedStep(
             index=index,
             step=step,
             loop=loop.name if loop else "",
-            extent=(sums.rows(loop.extent) if sums else loop.extent) if loop else 1,
+            extent=rows.rows(loop.extent) if loop else 1,
             grain=self._grain(step, loop) if loop and not flat else 1,
             axis=axis if loop and not sums else None,
             rows=1 if axis is None else output.shape[axis],
@@ -103,6 +103,7 @@ class LineBufferAnalysis:
                 if not operand.written and not operand.constant
             ),
             sums=sums,
+            flattened=rows,
             cannot=_cannot(machine, step, operands),
             departs=step.name in self.departing,
         )
@@ -121,7 +122,7 @@ class LineBufferAnalysis:
         images = [one for one in operands if self.axes.get(self.views.get(one.value, "")) is not None]
         loops = [loop for loop in access.loops if form and loop.name in form.loops and len(access.outputs) == 1]
         ways = (self._through(access, image, loop) for image in images for loop in loops)
-        return next((way for way in ways if way and way.length % self._grain(step, way.loop) == 0), None)
+        return next((way for way in ways if way and way.rows.length % self._grain(step, way.loop) == 0), None)
 
     def _through(self, access: Access, image: StepOperand, loop: Loop) -> Flattened | None:
         value, bound = self.views[image.value], self.machine.bound
@@ -129,11 +130,11 @@ class LineBufferAnalysis:
             access, image.name, loop, bound.graph.tensors[value].shape, bound.layouts[value], self.axes[value]
         )
 
-    def _sums(self, step: Step, loop: Loop | None, flat: Flattened | None) -> SplitReduction | None:
+    def _sums(self, step: Step, loop: Loop | None) -> SplitReduction | None:
         form = self.machine.bound.layers[step.name].sums
         if form is None or loop is None or loop.kind != "reduce":
             return None
-        return flat.sums(form.dtype) if flat else SplitReduction(loops=(loop.name,), dtype=form.dtype)
+        return SplitReduction(loops=(loop.name,), dtype=form.dtype)
 
     def _grain(self, step: Step, loop: Loop) -> int:
         return self.machine.bound.bindings[step.name].kernel.multiples.get(loop.name, 1)

@@ -4,10 +4,10 @@ Does not know how a step comes to be so (`analysis`), nor what its calls take (`
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 
-from tilewright.ir.plans.region import SplitReduction
+from tilewright.ir.plans.region import FlattenedRows, SplitReduction
 from tilewright.ir.plans.stages import Step
 from tilewright.ir.rounding import align_up, ceil_div
 from tilewright.tile.machine import StepOperand
@@ -66,6 +66,7 @@ class BufferedStep:
     reads: tuple[RowRead, ...]
     sums: SplitReduction | None
     cannot: str  # why it is in no region; "" where it can be
+    flattened: FlattenedRows = field(default_factory=FlattenedRows)  # which trips of its loop are a row
     columns: Columns | None = None  # all at once
     departs: bool = False  # the application takes its rows: they are made as soon as they can be
 

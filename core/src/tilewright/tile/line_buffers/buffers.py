@@ -40,10 +40,11 @@ def line_buffers_of(steps: LineBufferAnalysis, region: Region, rows: LineBuffers
         return Buffer(name=name, kind=kind, size_bytes=size_bytes, align=align, first=at, last=at, memories=(home,))
 
     for one in members[:-1]:
-        held = region.internal_values[one.output.value]
-        if not held.live_out:
-            name = tile_buffer_name(one.step.name, one.output.name, held.memory, 0)
-            yield buffer(name, "tile", held.rows * one.row_bytes, max(align, one.output.item_bytes))
+        kept = rows.buffers.get(one.output.value)
+        if kept is not None:
+            memory = region.internal_values[one.output.value].memory
+            name = tile_buffer_name(one.step.name, one.output.name, memory, 0)
+            yield buffer(name, "tile", kept.rows * one.row_bytes, max(align, one.output.item_bytes))
     for one in members:
         if one.sums is not None:
             name = tile_buffer_name(one.step.name, SUMS, home, 0)

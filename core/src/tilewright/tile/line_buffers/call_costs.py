@@ -54,7 +54,7 @@ class BufferedCallCosts:
         site, access = machine.site(one.step), machine.access(one.step)
         extents = {loop.name: loop.extent for loop in access.loops}
         calls = call_signature(binding.kernel, site, access, extents)
-        return calls, self._operations(one), binding.engine, one.loop, one.sums, one.output.shape
+        return calls, self._operations(one), binding.engine, one.loop, one.sums, one.flattened, one.output.shape
 
     def _operations(self, one: BufferedStep) -> float:
         machine, binding = self.machine, self.machine.bound.bindings[one.step.name]
@@ -74,9 +74,8 @@ class BufferedCallCosts:
         return max(self.cost(one, trips, width)[1] for width in set(one.widths))
 
     def _call(self, one: BufferedStep, trips: int, columns: Mapping[str, int]) -> tuple[float, int]:
-        runs, length = (one.sums.runs, one.sums.length) if one.sums else (1, 1)
-        cycles, scratch = self._kernel_call(one, {one.loop: trips * length, **columns})
-        return runs * cycles, scratch
+        cycles, scratch = self._kernel_call(one, {one.loop: trips * one.flattened.length, **columns})
+        return one.flattened.runs * cycles, scratch
 
     def _kernel_call(self, one: BufferedStep, trips: Mapping[str, int]) -> tuple[float, int]:
         machine, binding = self.machine, self.machine.bound.bindings[one.step.name]

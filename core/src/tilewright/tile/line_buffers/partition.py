@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from typing import NamedTuple
 
-from tilewright.ir.plans.region import InternalValue, LineBuffers, Region
+from tilewright.ir.plans.region import FlattenedRows, InternalValue, LineBuffer, LineBuffers, Region
 from tilewright.tile.line_buffers.alias_chains import Distance, Link, distances, widest
 from tilewright.tile.line_buffers.aliases import distance_backward, overlay_of
 from tilewright.tile.line_buffers.analysis import LineBufferAnalysis
@@ -241,31 +241,40 @@ def region_of(lives: Lifetimes, segment: Segment, distance: Distance | None = No
         loops=tuple(member.step.loop for member in members),
         extents=tuple(member.extent for member in members),
         call_schedule=run_length_encode(calls.calls),
+        buffers=dict(_line_buffers(lives, calls, distance)),
+        flattened={
+            member.step.step.name: member.step.flattened
+            for member in members
+            if member.step.flattened != FlattenedRows()
+        },
         backward=distance is not None and distance.backward,
         stripes=stripes_of([member.step for member in members]),
     )
     return Region(
         steps=tuple(member.step.step.name for member in members),
         schedule=order,
-        internal_values=dict(_held(lives, calls, distance)),
+        internal_values=dict(_internal_values(lives, calls, order)),
         sums={member.step.step.name: member.step.sums for member in members if member.step.sums},
     )
 
 
-def _held(lives: Lifetimes, calls: Simulation, distance: Distance | None) -> Iterator[tuple[str, InternalValue]]:
-    home, sink = lives.machine.platform.backing_memory().name, calls.members[-1].step
+def _line_buffers(lives: Lifetimes, calls: Simulation, distance: Distance | None) -> Iterator[tuple[str, LineBuffer]]:
+    sink = calls.members[-1].step
     for member in calls.members[:-1]:
-        if lives.is_live_out(member.step.index, sink.index):
-            yield member.step.output.value, InternalValue(memory=home, form="whole", live_out=True)
-        else:
-            yield member.step.output.value, InternalValue(memory=home, form="rolling", rows=member.kept)
+        if not lives.is_live_out(member.step.index, sink.index):
+            yield member.step.output.value, LineBuffer(rows=member.kept)
     overlay = overlay_of(lives, calls)
     if overlay is not None:
         lag = overlay.distance_bytes if distance is None else _lag(lives, sink.output.value, overlay.aliases, distance)
-        yield (
-            sink.output.value,
-            InternalValue(memory=home, form="whole", live_out=True, aliases=overlay.aliases, distance_bytes=lag),
-        )
+        yield sink.output.value, LineBuffer(aliases=overlay.aliases, distance_bytes=lag)
+
+
+def _internal_values(lives: Lifetimes, calls: Simulation, order: LineBuffers) -> Iterator[tuple[str, InternalValue]]:
+    memory = lives.machine.platform.backing_memory().name
+    *inner, output = (member.step.output.value for member in calls.members)
+    for value in (*inner, *((output,) if output in order.buffers else ())):
+        rolling = value in order.buffers and value != output
+        yield value, InternalValue(memory=memory, form="rolling" if rolling else "whole", live_out=not rolling)
 
 
 def _lag(lives: Lifetimes, output: str, over: str, distance: Distance) -> int:

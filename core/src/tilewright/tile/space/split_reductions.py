@@ -15,8 +15,7 @@ import numpy as np
 from tilewright.ir.access.index import bare_loop, mentions
 from tilewright.ir.access.index_map import Access, Loop, MapAccess
 from tilewright.ir.machines.kernel import PartialSums
-from tilewright.ir.plans.region import SplitReduction
-from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.plans.region import FlattenedRows, SplitReduction
 from tilewright.ir.tensors.layout import Layout
 from tilewright.tile.space.tiling_space import TilingSpace, WindowTable
 
@@ -68,16 +67,11 @@ def accumulator_bytes(space: TilingSpace, points: Integers, table: WindowTable) 
 
 
 class Flattened(NamedTuple):
-    """An operand that shows an image, and the loop through it: a row is `length` trips in each of `runs` parts."""
+    """An operand that shows an image, the loop through it, and which of its iterations are a row."""
 
     operand: str
     loop: Loop
-    runs: int
-    length: int
-
-    def sums(self, dtype: DType) -> SplitReduction:
-        """The reduction by rows of the image."""
-        return SplitReduction(loops=(self.loop.name,), dtype=dtype, runs=self.runs, length=self.length)
+    rows: FlattenedRows
 
 
 def flattened(
@@ -94,4 +88,4 @@ def flattened(
         return None
     at = layout.index(axis)
     runs, length = (prod(image[one] for one in axes) for axes in (layout[:at], layout[at + 1 :]))
-    return Flattened(operand=operand, loop=loop, runs=runs, length=length)
+    return Flattened(operand=operand, loop=loop, rows=FlattenedRows(runs=runs, length=length))

@@ -12,7 +12,7 @@ from tilewright.bind.candidates import operations
 from tilewright.ir.access.index_map import Access, Loop, MapAccess, touched
 from tilewright.ir.machines.kernel import Kernel, Matched, PartialSums, TileShape
 from tilewright.ir.machines.platform import CopyPath
-from tilewright.ir.plans.region import Hop, Order, Region, key_of
+from tilewright.ir.plans.region import Hop, Region, Tiles, Whole, key_of
 from tilewright.ir.plans.stages import Step
 from tilewright.tile.machine import NOTHING, ScheduledMachine, StepOperand
 from tilewright.tile.memory_path import strided_copy
@@ -81,9 +81,11 @@ def tiled_alone(
         same = machine.bound.graph.tensors[machine.nodes[step.name].outputs[0]].dtype is form.dtype
         inside = same and key_of(step.name, access.outputs[0]) in hops[-1].copies
     sums = sums_of(access, form, (hop.nest for hop in hops), in_output=inside)
-    order: Order = "tiles" if hops else "once"
     return Region(
-        steps=(step.name,), hops=hops, schedule=order, sums={step.name: sums} if sums else {}, resident=resident
+        steps=(step.name,),
+        schedule=Tiles(hops=hops) if hops else Whole(),
+        sums={step.name: sums} if sums else {},
+        resident=resident,
     )
 
 
