@@ -17,8 +17,7 @@ from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
 from tilewright.ir.plans.decisions import Decisions
-from tilewright.testing.cluster import CLUSTER
-from tilewright.testing.registry import registry_for
+from tilewright.testing.cluster import CLUSTER, registry_for
 
 SCRATCHPAD_BYTES = 2048
 

@@ -12,8 +12,7 @@ from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
 from tilewright.ir.plans.stages import Allocated, Bound
-from tilewright.testing.cluster import CLUSTER
-from tilewright.testing.registry import registry_for
+from tilewright.testing.cluster import CLUSTER, registry_for
 
 
 def deployment(options: Options | None = None) -> Deployment:

@@ -13,7 +13,7 @@ from tilewright.allocate.solving import solved
 from tilewright.check.allocations.allocation import peaks
 from tilewright.ir.plans.allocation import Budget, Problem, Solution
 from tilewright.plugins import load_for, load_named
-from tilewright.testing.joined_problems import joined_problem
+from tilewright.testing.allocation_problems import joined_problem
 
 BUDGET = Budget(work=3_000)
 FOUND = ("optimal", "feasible")

@@ -26,9 +26,8 @@ from tilewright.lower import lower
 from tilewright.plan.proposals.planner import Planner
 from tilewright.runners.twin import TwinRunner
 from tilewright.testing.cluster import SCRATCHPAD_BYTES, cluster, copy_path
-from tilewright.testing.layer_sample import Sample
 from tilewright.testing.one_step import portable_kernels, vocabulary
-from tilewright.testing.operator_sites import site_of
+from tilewright.testing.operator_sites import Sample, site_of
 from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.search.tiling_search import smallest_bytes
 from tilewright.tile.space.step_spaces import step_space

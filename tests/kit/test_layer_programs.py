@@ -13,7 +13,7 @@ from layer_programs import Case, layer_space, least_room, network, run_on_twin, 
 from tilewright.errors import TilewrightError
 from tilewright.ir.programs.runner import RunResult
 from tilewright.testing.cluster import CLUSTER, RUNTIME_BYTES
-from tilewright.testing.layer_sample import Sample
+from tilewright.testing.operator_sites import Sample
 
 LAYER = Sample(op="Neg", inputs=(np.arange(600, dtype=np.float32).reshape(20, 30),))
 PRODUCT = Sample(op="MatMul", inputs=(np.ones((9, 40), np.float32), np.ones((40, 6), np.float32)), constants=(1,))

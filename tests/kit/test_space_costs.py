@@ -10,7 +10,7 @@ from layer_programs import layer_space
 from space_costs import space_chain, space_cost, space_region
 from tilewright.ir.plans.region import Copy, Cut, Hop
 from tilewright.testing.cluster import CLUSTER
-from tilewright.testing.layer_sample import Sample
+from tilewright.testing.operator_sites import Sample
 
 LAYER = Sample(op="MatMul", inputs=(np.ones((16, 40), np.float32), np.ones((40, 12), np.float32)))
 SPACE = layer_space(LAYER, CLUSTER, split=True)

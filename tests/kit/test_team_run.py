@@ -12,8 +12,7 @@ from onnx import TensorProto, helper
 
 from team_run import build_team, run_team
 from tilewright.deployment import Deployment
-from tilewright.testing.cluster import CLUSTER
-from tilewright.testing.registry import registry_for
+from tilewright.testing.cluster import CLUSTER, registry_for
 
 X = np.linspace(-3, 3, 12 * 33).astype(np.float32).reshape(12, 33)
 

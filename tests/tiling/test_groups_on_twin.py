@@ -21,8 +21,7 @@ from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.programs.runner import Job
 from tilewright.lower import lower
 from tilewright.runners.twin import RACE, TwinRunner
-from tilewright.testing.cluster import CLUSTER, copy_path
-from tilewright.testing.registry import registry_for
+from tilewright.testing.cluster import CLUSTER, copy_path, registry_for
 from tilewright.tile.groups.group_search import best_groups
 from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.space.fusion import RegionAnalysis, region_analysis

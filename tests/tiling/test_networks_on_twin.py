@@ -29,8 +29,7 @@ from tilewright.lower import lower
 from tilewright.report.report_json import build_report
 from tilewright.report.trace import build_trace
 from tilewright.runners.twin import RACE, TwinRunner
-from tilewright.testing.cluster import CLUSTER
-from tilewright.testing.registry import registry_for
+from tilewright.testing.cluster import CLUSTER, registry_for
 from tilewright.transform import transform
 
 Buffering = Literal["single", "double"]

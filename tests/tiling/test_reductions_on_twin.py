@@ -19,8 +19,7 @@ from tilewright.ir.access.index_map import Access
 from tilewright.ir.programs.runner import Job
 from tilewright.lower import lower
 from tilewright.runners.twin import RACE, TwinRunner
-from tilewright.testing.cluster import CLUSTER
-from tilewright.testing.registry import registry_for
+from tilewright.testing.cluster import CLUSTER, registry_for
 from tilewright.transform import transform
 
 

@@ -8,15 +8,14 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from tilewright.ir.hook import hookimpl
+from tilewright.ir.plugin_contract import hookimpl
 
 if TYPE_CHECKING:
-    from tilewright.ir.graphs.graph_pass import GraphPass
-    from tilewright.ir.graphs.operator import Operator
+    from tilewright.ir.graphs.operator import GraphPass, Operator
     from tilewright.ir.machines.kernel import Kernel
     from tilewright.ir.plans.allocation import Allocator
     from tilewright.ir.plans.tiler import Tiler
-    from tilewright.ir.programs.code_pass import CodePass
+    from tilewright.ir.programs.program import CodePass
     from tilewright.ir.programs.runner import Runner
     from tilewright.plugins.offers import Exporter
 

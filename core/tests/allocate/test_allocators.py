@@ -24,8 +24,7 @@ from tilewright.allocate.solving import solved
 from tilewright.check.allocations.allocation import peaks, violations
 from tilewright.errors import TilewrightError
 from tilewright.ir.plans.allocation import Allocator, Block, Budget, Place, Pool, Problem, Solution, Within
-from tilewright.testing.allocation_problems import block, ram
-from tilewright.testing.joined_problems import joined_problem
+from tilewright.testing.allocation_problems import block, joined_problem, ram
 
 ALLOCATORS: tuple[Allocator, ...] = (Auto(), BestFit(), GreedyBySize(), HillClimb())
 SMALL = Budget(work=1_500)

@@ -11,9 +11,8 @@ import pytest
 from tilewright.allocate import allocate
 from tilewright.allocate.allocate import attempt
 from tilewright.allocate.best_fit import BestFit
-from tilewright.allocate.limits import exceeded_bytes, memory_bytes, soft_limit_warnings
+from tilewright.allocate.limits import exceeded_bytes, memory_bytes, raised_limits, soft_limit_warnings
 from tilewright.allocate.request import request
-from tilewright.allocate.soft import raised_limits
 from tilewright.bind import bind
 from tilewright.check.stages import verify_allocated
 from tilewright.errors import TilewrightError

@@ -21,8 +21,7 @@ from c_compiler import missing
 from onnx import TensorProto, helper, numpy_helper
 
 from tilewright.cli.main import _run as run_words
-from tilewright.testing.cluster import CLUSTER
-from tilewright.testing.registry import registry_for
+from tilewright.testing.cluster import CLUSTER, registry_for
 
 MAIN = "from tilewright.cli import main; main()"
 ESCAPES = re.compile(r"\x1b\[[0-9;]*m")

@@ -17,8 +17,7 @@ from tilewright.config.memory_pools import parse_bytes
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
 from tilewright.ir.programs.runner import RunResult, Timeline
-from tilewright.testing.cluster import CLUSTER
-from tilewright.testing.registry import registry_for
+from tilewright.testing.cluster import CLUSTER, registry_for
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,7 @@ from tilewright.emit import EmitOptions, Vector
 from tilewright.emit.emit import INCBIN_FROM_BYTES, _sections, _usual, text
 from tilewright.errors import TilewrightError
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.testing.cluster import CLUSTER
-from tilewright.testing.registry import registry_for
+from tilewright.testing.cluster import CLUSTER, registry_for
 
 ALWAYS = {"toy.h", "toy.c", "tw_runtime.h", "CMakeLists.txt", "README.md"}
 

@@ -16,8 +16,7 @@ from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
 from tilewright.front_door.compilation import Compiled, compiled
 from tilewright.snapshot.written_files import MANIFEST
-from tilewright.testing.cluster import CLUSTER
-from tilewright.testing.registry import registry_for
+from tilewright.testing.cluster import CLUSTER, registry_for
 
 
 def model() -> bytes:

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
+import pluggy
 import pytest
 
 from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plugin_contract import (
+    PROJECT,
     demand_bytes,
     demand_cost,
     demand_mapping,
     demand_pairs,
     demand_type,
+    hookimpl,
     wrong_answer,
 )
+from tilewright.plugins import hookspecs
 
 
 def settle(platform: Platform) -> Any:
@@ -74,3 +81,30 @@ def test_pairs_name_an_input_and_an_output(wrong: Any) -> None:
     assert demand_pairs((("X", "Y"),), ("X", "B"), ("Y",), "kernel 'k'", settle) == (("X", "Y"),)
     with pytest.raises(TilewrightError, match=r"in_place must return a tuple of pairs \(input, output\) of X, B and Y"):
         demand_pairs(wrong, ("X", "B"), ("Y",), "kernel 'k'", settle)
+
+
+def test_a_function_with_the_mark_answers_its_hook() -> None:
+    plugin = ModuleType("plugin")
+
+    @hookimpl
+    def tilewright_tilers() -> tuple[str, ...]:
+        return ("one",)
+
+    def tilewright_allocators() -> tuple[str, ...]:
+        return ("not marked",)
+
+    vars(plugin).update(tilewright_tilers=tilewright_tilers, tilewright_allocators=tilewright_allocators)
+    manager = pluggy.PluginManager(PROJECT)
+    manager.add_hookspecs(hookspecs)
+    manager.register(plugin)
+    assert manager.hook.tilewright_tilers() == [("one",)]
+    assert manager.hook.tilewright_allocators() == []
+    assert tilewright_tilers() == ("one",)  # it is the same function
+
+
+def test_the_mark_brings_no_host() -> None:
+    code = (
+        "import sys, tilewright.ir.plugin_contract\n"
+        "print([name for name in sys.modules if name.startswith('tilewright.plugins')])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

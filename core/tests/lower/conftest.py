@@ -54,7 +54,7 @@ from tilewright.ir.programs.statements import (
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.layout import row_major
 from tilewright.lower import lower
-from tilewright.lower.operands.offsets import offset_names
+from tilewright.lower.names import offset_names
 from tilewright.plan.proposals.planner import Planner
 from tilewright.testing.cluster import cluster
 from tilewright.testing.one_step import portable_kernels, vocabulary

@@ -14,7 +14,7 @@ from layer_programs import Case, run_on_twin, two_hops
 from tilewright.ir.machines.platform import Platform
 from tilewright.runners.twin import TwinRunner
 from tilewright.testing.cluster import cluster
-from tilewright.testing.layer_sample import Sample
+from tilewright.testing.operator_sites import Sample
 
 NONE_EACH, NO_ROWS = np.zeros((3, 4, 0), np.float32), np.zeros((0, 6), np.float32)
 LAYERS = {

@@ -10,8 +10,7 @@ from tilewright.config.options import Options
 from tilewright.errors import Exit, TilewrightError
 from tilewright.errors.catalogue import catalogue
 from tilewright.multi_model.manifest import deployments, read_group
-from tilewright.testing.cluster import CLUSTER
-from tilewright.testing.registry import registry_for
+from tilewright.testing.cluster import CLUSTER, registry_for
 
 
 def test_the_file_is_read(tmp_path: Path) -> None:

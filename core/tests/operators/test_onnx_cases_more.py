@@ -20,8 +20,7 @@ from tilewright.comparison.reference import run
 from tilewright.errors import TilewrightError
 from tilewright.frontend.load import load
 from tilewright.ir.graphs.operator import Operator
-from tilewright.ir.tensors.dtypes import DType
-from tilewright.ir.tensors.element_types import ELEMENT_TYPES
+from tilewright.ir.tensors.dtypes import ELEMENT_TYPES, DType
 from tilewright.operators.families import FAMILIES
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning:onnx")  # of how onnx makes its data

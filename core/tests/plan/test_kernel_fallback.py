@@ -13,8 +13,7 @@ from networks import network_file
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
-from tilewright.testing.cluster import CLUSTER, RUNTIME_BYTES
-from tilewright.testing.registry import registry_for
+from tilewright.testing.cluster import CLUSTER, RUNTIME_BYTES, registry_for
 
 GRAIN = 8  # of the made-up cluster's scratchpad
 

@@ -19,8 +19,7 @@ from tilewright.ir.plans.stages import Allocated
 from tilewright.multi_model.manifest import deployments, read_group
 from tilewright.plan.open_settings import contest, least_cycles
 from tilewright.plan.proposals.planner import merit
-from tilewright.testing.cluster import CLUSTER
-from tilewright.testing.registry import registry_for
+from tilewright.testing.cluster import CLUSTER, registry_for
 
 STACK_BYTES = 3072
 

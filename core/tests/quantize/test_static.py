@@ -15,8 +15,7 @@ from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
 from tilewright.quantize.samples import NetworkInput, read_samples
 from tilewright.quantize.static import Reader, Recipe, inputs_of, numpy_name, prepare, quantise, session
-from tilewright.testing.cluster import CLUSTER
-from tilewright.testing.registry import registry_for
+from tilewright.testing.cluster import CLUSTER, registry_for
 
 
 def made(network: Path, samples: Path, recipe: Recipe) -> Path:

@@ -19,8 +19,7 @@ from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.ir.machines.platform import Memory
 from tilewright.report.report_json import build_report, level
-from tilewright.testing.cluster import CLUSTER
-from tilewright.testing.registry import registry_for
+from tilewright.testing.cluster import CLUSTER, registry_for
 
 
 @cache

@@ -12,8 +12,7 @@ from tilewright.builtin import tilewright_operators
 from tilewright.comparison.reference import run
 from tilewright.errors import Diagnostic
 from tilewright.ir.graphs.graph import Graph
-from tilewright.ir.graphs.graph_pass import GraphPass
-from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.graphs.operator import GraphPass, Operator
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.rewrite import rewrite
 from tilewright.testing.sketch import Sketch

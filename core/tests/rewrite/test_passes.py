@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 
 import tilewright.rewrite
-from tilewright.ir.graphs.graph_pass import GraphPass
+from tilewright.ir.graphs.operator import GraphPass
 from tilewright.rewrite.passes import PASSES
 
 

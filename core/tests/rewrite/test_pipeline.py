@@ -9,8 +9,7 @@ import pytest
 
 from tilewright.errors import TilewrightError
 from tilewright.ir.graphs.graph import Graph, Node
-from tilewright.ir.graphs.graph_pass import GraphPass, PassContext, PassResult
-from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.graphs.operator import GraphPass, Operator, PassContext, PassResult
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.rewrite import rewrite
 from tilewright.rewrite.passes import PASSES

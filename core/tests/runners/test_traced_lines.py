@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -91,3 +92,25 @@ def test_a_main_hears_of_every_value_and_of_none_where_there_are_none() -> None:
     assert "{3u, 0, 0, 0},\n    {7u, 4, 0, 0},\n};\nenum { TRACED = 2 };" in text
     assert text.count("keep_rows(") == 2  # a head, and the blocks
     assert see_rows(()) == ""
+
+
+@pytest.mark.parametrize(("io", "called"), [("push", "net_push_"), ("pull", "net_pull_"), ("pool", "")])
+def test_rows_pass_in_turns(io: str, called: str) -> None:
+    from tilewright.ir.graphs.graph import Tensor
+    from tilewright.ir.plans.decisions import Decisions
+    from tilewright.ir.programs.program import Port
+    from tilewright.ir.tensors.dtypes import DType
+    from tilewright.runners.traced_lines import run_by_rows
+
+    class Plan:
+        decisions = Decisions(io={"x": io, "y": io})  # type: ignore[dict-item]  # of the parameters above
+
+    class Asked:
+        plan, prefix = Plan, "net"
+
+    job: Any = Asked
+    x, y = (
+        Port(value=name, member=name, tensor=Tensor(name=name, dtype=DType.F32, shape=(4,)), align=4) for name in "xy"
+    )
+    text = run_by_rows(job, (x,), (y,))
+    assert called in text and bool(text) == bool(called)

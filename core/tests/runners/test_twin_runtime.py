@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tilewright.runners.object_files import object_files
+from tilewright.runners.toolchain import object_files
 from tilewright.runners.twin import ADDRESS, ENVIRONMENT, RUNTIME, THREAD
 
 PROGRAM = Path(__file__).with_name("twin_product.c").read_text(encoding="ascii")

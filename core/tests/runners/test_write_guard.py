@@ -16,8 +16,7 @@ from tilewright.ir.programs.runner import Runner
 from tilewright.runners.host import HostRunner
 from tilewright.runners.twin import TwinRunner
 from tilewright.runners.write_guard import Writable, _merged
-from tilewright.testing.cluster import CLUSTER
-from tilewright.testing.registry import registry_for
+from tilewright.testing.cluster import CLUSTER, registry_for
 from tilewright.validation.validation import validate, vectors_of
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tilewright.testing.cluster import CLUSTER, MAX_COPY_BYTES, RUNTIME_BYTES, cluster, copy_cycles, copy_path
+from tilewright.config.options import Options
+from tilewright.errors import TilewrightError
+from tilewright.testing.cluster import (
+    CLUSTER,
+    MAX_COPY_BYTES,
+    RUNTIME_BYTES,
+    cluster,
+    copy_cycles,
+    copy_path,
+    registry_for,
+)
+from tilewright.testing.one_step import vocabulary
 
 
 def test_values_live_in_one_memory_and_are_computed_in_another() -> None:
@@ -34,3 +45,17 @@ def test_another_scratchpad_changes_nothing_else(size: int) -> None:
     assert [memory for memory in other.memories if memory.name != CLUSTER.inner] == [
         memory for memory in CLUSTER.memories if memory.name != CLUSTER.inner
     ]
+
+
+def test_it_has_the_platform_and_the_vocabulary() -> None:
+    small = cluster(scratchpad_bytes=4096)
+    registry = registry_for(small, tiler="min")
+    assert registry.platforms == {CLUSTER.name: small}
+    assert registry.operators.keys() >= vocabulary().keys()
+    assert registry.exporters.keys() >= set(Options().emit)  # or the files of a compilation could not be had
+    assert "portable.sigmoid" in registry.kernels and "min" in registry.tilers and "auto" in registry.allocators
+
+
+def test_what_is_named_and_not_installed_is_an_error() -> None:
+    with pytest.raises(TilewrightError, match="TW8001"):
+        registry_for(CLUSTER, tiler="nobody")

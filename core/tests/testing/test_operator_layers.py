@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 
 from tilewright.testing.one_step import portable_kernels, vocabulary
-from tilewright.testing.operator_layers import every_layer
+from tilewright.testing.operator_layers import every_layer, recurrent_layers
 from tilewright.testing.operator_sites import refusal, site_of
 
 LAYERS = every_layer()
@@ -40,3 +40,9 @@ def test_layers_are_large() -> None:
         site = site_of(vocabulary()[layer.op], layer.inputs, layer.attributes, layer.constants)
         tensors = [tensor for tensor in (*site.inputs, *site.outputs) if tensor]
         assert max(tensor.size_bytes for tensor in tensors) >= 256, layer.name
+
+
+def test_every_kind_plain_and_with_everything() -> None:
+    layers = list(recurrent_layers(np.random.default_rng(0)))
+    assert len({layer.name for layer in layers}) == len(layers) == 7
+    assert {len(layer.inputs) for layer in layers} == {2, 7}

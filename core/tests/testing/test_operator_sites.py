@@ -7,11 +7,24 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tilewright.ir.access.index_map import Box, Loop, MapAccess, Span, Window
 from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.operator_sites import points, position, refusal, result_errors, site_of, window_errors
+from tilewright.testing.operator_sites import (
+    Sample,
+    byte_array,
+    make_requant,
+    points,
+    position,
+    refusal,
+    result_errors,
+    site_of,
+    window_errors,
+)
 
 CONV = vocabulary()["Conv"]
 WINDOWS = {"kernel_shape": (3, 3), "strides": (2, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "group": 1}
@@ -88,3 +101,37 @@ def test_a_kernel_refuses_with_a_sentence_and_accepts_with_anything_else() -> No
         for name, answer in answers.items()
     }
     assert found == {"no": "it is too large", "yes": None, "analysis": None}
+
+
+def test_names_are_identifiers() -> None:
+    assert Sample(op="Conv", inputs=()).name == "Conv"
+    assert Sample(op="Conv", kind="computed weights", inputs=()).name == "Conv_computed_weights"
+
+
+BYTES = st.sampled_from([DType.I8, DType.U8])
+KINDS = st.sampled_from(["random", "ties", "coarse"])
+
+
+@pytest.mark.parametrize("dtype", [DType.I8, DType.U8])
+def test_bytes(dtype: DType) -> None:
+    rng = np.random.default_rng(0)
+    every, ends = byte_array(rng, dtype, (40, 50), False), byte_array(rng, dtype, (40, 50), True)
+    assert every.dtype == ends.dtype == dtype.numpy and every.shape == (40, 50)
+    assert (every.min(), every.max()) == dtype.limits
+    assert set(ends.ravel().tolist()) == set(dtype.limits)
+
+
+@given(
+    st.integers(0, 2**32), st.integers(1, 9), BYTES, st.floats(0, 1e6), st.sampled_from(["random", "ties", "coarse"])
+)
+def test_requantisations(seed: int, channels: int, dtype: DType, reach: float, kind: str) -> None:
+    """Limits are the type's, or begin at the zero point; scales are float32, and powers of two for ties."""
+    found = make_requant(np.random.default_rng(seed), channels, dtype, reach, kind)
+    low, high = dtype.limits
+    assert found.high == high and found.low in (low, found.zero_point) and low <= found.zero_point <= high
+    assert len(found.scale) == channels
+    results = [scale * max(reach, 1.0) for scale in found.scale]
+    factor = 64 if kind == "coarse" else 1
+    assert all(factor * 200 / 6 <= result <= factor * 200 * 6 for result in results)
+    assert all(scale == float(np.float32(scale)) for scale in found.scale)
+    assert kind != "ties" or all(np.frexp(scale)[0] == 0.5 for scale in found.scale)

@@ -7,10 +7,9 @@ import pytest
 
 from tilewright.builtin import tilewright_graph_passes
 from tilewright.rewrite import rewrite
-from tilewright.testing.cluster import CLUSTER
+from tilewright.testing.cluster import CLUSTER, registry_for
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.random_networks import KINDS, random_network
-from tilewright.testing.registry import registry_for
 from tilewright.testing.side_by_side import SideBySide
 
 BORDER = {"QuantizeLinear", "DequantizeLinear"}

@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from tilewright.ir.programs.runner import Job, RunResult
-from tilewright.testing.cluster import CLUSTER
+from tilewright.testing.cluster import CLUSTER, registry_for
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.operator_sites import site_of
-from tilewright.testing.registry import registry_for
 from tilewright.testing.side_by_side import side_by_side
 
 X, W = np.arange(6, dtype=np.float32).reshape(2, 3), np.ones((3, 2), np.float32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tilewright.ir.programs.code_pass import CodePassContext
+from tilewright.ir.programs.program import CodePassContext
 from tilewright.ir.programs.statements import Comment, Hook, StepCall
 from tilewright.transform.hooks import HOOKS
 

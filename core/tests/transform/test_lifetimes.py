@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from tilewright.ir.plans.stages import Placement
-from tilewright.ir.programs.code_pass import CodePassContext
-from tilewright.ir.programs.program import Program
+from tilewright.ir.programs.program import CodePassContext, Program
 from tilewright.ir.programs.statements import Dead, If, Live, Mark, Statement, StepCall, statements_in
 from tilewright.transform.lifetimes import LIFETIMES
 

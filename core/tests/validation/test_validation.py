@@ -19,8 +19,7 @@ from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.graphs.evaluation import results
 from tilewright.ir.programs.runner import Job, RunResult
 from tilewright.report.plain_text import json_text
-from tilewright.testing.cluster import CLUSTER
-from tilewright.testing.registry import registry_for
+from tilewright.testing.cluster import CLUSTER, registry_for
 from tilewright.validation.validation import Validation, validate, vectors_of
 
 

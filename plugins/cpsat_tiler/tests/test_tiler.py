@@ -31,7 +31,7 @@ from tilewright.ir.programs.runner import Job
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.runners.twin import TwinRunner
 from tilewright.schedule import schedule
-from tilewright.testing.registry import registry_for
+from tilewright.testing.cluster import registry_for
 from tilewright.tile.strategies import TILERS
 from tilewright.tile.tile import tile
 from tilewright_cpsat.tiler import CpsatTiler

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from tilewright.allocate.packing.knapsack import packed_by_preference
-from tilewright.allocate.problems.away import bytes_away, least_bytes_away
+from tilewright.allocate.packing.lower_bound import bytes_away, least_bytes_away
+from tilewright.allocate.packing.permanent import packed_by_preference
 from tilewright.allocate.solving import solved
 from tilewright.api.allocator import Block, Budget, Pool, Problem, Solution, Within
 from tilewright.api.testing import joined_problem

@@ -15,8 +15,7 @@ from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError
 from tilewright.plugins import load_named
-from tilewright.testing.cluster import CLUSTER
-from tilewright.testing.registry import registry_for
+from tilewright.testing.cluster import CLUSTER, registry_for
 
 DIGITS = Path(__file__).resolve().parents[3] / "examples" / "digits"
 STAND_IN = Path(__file__).parent / "runners" / "fake_gvsoc.py"

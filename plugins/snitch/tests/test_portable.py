@@ -22,7 +22,7 @@ from tilewright.operators.recurrent import recurrent
 from tilewright.operators.reductions import softmax
 from tilewright.plugins import load_for
 from tilewright.testing.one_step import vocabulary
-from tilewright.testing.recurrent_layers import recurrent_layer
+from tilewright.testing.operator_layers import recurrent_layer
 from tilewright_snitch.portable import portable_cycles
 
 OPERATORS = vocabulary()

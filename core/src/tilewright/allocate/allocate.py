@@ -10,14 +10,11 @@ from typing import Literal
 
 from tilewright.allocate.aliases.aliased_buffers import as_proved
 from tilewright.allocate.auto import cost
-from tilewright.allocate.in_order import pack_in_order
+from tilewright.allocate.limits import raised_limits
 from tilewright.allocate.overflow import Overflow, does_not_fit, overflow_of
-from tilewright.allocate.packing.knapsack import packed_by_preference
-from tilewright.allocate.packing.lower_bound import lower_bounds
-from tilewright.allocate.problems.away import bytes_away, least_bytes_away
-from tilewright.allocate.regions import PlacedArray, arrangements, beside, taken_bytes
-from tilewright.allocate.request import Request, relaxed, request
-from tilewright.allocate.soft import raised_limits
+from tilewright.allocate.packing.lower_bound import bytes_away, least_bytes_away, lower_bounds
+from tilewright.allocate.packing.permanent import pack_in_order, packed_by_preference
+from tilewright.allocate.request import PlacedArray, Request, arrangements, beside, relaxed, request, taken_bytes
 from tilewright.allocate.solving import solved
 from tilewright.check.allocations.allocation import peaks, violations
 from tilewright.errors import TilewrightError, memory_error

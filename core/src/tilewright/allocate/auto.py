@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from tilewright.allocate.best_fit import BestFit
-from tilewright.allocate.packing.conflicts import MOST_MEETINGS, count_of_meetings
-from tilewright.allocate.problems.away import bytes_away
+from tilewright.allocate.packing.lower_bound import MOST_MEETINGS, bytes_away, count_of_meetings
 from tilewright.check.allocations.allocation import peaks, violations
 from tilewright.ir.plans.allocation import Allocator, Budget, Problem, Solution
 

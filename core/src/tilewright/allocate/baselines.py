@@ -8,7 +8,7 @@ import random
 from dataclasses import dataclass
 
 from tilewright.allocate.packing.packing import Packing, Yard, pack, prepare
-from tilewright.allocate.verdict import unaligned, verdict
+from tilewright.allocate.solving import unaligned, verdict
 from tilewright.ir.plans.allocation import Budget, Problem, Solution
 
 _ATTEMPTS = 500

@@ -7,10 +7,8 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, replace
 
-from tilewright.allocate.packing.conflicts import MOST_MEETINGS, count_of_meetings
-from tilewright.allocate.packing.exhaustive import MOST_BLOCKS, finish_pool
-from tilewright.allocate.packing.lower_bound import pool_bound
-from tilewright.allocate.packing.orders import cheap_orders, varied
+from tilewright.allocate.packing.lower_bound import MOST_MEETINGS, count_of_meetings, pool_bound
+from tilewright.allocate.packing.orders import MOST_BLOCKS, cheap_orders, finish_pool, varied
 from tilewright.allocate.packing.packing import (
     Gap,
     Packing,
@@ -22,8 +20,8 @@ from tilewright.allocate.packing.packing import (
     prepare,
 )
 from tilewright.allocate.packing.stacking import stack
-from tilewright.allocate.problems.parts import independent_parts
-from tilewright.allocate.verdict import unaligned, verdict
+from tilewright.allocate.problems.normalise import independent_parts
+from tilewright.allocate.solving import unaligned, verdict
 from tilewright.ir.plans.allocation import Budget, Place, Problem, Solution
 
 _EXHAUSTIVE_SHARE = 4  # a quarter of the budget may go into the exhaustive search

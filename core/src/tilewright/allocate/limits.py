@@ -1,12 +1,19 @@
-"""Knows what a plan takes of each memory, all its arrays together, and which limits are exceeded or exceed the machine.
-Does not know how it was found.
+"""Knows what a plan takes of each memory, all its arrays together, which limits it exceeds, and how far soft limits are
+raised: as little as it takes, and only where nothing else helps. Does not know how anything is placed.
 """
 
 from __future__ import annotations
 
-from tilewright.allocate.regions import arrays_bytes
+from collections.abc import Mapping
+from dataclasses import replace
+
+from tilewright.allocate.packing.permanent import pack_in_order
+from tilewright.allocate.request import Request, arrangements, arrays_bytes, beside, taken_bytes
+from tilewright.allocate.solving import solved
+from tilewright.check.allocations.allocation import peaks, violations
 from tilewright.errors import Diagnostic, typed
 from tilewright.ir.machines.platform import Platform
+from tilewright.ir.plans.allocation import Allocator, Budget, Problem, Solution
 from tilewright.ir.plans.stages import Allocated
 
 
@@ -57,3 +64,67 @@ def soft_limit_warnings(allocated: Allocated) -> tuple[Diagnostic, ...]:
                 )
             )
     return tuple(found)
+
+
+ROUNDS = 12  # halvings of the excess
+ENOUGH = 16  # bytes between the largest excess that does not do and the smallest that does
+
+Limits = Mapping[str, int | None]
+
+
+def raised_limits(asked: Request, platform: Platform, allocator: Allocator, budget: Budget) -> Request | None:
+    """The same request with soft limits that are just high enough; None where no limit is soft, or none helps."""
+    soft = {memory.name: platform.plan_bytes(memory.name) or 0 for memory in platform.memories if memory.soft}
+    soft = {name: size for name, size in soft.items() if platform.plan_bytes(name) is not None}
+    if not soft:
+        return None
+    used = _used(_with_limits(asked, dict.fromkeys(soft)), platform, allocator, budget)
+    if used is None:
+        return None
+    low, high = soft, {name: max(size, used[name]) for name, size in soft.items()}
+    for _ in range(ROUNDS):
+        middle = {name: (low[name] + high[name]) // 2 for name in soft}
+        if sum(high.values()) - sum(low.values()) < ENOUGH:
+            break
+        used = _used(_with_limits(asked, middle), platform, allocator, budget)
+        if used is None:
+            low = middle
+        else:
+            high = {name: max(soft[name], used[name]) for name in soft}
+    return _with_limits(asked, high)
+
+
+def _used(asked: Request, platform: Platform, allocator: Allocator, budget: Budget) -> dict[str, int] | None:
+    """Bytes of every memory in the first plan that is found; None: there is none."""
+    constants = _constants(asked.constants, allocator, budget)
+    if constants is None:
+        return None
+    for laid in arrangements(asked.regions, platform):
+        taken = {pool.name: taken_bytes(laid, platform.memory(pool.name)) for pool in asked.problem.pools}
+        if any(
+            pool.capacity_bytes is not None and taken[pool.name] > pool.capacity_bytes for pool in asked.problem.pools
+        ):
+            continue
+        problem = beside(asked.problem, laid, platform)
+        solution = solved(problem, allocator, budget)
+        if solution.status in ("optimal", "feasible"):
+            used = peaks(problem, solution)
+            return {**constants, **{name: taken_bytes(laid, platform.memory(name), used[name]) for name in used}}
+    return None
+
+
+def _constants(problem: Problem, allocator: Allocator, budget: Budget) -> dict[str, int] | None:
+    simple = Solution(status="feasible", places=pack_in_order(problem))
+    if not violations(problem, simple):
+        return peaks(problem, simple)
+    answer = solved(problem, allocator, budget)
+    return peaks(problem, answer) if answer.status in ("optimal", "feasible") else None
+
+
+def _with_limits(asked: Request, limits: Limits) -> Request:
+    return replace(asked, problem=_limited(asked.problem, limits), constants=_limited(asked.constants, limits))
+
+
+def _limited(problem: Problem, limits: Limits) -> Problem:
+    pools = tuple(replace(pool, capacity_bytes=limits.get(pool.name, pool.capacity_bytes)) for pool in problem.pools)
+    return replace(problem, pools=pools)

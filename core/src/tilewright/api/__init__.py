@@ -18,7 +18,7 @@ from tilewright.errors import (
     unsupported_error,
     usage_error,
 )
-from tilewright.ir.hook import hookimpl
+from tilewright.ir.plugin_contract import hookimpl
 from tilewright.ir.rounding import align_down, align_up, ceil_div
 
 __all__ = [

@@ -6,9 +6,10 @@ program is a tree; its statements are all here.
 Made by tools/build_api.py: change tools/api.toml, not this file.
 """
 
-from tilewright.ir.graphs.graph_pass import GraphPass, PassContext, PassResult
-from tilewright.ir.programs.code_pass import CodePass, CodePassContext
+from tilewright.ir.graphs.operator import GraphPass, PassContext, PassResult
 from tilewright.ir.programs.program import (
+    CodePass,
+    CodePassContext,
     KernelLicence,
     NamesInFull,
     Parameter,

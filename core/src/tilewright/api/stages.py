@@ -6,7 +6,7 @@ runners are given them; an observer is told of each.
 Made by tools/build_api.py: change tools/api.toml, not this file.
 """
 
-from tilewright.ir.graphs.operands import OperandSource
+from tilewright.ir.graphs.operator import OperandSource
 from tilewright.ir.plans.decisions import Decisions, Recomputation, Staging
 from tilewright.ir.plans.layer import Layer
 from tilewright.ir.plans.stages import (

@@ -6,21 +6,32 @@ is installed; numpy and all of tilewright come with it.
 Made by tools/build_api.py: change tools/api.toml, not this file.
 """
 
-from tilewright.testing.allocation_problems import block, ram, random_problem
-from tilewright.testing.cluster import CLUSTER, RUNTIME_BYTES, cluster, copy_path
-from tilewright.testing.joined_problems import joined_problem
-from tilewright.testing.kernels.integer_values import byte_array, make_requant
-from tilewright.testing.kernels.kernel_checks import kernel_errors, random_cuts, random_layouts, random_parts
+from tilewright.testing.allocation_problems import block, joined_problem, ram, random_problem
+from tilewright.testing.cluster import CLUSTER, RUNTIME_BYTES, cluster, copy_path, registry_for
+from tilewright.testing.kernels.kernel_checks import (
+    kernel_errors,
+    layers_taken,
+    random_cuts,
+    random_layouts,
+    random_parts,
+)
 from tilewright.testing.kernels.kernel_run import STRICT, UBSAN, run_kernel
 from tilewright.testing.kernels.kernel_tiles import run_tiled, tile_boxes
-from tilewright.testing.layer_checks import layers_taken
-from tilewright.testing.layer_sample import Sample
 from tilewright.testing.one_step import one_step, portable_kernels, vocabulary, with_kernel
 from tilewright.testing.operator_layers import every_layer
-from tilewright.testing.operator_sites import points, position, refusal, result_errors, site_of, window_errors
+from tilewright.testing.operator_sites import (
+    Sample,
+    byte_array,
+    make_requant,
+    points,
+    position,
+    refusal,
+    result_errors,
+    site_of,
+    window_errors,
+)
 from tilewright.testing.random_graphs import SmallWorld, random_graph, small_world
 from tilewright.testing.random_networks import KINDS, RandomNetwork, random_network
-from tilewright.testing.registry import registry_for
 from tilewright.testing.side_by_side import SideBySide, side_by_side
 from tilewright.testing.sketch import Sketch
 

@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from tilewright.ir.graphs.graph import Graph, Node, Site
-from tilewright.ir.graphs.operands import input_names
-from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.graphs.operator import Operator, input_names
 from tilewright.ir.plans.layer import Layer
 from tilewright.ir.tensors.layout import Layout, reshaped, row_major, same_bytes, transposed
 

@@ -9,11 +9,10 @@ from collections.abc import Iterator, Mapping
 
 from tilewright.check.line_buffers.replay import LineBufferReplay
 from tilewright.check.tiles.calls import CheckedStep, calls_of, run_faults
-from tilewright.check.tiles.checked_plan import CheckedPlan, operands_of
+from tilewright.check.tiles.checked_plan import CheckedPlan, ViewReaders, operands_of
 from tilewright.check.tiles.copies import Copies
 from tilewright.check.tiles.overwriting import overwriting_faults
 from tilewright.check.tiles.region_form import CheckedRegion
-from tilewright.check.tiles.view_readers import ViewReaders
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.plans.region import Region
 from tilewright.ir.plans.stages import Tiled

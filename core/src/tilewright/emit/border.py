@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tilewright.c_text.identifiers import comment_text
 from tilewright.ir.graphs.graph import Tensor
-from tilewright.ir.machines.addressable import reachable
+from tilewright.ir.machines.platform import reachable
 from tilewright.ir.programs.expressions import Cast, Expression, Field, Name
 from tilewright.ir.programs.program import Port, PortRows, Program
 from tilewright.ir.tensors.dtypes import DType

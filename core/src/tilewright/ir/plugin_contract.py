@@ -1,5 +1,8 @@
-"""Knows how a function of a plugin is told that it has returned what it may not: whose it is, where, and what it may.
-Does not know when a function is asked, nor which package it is of.
+"""Knows the mark that makes a function implement a hook, and the error of a function of a plugin that has returned
+what it may not: which plugin's it is, where it stands, and what it may return. Does not know the hooks
+(`plugins.hookspecs`), nor when a function is called.
+
+It is apart from the plugin host because every plugin needs the mark, and the host takes long to import.
 """
 
 from __future__ import annotations
@@ -10,7 +13,14 @@ from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any, TypeVar
 
+from pluggy import HookimplMarker
+
 from tilewright.errors import TilewrightError, plugin_error
+
+PROJECT = "tilewright"
+
+hookimpl = HookimplMarker(PROJECT)
+
 
 Wanted = TypeVar("Wanted")
 Names = TypeVar("Names", bound=Mapping[str, Any])

@@ -15,12 +15,10 @@ from tilewright.ir.plans.stages import Allocated
 from tilewright.ir.programs.program import KernelLicence, Program
 from tilewright.ir.programs.statements import StepCall
 from tilewright.lower.line_buffers.streamed_io import with_rows
+from tilewright.lower.names import names_in_full, offset_names, shown_names
 from tilewright.lower.operands.addresses import address_book, members_of, ports_of
-from tilewright.lower.operands.offsets import offset_names
-from tilewright.lower.regions.persistent import state_initialisers, state_updates
 from tilewright.lower.regions.tiled_region import Lowering, is_team, keeps_rows, lower_region, lowering, rows_section
-from tilewright.lower.shown_names import names_in_full, shown_names
-from tilewright.lower.steps.constant_copies import copies_at_start
+from tilewright.lower.steps.persistent import copies_at_start, state_initialisers, state_updates
 from tilewright.lower.steps.whole_step import Lowered, lower_step
 
 MOST_TRANSFERS = 16  # that one hop has in flight at once; further ones wait for the oldest

@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING
 
 from pluggy import HookspecMarker
 
-from tilewright.ir.hook import PROJECT
+from tilewright.ir.plugin_contract import PROJECT
 
 if TYPE_CHECKING:
-    from tilewright.ir.graphs.graph_pass import GraphPass
-    from tilewright.ir.graphs.operator import Operator
+    from tilewright.ir.graphs.operator import GraphPass, Operator
     from tilewright.ir.machines.kernel import Kernel
     from tilewright.ir.machines.platform import MemoryHierarchy, Platform
     from tilewright.ir.plans.allocation import Allocator
     from tilewright.ir.plans.tiler import Tiler
-    from tilewright.ir.programs.code_pass import CodePass
+    from tilewright.ir.programs.program import CodePass
     from tilewright.ir.programs.runner import Runner
     from tilewright.plugins.offers import Command, Exporter, StageEvent
 

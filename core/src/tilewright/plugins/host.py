@@ -17,9 +17,9 @@ import pluggy
 
 from tilewright.errors import TilewrightError, plugin_error
 from tilewright.errors.suggestions import did_you_mean
-from tilewright.ir.hook import PROJECT
 from tilewright.ir.machines.machine_faults import machine_fault
 from tilewright.ir.machines.platform import MemoryHierarchy, Platform
+from tilewright.ir.plugin_contract import PROJECT
 from tilewright.plugins import hookspecs
 from tilewright.plugins.catalogue import Package
 from tilewright.plugins.faults import Fault, one_line

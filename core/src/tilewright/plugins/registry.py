@@ -15,13 +15,12 @@ from tilewright.plugins.kinds import KINDS
 from tilewright.plugins.offers import Command, Exporter, StageEvent
 
 if TYPE_CHECKING:
-    from tilewright.ir.graphs.graph_pass import GraphPass
-    from tilewright.ir.graphs.operator import Operator
+    from tilewright.ir.graphs.operator import GraphPass, Operator
     from tilewright.ir.machines.kernel import Kernel
     from tilewright.ir.machines.platform import MemoryHierarchy, Platform
     from tilewright.ir.plans.allocation import Allocator
     from tilewright.ir.plans.tiler import Tiler
-    from tilewright.ir.programs.code_pass import CodePass
+    from tilewright.ir.programs.program import CodePass
     from tilewright.ir.programs.runner import Runner
     from tilewright.plugins.host import Loaded
 

@@ -5,7 +5,7 @@ Does not use it: accumulators are bounded, and requantisations proved, in `arith
 from __future__ import annotations
 
 from tilewright.ir.graphs.graph import Graph, Node
-from tilewright.ir.graphs.graph_pass import GraphPass, PassContext, PassResult
+from tilewright.ir.graphs.operator import GraphPass, PassContext, PassResult
 from tilewright.ir.tensors.requant import Requant
 from tilewright.rewrite.edit import Draft, with_attributes
 

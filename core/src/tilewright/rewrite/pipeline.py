@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 from tilewright.errors import Diagnostic, Exit, TilewrightError
 from tilewright.ir.graphs.graph import Graph, Node
-from tilewright.ir.graphs.graph_pass import GraphPass, PassContext, PassResult
-from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.graphs.operator import GraphPass, Operator, PassContext, PassResult
 from tilewright.ir.log_span import DEBUG, INFO, log_span, with_log_span
 from tilewright.ir.plugin_contract import demand_type
 

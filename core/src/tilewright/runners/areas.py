@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from tilewright.ir.machines.addressable import caller_memory
+from tilewright.ir.machines.platform import caller_memory
 from tilewright.ir.programs.program import Port
 from tilewright.ir.programs.runner import Job
 

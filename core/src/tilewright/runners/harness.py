@@ -17,8 +17,16 @@ from tilewright.ir.programs.program import Port
 from tilewright.ir.programs.runner import Job
 from tilewright.ir.tensors.layout import Layout, row_major
 from tilewright.runners.areas import STATE, Area, areas_of
-from tilewright.runners.streamed_run import run_by_rows
-from tilewright.runners.traced_lines import FLAG, HEADER, HEADER_NAME, TracedRows, decode_rows, see_rows, traced_rows
+from tilewright.runners.traced_lines import (
+    FLAG,
+    HEADER,
+    HEADER_NAME,
+    TracedRows,
+    decode_rows,
+    run_by_rows,
+    see_rows,
+    traced_rows,
+)
 from tilewright.runners.write_guard import guard_text, writable
 
 if TYPE_CHECKING:

@@ -1,4 +1,5 @@
-"""Knows which C compilers this machine has and how to start one. Does not know what is compiled.
+"""Knows which C compilers this machine has, how to start one, and how files that are the same for every program are
+compiled once in a process. Does not know what is compiled.
 
 Order: $CC, then cc, gcc, clang on PATH, then the `ziglang` wheel, so that pip alone is enough.
 """
@@ -11,7 +12,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -116,3 +117,29 @@ def execute(
         shown = tuple(words.strip().split("\n")[:SHOWN_LINES])
         raise toolchain_error(code, f"{what} failed with exit status {done.returncode}", details=shown)
     return done.stdout
+
+
+_Key = tuple[str | None, tuple[str, ...], tuple[tuple[str, str], ...]]
+_COMPILED: dict[_Key, dict[str, bytes]] = {}  # few: a compiler and its options, and what the files say
+
+
+def object_files(
+    command: Sequence[str], texts: Mapping[str, str], folder: Path, run: Callable[[Sequence[str], Path], object]
+) -> list[str]:
+    """The names of the object files of those `texts` whose name ends with `.c`, in `folder`; both stand there then.
+
+    `texts`: by name, with the headers that they include; what others they include is the system's. `command`: the
+    compiler and its options. `run(command, folder)` raises what it raises where the command fails.
+    """
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="ascii")
+    sources = [name for name in texts if name.endswith(".c")]
+    objects = [f"{name.removesuffix('.c')}.o" for name in sources]
+    key = (shutil.which(command[0]), tuple(command), tuple(texts.items()))
+    if key not in _COMPILED:
+        here = f"-fdebug-prefix-map={folder.resolve()}=."  # the next folder is another one
+        run([*command, here, "-c", *sources], folder)
+        _COMPILED[key] = {name: (folder / name).read_bytes() for name in objects}
+    for name, content in _COMPILED[key].items():
+        (folder / name).write_bytes(content)
+    return objects

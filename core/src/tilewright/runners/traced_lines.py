@@ -1,8 +1,11 @@
-"""Knows how rows are seen as they are made: the header that has a program say so, the C of `main` that hears it, and
-the values that they become. Does not know how a program is built or run, nor what rows should be.
+"""Knows how values that exist nowhere whole pass between a program and its `main`: the C that hands over and takes
+lines of streamed inputs and outputs, one, two and three at a time in every other set; the header through which a
+program shows the lines that it computes; and the values that these become. Does not know how a program is built or
+run, nor what the lines should be.
 
-The harness writes, for every call of a step whose output is held in rows: set, step, first row, rows, stripe, and their
-bytes, block by block. Rows and columns that nobody reads are never computed: a value that lacks some is a masked array.
+The harness writes, for every call of a step whose output is line-buffered: set, step, first row, rows, stripe, and
+their bytes, block by block. Rows and columns that nobody reads are never computed: a value that lacks some is a
+masked array.
 """
 
 from __future__ import annotations
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array = npt.NDArray[np.generic]
+from tilewright.ir.programs.program import Port
+from tilewright.ir.programs.runner import Job
 
 HEADER_NAME = "traced_rows.h"
 FLAG = f'-DTW_ROWS_HEADER="{HEADER_NAME}"'
@@ -151,3 +156,23 @@ class _Stored:
 @cache
 def _text() -> str:
     return (files("tilewright.runners") / "text" / "traced_rows.mako").read_text(encoding="utf-8")
+
+
+def run_by_rows(job: Job, inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
+    """The function `run(set)`, for a `main` that has `ctx`, `inputs` and `outputs`; "" where nothing passes in rows."""
+    io = job.plan.decisions.io
+    arriving = [port for port in inputs if io.get(port.value) == "push"]
+    leaving = [port for port in outputs if io.get(port.value) == "pull"]
+    if not arriving and not leaving:
+        return ""
+
+    def port_macro(port: Port) -> str:
+        return f"{job.prefix}_{'IN' if port in arriving else 'OUT'}_{port.member}".upper()
+
+    names = {"arriving": arriving, "leaving": leaving, "port_macro": port_macro, "p": job.prefix}
+    return str(template(_run_text()).render(**names)).strip("\n")
+
+
+@cache
+def _run_text() -> str:
+    return (files("tilewright.runners") / "text" / "run_by_rows.mako").read_text(encoding="utf-8")

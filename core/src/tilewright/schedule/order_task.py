@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from tilewright.ir.graphs.graph import Graph, Node
-from tilewright.ir.graphs.operands import input_names
-from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.graphs.operator import Operator, input_names
 from tilewright.ir.plans.stages import Bound
 from tilewright.schedule.storage import Sharing, offered_pairs, view_aliases
 

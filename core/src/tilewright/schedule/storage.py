@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 
 from tilewright.ir.access.index_map import Access, MapAccess
 from tilewright.ir.graphs.graph import Graph, Node
-from tilewright.ir.graphs.operands import input_names
-from tilewright.ir.graphs.operator import Alias, Operator
+from tilewright.ir.graphs.operator import Alias, Operator, input_names
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.stages import Bound
 from tilewright.ir.tensors.layout import same_bytes

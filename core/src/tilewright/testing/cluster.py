@@ -1,13 +1,15 @@
-"""Knows a made-up cluster with a small scratchpad, for tests of tiling: eight cores, one copy engine.
-Does not know any real machine.
+"""Knows a made-up cluster with a small scratchpad, for tests of tiling: eight cores, one copy engine; and how to
+compile for a platform that no installed package offers. Does not know any real machine.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from tilewright.config.options import Options
 from tilewright.ir.machines.platform import CopyPath, Engine, Memory, Platform
 from tilewright.ir.rounding import ceil_div
+from tilewright.plugins import Registry, discover, load_named
 
 SCRATCHPAD_BYTES = 64 << 10
 RUNTIME_BYTES = 256  # what the made-up runtime takes of the scratchpad
@@ -61,3 +63,16 @@ def cluster(scratchpad_bytes: int = SCRATCHPAD_BYTES) -> Platform:
         for memory in CLUSTER.memories
     )
     return replace(CLUSTER, memories=memories)
+
+
+def registry_for(platform: Platform, *, allocator: str = "auto", tiler: str = "auto") -> Registry:
+    """What a compilation for `platform` may use: it, the packs for every target, the allocator and tiler named, and the
+    exporters that nobody has to name.
+
+    TilewrightError (exit 8) as of a compilation, where one of them is broken or not installed.
+    """
+    catalogue = discover()
+    packs = [(offer.kind, offer.name) for _, offer in catalogue.packs("")]
+    exporters = [("exporter", name) for name in Options().emit]
+    registry = load_named(("allocator", allocator), ("tiler", tiler), *exporters, *packs, catalogue=catalogue)
+    return replace(registry, platforms={platform.name: platform})

@@ -1,7 +1,8 @@
 """Knows for every operator of the core one or more layers that are too large for a small scratchpad.
 Does not know how they are tiled or run.
 
-Extents are odd, so that last tiles are smaller; paddings, strides, dilations, groups and broadcasting occur.
+Extents are odd, so that last tiles are smaller; paddings, strides, dilations, groups and broadcasting occur, and layers
+of LSTM, GRU and RNN with and without what is optional.
 """
 
 from __future__ import annotations
@@ -14,14 +15,17 @@ import numpy as np
 from tilewright.ir.graphs.graph import Attribute
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import Requant
-from tilewright.testing.kernels.integer_values import byte_array
-from tilewright.testing.layer_sample import Sample
-from tilewright.testing.recurrent_layers import recurrent_layers
+from tilewright.testing.operator_sites import Sample, byte_array
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array = npt.NDArray[np.generic]
+from types import MappingProxyType
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 
 _UNARY = (
     "Abs", "Asinh", "Atan", "Ceil", "Cos", "Cosh", "Elu", "Erf", "Exp", "Floor", "Gelu", "GeluTanh", "HardSigmoid",
@@ -286,3 +290,56 @@ def _integer_windows(numbers: np.random.Generator) -> Iterator[Sample]:
     whole = {**_window((27, 25)), **pool, "requant": _requant(2.0e4)}
     yield Sample(op="QAveragePool", kind="global", inputs=(image,), attributes=whole)
     yield Sample(op="MaxPool", kind="bytes", inputs=(image,), attributes=ceil)
+
+
+_GATES = MappingProxyType({"LSTM": 4, "GRU": 3, "RNN": 1})
+_DEFAULTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"LSTM": ("Sigmoid", "Tanh", "Tanh"), "GRU": ("Sigmoid", "Tanh"), "RNN": ("Tanh",)}
+)
+
+
+def recurrent_layers(numbers: np.random.Generator) -> Iterator[Sample]:
+    """Plain ones, and ones with everything that is optional."""
+    for name in _GATES:
+        yield recurrent_layer(numbers, name, optional=False)
+        yield recurrent_layer(numbers, name, optional=True)
+    yield recurrent_layer(numbers, "GRU", optional=True, inside=True)
+
+
+def recurrent_layer(
+    numbers: np.random.Generator,
+    name: str,
+    *,
+    optional: bool,
+    inside: bool = False,
+    shape: tuple[int, int, int] = (7, 11, 5),
+    **attributes: Attribute,
+) -> Sample:
+    """One of steps, sequences and units; `inside`: a GRU's bias is inside its reset."""
+    steps, batches, hidden = shape
+    gates = _GATES[name] * hidden
+
+    def floats(*extents: int) -> npt.NDArray[np.float32]:
+        return numbers.standard_normal(extents).astype(np.float32)
+
+    lengths = numbers.integers(0, steps + 1, batches).astype(np.int32)
+    extra = (
+        floats(hidden) if inside else None,
+        floats(3 * hidden) if name == "LSTM" else None,
+        lengths,
+        floats(batches, hidden),
+        floats(batches, hidden) if name == "LSTM" else None,
+    )
+    functions = _DEFAULTS[name]
+    chosen: dict[str, Attribute] = {
+        "activations": functions,
+        "alphas": (0.0,) * len(functions),
+        "betas": (0.0,) * len(functions),
+        "reverse": int(optional),
+        **({"clip": 1.5} if optional else {}),
+        **({"linear_before_reset": int(inside)} if name == "GRU" else {}),
+        **attributes,
+    }
+    kind = ("bias inside" if inside else "everything") if optional else ""
+    inputs = (floats(steps, batches, gates), floats(gates, hidden), *(extra if optional else ()))
+    return Sample(op=f"{name}Steps", kind=kind, inputs=inputs, attributes=chosen, constants=(1,))

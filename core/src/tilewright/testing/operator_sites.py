@@ -1,5 +1,6 @@
-"""Knows how to test one operator without a graph: a site from arrays, and access maps checked point by point.
-Does not know any operator, nor how a kernel is run (`kernel_run`).
+"""Knows how to test one operator without a graph: a layer as a sample with its inputs, a site from arrays, bytes and
+requantisations that find rounding, clamping and overflow mistakes, and access maps checked point by point. Does not
+know any operator, nor how a kernel is run (`kernel_run`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array = npt.NDArray[np.generic]
+from dataclasses import dataclass, field
+
+from tilewright.ir.tensors.requant import Requant
 
 
 def site_of(
@@ -119,3 +123,47 @@ def refusal(kernel: Kernel, site: Site) -> str | None:
     """Why `kernel` does not compute `site`, or None."""
     found = kernel.match(site)
     return found if isinstance(found, str) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One node: its inputs, which of them are known at compile time, its attributes."""
+
+    op: str
+    kind: str = ""  # what is particular about it
+    inputs: tuple[Array | None, ...]
+    attributes: Mapping[str, Attribute] = field(default_factory=dict)
+    constants: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Unique among all layers; an identifier of C."""
+        return f"{self.op}_{self.kind}".rstrip("_").replace(" ", "_")
+
+
+def byte_array(rng: np.random.Generator, dtype: DType, shape: Sequence[int], saturated: bool) -> Array:
+    """Random bytes, or only the two ends of the type."""
+    import numpy as np
+
+    low, high = dtype.limits
+    values = rng.choice([low, high], size=shape) if saturated else rng.integers(low, high + 1, size=shape)
+    return np.asarray(values).astype(dtype.numpy)
+
+
+def make_requant(rng: np.random.Generator, channels: int, dtype: DType, reach: float, kind: str) -> Requant:
+    """Scales that spread accumulators up to `reach` over the output type.
+
+    `kind`: "random"; "ties", powers of two, so that halves occur; "coarse", so large that most results saturate.
+    """
+    import numpy as np
+
+    low, high = dtype.limits
+    scale: npt.NDArray[np.floating] = 200.0 / max(reach, 1.0) * 2.0 ** rng.uniform(-2, 2, channels)
+    if kind == "ties":
+        scale = 2.0 ** np.round(np.log2(scale))
+    if kind == "coarse":
+        scale = scale * 64
+    zero_point = int(rng.choice([low, high, (low + high) // 2, int(rng.integers(low, high + 1))]))
+    if rng.random() < 0.3:  # a Relu that was fused
+        low = zero_point
+    return Requant(scale=tuple(float(s) for s in scale.astype(np.float32)), zero_point=zero_point, low=low, high=high)

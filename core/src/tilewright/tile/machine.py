@@ -14,9 +14,8 @@ from types import MappingProxyType
 from tilewright.ir.access.index_map import Access
 from tilewright.ir.graphs.graph import Node
 from tilewright.ir.graphs.operator import Operator
-from tilewright.ir.machines.addressable import reachable
 from tilewright.ir.machines.kernel import Kernel, Matched
-from tilewright.ir.machines.platform import CopyPath, Engine, Platform
+from tilewright.ir.machines.platform import CopyPath, Engine, Platform, reachable
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.stages import Buffer, Scheduled, Step
 from tilewright.ir.rounding import align_up

@@ -1,6 +1,6 @@
 """The `transform` stage: code passes over a Program."""
 
-from tilewright.ir.programs.code_pass import CodePass, CodePassContext
+from tilewright.ir.programs.program import CodePass, CodePassContext
 from tilewright.transform.hooks import HOOKS
 from tilewright.transform.lifetimes import LIFETIMES
 from tilewright.transform.passthrough import PASSTHROUGH

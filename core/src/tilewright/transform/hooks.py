@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tilewright.ir.programs.code_pass import CodePass
+from tilewright.ir.programs.program import CodePass
 from tilewright.ir.programs.statements import Hook, Statement, StepCall
 
 

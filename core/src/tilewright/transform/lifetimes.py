@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from tilewright.ir.plans.stages import comes_and_goes
-from tilewright.ir.programs.code_pass import CodePass, CodePassContext
 from tilewright.ir.programs.expressions import Expression, FunctionCall
-from tilewright.ir.programs.program import Program, StepCode
+from tilewright.ir.programs.program import CodePass, CodePassContext, Program, StepCode
 from tilewright.ir.programs.statements import Barrier, Dead, If, Live, Mark, Statement, StepCall, replaced
 
 

@@ -18,9 +18,8 @@ from tilewright.c_text.identifiers import comment_text
 from tilewright.errors import plugin_error, typed, usage_error
 from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plans.stages import Buffer, Scheduled
-from tilewright.ir.programs.code_pass import CodePass, CodePassContext
 from tilewright.ir.programs.expressions import FunctionCall
-from tilewright.ir.programs.program import Program
+from tilewright.ir.programs.program import CodePass, CodePassContext, Program
 from tilewright.ir.programs.statements import Comment, Dead, If, Live, Statement, StepCall
 from tilewright.transform.transform import demand_known
 

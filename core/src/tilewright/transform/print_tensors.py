@@ -16,7 +16,6 @@ from importlib.resources import files
 from tilewright.c_text.identifiers import comment_text
 from tilewright.errors import typed, usage_error
 from tilewright.ir.code_fragments import CodeFragment, ordered
-from tilewright.ir.programs.code_pass import CodePass, CodePassContext
 from tilewright.ir.programs.expressions import (
     Cast,
     Element,
@@ -28,7 +27,7 @@ from tilewright.ir.programs.expressions import (
     Reference,
     equal,
 )
-from tilewright.ir.programs.program import Program, StepCode
+from tilewright.ir.programs.program import CodePass, CodePassContext, Program, StepCode
 from tilewright.ir.programs.statements import (
     Barrier,
     ByteRange,

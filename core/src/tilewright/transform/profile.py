@@ -11,9 +11,8 @@ from dataclasses import replace
 from importlib.resources import files
 
 from tilewright.ir.code_fragments import CodeFragment
-from tilewright.ir.programs.code_pass import CodePass, CodePassContext
 from tilewright.ir.programs.expressions import FunctionCall
-from tilewright.ir.programs.program import Program, StepCode
+from tilewright.ir.programs.program import CodePass, CodePassContext, Program, StepCode
 from tilewright.ir.programs.statements import (
     Barrier,
     CopyWait,

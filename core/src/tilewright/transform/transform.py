@@ -11,8 +11,7 @@ from graphlib import CycleError, TopologicalSorter
 from tilewright.errors import plugin_error, typed, usage_error
 from tilewright.ir.log_span import DEBUG, INFO, log_span, with_log_span
 from tilewright.ir.plugin_contract import demand_type
-from tilewright.ir.programs.code_pass import CodePass, CodePassContext
-from tilewright.ir.programs.program import Program
+from tilewright.ir.programs.program import CodePass, CodePassContext, Program
 from tilewright.transform.shared_steps import shared_steps
 
 

@@ -10,7 +10,7 @@ from counted import counted
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tilewright.allocate.packing.fullest import NOTHING, Load, fullest, joined, surely_fullest
+from tilewright.allocate.packing.permanent import NOTHING, Load, fullest, joined_loads, surely_fullest
 
 LOADS = st.lists(
     st.builds(
@@ -24,7 +24,7 @@ LOADS = st.lists(
 
 
 def _taken(loads: Sequence[Load]) -> int:
-    whole = joined(loads)
+    whole = joined_loads(loads)
     return whole.whole_bytes - whole.spare_bytes
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tilewright.allocate.packing.packing import pack, prepare
-from tilewright.allocate.problems.normalise import Normal, normalised
+from tilewright.allocate.problems.normalise import Normal, independent_parts, normalised
 from tilewright.check.allocations.allocation import violations
 from tilewright.ir.plans.allocation import Block, Place, Pool, Problem, Solution, Within
-from tilewright.testing.allocation_problems import block, ram
-from tilewright.testing.joined_problems import joined_problem
+from tilewright.testing.allocation_problems import block, joined_problem, ram
 
 
 def normal(problem: Problem) -> Normal:
@@ -185,3 +185,33 @@ def test_lifetimes_of_a_block_are_sorted_and_each_is_there_once() -> None:
         several = replace(block("a", 4, 0, 0), lifetimes=lives)
         assert normal(ram(several)).problem.blocks[0].lifetimes == ((0, 1), (7, 9))
     assert normal(ram(block("a", 4, 2, 3))).problem.blocks[0].lifetimes == ((2, 3),)
+
+
+POOLS = tuple(Pool(name=name, capacity_bytes=None) for name in "abcd")
+
+
+@pytest.mark.slow
+@given(st.randoms(use_true_random=False))
+def test_parts_share_no_pool_and_together_are_the_problem(chance: random.Random) -> None:
+    choices = [tuple(chance.sample("abcd", chance.randint(1, 2))) for _ in range(chance.randint(0, 5))]
+    blocks = tuple(block(f"b{at}", 1, 0, 0, pools=pools) for at, pools in enumerate(choices))
+    parts = independent_parts(Problem(blocks=blocks, pools=POOLS))
+    for one, other in combinations(parts, 2):
+        assert not {pool.name for pool in one.pools} & {pool.name for pool in other.pools}
+    assert sorted(item.name for part in parts for item in part.blocks) == sorted(item.name for item in blocks)
+    for part in parts:
+        assert part.blocks
+        assert all({pool.name for pool in part.pools}.issuperset(item.pools) for item in part.blocks)
+
+
+def test_a_block_of_two_pools_joins_them_and_pairs_go_along() -> None:
+    blocks = (
+        block("x", 1, 0, 0, pools=("a", "c")),
+        block("y", 1, 0, 0, pools=("c",)),
+        block("z", 1, 0, 0, pools=("b",)),
+    )
+    whole = Problem(blocks=blocks, pools=POOLS, conflicts=(("x", "y"),), compatible=(("x", "z"),))
+    first, second = independent_parts(whole)
+    assert [[item.name for item in part.blocks] for part in (first, second)] == [["x", "y"], ["z"]]
+    assert (first.conflicts, first.compatible) == ((("x", "y"),), ())
+    assert (second.conflicts, second.compatible) == ((), ())

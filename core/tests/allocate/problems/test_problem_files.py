@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tilewright.allocate.problems.problem_files import problem_json, read_problem
 from tilewright.errors import TilewrightError
-from tilewright.testing.joined_problems import joined_problem
+from tilewright.testing.allocation_problems import joined_problem
 
 CSV = "id,lower,upper,size\na,0,2,16\nb,1,3,16\nc,2,4,16\n"
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from tilewright.allocate.problems.wellformed import demand_wellformed, faults
 from tilewright.errors import TilewrightError
 from tilewright.ir.plans.allocation import Pool, Problem, Within
-from tilewright.testing.allocation_problems import block, ram
-from tilewright.testing.joined_problems import joined_problem
+from tilewright.testing.allocation_problems import block, joined_problem, ram
 
 GOOD = ram(block("a", 4, 0, 0), block("b", 0, 1, 1))
 

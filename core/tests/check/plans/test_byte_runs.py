@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tilewright.check.plans.address_ranges import ByteSpan
 from tilewright.check.plans.byte_runs import Contents, Run, Runs, differences, joined
+from tilewright.check.plans.placement import ByteSpan
 
 RUNS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9)), max_size=5)
 WRITES = st.lists(st.tuples(st.integers(0, 12), RUNS, st.booleans()), max_size=8)

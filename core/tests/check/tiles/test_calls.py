@@ -13,8 +13,7 @@ import pytest
 
 from tilewright.bind import bind
 from tilewright.check.tiles.calls import Bounds, Calls, CheckedStep, calls_of, run_faults
-from tilewright.check.tiles.checked_plan import CheckedPlan, operands_of
-from tilewright.check.tiles.view_readers import ViewReaders
+from tilewright.check.tiles.checked_plan import CheckedPlan, ViewReaders, operands_of
 from tilewright.ir.access.index import mentions
 from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.plans.decisions import Decisions

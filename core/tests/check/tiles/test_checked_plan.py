@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tilewright.check.tiles.checked_plan import CheckedPlan, copy_path_of, operands_of, transfer_fault
-from tilewright.check.tiles.view_readers import ViewReaders
+from row_networks import on_one_memory
+from tilewright.check.tiles.checked_plan import (
+    CheckedPlan,
+    ViewReaders,
+    copy_path_of,
+    core_scratch,
+    operands_of,
+    transfer_fault,
+)
+from tilewright.ir.machines.kernel import Kernel, TileShape
 from tilewright.ir.plans.decisions import Decisions
-from tilewright.ir.plans.stages import Buffer
+from tilewright.ir.plans.stages import Buffer, Scheduled
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.testing.cluster import CLUSTER, cluster, copy_path
 from tilewright.testing.one_step import one_step, vocabulary
+from tilewright.testing.sketch import Sketch
 from tilewright.tile.strategies import StepTiler
 from tilewright.tile.tile import tile
 
@@ -109,3 +122,87 @@ def test_runs_begin_and_go_on_where_the_engine_may(
 def test_something_has_to_be_short_enough(plan: CheckedPlan, most: int, align: int, sound: bool) -> None:
     found = fault(plan, (6, 5), max_bytes=most, align=align)
     assert found == ("" if sound else f"no run of A is short enough: 'l2' to 'l1' takes {most} B")
+
+
+def flattened(seen: str) -> tuple[Scheduled, dict[str, str]]:
+    """A value, its view, and the product of that; of these `seen` is an output, too. And what each is called."""
+    sketch = Sketch(operators=vocabulary())
+    x = sketch.input("x", DType.F32, (1, 2, 4))
+    value = sketch.node("Sigmoid", (x,))
+    view = sketch.node("Reshape", (value,), {"shape": (1, 8)})
+    product = sketch.node("MatMul", (view, sketch.constant(np.ones((8, 3), np.float32))))
+    names = {"value": value, "view": view, "product": product}
+    graph = sketch.finish(*dict.fromkeys((names[seen], product)))
+    return on_one_memory(graph).scheduled, names
+
+
+@pytest.mark.parametrize(("seen", "outside"), [("value", True), ("view", True), ("product", False)])
+def test_a_value_is_needed_outside_where_its_view_is(seen: str, outside: bool) -> None:
+    scheduled, names = flattened(seen)
+    every = [node.name for node in scheduled.bound.graph.nodes]
+    assert ViewReaders(scheduled).needed_outside(names["value"], every) is outside
+    assert ViewReaders(scheduled).needed_outside(names["value"], every[:-1])  # the product reads the view
+    assert ViewReaders(scheduled).needed_outside(names["product"], every)
+
+
+def test_views_come_with_the_values_that_they_show() -> None:
+    scheduled, names = flattened("product")
+    readers = ViewReaders(scheduled)
+    assert readers.with_views({names["value"]}) == {names["value"], names["view"]}
+    assert readers.with_views({names["product"]}) == {names["product"]}
+    assert readers.with_views(()) == frozenset()
+
+
+ENGINE = CLUSTER.engines[0].name
+
+
+def product(cores: int, scratch: Callable[[TileShape], int], rows: int = 41, **changes: Any) -> Callable[..., int]:
+    """What the cores need for a product of so many rows that they share."""
+    bound = one_step("MatMul", (np.ones((rows, 6), np.float32), np.ones((6, 5), np.float32)), CLUSTER).bound
+    (layer,) = bound.layers.values()
+    changes = {"multiples": {}, "blocks": {}, "parallel": ("m",)} | changes
+    kernel: Kernel = replace(layer.kernel, scratch_bytes=scratch, **changes)
+    platform = replace(CLUSTER, engines=(replace(CLUSTER.engines[0], cores=cores),))
+
+    def needed(most: int, *lengths: int) -> int:
+        largest = layer.tile(layer.whole.box | {"m": (0, most)})
+        return core_scratch(platform, ENGINE, kernel, largest, {"m": np.array(lengths or (most,))})
+
+    return needed
+
+
+def test_a_smaller_tile_may_be_shared_by_more_cores() -> None:
+    needed = product(8, lambda tile: 10)
+    assert needed(41) == 6 * 16 + 10
+    assert needed(41, 41, 40) == 7 * 16 + 10
+    assert needed(41, 41, 0) == 6 * 16 + 10
+
+
+def test_one_core_begins_where_all_scratch_does() -> None:
+    assert product(1, lambda tile: 10)(41) == 10
+    assert product(8, lambda tile: 10, parallel=())(41, 41, 40) == 10
+
+
+def test_no_scratch_is_none_for_any_number_of_cores() -> None:
+    assert product(8, lambda tile: 0)(41, 41, 40) == 0
+
+
+def test_a_share_needs_what_the_largest_does() -> None:
+    """Six trips of seven cores; eight each where whole blocks are shared."""
+    assert product(8, lambda tile: tile.extent("m"))(41, 41) == 6 * 8 + 6
+    assert product(8, lambda tile: tile.extent("m"), multiples={"m": 8})(41, 41) == 5 * 8 + 8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("grain", [1, 4])
+@given(most=st.integers(2, 60), others=st.lists(st.integers(0, 59), max_size=3), cores=st.integers(2, 9))
+def test_it_is_where_the_last_core_ends_that_has_trips(grain: int, most: int, others: list[int], cores: int) -> None:
+    """As `tw_share` gives them out, played core by core."""
+    lengths = [most, *(length % most for length in others)]
+    needed = product(cores, lambda tile: 24, rows=60, multiples={"m": grain})(most, *lengths)
+    busy = {0}
+    for length in lengths:
+        trips = (length + cores * grain - 1) // (cores * grain) * grain
+        busy |= {core for core in range(cores) if core * trips < length}
+    alone = most <= grain
+    assert needed == (24 if alone else (max(busy) + 1) * 24)

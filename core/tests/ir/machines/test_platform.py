@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tilewright.errors import TilewrightError
-from tilewright.ir.machines.platform import Memory, MemoryHierarchy, Platform
+from tilewright.ir.machines.platform import Engine, Memory, MemoryHierarchy, Platform, caller_memory, reachable
 from tilewright.testing.cluster import CLUSTER, RUNTIME_BYTES, SCRATCHPAD_BYTES
 
 RAM, ROM = Memory(name="ram", size_bytes=64), Memory(name="rom", size_bytes=None, kind="const")
@@ -73,3 +73,24 @@ def test_what_a_target_follows_from_is_a_target() -> None:
 def test_a_hierarchy_replaces_the_memories() -> None:
     board = MemoryHierarchy(name="h", summary="", platform="plain", memories=(replace(RAM, size_bytes=8), ROM))
     assert board.on(PLAIN).memory("ram").size_bytes == 8
+
+
+def platform(**access: str) -> Platform:
+    """Memories `far`, the backing memory, and `near`, with what the first engine may do there."""
+    memories = tuple(
+        Memory(name=name, size_bytes=None, access={"cpu": access.get(name, "rw")}) for name in ("far", "near")
+    )
+    return Platform(name="p", memories=memories, engines=(Engine(name="cpu"), Engine(name="npu")), backing="far")
+
+
+def test_a_memory_is_in_reach_unless_the_first_engine_has_no_access() -> None:
+    assert reachable(platform(), "far")
+    assert reachable(platform(far="ro"), "far")
+    assert not reachable(platform(far="none"), "far")
+    assert reachable(platform(), "rodata"), "constants are read by everybody"
+
+
+def test_callers_keep_their_tensors_in_the_backing_memory_or_the_first_in_reach() -> None:
+    assert caller_memory(platform()).name == "far"
+    assert caller_memory(platform(far="none")).name == "near"
+    assert caller_memory(platform(far="none", near="none")).name == "far"

@@ -10,8 +10,8 @@ import pytest
 from tilewright.errors import TilewrightError
 from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.plans.stages import Allocated, Placement, PoolUse, Storage
+from tilewright.lower.names import offset_names
 from tilewright.lower.operands.addresses import AddressBook, address_book, members_of, ports_of
-from tilewright.lower.operands.offsets import offset_names
 
 
 def book_of(toy: Any, plan: Allocated, *, named: bool = True) -> AddressBook:

@@ -18,10 +18,9 @@ from tilewright.ir.plans.layer import layer_of
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import Requant
 from tilewright.operators.quantised.qconv import QCONV, QCONV_PORTABLE, conv_bounds, conv_requant_form
-from tilewright.testing.kernels.integer_values import byte_array, make_requant
 from tilewright.testing.kernels.kernel_run import STRICT, UBSAN, run_kernel
 from tilewright.testing.kernels.kernel_tiles import run_tiled
-from tilewright.testing.operator_sites import points, position, refusal, site_of
+from tilewright.testing.operator_sites import byte_array, make_requant, points, position, refusal, site_of
 
 Array = npt.NDArray[np.generic]
 few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -22,10 +22,9 @@ from tilewright.operators.quantised.qgemm import (
     gemm_bounds,
     matmul_bounds,
 )
-from tilewright.testing.kernels.integer_values import byte_array, make_requant
 from tilewright.testing.kernels.kernel_run import STRICT, UBSAN, run_kernel
 from tilewright.testing.kernels.kernel_tiles import run_tiled
-from tilewright.testing.operator_sites import refusal, site_of
+from tilewright.testing.operator_sites import byte_array, make_requant, refusal, site_of
 
 Array = npt.NDArray[np.generic]
 few = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -26,10 +26,9 @@ from tilewright.operators.quantised.qpool import (
     pool_requant_form,
 )
 from tilewright.operators.shared.windows import Windows
-from tilewright.testing.kernels.integer_values import byte_array, make_requant
 from tilewright.testing.kernels.kernel_run import STRICT, UBSAN, run_kernel
 from tilewright.testing.kernels.kernel_tiles import run_tiled
-from tilewright.testing.operator_sites import refusal, site_of
+from tilewright.testing.operator_sites import byte_array, make_requant, refusal, site_of
 
 Array = npt.NDArray[np.generic]
 few = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])

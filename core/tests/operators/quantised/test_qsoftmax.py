@@ -12,10 +12,9 @@ from tilewright.errors import TilewrightError
 from tilewright.ir.graphs.graph import Attribute, Site
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.operators.quantised.qsoftmax import QSOFTMAX, QSOFTMAX_PORTABLE, exponentials
-from tilewright.testing.kernels.integer_values import byte_array
 from tilewright.testing.kernels.kernel_run import STRICT, UBSAN, run_kernel
 from tilewright.testing.kernels.kernel_tiles import run_tiled
-from tilewright.testing.operator_sites import refusal, site_of
+from tilewright.testing.operator_sites import byte_array, refusal, site_of
 
 Array = npt.NDArray[np.generic]
 few = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -11,9 +11,8 @@ from tilewright.errors import TilewrightError
 from tilewright.operators.recurrent.activations import KINDS
 from tilewright.operators.recurrent.recurrent import KERNELS, OPERATORS
 from tilewright.testing.kernels.kernel_checks import kernel_errors
-from tilewright.testing.layer_sample import Sample
-from tilewright.testing.operator_sites import site_of
-from tilewright.testing.recurrent_layers import recurrent_layer, recurrent_layers
+from tilewright.testing.operator_layers import recurrent_layer, recurrent_layers
+from tilewright.testing.operator_sites import Sample, site_of
 
 BY_NAME = {operator.name: (operator, kernel) for operator, kernel in zip(OPERATORS, KERNELS, strict=True)}
 LAYERS = {layer.name: layer for layer in recurrent_layers(np.random.default_rng(1))}

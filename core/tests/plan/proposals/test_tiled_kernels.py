@@ -17,8 +17,7 @@ from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.region import Region
 from tilewright.plan.proposals.other_kernels import WORTH, worth_trying
 from tilewright.plan.proposals.shortfall import choice_of
-from tilewright.testing.cluster import CLUSTER
-from tilewright.testing.registry import registry_for
+from tilewright.testing.cluster import CLUSTER, registry_for
 
 QUICK, PORTABLE = "test.sigmoid", "portable.sigmoid"
 

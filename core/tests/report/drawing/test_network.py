@@ -13,8 +13,7 @@ from tilewright.deployment import Deployment
 from tilewright.report.drawing.html import report_page
 from tilewright.report.drawing.network import CALLERS, MEMORIES, NOWHERE, lanes_of, network_svg, place_colours
 from tilewright.report.report_json import build_report
-from tilewright.testing.cluster import CLUSTER
-from tilewright.testing.registry import registry_for
+from tilewright.testing.cluster import CLUSTER, registry_for
 
 
 def report() -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tilewright.ir.graphs.graph import Graph
-from tilewright.ir.graphs.graph_pass import PassContext
+from tilewright.ir.graphs.operator import PassContext
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.rewrite.fold import fold_constants
 from tilewright.rewrite.fold.fold_constants import FOLD_CONSTANTS, FOLD_DEQUANTISED, fold

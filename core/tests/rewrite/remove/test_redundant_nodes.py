@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.ir.graphs.graph_pass import PassContext
+from tilewright.ir.graphs.operator import PassContext
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.rewrite.remove.redundant_nodes import DEAD_NODES, MERGE_DUPLICATES
 from tilewright.testing.one_step import vocabulary

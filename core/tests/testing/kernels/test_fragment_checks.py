@@ -11,8 +11,8 @@ import pytest
 from tilewright.c_text.fragment_files import CORE
 from tilewright.ir.code_fragments import CodeFragment
 from tilewright.testing.kernels.fragment_checks import c_files, compile_alone, compile_together, fragments_of
-from tilewright.testing.layer_sample import Sample
 from tilewright.testing.one_step import portable_kernels, vocabulary
+from tilewright.testing.operator_sites import Sample
 
 
 def section(name: str, text: str) -> CodeFragment:

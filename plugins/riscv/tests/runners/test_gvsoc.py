@@ -13,7 +13,7 @@ from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
 from tilewright.ir.programs.runner import Job
-from tilewright.testing.registry import registry_for
+from tilewright.testing.cluster import registry_for
 from tilewright_riscv.runners.gvsoc import GvsocRunner, seconds_for
 
 DIGITS = Path(__file__).resolve().parents[4] / "examples" / "digits"

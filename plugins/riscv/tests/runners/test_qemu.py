@@ -20,7 +20,7 @@ from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.machines.platform import Memory, Platform
 from tilewright.ir.plans.stages import Artifact
 from tilewright.ir.programs.runner import Job, RunResult
-from tilewright.testing.registry import registry_for
+from tilewright.testing.cluster import registry_for
 from tilewright_riscv.runners import qemu_tools
 from tilewright_riscv.runners.qemu import QemuRiscvRunner
 

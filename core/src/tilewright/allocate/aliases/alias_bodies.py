@@ -12,10 +12,9 @@ from functools import cached_property
 
 from tilewright.allocate.aliases.aliased_packing import OverlaidBuffers
 from tilewright.allocate.best_fit import BestFit, quickly_packed
-from tilewright.allocate.packing.conflicts import MOST_MEETINGS, count_of_meetings, neighbours
-from tilewright.allocate.packing.lower_bound import lower_bounds
+from tilewright.allocate.packing.lower_bound import MOST_MEETINGS, count_of_meetings, lower_bounds, neighbours
 from tilewright.allocate.packing.packing import Yard, prepare, with_offsets
-from tilewright.allocate.verdict import clash, unaligned
+from tilewright.allocate.solving import clash, unaligned
 from tilewright.check.allocations.allocation import peaks
 from tilewright.errors import usage_error
 from tilewright.ir.plans.allocation import Block, Budget, Place, Problem, Solution

@@ -15,7 +15,7 @@ from itertools import groupby
 from math import gcd
 from operator import itemgetter
 
-from tilewright.allocate.packing.conflicts import neighbours
+from tilewright.allocate.packing.lower_bound import neighbours
 from tilewright.allocate.packing.orders import varied
 from tilewright.ir.plans.allocation import Problem
 from tilewright.ir.rounding import align_up

@@ -1,7 +1,7 @@
-"""Knows how little a pool can possibly take: no placement of the problem has a lower peak.
-Does not know any placement.
+"""Knows which blocks may not share a byte, how little of a pool is needed at least, and how many bytes every plan has
+in other pools than those that are preferred. Does not know any placement.
 
-The bound of a pool is the heaviest set of blocks that all conflict with each other and can only be there. Every
+The bound of a pool is the heaviest set of blocks that all conflict with each other and may be in no other pool. Every
 offset in such a set is a multiple of the set's common alignment, so all blocks but the topmost count rounded up.
 Where such blocks may be in several pools, a pool must hold at least what the others together cannot.
 """
@@ -9,14 +9,57 @@ Where such blocks may be in several pools, a pool must hold at least what the ot
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from tilewright.allocate.packing.conflicts import MOST_MEETINGS, count_of_meetings, neighbours
-from tilewright.ir.plans.allocation import Block, Pool, Problem
+from tilewright.allocate.packing.permanent import Load, joined_loads, surely_fullest
+from tilewright.ir.plans.allocation import Block, Pool, Problem, Solution
 from tilewright.ir.plans.block_columns import columns_of
 from tilewright.ir.rounding import align_up
+
+MOST_MEETINGS = 1_000_000  # pairs of blocks alive at once, above which the core does not list them
+
+
+def neighbours(problem: Problem) -> tuple[tuple[int, ...], ...]:
+    """For each block (by index) the blocks it conflicts with, ascending. Blocks of no bytes conflict with none."""
+    index = {block.name: number for number, block in enumerate(problem.blocks)}
+    found: list[list[int]] = [[] for _ in problem.blocks]
+    alive: list[tuple[int, int]] = []  # (last, block) of intervals that may still meet a later one
+    intervals = sorted(
+        (first, last, number)
+        for number, block in enumerate(problem.blocks)
+        if block.size_bytes
+        for first, last in block.lifetimes
+    )
+    for first, last, number in intervals:
+        alive = [other for other in alive if other[0] >= first]
+        found[number].extend(other for _, other in alive)
+        for _, other in alive:
+            found[other].append(number)
+        alive.append((last, number))
+    rows = [set(row) for row in found]
+    for name, name_of_other in problem.compatible:
+        one, other = index[name], index[name_of_other]
+        rows[one].discard(other)
+        rows[other].discard(one)
+    for name, name_of_other in problem.conflicts:
+        one, other = index[name], index[name_of_other]
+        if problem.blocks[one].size_bytes and problem.blocks[other].size_bytes:
+            rows[one].add(other)
+            rows[other].add(one)
+    return tuple(tuple(sorted(row - {number})) for number, row in enumerate(rows))
+
+
+def count_of_meetings(problem: Problem) -> int:
+    """How many pairs of lifetimes meet, and explicit conflicts: how long `neighbours` would be, without making it."""
+    if (columns := columns_of(problem.blocks)) is not None:
+        return columns.meetings() + len(problem.conflicts)
+    births = sorted(first for block in problem.blocks for first, _ in block.lifetimes)
+    deaths = sorted(last for block in problem.blocks for _, last in block.lifetimes)
+    together = sum(bisect_right(births, last) for last in deaths) - sum(bisect_left(deaths, first) for first in births)
+    return (together - len(births)) // 2 + len(problem.conflicts)
 
 
 def lower_bounds(problem: Problem) -> dict[str, int]:
@@ -185,3 +228,68 @@ def _around_reserved(size_bytes: int, pool: Pool) -> int:
             peak += high - start
         covered = max(covered, high)
     return peak
+
+
+def bytes_away(problem: Problem, solution: Solution) -> int:
+    """Bytes of blocks that are not in their first pool, those times two that are in the third."""
+    return sum(
+        block.size_bytes * block.pools.index(solution.places[block.name].pool)
+        for block in problem.blocks
+        if block.size_bytes
+    )
+
+
+def least_bytes_away(problem: Problem) -> int:
+    """No plan has less: what is alive at once and has no room, at moments that no block is counted at twice.
+
+    Of a problem with pieces (`within`), whose blocks overlap, 0.
+    """
+    blocks = problem.blocks
+    if problem.within or all(len(block.pools) == 1 for block in blocks):
+        return 0
+    moments = ((_crowded_out([blocks[i] for i in alive], problem), alive) for alive in sets_alive(problem))
+    counted, least = set[int](), 0
+    for away, alive in sorted(((away, alive) for away, alive in moments if away), reverse=True):
+        if counted.isdisjoint(alive):
+            counted.update(alive)
+            least += away
+    return least
+
+
+def _crowded_out(blocks: Sequence[Block], problem: Problem) -> int:
+    """Of blocks alive at once: what their first pools have no room for, then their first two, and so on."""
+    rooms = {pool.name: free_bytes(pool) for pool in problem.pools}
+    least = 0
+    for depth in range(1, max((len(block.pools) for block in blocks), default=0)):
+        free: dict[frozenset[str], list[Block]] = {}
+        for block in blocks:
+            if len(block.pools) > depth:
+                free.setdefault(frozenset(block.pools[:depth]), []).append(block)
+        for names, here in free.items():
+            room = [rooms[name] for name in names]
+            bound = [block for block in blocks if names.issuperset(block.pools)]
+            if (ends := [one for one in room if one is not None]) and len(ends) == len(room):
+                least += _beyond(here, bound, ends)
+    return least
+
+
+def _beyond(free: Sequence[Block], bound: Sequence[Block], rooms: Sequence[int]) -> int:
+    """Bytes of `free` for which several pools have no room beside `bound`; in each, one is the last."""
+    grain = math.gcd(*(block.align for block in (*free, *bound)))
+    loads, held = (
+        [_whole_load(block, grain) for block in free],
+        joined_loads([_whole_load(block, grain) for block in bound]),
+    )
+    size, all_of_it = sum(load.size_bytes for load in loads), joined_loads([*loads, held])
+    room = sum(rooms) + (len(rooms) - 1) * all_of_it.spare_bytes
+    if all_of_it.whole_bytes - all_of_it.spare_bytes <= room:
+        return 0
+    inside = surely_fullest(loads, room, held)
+    if inside is None:
+        return max(size - max(room - held.size_bytes, 0), 0)
+    return size - sum(loads[number].size_bytes for number in inside)
+
+
+def _whole_load(block: Block, grain: int) -> Load:
+    whole = align_up(block.size_bytes, grain)
+    return Load(size_bytes=block.size_bytes, whole_bytes=whole, spare_bytes=whole - block.size_bytes)

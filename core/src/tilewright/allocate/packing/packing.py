@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from tilewright.allocate.packing.conflicts import neighbours
-from tilewright.allocate.packing.lower_bound import pool_bound
+from tilewright.allocate.packing.lower_bound import neighbours, pool_bound
 from tilewright.ir.plans.allocation import Place, Problem
 from tilewright.ir.rounding import align_up
 

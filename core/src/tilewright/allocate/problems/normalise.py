@@ -1,9 +1,10 @@
-"""Knows how any problem becomes one that every allocator understands, and how its solution is read back.
-Does not know how it is solved, and is not trusted: `check` looks at the original.
+"""Knows how any problem becomes problems that every allocator understands, and how a solution is read back: its normal
+form, and its parts over disjoint pools. Does not know how they are solved, and is not trusted: `check` looks at the
+original.
 
-Blocks that are one piece of memory become one block; pools that a block's engines cannot use, or that are not
-aligned enough, are struck off; blocks of no bytes leave; sizes are divided by their common measure, because in a
-packing in which every block has sunk as low as it can all offsets are multiples of it.
+In the normal form, blocks that are one piece of memory are one block; pools that a block's engines cannot use, or that
+are not aligned enough for it, are removed; blocks of no bytes are left out; sizes are divided by their common measure,
+because in a packing in which every block has sunk as low as it can all offsets are multiples of it.
 """
 
 from __future__ import annotations
@@ -297,3 +298,28 @@ def _scaled(problem: Problem, unit: int) -> Problem:
         for pool in problem.pools
     )
     return replace(problem, blocks=blocks, pools=pools)
+
+
+def independent_parts(problem: Problem) -> tuple[Problem, ...]:
+    """Problems over disjoint pools whose solutions together solve `problem`; those without blocks are left out."""
+    group = {pool.name: pool.name for pool in problem.pools}
+    for block in problem.blocks:
+        joined = {group[name] for name in block.pools}
+        first = min(joined, default="")
+        group = {name: first if of in joined else of for name, of in group.items()}
+    parts = []
+    for lead in dict.fromkeys(group.values()):
+        blocks = tuple(block for block in problem.blocks if block.pools and group[block.pools[0]] == lead)
+        if not blocks:
+            continue
+        names = {block.name for block in blocks}
+        parts.append(
+            replace(
+                problem,
+                blocks=blocks,
+                pools=tuple(pool for pool in problem.pools if group[pool.name] == lead),
+                conflicts=tuple(pair for pair in problem.conflicts if names.issuperset(pair)),
+                compatible=tuple(pair for pair in problem.compatible if names.issuperset(pair)),
+            )
+        )
+    return tuple(parts)

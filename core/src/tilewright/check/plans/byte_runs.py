@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from tilewright.check.plans.address_ranges import ByteSpan
+from tilewright.check.plans.placement import ByteSpan
 
 Run = tuple[int, int]  # bytes, number of the first of them; 0: nothing of use in any of them
 Runs = tuple[Run, ...]

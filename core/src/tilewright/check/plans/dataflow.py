@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from tilewright.check.plans.address_ranges import ByteSpan, alive, byte_span_of
 from tilewright.check.plans.byte_runs import Contents, differences
+from tilewright.check.plans.placement import ByteSpan, alive, byte_span_of
 from tilewright.check.plans.value_numbers import ValueNumbers
-from tilewright.check.tiles.view_readers import ViewReaders
-from tilewright.ir.graphs.operands import input_names
-from tilewright.ir.graphs.operator import Operator
+from tilewright.check.tiles.checked_plan import ViewReaders
+from tilewright.ir.graphs.operator import Operator, input_names
 from tilewright.ir.plans.region import LineBuffer
 from tilewright.ir.plans.stages import Allocated, Buffer, Step
 

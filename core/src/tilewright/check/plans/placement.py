@@ -1,14 +1,55 @@
-"""Knows whether buffers are where they may be: memory by memory, alignment, limits, and what shares bytes.
-Does not know steps, nor what anybody reads.
+"""Knows where the bytes of a plan's buffers are, and whether they may be there: memory by memory, alignment, limits,
+and which buffers share bytes. Does not know steps, nor what anybody reads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass
 
-from tilewright.check.plans.address_ranges import PERSISTENT, ByteSpan, byte_span_of, region
-from tilewright.ir.plans.stages import CONSTANTS_HEADER_BYTES, Allocated
+from tilewright.ir.plans.stages import CONSTANTS_HEADER_BYTES, Allocated, Buffer, Placement
 from tilewright.ir.rounding import align_up
+
+PERSISTENT = ("constant", "state", "resident")  # kinds of buffers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByteSpan:
+    """Half-open range of bytes. Memories that the plan does not lay out have one region for each buffer."""
+
+    region: str
+    low: int
+    high: int
+
+    def overlaps(self, other: ByteSpan) -> bool:
+        return self.region == other.region and self.low < other.high and other.low < self.high
+
+
+def alive(buffers: Iterable[Buffer], *kinds: str) -> dict[int, list[Buffer]]:
+    """Step -> the buffers of these kinds that are alive then, in their order; nothing for steps that have none."""
+    found: dict[int, list[Buffer]] = {}
+    for buffer in buffers:
+        if buffer.kind in kinds:
+            for index in range(buffer.first, buffer.last + 1):
+                found.setdefault(index, []).append(buffer)
+    return found
+
+
+def region(buffer: Buffer, place: Placement) -> str:
+    """The array of the program that a buffer is in: what lasts is apart from the pool of its memory."""
+    if buffer.kind == "state":
+        return "the state"
+    return f"copies in {place.memory}" if buffer.kind == "resident" else f"memory {place.memory}"
+
+
+def byte_span_of(buffer: Buffer, allocated: Allocated) -> ByteSpan:
+    """Where a buffer is. One in memory that the plan does not lay out has a region of its own."""
+    place = allocated.placements.get(buffer.name)
+    platform = allocated.tiled.scheduled.bound.platform
+    if place is None or platform.memory(place.memory).managed_by == "application":
+        return ByteSpan(region=f"buffer {buffer.name}", low=0, high=buffer.size_bytes)
+    low = place.offset_bytes
+    return ByteSpan(region=region(buffer, place), low=low, high=low + buffer.size_bytes)
 
 
 def placement_faults(allocated: Allocated) -> Iterator[str]:

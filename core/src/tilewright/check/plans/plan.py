@@ -7,12 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from tilewright.check.line_buffers.streamed_io import streamed_io_faults
-from tilewright.check.plans.address_ranges import alive
 from tilewright.check.plans.dataflow import Replay
-from tilewright.check.plans.placement import placement_faults
-from tilewright.check.tiles.core_scratch import core_scratch
-from tilewright.ir.graphs.operands import input_names
-from tilewright.ir.graphs.operator import Operator
+from tilewright.check.plans.placement import alive, placement_faults
+from tilewright.check.tiles.checked_plan import core_scratch
+from tilewright.ir.graphs.operator import Operator, input_names
 from tilewright.ir.plans.stages import Allocated
 from tilewright.ir.tensors.layout import same_bytes
 

@@ -1,18 +1,24 @@
-"""Knows what the checker of tilings needs: a plan by name, where operands live, and what a copy engine would not take.
-Does not know tiles.
+"""Knows what the checker of tilings needs: a plan by name, where operands live, who reads a value through its views,
+what scratch the cores need together, and what a copy engine would not take. Does not know tiles, and shares no
+arithmetic with what reserves scratch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from tilewright.check.tiles.view_readers import ViewReaders
+import numpy as np
+import numpy.typing as npt
+
 from tilewright.ir.graphs.graph import Node, Site
 from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.core_shares import share
+from tilewright.ir.machines.kernel import Kernel, TileShape
 from tilewright.ir.machines.platform import CopyPath, Platform
-from tilewright.ir.plans.stages import Buffer, Tiled
+from tilewright.ir.plans.stages import Buffer, Scheduled, Tiled
+from tilewright.ir.rounding import align_up, ceil_div
 from tilewright.ir.tensors.layout import Layout, row_major, strides
 
 
@@ -139,3 +145,56 @@ def transfer_fault(
         return f"a transfer of {item.name} is not aligned to {path.align} B, as '{path.source}' to " \
                f"'{path.target}' demands"  # fmt: skip
     return ""
+
+
+class ViewReaders:
+    """Who reads each value of a schedule, and which values show the bytes of others."""
+
+    def __init__(self, scheduled: Scheduled) -> None:
+        self._outputs = scheduled.bound.graph.outputs
+        self._readers: Mapping[str, Sequence[Node]] = scheduled.bound.graph.consumers()
+        self._views = scheduled.views
+
+    def needed_outside(self, value: str, inside: Collection[str]) -> bool:
+        """Whether a value, or one that shows its bytes, is an output or read by others than the nodes `inside`."""
+        return value in self._outputs or any(self._needs(node, inside) for node in self._readers[value])
+
+    def with_views(self, values: Collection[str]) -> frozenset[str]:
+        """These values, and those that show their bytes in another shape."""
+        return frozenset((*values, *(shown for shown, of in self._views.items() if of in values)))
+
+    def _needs(self, node: Node, inside: Collection[str]) -> bool:
+        """A node that makes a view needs nothing itself."""
+        if self._views.keys().isdisjoint(node.outputs):
+            return node.name not in inside
+        return any(self.needed_outside(view, inside) for view in node.outputs)
+
+
+_ALIGN = 8  # what the scratch of every core begins at a multiple of
+_ALIKE: Mapping[str, npt.NDArray[np.int64]] = {}
+
+
+def core_scratch(
+    platform: Platform,
+    engine: str,
+    kernel: Kernel,
+    largest: TileShape,
+    trips: Mapping[str, npt.NDArray[np.int64]] = _ALIKE,
+) -> int:
+    """Bytes from where the first core's scratch begins to where the last one's ends, in the tile of most shares.
+
+    `largest` has the most trips of every loop, `trips` those of all tiles where they differ. Core i's scratch begins at
+    i times what a share of the largest tile needs. Every tile is shared along the same loop, and a smaller one may be
+    by more cores: 41 trips are 6 each for 7 cores, 40 are 5 each for 8.
+    """
+    most = {loop: largest.extent(loop) for loop in largest.box}
+    cores = next(one.cores for one in platform.engines if one.name == engine)
+    split = share(kernel, largest.access, most, cores)
+    box = {loop: (0, min(split.extent, extent) if loop == split.loop else extent) for loop, extent in most.items()}
+    one = kernel.scratch_bytes(TileShape(site=largest.site, access=largest.access, box=box))
+    if not one or not split.loop:
+        return one
+    every = trips.get(split.loop, np.array(most[split.loop])).reshape(-1)
+    every = every[every > 0]
+    shares = int(ceil_div(every, ceil_div(every, cores * split.grain) * split.grain).max(initial=1))
+    return (shares - 1) * align_up(one, _ALIGN) + one

@@ -13,8 +13,7 @@ from math import prod
 import numpy as np
 
 from tilewright.check.tiles.calls import Bounds, Calls, Windows, everything, once_faults, rolled
-from tilewright.check.tiles.checked_plan import BackingOperand, CheckedPlan, copy_path_of, transfer_fault
-from tilewright.check.tiles.core_scratch import core_scratch
+from tilewright.check.tiles.checked_plan import BackingOperand, CheckedPlan, copy_path_of, core_scratch, transfer_fault
 from tilewright.ir.machines.kernel import TileShape
 from tilewright.ir.machines.platform import CopyPath
 from tilewright.ir.plans.region import Copy, Hop, Region, key_of

@@ -7,8 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode, need_room
-from tilewright.ir.tensors.dtypes import DType
-from tilewright.ir.tensors.element_types import ELEMENT_TYPES, type_name
+from tilewright.ir.tensors.dtypes import ELEMENT_TYPES, DType, type_name
 
 
 def _trilu(node: OnnxNode, graph: Conversion) -> None:

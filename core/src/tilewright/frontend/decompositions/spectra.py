@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode, need_room
-from tilewright.ir.tensors.dtypes import DType
-from tilewright.ir.tensors.element_types import ELEMENT_TYPES
+from tilewright.ir.tensors.dtypes import ELEMENT_TYPES, DType
 
 Doubles = npt.NDArray[np.float64]
 

@@ -24,7 +24,7 @@ from tilewright.frontend.reading.values import is_four_bits, to_array, typed_att
 from tilewright.frontend.schemas import KnownInputs, check_signature
 from tilewright.ir.graphs.graph import Attribute, Node, Tensor
 from tilewright.ir.graphs.importing import Import, OnnxNode
-from tilewright.ir.tensors.element_types import ELEMENT_TYPES, type_name
+from tilewright.ir.tensors.dtypes import ELEMENT_TYPES, type_name
 
 if TYPE_CHECKING:
     import numpy as np

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from tilewright.frontend.reading.refusals import InvalidNode, RefusedNode
 from tilewright.ir.graphs.importing import OnnxNode
 from tilewright.ir.rounding import ceil_div
-from tilewright.ir.tensors.element_types import ELEMENT_TYPES, type_name
+from tilewright.ir.tensors.dtypes import ELEMENT_TYPES, type_name
 
 Array = npt.NDArray[np.generic]
 Values = Sequence[Any]  # arrays, None where an optional input is absent

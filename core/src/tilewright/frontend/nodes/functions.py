@@ -24,7 +24,7 @@ from tilewright.frontend.reading.names import show, show_all
 from tilewright.frontend.reading.reader import over_limit, read_attribute, read_function, too_many_nodes
 from tilewright.frontend.reading.refusals import InvalidNode, RefusedNode
 from tilewright.ir.graphs.graph import Tensor
-from tilewright.ir.tensors.element_types import ELEMENT_TYPES
+from tilewright.ir.tensors.dtypes import ELEMENT_TYPES
 
 
 def function_key(node: FileNode) -> FunctionKey:

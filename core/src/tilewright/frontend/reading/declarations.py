@@ -15,7 +15,7 @@ from tilewright.frontend.reading.file_model import FileGraph, FileValue, reads
 from tilewright.frontend.reading.names import show, show_all
 from tilewright.frontend.reading.values import checked_size
 from tilewright.ir.graphs.graph import Tensor
-from tilewright.ir.tensors.element_types import ELEMENT_TYPES, type_name
+from tilewright.ir.tensors.dtypes import ELEMENT_TYPES, type_name
 
 _NUMBERS = {dtype: number for number, dtype in ELEMENT_TYPES.items()}
 

@@ -16,8 +16,7 @@ from tilewright.frontend.reading.file_model import FileAttribute, FileNode, File
 from tilewright.frontend.reading.import_options import raised
 from tilewright.frontend.reading.names import show, show_all
 from tilewright.frontend.reading.reader import bad_attribute
-from tilewright.ir.tensors.dtypes import DType
-from tilewright.ir.tensors.element_types import ELEMENT_TYPES, type_name
+from tilewright.ir.tensors.dtypes import ELEMENT_TYPES, DType, type_name
 
 if TYPE_CHECKING:
     from tilewright.frontend.reading.external import ExternalFiles

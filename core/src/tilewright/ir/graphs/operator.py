@@ -1,5 +1,6 @@
-"""Knows what an operator is: its name, shape rule, exact reference, access and cost in operations.
-Does not know any particular operator (`operators`), nor any kernel.
+"""Knows what an operator is: its name, shape rule, exact reference, access and cost in operations; how its operands
+are named; and what a graph pass is. Does not know any particular operator (`operators`) or pass, any kernel or what
+it packs (`layer`), nor in which order passes run.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from tilewright.ir.graphs.importing import Import
 
     Array = npt.NDArray[np.generic]
+from tilewright.errors import Diagnostic
+from tilewright.ir.graphs.graph import Graph
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,3 +59,44 @@ class Operator:
     alias: Callable[[Site, Mapping[str, Layout]], tuple[Alias, ...]] = no_alias
     imports: tuple[Import, ...] = ()  # how ONNX nodes become this operator
     summary: str = ""  # one line for `tilewright ops`
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperandSource:
+    """Where an input operand comes from: a tensor of the graph, or, with `tensor` empty, a packed constant."""
+
+    operand: str
+    tensor: str
+
+
+def input_names(operator: Operator, site: Site) -> tuple[str, ...]:
+    """Operand names of the node's inputs; a trailing "..." is spelled out as X0, X1, ... ."""
+    if operator.inputs[-1:] == ("...",):
+        return tuple(f"{operator.inputs[-2]}{index}" for index in range(len(site.inputs)))
+    return operator.inputs[: len(site.inputs)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassContext:
+    """What a pass may look at beside the graph."""
+
+    operators: Mapping[str, Operator]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassResult:
+    """The new graph (the same object when nothing changed) and what the user should know about it."""
+
+    graph: Graph
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphPass:
+    """A named rewrite. `apply` is pure; the graph is verified after it. Outputs stay bit-equal."""
+
+    name: str
+    summary: str
+    apply: Callable[[Graph, PassContext], PassResult]
+    after: tuple[str, ...] = ()  # passes that must have run before this one
+    before: tuple[str, ...] = ()

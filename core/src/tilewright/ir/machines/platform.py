@@ -1,5 +1,5 @@
-"""Knows what a target is made of: memories, engines, and copies between memories.
-Does not know any target.
+"""Knows what a target is made of: memories, engines, and copies between memories; and which memories its cores read
+themselves. Does not know any target, nor what is placed anywhere.
 """
 
 from __future__ import annotations
@@ -236,3 +236,16 @@ class MemoryHierarchy:
                 fix=(typed("--target", self.platform, gives="compiles for it"),),
             )
         return replace(platform, memories=self.memories, copies=self.copies)
+
+
+def reachable(platform: Platform, memory: str) -> bool:
+    """Whether the cores of the first engine can read a memory; if not, only copies can."""
+    return platform.memory(memory).access.get(platform.engines[0].name) != "none"
+
+
+def caller_memory(platform: Platform) -> Memory:
+    """Where the caller's tensors are that are not in the plan: the backing memory, or the first ram in reach."""
+    home = platform.backing_memory()
+    if reachable(platform, home.name):
+        return home
+    return next((memory for memory in platform.of_kind("ram") if reachable(platform, memory.name)), home)

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tilewright.ir.access.index_map import Access, Box, parse_map
 from tilewright.ir.graphs.graph import Site, Tensor
-from tilewright.ir.graphs.operands import OperandSource, input_names
-from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.graphs.operator import OperandSource, Operator, input_names
 from tilewright.ir.machines.kernel import Kernel, Matched, PartialSums, TileShape
 from tilewright.ir.plugin_contract import demand_mapping, demand_pairs, wrong_answer
 from tilewright.ir.tensors.layout import Layout

@@ -1,10 +1,10 @@
-"""Knows the program as a tree: steps, their parts, and the memories and tensors at its border.
+"""Knows the program as a tree: steps, their parts, the memories and tensors at its border; and what a code pass is.
 Does not know how it was lowered from a plan, nor how it is printed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tilewright.ir.code_fragments import CodeFragment
@@ -250,3 +250,23 @@ def _check_pools(program: Program, buffers: Mapping[str, Buffer]) -> None:
         header = CONSTANTS_HEADER_BYTES if placement.memory in constant and buffers[name].size_bytes else 0
         if placement.offset_bytes < header:
             raise ValueError(f"constant {name!r} is placed in the header of {placement.memory!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodePassContext:
+    """What a pass may look at beside the program: the user's settings for it, `NAME.KEY=VALUE` without `NAME.`."""
+
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodePass:
+    """A named change of the C tree. `apply` is pure and may neither move a buffer nor need more memory."""
+
+    name: str
+    summary: str
+    apply: Callable[[Program, CodePassContext], Program]
+    after: tuple[str, ...] = ()  # passes that must have run before this one, where they run at all
+    before: tuple[str, ...] = ()
+    default: bool = False  # runs without being asked for
+    settings: tuple[str, ...] | None = None  # names of those it takes; None: it checks them itself

@@ -1,5 +1,6 @@
-"""Knows the element types: their ONNX, numpy and C names, sizes and ranges.
-Does not know tensors."""
+"""Knows the element types: their ONNX, numpy and C names, ONNX's numbers for them, sizes and ranges. Does not know
+tensors. Source of the numbers: TensorProto.DataType of the ONNX specification.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import numpy as np
+from types import MappingProxyType
 
 
 class DType(Enum):
@@ -138,3 +140,45 @@ _BYTES = {
     "bool": 1,
 }
 _FRACTIONS = {DType.F32: 2.0**-24, DType.F64: 2.0**-53, DType.F16: 2.0**-11, DType.BF16: 2.0**-8}
+
+
+ELEMENT_TYPES = MappingProxyType(
+    {
+        1: DType.F32,
+        2: DType.U8,
+        3: DType.I8,
+        4: DType.U16,
+        5: DType.I16,
+        6: DType.I32,
+        7: DType.I64,
+        9: DType.BOOL,
+        10: DType.F16,
+        11: DType.F64,
+        12: DType.U32,
+        13: DType.U64,
+        16: DType.BF16,
+    }
+)
+
+_NAMES = MappingProxyType(
+    {
+        0: "undefined",
+        8: "string",
+        14: "complex64",
+        15: "complex128",
+        17: "float8e4m3fn",
+        18: "float8e4m3fnuz",
+        19: "float8e5m2",
+        20: "float8e5m2fnuz",
+        21: "uint4",
+        22: "int4",
+        23: "float4e2m1",
+    }
+)
+
+
+def type_name(number: int) -> str:
+    """A name for any ONNX element type, known or not."""
+    if number in ELEMENT_TYPES:
+        return ELEMENT_TYPES[number].value
+    return _NAMES.get(number, f"type number {number}")

@@ -34,8 +34,7 @@ from tilewright.ir.programs.statements import Barrier, Declare, For, If, Mark, P
 from tilewright.ir.programs.subexpressions import replaced
 from tilewright.lower.operands.addresses import AddressBook
 from tilewright.lower.operands.scope import declared, names_of, used
-from tilewright.lower.regions.operand_moves import FIRST, OperandMove, when
-from tilewright.lower.regions.row_moves import internal_rows_part, window_rows_part
+from tilewright.lower.regions.operand_moves import FIRST, OperandMove, internal_rows_part, when, window_rows_part
 from tilewright.lower.steps.compute import compute_part
 from tilewright.lower.tiles.parts import call_part, move_part
 from tilewright.lower.tiles.tile_nest import HopLevel, tile_counts

@@ -22,10 +22,8 @@ from tilewright.lower.operands.addresses import AddressBook
 from tilewright.lower.operands.operand_bindings import OperandBinding, operand_bindings, scratch_name
 from tilewright.lower.operands.scope import called, used
 from tilewright.lower.regions.pipeline import Pipeline, pipeline, untiled
-from tilewright.lower.regions.region_comments import buffer_rows, tile_lines
-from tilewright.lower.steps.accumulators import accumulator_of
 from tilewright.lower.steps.core_share import beginning
-from tilewright.lower.steps.step_comments import step_comment
+from tilewright.lower.steps.step_comments import buffer_rows, step_comment, tile_lines
 from tilewright.lower.steps.whole_step import Lowered
 from tilewright.lower.tiles.region_box import RegionBox, region_box
 from tilewright.lower.tiles.tile_operands import (
@@ -33,6 +31,7 @@ from tilewright.lower.tiles.tile_operands import (
     OperandLocation,
     TileBuffers,
     TiledStep,
+    accumulator_of,
     operand_names,
     unsupported_tile,
 )

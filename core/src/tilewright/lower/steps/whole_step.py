@@ -28,7 +28,7 @@ from tilewright.lower.operands.operand_bindings import (
     scratch_operand,
 )
 from tilewright.lower.operands.scope import declared, used
-from tilewright.lower.steps.constant_copies import copies_before
+from tilewright.lower.steps.persistent import copies_before
 from tilewright.lower.steps.step_comments import step_comment
 from tilewright.lower.tiles.tile_operands import operand_names
 

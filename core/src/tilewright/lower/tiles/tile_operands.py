@@ -1,5 +1,6 @@
-"""Knows where an operand of a tiled step is at every level: at home, then in the tile buffers of each hop.
-Does not know transfers, kernels or the order in which things happen.
+"""Knows where an operand of a tiled step is at every level: in the backing memory, then in the tile buffers of each
+hop; and where the sums of a split reduction are. Does not know transfers, kernels or the order in which things
+happen.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from tilewright.ir.access.index_map import MapAccess
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Kernel, Matched
 from tilewright.ir.machines.platform import Platform
-from tilewright.ir.plans.region import Copy
+from tilewright.ir.plans.region import Copy, Region
 from tilewright.ir.plans.stages import Step
-from tilewright.ir.programs.expressions import Expression, equal, remainder
+from tilewright.ir.programs.expressions import Expression, all_of, equal, remainder
 from tilewright.ir.programs.program import Parameter
 from tilewright.ir.programs.statements import ByteRange
 from tilewright.ir.tensors.dtypes import DType
@@ -28,6 +29,7 @@ from tilewright.lower.operands.operand_bindings import OperandBinding
 from tilewright.lower.tiles.region_box import RegionBox
 from tilewright.lower.tiles.strided_copies import LOOPS
 from tilewright.lower.tiles.tile_nest import COUNTERS, HopLevel, Ranges, TileNest, boxes
+from tilewright.tile.cost.footprint import SUMS, tile_buffer_name
 from tilewright.tile.cost.tile_boxes import RollingAxis
 
 STEP_LOCALS = (*RUN_LOCALS, *COUNTERS, *LOOPS, "mine", "slot", "near", "far", "box", "copies", "scratch")
@@ -210,3 +212,41 @@ def unsupported_tile(step: Step, reason: str) -> TilewrightError:
         fix=("choose another tiler with --tiler", "change or remove the pinned tiles"),
         exit_code=Exit.UNSUPPORTED,
     )
+
+
+def accumulator_of(tiling: TiledStep, region: Region) -> Accumulator | None:
+    """The sums of a step; None where no reduction of it is split."""
+    form = region.sums.get(tiling.step.name)
+    if form is None:
+        return None
+    nest, book = tiling.nest, tiling.book
+    (output,) = [binding for binding in tiling.bindings if binding.written]
+    if form.in_output:
+        held = tiling.internal_value(output, len(nest.levels))
+    else:
+        room = tuple(most for _, most in extent_ranges(nest, output, nest.ranges))
+        near, item = region.hops[-1].inner, form.dtype.size_bytes
+        name = tile_buffer_name(tiling.step.name, SUMS, near, 0)
+        place = book.of_buffer(name)
+        held = OperandLocation(
+            parameter=place.parameter,
+            memory=near,
+            offset=place.offset,
+            strides=tuple(one * item for one in strides(room, output.layout)),
+            origin=lows(nest.access, output.operand, nest.box),
+            ranges=(ByteRange(buffer=name, offset_bytes=0, size_bytes=item * prod(room)),),
+        )
+    extents = {name: high for name, (_, high) in whole_box(nest.access).items()}
+    return Accumulator(
+        output=output.operand,
+        dtype=form.dtype,
+        carried=held,
+        in_output=form.in_output,
+        first=_all_at(nest, form.loops, dict.fromkeys(form.loops, 0), end=0),
+        last=_all_at(nest, form.loops, extents, end=1),
+    )
+
+
+def _all_at(nest: TileNest, loops: Sequence[str], values: Mapping[str, int], *, end: int) -> Expression:
+    """That the tile's range of every loop begins, or ends, at its value."""
+    return all_of(*(equal(nest.box[loop][end], values[loop]) for loop in loops))

@@ -26,8 +26,7 @@ from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel, Operand
 from tilewright.ir.rounding import ceil_div
-from tilewright.ir.tensors.dtypes import DType
-from tilewright.ir.tensors.element_types import ELEMENT_TYPES, type_name
+from tilewright.ir.tensors.dtypes import ELEMENT_TYPES, DType, type_name
 from tilewright.operators.c_code.c_source import elementwise_source
 from tilewright.operators.c_code.walk import ELEMENTWISE_CALL, elementwise_values
 from tilewright.operators.shared.float_results import ulp_tolerance

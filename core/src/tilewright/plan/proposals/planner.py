@@ -15,7 +15,7 @@ from typing import Any, Literal
 from tilewright.allocate import allocate
 from tilewright.allocate.allocate import attempt, constants_overflow
 from tilewright.allocate.overflow import Overflow, does_not_fit
-from tilewright.allocate.regions import arrays_bytes
+from tilewright.allocate.request import arrays_bytes
 from tilewright.bind import bind
 from tilewright.bind.recompute import recomputed
 from tilewright.check.stages import verify_allocated, verify_bound, verify_scheduled, verify_tiled

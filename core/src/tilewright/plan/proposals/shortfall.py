@@ -10,12 +10,11 @@ from itertools import accumulate
 from math import inf
 
 from tilewright.allocate.overflow import Overflow
-from tilewright.allocate.regions import LASTING
+from tilewright.allocate.request import LASTING
 from tilewright.bind.candidates import engine_of
 from tilewright.errors import TilewrightError
 from tilewright.ir.graphs.graph import Site
-from tilewright.ir.graphs.operands import input_names
-from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.graphs.operator import Operator, input_names
 from tilewright.ir.machines.kernel import Kernel
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.layer import Layer, Layers, layer_key

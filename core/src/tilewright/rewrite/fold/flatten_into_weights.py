@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from tilewright.ir.graphs.graph import Graph, Node
-from tilewright.ir.graphs.graph_pass import GraphPass, PassContext, PassResult
+from tilewright.ir.graphs.operator import GraphPass, PassContext, PassResult
 from tilewright.rewrite.edit import Draft, GraphView, origins
 
 _IMAGE = ("AveragePool", "Conv", "MaxPool", "QAveragePool", "QConv")

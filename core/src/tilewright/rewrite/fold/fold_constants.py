@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tilewright.comparison.reference import run_site
 from tilewright.ir.graphs.graph import Graph, Node
-from tilewright.ir.graphs.graph_pass import GraphPass, PassContext, PassResult
+from tilewright.ir.graphs.operator import GraphPass, PassContext, PassResult
 from tilewright.rewrite.edit import Draft, origins
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.ir.graphs.graph import Graph, Node
-from tilewright.ir.graphs.graph_pass import GraphPass, PassContext, PassResult
+from tilewright.ir.graphs.operator import GraphPass, PassContext, PassResult
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.operators.shared.integer_sites import zero_points
 from tilewright.rewrite.edit import Draft

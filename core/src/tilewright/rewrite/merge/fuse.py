@@ -9,7 +9,7 @@ import math
 from dataclasses import replace
 
 from tilewright.ir.graphs.graph import Attribute, Graph, Node
-from tilewright.ir.graphs.graph_pass import GraphPass, PassContext, PassResult
+from tilewright.ir.graphs.operator import GraphPass, PassContext, PassResult
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.rewrite.edit import Draft, GraphView, origins
 

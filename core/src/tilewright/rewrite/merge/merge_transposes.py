@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tilewright.ir.graphs.graph import Graph, Node
-from tilewright.ir.graphs.graph_pass import GraphPass, PassContext, PassResult
+from tilewright.ir.graphs.operator import GraphPass, PassContext, PassResult
 from tilewright.rewrite.edit import Draft, GraphView, origins
 
 

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from tilewright.errors import Diagnostic
 from tilewright.ir.graphs.graph import Graph, Node
-from tilewright.ir.graphs.graph_pass import GraphPass, PassContext, PassResult
+from tilewright.ir.graphs.operator import GraphPass, PassContext, PassResult
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.rewrite.edit import Draft, GraphView
 from tilewright.rewrite.qdq import lookup

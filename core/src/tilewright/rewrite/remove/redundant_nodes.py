@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from tilewright.ir.graphs.graph import Graph, Node
-from tilewright.ir.graphs.graph_pass import GraphPass, PassContext, PassResult
+from tilewright.ir.graphs.operator import GraphPass, PassContext, PassResult
 from tilewright.rewrite.edit import Draft, without_dead
 
 _SMALL_ELEMENTS = 64  # constants up to here are compared by content: scales and zero points, often stored many times

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tilewright.ir.graphs.graph import Attribute, Graph, Node
-from tilewright.ir.graphs.graph_pass import GraphPass, PassContext, PassResult
+from tilewright.ir.graphs.operator import GraphPass, PassContext, PassResult
 from tilewright.ir.tensors.requant import Requant
 from tilewright.rewrite.edit import Draft
 from tilewright.rewrite.remove.channels import (

@@ -18,8 +18,7 @@ from tilewright.ir.plans.layer import layer_of
 from tilewright.operators.c_code.c_source import c_fragment
 from tilewright.runners.toolchain import find_compiler
 from tilewright.testing.kernels.kernel_run import STRICT, whole_call
-from tilewright.testing.layer_sample import Sample
-from tilewright.testing.operator_sites import refusal, site_of
+from tilewright.testing.operator_sites import Sample, refusal, site_of
 
 # A file, or all sections together, have static functions that nobody calls there.
 ALONE = (*STRICT, "-Wno-unused-function")

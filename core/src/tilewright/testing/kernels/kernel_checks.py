@@ -1,5 +1,5 @@
-"""Knows how to compare one kernel with its operator's reference in one call: whole, in tiles, in any layouts.
-Does not know how a site is chosen, nor any kernel.
+"""Knows how to compare kernels with their operators' references: one in one call, whole, in tiles, in any layouts; and
+several on every layer that they take. Does not know any kernel, nor how one is timed.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ import numpy as np
 
 from tilewright.ir.access.index_map import Access
 from tilewright.ir.graphs.graph import Site
-from tilewright.ir.graphs.operands import input_names
-from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.graphs.operator import Operator, input_names
 from tilewright.ir.machines.kernel import Kernel
 from tilewright.ir.plans.layer import Layer, matched
 from tilewright.ir.rounding import align_up
@@ -25,6 +24,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array = npt.NDArray[np.generic]
+from tilewright.testing.kernels.kernel_run import UBSAN, run_kernel
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.operator_layers import every_layer
+from tilewright.testing.operator_sites import site_of
 
 
 def kernel_errors(
@@ -79,3 +82,28 @@ def random_parts(layer: Layer, random: np.random.Generator) -> Mapping[str, int]
     sizes = {loop: int(random.integers(1, extents[loop])) for loop in some}
     grains = {loop: layer.kernel.multiples.get(loop, 1) for loop in some}
     return {loop: align_up(size, grains[loop]) for loop, size in sizes.items()}
+
+
+def layers_taken(kernels: Sequence[Kernel], folder: Path, flags: Sequence[str] = UBSAN) -> dict[str, set[str]]:
+    """Kernel -> the kinds of layers of `every_layer` that it takes, each run once, in the layouts that it prefers.
+
+    AssertionError where bytes beside an output change, where integers are not equal to the reference bit for bit, or
+    where floats are outside the error model.
+    """
+    taken: dict[str, set[str]] = {kernel.name: set() for kernel in kernels}
+    ops = {kernel.op for kernel in kernels}
+    for sample in every_layer():
+        if sample.op not in ops:
+            continue
+        operator = vocabulary()[sample.op]
+        site = site_of(operator, sample.inputs, sample.attributes, sample.constants)
+        for kernel in kernels:
+            layer = matched(operator, kernel, site) if kernel.op == sample.op else "of another operator"
+            if isinstance(layer, str):
+                continue
+            layouts = {**layer.preferred, **layer.required}
+            found = run_kernel(operator, kernel, site, sample.inputs, folder=folder, layouts=layouts, flags=flags)
+            errors = result_errors(operator, site, sample.inputs, found)
+            assert errors == [], f"{kernel.name} on {sample.name}: {errors}"
+            taken[kernel.name].add(sample.kind)
+    return taken

@@ -1,22 +1,35 @@
-"""Knows the code that copies constants to another memory: once, in the init function, or before a step uses them.
-Does not know what the step does with them.
+"""Knows the code about what lasts longer than a step: constants that are copied to another memory, once in the init
+function or before each use, and the initialisation and update of state.
+Does not know what a step does with them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from tilewright.c_text.rendering import rendered
 from tilewright.errors import usage_error
 from tilewright.ir.machines.platform import CopyPath
-from tilewright.ir.plans.constant_copies import copies_of, copy_name, copying, path_to
-from tilewright.ir.plans.stages import Step
+from tilewright.ir.plans.constant_copies import copies_of, copy_name, copying, initial_name, path_to
+from tilewright.ir.plans.stages import Allocated, Step
 from tilewright.ir.programs.expressions import Cast, Expression, Field, FunctionCall, Name, Number
-from tilewright.ir.programs.statements import ByteRange, Code, CopyStart, CopyWait, Declare, Statement
+from tilewright.ir.programs.program import StateInitialiser
+from tilewright.ir.programs.statements import (
+    Barrier,
+    ByteRange,
+    Code,
+    Comment,
+    CopyStart,
+    CopyWait,
+    Declare,
+    If,
+    Statement,
+)
 from tilewright.ir.rounding import align_down
 from tilewright.lower.operands.addresses import Address, AddressBook
 from tilewright.lower.operands.scope import declared
+from tilewright.lower.steps.core_share import FIRST_CORE
 
 CHANNEL = Name("tw_channel")
 
@@ -99,3 +112,48 @@ def _in_context(place: Address) -> Address:
     struct = "constants" if kind == "const uint8_t *" else "pools"
     given = Cast(kind, Field(Field(Name("ctx"), struct, arrow=True), name))
     return replace(place, parameter=replace(place.parameter, given=given))
+
+
+def state_initialisers(allocated: Allocated, book: AddressBook) -> tuple[StateInitialiser, ...]:
+    """The parts of the state that do not begin with zeros, and the constants that they begin with."""
+    found = []
+    for value in allocated.decisions.state:
+        name = initial_name(value)
+        if name in allocated.tiled.scheduled.bound.constants:
+            source = book.of_buffer(name)
+            found.append(
+                StateInitialiser(
+                    offset=book.of_value(value).offset,
+                    size_bytes=allocated.tiled.scheduled.bound.constants[name].nbytes,
+                    pool=source.parameter.name,
+                    source=source.offset,
+                )
+            )
+    return tuple(found)
+
+
+def state_updates(allocated: Allocated, book: AddressBook, *, team: bool) -> tuple[Statement, ...]:
+    """Copies, after the last step, of outputs that could not be written where the input of the next run is."""
+    copies = tuple(_state_copies(allocated.decisions.state, book))
+    if not copies:
+        return ()
+    comment = Comment(lines=("state of the next run",))
+    if team:
+        return (Barrier(), If(condition=FIRST_CORE, body=(comment, *copies)))
+    return (comment, *copies)
+
+
+def _state_copies(states: Mapping[str, str], book: AddressBook) -> Iterator[Statement]:
+    scheduled = book.allocated.tiled.scheduled
+    for present, following in states.items():
+        old, new = scheduled.storage[present], scheduled.storage[following]
+        size = scheduled.bound.graph.tensors[present].size_bytes
+        if old == new or not size:
+            continue
+        target, source = book.of_value(present), book.of_value(following)
+        yield CopyStart(
+            transfer="state",
+            code=FunctionCall("memcpy", (target.outside, source.outside, Number(size, unsigned=True))),
+            source=ByteRange(buffer=new.buffer, offset_bytes=new.offset_bytes, size_bytes=size),
+            target=ByteRange(buffer=old.buffer, offset_bytes=old.offset_bytes, size_bytes=size),
+        )
