@@ -47,13 +47,13 @@ def build_team(
     folder: Path,
     *,
     cores: int = 1,
-    mover: bool = False,
+    dma_core: bool = False,
     compiler: str = "",
     flags: Sequence[str] = (),
 ) -> Path:
     """A program that reads the inputs from stdin and writes the outputs to stdout, both in the graph's order.
 
-    `cores` compute; with `mover` one more moves data. CalledProcessError where it does not build without warnings.
+    `cores` compute; with `dma_core` one more moves data. CalledProcessError where it does not build without warnings.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in artifact.files.items():
@@ -65,7 +65,7 @@ def build_team(
         *STRICT,
         *flags,
         f"-DTW_TEST_CORES={cores}",
-        *(["-DTW_TEST_MOVER"] if mover else []),
+        *(["-DTW_TEST_DMA_CORE"] if dma_core else []),
         f"-I{folder}",
         "-o",
         str(folder / "team"),

@@ -26,7 +26,7 @@ def _program() -> Deployment:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", [{}, {"cores": 3, "mover": True}], ids=["alone", "team"])
+@pytest.mark.parametrize("how", [{}, {"cores": 3, "dma_core": True}], ids=["alone", "team"])
 def test_results_are_those_of_the_network(program: Deployment, tmp_path: Path, how: dict[str, Any]) -> None:
     found = run_team(program.artifact, program.program, {"x": X}, tmp_path / "team", **how)
     assert found.keys() == {"y"} and np.array_equal(found["y"], -X)

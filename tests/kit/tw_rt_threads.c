@@ -1,6 +1,6 @@
 /* A backend of tw_rt for unit tests: one thread for each core, copies delivered when they are waited for.
  *
- * TW_TEST_CORES cores; core 0 moves data, or with TW_TEST_MOVER a further one that does not compute. A copy that nobody
+ * TW_TEST_CORES cores; core 0 moves data, or with TW_TEST_DMA_CORE a further one that does not compute. A copy that nobody
  * waits for never arrives, and a number that was not handed out stops the program.
  */
 #define _POSIX_C_SOURCE 200809L
@@ -14,7 +14,7 @@
 #ifndef TW_TEST_CORES
 #  define TW_TEST_CORES 1
 #endif
-#ifdef TW_TEST_MOVER
+#ifdef TW_TEST_DMA_CORE
 #  define TEAM (TW_TEST_CORES + 1)
 #else
 #  define TEAM TW_TEST_CORES
@@ -45,7 +45,7 @@ uint32_t tw_rt_cores(void)
     return TW_TEST_CORES;
 }
 
-int tw_rt_is_mover(void)
+int tw_rt_is_dma_core(void)
 {
     return core == (TEAM == TW_TEST_CORES ? 0u : TW_TEST_CORES);
 }
@@ -66,7 +66,7 @@ static void demand(int truth, const char *what)
 uint32_t tw_rt_copy(void *dst, const void *src, uint32_t bytes, uint32_t rows, uint32_t dst_stride, uint32_t src_stride)
 {
     uint32_t number = 0;
-    demand(tw_rt_is_mover(), "a copy is started by a core that is not the mover");
+    demand(tw_rt_is_dma_core(), "a copy is started by a core that is not the DMA core");
     demand(bytes > 0 && rows > 0, "an empty copy is started");
     demand((uint64_t)bytes * rows < (UINT64_C(1) << 17), "a copy is too long");
     while (number < CHANNELS && copies[number].busy) {
@@ -80,7 +80,7 @@ uint32_t tw_rt_copy(void *dst, const void *src, uint32_t bytes, uint32_t rows, u
 
 void tw_rt_wait(uint32_t number)
 {
-    demand(tw_rt_is_mover(), "a core that is not the mover waits for a copy");
+    demand(tw_rt_is_dma_core(), "a core that is not the DMA core waits for a copy");
     demand(number < CHANNELS && copies[number].busy, "a copy is waited for that was not started");
     const copy *const one = &copies[number];
     for (uint32_t row = 0; row < one->rows; ++row) {
@@ -112,7 +112,7 @@ void tw_rt_live(void *bytes, uint32_t size)
         const int apart = !tiles[i].bytes || begin + size <= tiles[i].bytes || tiles[i].bytes + tiles[i].size <= begin;
         demand(apart, "a tile begins to live where another one does");
     }
-    demand(tw_rt_is_mover(), "a core that is not the mover declares a tile");
+    demand(tw_rt_is_dma_core(), "a core that is not the DMA core declares a tile");
     const uint32_t number = find(NULL);
     tiles[number].bytes = begin;
     tiles[number].size = size;

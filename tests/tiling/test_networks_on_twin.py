@@ -93,7 +93,7 @@ CASES = (
     Case("resnet8_int8", 64, "double", long=True),
     Case("resnet8_int8", 16, "single"),
     Case("vww_int8", 16, "double", long=True),
-    Case("resnet8_f32", 16, "double", clocks_apart=0.15),  # windows in pieces: the mover waits for free channels
+    Case("resnet8_f32", 16, "double", clocks_apart=0.15),  # windows in pieces: the DMA core waits for free channels
 )
 
 

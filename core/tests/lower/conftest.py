@@ -110,7 +110,7 @@ HELPERS: Mapping[str, Callable[..., Any]] = {  # of text/*.c, in Python
     "tw_need": lambda first, end, size: range_(clamp(first, 0, clamp(end, 0, size)), clamp(end, 0, size)),
     "tw_beyond": lambda need, done: range_(max(need.low, done), need.high),
     "tw_share": lambda whole, grain: whole,
-    "tw_rt_is_mover": lambda: 1,
+    "tw_rt_is_dma_core": lambda: 1,
     "tw_rt_core": lambda: 0,
 }
 OPERATIONS = {"/": floordiv, "%": mod, "<": lt, ">": gt, ">=": ge, "==": eq, "&&": lambda one, other: one and other}

@@ -253,6 +253,6 @@ def test_regions(tmp_path: Path, seed: int) -> None:
         for name in graph.inputs
     }
     expected = run(graph, inputs, OPERATORS)
-    found = run_team(artifact, program, inputs, tmp_path / str(seed), cores=1 + seed % 8, mover=bool(seed // 3 % 3))
+    found = run_team(artifact, program, inputs, tmp_path / str(seed), cores=1 + seed % 8, dma_core=bool(seed // 3 % 3))
     for name in graph.outputs:
         np.testing.assert_array_equal(found[name], expected[name], err_msg=name)

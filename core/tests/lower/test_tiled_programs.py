@@ -177,7 +177,7 @@ def check(graph: Graph, program: Program, artifact: Artifact, folder: Path, **ho
 def test_one_hop(tmp_path: Path, seed: int) -> None:
     graph = network(seed)
     program, artifact = built(graph, RandomTiler(seed=seed), cluster(1 << 20), ["lifetimes"] if seed % 2 else [])
-    check(graph, program, artifact, tmp_path, cores=1 + seed % 8, mover=bool(seed % 3))
+    check(graph, program, artifact, tmp_path, cores=1 + seed % 8, dma_core=bool(seed % 3))
 
 
 @given(st.integers(0, 10**9))
@@ -186,4 +186,4 @@ def test_two_hops(tmp_path: Path, seed: int) -> None:
     graph = network(seed)
     tiler = RandomTiler(seed=seed, hops=(("l3", "l2"), ("l2", "l1")))
     program, artifact = built(graph, tiler, three_levels(), ["lifetimes"] if seed % 2 else [])
-    check(graph, program, artifact, tmp_path, cores=1 + seed % 8, mover=bool(seed % 3))
+    check(graph, program, artifact, tmp_path, cores=1 + seed % 8, dma_core=bool(seed % 3))

@@ -145,7 +145,7 @@ FAULTS: dict[str, tuple[str, str, str]] = {  # old text, new text, what the faul
     "empty transfer": (*store("ROWS * N * 4", "0u"), "TW7102.*nothing"),
     "no such path": (*store("c + t * ROWS * N, ", "l1, "), "TW7102.*l1"),
     "two targets at one place": (STORE, STORE + " " + STORE, "TW710[56]"),
-    "not the mover": (BEFORE, "if (tw_rt_core() == 2u) { tw_rt_wait(1u); } tw_rt_barrier();", "TW7113.*core 2"),
+    "not the DMA core": (BEFORE, "if (tw_rt_core() == 2u) { tw_rt_wait(1u); } tw_rt_barrier();", "TW7113.*core 2"),
     "one barrier too few": (AFTER, "if (tw_rt_core() != 5u || t) { tw_rt_barrier(); }", "TW710[49]"),
     "a core leaves": ("    twin_step(0u, 0);", "    if (tw_rt_core() == 6u) { return 0; }\n", "TW7109.*1 cores"),
     "too many in flight": (*store("ROWS * N * 4, 1u, 0u, 0u);", "64u, 1u, 0u, 0u);" + "".join(

@@ -52,7 +52,7 @@ static int run(void)
     c_tile[0] = (int32_t *)(void *)(a_tile[1] + ROWS * K);
     c_tile[1] = c_tile[0] + ROWS * N;
     twin_step(0u, 0);
-    if (tw_rt_is_mover()) {
+    if (tw_rt_is_dma_core()) {
         tw_rt_live(b_tile, N * K);
         for (int i = 0; i < 2; ++i) {
             tw_rt_live(a_tile[i], ROWS * K);
@@ -64,7 +64,7 @@ static int run(void)
     }
     for (int t = 0; t < TILES; ++t) {
         int here = t & 1;
-        if (tw_rt_is_mover()) {
+        if (tw_rt_is_dma_core()) {
             tw_rt_wait(a_coming[here]);
             if (t + 1 < TILES) {
                 a_coming[1 - here] = tw_rt_copy(a_tile[1 - here], a + (t + 1) * ROWS * K, K, ROWS, K, K);
@@ -76,11 +76,11 @@ static int run(void)
         tw_rt_barrier(); /* before */
         product(a_tile[here], b_tile, c_tile[here]);
         tw_rt_barrier(); /* after */
-        if (tw_rt_is_mover()) {
+        if (tw_rt_is_dma_core()) {
             c_leaving[here] = tw_rt_copy(c + t * ROWS * N, c_tile[here], ROWS * N * 4, 1u, 0u, 0u);
         }
     }
-    if (tw_rt_is_mover()) {
+    if (tw_rt_is_dma_core()) {
         tw_rt_wait(c_leaving[TILES & 1]);
         tw_rt_wait(c_leaving[(TILES - 1) & 1]);
         tw_rt_dead(b_tile, N * K);

@@ -70,7 +70,7 @@ def test_pointers_and_sizes_are_those_of_the_plan(toy: Any) -> None:
 
 
 @pytest.mark.parametrize("team", [False, True])
-def test_of_a_team_only_the_mover_marks(toy: Any, team: bool) -> None:
+def test_of_a_team_only_the_dma_core_marks(toy: Any, team: bool) -> None:
     body = marked(replace(toy.program(toy.graph()), team=team)).body
     assert any(isinstance(one, If) for one in body) is team
     assert any(isinstance(one, Live) for one in body) is not team

@@ -18,7 +18,7 @@ STACKS = Stacks(
     call_cycles=100.0,
     outer_call_cycles=20.0,
     outer_slowdown=1.5,
-    movers=1,
+    dma_cores=1,
 )
 
 

@@ -29,7 +29,7 @@ def test_validate_and_bench_from_the_command_line() -> None:
     assert bench["runner"] == "qemu-riscv32"
     assert sum(bench["instructions_by_class"].values()) == bench["instructions"]
     assert all(step["instructions"] > 0 for step in bench["steps"])
-    assert set(bench["stack_bytes_by_class"]) == {*(f"core{number}" for number in range(8)), "mover"}
+    assert set(bench["stack_bytes_by_class"]) == {*(f"core{number}" for number in range(8)), "dma_core"}
     assert bench["stack_bytes"] == max(bench["stack_bytes_by_class"].values())
 
 

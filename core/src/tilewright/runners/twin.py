@@ -28,11 +28,11 @@ RUNTIME = ("twin.h", "clock.c", "copy.c", "memory.c", "team.c")
 LIFETIMES = ('-DTW_LIFETIMES_HEADER="twin_lifetimes.h"',)
 ADDRESS = ("-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
 THREAD = ("-O1", "-g1", "-fsanitize=thread", "-fno-omit-frame-pointer")
-LIFETIMES_HEADER = """/* Buffers of whole steps. Every core says that they live; the mover, that they are dead. */
+LIFETIMES_HEADER = """/* Buffers of whole steps. Every core says that they live; the DMA core, that they are dead. */
 #include "twin.h"
 #include "tw_rt.h"
 #define TW_LIVE(pointer, bytes) twin_unhide((pointer), (bytes))
-#define TW_DEAD(pointer, bytes) (tw_rt_is_mover() ? twin_hide((pointer), (bytes)) : (void)0)
+#define TW_DEAD(pointer, bytes) (tw_rt_is_dma_core() ? twin_hide((pointer), (bytes)) : (void)0)
 """
 ENVIRONMENT = {**SANITIZER_OPTIONS, "TSAN_OPTIONS": "halt_on_error=1"}
 CLOCK = "the twin's virtual clock: the platform's estimates for kernels and copies, and who waits for whom"
@@ -237,7 +237,8 @@ def _counted(result: RunResult, job: Job, machine: TwinMachine, folder: Path) ->
 
 def _step_counts(item: Mapping[str, Any], machine: TwinMachine) -> dict[str, int]:
     """`cycles` from the first core that began to the last that ended; `compute` of the busiest core; `stall` of the
-    mover, waiting for transfers; `copy`: how long engines worked. `bytes.SOURCE->TARGET`, `transfers.SOURCE->TARGET`.
+    DMA core, waiting for transfers; `copy`: how long engines worked; and `bytes.SOURCE->TARGET`,
+    `transfers.SOURCE->TARGET`.
     """
     counts = {
         "cycles": max(item["end"] - item["begin"], 0),

@@ -112,7 +112,7 @@ def _with_marks(body: tuple[Statement, ...], buffers: tuple[_Marked, ...], team:
 
 def _by_dma_core(marks: Iterable[Statement], team: bool) -> tuple[Statement, ...]:
     all_marks = tuple(marks)
-    return (If(condition=FunctionCall("tw_rt_is_mover"), body=all_marks),) if team and all_marks else all_marks
+    return (If(condition=FunctionCall("tw_rt_is_dma_core"), body=all_marks),) if team and all_marks else all_marks
 
 
 LIFETIMES = CodePass(

@@ -121,7 +121,7 @@ def _buffer(value: str, scheduled: Scheduled) -> str:
 
 
 def _by_dma_core(mark: Statement, program: Program) -> Statement:
-    return If(condition=FunctionCall("tw_rt_is_mover"), body=(mark,)) if program.team else mark
+    return If(condition=FunctionCall("tw_rt_is_dma_core"), body=(mark,)) if program.team else mark
 
 
 def _pattern(settings: Mapping[str, str]) -> str:

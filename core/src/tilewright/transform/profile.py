@@ -30,7 +30,7 @@ from tilewright.ir.programs.statements import (
 )
 
 _OF_ROLE = {"fetch": "TW_COPY_IN", "compute": "TW_COMPUTE", "pipeline": "TW_COMPUTE", "store": "TW_COPY_OUT"}
-_TEAM = "((i) == TW_COPY_IN || (i) == TW_COPY_OUT ? tw_rt_is_mover() : tw_rt_core() == 0u)"
+_TEAM = "((i) == TW_COPY_IN || (i) == TW_COPY_OUT ? tw_rt_is_dma_core() : tw_rt_core() == 0u)"
 
 
 def _apply(program: Program, context: CodePassContext) -> Program:

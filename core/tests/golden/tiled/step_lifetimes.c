@@ -87,14 +87,14 @@ TW_STEP void net_0_conv(const uint8_t *flash, uint8_t *l1, uint8_t *l2)
     tw_slot x[2] = {{.bytes = l1 + CONV_0_X_L1_0, .queue = &copies}, {.bytes = l1 + CONV_0_X_L1_1, .queue = &copies}};
     tw_slot w[1] = {{.bytes = l1 + CONV_0_W_L1_0, .queue = &copies}};
     tw_slot y[2] = {{.bytes = l1 + CONV_0_Y_L1_0, .queue = &copies}, {.bytes = l1 + CONV_0_Y_L1_1, .queue = &copies}};
-    if (tw_rt_is_mover()) {
+    if (tw_rt_is_dma_core()) {
         tw_rt_live(x[0].bytes, 240u);
         net_0_conv_fetch_x(0, l2, &x[0]);
         tw_rt_live(w[0].bytes, 288u);
         net_0_conv_fetch_w(0, flash, &w[0]);
     }
     for (int32_t t = 0; t < 6; ++t) {
-        if (tw_rt_is_mover()) {
+        if (tw_rt_is_dma_core()) {
             tw_arrived(&x[t % 2]);
             if ((t % 3) == 0) {
                 tw_arrived(&w[0]);
@@ -112,7 +112,7 @@ TW_STEP void net_0_conv(const uint8_t *flash, uint8_t *l1, uint8_t *l2)
         tw_rt_barrier();
         net_0_conv_compute(t, x[t % 2].bytes, w[0].bytes, flash, y[t % 2].bytes);
         tw_rt_barrier();
-        if (tw_rt_is_mover()) {
+        if (tw_rt_is_dma_core()) {
             tw_rt_dead(x[t % 2].bytes, 240u);
             if (((t + 1) % 3) == 0) {
                 tw_rt_dead(w[0].bytes, 288u);
@@ -124,7 +124,7 @@ TW_STEP void net_0_conv(const uint8_t *flash, uint8_t *l1, uint8_t *l2)
             net_0_conv_store_y(t, l2, &y[t % 2]);
         }
     }
-    if (tw_rt_is_mover()) {
+    if (tw_rt_is_dma_core()) {
         tw_arrived(&y[0]);
         tw_rt_dead(y[0].bytes, 288u);
         tw_arrived(&y[1]);

@@ -15,7 +15,7 @@ COMPUTES = ("net_0_maxpool_compute", "net_1_clip_compute", "net_2_maxpool_comput
 
 
 def events(made: Any, *names: str) -> list[tuple[str, Any]]:
-    """The calls of some parts, and barriers, in the order in which the mover meets them."""
+    """The calls of some parts, and barriers, in the order in which the DMA core meets them."""
     return [one for one in made.done_by("net_2_maxpool") if one[0] in names]
 
 

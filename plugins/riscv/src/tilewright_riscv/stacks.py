@@ -23,7 +23,7 @@ class Stacks:
     call_cycles: float  # of a kernel's call on one tile
     outer_call_cycles: float  # more than that, with far stacks
     outer_slowdown: float  # of kernels, with far stacks
-    movers: int = 0  # cores with a stack that compute nothing
+    dma_cores: int = 0  # cores with a stack that compute nothing
 
     def options(self, near: str) -> tuple[Option, ...]:
         """For `Platform.options`."""
@@ -59,7 +59,7 @@ class Stacks:
 
     def team(self, platform: Platform) -> int:
         """How many there are."""
-        return platform.engines[0].cores + self.movers
+        return platform.engines[0].cores + self.dma_cores
 
     def all_bytes(self, platform: Platform) -> int:
         """Of all cores."""

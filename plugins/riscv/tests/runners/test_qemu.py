@@ -108,17 +108,17 @@ def failure(plan: Deployment, change: Callable[[str], str], folder: Path) -> Til
     return failed.value
 
 
-@pytest.mark.parametrize("extra_mover", [True, False], ids=["own mover", "core 0 moves"])
+@pytest.mark.parametrize("extra_dma_core", [True, False], ids=["own DMA core", "core 0 moves"])
 @pytest.mark.parametrize("model", ["digits_int8", "digits_f32"])
-def test_a_tiled_network_is_exact_step_by_step(model: str, extra_mover: bool, tmp_path: Path) -> None:
+def test_a_tiled_network_is_exact_step_by_step(model: str, extra_dma_core: bool, tmp_path: Path) -> None:
     plan = deployment(model=model, tiled=True)
     assert b"for (int32_t t = 0" in plan.artifact.files[f"{plan.prefix}.c"]
     job = job_for(plan, sets=2)
-    result = replace(QUICK, dma_core=extra_mover).run(job, tmp_path)
+    result = replace(QUICK, dma_core=extra_dma_core).run(job, tmp_path)
     demand_exact(plan, job, result)
     harts = [name for name in result.counts if name.startswith("instructions.")]
-    assert len(harts) == 8 + extra_mover
-    assert ("instructions.mover" in harts) is extra_mover
+    assert len(harts) == 8 + extra_dma_core
+    assert ("instructions.dma_core" in harts) is extra_dma_core
 
 
 @pytest.mark.parametrize("platform", [CLUSTER, WIDE], ids=lambda platform: str(platform.name))
@@ -231,14 +231,14 @@ FAULTS: dict[str, tuple[Callable[[str], str], str, str]] = {
         "TW7113",
         "moves no data",
     ),
-    "second wait": (begun("if (tw_rt_is_mover()) { tw_rt_wait(5u); }"), "TW7107", "not in flight"),
+    "second wait": (begun("if (tw_rt_is_dma_core()) { tw_rt_wait(5u); }"), "TW7107", "not in flight"),
     "leaked transfer": (
-        begun("if (tw_rt_is_mover()) { (void)tw_rt_copy(l1, l2, 4u, 1u, 0u, 0u); }"),
+        begun("if (tw_rt_is_dma_core()) { (void)tw_rt_copy(l1, l2, 4u, 1u, 0u, 0u); }"),
         "TW7108",
         "never waited for",
     ),
     "too many transfers": (
-        begun("for (int i = 0; i < 17 && tw_rt_is_mover(); ++i) { (void)tw_rt_copy(l1, l2, 4u, 1u, 0u, 0u); }"),
+        begun("for (int i = 0; i < 17 && tw_rt_is_dma_core(); ++i) { (void)tw_rt_copy(l1, l2, 4u, 1u, 0u, 0u); }"),
         "TW7103",
         "channels",
     ),

@@ -40,7 +40,7 @@ static int work(void)
 {
     uint32_t numbers[MANY];
     tw_rt_barrier();
-    if (!tw_rt_is_mover()) {
+    if (!tw_rt_is_dma_core()) {
         return tw_rt_core() < tw_rt_cores() ? 0 : 5;
     }
     check(l1, l2, 1u, 1u, 1u, 1u);

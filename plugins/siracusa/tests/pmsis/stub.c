@@ -112,7 +112,7 @@ static int start(pending *all, pending one)
     uint32_t flying = 1;
     int number = -1;
     if (core != 0) {
-        stub_fail("a core that is not the mover starts a copy");
+        stub_fail("a core that is not the DMA core starts a copy");
     }
     for (int i = 0; i < COUNTERS; ++i) {
         flying += (uint32_t)all[i].used;

@@ -45,7 +45,7 @@ STACKS = Stacks(
     call_cycles=CALL_CYCLES,
     outer_call_cycles=FAR_CALL_CYCLES,
     outer_slowdown=FAR_SLOWDOWN,
-    movers=1,
+    dma_cores=1,
 )
 
 

@@ -1,7 +1,7 @@
 """Knows as much of a Snitch cluster as programs take: nine cores, their barrier, memories, copies, the host.
 Does not know instructions of cores, nor contention for memory.
 
-Used as `gvsoc --target=snitch --work-dir=W --binary=X.elf run`. A copy arrives when the mover asks whether it has,
+Used as `gvsoc --target=snitch --work-dir=W --binary=X.elf run`. A copy arrives when the DMA core asks whether it has,
 never earlier. A fault ends with status 70 and a line on stderr.
 """
 
@@ -20,7 +20,7 @@ from streams import FaultError
 
 TCDM, TCDM_BYTES = 0x1000_0000, 128 << 10
 L3, L3_BYTES = 0x8000_0000, 64 << 20
-MOVER, HARTS = 8, 9
+DMA_CORE, HARTS = 8, 9
 EBREAK, EXIT_FINE = 0x0010_0073, 0x20026
 FETCH_CYCLES, FETCH_BYTES = 115, 4  # of a copy into TCDM at least, and in a cycle
 STORE_CYCLES, STORE_BYTES = 15, 256  # out of it
@@ -30,7 +30,7 @@ MOST = 400_000_000
 
 @dataclass
 class Transfer:
-    """Rows, as the mover's registers were when it was started."""
+    """Rows, as the DMA core's registers were when it was started."""
 
     source: int
     target: int
@@ -41,7 +41,7 @@ class Transfer:
     ends: int = 0
 
 
-class Mover:
+class DmaCore:
     """The copy engine: numbers from 2, as on GVSoC. What leaves TCDM overtakes what comes into it, as it does there."""
 
     def __init__(self, machine: Cluster) -> None:
@@ -54,7 +54,7 @@ class Mover:
     def execute(self, core: Core, word: int) -> bool:
         """An instruction of the copy engine; False where it is none."""
         kind, d, a, b = word >> 25, word >> 7 & 31, core.x[word >> 15 & 31], word >> 20 & 31
-        if word & 0x7F != 0x2B or word >> 12 & 7 or core.hart != MOVER:
+        if word & 0x7F != 0x2B or word >> 12 & 7 or core.hart != DMA_CORE:
             return False
         one = self.registers
         if kind == 0:
@@ -104,7 +104,7 @@ class Cluster:
     def __init__(self) -> None:
         self.tcdm, self.l3 = bytearray(b"\xcd" * TCDM_BYTES), bytearray(L3_BYTES)
         self.status: int | None = None
-        self.mover = Mover(self)
+        self.dma_core = DmaCore(self)
         self.cores = [Core(hart, self.load, self.store, self.special) for hart in range(HARTS)]
         self.said: list[str] = []
 
@@ -141,7 +141,7 @@ class Cluster:
             self._host(core.x[10], core.x[11])
             core.ended = self.status is not None
             return True
-        return self.mover.execute(core, word)
+        return self.dma_core.execute(core, word)
 
     def _host(self, operation: int, argument: int) -> None:
         if operation == 0x04:
@@ -172,8 +172,8 @@ class Cluster:
                 latest = max(core.cycles for core in self.cores)
                 for core in self.cores:
                     core.waits, core.cycles = False, latest + 3
-        if self.mover.pending:
-            raise FaultError(f"{len(self.mover.pending)} copies were never waited for")
+        if self.dma_core.pending:
+            raise FaultError(f"{len(self.dma_core.pending)} copies were never waited for")
         return self.status
 
 

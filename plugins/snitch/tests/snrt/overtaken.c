@@ -6,7 +6,7 @@ static uint8_t near[2][64], far[2][64];
 
 static int job(void)
 {
-    if (tw_rt_is_mover()) {
+    if (tw_rt_is_dma_core()) {
         const uint32_t in = tw_rt_copy(near[0], far[0], 64u, 1u, 0u, 0u);
         const uint32_t out = tw_rt_copy(far[1], near[1], 64u, 1u, 0u, 0u);
         tw_rt_wait(in);

@@ -714,12 +714,12 @@ TW_STEP void net_0_add(uint8_t *l1, uint8_t *l2)
     tw_slot a[2] = {{.bytes = l1 + ADD_0_A_L1_0, .queue = &copies}, {.bytes = l1 + ADD_0_A_L1_1, .queue = &copies}};
     tw_slot b[2] = {{.bytes = l1 + ADD_0_B_L1_0, .queue = &copies}, {.bytes = l1 + ADD_0_B_L1_1, .queue = &copies}};
     tw_slot y[2] = {{.bytes = l1 + ADD_0_Y_L1_0, .queue = &copies}, {.bytes = l1 + ADD_0_Y_L1_1, .queue = &copies}};
-    if (tw_rt_is_mover()) {
+    if (tw_rt_is_dma_core()) {
         net_0_add_fetch_a(0, l2, &a[0]);
         net_0_add_fetch_b(0, l2, &b[0]);
     }
     for (int32_t t = 0; t < 2; ++t) {
-        if (tw_rt_is_mover()) {
+        if (tw_rt_is_dma_core()) {
             tw_arrived(&a[t % 2]);
             tw_arrived(&b[t % 2]);
             if ((t + 1) < 2) {
@@ -731,11 +731,11 @@ TW_STEP void net_0_add(uint8_t *l1, uint8_t *l2)
         tw_rt_barrier();
         net_0_add_compute(t, a[t % 2].bytes, b[t % 2].bytes, y[t % 2].bytes);
         tw_rt_barrier();
-        if (tw_rt_is_mover()) {
+        if (tw_rt_is_dma_core()) {
             net_0_add_store_y(t, l2, &y[t % 2]);
         }
     }
-    if (tw_rt_is_mover()) {
+    if (tw_rt_is_dma_core()) {
         tw_arrived(&y[0]);
         tw_arrived(&y[1]);
     }

@@ -855,7 +855,7 @@ TW_STEP void net_0_conv(uint8_t *l1, uint8_t *l2, const uint8_t *weights)
     tw_slot w[1] = {{.bytes = l1 + CONV_0_W_L1_0, .queue = &copies}};
     tw_slot b[1] = {{.bytes = l1 + CONV_0_B_L1_0, .queue = &copies}};
     tw_slot y[2] = {{.bytes = l1 + CONV_0_Y_L1_0, .queue = &copies}, {.bytes = l1 + CONV_0_Y_L1_1, .queue = &copies}};
-    if (tw_rt_is_mover()) {
+    if (tw_rt_is_dma_core()) {
         net_0_conv_fetch_x(0, l2, &x[0]);
         net_0_conv_fetch_w(weights, &w[0]);
         net_0_conv_fetch_b(weights, &b[0]);
@@ -863,7 +863,7 @@ TW_STEP void net_0_conv(uint8_t *l1, uint8_t *l2, const uint8_t *weights)
         tw_arrived(&b[0]);
     }
     for (int32_t t = 0; t < 2; ++t) {
-        if (tw_rt_is_mover()) {
+        if (tw_rt_is_dma_core()) {
             tw_arrived(&x[t % 2]);
             if ((t + 1) < 2) {
                 net_0_conv_fetch_x(t + 1, l2, &x[(t + 1) % 2]);
@@ -873,11 +873,11 @@ TW_STEP void net_0_conv(uint8_t *l1, uint8_t *l2, const uint8_t *weights)
         tw_rt_barrier();
         net_0_conv_compute(t, x[t % 2].bytes, w[0].bytes, b[0].bytes, y[t % 2].bytes);
         tw_rt_barrier();
-        if (tw_rt_is_mover()) {
+        if (tw_rt_is_dma_core()) {
             net_0_conv_store_y(t, l2, &y[t % 2]);
         }
     }
-    if (tw_rt_is_mover()) {
+    if (tw_rt_is_dma_core()) {
         tw_arrived(&y[0]);
         tw_arrived(&y[1]);
     }

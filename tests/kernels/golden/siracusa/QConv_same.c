@@ -852,11 +852,11 @@ TW_STEP void net_0_transpose(uint8_t *l1, uint8_t *l2)
     tw_slot x[2] = {
         {.bytes = l1 + TRANSPOSE_0_X_L1_0, .queue = &copies}, {.bytes = l1 + TRANSPOSE_0_X_L1_1, .queue = &copies},
     };
-    if (tw_rt_is_mover()) {
+    if (tw_rt_is_dma_core()) {
         net_0_transpose_fetch_x(0, l2, &x[0]);
     }
     for (int32_t t = 0; t < 2; ++t) {
-        if (tw_rt_is_mover()) {
+        if (tw_rt_is_dma_core()) {
             tw_arrived(&x[t % 2]);
             if ((t + 1) < 2) {
                 net_0_transpose_fetch_x(t + 1, l2, &x[(t + 1) % 2]);
@@ -933,7 +933,7 @@ TW_STEP void net_1_qconv(uint8_t *l1, const uint8_t *weights)
     tw_slot w[1] = {{.bytes = l1 + QCONV_1_W_L1_0, .queue = &copies}};
     tw_slot p[1] = {{.bytes = l1 + QCONV_1_P_L1_0, .queue = &copies}};
     tw_slot z[1] = {{.bytes = l1 + QCONV_1_Z_L1_0, .queue = &copies}};
-    if (tw_rt_is_mover()) {
+    if (tw_rt_is_dma_core()) {
         net_1_qconv_fetch_w(weights, &w[0]);
         net_1_qconv_fetch_p(weights, &p[0]);
         net_1_qconv_fetch_z(weights, &z[0]);
@@ -1000,17 +1000,17 @@ TW_STEP void net_2_transpose(uint8_t *l1, uint8_t *l2)
         {.bytes = l1 + TRANSPOSE_2_Y_L1_0, .queue = &copies}, {.bytes = l1 + TRANSPOSE_2_Y_L1_1, .queue = &copies},
     };
     for (int32_t t = 0; t < 2; ++t) {
-        if (tw_rt_is_mover()) {
+        if (tw_rt_is_dma_core()) {
             tw_arrived(&y[t % 2]);
         }
         tw_rt_barrier();
         net_2_transpose_compute(t, l1, y[t % 2].bytes);
         tw_rt_barrier();
-        if (tw_rt_is_mover()) {
+        if (tw_rt_is_dma_core()) {
             net_2_transpose_store_y(t, l2, &y[t % 2]);
         }
     }
-    if (tw_rt_is_mover()) {
+    if (tw_rt_is_dma_core()) {
         tw_arrived(&y[0]);
         tw_arrived(&y[1]);
     }

@@ -845,7 +845,7 @@ TW_STEP void net_0_qgemm(uint8_t *l1, uint8_t *l2, const uint8_t *weights)
     tw_slot w[1] = {{.bytes = l1 + QGEMM_0_W_L1_0, .queue = &copies}};
     tw_slot p[1] = {{.bytes = l1 + QGEMM_0_P_L1_0, .queue = &copies}};
     tw_slot y[1] = {{.bytes = l1 + QGEMM_0_Y_L1_0, .queue = &copies}};
-    if (tw_rt_is_mover()) {
+    if (tw_rt_is_dma_core()) {
         net_0_qgemm_fetch_a(l2, &a[0]);
         net_0_qgemm_fetch_w(weights, &w[0]);
         net_0_qgemm_fetch_p(weights, &p[0]);
@@ -856,7 +856,7 @@ TW_STEP void net_0_qgemm(uint8_t *l1, uint8_t *l2, const uint8_t *weights)
     tw_rt_barrier();
     net_0_qgemm_compute(a[0].bytes, w[0].bytes, p[0].bytes, y[0].bytes, l1);
     tw_rt_barrier();
-    if (tw_rt_is_mover()) {
+    if (tw_rt_is_dma_core()) {
         net_0_qgemm_store_y(l2, &y[0]);
         tw_arrived(&y[0]);
     }

@@ -998,11 +998,11 @@ TW_STEP void net_0_softmax(uint8_t *l1, uint8_t *l2)
     tw_slot y[2] = {
         {.bytes = l1 + SOFTMAX_0_Y_L1_0, .queue = &copies}, {.bytes = l1 + SOFTMAX_0_Y_L1_1, .queue = &copies},
     };
-    if (tw_rt_is_mover()) {
+    if (tw_rt_is_dma_core()) {
         net_0_softmax_fetch_x(0, l2, &x[0]);
     }
     for (int32_t t = 0; t < 3; ++t) {
-        if (tw_rt_is_mover()) {
+        if (tw_rt_is_dma_core()) {
             tw_arrived(&x[t % 2]);
             if ((t + 1) < 3) {
                 net_0_softmax_fetch_x(t + 1, l2, &x[(t + 1) % 2]);
@@ -1012,11 +1012,11 @@ TW_STEP void net_0_softmax(uint8_t *l1, uint8_t *l2)
         tw_rt_barrier();
         net_0_softmax_compute(t, x[t % 2].bytes, y[t % 2].bytes);
         tw_rt_barrier();
-        if (tw_rt_is_mover()) {
+        if (tw_rt_is_dma_core()) {
             net_0_softmax_store_y(t, l2, &y[t % 2]);
         }
     }
-    if (tw_rt_is_mover()) {
+    if (tw_rt_is_dma_core()) {
         tw_arrived(&y[0]);
         tw_arrived(&y[1]);
     }

@@ -539,7 +539,7 @@ TW_STEP void net_0_add(uint8_t *l3, uint8_t *tcdm)
     tw_slot a[1] = {{.bytes = tcdm + ADD_0_A_TCDM_0, .queue = &copies}};
     tw_slot b[1] = {{.bytes = tcdm + ADD_0_B_TCDM_0, .queue = &copies}};
     tw_slot y[1] = {{.bytes = tcdm + ADD_0_Y_TCDM_0, .queue = &copies}};
-    if (tw_rt_is_mover()) {
+    if (tw_rt_is_dma_core()) {
         net_0_add_fetch_a(l3, &a[0]);
         net_0_add_fetch_b(l3, &b[0]);
         tw_arrived(&a[0]);
@@ -548,7 +548,7 @@ TW_STEP void net_0_add(uint8_t *l3, uint8_t *tcdm)
     tw_rt_barrier();
     net_0_add_compute(a[0].bytes, b[0].bytes, y[0].bytes);
     tw_rt_barrier();
-    if (tw_rt_is_mover()) {
+    if (tw_rt_is_dma_core()) {
         net_0_add_store_y(l3, &y[0]);
         tw_arrived(&y[0]);
     }

@@ -1007,7 +1007,7 @@ TW_STEP void net_0_gemm(uint8_t *l3, uint8_t *tcdm, const uint8_t *weights)
     tw_slot b[1] = {{.bytes = tcdm + GEMM_0_B_TCDM_0, .queue = &copies}};
     tw_slot c[1] = {{.bytes = tcdm + GEMM_0_C_TCDM_0, .queue = &copies}};
     tw_slot y[1] = {{.bytes = tcdm + GEMM_0_Y_TCDM_0, .queue = &copies}};
-    if (tw_rt_is_mover()) {
+    if (tw_rt_is_dma_core()) {
         net_0_gemm_fetch_a(l3, &a[0]);
         net_0_gemm_fetch_b(weights, &b[0]);
         net_0_gemm_fetch_c(weights, &c[0]);
@@ -1018,7 +1018,7 @@ TW_STEP void net_0_gemm(uint8_t *l3, uint8_t *tcdm, const uint8_t *weights)
     tw_rt_barrier();
     net_0_gemm_compute(a[0].bytes, b[0].bytes, c[0].bytes, y[0].bytes, tcdm);
     tw_rt_barrier();
-    if (tw_rt_is_mover()) {
+    if (tw_rt_is_dma_core()) {
         net_0_gemm_store_y(l3, &y[0]);
         tw_arrived(&y[0]);
     }

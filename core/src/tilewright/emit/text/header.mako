@@ -131,7 +131,7 @@ ${array("extern const uint8_t", f"{p}_const_{pool.base}", f"{P}_CONST_{pool.base
 
 % endif
 % if program.team:
-/* Cores: one core prepares the context, then every core of the team (movers included) calls ${p}_run with the same
+/* Cores: one core prepares the context, then every core of the team (DMA cores included) calls ${p}_run with the same
  * arguments. Core 0 copies inputs and outputs and calls the hooks; the others only take part in the work. Every core
  * returns the same status. tw_rt.h says what the machine must provide.
  */

@@ -1,6 +1,6 @@
 /* tw_rt.h - what a generated program for several cores and memories asks of its runtime. API level 1.
  *
- * Every core of the team runs the network's function. One core, the mover, starts and waits for copies.
+ * Every core of the team runs the network's function. One core, the DMA core, starts and waits for copies.
  * Declared here, defined by a backend: the host twin, QEMU, bare metal, or a vendor's SDK.
  */
 #ifndef TW_RT_H
@@ -15,23 +15,23 @@
 extern "C" {
 #endif
 
-/* This core's number among those that compute, 0 .. tw_rt_cores() - 1. A mover that does not compute has
+/* This core's number among those that compute, 0 .. tw_rt_cores() - 1. A DMA core that does not compute has
  * tw_rt_cores(). */
 uint32_t tw_rt_core(void);
 uint32_t tw_rt_cores(void);
 
 /* Whether this core moves data. Exactly one does. */
-int tw_rt_is_mover(void);
+int tw_rt_is_dma_core(void);
 
-/* Returns on every core of the team (movers included) after the last one has called it. */
+/* Returns on every core of the team (DMA cores included) after the last one has called it. */
 void tw_rt_barrier(void);
 
-/* Starts a transfer of `rows` rows of `bytes` bytes; strides are bytes from row to row. Mover only.
+/* Starts a transfer of `rows` rows of `bytes` bytes; strides are bytes from row to row. DMA core only.
  * The source may not change and the destination may not be touched before tw_rt_wait(the number returned). */
 uint32_t tw_rt_copy(void *dst, const void *src, uint32_t bytes, uint32_t rows,
         uint32_t dst_stride, uint32_t src_stride);
 
-/* Waits for one transfer, and frees its number. Mover only. */
+/* Waits for one transfer, and frees its number. DMA core only. */
 void tw_rt_wait(uint32_t transfer);
 
 /* From here on bytes mean something (live), or nobody reads them before they are written again (dead).

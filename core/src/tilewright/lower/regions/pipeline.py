@@ -2,10 +2,11 @@
 Does not know what is inside a fetch, a store or a computation.
 
     before the loop   what is resident is fetched, and the first tiles
-    for every tile    the mover waits for the tile, starts a later one into a free buffer, waits for the buffer to write
+    for every tile    the DMA core waits for the tile, starts a later one into a free buffer, waits for the buffer that
+                      is written
                       barrier, compute (or the tiles of the next level), barrier
-                      the mover starts the next tile of what has one buffer, then the store of what is complete
-    after the loop    the mover waits for the last stores
+                      the DMA core starts the next tile of what has one buffer, then the store of what is complete
+    after the loop    the DMA core waits for the last stores
 
 An operand of depth d has a new window every `period` tiles. A buffer is written again only after a barrier that every
 core passed when it had finished with what was in it, and, if it was stored, after that store was waited for.
@@ -40,7 +41,7 @@ from tilewright.lower.tiles.parts import call_part, move_part
 from tilewright.lower.tiles.tile_nest import HopLevel, tile_counts
 from tilewright.lower.tiles.tile_operands import OperandLocation, TileBuffers, TiledStep
 
-DMA_CORE = FunctionCall("tw_rt_is_mover")
+DMA_CORE = FunctionCall("tw_rt_is_dma_core")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +55,7 @@ class Pipeline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DmaCoreWork:
-    """What the mover does besides: before all tiles, before and after each, after all."""
+    """What the DMA core does besides: before all tiles, before and after each, after all."""
 
     before: tuple[Statement, ...] = ()
     arriving: tuple[Statement, ...] = ()
@@ -227,7 +228,7 @@ def _keeping(moves: Sequence[OperandMove], level: HopLevel) -> tuple[Statement, 
 
 
 def _arriving(moves: Sequence[OperandMove], level: HopLevel) -> Iterable[Statement]:
-    """What the mover does before a tile is computed."""
+    """What the DMA core does before a tile is computed."""
     t = level.tile
     inputs = [one for one in moves if not one.slot.binding.written and not one.slot.resident]
     for one in inputs:
@@ -246,7 +247,7 @@ def _arriving(moves: Sequence[OperandMove], level: HopLevel) -> Iterable[Stateme
 
 
 def _leaving(moves: Sequence[OperandMove], level: HopLevel) -> Iterable[Statement]:
-    """What the mover does once a tile is computed. Fetches first: stores may go on while the next one is computed."""
+    """What the DMA core does once a tile is computed: fetches first, since stores may go on during the next tile."""
     t = level.tile
     moving = [one for one in moves if not one.slot.resident]
     for one in moving:
@@ -291,7 +292,7 @@ def _needs_box(level: HopLevel, called: tuple[Statement, ...]) -> bool:
 
 
 def _by_dma_core(statements: Iterable[Statement]) -> tuple[Statement, ...]:
-    """`statements` on the mover only; neighbours under one condition share it."""
+    """`statements` on the DMA core only; neighbours under one condition share it."""
     merged: list[Statement] = []
     for statement in statements:
         before = merged[-1] if merged else None

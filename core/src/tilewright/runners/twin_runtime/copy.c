@@ -234,10 +234,10 @@ static void spend(transfer *one)
                one->source.bytes * one->source.rows, one->source.rows, one->step);
 }
 
-static void demand_mover(const char *what)
+static void demand_dma_core(const char *what)
 {
-    if (!tw_rt_is_mover()) {
-        twin_fault("TW7113", "core %u %s, which only the mover may", tw_rt_core(), what);
+    if (!tw_rt_is_dma_core()) {
+        twin_fault("TW7113", "core %u %s, which only the DMA core may", tw_rt_core(), what);
     }
 }
 
@@ -248,7 +248,7 @@ uint32_t tw_rt_copy(void *dst, const void *src, uint32_t bytes, uint32_t rows, u
     transfer *one;
     uint32_t path;
     uint32_t number;
-    demand_mover("starts a transfer");
+    demand_dma_core("starts a transfer");
     if (bytes == 0u || rows == 0u) {
         twin_fault("TW7102", "a transfer of %u rows of %u bytes moves nothing", rows, bytes);
     }
@@ -271,7 +271,7 @@ uint32_t tw_rt_copy(void *dst, const void *src, uint32_t bytes, uint32_t rows, u
 
 void tw_rt_wait(uint32_t number)
 {
-    demand_mover("waits for a transfer");
+    demand_dma_core("waits for a transfer");
     twin_lock();
     for (uint32_t i = 0; i < TWIN_MOST_IN_FLIGHT && number; ++i) {
         if (copies.flying[i].number == number) {

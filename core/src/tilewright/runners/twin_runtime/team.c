@@ -38,7 +38,7 @@ uint32_t twin_self(void)
 
 uint32_t twin_team_size(void)
 {
-    return twin.machine.cores + (twin.machine.extra_mover ? 1u : 0u);
+    return twin.machine.cores + (twin.machine.extra_dma_core ? 1u : 0u);
 }
 
 uint32_t twin_step_now(void)
@@ -79,9 +79,9 @@ uint32_t tw_rt_cores(void)
     return twin.machine.cores;
 }
 
-int tw_rt_is_mover(void)
+int tw_rt_is_dma_core(void)
 {
-    return tw_rt_core() == (twin.machine.extra_mover ? twin.machine.cores : 0u);
+    return tw_rt_core() == (twin.machine.extra_dma_core ? twin.machine.cores : 0u);
 }
 
 void tw_rt_charge(uint32_t cycles)

@@ -55,8 +55,8 @@ typedef struct {
     uint32_t engine_count;
     const char *const *steps;
     uint32_t step_count;
-    uint32_t cores;   /* that compute */
-    int extra_mover;  /* whether one more core moves data; otherwise core 0 does */
+    uint32_t cores;      /* that compute */
+    int extra_dma_core;  /* whether one more core moves data; otherwise core 0 does */
 } twin_machine;
 
 typedef enum { TWIN_LAZY, TWIN_EAGER, TWIN_FREE } twin_mode;

@@ -1,4 +1,4 @@
-"""Knows what a region costs when it is tiled as decided: the mover's and the cores' clocks, tile by tile.
+"""Knows what a region costs when it is tiled as decided: the DMA core's and the cores' clocks, tile by tile.
 Does not know which tiling is best, nor what a kernel or a transfer takes.
 """
 

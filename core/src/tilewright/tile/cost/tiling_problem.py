@@ -113,7 +113,7 @@ class TilingProblem:
         """[wanted, 4, points]: bytes of a buffer, average bytes and cycles of a transfer, legality (0 or 1).
 
         What is wanted is a set of loops that are cut, and one of them along which rows stay, or "": only what is new is
-        transferred then, and the cycles are the mover's and those in which the cores move what stays.
+        transferred then, and the cycles are the DMA core's and those in which the cores move what stays.
         """
         columns = self._columns(item)
         cut = np.array([[index in seen for index in columns] for seen, _ in wanted], bool)

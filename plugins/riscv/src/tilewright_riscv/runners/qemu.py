@@ -56,7 +56,7 @@ class Team:
     @property
     def names(self) -> tuple[str, ...]:
         """Of the harts, in their order."""
-        return (*(f"core{number}" for number in range(self.cores)), *(["mover"] if self.dma_core else []))
+        return (*(f"core{number}" for number in range(self.cores)), *(["dma_core"] if self.dma_core else []))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ class QemuRiscvRunner:
         TW7120 a fault of a hart, TW7121 a stack that is too small.
         """
         builder = self.builder or demand_builder(self.name, double=_uses_doubles(_platform(job)))
-        team = _team(job, extra_mover=self.dma_core)
+        team = _team(job, extra_dma_core=self.dma_core)
         harness = _prepare(job, team, folder)
         self._build(builder, job, team, folder)
         self._execute(job, folder, team, ASCENDING)
@@ -108,7 +108,7 @@ class QemuRiscvRunner:
         generated = [name for name in job.artifact.files if name.endswith((".c", ".S")) and name not in left_out]
         numbers = {
             "CORES": team.cores,
-            "EXTRA_MOVER": int(team.dma_core),
+            "EXTRA_DMA_CORE": int(team.dma_core),
             "CHANNELS": team.channels,
             "STEPS": len(job.plan.tiled.scheduled.steps),
         }
@@ -149,12 +149,12 @@ class QemuRiscvRunner:
             _raise_fault(error, job, team, content)
 
 
-def _team(job: Job, *, extra_mover: bool) -> Team:
+def _team(job: Job, *, extra_dma_core: bool) -> Team:
     platform = _platform(job)
     if TEAM_HEADER not in job.artifact.files:
         return Team(cores=1, dma_core=False, channels=1)
     channels = max((path.channels for path in platform.copies), default=1)
-    return Team(cores=platform.engines[0].cores, dma_core=extra_mover, channels=max(channels, 1))
+    return Team(cores=platform.engines[0].cores, dma_core=extra_dma_core, channels=max(channels, 1))
 
 
 def _portable(platform: Platform) -> list[str]:

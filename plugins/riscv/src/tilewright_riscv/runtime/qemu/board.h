@@ -1,12 +1,12 @@
 /* What board.c offers the program around the network: the team, files of the host, faults.
  *
- * The command line defines CORES, EXTRA_MOVER (0 or 1: one more hart moves data, otherwise core 0 does), CHANNELS (of
+ * The command line defines CORES, EXTRA_DMA_CORE (0 or 1: one more hart moves data, otherwise core 0 does), CHANNELS (of
  * each copy engine) and STEPS (of the network).
  */
 #ifndef TW_BOARD_H
 #define TW_BOARD_H
 
-#define TEAM (CORES + EXTRA_MOVER)
+#define TEAM (CORES + EXTRA_DMA_CORE)
 #define PAGE 4096
 #define GUARD PAGE  /* nobody may touch it: below each stack, behind each memory */
 #define STACK 16384 /* of each hart */

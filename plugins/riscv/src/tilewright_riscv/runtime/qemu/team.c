@@ -11,7 +11,7 @@
 #  endif
 #endif
 
-enum { MOVER = EXTRA_MOVER ? CORES : 0, PAINT = 0x5AFE57AC, ENGINES = 2 };
+enum { DMA_CORE = EXTRA_DMA_CORE ? CORES : 0, PAINT = 0x5AFE57AC, ENGINES = 2 };
 
 /* How harts wait. One after the other, `turn` says whose turn it is; all at once, `phase` grows when all have come. */
 static volatile uint32_t opened, turn, arrived, phase, left;
@@ -175,9 +175,9 @@ static void deliver(const struct copy *copy)
     }
 }
 
-static void demand_mover(void)
+static void demand_dma_core(void)
 {
-    if (csr_hart() != MOVER) {
+    if (csr_hart() != DMA_CORE) {
         board_fail("TW7113 a core that moves no data starts or waits for a transfer", "");
     }
 }
@@ -196,7 +196,7 @@ uint32_t tw_rt_copy(void *dst, const void *src, uint32_t bytes, uint32_t rows, u
     const struct copy started = {dst, src, bytes, rows, dst_stride, src_stride, 1, near(dst) || near(src)};
     uint32_t number = 0;
     leave_program();
-    demand_mover();
+    demand_dma_core();
     while (number < ENGINES * CHANNELS && copies[number].busy) {
         ++number;
     }
@@ -214,7 +214,7 @@ uint32_t tw_rt_copy(void *dst, const void *src, uint32_t bytes, uint32_t rows, u
 void tw_rt_wait(uint32_t number)
 {
     leave_program();
-    demand_mover();
+    demand_dma_core();
     if (number >= ENGINES * CHANNELS || !copies[number].busy) {
         board_fail("TW7107 a wait for a transfer that is not in flight", "");
     }
@@ -237,9 +237,9 @@ uint32_t tw_rt_cores(void)
     return CORES;
 }
 
-int tw_rt_is_mover(void)
+int tw_rt_is_dma_core(void)
 {
-    return csr_hart() == MOVER;
+    return csr_hart() == DMA_CORE;
 }
 
 void tw_rt_live(void *bytes, uint32_t size)

@@ -47,7 +47,7 @@ uint32_t tw_rt_cores(void)
     return TW_PMSIS_CORES;
 }
 
-int tw_rt_is_mover(void)
+int tw_rt_is_dma_core(void)
 {
     return pi_core_id() == 0;
 }

@@ -19,7 +19,7 @@ uint32_t tw_rt_cores(void)
     return TW_CORES;
 }
 
-int tw_rt_is_mover(void)
+int tw_rt_is_dma_core(void)
 {
     return tw_rt_core() == TW_CORES;
 }

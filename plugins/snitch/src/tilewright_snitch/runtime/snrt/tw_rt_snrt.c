@@ -12,7 +12,7 @@ uint32_t tw_rt_cores(void)
     return snrt_cluster_compute_core_num();
 }
 
-int tw_rt_is_mover(void)
+int tw_rt_is_dma_core(void)
 {
     return snrt_is_dm_core();
 }
