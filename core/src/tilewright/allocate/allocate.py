@@ -206,7 +206,8 @@ def _overflow(
 ) -> Overflow:
     """Of what the memory has, the regions in it included, which `problem` leaves out."""
     lasting = {name: at for one in laid for name, at in one.places.items()}
-    inside = _inside(tiled, {**solution.places, **lasting}, memory)
+    places = {**solution.places, **lasting}
+    inside = tuple(one for one in tiled.buffers if one.name in places and places[one.name].pool == memory)
     choices = {block.name: block.pools for block in problem.blocks}
     capacity = next(pool.capacity_bytes for pool in problem.pools if pool.name == memory)
     home = tiled.scheduled.bound.platform.memory(memory)
@@ -215,10 +216,6 @@ def _overflow(
         buffer.name for buffer in inside if len(buffer.memories) > 1 and choices.get(buffer.name) == (memory,)
     )
     return overflow_of(tiled, memory, inside, needed, capacity or 0, least, pinned)
-
-
-def _inside(tiled: Tiled, places: Mapping[str, Place], memory: str) -> tuple[Buffer, ...]:
-    return tuple(buffer for buffer in tiled.buffers if buffer.name in places and places[buffer.name].pool == memory)
 
 
 def _placements(tiled: Tiled, asked: Request, places: Mapping[str, Place]) -> dict[str, Placement]:

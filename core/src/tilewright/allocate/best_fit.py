@@ -119,7 +119,8 @@ def _improved(yard: Yard, best: Packing, limit: int, seed: int) -> tuple[Packing
     if each == 0:
         return best, 0
     chance = random.Random(seed)
-    order = _order_of(yard, best)
+    # Lowest first: placed in this order into first gaps, no block comes to lie higher.
+    order = sorted(yard.movable, key=lambda index: (best.offsets[index], index))
     best_order, now, work, idle, blamed = order, best, 0, 0, _blamed(yard, best)
     while work + each <= limit and idle < _MOST_IDLE_ATTEMPTS and not _at_floor(yard, best):
         if idle % _ATTEMPTS_BEFORE_RETURN == _ATTEMPTS_BEFORE_RETURN - 1:
@@ -133,11 +134,6 @@ def _improved(yard: Yard, best: Packing, limit: int, seed: int) -> tuple[Packing
         if packing.cost < best.cost:
             best_order, best, idle = changed, packing, 0
     return best, work
-
-
-def _order_of(yard: Yard, packing: Packing) -> list[int]:
-    """Lowest first: placed in this order into first gaps, no block comes to lie higher."""
-    return sorted(yard.movable, key=lambda index: (packing.offsets[index], index))
 
 
 def _blamed(yard: Yard, packing: Packing) -> list[int]:

@@ -118,7 +118,10 @@ def request(tiled: Tiled, decisions: Decisions) -> Request:
         if first.managed_by == "application":
             application[buffer.name] = first.name
             continue
-        block = _block(buffer, tuple(name for name in names if _alike(platform.memory(name), first)), decisions)
+        kind = (first.managed_by, first.kind)
+        memories = (platform.memory(name) for name in names)
+        pools = tuple(memory.name for memory in memories if (memory.managed_by, memory.kind) == kind)
+        block = _block(buffer, pools, decisions)
         if buffer.kind in LASTING:
             lasting.append((buffer, block))
             continue
@@ -160,10 +163,6 @@ def _regions(lasting: list[tuple[Buffer, Block]]) -> tuple[BlockArray, ...]:
             fix=("pin every tensor of the state to the same memory",),
         )
     return BlockArray(kind="state", memories=common, blocks=tuple(state)), *resident
-
-
-def _alike(memory: Memory, first: Memory) -> bool:
-    return (memory.managed_by, memory.kind) == (first.managed_by, first.kind)
 
 
 def _candidates(buffer: Buffer, platform: Platform, decisions: Decisions) -> tuple[str, ...]:

@@ -44,7 +44,8 @@ def solved(problem: Problem, allocator: Allocator, budget: Budget) -> Solution:
     if wrong:
         raise wrong_answer(allocator.name, wrong)
     met = all(used == best[name] for name, used in peaks(problem, answer).items())
-    return replace(answer, status="optimal") if met and _at_home(normal, answer) else answer
+    preferred = all(answer.places[block.name].pool == block.pools[0] for block in normal.problem.blocks)
+    return replace(answer, status="optimal") if met and preferred else answer  # no other choice of pools is better
 
 
 def bounds_of(normal: Normal) -> dict[str, int]:
@@ -77,11 +78,6 @@ def _too_small(problem: Problem, bounds: dict[str, int]) -> str:
                 f"pool '{pool.name}' holds {pool.capacity_bytes} B and blocks alive at once need {bounds[pool.name]} B"
             )
     return ""
-
-
-def _at_home(normal: Normal, solution: Solution) -> bool:
-    """Whether every block is in the pool that it prefers: then no other choice of pools is better."""
-    return all(solution.places[block.name].pool == block.pools[0] for block in normal.problem.blocks)
 
 
 def unaligned(problem: Problem) -> Solution | None:

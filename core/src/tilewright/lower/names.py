@@ -13,7 +13,7 @@ from tilewright.ir.graphs.graph import Node
 from tilewright.ir.graphs.operator import Operator, input_names
 from tilewright.ir.plans.constant_copies import read_as
 from tilewright.ir.plans.region import Region
-from tilewright.ir.plans.stages import Allocated, Placement
+from tilewright.ir.plans.stages import Allocated
 from tilewright.ir.programs.program import NamesInFull
 from tilewright.ir.short_names import short_names
 from tilewright.lower.operands.operand_bindings import scratch_name
@@ -79,8 +79,11 @@ def offset_names(allocated: Allocated, operators: Mapping[str, Operator], prefix
     No name begins like the macros of the header, which `prefix` begins.
     """
     found: dict[str, str] = {}
-    placed = {name for name, place in allocated.placements.items() if not _apart(allocated, place)}
-    for buffer, text in (*_border(allocated), *_of_steps(allocated, operators), *_others(allocated)):
+    memories = allocated.tiled.scheduled.bound.platform.memories
+    apart = {memory.name for memory in memories if memory.managed_by == "application"}  # each buffer at its own start
+    placed = {name for name, place in allocated.placements.items() if place.memory not in apart}
+    others = ((name, f"buffer {name}") for name in allocated.placements)
+    for buffer, text in (*_border(allocated), *_of_steps(allocated, operators), *others):
         if buffer in placed:
             found.setdefault(buffer, text)
     texts = dict(found)
@@ -91,11 +94,6 @@ def offset_names(allocated: Allocated, operators: Mapping[str, Operator], prefix
         texts = {buffer: f"at {text}" for buffer, text in texts.items()}
         names = unique_identifiers(texts.values())
     return {buffer: names[text].upper() for buffer, text in texts.items()}
-
-
-def _apart(allocated: Allocated, place: Placement) -> bool:
-    """Whether the application places every buffer of that memory for itself: each begins where it begins."""
-    return allocated.tiled.scheduled.bound.platform.memory(place.memory).managed_by == "application"
 
 
 def _border(allocated: Allocated) -> Iterator[tuple[str, str]]:
@@ -138,7 +136,3 @@ def _tiles(allocated: Allocated, step: str, operand: str, near: str, layer: str)
     names = (tile_buffer_name(step, operand, near, one) for one in count())
     for at, name in enumerate(takewhile(allocated.placements.__contains__, names)):
         yield name, f"{layer} {operand} {near} {at}"
-
-
-def _others(allocated: Allocated) -> Iterator[tuple[str, str]]:
-    return ((name, f"buffer {name}") for name in allocated.placements)

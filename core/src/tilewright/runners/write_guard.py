@@ -44,7 +44,7 @@ def writable(book: AddressBook, area_of: Mapping[str, int], members: Mapping[str
         Writable(
             step=step,
             area=area_of[_area(book, members, buffer)],
-            offset_bytes=_start(book, buffer) + at,
+            offset_bytes=book.of_buffer(buffer).offset_bytes + at,
             size_bytes=size,
         )
         for step, buffer, at, size in _written(book.allocated.tiled, book.buffers)
@@ -105,10 +105,6 @@ def _area(book: AddressBook, members: Mapping[str, str], buffer: str) -> str:
         return f"{struct}.{members[f'{struct}.{owner}']}"
     base = book.of_buffer(buffer).parameter.name
     return base if base == STATE else f"pools.{base}"
-
-
-def _start(book: AddressBook, buffer: str) -> int:
-    return book.of_buffer(buffer).offset_bytes
 
 
 def _merged(ranges: Sequence[Writable]) -> Iterator[Writable]:

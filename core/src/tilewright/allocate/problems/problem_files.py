@@ -118,12 +118,14 @@ def _from_json(data: Any) -> Problem:
 def _from_buffers(buffers: Sequence[Mapping[str, Any]]) -> Problem:
     """`name, size, align, pools, conflicts` and, where known, `lower, upper` (half-open). Offsets are not read."""
     pools = dict.fromkeys(pool for item in buffers for pool in item.get("pools") or (_POOL,))
-    lives = {item["name"]: _life(item) for item in buffers}
+    lives = {
+        item["name"]: (((int(item["lower"]), int(item["upper"]) - 1),) if "lower" in item else ()) for item in buffers
+    }
     pairs = dict.fromkeys(
         (min(item["name"], other), max(item["name"], other))
         for item in buffers
         for other in item.get("conflicts", ())
-        if not _meet(lives[item["name"]], lives[other])
+        if not any(f <= last and first <= g for f, g in lives[item["name"]] for first, last in lives[other])
     )
     blocks = tuple(
         Block(
@@ -140,14 +142,6 @@ def _from_buffers(buffers: Sequence[Mapping[str, Any]]) -> Problem:
         pools=tuple(Pool(name=name, capacity_bytes=None, align=_ALIGNED_TO) for name in pools),
         conflicts=tuple(pairs),
     )
-
-
-def _life(item: Mapping[str, Any]) -> tuple[tuple[int, int], ...]:
-    return ((int(item["lower"]), int(item["upper"]) - 1),) if "lower" in item else ()
-
-
-def _meet(one: tuple[tuple[int, int], ...], other: tuple[tuple[int, int], ...]) -> bool:
-    return any(f <= last and first <= g for f, g in one for first, last in other)
 
 
 def _codec() -> Codec:

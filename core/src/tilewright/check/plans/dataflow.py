@@ -123,9 +123,6 @@ class Replay:
             return giver.high + buffer.distance_bytes <= taker.high
         return taker.low + buffer.distance_bytes <= giver.low
 
-    def _is_stored(self, name: str) -> bool:
-        return name in self.scheduled.storage
-
     def _buffer(self, name: str) -> Buffer:
         return self.buffers[self.scheduled.storage[name].buffer]
 
@@ -137,7 +134,7 @@ class Replay:
         self.contents.write(self._span(name), self.numbers.stored(name))
 
     def _holds(self, name: str, when: str) -> Iterator[str]:
-        if not self._is_stored(name):
+        if name not in self.scheduled.storage:
             yield f"{when} '{name}' is read, but stored nowhere"
             return
         wrong = list(differences(self.contents.read(self._span(name)), self.numbers.stored(name)))

@@ -102,7 +102,7 @@ class ValueNumbers:
             for result, tensor in zip(results, site.outputs, strict=True)
         ]
         return [
-            _ordered(result.astype("uint8", copy=False), self.layouts[name]) if fits else None
+            result.astype("uint8", copy=False).transpose(self.layouts[name]).reshape(-1) if fits else None
             for name, result, fits in zip(node.outputs, results, fitting, strict=True)
         ]
 
@@ -110,7 +110,8 @@ class ValueNumbers:
         """Digit `place` of the number of each element of a value, in its shape."""
         tensor, layout = self.graph.tensors[name], self.layouts[name]
         flat = _digits(self._stored[name], tensor, place)
-        return flat.reshape([tensor.shape[axis] for axis in layout]).transpose(_inverse(layout))
+        inverse = sorted(range(len(layout)), key=layout.__getitem__)
+        return flat.reshape([tensor.shape[axis] for axis in layout]).transpose(inverse)
 
 
 def _digits(runs: Runs, tensor: Tensor, place: int) -> Digits:
@@ -129,14 +130,6 @@ def _digits(runs: Runs, tensor: Tensor, place: int) -> Digits:
 def _in_parts(runs: Runs) -> Iterator[Run]:
     for size, first in runs:
         yield from ((min(_PART, size - at), first + at) for at in range(0, size, _PART))
-
-
-def _ordered(values: Digits, layout: Layout) -> Digits:
-    return values.transpose(layout).reshape(-1)
-
-
-def _inverse(layout: Layout) -> Layout:
-    return tuple(sorted(range(len(layout)), key=layout.__getitem__))
 
 
 @dataclass(slots=True, kw_only=True)

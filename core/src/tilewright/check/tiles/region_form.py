@@ -159,7 +159,8 @@ class CheckedRegion:
         copy = hop.copies.get(key_of(self.sink.name, output.name))
         if copy is not None and any(inside[: copy.level]):
             yield f"{output.name} is stored before its sums are complete"
-        if sums.in_output and (copy is None or _dtype(self.plan, output) is not sums.dtype):
+        tensors = self.plan.tiled.scheduled.bound.graph.tensors
+        if sums.in_output and (copy is None or tensors[output.value].dtype is not sums.dtype):
             yield f"sums of {output.name} are to be in its tile, which is not there or of another type"
 
     # --- copies
@@ -189,7 +190,3 @@ class CheckedRegion:
             twice = sorted({value for value in crossing if crossing.count(value) > 1})
             if hop is not self.region.hops[-1]:
                 yield from (f"'{value}' goes to '{hop.inner}' twice" for value in twice)
-
-
-def _dtype(plan: CheckedPlan, item: BackingOperand) -> object:
-    return plan.tiled.scheduled.bound.graph.tensors[item.value].dtype

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from tilewright.c_text.identifiers import comment_text, unique_identifiers
 from tilewright.errors import memory_error, typed
 from tilewright.ir.graphs.graph import Graph
-from tilewright.ir.plans.stages import CONSTANTS_HEADER_BYTES, Allocated, Buffer, Placement, Scheduled
+from tilewright.ir.plans.stages import CONSTANTS_HEADER_BYTES, Allocated, Buffer, Scheduled
 from tilewright.ir.programs.expressions import Cast, Expression, Field, Name, Number
 from tilewright.ir.programs.program import Parameter, Port, ProgramPool
 
@@ -197,6 +197,7 @@ def _pools(
         for memory in present
         if memory.name not in managed
     }
+    resident = [name for name in allocated.placements if buffers[name].kind == "resident"]
     own = (_own_pool(buffers[name], bases[name], allocated) for name in alone)
     kept = (
         ProgramPool(
@@ -205,7 +206,7 @@ def _pools(
             size_bytes=size,
             align=platform.memory(name).align,
             section=platform.memory(name).section,
-            copies=tuple(one for one, place in allocated.placements.items() if _is_copy(buffers[one], place, name)),
+            copies=tuple(one for one in resident if allocated.placements[one].memory == name),
         )
         for name, size in copies.items()
     )
@@ -218,10 +219,6 @@ def _pools(
 def copies_base(memory: str) -> str:
     """What the pool of the lasting copies in a memory is called, where nothing else is called so."""
     return f"{memory}_copies"
-
-
-def _is_copy(buffer: Buffer, place: Placement, memory: str) -> bool:
-    return buffer.kind == "resident" and place.memory == memory
 
 
 def _own_pool(buffer: Buffer, base: str, allocated: Allocated) -> ProgramPool:

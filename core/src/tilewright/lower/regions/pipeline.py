@@ -74,7 +74,7 @@ def pipeline(tilings: Sequence[TiledStep], region: Region, at: int = 0) -> Pipel
     calls, own = (inner.body, ()) if deepest or not level.moving else _as_part(tilings, at, inner)
     calls = pointed(calls, moves, level)
     box: tuple[Statement, ...] = ()
-    if not deepest and level.moving and _needs_box(level, calls):
+    if not deepest and level.moving and level.variable in names_of(calls):
         box = (sink.box.declare(level),)
     loop = tile_loop(level, moves, calls, box=box, also=_lasting(tilings, region) if deepest else None)
     body = (*declared(declarations(sink.book, level, moves, at), loop), *loop)
@@ -285,10 +285,6 @@ def pointed(called: tuple[Statement, ...], moves: Sequence[OperandMove], level: 
         return one
 
     return tuple(map(aimed, called))
-
-
-def _needs_box(level: HopLevel, called: tuple[Statement, ...]) -> bool:
-    return level.variable in names_of(called)
 
 
 def _by_dma_core(statements: Iterable[Statement]) -> tuple[Statement, ...]:

@@ -155,7 +155,10 @@ def _tilings(region: Region, analysis: RegionAnalysis, given: Lowering) -> tuple
     made: list[TiledStep] = []
     for number in range(len(analysis.members)):
         made.append(_tiling(number, region, box, given, functions[number], bindings[number], names[number], traffic))
-    crossed = _crossed(made)
+    crossed = tuple(
+        {slot.binding.what: slot for tiling in made for slot in tiling.slots[at] if slot.whole}
+        for at in range(len(made[-1].nest.levels))
+    )
     return tuple(_with_sums(replace(tiling, crossed=crossed), region) for tiling in made)
 
 
@@ -266,14 +269,6 @@ def _held(box: RegionBox, book: AddressBook, number: int, region: Region) -> Ope
         strides=tuple(step * item for step in strides(box.boxes.internal_rows(number), member.output.layout)),
         origin=tuple(box.need(number, axis, variable)[0] for axis in range(len(member.output.shape))),
         ranges=(ByteRange(buffer=buffer, offset_bytes=0, size_bytes=book.buffers[buffer].size_bytes),),
-    )
-
-
-def _crossed(tilings: Sequence[TiledStep]) -> tuple[Mapping[str, TileBuffers], ...]:
-    """By level what one operand has brought whole for all that are the same value."""
-    return tuple(
-        {slot.binding.what: slot for tiling in tilings for slot in tiling.slots[at] if slot.whole}
-        for at in range(len(tilings[-1].nest.levels))
     )
 
 

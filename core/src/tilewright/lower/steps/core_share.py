@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from tilewright.ir.access.index_map import MapAccess
 from tilewright.ir.machines.core_shares import Share, share
-from tilewright.ir.machines.kernel import Kernel
 from tilewright.ir.machines.platform import Engine, Platform
 from tilewright.ir.programs.expressions import Expression, FunctionCall, Name, Number, all_of, equal, less
 from tilewright.ir.programs.statements import Charge, Declare, Statement
@@ -84,12 +83,13 @@ def _not_empty(nest: TileNest, shared: str = "") -> list[Expression]:
 
 def beginning(tilings: Sequence[TiledStep]) -> tuple[Statement, ...]:
     """What steps that are tiled together take before anything else."""
-    cycles = round(sum(_step_cycles(tiling.platform, tiling.kernel) for tiling in tilings))
+    cycles = round(
+        sum(
+            (_engine(tiling.platform, tiling.kernel.engine).step_cycles + tiling.kernel.step_cycles)
+            for tiling in tilings
+        )
+    )
     return (Charge(code=FunctionCall("tw_rt_charge", (Number(cycles, unsigned=True),))),) if cycles else ()
-
-
-def _step_cycles(platform: Platform, kernel: Kernel) -> float:
-    return _engine(platform, kernel.engine).step_cycles + kernel.step_cycles
 
 
 def _engine(platform: Platform, name: str) -> Engine:

@@ -40,7 +40,13 @@ def step_comment(
     first, *others = site.node.origin or (site.node.name,)
     nodes = f"{book.shown(first)} (+{len(others)})" if others else book.shown(first)
     rows = [
-        _row(binding.operand, _type(binding), binding.place, binding.region.size_bytes, book.shown(binding.what))
+        _row(
+            binding.operand,
+            type_text(binding.dtype.value, binding.shape, binding.layout),
+            binding.place,
+            binding.region.size_bytes,
+            book.shown(binding.what),
+        )
         for binding in bindings
     ]
     if scratch_name(step) in book.buffers:
@@ -70,10 +76,6 @@ def type_text(name: str, shape: Sequence[int], layout: Layout) -> str:
     """`i8[1,8,25,5] axes (0,2,3,1)`; the axes only where they are not in row-major order."""
     text = f"{name}[{','.join(map(str, shape))}]"
     return text if same_bytes(shape, layout, row_major(len(shape))) else f"{text} axes ({','.join(map(str, layout))})"
-
-
-def _type(binding: OperandBinding) -> str:
-    return type_text(binding.dtype.value, binding.shape, binding.layout)
 
 
 def _row(operand: str, kind: str, place: Address, size_bytes: int, what: str) -> Row:

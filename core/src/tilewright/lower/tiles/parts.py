@@ -155,11 +155,7 @@ def scope(tiling: TiledStep, level: HopLevel | None, bases: Iterable[Parameter])
     struct, levels = tiling.nest.struct, tiling.nest.levels
     outside = levels[: levels.index(level)] if level else ()
     outer = [Parameter(type=struct, name=one.variable) for one in outside]
-    return [*outer, *([_counter(level)] if level and level.moving else []), *bases]
-
-
-def _counter(level: HopLevel) -> Parameter:
-    return Parameter(type="int32_t", name=level.counter)
+    return [*outer, *([Parameter(type="int32_t", name=level.counter)] if level and level.moving else []), *bases]
 
 
 def named(tiling: TiledStep, what: str, level: HopLevel | None) -> str:

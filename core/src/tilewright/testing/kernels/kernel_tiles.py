@@ -91,7 +91,7 @@ def tiled_trial(
     kernel = layer.kernel
     access, arrays = layer.access, _arrays(layer, inputs)
     boxes = list(tile_boxes(access, cuts))
-    reductions = [loop for loop in access.loops if loop.kind == "reduce" and _is_cut(loop, cuts)]
+    reductions = [loop for loop in access.loops if loop.kind == "reduce" and (0 < cuts.get(loop.name, 0) < loop.extent)]
     stored = {name: (layouts or {}).get(name, row_major(array.ndim)) for name, array in arrays.items()}
     near = [_near(name, array, stored[name], access, boxes) for name, array in arrays.items()]
     scratch_bytes = max((kernel.scratch_bytes(layer.tile(box)) for box in boxes), default=0)
@@ -148,10 +148,6 @@ def _store(near: Sequence[_Near], access: Access, box: Box) -> None:
         if item.name in access.outputs:
             window = access.window(item.name, box)
             item.array[_slices(window)] = item.buffer[_inside(window)]
-
-
-def _is_cut(loop: Loop, cuts: Mapping[str, int]) -> bool:
-    return 0 < cuts.get(loop.name, 0) < loop.extent
 
 
 def _arrays(layer: Layer, inputs: Sequence[Array | None]) -> dict[str, Array]:
