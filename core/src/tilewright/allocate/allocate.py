@@ -22,7 +22,7 @@ from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plans.allocation import Allocator, Budget, Place, Problem, Solution
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.plan_id import plan_id
-from tilewright.ir.plans.stages import Allocated, Buffer, BytesAway, Placement, PoolUse, Tiled
+from tilewright.ir.plans.stages import Allocated, BytesAway, Placement, PoolUse, Tiled
 
 _DEFAULT_BUDGET = Budget()
 
@@ -48,22 +48,26 @@ def attempt(
     settled = _best(tiled, request(tiled, decisions), allocator, budget)
     if isinstance(settled, Overflow):
         return settled
-    asked, found = settled
-    laid, solution, constants = found
-    places = {**solution.places, **constants.places, **{name: at for one in laid for name, at in one.places.items()}}
-    placements = _placements(tiled, asked, places)
+    question, placed_arrays = settled
+    arrays, solution, constants = placed_arrays
+    places = {
+        **solution.places,
+        **constants.places,
+        **{name: at for array in arrays for name, at in array.places.items()},
+    }
+    placements = _placements(tiled, question, places)
     pools = (
-        *_pool_uses(asked.problem, solution, platform),
-        *_pool_uses(asked.constants, constants, platform),
-        *_region_uses(laid, platform),
-        *_application_uses(tiled, asked.application),
+        *_pool_uses(question.problem, solution, platform),
+        *_pool_uses(question.constants, constants, platform),
+        *_region_uses(arrays, platform),
+        *_application_uses(tiled, question.application),
     )
     order = [memory.name for memory in platform.memories]
     return Allocated(
         tiled=tiled,
         placements=placements,
         pools=tuple(sorted(pools, key=lambda pool: order.index(pool.memory))),
-        away=tuple(_away(asked, found)),
+        away=tuple(_away(question, placed_arrays)),
         decisions=_complete(tiled, decisions, placements, solution.found_by),
         plan_id=plan_id(tiled, placements),
     )
@@ -81,20 +85,20 @@ def constants_overflow(
     if any(limit is None for limit in limits) or sum(sizes.values()) <= sum(limit or 0 for limit in limits):
         return None
     offsets = {name: offset for name, offset in decisions.offsets.items() if name in sizes}
-    asked = request(constants, replace(decisions, offsets=offsets))
-    answer = _placed_constants(constants, asked.constants, allocator, budget)
+    question = request(constants, replace(decisions, offsets=offsets))
+    answer = _placed_constants(constants, question.constants, allocator, budget)
     return answer if isinstance(answer, Overflow) else None
 
 
 Found = tuple[tuple[PlacedArray, ...], Solution, Solution]  # regions, the pools of RAM, the pools of constants
 
 
-def _best(tiled: Tiled, asked: Request, allocator: Allocator, budget: Budget) -> tuple[Request, Found] | Overflow:
+def _best(tiled: Tiled, question: Request, allocator: Allocator, budget: Budget) -> tuple[Request, Found] | Overflow:
     """Of all ways to ask: what takes least, of equals the first; the first overflow where none fits that is smaller."""
-    best = _settled(tiled, asked, allocator, budget)
-    for problem in asked.others:
+    best = _settled(tiled, question, allocator, budget)
+    for problem in question.others:
         if isinstance(best, Overflow) or _used(best) > sum(lower_bounds(problem).values()):
-            other = _settled(tiled, replace(asked, problem=problem), allocator, budget)
+            other = _settled(tiled, replace(question, problem=problem), allocator, budget)
             best = min(best, other, key=_merit)
     return best
 
@@ -104,32 +108,34 @@ def _merit(answer: tuple[Request, Found] | Overflow) -> tuple[bool, int]:
 
 
 def _used(settled: tuple[Request, Found]) -> int:
-    asked, (_, solution, _) = settled
-    return sum(peaks(asked.problem, solution).values())
+    question, (_, solution, _) = settled
+    return sum(peaks(question.problem, solution).values())
 
 
-def _settled(tiled: Tiled, asked: Request, allocator: Allocator, budget: Budget) -> tuple[Request, Found] | Overflow:
+def _settled(tiled: Tiled, question: Request, allocator: Allocator, budget: Budget) -> tuple[Request, Found] | Overflow:
     """One way to ask, with soft limits raised where nothing else helps."""
-    found = _found(tiled, asked, allocator, budget)
-    if not isinstance(found, Overflow):
-        return asked, found
-    raised = raised_limits(asked, tiled.scheduled.bound.platform, allocator, budget)
+    answer = _found(tiled, question, allocator, budget)
+    if not isinstance(answer, Overflow):
+        return question, answer
+    raised = raised_limits(question, tiled.scheduled.bound.platform, allocator, budget)
     if raised is None:
-        return found
-    found = _found(tiled, raised, allocator, budget)
-    return found if isinstance(found, Overflow) else (raised, found)
+        return answer
+    answer = _found(tiled, raised, allocator, budget)
+    return answer if isinstance(answer, Overflow) else (raised, answer)
 
 
-def _found(tiled: Tiled, asked: Request, allocator: Allocator, budget: Budget) -> Found | Overflow:
+def _found(tiled: Tiled, question: Request, allocator: Allocator, budget: Budget) -> Found | Overflow:
     """The first choice of memories for the regions beside which everything else has room."""
-    constants = _placed_constants(tiled, asked.constants, allocator, budget)
+    constants = _placed_constants(tiled, question.constants, allocator, budget)
     if isinstance(constants, Overflow):
         return constants
     first: Overflow | None = None
-    for laid in arrangements(asked.regions, tiled.scheduled.bound.platform):
-        answer = _crowded(tiled, asked, laid, allocator, budget) or _solved(tiled, asked, laid, allocator, budget)
+    for arrays in arrangements(question.regions, tiled.scheduled.bound.platform):
+        answer = _crowded(tiled, question, arrays, allocator, budget) or _solved(
+            tiled, question, arrays, allocator, budget
+        )
         if isinstance(answer, Solution):
-            return laid, answer, constants
+            return arrays, answer, constants
         first = first or answer
     if first is None:
         raise RuntimeError("there is always one arrangement of the regions, if only of none")
@@ -137,14 +143,14 @@ def _found(tiled: Tiled, asked: Request, allocator: Allocator, budget: Budget) -
 
 
 def _crowded(
-    tiled: Tiled, asked: Request, laid: tuple[PlacedArray, ...], allocator: Allocator, budget: Budget
+    tiled: Tiled, question: Request, arrays: tuple[PlacedArray, ...], allocator: Allocator, budget: Budget
 ) -> Overflow | None:
     """The memory that the regions alone are too much for, with all else that it would have to hold."""
-    platform, problem = tiled.scheduled.bound.platform, asked.problem
+    platform, problem = tiled.scheduled.bound.platform, question.problem
     for pool in problem.pools:
-        if pool.capacity_bytes is not None and taken_bytes(laid, platform.memory(pool.name)) > pool.capacity_bytes:
-            loose = solved(relaxed(problem, tuple(each.name for each in problem.pools)), allocator, budget)
-            return _overflow(tiled, problem, loose, pool.name, laid)
+        if pool.capacity_bytes is not None and taken_bytes(arrays, platform.memory(pool.name)) > pool.capacity_bytes:
+            loose = solved(relaxed(problem, tuple(other.name for other in problem.pools)), allocator, budget)
+            return _overflow(tiled, problem, loose, pool.name, arrays)
     return None
 
 
@@ -172,12 +178,12 @@ def _placed_constants(tiled: Tiled, problem: Problem, allocator: Allocator, budg
 
 
 def _solved(
-    tiled: Tiled, asked: Request, laid: tuple[PlacedArray, ...], allocator: Allocator, budget: Budget
+    tiled: Tiled, question: Request, arrays: tuple[PlacedArray, ...], allocator: Allocator, budget: Budget
 ) -> Solution | Overflow:
-    problem = beside(asked.problem, laid, tiled.scheduled.bound.platform)
+    problem = beside(question.problem, arrays, tiled.scheduled.bound.platform)
     solution = solved(problem, allocator, budget)
     if solution.status in ("optimal", "feasible"):
-        return as_proved(problem, solution, asked.chosen)
+        return as_proved(problem, solution, question.chosen)
     bounds = solution.bounds or lower_bounds(problem)
     limited = [pool for pool in reversed(problem.pools) if pool.capacity_bytes is not None]
     proved = [pool for pool in limited if bounds[pool.name] > (pool.capacity_bytes or 0)]
@@ -189,9 +195,9 @@ def _solved(
         beyond = {pool.name: used[pool.name] - (pool.capacity_bytes or 0) for pool in limited}
         worst = max(beyond, key=lambda name: beyond[name])
         if beyond[worst] > 0:
-            return _overflow(tiled, asked.problem, loose, worst, laid)
+            return _overflow(tiled, question.problem, loose, worst, arrays)
         if not violations(problem, loose):
-            return as_proved(problem, replace(loose, status="feasible"), asked.chosen)
+            return as_proved(problem, replace(loose, status="feasible"), question.chosen)
     raise _no_placement(solution.reason or "the allocator found no plan, even without limits")
 
 
@@ -202,28 +208,30 @@ def _no_placement(reason: str) -> TilewrightError:
 
 
 def _overflow(
-    tiled: Tiled, problem: Problem, solution: Solution, memory: str, laid: tuple[PlacedArray, ...]
+    tiled: Tiled, problem: Problem, solution: Solution, memory: str, arrays: tuple[PlacedArray, ...]
 ) -> Overflow:
-    """Of what the memory has, the regions in it included, which `problem` leaves out."""
-    lasting = {name: at for one in laid for name, at in one.places.items()}
+    """The overflow of all that is in the memory, also of arrays that last from run to run, which `problem` lacks."""
+    lasting = {name: at for array in arrays for name, at in array.places.items()}
     places = {**solution.places, **lasting}
-    inside = tuple(one for one in tiled.buffers if one.name in places and places[one.name].pool == memory)
+    inside = tuple(buffer for buffer in tiled.buffers if buffer.name in places and places[buffer.name].pool == memory)
     choices = {block.name: block.pools for block in problem.blocks}
     capacity = next(pool.capacity_bytes for pool in problem.pools if pool.name == memory)
-    home = tiled.scheduled.bound.platform.memory(memory)
-    needed, least = (taken_bytes(laid, home, used[memory]) for used in (peaks(problem, solution), solution.bounds))
+    of_machine = tiled.scheduled.bound.platform.memory(memory)
+    needed, least = (
+        taken_bytes(arrays, of_machine, used[memory]) for used in (peaks(problem, solution), solution.bounds)
+    )
     pinned = tuple(
         buffer.name for buffer in inside if len(buffer.memories) > 1 and choices.get(buffer.name) == (memory,)
     )
     return overflow_of(tiled, memory, inside, needed, capacity or 0, least, pinned)
 
 
-def _placements(tiled: Tiled, asked: Request, places: Mapping[str, Place]) -> dict[str, Placement]:
+def _placements(tiled: Tiled, question: Request, places: Mapping[str, Place]) -> dict[str, Placement]:
     """In the order of the buffers. In a memory that the application manages the offset means nothing and is 0."""
     placements = {}
     for buffer in tiled.buffers:
-        if buffer.name in asked.application:
-            placements[buffer.name] = Placement(memory=asked.application[buffer.name], offset_bytes=0)
+        if buffer.name in question.application:
+            placements[buffer.name] = Placement(memory=question.application[buffer.name], offset_bytes=0)
         elif buffer.name in places:
             place = places[buffer.name]
             placements[buffer.name] = Placement(memory=place.pool, offset_bytes=place.offset_bytes)
@@ -246,12 +254,12 @@ def _pool_uses(problem: Problem, solution: Solution, platform: Platform) -> list
     ]
 
 
-def _away(asked: Request, found: Found) -> Iterator[BytesAway]:
+def _away(question: Request, answer: Found) -> Iterator[BytesAway]:
     """Of buffers, and of constants. What an exact search has proved counts where it had no choice made before it."""
-    _, solution, constants = found
-    free = not asked.chosen and all(len(region.memories) == 1 for region in asked.regions)
-    yield from _away_of("ram", asked.problem, solution, proved=free and solution.status == "optimal")
-    yield from _away_of("const", asked.constants, constants, proved=constants.status == "optimal")
+    _, solution, constants = answer
+    free = not question.chosen and all(len(region.memories) == 1 for region in question.regions)
+    yield from _away_of("ram", question.problem, solution, proved=free and solution.status == "optimal")
+    yield from _away_of("const", question.constants, constants, proved=constants.status == "optimal")
 
 
 def _away_of(
@@ -263,18 +271,18 @@ def _away_of(
         yield BytesAway(kind=kind, used_bytes=used, lower_bound_bytes=least)
 
 
-def _region_uses(laid: Sequence[PlacedArray], platform: Platform) -> list[PoolUse]:
+def _region_uses(arrays: Sequence[PlacedArray], platform: Platform) -> list[PoolUse]:
     return [
         PoolUse(
-            memory=one.memory,
-            kind=one.kind,
-            used_bytes=one.size_bytes,
-            limit_bytes=platform.plan_bytes(one.memory),
-            lower_bound_bytes=one.size_bytes,
+            memory=array.memory,
+            kind=array.kind,
+            used_bytes=array.size_bytes,
+            limit_bytes=platform.plan_bytes(array.memory),
+            lower_bound_bytes=array.size_bytes,
             optimal=True,
-            soft=platform.memory(one.memory).soft,
+            soft=platform.memory(array.memory).soft,
         )
-        for one in laid
+        for array in arrays
     ]
 
 
@@ -286,7 +294,10 @@ def _application_uses(tiled: Tiled, application: Mapping[str, str]) -> list[Pool
         if memory.managed_by != "application":
             continue
         inside = [buffer for buffer in tiled.buffers if application.get(buffer.name) == memory.name]
-        most = max((_alive(inside, buffer.first) for buffer in inside), default=0)
+        at_births = (
+            sum(other.size_bytes for other in inside if other.first <= buffer.first <= other.last) for buffer in inside
+        )
+        most = max(at_births, default=0)
         uses.append(
             PoolUse(
                 memory=memory.name,
@@ -300,10 +311,6 @@ def _application_uses(tiled: Tiled, application: Mapping[str, str]) -> list[Pool
     return uses
 
 
-def _alive(buffers: list[Buffer], step: int) -> int:
-    return sum(buffer.size_bytes for buffer in buffers if buffer.first <= step <= buffer.last)
-
-
 def _complete(tiled: Tiled, decisions: Decisions, placements: Mapping[str, Placement], allocator: str) -> Decisions:
     """The decisions with every place filled in: pinned, they give this plan again."""
     memories = dict(decisions.memories)
@@ -314,7 +321,7 @@ def _complete(tiled: Tiled, decisions: Decisions, placements: Mapping[str, Place
         memory.name for memory in tiled.scheduled.bound.platform.memories if memory.managed_by != "tilewright"
     }
     offsets = {name: place.offset_bytes for name, place in placements.items() if place.memory not in application}
-    tiles = {one.name: one for one in tiled.regions if one.together or one.resident}
+    tiles = {region.name: region for region in tiled.regions if region.together or region.resident}
     groups = tuple(group.steps for group in tiled.groups if len(group.steps) > 1) or decisions.groups
     return replace(
         decisions,

@@ -38,7 +38,8 @@ class Auto:
         if self.exact is None:
             return _signed(self.heuristic, problem, budget)
         if count_of_meetings(problem) > MOST_MEETINGS:
-            return self._of_many(self.exact, problem, budget)
+            solution = _signed(self.exact, problem, budget)
+            return solution if solution.status != "unknown" else _signed(self.heuristic, problem, budget)
         glance = Solution(status="unknown")
         if not _is_plain(problem, _MANY):
             glance = _signed(self.heuristic, problem, replace(budget, work=0))  # cheap orders, none of them improved
@@ -52,21 +53,16 @@ class Auto:
 
     def _searched(self, problem: Problem, budget: Budget, exact: Solution, work: int) -> Solution:
         """What heuristics find in longer and longer searches, as long as they are ahead of the exact allocator."""
-        found = exact
+        solution = exact
         for share in (_QUICK_SHARE, 1):
-            found = _signed(self.heuristic, problem, replace(budget, work=budget.work // share))
-            work += found.work
-            if _is_enough(problem, found):
-                return replace(found, work=work)
-            if exact.status == "feasible" and _no_worse(problem, exact, found):
-                found = exact
+            solution = _signed(self.heuristic, problem, replace(budget, work=budget.work // share))
+            work += solution.work
+            if _is_enough(problem, solution):
+                return replace(solution, work=work)
+            if exact.status == "feasible" and _no_worse(problem, exact, solution):
+                solution = exact
                 break
-        return replace(found, work=work, bounds={**found.bounds, **exact.bounds})
-
-    def _of_many(self, exact: Allocator, problem: Problem, budget: Budget) -> Solution:
-        """The exact allocator's plan for more blocks than pairs can be looked at; where it has none the heuristic's."""
-        found = _signed(exact, problem, budget)
-        return found if found.status != "unknown" else _signed(self.heuristic, problem, budget)
+        return replace(solution, work=work, bounds={**solution.bounds, **exact.bounds})
 
 
 def _is_enough(problem: Problem, answer: Solution) -> bool:
@@ -94,11 +90,11 @@ def _signed(allocator: Allocator, problem: Problem, budget: Budget) -> Solution:
     return replace(solution, found_by=solution.found_by or allocator.name)
 
 
-def _no_worse(problem: Problem, one: Solution, other: Solution) -> bool:
-    """Whether plan `one` is wrong (then it must be seen, not hidden behind the other one) or at least as good."""
-    if other.status not in _FOUND or violations(problem, one):
+def _no_worse(problem: Problem, solution: Solution, other: Solution) -> bool:
+    """Whether plan `solution` is wrong (then it must be seen, not hidden behind the other one) or at least as good."""
+    if other.status not in _FOUND or violations(problem, solution):
         return True
-    return cost(problem, one) <= cost(problem, other)
+    return cost(problem, solution) <= cost(problem, other)
 
 
 def cost(problem: Problem, solution: Solution) -> tuple[int, int]:

@@ -76,13 +76,13 @@ def _swapped(yard: Yard, packing: Packing, order: list[int], chance: random.Rand
         if packing.offsets[index] + blocks[index].size_bytes == packing.peaks[packing.pools[index]]
     ]
     movable = set(order)
-    one = chance.choice(at_peak or order)
-    near = [index for index in yard.conflicts[one] if index in movable]
-    if near and chance.randrange(2):
-        one = chance.choice(near)
-    around = dict.fromkeys(index for other in yard.conflicts[one] for index in (other, *yard.conflicts[other]))
-    others = [index for index in around if index in movable and index != one] or order
+    moved = chance.choice(at_peak or order)
+    neighbours = [index for index in yard.conflicts[moved] if index in movable]
+    if neighbours and chance.randrange(2):
+        moved = chance.choice(neighbours)
+    around = dict.fromkeys(index for other in yard.conflicts[moved] for index in (other, *yard.conflicts[other]))
+    others = [index for index in around if index in movable and index != moved] or order
     changed = list(order)
-    here, there = changed.index(one), changed.index(chance.choice(others))
+    here, there = changed.index(moved), changed.index(chance.choice(others))
     changed[here], changed[there] = changed[there], changed[here]
     return changed

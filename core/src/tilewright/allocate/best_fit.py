@@ -115,19 +115,19 @@ def _exhaustive(yard: Yard, best: Packing, limit: int) -> tuple[Packing, bool, i
 
 def _improved(yard: Yard, best: Packing, limit: int, seed: int) -> tuple[Packing, int]:
     """Move a block that is to blame earlier in the order; keep what is no worse; stop at the floor or the limit."""
-    each = len(yard.movable)
-    if each == 0:
+    count = len(yard.movable)
+    if count == 0:
         return best, 0
     chance = random.Random(seed)
     # Lowest first: placed in this order into first gaps, no block comes to lie higher.
     order = sorted(yard.movable, key=lambda index: (best.offsets[index], index))
     best_order, now, work, idle, blamed = order, best, 0, 0, _blamed(yard, best)
-    while work + each <= limit and idle < _MOST_IDLE_ATTEMPTS and not _at_floor(yard, best):
+    while work + count <= limit and idle < _MOST_IDLE_ATTEMPTS and not _at_floor(yard, best):
         if idle % _ATTEMPTS_BEFORE_RETURN == _ATTEMPTS_BEFORE_RETURN - 1:
             order, now, blamed = best_order, best, _blamed(yard, best)
         changed = varied(order, blamed, chance)
         packing = pack_no_worse(yard, changed, "first", now)
-        work, idle = work + each, idle + 1
+        work, idle = work + count, idle + 1
         if packing is None:
             continue
         order, now, blamed = changed, packing, _blamed(yard, packing)
@@ -138,10 +138,10 @@ def _improved(yard: Yard, best: Packing, limit: int, seed: int) -> tuple[Packing
 
 def _blamed(yard: Yard, packing: Packing) -> list[int]:
     """Blocks at a peak or away from their preferred pool, and the neighbours of those."""
-    found: dict[int, None] = {}
+    blamed: dict[int, None] = {}
     for index in yard.movable:
         block, pool = yard.problem.blocks[index], packing.pools[index]
         at_peak = packing.offsets[index] + block.size_bytes == packing.peaks[pool]
         if at_peak or pool != yard.candidates[index][0]:
-            found.update(dict.fromkeys((index, *yard.conflicts[index])))
-    return [index for index in found if yard.problem.blocks[index].fixed_offset is None]
+            blamed.update(dict.fromkeys((index, *yard.conflicts[index])))
+    return [index for index in blamed if yard.problem.blocks[index].fixed_offset is None]

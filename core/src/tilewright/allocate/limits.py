@@ -48,12 +48,12 @@ def beyond_machine_warnings(platform: Platform) -> tuple[Diagnostic, ...]:
 def soft_limit_warnings(allocated: Allocated) -> tuple[Diagnostic, ...]:
     """A warning TW5031 for every soft limit that the plan exceeds."""
     platform = allocated.tiled.scheduled.bound.platform
-    found = []
+    warnings = []
     for memory in platform.memories:
         excess = exceeded_bytes(allocated, memory.name) if memory.soft else 0
         if excess:
             limit = platform.plan_bytes(memory.name) or 0
-            found.append(
+            warnings.append(
                 Diagnostic(
                     code="TW5031",
                     severity="warning",
@@ -63,7 +63,7 @@ def soft_limit_warnings(allocated: Allocated) -> tuple[Diagnostic, ...]:
                     fix=(f"leave `soft` out of pool '{memory.name}', which makes the limit hard",),
                 )
             )
-    return tuple(found)
+    return tuple(warnings)
 
 
 ROUNDS = 12  # halvings of the excess
@@ -72,13 +72,13 @@ ENOUGH = 16  # bytes between the largest excess that does not do and the smalles
 Limits = Mapping[str, int | None]
 
 
-def raised_limits(asked: Request, platform: Platform, allocator: Allocator, budget: Budget) -> Request | None:
+def raised_limits(question: Request, platform: Platform, allocator: Allocator, budget: Budget) -> Request | None:
     """The same request with soft limits that are just high enough; None where no limit is soft, or none helps."""
     soft = {memory.name: platform.plan_bytes(memory.name) or 0 for memory in platform.memories if memory.soft}
     soft = {name: size for name, size in soft.items() if platform.plan_bytes(name) is not None}
     if not soft:
         return None
-    used = _used(_with_limits(asked, dict.fromkeys(soft)), platform, allocator, budget)
+    used = _used(_with_limits(question, dict.fromkeys(soft)), platform, allocator, budget)
     if used is None:
         return None
     low, high = soft, {name: max(size, used[name]) for name, size in soft.items()}
@@ -86,30 +86,31 @@ def raised_limits(asked: Request, platform: Platform, allocator: Allocator, budg
         middle = {name: (low[name] + high[name]) // 2 for name in soft}
         if sum(high.values()) - sum(low.values()) < ENOUGH:
             break
-        used = _used(_with_limits(asked, middle), platform, allocator, budget)
+        used = _used(_with_limits(question, middle), platform, allocator, budget)
         if used is None:
             low = middle
         else:
             high = {name: max(soft[name], used[name]) for name in soft}
-    return _with_limits(asked, high)
+    return _with_limits(question, high)
 
 
-def _used(asked: Request, platform: Platform, allocator: Allocator, budget: Budget) -> dict[str, int] | None:
+def _used(question: Request, platform: Platform, allocator: Allocator, budget: Budget) -> dict[str, int] | None:
     """Bytes of every memory in the first plan that is found; None: there is none."""
-    constants = _constants(asked.constants, allocator, budget)
+    constants = _constants(question.constants, allocator, budget)
     if constants is None:
         return None
-    for laid in arrangements(asked.regions, platform):
-        taken = {pool.name: taken_bytes(laid, platform.memory(pool.name)) for pool in asked.problem.pools}
+    for arrays in arrangements(question.regions, platform):
+        taken = {pool.name: taken_bytes(arrays, platform.memory(pool.name)) for pool in question.problem.pools}
         if any(
-            pool.capacity_bytes is not None and taken[pool.name] > pool.capacity_bytes for pool in asked.problem.pools
+            pool.capacity_bytes is not None and taken[pool.name] > pool.capacity_bytes
+            for pool in question.problem.pools
         ):
             continue
-        problem = beside(asked.problem, laid, platform)
+        problem = beside(question.problem, arrays, platform)
         solution = solved(problem, allocator, budget)
         if solution.status in ("optimal", "feasible"):
             used = peaks(problem, solution)
-            return {**constants, **{name: taken_bytes(laid, platform.memory(name), used[name]) for name in used}}
+            return {**constants, **{name: taken_bytes(arrays, platform.memory(name), used[name]) for name in used}}
     return None
 
 
@@ -121,8 +122,8 @@ def _constants(problem: Problem, allocator: Allocator, budget: Budget) -> dict[s
     return peaks(problem, answer) if answer.status in ("optimal", "feasible") else None
 
 
-def _with_limits(asked: Request, limits: Limits) -> Request:
-    return replace(asked, problem=_limited(asked.problem, limits), constants=_limited(asked.constants, limits))
+def _with_limits(question: Request, limits: Limits) -> Request:
+    return replace(question, problem=_limited(question.problem, limits), constants=_limited(question.constants, limits))
 
 
 def _limited(problem: Problem, limits: Limits) -> Problem:

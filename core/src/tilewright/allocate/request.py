@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Literal
 
-from tilewright.allocate.aliases.aliased_buffers import chosen, overlaid_buffers, with_overlays
+from tilewright.allocate.aliases.aliased_buffers import aliased_buffers_of, chosen, with_aliases
 from tilewright.allocate.packing.permanent import pack_in_order
 from tilewright.errors import usage_error
 from tilewright.ir.machines.platform import Memory, Platform
@@ -54,20 +54,20 @@ def arrays_bytes(sizes: Iterable[int], align: int) -> int:
     return sum(align_up(size, align) for size in known) - max((-size % align for size in known), default=0)
 
 
-def taken_bytes(laid: Sequence[PlacedArray], memory: Memory, pool_bytes: int = 0) -> int:
+def taken_bytes(arrays: Sequence[PlacedArray], memory: Memory, pool_bytes: int = 0) -> int:
     """What the regions in a memory take of it, and so many bytes of its pool."""
-    sizes = [one.size_bytes for one in laid if one.memory == memory.name]
+    sizes = [array.size_bytes for array in arrays if array.memory == memory.name]
     return arrays_bytes([*sizes, pool_bytes] if pool_bytes else sizes, memory.align)
 
 
-def beside(problem: Problem, laid: Sequence[PlacedArray], platform: Platform) -> Problem:
+def beside(problem: Problem, arrays: Sequence[PlacedArray], platform: Platform) -> Problem:
     """The problem with what the regions leave of every pool; never less than nothing."""
-    return replace(problem, pools=tuple(_reduced(pool, laid, platform) for pool in problem.pools))
+    return replace(problem, pools=tuple(_reduced(pool, arrays, platform) for pool in problem.pools))
 
 
-def _reduced(pool: Pool, laid: Sequence[PlacedArray], platform: Platform) -> Pool:
+def _reduced(pool: Pool, arrays: Sequence[PlacedArray], platform: Platform) -> Pool:
     """A pool that is last has all that is left; one that is followed by a region ends where that may begin."""
-    sizes, align = [one.size_bytes for one in laid if one.memory == pool.name], platform.memory(pool.name).align
+    sizes, align = [array.size_bytes for array in arrays if array.memory == pool.name], platform.memory(pool.name).align
     if pool.capacity_bytes is None or not any(sizes):
         return pool
     left = pool.capacity_bytes - sum(align_up(size, align) for size in sizes)
@@ -127,15 +127,15 @@ def request(tiled: Tiled, decisions: Decisions) -> Request:
             continue
         (placed if first.kind == "ram" else constants).append(block)
     ours = [memory for memory in platform.memories if memory.managed_by == "tilewright"]
-    overlays = tuple(overlaid_buffers(tiled))
+    aliases = tuple(aliased_buffers_of(tiled))
     ram = tuple(_pool(memory, platform) for memory in ours if memory.kind == "ram")
     const = tuple(_pool(memory, platform) for memory in ours if memory.kind == "const")
     free = Problem(blocks=tuple(placed), pools=ram)
-    problem, *others = with_overlays(free, overlays)
+    problem, *others = with_aliases(free, aliases)
     return Request(
         problem=problem,
         others=tuple(others),
-        chosen=chosen(overlays, free),
+        chosen=chosen(aliases, free),
         constants=Problem(blocks=_least_waste_last(constants), pools=const),
         application=application,
         regions=_regions(lasting),

@@ -51,13 +51,13 @@ def verify_allocated(allocated: Allocated, operators: Mapping[str, Operator]) ->
 
 
 def _verified(value: _Value, faults: Iterable[str], code: str, stage: str) -> _Value:
-    found = tuple(faults)
-    if not found:
+    broken = tuple(faults)
+    if not broken:
         return value
     raise TilewrightError(
         code,
-        f"the result of stage '{stage}' is not sound: {found[0]}",
-        details=found[1:_MOST_SHOWN],
+        f"the result of stage '{stage}' is not sound: {broken[0]}",
+        details=broken[1:_MOST_SHOWN],
         fix=("report this: it is a bug of tilewright, or of the plugin named above",),
         exit_code=Exit.INTERNAL,
     )
@@ -155,7 +155,9 @@ def _order_faults(scheduled: Scheduled) -> Iterator[str]:
     """Nodes that are not executed count as soon as their inputs are there."""
     graph = scheduled.bound.graph
     executed = {name for step in scheduled.steps for name in step.nodes}
-    views = {name: [node for node in found if node.name not in executed] for name, found in graph.consumers().items()}
+    views = {
+        name: [node for node in readers if node.name not in executed] for name, readers in graph.consumers().items()
+    }
     nodes = {node.name: node for node in graph.nodes}
     known = {"", *graph.inputs, *graph.constants}
 

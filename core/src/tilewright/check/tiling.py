@@ -1,5 +1,5 @@
-"""Knows whether tilings are sound, by going through every tile: what it reads, writes, holds and copies.
-Does not know any tiler, and trusts none: sizes, windows and limits are worked out here again.
+"""Knows whether tilings are sound, by going through every tile: what it reads, writes, keeps and copies. Does not
+know any tiler, and trusts none: sizes, windows and limits are worked out here again.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ def check_tiles(tiled: Tiled, operators: Mapping[str, Operator]) -> tuple[str, .
         views=tiled.scheduled.views,
         readers=ViewReaders(tiled.scheduled),
     )
-    found: list[str] = []
+    faults: list[str] = []
     for region in tiled.regions:
         where = "step" if len(region.steps) == 1 else "group"
-        found.extend(f"{where} '{region.name}': {fault}" for fault in dict.fromkeys(_region_faults(plan, region)))
-    return (*found, *_limit_faults(tiled))
+        faults.extend(f"{where} '{region.name}': {fault}" for fault in dict.fromkeys(_region_faults(plan, region)))
+    return (*faults, *_limit_faults(tiled))
 
 
 def _region_faults(plan: CheckedPlan, region: Region) -> Iterator[str]:
@@ -77,14 +77,14 @@ def _limit_faults(tiled: Tiled) -> Iterator[str]:
     for memory in platform.memories if platform.inner else ():
         if memory.size_bytes is None or memory.managed_by == "application" or memory.kind == "const":
             continue
-        room = memory.size_bytes - platform.runtime_bytes.get(memory.name, 0)
+        limit = memory.size_bytes - platform.runtime_bytes.get(memory.name, 0)
         confined = [buffer for buffer in tiled.buffers if buffer.memories == (memory.name,) and buffer.kind == "tile"]
         changes = Counter[int]()
-        for one in confined:
-            changes[one.first] += one.size_bytes
-            changes[one.last + 1] -= one.size_bytes
-        used, begins = 0, {one.first for one in confined}
+        for buffer in confined:
+            changes[buffer.first] += buffer.size_bytes
+            changes[buffer.last + 1] -= buffer.size_bytes
+        used, begins = 0, {buffer.first for buffer in confined}
         for step in sorted(changes):
             used += changes[step]
-            if used > room and step in begins:
-                yield f"tiles of step {step} take {used} B of memory '{memory.name}', which has {room} B for them"
+            if used > limit and step in begins:
+                yield f"tiles of step {step} take {used} B of memory '{memory.name}', which has {limit} B for them"

@@ -323,7 +323,10 @@ def _sections(program: Program) -> dict[str, str]:
 
 def _crossings(program: Program, ports: list[PortText]) -> Iterator[tuple[str, str, list[PortText]]]:
     """Who moves which tensors between the caller and the plan, and with which function."""
-    for unreachable, by, function in ((False, "", "tw_copy_tensor"), (True, " && tw_rt_is_dma_core()", "tw_send_tensor")):
+    for unreachable, by, function in (
+        (False, "", "tw_copy_tensor"),
+        (True, " && tw_rt_is_dma_core()", "tw_send_tensor"),
+    ):
         moved = [port for port in ports if port.unreachable == unreachable]
         if moved:
             yield by, function, moved

@@ -58,35 +58,35 @@ def ordered(fragments: Iterable[CodeFragment]) -> tuple[CodeFragment, ...]:
 
     Raises TilewrightError TW8060 (exit 8) where two sections of one name differ, or two define the same C name.
     """
-    found: dict[str, CodeFragment] = {}
+    sections: dict[str, CodeFragment] = {}
     for section in fragments:
-        _visit(section, found)
+        _visit(section, sections)
     definers: dict[str, CodeFragment] = {}
-    for section in found.values():
+    for section in sections.values():
         for name in sorted(definitions(section.text)):
             other = definers.setdefault(name, section)
             if other is not section:
                 raise _clash(f"C name '{name}'", other, section)
-    return tuple(found.values())
+    return tuple(sections.values())
 
 
-def _visit(section: CodeFragment, found: dict[str, CodeFragment]) -> None:
+def _visit(section: CodeFragment, sections: dict[str, CodeFragment]) -> None:
     key = section.name or section.text
-    known = found.get(key)
+    known = sections.get(key)
     if known is not None:
         if known.text != section.text:
             raise _clash(f"section '{section.name}'", known, section)
         return
     for need in section.needs:
-        _visit(need, found)
-    found[key] = section
+        _visit(need, sections)
+    sections[key] = section
 
 
-def _clash(what: str, one: CodeFragment, other: CodeFragment) -> TilewrightError:
+def _clash(what: str, first: CodeFragment, second: CodeFragment) -> TilewrightError:
     return plugin_error(
         "TW8060",
         f"two kernels of the program define {what}, each with another text",
-        details=(f"defined by {one.label}", f"and by     {other.label}"),
+        details=(f"defined by {first.label}", f"and by     {second.label}"),
         fix=(
             typed("tilewright", "plugins", "list", gives="shows the packages"),
             "names in C should begin with the package's own",
@@ -100,5 +100,5 @@ def definitions(text: str) -> frozenset[str]:
 
     Prototypes define nothing, nor does a macro that is for the case that nobody has defined it (`#ifndef`).
     """
-    found = {match["name"] for pattern in _DEFINITIONS for match in pattern.finditer(text)}
-    return frozenset(found - set(_IF_NOBODY_HAS.findall(text)))
+    defined = {match["name"] for pattern in _DEFINITIONS for match in pattern.finditer(text)}
+    return frozenset(defined - set(_IF_NOBODY_HAS.findall(text)))

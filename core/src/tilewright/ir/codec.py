@@ -66,12 +66,12 @@ class Codec:
         if _is_array(hint):
             return self.put(value)
         if origin is tuple:
-            each = arguments[:1] * len(value) if arguments[-1] is Ellipsis else arguments
-            return [self._encode(item, one) for item, one in zip(value, each, strict=True)]
+            item_hints = arguments[:1] * len(value) if arguments[-1] is Ellipsis else arguments
+            return [self._encode(item, item_hint) for item, item_hint in zip(value, item_hints, strict=True)]
         if origin is not None and issubclass(origin if isinstance(origin, type) else object, Mapping):
             return {str(key): self._encode(item, arguments[1]) for key, item in value.items()}
         if _is_named_tuple(hint):
-            return [self._encode(item, one) for item, one in zip(value, _hints(hint).values(), strict=True)]
+            return [self._encode(item, item_hint) for item, item_hint in zip(value, _hints(hint).values(), strict=True)]
         if isinstance(hint, type) and is_dataclass(hint):
             hints = _hints(hint)
             return {item.name: self._encode(getattr(value, item.name), hints[item.name]) for item in _stored(hint)}
@@ -81,8 +81,8 @@ class Codec:
         if value is None:
             return None
         if is_dataclass(value):
-            found = self._encode(value, type(value))
-            return {_TYPE: type(value).__name__, **cast(dict[str, Json], found)}
+            encoded = self._encode(value, type(value))
+            return {_TYPE: type(value).__name__, **cast(dict[str, Json], encoded)}
         if isinstance(value, tuple):
             return [_plain(item) for item in value]
         return _plain(value)
@@ -100,8 +100,8 @@ class Codec:
         if origin is tuple:
             return self._decode_tuple(data, arguments, path)
         if origin is not None and issubclass(origin if isinstance(origin, type) else object, Mapping):
-            found = cast(dict[str, Json], _demand(isinstance(data, dict), data, path, "an object"))
-            return {key: self._decode(item, arguments[1], f"{path}.{key}") for key, item in found.items()}
+            mapping = cast(dict[str, Json], _demand(isinstance(data, dict), data, path, "an object"))
+            return {key: self._decode(item, arguments[1], f"{path}.{key}") for key, item in mapping.items()}
         if _is_named_tuple(hint):
             return hint(*self._decode_tuple(data, tuple(_hints(hint).values()), path))
         if isinstance(hint, type) and is_dataclass(hint):
@@ -115,16 +115,16 @@ class Codec:
         return tuple(self._decode(item, hints[index], f"{path}[{index}]") for index, item in enumerate(items))
 
     def _decode_dataclass(self, data: Json, hint: type, path: str) -> object:
-        found = cast(dict[str, Json], _demand(isinstance(data, dict), data, path, f"a {hint.__name__}"))
+        mapping = cast(dict[str, Json], _demand(isinstance(data, dict), data, path, f"a {hint.__name__}"))
         hints = _hints(hint)
         known = {item.name: item for item in _stored(hint)}
-        for name in found:
+        for name in mapping:
             _demand(name in known or name == _TYPE, name, path, f"a field of {hint.__name__}")
         for name, item in known.items():
-            absent = name not in found and item.default is MISSING and item.default_factory is MISSING
+            absent = name not in mapping and item.default is MISSING and item.default_factory is MISSING
             _demand(not absent, data, path, f"a {hint.__name__} with its field {name}")
-        names = [name for name in known if name in found]
-        value = hint(**{name: self._decode(found[name], hints[name], f"{path}.{name}") for name in names})
+        names = [name for name in known if name in mapping]
+        value = hint(**{name: self._decode(mapping[name], hints[name], f"{path}.{name}") for name in names})
         return self.complete[hint](value) if hint in self.complete else value
 
     def _decode_union(self, data: Json, hints: tuple[Any, ...], path: str) -> object:
@@ -149,9 +149,9 @@ def _hints(hint: type) -> dict[str, Any]:
 
     derived = {item.name for item in fields(hint) if item.metadata == DERIVED} if is_dataclass(hint) else set()
     annotations = {
-        name: given
-        for one in reversed(hint.__mro__)
-        for name, given in vars(one).get("__annotations__", {}).items()
+        name: annotation
+        for base in reversed(hint.__mro__)
+        for name, annotation in vars(base).get("__annotations__", {}).items()
         if name not in derived
     }
     names = {**vars(sys.modules[hint.__module__]), "np": np, "npt": npt, "Array": npt.NDArray[np.generic]}

@@ -1,6 +1,6 @@
-"""Knows how work is told to the log: what begins, and the CPU seconds that it took. Does not know who listens.
+"""Knows how log spans are written: what begins, and the CPU seconds that it took. Does not know who listens.
 
-What is told is for people who wait or wonder: nothing is decided by it, and nothing of it reaches a file.
+The log is for people who wait or wonder: nothing is decided by it, and nothing of it reaches a file.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ __all__ = ["BEGINNING", "DEBUG", "INFO", "LOG", "cpu_seconds", "log_begin", "log
 LOG = logging.getLogger("tilewright")
 BEGINNING = 5  # level of a record about what begins now: for a line that shows the newest only
 
-Asked = ParamSpec("Asked")
-Answer = TypeVar("Answer")
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 
 def cpu_seconds() -> float:
@@ -30,13 +30,13 @@ def cpu_seconds() -> float:
 
 
 def log_begin(what: str, *words: object) -> None:
-    """Tell that something begins, such as `begins("step %d", 3)`."""
+    """Log that something begins, such as `log_begin("step %d", 3)`."""
     LOG.log(BEGINNING, what, *words)
 
 
 @contextmanager
 def log_span(level: int, what: str, *words: object) -> Iterator[None]:
-    """Tell what begins, and at `level` the CPU seconds that it took. What fails is told by its error."""
+    """Log what begins, and at `level` the CPU seconds that it took. A failure is reported by its error."""
     if not LOG.isEnabledFor(level):
         yield
         return
@@ -46,12 +46,12 @@ def log_span(level: int, what: str, *words: object) -> Iterator[None]:
     LOG.log(level, f"%6.2f s  {what}", cpu_seconds() - started, *words)
 
 
-def with_log_span(level: int, what: str) -> Callable[[Callable[Asked, Answer]], Callable[Asked, Answer]]:
-    """For a function whose every call is told."""
+def with_log_span(level: int, what: str) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
+    """For a function whose every call is a span of the log."""
 
-    def decorate(function: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
+    def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
         @wraps(function)
-        def call(*words: Asked.args, **keywords: Asked.kwargs) -> Answer:
+        def call(*words: Parameters.args, **keywords: Parameters.kwargs) -> Result:
             with log_span(level, what):
                 return function(*words, **keywords)
 

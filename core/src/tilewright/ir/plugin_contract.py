@@ -29,10 +29,10 @@ Names = TypeVar("Names", bound=Mapping[str, Any])
 def wrong_answer(owner: str, function: object, name: str, answer: object, wanted: str) -> TilewrightError:
     """The error TW8062 (exit 8). `owner` is "kernel 'acme.relu'", `name` what it calls `function`, `wanted` a noun."""
     kind, shown = type(answer).__name__, reprlib.repr(answer)
-    found = shown if answer is None or shown.startswith(kind) else f"{kind} {shown}"
+    described = shown if answer is None or shown.startswith(kind) else f"{kind} {shown}"
     return plugin_error(
         "TW8062",
-        f"{owner}: {name} must return {wanted}, found {found}",
+        f"{owner}: {name} must return {wanted}, found {described}",
         where=_place(function),
         fix=(f"correct {name} if {owner} is yours; otherwise report it to the author of its package",),
     )
@@ -72,7 +72,7 @@ def demand_pairs(
     """What `in_place` of a kernel answers: pairs of one of `first` and one of `second`. TilewrightError TW8062."""
     inputs, outputs = tuple(first), tuple(second)
     pairs = isinstance(answer, tuple) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in answer)
-    if not pairs or any(one not in inputs or other not in outputs for one, other in answer):
+    if not pairs or any(source not in inputs or target not in outputs for source, target in answer):
         wanted = f"a tuple of pairs (input, output) of {', '.join(inputs)} and {', '.join(outputs)}"
         raise wrong_answer(owner, function, "in_place", answer, wanted)
     return answer

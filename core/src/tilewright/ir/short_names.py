@@ -16,7 +16,7 @@ _ADDED = re.compile(r"[_.:@#-][^/;]*")  # what makes a further name of one that 
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:
-    """Name -> the shortest of its parts, whole levels of a path, that none of the others has; no two are alike.
+    """Name -> the shortest of its parts, whole levels of a path, that none of the others has; no two are equal.
 
     Names that only add to another one, as `conv_prequant` and `conv.W` do to `conv`, add the same to its short name.
     A name stays whole where nothing shorter is its own.
@@ -24,8 +24,10 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
     whole = list(dict.fromkeys(names))
     origins = _origins(dict.fromkeys(_base(name) for name in whole))
     parts = {root: list(_parts(root)) for root in dict.fromkeys(origins.values())}
-    owners = Counter(part for found in parts.values() for part in set(found))
-    shorts = {root: next((part for part in found if owners[part] == 1), root) for root, found in parts.items()}
+    owners = Counter(part for candidates in parts.values() for part in set(candidates))
+    shorts = {
+        root: next((part for part in candidates if owners[part] == 1), root) for root, candidates in parts.items()
+    }
     made = {name: _again(name, origins[_base(name)], shorts) for name in whole}
     used, known = Counter(made.values()), set(whole)
     return {name: short if used[short] == 1 and short not in known else name for name, short in made.items()}

@@ -41,15 +41,15 @@ def lower(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) 
     short = shown_names(allocated)
     book = address_book(allocated, members, offset_names(allocated, operators, prefix), short)
     total = len(scheduled.steps)
-    given = lowering(book, operators, prefix)
-    lowered, helpers = _steps(given, operators, prefix)
-    includes = {name for one in lowered for name in one.kernel.includes}
+    context = lowering(book, operators, prefix)
+    lowered, helpers = _steps(context, operators, prefix)
+    includes = {name for step in lowered for name in step.kernel.includes}
     team = is_team(scheduled.bound.platform)
     return Program(
         allocated=allocated,
         prefix=prefix,
-        inputs=with_rows(ports_of(allocated, book, members, "inputs"), given.machine, allocated.tiled.regions),
-        outputs=with_rows(ports_of(allocated, book, members, "outputs"), given.machine, allocated.tiled.regions),
+        inputs=with_rows(ports_of(allocated, book, members, "inputs"), context.machine, allocated.tiled.regions),
+        outputs=with_rows(ports_of(allocated, book, members, "outputs"), context.machine, allocated.tiled.regions),
         offsets=book.offsets,
         pools=book.pools,
         constants=book.constants,
@@ -57,8 +57,8 @@ def lower(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) 
         state_initialisers=state_initialisers(allocated, book),
         initial=copies_at_start(book),
         includes=tuple(sorted({*includes, *ALWAYS_INCLUDED})),
-        sources=ordered((*helpers, *(section for one in lowered for section in one.sources))),
-        steps=tuple(one.code for one in lowered),
+        sources=ordered((*helpers, *(section for step in lowered for section in step.sources))),
+        steps=tuple(step.code for step in lowered),
         body=(*(StepCall(step=index) for index in range(total)), *state_updates(allocated, book, team=team)),
         licences=_licences(lowered),
         names=names_in_full(allocated, short),
@@ -67,13 +67,13 @@ def lower(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) 
 
 
 def _steps(
-    given: Lowering, operators: Mapping[str, Operator], prefix: str
+    context: Lowering, operators: Mapping[str, Operator], prefix: str
 ) -> tuple[list[Lowered], tuple[CodeFragment, ...]]:
     """The steps in order, and the C that all of them need."""
-    tiled = given.book.allocated.tiled
+    tiled = context.book.allocated.tiled
     if not is_team(tiled.scheduled.bound.platform):
-        return _alone(given, operators, prefix)
-    made = [one for region in tiled.regions for one in lower_region(region, given)]
+        return _alone(context, operators, prefix)
+    made = [step for region in tiled.regions for step in lower_region(region, context)]
     most = min([MOST_TRANSFERS, *(path.channels for path in tiled.scheduled.bound.platform.copies)])
     transfers = CodeFragment(name="tilewright/transfers", text=f"#define TW_TRANSFERS {most}u")
     helpers = [transfers, *(fragment_file("tilewright.lower", f"text/{name}.c") for name in TILES)]
@@ -83,28 +83,28 @@ def _steps(
 
 
 def _alone(
-    given: Lowering, operators: Mapping[str, Operator], prefix: str
+    context: Lowering, operators: Mapping[str, Operator], prefix: str
 ) -> tuple[list[Lowered], tuple[CodeFragment, ...]]:
     """The same for one core with one memory: steps in one piece, or row by row."""
-    tiled = given.book.allocated.tiled
-    steps, numbers, made = tiled.scheduled.steps, given.machine.numbers, list[Lowered]()
-    nodes = given.machine.nodes
+    tiled = context.book.allocated.tiled
+    steps, numbers, made = tiled.scheduled.steps, context.machine.numbers, list[Lowered]()
+    nodes = context.machine.nodes
     for region in tiled.regions:
         if region.line_buffers is not None:
             from tilewright.lower.line_buffers.region import lower_line_buffers
 
-            made.extend(lower_line_buffers(region, given))
+            made.extend(lower_line_buffers(region, context))
             continue
         for name in region.steps:
             step, node = steps[numbers[name]], nodes[steps[numbers[name]].nodes[-1]]
-            made.append(lower_step(numbers[name], step, node, given.book, operators, prefix, len(steps)))
+            made.append(lower_step(numbers[name], step, node, context.book, operators, prefix, len(steps)))
     return made, ()
 
 
 def _licences(lowered: list[Lowered]) -> tuple[KernelLicence, ...]:
     foreign = {
-        one.kernel.name: KernelLicence(kernel=one.kernel.name, licence=one.kernel.licence)
-        for one in lowered
-        if not one.kernel.name.startswith("portable.")
+        step.kernel.name: KernelLicence(kernel=step.kernel.name, licence=step.kernel.licence)
+        for step in lowered
+        if not step.kernel.name.startswith("portable.")
     }
     return tuple(foreign[name] for name in sorted(foreign))

@@ -78,17 +78,17 @@ def offset_names(allocated: Allocated, operators: Mapping[str, Operator], prefix
 
     No name begins like the macros of the header, which `prefix` begins.
     """
-    found: dict[str, str] = {}
+    texts_by_buffer: dict[str, str] = {}
     memories = allocated.tiled.scheduled.bound.platform.memories
     apart = {memory.name for memory in memories if memory.managed_by == "application"}  # each buffer at its own start
     placed = {name for name, place in allocated.placements.items() if place.memory not in apart}
     others = ((name, f"buffer {name}") for name in allocated.placements)
     for buffer, text in (*_border(allocated), *_of_steps(allocated, operators), *others):
         if buffer in placed:
-            found.setdefault(buffer, text)
-    texts = dict(found)
+            texts_by_buffer.setdefault(buffer, text)
+    texts = dict(texts_by_buffer)
     if len(set(texts.values())) < len(texts):  # a buffer has the name of another one's role
-        texts = {buffer: f"{text} {buffer}" for buffer, text in found.items()}
+        texts = {buffer: f"{text} {buffer}" for buffer, text in texts_by_buffer.items()}
     names = unique_identifiers(texts.values())
     if any(name.lower().startswith(f"{prefix.lower()}_") for name in names.values()):
         texts = {buffer: f"at {text}" for buffer, text in texts.items()}
@@ -107,7 +107,7 @@ def _of_steps(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterat
     scheduled = allocated.tiled.scheduled
     bound, digits = scheduled.bound, len(str(len(scheduled.steps) - 1))
     nodes = {node.name: node for node in bound.graph.nodes}
-    near = {name: _memories(region) for region in allocated.tiled.regions for name in region.steps}
+    memories = {name: _memories(region) for region in allocated.tiled.regions for name in region.steps}
     for index, step in enumerate(scheduled.steps):
         node = nodes[step.name]
         layer = f"{node.op} {index:0{digits}d}"
@@ -120,7 +120,7 @@ def _of_steps(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterat
             yield read_as(constant, allocated.decisions, step.name), f"{layer} {operand} copy"
         yield scratch_name(step), f"{layer} scratch"
         operands = (*input_names(operator, bound.site(node)), *constants, *operator.outputs, SUMS, COUNTERS, EDGES)
-        for memory in near[step.name]:
+        for memory in memories[step.name]:
             for operand in dict.fromkeys(operands):
                 yield from _tiles(allocated, step.name, operand, memory, layer)
 
@@ -128,11 +128,16 @@ def _of_steps(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterat
 def _memories(region: Region) -> tuple[str, ...]:
     """Those in which a region has buffers of its own."""
     return tuple(
-        dict.fromkeys((*(hop.inner for hop in region.hops), *(held.memory for held in region.internal_values.values())))
+        dict.fromkeys(
+            (
+                *(hop.inner for hop in region.hops),
+                *(internal_value.memory for internal_value in region.internal_values.values()),
+            )
+        )
     )
 
 
-def _tiles(allocated: Allocated, step: str, operand: str, near: str, layer: str) -> Iterator[tuple[str, str]]:
-    names = (tile_buffer_name(step, operand, near, one) for one in count())
+def _tiles(allocated: Allocated, step: str, operand: str, memory: str, layer: str) -> Iterator[tuple[str, str]]:
+    names = (tile_buffer_name(step, operand, memory, number) for number in count())
     for at, name in enumerate(takewhile(allocated.placements.__contains__, names)):
-        yield name, f"{layer} {operand} {near} {at}"
+        yield name, f"{layer} {operand} {memory} {at}"

@@ -38,13 +38,13 @@ class _Section:
 def elf_symbols(content: bytes) -> tuple[ElfSymbol, ...]:
     """Every symbol with a name, by address."""
     sections = _sections(content)
-    found = [
+    symbols = [
         symbol
         for section in sections
         if section.type == SYMBOL_TABLE
         for symbol in _symbols(content, section, sections[section.link])
     ]
-    return tuple(sorted(found, key=lambda symbol: (symbol.address, symbol.name)))
+    return tuple(sorted(symbols, key=lambda symbol: (symbol.address, symbol.name)))
 
 
 def elf_code_bytes(content: bytes) -> int:
@@ -52,9 +52,9 @@ def elf_code_bytes(content: bytes) -> int:
     return sum(s.size for s in _sections(content) if s.type == PROGRAM_BITS and s.flags & EXECUTABLE)
 
 
-def elf_function_at(found: tuple[ElfSymbol, ...], address: int) -> str:
+def elf_function_at(symbols: tuple[ElfSymbol, ...], address: int) -> str:
     """The function that holds `address`, or ""."""
-    inside = (s.name for s in found if s.is_function and s.address <= address < s.address + s.size_bytes)
+    inside = (s.name for s in symbols if s.is_function and s.address <= address < s.address + s.size_bytes)
     return next(inside, "")
 
 

@@ -109,7 +109,7 @@ def make_harness(job: Job, text: str = "", **names: object) -> Harness:
         **_memory_names(job, book, areas),
         **names,
     )
-    content = b"".join(_encoded(port, given) for given in job.input_sets for port in inputs)
+    content = b"".join(_encoded(port, arrays) for arrays in job.input_sets for port in inputs)
     return Harness(
         main=str(main),
         inputs=content,
@@ -169,7 +169,7 @@ def _decoded(
             f"the generated program wrote {len(content)} bytes where {wanted} were expected",
             fix=("tracing needs the code pass 'hooks', and a build without TW_NO_HOOKS",),
         )
-    found: list[Mapping[str, Array]] = []
+    decoded: list[Mapping[str, Array]] = []
     start = 0
     for _ in range(sets):
         values: dict[str, Array] = {}
@@ -178,8 +178,8 @@ def _decoded(
             start += tensor.size_bytes
             ordered = stored.reshape([tensor.shape[axis] for axis in layout])
             values[name] = ordered.transpose(np.argsort(layout)) if layout else ordered
-        found.append(values)
-    return tuple(found)
+        decoded.append(values)
+    return tuple(decoded)
 
 
 def _records(book: AddressBook, areas: Sequence[Area], members: Mapping[str, str]) -> tuple[Record, ...]:
@@ -220,13 +220,15 @@ def _blobs(job: Job, book: AddressBook) -> tuple[Blob, ...]:
     )
 
 
-def _encoded(port: Port, given: Mapping[str, Array]) -> bytes:
+def _encoded(port: Port, arrays: Mapping[str, Array]) -> bytes:
     import numpy as np
 
     tensor = port.tensor
-    if port.value not in given:
-        raise usage_error("TW6020", f"input '{port.value}' is missing", details=(f"given: {', '.join(sorted(given))}",))
-    array = np.asarray(given[port.value], order="C")
+    if port.value not in arrays:
+        raise usage_error(
+            "TW6020", f"input '{port.value}' is missing", details=(f"given: {', '.join(sorted(arrays))}",)
+        )
+    array = np.asarray(arrays[port.value], order="C")
     if array.dtype != tensor.dtype.numpy or array.shape != tensor.shape:
         raise usage_error(
             "TW6020",

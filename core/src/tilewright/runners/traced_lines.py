@@ -46,7 +46,7 @@ _HEAD = struct.Struct("<5I")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TracedRows:
-    """A value that is held in rows. `axis` None: its rows are there together, once its step has made `trips`."""
+    """A line-buffered value. `axis` None: its rows are complete together, once its step has computed `extents`."""
 
     step: int
     value: str
@@ -58,7 +58,7 @@ class TracedRows:
     stripes: tuple[tuple[int, int], ...] = ()  # the first column of each, and one after the last
 
     def stored(self, rows: int) -> tuple[int, ...]:
-        """The shape of so many rows as they are held: axes as they are stored, columns those of the widest stripe."""
+        """The shape of so many rows in their line buffer: axes in storage order, columns those of the widest stripe."""
         extents = list(self.tensor.shape)
         if self.axis is not None:
             extents[self.axis] = rows
@@ -99,28 +99,28 @@ def _of_regions(plan: Allocated) -> Iterator[TracedRows]:
             layer = bound.layers[step]
             extents = {one.name: one.extent for one in layer.access.loops}
             axes = layer.access.axes[layer.operator.outputs[0]] if isinstance(layer.access, MapAccess) else ()
-            found = {bare_loop(axis): at for at, axis in enumerate(axes) if bare_loop(axis)}
+            axis_of = {bare_loop(axis): at for at, axis in enumerate(axes) if bare_loop(axis)}
             yield TracedRows(
                 step=numbers[step],
                 value=value,
                 tensor=bound.graph.tensors[value],
                 layout=bound.layouts[value],
-                axis=found.get(loop),
+                axis=axis_of.get(loop),
                 extents=extents.get(loop, 1),
-                column_axis=found.get(stripes.loops[place]) if stripes else None,
+                column_axis=axis_of.get(stripes.loops[place]) if stripes else None,
                 stripes=tuple(own[place] for own in stripes.bounds) if stripes else (),
             )
 
 
 def decode_rows(traced: tuple[TracedRows, ...], content: bytes, sets: int) -> tuple[Mapping[str, Array], ...]:
     """By set of inputs, every value of which rows were seen -> row-major array, masked where it lacks any."""
-    stored = [{one.step: _Stored(one) for one in traced} for _ in range(sets)]
+    stored = [{item.step: _Stored(item) for item in traced} for _ in range(sets)]
     at = 0
     while at < len(content):
         number, step, first, count, stripe = _HEAD.unpack_from(content, at)
         at += _HEAD.size
         at += stored[number][step].put(first, count, stripe, memoryview(content)[at:])
-    return tuple({one.rows.value: one.array() for one in own.values() if one.seen.any()} for own in stored)
+    return tuple({item.rows.value: item.array() for item in own.values() if item.seen.any()} for own in stored)
 
 
 class _Stored:
@@ -139,18 +139,18 @@ class _Stored:
         import numpy as np
 
         shape = self.rows.stored(count)
-        found = np.frombuffer(content, self.elements.dtype, prod(shape)).reshape(shape)
+        rows = np.frombuffer(content, self.elements.dtype, prod(shape)).reshape(shape)
         part = self.rows.part(first, count, stripe)
-        self.elements[part] = found[tuple(slice(one.stop - one.start) for one in part)]
+        self.elements[part] = rows[tuple(slice(span.stop - span.start) for span in part)]
         self.seen[part] = True
-        return found.nbytes
+        return rows.nbytes
 
     def array(self) -> Array:
         """In the shape of the graph."""
         import numpy as np
 
-        found: Array = self.elements if self.seen.all() else np.ma.MaskedArray(self.elements, mask=~self.seen)
-        return found.transpose(np.argsort(self.rows.layout)) if self.rows.layout else found
+        elements: Array = self.elements if self.seen.all() else np.ma.MaskedArray(self.elements, mask=~self.seen)
+        return elements.transpose(np.argsort(self.rows.layout)) if self.rows.layout else elements
 
 
 @cache

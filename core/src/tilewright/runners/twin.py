@@ -148,8 +148,8 @@ class TwinRunner:
                 environment=ENVIRONMENT,
             )
         except TilewrightError as error:
-            if found := trespass(job, harness.areas, folder):
-                raise found from error
+            if fault := trespass(job, harness.areas, folder):
+                raise fault from error
             _raise_fault(error, folder, execution)
 
 
@@ -183,8 +183,8 @@ def _answers(harness: Harness, folder: Path) -> RunResult:
 def _demand_same(first: RunResult, now: RunResult, runs: tuple[Execution, Execution]) -> None:
     import numpy as np
 
-    for one, other in ((first.values, now.values), (first.outputs, now.outputs)):
-        for left, right in zip(one, other, strict=False):  # a run without hooks has no values
+    for values_a, values_b in ((first.values, now.values), (first.outputs, now.outputs)):
+        for left, right in zip(values_a, values_b, strict=False):  # a run without hooks has no values
             for name in left:
                 if left[name].tobytes() != right[name].tobytes():
                     different = int(np.count_nonzero(left[name] != right[name]))

@@ -1,4 +1,4 @@
-"""Knows the target as the twin plays it: arenas at its addresses, copy paths, engines, tiles that live and die.
+"""Knows the target as the twin simulates it: arenas at its addresses, copy paths, engines, tiles that live and die.
 Does not know how anything is executed.
 """
 
@@ -57,7 +57,7 @@ class Path:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TwinMachine:
-    """Everything that the twin's runtime is told. Arenas stand in the harness's order, constants last."""
+    """Everything that the twin's runtime gets. Arenas stand in the harness's order, constants last."""
 
     arenas: tuple[Arena, ...]
     tiles: tuple[TileRange, ...]
@@ -92,15 +92,15 @@ def machine_of(job: Job, *, dma_core: bool = False) -> TwinMachine:
 
 
 def engine_names(platform: Platform) -> tuple[str, ...]:
-    """What copies, one transfer at a time: one engine for each memory on the near side of a path."""
+    """What copies, one transfer at a time: one engine for each memory on the inner side of a path."""
     return tuple(dict.fromkeys(engine_of(path, platform) for path in platform.copies))
 
 
 def engine_of(path: CopyPath, platform: Platform) -> str:
     """The engine of a path: it belongs to the end that is nearer to the cores."""
     distance = _distances(platform)
-    far = len(platform.memories)
-    nearer = min((path.target, path.source), key=lambda name: distance.get(name, far))
+    unreachable = len(platform.memories)
+    nearer = min((path.target, path.source), key=lambda name: distance.get(name, unreachable))
     return f"copies of {nearer}"
 
 

@@ -1,9 +1,9 @@
-"""Knows which bytes every step may write, the C that finds any other changed, and how such a change is told.
+"""Knows which bytes every step may write, the C that finds any other byte changed, and how such a change is reported.
 Does not know how a program is built or executed, nor what the bytes should be.
 
-A step may write the values that it computes, its scratch, and the tiles and copies that live while it runs. The program
-keeps all memory of the plan when a step begins and looks at it when the step ends: a kernel that declares 16 bytes of
-scratch and writes 64 is found, though the other 48 may be nobody's at that moment.
+A step may write the values that it computes, its scratch, and the tiles and copies that live while it runs. The
+program copies all memory of the plan when a step begins and compares it when the step ends: a kernel that declares 16
+bytes of scratch and writes 64 is found, though the other 48 may be nobody's at that moment.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Writable:
 
 def writable(book: AddressBook, area_of: Mapping[str, int], members: Mapping[str, str]) -> tuple[Writable, ...]:
     """Everything that each step may write, sorted, ranges that touch as one. `area_of`: `Area.assign` -> number."""
-    found = sorted(
+    ranges = sorted(
         Writable(
             step=step,
             area=area_of[_area(book, members, buffer)],
@@ -49,7 +49,7 @@ def writable(book: AddressBook, area_of: Mapping[str, int], members: Mapping[str
         )
         for step, buffer, at, size in _written(book.allocated.tiled, book.buffers)
     )
-    return tuple(_merged(found))
+    return tuple(_merged(ranges))
 
 
 def guard_text(ranges: Sequence[Writable], areas: Sequence[Area]) -> str:
@@ -66,7 +66,7 @@ def trespass(job: Job, areas: Sequence[Area], folder: Path) -> TilewrightError |
     tiled = job.plan.tiled
     executed = [name for name, number in tiled.executed.items() if number == step]
     bindings = tiled.scheduled.bound.bindings
-    nodes = {one.name: one.nodes for one in tiled.scheduled.steps}
+    nodes = {scheduled_step.name: scheduled_step.nodes for scheduled_step in tiled.scheduled.steps}
     kernels = dict.fromkeys(bindings[node].kernel.name for name in executed for node in nodes[name] if node in bindings)
     span = f"byte {first:,}" if first == last else f"bytes {first:,} to {last:,}"
     return toolchain_error(
@@ -127,7 +127,7 @@ def _end(one: Writable) -> int:
 
 def _there(job: Job, area: Area, step: int, first: int, last: int) -> Iterator[str]:
     """What lives in those bytes."""
-    found = False
+    names = False
     for buffer in job.plan.tiled.buffers:
         place = job.plan.placements.get(buffer.name)
         if (
@@ -138,9 +138,9 @@ def _there(job: Job, area: Area, step: int, first: int, last: int) -> Iterator[s
         ):
             continue
         if place.offset_bytes <= last and place.offset_bytes + buffer.size_bytes > first:
-            found = True
+            names = True
             yield f"{buffer.kind} '{buffer.name}' lives there"
-    if not found and area.role == "pool":
+    if not names and area.role == "pool":
         yield "nothing lives there at that time"
 
 

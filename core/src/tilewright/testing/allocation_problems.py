@@ -72,7 +72,7 @@ def _random_pairs(chance: random.Random, names: list[str]) -> tuple[tuple[str, s
     if len(names) < 2:
         return ()
     pairs = (chance.sample(names, 2) for _ in range(chance.randint(0, 4)))
-    return tuple((one, other) for one, other in pairs)
+    return tuple((first, second) for first, second in pairs)
 
 
 def joined_problem(chance: random.Random, *, most_blocks: int = 8) -> Problem:
@@ -104,11 +104,11 @@ def _links(chance: random.Random, problem: Problem) -> tuple[Within, ...]:
     links = []
     for number, block in enumerate(problem.blocks[1:], start=1):
         outer = problem.blocks[chance.randrange(number)]
-        room = outer.size_bytes - block.size_bytes
-        if room >= 0 and chance.randrange(4) == 0:
+        free_bytes = outer.size_bytes - block.size_bytes
+        if free_bytes >= 0 and chance.randrange(4) == 0:
             step = chance.choice([1, block.align])
             links.append(
-                Within(block=block.name, of=outer.name, offset_bytes=align_down(chance.randint(0, room), step))
+                Within(block=block.name, of=outer.name, offset_bytes=align_down(chance.randint(0, free_bytes), step))
             )
         elif chance.randrange(6) == 0:
             links.append(Within(block=block.name, of=outer.name, kind="in_place"))

@@ -95,8 +95,8 @@ def _logical(numbers: np.random.Generator) -> Iterator[Sample]:
 
 
 def _window(kernel: Sequence[int], **changes: Sequence[int] | int) -> dict[str, Attribute]:
-    found: dict[str, Attribute] = {**_UNIT, "kernel_shape": tuple(kernel)}
-    return found | {name: value if isinstance(value, int) else tuple(value) for name, value in changes.items()}
+    samples: dict[str, Attribute] = {**_UNIT, "kernel_shape": tuple(kernel)}
+    return samples | {name: value if isinstance(value, int) else tuple(value) for name, value in changes.items()}
 
 
 def _windows(numbers: np.random.Generator) -> Iterator[Sample]:

@@ -52,8 +52,8 @@ def points(access: Access, box: Box | None = None) -> Iterator[dict[str, int]]:
     """Every trip of every loop of `access`, or of the part of them in `box`."""
     names = [loop.name for loop in access.loops]
     ranges = [range(*box[loop.name]) if box else range(loop.extent) for loop in access.loops]
-    for trips in product(*ranges):
-        yield dict(zip(names, trips, strict=True))
+    for iterations in product(*ranges):
+        yield dict(zip(names, iterations, strict=True))
 
 
 def position(access: MapAccess, operand: str, point: Mapping[str, int]) -> tuple[int, ...] | None:
@@ -89,14 +89,16 @@ def window_errors(access: MapAccess, box: Box) -> list[str]:
                 min(max(low, 0), axis.extent), max(min(last + 1, axis.extent), 0),
                 max(0, -low), max(0, last + 1 - axis.extent),
             )  # fmt: skip
-            found = (span.low, span.high, span.before, span.after)
-            if found != wanted or any((index - low) % span.step for index in touched):
+            measured = (span.low, span.high, span.before, span.after)
+            if measured != wanted or any((index - low) % span.step for index in touched):
                 errors.append(f"{operand} axis {number} over {dict(box)}: window {span}, touched {low}..{last}")
     return errors
 
 
-def result_errors(operator: Operator, site: Site, inputs: Sequence[Array | None], found: Sequence[Array]) -> list[str]:
-    """How `found` differs from the operator's reference by more than its tolerance allows. Empty when right.
+def result_errors(
+    operator: Operator, site: Site, inputs: Sequence[Array | None], outputs: Sequence[Array]
+) -> list[str]:
+    """How `outputs` differs from the operator's reference by more than its tolerance allows. Empty when right.
 
     NaN and infinities must be where the reference has them.
     """
@@ -104,7 +106,7 @@ def result_errors(operator: Operator, site: Site, inputs: Sequence[Array | None]
 
     expected, limits = results(operator, site, inputs), allowed(operator, site, inputs)
     errors = []
-    for tensor, wanted, limit, got in zip(site.outputs, expected, limits, found, strict=True):
+    for tensor, wanted, limit, got in zip(site.outputs, expected, limits, outputs, strict=True):
         if got.shape != tensor.shape or wanted.shape != tensor.shape or wanted.dtype != tensor.dtype.numpy:
             errors.append(f"{tensor.name}: {wanted.dtype}{wanted.shape} and {got.shape} for {tensor}")
             continue
@@ -121,8 +123,8 @@ def result_errors(operator: Operator, site: Site, inputs: Sequence[Array | None]
 
 def refusal(kernel: Kernel, site: Site) -> str | None:
     """Why `kernel` does not compute `site`, or None."""
-    found = kernel.match(site)
-    return found if isinstance(found, str) else None
+    answer = kernel.match(site)
+    return answer if isinstance(answer, str) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

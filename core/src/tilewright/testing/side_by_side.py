@@ -66,8 +66,8 @@ def side_by_side(cases: Sequence[tuple[Site, Sequence[Array | None]]]) -> SideBy
         tensors |= {tensor.name: tensor for tensor in (*site.inputs, *site.outputs) if tensor}
         constants |= site.constants
         nodes.append(site.node)
-        given = {name: array for name, array in zip(site.node.inputs, arrays, strict=True) if array is not None}
-        feeds |= {name: array for name, array in given.items() if name not in site.constants}
+        values = {name: array for name, array in zip(site.node.inputs, arrays, strict=True) if array is not None}
+        feeds |= {name: array for name, array in values.items() if name not in site.constants}
     graph = Graph(
         name="many",
         tensors=tensors,

@@ -8,7 +8,7 @@ import pytest
 
 from tilewright.allocate.aliases import alias_bodies as module
 from tilewright.allocate.aliases.alias_bodies import with_bodies
-from tilewright.allocate.aliases.aliased_packing import OverlaidBuffers
+from tilewright.allocate.aliases.aliased_packing import AliasedBuffers
 from tilewright.allocate.best_fit import BestFit, quickly_packed
 from tilewright.allocate.packing.packing import Packing, Yard
 from tilewright.errors import TilewrightError
@@ -24,51 +24,51 @@ def block(name: str, size_bytes: int, first: int, last: int, fixed: int | None =
     )
 
 
-def offsets(*blocks: Block, overlays: tuple[OverlaidBuffers, ...]) -> dict[str, int | None]:
-    """Where what takes part in overlays is put."""
-    problem = with_bodies(Problem(blocks=blocks, pools=(POOL,)), overlays)
-    assert set(problem.compatible) == {(one.taker, one.giver) for one in overlays}
+def offsets(*blocks: Block, aliases: tuple[AliasedBuffers, ...]) -> dict[str, int | None]:
+    """Where what takes part in aliases is put."""
+    problem = with_bodies(Problem(blocks=blocks, pools=(POOL,)), aliases)
+    assert set(problem.compatible) == {(one.taker, one.giver) for one in aliases}
     return {one.name: one.fixed_offset for one in problem.blocks}
 
 
-def over(taker: str, giver: str, lead_bytes: int) -> OverlaidBuffers:
+def over(taker: str, giver: str, lead_bytes: int) -> AliasedBuffers:
     """`taker` takes bytes of `giver`."""
-    return OverlaidBuffers(taker=taker, giver=giver, lead_bytes=lead_bytes)
+    return AliasedBuffers(taker=taker, giver=giver, lead_bytes=lead_bytes)
 
 
 def test_the_one_that_takes_is_lowest() -> None:
     x, y, other = block("x", 256, 0, 3), block("y", 64, 3, 4), block("other", 32, 1, 2)
-    assert offsets(x, y, other, overlays=(over("y", "x", 32),)) == {"x": 32, "y": 0, "other": None}
+    assert offsets(x, y, other, aliases=(over("y", "x", 32),)) == {"x": 32, "y": 0, "other": None}
 
 
 def test_a_chain_is_one_body() -> None:
     x, y, z = block("x", 256, 0, 3), block("y", 128, 3, 6), block("z", 96, 6, 7)
-    assert offsets(x, y, z, overlays=(over("y", "x", 32), over("z", "y", 16))) == {"x": 48, "y": 16, "z": 0}
+    assert offsets(x, y, z, aliases=(over("y", "x", 32), over("z", "y", 16))) == {"x": 48, "y": 16, "z": 0}
 
 
 def test_a_chain_may_turn() -> None:
     x, y, z = block("x", 256, 0, 3), block("y", 128, 3, 6), block("z", 96, 6, 7)
-    assert offsets(x, y, z, overlays=(over("y", "x", 32), over("z", "y", -64))) == {"x": 32, "y": 0, "z": 64}
-    assert offsets(x, y, overlays=(over("y", "x", -160),)) == {"x": 0, "y": 160}
+    assert offsets(x, y, z, aliases=(over("y", "x", 32), over("z", "y", -64))) == {"x": 32, "y": 0, "z": 64}
+    assert offsets(x, y, aliases=(over("y", "x", -160),)) == {"x": 0, "y": 160}
 
 
 def test_bodies_that_live_together_are_side_by_side() -> None:
     x, y, u, v = block("x", 256, 0, 3), block("y", 128, 3, 6), block("u", 64, 1, 6), block("v", 32, 6, 7)
-    found = offsets(x, y, u, v, overlays=(over("y", "x", 16), over("v", "u", 16)))
+    found = offsets(x, y, u, v, aliases=(over("y", "x", 16), over("v", "u", 16)))
     assert found == {"x": 16, "y": 0, "u": 272, "v": 256}
 
 
 def test_what_is_pinned_is_left_where_it_is() -> None:
     x, y, other = block("x", 256, 0, 3), block("y", 64, 3, 4), block("other", 32, 1, 2, fixed=64)
-    assert offsets(x, y, other, overlays=(over("y", "x", 0),)) == {"x": 96, "y": 96, "other": 64}
-    assert offsets(block("x", 256, 0, 3, fixed=48), y, overlays=(over("y", "x", 16),)) == {"x": 48, "y": 32}
+    assert offsets(x, y, other, aliases=(over("y", "x", 0),)) == {"x": 96, "y": 96, "other": 64}
+    assert offsets(block("x", 256, 0, 3, fixed=48), y, aliases=(over("y", "x", 16),)) == {"x": 48, "y": 32}
 
 
 def test_pins_at_another_distance_are_an_error() -> None:
     x, y = block("x", 256, 0, 3, fixed=64), block("y", 64, 3, 4, fixed=0)
-    assert offsets(x, y, overlays=(over("y", "x", 64),)) == {"x": 64, "y": 0}
+    assert offsets(x, y, aliases=(over("y", "x", 64),)) == {"x": 64, "y": 0}
     with pytest.raises(TilewrightError, match="TW5002"):
-        offsets(x, y, overlays=(over("y", "x", 32),))
+        offsets(x, y, aliases=(over("y", "x", 32),))
 
 
 def test_without_overlays_a_problem_is_as_it_was() -> None:
@@ -79,7 +79,7 @@ def test_without_overlays_a_problem_is_as_it_was() -> None:
 
 def test_a_body_lies_on_others_where_that_is_lower() -> None:
     first, x, y = block("first", 256, 0, 1), block("x", 64, 1, 3), block("y", 128, 3, 4)
-    found = offsets(first, x, y, overlays=(over("y", "x", 64),))
+    found = offsets(first, x, y, aliases=(over("y", "x", 64),))
     assert (found["x"], found["y"]) == (256, 192)  # 320 B; from the lowest place it would be 384
 
 

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tilewright.allocate.aliases.alias_bodies import with_bodies
-from tilewright.allocate.aliases.aliased_packing import OverlaidBuffers, OverlaidYard, best_packing
+from tilewright.allocate.aliases.aliased_packing import AliasedBuffers, AliasedYard, best_packing
 from tilewright.allocate.best_fit import BestFit
 from tilewright.check.allocations.allocation import peaks, violations
 from tilewright.ir.plans.allocation import Block, Budget, Place, Pool, Problem, Solution
@@ -26,14 +26,14 @@ def block(name: str, size_bytes: int, first: int, last: int, fixed: int | None =
     )
 
 
-def over(taker: str, giver: str, lead_bytes: int, *, backward: bool = False) -> OverlaidBuffers:
+def over(taker: str, giver: str, lead_bytes: int, *, backward: bool = False) -> AliasedBuffers:
     """`taker` takes bytes of `giver`."""
-    return OverlaidBuffers(taker=taker, giver=giver, lead_bytes=lead_bytes, backward=backward)
+    return AliasedBuffers(taker=taker, giver=giver, lead_bytes=lead_bytes, backward=backward)
 
 
-def packed(*blocks: Block, overlays: tuple[OverlaidBuffers, ...]) -> tuple[dict[str, int], int, int]:
+def packed(*blocks: Block, aliases: tuple[AliasedBuffers, ...]) -> tuple[dict[str, int], int, int]:
     """Offsets, the peak, and the floor."""
-    yard = OverlaidYard(Problem(blocks=blocks, pools=(POOL,)), overlays)
+    yard = AliasedYard(Problem(blocks=blocks, pools=(POOL,)), aliases)
     found = best_packing(yard)
     return {blocks[at].name: offset for at, offset in found.offsets.items()}, found.peak, yard.floor
 
@@ -41,28 +41,28 @@ def packed(*blocks: Block, overlays: tuple[OverlaidBuffers, ...]) -> tuple[dict[
 def test_a_chain_may_turn() -> None:
     x, y, z = block("x", 256, 0, 3), block("y", 128, 3, 6), block("z", 96, 6, 7)
     turning = (over("y", "x", 32), over("z", "y", -48, backward=True))
-    assert packed(x, y, z, overlays=turning) == ({"x": 32, "y": 0, "z": 48}, 288, 288)
+    assert packed(x, y, z, aliases=turning) == ({"x": 32, "y": 0, "z": 48}, 288, 288)
 
 
 def test_distances_may_be_longer_where_that_is_lower() -> None:
     """At the shortest distance `y` would lie on top of `low`, and `high` on `y`."""
     low, x, y, high = block("low", 128, 0, 1), block("x", 128, 1, 2), block("y", 64, 2, 3), block("high", 192, 3, 4)
-    offsets, peak, floor = packed(low, x, y, high, overlays=(over("y", "x", 16),))
+    offsets, peak, floor = packed(low, x, y, high, aliases=(over("y", "x", 16),))
     assert offsets["x"] - offsets["y"] > 16
     assert peak == floor == 256
 
 
 def test_pins_stay_and_are_no_nearer_than_rows_demand() -> None:
     pinned = block("x", 256, 0, 3, fixed=48)
-    offsets, peak, floor = packed(pinned, block("y", 64, 3, 4), overlays=(over("y", "x", 16),))
+    offsets, peak, floor = packed(pinned, block("y", 64, 3, 4), aliases=(over("y", "x", 16),))
     assert (offsets, peak, floor) == ({"x": 48, "y": 0}, 304, 304)
     for fixed, near in ((32, False), (36, True), (300, True), (304, False)):
         y = block("y", 64, 3, 4, fixed=fixed)
-        yard = OverlaidYard(Problem(blocks=(pinned, y), pools=(POOL,)), (over("y", "x", 16),))
+        yard = AliasedYard(Problem(blocks=(pinned, y), pools=(POOL,)), (over("y", "x", 16),))
         assert (yard.too_near() is not None) is near
 
 
-def network(seed: int) -> tuple[Problem, tuple[OverlaidBuffers, ...]]:
+def network(seed: int) -> tuple[Problem, tuple[AliasedBuffers, ...]]:
     """Layers, of which some outputs take bytes of what they are computed from, and values that live longer."""
     chance = random.Random(seed)
     blocks = [block(f"x{at}", 4 * chance.randrange(4, 80), at, at + 1) for at in range(chance.randrange(3, 12))]
@@ -77,7 +77,7 @@ def network(seed: int) -> tuple[Problem, tuple[OverlaidBuffers, ...]]:
     return Problem(blocks=(*blocks, *more), pools=(POOL,)), tuple(pairs)
 
 
-def apart_enough(places: dict[str, int], sizes: dict[str, int], one: OverlaidBuffers) -> bool:
+def apart_enough(places: dict[str, int], sizes: dict[str, int], one: AliasedBuffers) -> bool:
     """From the definition alone."""
     taker, giver = places[one.taker], places[one.giver]
     if taker + sizes[one.taker] <= giver or giver + sizes[one.giver] <= taker:
@@ -90,7 +90,7 @@ def alive_together(one: Block, other: Block) -> bool:
     return any(first <= end and start <= last for first, last in one.lifetimes for start, end in other.lifetimes)
 
 
-def least_peak(blocks: Sequence[Block], pairs: Sequence[OverlaidBuffers]) -> int:
+def least_peak(blocks: Sequence[Block], pairs: Sequence[AliasedBuffers]) -> int:
     """Of all placements whatever: every offset of every block is tried."""
     least = sum(one.size_bytes + one.align for one in blocks)
     over = {frozenset((one.taker, one.giver)): one for one in pairs}
@@ -133,7 +133,7 @@ def lives() -> st.SearchStrategy[Lives]:
 
 
 @st.composite
-def small_problems(draw: st.DrawFn) -> tuple[list[Block], list[OverlaidBuffers]]:
+def small_problems(draw: st.DrawFn) -> tuple[list[Block], list[AliasedBuffers]]:
     """Up to four blocks; who takes whose bytes is drawn freely: chains, several over one, one over several, rings."""
     numbers, grain = range(draw(st.integers(1, 4))), draw(st.sampled_from((1, 1, 2)))
     blocks = [
@@ -171,23 +171,23 @@ CHAIN = over("b0", "b1", 0), over("b1", "b2", 0)
 @example((alive(1, 1, 4), [over("b0", "b2", -4), over("b1", "b2", -4)]))  # two over the same
 @example((alive(4, 1, 1), [over("b0", "b1", 0, backward=True), over("b0", "b2", 0, backward=True)]))
 @example((alive(2, 3, 3, 2), [*CHAIN, over("b2", "b3", 0)]))
-def test_the_floor_is_never_over_the_least_that_there_is(problem: tuple[list[Block], list[OverlaidBuffers]]) -> None:
+def test_the_floor_is_never_over_the_least_that_there_is(problem: tuple[list[Block], list[AliasedBuffers]]) -> None:
     blocks, pairs = problem
-    yard = OverlaidYard(Problem(blocks=tuple(blocks), pools=(POOL,)), pairs)
+    yard = AliasedYard(Problem(blocks=tuple(blocks), pools=(POOL,)), pairs)
     assert yard.floor <= least_peak(blocks, pairs) <= best_packing(yard).peak
 
 
 def test_of_a_chain_the_floor_has_the_largest_and_what_may_overlap_none_of_that() -> None:
     for sizes, floor in (((4, 1, 4), 5), ((2, 4, 3), 5), ((2, 3, 3, 2), 6), ((2, 3), 4)):
         pairs = [over(f"b{at}", f"b{at + 1}", 1) for at in range(len(sizes) - 1)]
-        yard = OverlaidYard(Problem(blocks=tuple(alive(*sizes)), pools=(POOL,)), pairs)
+        yard = AliasedYard(Problem(blocks=tuple(alive(*sizes)), pools=(POOL,)), pairs)
         assert yard.floor == floor
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_packings_are_right_and_not_under_the_floor(seed: int) -> None:
     problem, pairs = network(seed)
-    yard, sizes = OverlaidYard(problem, pairs), {one.name: one.size_bytes for one in problem.blocks}
+    yard, sizes = AliasedYard(problem, pairs), {one.name: one.size_bytes for one in problem.blocks}
     free = Problem(blocks=problem.blocks, pools=(POOL,), compatible=tuple((one.taker, one.giver) for one in pairs))
     best = best_packing(yard)
     for packing in (*map(yard.packed, yard.orders()), best):
@@ -207,14 +207,14 @@ def test_packings_are_often_lower_than_bodies_and_not_higher() -> None:
         problem, pairs = network(seed)
         bodies = with_bodies(problem, pairs)
         (as_bodies,) = peaks(bodies, BestFit().solve(bodies, Budget())).values()
-        peak = best_packing(OverlaidYard(problem, pairs)).peak
+        peak = best_packing(AliasedYard(problem, pairs)).peak
         lower, higher = lower + (peak < as_bodies), higher + (peak > as_bodies)
     assert lower >= 10
     assert higher == 0
 
 
 def test_the_floor_is_of_what_is_there_at_one_moment() -> None:
-    """Lives with gaps, a block of no bytes, and overlays of which only one block is there: from the definition."""
+    """Lives with gaps, a block of no bytes, and aliases of which only one block is there: from the definition."""
     for seed in range(30):
         problem, pairs = network(seed)
         chance = random.Random(seed)
@@ -229,5 +229,5 @@ def test_the_floor_is_of_what_is_there_at_one_moment() -> None:
             once = tuple(replace(one, lifetimes=((0, 0),)) for one in there)
             names = {one.name for one in there}
             left = [one for one in pairs if {one.taker, one.giver} <= names]
-            floors.append(OverlaidYard(Problem(blocks=once, pools=(POOL,)), left).floor)
-        assert OverlaidYard(Problem(blocks=blocks, pools=(POOL,)), pairs).floor == max(floors)
+            floors.append(AliasedYard(Problem(blocks=once, pools=(POOL,)), left).floor)
+        assert AliasedYard(Problem(blocks=blocks, pools=(POOL,)), pairs).floor == max(floors)

@@ -9,7 +9,7 @@ import pytest
 
 from row_networks import on_one_memory, row_network
 from tilewright.allocate import allocate
-from tilewright.allocate.aliases.aliased_buffers import overlaid_buffers
+from tilewright.allocate.aliases.aliased_buffers import aliased_buffers_of
 from tilewright.allocate.best_fit import BestFit
 from tilewright.check.plans.plan import plan_faults
 from tilewright.check.tiling import check_tiles
@@ -233,7 +233,7 @@ def test_a_plan_keeps_the_distance_and_another_one_is_found(number: int) -> None
     plan = allocate(tiled, Decisions(tiles={one.name: one for one in tiled.regions if one.line_buffers}), BestFit())
     assert plan_faults(plan, vocabulary()) == ()
     taker = tiled.scheduled.storage[value].buffer
-    (one,) = [one for one in overlaid_buffers(tiled) if one.taker == taker]
+    (one,) = [one for one in aliased_buffers_of(tiled) if one.taker == taker]
     places, step = dict(plan.placements), grain(tiled, region, value)
     assert places[one.taker].offset_bytes + one.lead_bytes == places[one.giver].offset_bytes
     places[taker] = replace(places[taker], offset_bytes=places[taker].offset_bytes + step)

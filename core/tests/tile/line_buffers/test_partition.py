@@ -6,7 +6,7 @@ import pytest
 
 from row_networks import on_one_memory, row_network
 from tilewright.allocate import allocate
-from tilewright.allocate.aliases.aliased_buffers import overlaid_buffers
+from tilewright.allocate.aliases.aliased_buffers import aliased_buffers_of
 from tilewright.allocate.best_fit import BestFit
 from tilewright.check.tiling import check_tiles
 from tilewright.ir.plans.decisions import Decisions
@@ -29,7 +29,7 @@ SEEDS = range(30)
 def shared_bytes(tiled: Tiled, step: int) -> int:
     """What buffers that take others' bytes take less of them, at a step."""
     sizes, total = {one.name: one for one in tiled.buffers}, 0
-    for one in overlaid_buffers(tiled):
+    for one in aliased_buffers_of(tiled):
         taker, giver = sizes[one.taker], sizes[one.giver]
         if taker.first <= step <= giver.last:
             first = one.lead_bytes  # of the giver, from the taker's start

@@ -1,7 +1,6 @@
-"""Knows blocks that take bytes of others as bodies: all at fixed distances, and placed before everything else.
-Does not know distances that are longer (`aliased_packing` does), nor how the rest is placed.
-
-A chain of such blocks is one body. A body is placed where quick orders find room for the rest, and fixed.
+"""Knows blocks that take bytes of others as bodies: a chain of such blocks, all at fixed distances, is one body. A
+body is placed before everything else, where quick orders find space for the other blocks, and fixed there. Does not
+know longer distances (`aliased_packing` does), nor how the other blocks are placed.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from tilewright.allocate.aliases.aliased_packing import OverlaidBuffers
+from tilewright.allocate.aliases.aliased_packing import AliasedBuffers
 from tilewright.allocate.best_fit import BestFit, quickly_packed
 from tilewright.allocate.packing.lower_bound import MOST_MEETINGS, count_of_meetings, lower_bounds, neighbours
 from tilewright.allocate.packing.packing import Yard, prepare, with_offsets
@@ -25,13 +24,13 @@ _MOST_SIZES = 6  # of blocks that a body may lie on, for each of its blocks
 Body = Mapping[str, int]  # block -> bytes from the start of the body
 
 
-def with_bodies(problem: Problem, overlays: Sequence[OverlaidBuffers]) -> Problem:
+def with_bodies(problem: Problem, aliases: Sequence[AliasedBuffers]) -> Problem:
     """The problem with the offsets of all bodies, and the pairs that may overlap. What has no block is elsewhere.
 
     Raises TilewrightError TW5002 (exit 2) where pinned offsets are at another distance.
     """
     names = {block.name for block in problem.blocks}
-    present = [one for one in overlays if {one.taker, one.giver} <= names]
+    present = [alias for alias in aliases if {alias.taker, alias.giver} <= names]
     every = free = _Placed(problem)
     for body in _bodies(present):
         every = _lowest(every.problem, body, present)
@@ -58,7 +57,7 @@ class _Placed:
 
     @cached_property
     def peak(self) -> float:
-        """Infinite where pinned blocks are over each other, and no overlay says that they may."""
+        """Infinite where pinned blocks are over each other, and no alias says that they may."""
         used = peaks(self.problem, Solution(status="feasible", places=self.places)) if self.places else {}
         return sum(used.values()) if self.places else float("inf")
 
@@ -67,18 +66,18 @@ def _peak(placed: _Placed) -> float:
     return placed.peak
 
 
-def _some(placed: _Placed, overlays: Sequence[OverlaidBuffers]) -> _Placed:
-    """Only with the bodies that make what lives with them lower, each in its turn."""
-    for body in _bodies(overlays):
-        ways = (placed, _lowest(placed.problem, body, overlays))
-        placed = min(ways, key=lambda one: (one.peak, _peak_beside(one, body)))
+def _some(placed: _Placed, aliases: Sequence[AliasedBuffers]) -> _Placed:
+    """The problem with only those bodies that lower the blocks alive with them, tried one after the other."""
+    for body in _bodies(aliases):
+        candidates = (placed, _lowest(placed.problem, body, aliases))
+        placed = min(candidates, key=lambda candidate: (candidate.peak, _peak_beside(candidate, body)))
     return placed
 
 
-def _bodies(overlays: Sequence[OverlaidBuffers]) -> Iterator[Body]:
-    """Chains: who takes bytes may lose others to the next one."""
-    givers, links = {one.giver for one in overlays}, {one.taker: one for one in overlays}
-    for last in (one for one in overlays if one.taker not in givers):
+def _bodies(aliases: Sequence[AliasedBuffers]) -> Iterator[Body]:
+    """Chains: a block that takes bytes may lose bytes to the next one."""
+    givers, links = {alias.giver for alias in aliases}, {alias.taker: alias for alias in aliases}
+    for last in (alias for alias in aliases if alias.taker not in givers):
         body, link = {last.taker: 0}, links.get(last.taker)
         while link is not None:
             body[link.giver] = body[link.taker] + link.lead_bytes
@@ -87,33 +86,31 @@ def _bodies(overlays: Sequence[OverlaidBuffers]) -> Iterator[Body]:
         yield {name: at - lowest_at for name, at in body.items()}
 
 
-def _lowest(problem: Problem, body: Body, overlays: Sequence[OverlaidBuffers]) -> _Placed:
+def _lowest(problem: Problem, body: Body, aliases: Sequence[AliasedBuffers]) -> _Placed:
     """The problem with the body at the start from which everything together is lowest, as quick orders place it."""
-    pairs = tuple((one.taker, one.giver) for one in overlays if one.taker in body)
+    pairs = tuple((alias.taker, alias.giver) for alias in aliases if alias.taker in body)
     starts = [*_starts(problem, body)]
     like = prepare(_endless(_free(problem, body, pairs))) if len(starts) > 1 and _is_one_pool(problem) else None
-    ways = [_Placed(_fixed(problem, body, start, pairs), like) for start in starts]
-    return ways[0] if len(ways) == 1 else _first_lowest(ways, _floor(problem, body, pairs))
+    candidates = [_Placed(_fixed(problem, body, start, pairs), like) for start in starts]
+    if len(candidates) == 1:
+        return candidates[0]
+    floor = sum(lower_bounds(_endless(_free(problem, body, pairs))).values())  # wherever the body begins
+    return _first_lowest(candidates, floor)
 
 
-def _first_lowest(ways: Sequence[_Placed], floor: int) -> _Placed:
-    """None is lower than the floor: those after one that is there are not placed."""
-    best = ways[0]
-    for way in ways[1:]:
+def _first_lowest(candidates: Sequence[_Placed], floor: int) -> _Placed:
+    """No candidate is lower than the floor: candidates after one that meets it are not placed."""
+    best = candidates[0]
+    for candidate in candidates[1:]:
         if best.peak <= floor:
             break
-        best = min(best, way, key=_peak)
+        best = min(best, candidate, key=_peak)
     return best
-
-
-def _floor(problem: Problem, body: Body, pairs: Sequence[tuple[str, str]]) -> int:
-    """Bytes of all pools that are needed, wherever the body begins."""
-    return sum(lower_bounds(_endless(_free(problem, body, pairs))).values())
 
 
 def _free(problem: Problem, body: Body, pairs: Sequence[tuple[str, str]]) -> Problem:
     """Without offsets for the body."""
-    blocks = (replace(one, fixed_offset=None) if one.name in body else one for one in problem.blocks)
+    blocks = (replace(block, fixed_offset=None) if block.name in body else block for block in problem.blocks)
     return replace(problem, blocks=tuple(blocks), compatible=(*problem.compatible, *pairs))
 
 
@@ -125,7 +122,10 @@ def _is_one_pool(problem: Problem) -> bool:
 
 def _fixed(problem: Problem, body: Body, start: int, pairs: Sequence[tuple[str, str]]) -> Problem:
     """With the body where it begins at `start`."""
-    blocks = (replace(one, fixed_offset=start + body[one.name]) if one.name in body else one for one in problem.blocks)
+    blocks = (
+        replace(block, fixed_offset=start + body[block.name]) if block.name in body else block
+        for block in problem.blocks
+    )
     return replace(problem, blocks=tuple(blocks), compatible=(*problem.compatible, *pairs))
 
 
@@ -134,19 +134,19 @@ def _endless(problem: Problem) -> Problem:
 
 
 def _peak_beside(placed: _Placed, body: Body) -> float:
-    """Of what is there together with any block of the body."""
+    """The peak of the blocks that are alive together with any block of the body."""
     if not placed.places:
         return float("inf")
-    beside = (block for one, met in _met(placed.problem, body) for block in (one, *met))
-    return max(placed.places[one.name].offset_bytes + one.size_bytes for one in beside)
+    beside = (block for member, meeting in _met(placed.problem, body) for block in (member, *meeting))
+    return max(placed.places[block.name].offset_bytes + block.size_bytes for block in beside)
 
 
 def _met(problem: Problem, body: Body) -> Iterator[tuple[Block, list[Block]]]:
     """The blocks of a body, each with all that are alive together with it."""
     meetings = neighbours(replace(problem, compatible=(), conflicts=()))
-    for one, others in zip(problem.blocks, meetings, strict=True):
-        if one.name in body:
-            yield one, [problem.blocks[other] for other in others]
+    for block, others in zip(problem.blocks, meetings, strict=True):
+        if block.name in body:
+            yield block, [problem.blocks[other] for other in others]
 
 
 def _starts(problem: Problem, body: Body) -> Iterator[int]:
@@ -157,7 +157,7 @@ def _starts(problem: Problem, body: Body) -> Iterator[int]:
         raise usage_error(
             "TW5002",
             f"the pinned places of {', '.join(map(repr, body))} cannot be kept: they are at another distance "
-            "than rows demand, which take the bytes of rows",
+            "than line buffering demands, where one takes bytes of the other",
             fix=("change or remove the pins of offsets",),
         )
     if demanded:
@@ -171,21 +171,23 @@ def _starts(problem: Problem, body: Body) -> Iterator[int]:
 
 def _behind(met: Sequence[tuple[Block, Sequence[Block]]], body: Body) -> Iterator[int]:
     """Starts with which one of the body's blocks lies on the largest of what it meets, or on all of that."""
-    for one, every in met:
-        others = [other for other in every if other.name not in body]
+    for block, meeting in met:
+        others = [other for other in meeting if other.name not in body]
         sizes = sorted((other.size_bytes for other in others), reverse=True)
-        for first in sorted({first for first, _ in one.lifetimes} | {last for _, last in one.lifetimes}):
-            sizes.append(sum(other.size_bytes for other in others if _alive(other, first)))
-        yield from (size - body[one.name] for size in {*sizes[:_MOST_SIZES], *sizes[-2:]})
+        for first in sorted({first for first, _ in block.lifetimes} | {last for _, last in block.lifetimes}):
+            sizes.append(
+                sum(other.size_bytes for other in others if any(low <= first <= high for low, high in other.lifetimes))
+            )
+        yield from (size - body[block.name] for size in {*sizes[:_MOST_SIZES], *sizes[-2:]})
 
 
 def _obstacles(met: Sequence[tuple[Block, Sequence[Block]]], body: Body) -> Iterator[tuple[int, int]]:
     """Starts, from the first to before the last, with which a block of the body is where something fixed is."""
-    for one, others in met:
-        at = body[one.name]
+    for block, others in met:
+        at = body[block.name]
         for other in others:
             if other.fixed_offset is not None:
-                yield other.fixed_offset - at - one.size_bytes + 1, other.fixed_offset - at + other.size_bytes
+                yield other.fixed_offset - at - block.size_bytes + 1, other.fixed_offset - at + other.size_bytes
 
 
 def _clear(obstacles: Sequence[tuple[int, int]], grain: int, start: int) -> int:
@@ -194,7 +196,3 @@ def _clear(obstacles: Sequence[tuple[int, int]], grain: int, start: int) -> int:
     while (end := max((end for first, end in obstacles if first <= start < end), default=start)) > start:
         start = align_up(end, grain)
     return start
-
-
-def _alive(one: Block, step: int) -> bool:
-    return any(first <= step <= last for first, last in one.lifetimes)

@@ -1,8 +1,8 @@
-"""Knows how to place blocks of which some may take bytes of others, with at least a distance between them.
-Does not know why that is sound, nor what an allocator makes of the rest.
+"""Knows how to place blocks of which some may take bytes of others, with at least a distance between them. Does not
+know why that is sound, nor what an allocator makes of the other blocks.
 
-Every block goes to the lowest place that those before it in an order leave. Of two that may overlap, the one that has
-to begin first comes first in most orders: then the other one lies on it as low as it may.
+Every block goes to the lowest place that the blocks before it in an order leave free. Of two blocks that may overlap,
+the one that has to begin first comes first in most orders: then the other one lies on it as low as it may.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _BEFORE_RETURN = 40  # orders from a drifting one back to the best
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OverlaidBuffers:
+class AliasedBuffers:
     """Buffer `taker` takes bytes of buffer `giver`, and begins at least `lead_bytes` before it: negative where it is
     behind. With `backward` it begins at most so many bytes before it. Where no byte is in both, anything goes.
     """
@@ -38,7 +38,7 @@ class OverlaidBuffers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OverlaidPacking:
+class AliasedPacking:
     """Where every block of some bytes begins, by its number, and where the highest ends."""
 
     order: tuple[int, ...]
@@ -46,35 +46,36 @@ class OverlaidPacking:
     peak: int
 
 
-class OverlaidYard:
-    """A problem of one pool with overlays, prepared for many packings."""
+class AliasedYard:
+    """A problem of one pool with aliases, prepared for many packings."""
 
-    def __init__(self, problem: Problem, overlays: Sequence[OverlaidBuffers]) -> None:
+    def __init__(self, problem: Problem, aliases: Sequence[AliasedBuffers]) -> None:
         self.problem, self.blocks = problem, problem.blocks
         self.numbers = {block.name: number for number, block in enumerate(problem.blocks)}
-        self.pairs = [(self.numbers[one.taker], self.numbers[one.giver], one) for one in overlays]
+        self.pairs = [(self.numbers[alias.taker], self.numbers[alias.giver], alias) for alias in aliases]
+        self.grain = gcd(*(block.align for block in self.blocks))
         free = replace(problem, compatible=())
         self.meetings = neighbours(free)
         self.gaps = self._gaps()
-        self.fixed = {at: one.fixed_offset for at, one in enumerate(self.blocks) if one.fixed_offset is not None}
-        self.movable = [at for at, one in enumerate(self.blocks) if one.size_bytes and one.fixed_offset is None]
+        self.fixed = {at: block.fixed_offset for at, block in enumerate(self.blocks) if block.fixed_offset is not None}
+        self.movable = [at for at, block in enumerate(self.blocks) if block.size_bytes and block.fixed_offset is None]
 
     def _gaps(self) -> list[dict[int, tuple[int, int]]]:
         """By block, by another that it meets: it begins at most the first number of bytes after that one's start, or at
         least the second.
         """
         sizes = [block.size_bytes for block in self.blocks]
-        found = [{other: (-sizes[at], sizes[other]) for other in met} for at, met in enumerate(self.meetings)]
-        for taker, giver, one in self.pairs:
-            if giver not in found[taker]:
+        gaps = [{other: (-sizes[at], sizes[other]) for other in met} for at, met in enumerate(self.meetings)]
+        for taker, giver, alias in self.pairs:
+            if giver not in gaps[taker]:
                 continue
-            if one.backward:
-                found[taker][giver] = -sizes[taker], min(-one.lead_bytes, sizes[giver])
-                found[giver][taker] = max(one.lead_bytes, -sizes[giver]), sizes[taker]
+            if alias.backward:
+                gaps[taker][giver] = -sizes[taker], min(-alias.lead_bytes, sizes[giver])
+                gaps[giver][taker] = max(alias.lead_bytes, -sizes[giver]), sizes[taker]
             else:
-                found[taker][giver] = max(-one.lead_bytes, -sizes[taker]), sizes[giver]
-                found[giver][taker] = -sizes[giver], min(one.lead_bytes, sizes[taker])
-        return found
+                gaps[taker][giver] = max(-alias.lead_bytes, -sizes[taker]), sizes[giver]
+                gaps[giver][taker] = -sizes[giver], min(alias.lead_bytes, sizes[taker])
+        return gaps
 
     @cached_property
     def floor(self) -> int:
@@ -89,57 +90,53 @@ class OverlaidYard:
 
     def _alive(self) -> Iterator[set[int]]:
         """The blocks of some bytes that are there, at every moment at which one begins, in the order of time."""
-        lives = sorted((first, last, at) for at, block in enumerate(self.blocks) for first, last in block.lifetimes)
+        lifetimes = sorted((first, last, at) for at, block in enumerate(self.blocks) for first, last in block.lifetimes)
         alive: list[tuple[int, int, int]] = []
-        for moment, begun in groupby(lives, key=itemgetter(0)):
-            alive = [*(one for one in alive if one[1] >= moment), *begun]
+        for moment, begun in groupby(lifetimes, key=itemgetter(0)):
+            alive = [*(lifetime for lifetime in alive if lifetime[1] >= moment), *begun]
             yield {at for _, _, at in alive if self.blocks[at].size_bytes}
 
     def _together(self, numbers: Iterable[int], taken: Mapping[int, Sequence[int]]) -> int:
         """What blocks that are there at once take at least."""
         sizes = {at: self.blocks[at].size_bytes for at in numbers}
         pairs = [self.pairs[pair] for at in sizes for pair in taken.get(at, ())]
-        both = [(taker, giver, one) for taker, giver, one in pairs if giver in sizes]
+        both = [(taker, giver, alias) for taker, giver, alias in pairs if giver in sizes]
         apart = [*self._apart(sizes, both)] if both else [*sizes.values()]
-        rounded = [align_up(size, self._grain) for size in apart]
+        rounded = [align_up(size, self.grain) for size in apart]
         return sum(rounded) - max((high - low for low, high in zip(apart, rounded, strict=True)), default=0)
 
-    def _apart(self, sizes: Mapping[int, int], pairs: Sequence[tuple[int, int, OverlaidBuffers]]) -> Iterator[int]:
+    def _apart(self, sizes: Mapping[int, int], pairs: Sequence[tuple[int, int, AliasedBuffers]]) -> Iterator[int]:
         """Bytes of blocks that are there at once, and of two that may overlap as what both take at least: the largest
         first, and none that may overlap one of those before. What is left out of a longer chain may lie on what is
-        counted. Plans have no such chains (`overlays` says why), so nothing is left out of theirs.
+        counted. Plans have no such chains (`aliases` says why), so nothing is left out of theirs.
         """
         beside = {at: {at} for at in sizes}
         for taker, giver, _ in pairs:
             beside[taker].add(giver)
             beside[giver].add(taker)
-        spans = [(self._span(sizes[taker], sizes[giver], one), {taker, giver}) for taker, giver, one in pairs]
+        spans = [(self._span(sizes[taker], sizes[giver], alias), {taker, giver}) for taker, giver, alias in pairs]
         free = set(sizes)
         for size, members in sorted((*spans, *((size, {at}) for at, size in sizes.items())), key=_largest_first):
             if members <= free:
                 free.difference_update(*(beside[at] for at in members))
                 yield size
 
-    @cached_property
-    def _grain(self) -> int:
-        return gcd(*(block.align for block in self.blocks))
-
     @staticmethod
-    def _span(taker: int, giver: int, one: OverlaidBuffers) -> int:
+    def _span(taker: int, giver: int, alias: AliasedBuffers) -> int:
         """Bytes that the two take at least."""
-        span = taker - one.lead_bytes if one.backward else giver + one.lead_bytes
+        span = taker - alias.lead_bytes if alias.backward else giver + alias.lead_bytes
         return min(taker + giver, max(taker, giver, span))
 
-    def too_near(self) -> OverlaidBuffers | None:
+    def too_near(self) -> AliasedBuffers | None:
         """Two whose pinned offsets are not far enough apart."""
-        for taker, giver, one in self.pairs:
+        for taker, giver, alias in self.pairs:
             if taker in self.fixed and giver in self.fixed and giver in self.gaps[taker]:
                 low, high = self.gaps[taker][giver]
                 if self.fixed[giver] + low < self.fixed[taker] < self.fixed[giver] + high:
-                    return one
+                    return alias
         return None
 
-    def packed(self, order: Iterable[int]) -> OverlaidPacking:
+    def packed(self, order: Iterable[int]) -> AliasedPacking:
         """All blocks, one after the other."""
         order, offsets, blocks, gaps = tuple(order), dict(self.fixed), self.blocks, self.gaps
         peak = max((at + blocks[number].size_bytes for number, at in offsets.items()), default=0)
@@ -157,13 +154,13 @@ class OverlaidYard:
                     start = align_up(high, align)
             offsets[number] = start
             peak = max(peak, start + blocks[number].size_bytes)
-        return OverlaidPacking(order=order, offsets=offsets, peak=peak)
+        return AliasedPacking(order=order, offsets=offsets, peak=peak)
 
     def orders(self) -> Iterator[tuple[int, ...]]:
         """Worth trying, each once."""
         chains, seen = self.chains(), set[tuple[int, ...]]()
         for plain in self._plain_orders():
-            joined = tuple(dict.fromkeys(one for number in plain for one in chains.get(number, (number,))))
+            joined = tuple(dict.fromkeys(member for number in plain for member in chains.get(number, (number,))))
             for order in (joined, plain):
                 if order not in seen:
                     seen.add(order)
@@ -190,33 +187,37 @@ class OverlaidYard:
         """By block that takes part, all that take bytes of one another, those that begin first at the beginning."""
         after: dict[int, list[int]] = {}
         joined: dict[int, list[int]] = {}
-        for taker, giver, one in self.pairs:
-            first, second = (giver, taker) if one.backward else (taker, giver)
+        for taker, giver, item in self.pairs:
+            first, second = (giver, taker) if item.backward else (taker, giver)
             after.setdefault(second, []).append(first)
             group = [*dict.fromkeys((*joined.get(taker, [taker]), *joined.get(giver, [giver])))]
             joined.update(dict.fromkeys(group, group))
-        movable, found = set(self.movable), dict[int, tuple[int, ...]]()
+        movable, chains = set(self.movable), dict[int, tuple[int, ...]]()
         for number, group in joined.items():
-            if number not in found:
-                sorted_group = tuple(one for one in self._sorted(sorted(group), after) if one in movable)
-                found.update(dict.fromkeys(group, sorted_group))
-        return found
+            if number not in chains:
+                sorted_group = tuple(member for member in self._sorted(sorted(group), after) if member in movable)
+                chains.update(dict.fromkeys(group, sorted_group))
+        return chains
 
     def _sorted(self, group: Sequence[int], after: Mapping[int, Sequence[int]]) -> list[int]:
         done = dict[int, None]()
         while len(done) < len(group):
-            ready = [one for one in group if one not in done and all(other in done for other in after.get(one, ()))]
-            done.update(dict.fromkeys(ready or [one for one in group if one not in done]))
+            ready = [
+                number
+                for number in group
+                if number not in done and all(other in done for other in after.get(number, ()))
+            ]
+            done.update(dict.fromkeys(ready or [number for number in group if number not in done]))
         return list(done)
 
 
-def _largest_first(one: tuple[int, set[int]]) -> tuple[int, int]:
+def _largest_first(span: tuple[int, set[int]]) -> tuple[int, int]:
     """Of equals two before one: a block alone never takes more."""
-    size, members = one
+    size, members = span
     return -size, -len(members)
 
 
-def best_packing(yard: OverlaidYard) -> OverlaidPacking:
+def best_packing(yard: AliasedYard) -> AliasedPacking:
     """The lowest of several orders, improved by moving what is at the peak, or in its way, to the front."""
     floor, best, placed = yard.floor, None, 0
     for order in yard.orders():
@@ -228,11 +229,11 @@ def best_packing(yard: OverlaidYard) -> OverlaidPacking:
     return _improved(yard, best or yard.packed(()), floor, _MOST_PLACED - placed)
 
 
-def _improved(yard: OverlaidYard, best: OverlaidPacking, floor: int, most: int) -> OverlaidPacking:
-    chance, idle, each = random.Random(0), 0, max(1, len(best.order))
-    start = replace(best, order=_lowest_first(best))
-    best = now = start
-    for _ in range(most // each):
+def _improved(yard: AliasedYard, best: AliasedPacking, floor: int, most: int) -> AliasedPacking:
+    chance, idle, length = random.Random(0), 0, max(1, len(best.order))
+    lowest_first = sorted(best.order, key=best.offsets.__getitem__)  # of equals in the order in which they were placed
+    best = now = replace(best, order=tuple(lowest_first))
+    for _ in range(most // length):
         if idle >= _MOST_IDLE or best.peak <= floor:
             break
         if idle % _BEFORE_RETURN == _BEFORE_RETURN - 1:
@@ -246,14 +247,9 @@ def _improved(yard: OverlaidYard, best: OverlaidPacking, floor: int, most: int) 
     return best
 
 
-def _lowest_first(packing: OverlaidPacking) -> tuple[int, ...]:
-    place = {number: at for at, number in enumerate(packing.order)}
-    return tuple(sorted(packing.order, key=lambda number: (packing.offsets[number], place[number])))
-
-
-def _changed(yard: OverlaidYard, packing: OverlaidPacking, chance: random.Random) -> list[int]:
+def _changed(yard: AliasedYard, packing: AliasedPacking, chance: random.Random) -> list[int]:
     order, blocks = packing.order, yard.blocks
     top = [at for at in order if packing.offsets[at] + blocks[at].size_bytes == packing.peak]
     movable = set(order)
-    blamed = [at for at in dict.fromkeys(one for at in top for one in (at, *yard.meetings[at])) if at in movable]
+    blamed = [at for at in dict.fromkeys(number for at in top for number in (at, *yard.meetings[at])) if at in movable]
     return varied(order, blamed, chance)

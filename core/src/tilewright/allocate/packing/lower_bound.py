@@ -25,7 +25,7 @@ MOST_MEETINGS = 1_000_000  # pairs of blocks alive at once, above which the core
 def neighbours(problem: Problem) -> tuple[tuple[int, ...], ...]:
     """For each block (by index) the blocks it conflicts with, ascending. Blocks of no bytes conflict with none."""
     index = {block.name: number for number, block in enumerate(problem.blocks)}
-    found: list[list[int]] = [[] for _ in problem.blocks]
+    met: list[list[int]] = [[] for _ in problem.blocks]
     alive: list[tuple[int, int]] = []  # (last, block) of intervals that may still meet a later one
     intervals = sorted(
         (first, last, number)
@@ -34,21 +34,21 @@ def neighbours(problem: Problem) -> tuple[tuple[int, ...], ...]:
         for first, last in block.lifetimes
     )
     for first, last, number in intervals:
-        alive = [other for other in alive if other[0] >= first]
-        found[number].extend(other for _, other in alive)
-        for _, other in alive:
-            found[other].append(number)
+        alive = [second_block for second_block in alive if second_block[0] >= first]
+        met[number].extend(second_block for _, second_block in alive)
+        for _, second_block in alive:
+            met[second_block].append(number)
         alive.append((last, number))
-    rows = [set(row) for row in found]
+    rows = [set(row) for row in met]
     for name, name_of_other in problem.compatible:
-        one, other = index[name], index[name_of_other]
-        rows[one].discard(other)
-        rows[other].discard(one)
+        first_block, second_block = index[name], index[name_of_other]
+        rows[first_block].discard(second_block)
+        rows[second_block].discard(first_block)
     for name, name_of_other in problem.conflicts:
-        one, other = index[name], index[name_of_other]
-        if problem.blocks[one].size_bytes and problem.blocks[other].size_bytes:
-            rows[one].add(other)
-            rows[other].add(one)
+        first_block, second_block = index[name], index[name_of_other]
+        if problem.blocks[first_block].size_bytes and problem.blocks[second_block].size_bytes:
+            rows[first_block].add(second_block)
+            rows[second_block].add(first_block)
     return tuple(tuple(sorted(row - {number})) for number, row in enumerate(rows))
 
 
@@ -87,13 +87,13 @@ def sets_alive(problem: Problem) -> Iterable[list[int]]:
 
 
 def _sets_of_pools(problem: Problem) -> Iterable[frozenset[str]]:
-    """Several pools that some blocks may be in and no others; and all that hang together by such blocks."""
-    alike = dict.fromkeys(frozenset(block.pools) for block in problem.blocks if len(set(block.pools)) > 1)
+    """Sets of pools that are all the candidates of some block; and unions of such sets that have a pool in common."""
+    sets = dict.fromkeys(frozenset(block.pools) for block in problem.blocks if len(set(block.pools)) > 1)
     joined: list[frozenset[str]] = []
-    for names in alike:
+    for names in sets:
         apart = [other for other in joined if not other & names]
         joined = [*apart, names.union(*(other for other in joined if other & names))]
-    return (*alike, *joined)
+    return (*sets, *joined)
 
 
 def _left_over(
@@ -101,9 +101,9 @@ def _left_over(
 ) -> Iterable[tuple[str, int]]:
     """For every pool of a set, what is alive at once of blocks for this set, less what the other pools can hold."""
     pools = [pool for pool in problem.pools if pool.name in names]
-    rooms = {pool.name: free_bytes(pool) for pool in pools}
-    boundless = [name for name, room in rooms.items() if room is None]
-    open_to = boundless or list(rooms)
+    free_by_pool = {pool.name: free_bytes(pool) for pool in pools}
+    boundless = [name for name, available in free_by_pool.items() if available is None]
+    open_to = boundless or list(free_by_pool)
     if len(boundless) > 1:
         return
     present = {i for i, block in enumerate(problem.blocks) if block.size_bytes and names.issuperset(block.pools)}
@@ -112,7 +112,7 @@ def _left_over(
     )
     most = max(weights, default=0)
     for name in open_to:
-        others = sum(room for other, room in rooms.items() if other != name and room is not None)
+        others = sum(available for other, available in free_by_pool.items() if other != name and available is not None)
         yield name, max(most - others, 0)
 
 
@@ -148,7 +148,7 @@ def pool_bound(problem: Problem, pool: Pool, members: Sequence[int], conflicts: 
 def _are_plain(blocks: Sequence[Block]) -> bool:
     """Whether every set of them takes the sum of its sizes: one lifetime each, and no byte to round up."""
     aligns = {block.align for block in blocks}
-    return len(aligns) < 2 and all(len(one.lifetimes) == 1 and not one.size_bytes % one.align for one in blocks)
+    return len(aligns) < 2 and all(len(item.lifetimes) == 1 and not item.size_bytes % item.align for item in blocks)
 
 
 def _most_at_once(blocks: Sequence[Block]) -> int:
@@ -181,7 +181,7 @@ def _cliques(problem: Problem, present: set[int], conflicts: Sequence[Sequence[i
 
 
 def _alive_at_once(problem: Problem, present: set[int]) -> Iterable[list[int]]:
-    """A sweep over time; only sets that somebody leaves next, others are inside a later one."""
+    """A sweep over time: only sets of which a block dies next, since every other set is inside a later one."""
     intervals = [(first, last, number) for number in present for first, last in problem.blocks[number].lifetimes]
     events = sorted([(first, 0, number) for first, _, number in intervals] + [(e, 1, n) for _, e, n in intervals])
     alive: dict[int, int] = {}
@@ -258,7 +258,7 @@ def least_bytes_away(problem: Problem) -> int:
 
 def _crowded_out(blocks: Sequence[Block], problem: Problem) -> int:
     """Of blocks alive at once: what their first pools have no room for, then their first two, and so on."""
-    rooms = {pool.name: free_bytes(pool) for pool in problem.pools}
+    free_by_pool = {pool.name: free_bytes(pool) for pool in problem.pools}
     least = 0
     for depth in range(1, max((len(block.pools) for block in blocks), default=0)):
         free: dict[frozenset[str], list[Block]] = {}
@@ -266,27 +266,27 @@ def _crowded_out(blocks: Sequence[Block], problem: Problem) -> int:
             if len(block.pools) > depth:
                 free.setdefault(frozenset(block.pools[:depth]), []).append(block)
         for names, here in free.items():
-            room = [rooms[name] for name in names]
+            sizes = [free_by_pool[name] for name in names]
             bound = [block for block in blocks if names.issuperset(block.pools)]
-            if (ends := [one for one in room if one is not None]) and len(ends) == len(room):
+            if (ends := [size for size in sizes if size is not None]) and len(ends) == len(sizes):
                 least += _beyond(here, bound, ends)
     return least
 
 
-def _beyond(free: Sequence[Block], bound: Sequence[Block], rooms: Sequence[int]) -> int:
+def _beyond(free: Sequence[Block], bound: Sequence[Block], sizes: Sequence[int]) -> int:
     """Bytes of `free` for which several pools have no room beside `bound`; in each, one is the last."""
     grain = math.gcd(*(block.align for block in (*free, *bound)))
-    loads, held = (
+    loads, fixed_load = (
         [_whole_load(block, grain) for block in free],
         joined_loads([_whole_load(block, grain) for block in bound]),
     )
-    size, all_of_it = sum(load.size_bytes for load in loads), joined_loads([*loads, held])
-    room = sum(rooms) + (len(rooms) - 1) * all_of_it.spare_bytes
-    if all_of_it.whole_bytes - all_of_it.spare_bytes <= room:
+    size, all_of_it = sum(load.size_bytes for load in loads), joined_loads([*loads, fixed_load])
+    available_bytes = sum(sizes) + (len(sizes) - 1) * all_of_it.spare_bytes
+    if all_of_it.whole_bytes - all_of_it.spare_bytes <= available_bytes:
         return 0
-    inside = surely_fullest(loads, room, held)
+    inside = surely_fullest(loads, available_bytes, fixed_load)
     if inside is None:
-        return max(size - max(room - held.size_bytes, 0), 0)
+        return max(size - max(available_bytes - fixed_load.size_bytes, 0), 0)
     return size - sum(loads[number].size_bytes for number in inside)
 
 

@@ -29,7 +29,7 @@ def cheap_orders(yard: Yard) -> tuple[tuple[int, ...], ...]:
         return tuple(sorted(yard.movable, key=lambda index: (key[index], index)))
 
     every = range(len(blocks))
-    found = (
+    orders = (
         by([(-size[i], birth[i]) for i in every]),
         skyline(yard, life),
         by([(-weight[i], -size[i]) for i in every]),
@@ -37,7 +37,7 @@ def cheap_orders(yard: Yard) -> tuple[tuple[int, ...], ...]:
         by([(-size[i] * life[i], birth[i]) for i in every]),
         by([(birth[i], -size[i]) for i in every]),
     )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(orders))
 
 
 def varied(order: Sequence[int], blamed: Sequence[int], chance: random.Random) -> list[int]:
@@ -120,8 +120,8 @@ class _Search:
 
     def clear(self, index: int, at_least: int) -> int:
         """The lowest offset from `at_least` on that avoids reserved ranges and fixed neighbours."""
-        near = [other for other in self.yard.conflicts[index] if other in self.fixed]
-        in_the_way = sorted((self.fixed[other], self.end(other, self.fixed[other])) for other in near)
+        neighbours = [other for other in self.yard.conflicts[index] if other in self.fixed]
+        in_the_way = sorted((self.fixed[other], self.end(other, self.fixed[other])) for other in neighbours)
         offset, moved = at_least, True
         while moved:
             offset = lowest_offset(self.yard, index, self.pool, offset)

@@ -43,14 +43,15 @@ def joined_loads(loads: Sequence[Load]) -> Load:
     )
 
 
-def fullest(loads: Sequence[Load], capacity: int, held: Load = NOTHING) -> set[int]:
-    """Numbers of the loads of most bytes that take no more than `room`, beside what is there (`held`) in any case.
+def fullest(loads: Sequence[Load], capacity: int, fixed_load: Load = NOTHING) -> set[int]:
+    """Numbers of the loads of most bytes that take no more than `capacity`, beside
+    `fixed_load`, which is there in any case.
 
     Exact for up to some 268 million loads times bytes; above that the largest go in first, and all count whole.
     """
-    if (exact := surely_fullest(loads, capacity, held)) is not None:
+    if (exact := surely_fullest(loads, capacity, fixed_load)) is not None:
         return exact
-    capacity += held.spare_bytes - held.whole_bytes
+    capacity += fixed_load.spare_bytes - fixed_load.whole_bytes
     whole = [Load(size_bytes=load.whole_bytes, whole_bytes=load.whole_bytes) for load in loads]
     waiting, chosen = sorted(range(len(loads)), key=lambda number: (-whole[number].size_bytes, number)), set[int]()
     while (rest := surely_fullest([whole[number] for number in waiting], capacity)) is None:
@@ -63,20 +64,20 @@ def fullest(loads: Sequence[Load], capacity: int, held: Load = NOTHING) -> set[i
     return chosen | {waiting[place] for place in rest}
 
 
-def surely_fullest(loads: Sequence[Load], capacity: int, held: Load = NOTHING) -> set[int] | None:
+def surely_fullest(loads: Sequence[Load], capacity: int, fixed_load: Load = NOTHING) -> set[int] | None:
     """The same, or None where there is too much to look at to be sure."""
     even = [number for number, load in enumerate(loads) if load.whole_bytes == load.size_bytes]
-    states = _states(loads, capacity, held)
+    states = _states(loads, capacity, fixed_load)
     if not states:
         return None if states is None else set()
     unit = math.gcd(*(loads[number].size_bytes for number in even)) or 1
-    rooms = {state: (capacity - state[0] + state[1]) // unit for state in states}
-    if len(even) * max(rooms.values()) > _MOST_CELLS:
+    units = {state: (capacity - state[0] + state[1]) // unit for state in states}
+    if len(even) * max(units.values()) > _MOST_CELLS:
         return None
-    rows = _sums([loads[number].size_bytes // unit for number in even], max(rooms.values()))
-    best = max(states, key=lambda state: states[state][0] + unit * _most(rows[-1], rooms[state]))
+    rows = _sums([loads[number].size_bytes // unit for number in even], max(units.values()))
+    best = max(states, key=lambda state: states[state][0] + unit * _most(rows[-1], units[state]))
     chosen = {number for number in range(len(loads)) if states[best][1] >> number & 1}
-    left = _most(rows[-1], rooms[best])
+    left = _most(rows[-1], units[best])
     for number, row in zip(even, reversed(rows[:-1]), strict=True):
         size = loads[number].size_bytes // unit
         if size <= left and row >> (left - size) & 1:
@@ -85,42 +86,42 @@ def surely_fullest(loads: Sequence[Load], capacity: int, held: Load = NOTHING) -
     return chosen
 
 
-def _states(loads: Sequence[Load], room: int, held: Load) -> _States | None:
+def _states(loads: Sequence[Load], available_bytes: int, fixed_load: Load) -> _States | None:
     """What choices among the loads that rounding makes larger come to; None where these are too many."""
     odd = {number: load for number, load in enumerate(loads) if load.whole_bytes != load.size_bytes}
-    beyond = room + max((load.spare_bytes for load in (held, *odd.values())), default=0)
-    found = {(held.whole_bytes, held.spare_bytes): (0, 0)}
+    beyond = available_bytes + max((load.spare_bytes for load in (fixed_load, *odd.values())), default=0)
+    reached = {(fixed_load.whole_bytes, fixed_load.spare_bytes): (0, 0)}
     for number, load in odd.items():
-        for (whole, spare), (size, chosen) in list(found.items()):
+        for (whole, spare), (size, chosen) in list(reached.items()):
             state = (whole + load.whole_bytes, max(spare, load.spare_bytes))
-            if state[0] <= beyond and found.get(state, (-1, 0))[0] < size + load.size_bytes:
-                found[state] = (size + load.size_bytes, chosen | 1 << number)
-        if len(found) > _MOST_STATES:
+            if state[0] <= beyond and reached.get(state, (-1, 0))[0] < size + load.size_bytes:
+                reached[state] = (size + load.size_bytes, chosen | 1 << number)
+        if len(reached) > _MOST_STATES:
             return None
-    return {state: kept for state, kept in found.items() if state[0] - state[1] <= room}
+    return {state: kept for state, kept in reached.items() if state[0] - state[1] <= available_bytes}
 
 
-def _sums(sizes: Sequence[int], room: int) -> list[int]:
+def _sums(sizes: Sequence[int], most: int) -> list[int]:
     """Sums that can be had, as bits: of none of the sizes, of the last one, of the last two, and so on."""
-    inside = (1 << room + 1) - 1
+    inside = (1 << most + 1) - 1
     rows = [1]
     for size in reversed(sizes):
         rows.append(rows[-1] | (rows[-1] << size & inside))
     return rows
 
 
-def _most(sums: int, room: int) -> int:
+def _most(sums: int, most: int) -> int:
     """The largest sum within the room."""
-    return (sums & (1 << room + 1) - 1).bit_length() - 1
+    return (sums & (1 << most + 1) - 1).bit_length() - 1
 
 
 def pack_in_order(problem: Problem) -> dict[str, Place]:
     """Every block after the one before it, in the first candidate pool with room, else in the last one."""
     pools = {pool.name: pool for pool in problem.pools}
-    taken = {
-        pool.name: [*pool.reserved, *(_demanded(block) for block in problem.blocks if _is_in(block, pool))]
-        for pool in problem.pools
-    }
+    taken = {pool.name: list(pool.reserved) for pool in problem.pools}
+    for block in problem.blocks:
+        if block.fixed_offset is not None:
+            taken[block.pools[0]].append((block.fixed_offset, block.fixed_offset + block.size_bytes))
     cursor = dict.fromkeys(pools, 0)
     places: dict[str, Place] = {}
     for block in problem.blocks:
@@ -134,15 +135,6 @@ def pack_in_order(problem: Problem) -> dict[str, Place]:
             cursor[name] = offset + block.size_bytes
         places[block.name] = Place(pool=name, offset_bytes=offset)
     return places
-
-
-def _is_in(block: Block, pool: Pool) -> bool:
-    return block.fixed_offset is not None and block.pools[0] == pool.name
-
-
-def _demanded(block: Block) -> tuple[int, int]:
-    low = block.fixed_offset or 0
-    return low, low + block.size_bytes
 
 
 def _clear(block: Block, at_least: int, taken: list[tuple[int, int]]) -> int:
@@ -179,16 +171,16 @@ def _too_many(pool: Pool, inside: Sequence[Block], choice: dict[str, int]) -> li
     if pool.capacity_bytes is None or not inside:
         return []
     finest, coarsest = min(block.align for block in inside), max(block.align for block in inside)
-    room = pool.capacity_bytes - align_up(max((high for _, high in pool.reserved), default=0), coarsest)
+    available_bytes = pool.capacity_bytes - align_up(max((high for _, high in pool.reserved), default=0), coarsest)
     bound = [block for block in inside if choice[block.name] + 1 == len(block.pools)]
     free = [block for block in inside if choice[block.name] + 1 < len(block.pools)]
     loads = [_load(block, finest) for block in free]
-    stay = fullest(loads, room, joined_loads([_load(block, finest) for block in bound]))
+    stay = fullest(loads, available_bytes, joined_loads([_load(block, finest) for block in bound]))
     return [block for number, block in enumerate(free) if number not in stay]
 
 
 def _load(block: Block, finest: int) -> Load:
-    """Rounded up to where one that is aligned alike may follow; only one of the finest is ever the last."""
+    """Rounded up to where a block of the same alignment may follow; only a block of the finest one is ever the last."""
     whole = align_up(block.size_bytes, block.align)
     spare = whole - block.size_bytes if block.align == finest else 0
     return Load(size_bytes=block.size_bytes, whole_bytes=whole, spare_bytes=spare)

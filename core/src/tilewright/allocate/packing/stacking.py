@@ -22,20 +22,20 @@ _LOOKS = 24  # those few
 
 def stack(problem: Problem) -> Solution:
     """A valid plan in about n log n steps, for any number of blocks. One unit of work is one block looked at."""
-    yards = {pool.name: _Skyline(problem, pool) for pool in problem.pools}
+    skylines = {pool.name: _Skyline(problem, pool) for pool in problem.pools}
     floors: dict[str, dict[str, int]] = {}  # block -> pool -> lowest offset that explicit conflicts leave
     partners: dict[str, list[str]] = {}
-    for one, other in problem.conflicts:
-        partners.setdefault(one, []).append(other)
-        partners.setdefault(other, []).append(one)
+    for name, partner in problem.conflicts:
+        partners.setdefault(name, []).append(partner)
+        partners.setdefault(partner, []).append(name)
     places: dict[str, Place] = {}
     fixed = [block for block in problem.blocks if block.fixed_offset is not None]
     heap: list[tuple[int, int, int, int]] = []
     work = 0
     for block in fixed:
-        if (home := _home_of_fixed(block, yards, partners.get(block.name, ()))) is None:
+        if (home := _home_of_fixed(block, skylines, partners.get(block.name, ()))) is None:
             return Solution(status="unknown", reason=f"block '{block.name}' cannot be where it is demanded", work=work)
-        _settle(block, home, yards, places, partners, floors)
+        _settle(block, home, skylines, places, partners, floors)
     for number, block in enumerate(problem.blocks):
         if block.fixed_offset is None:
             life = sum(last - first + 1 for first, last in block.lifetimes)
@@ -47,39 +47,39 @@ def stack(problem: Problem) -> Solution:
         while heap and (work < patience or len(lowest) < _LOOKS) and not (lowest and lowest[0] <= heap[0]):
             _, life, size, number = heapq.heappop(heap)
             block = problem.blocks[number]
-            found = _home(block, yards, floors.get(block.name, {}))
+            place = _home(block, skylines, floors.get(block.name, {}))
             work += 1
-            if found is None:
+            if place is None:
                 return Solution(status="unknown", reason=f"no room was found for block '{block.name}'", work=work)
-            insort(lowest, (found.offset_bytes, life, size, number))
+            insort(lowest, (place.offset_bytes, life, size, number))
         block = problem.blocks[lowest[0][-1]]
-        home = _home(block, yards, floors.get(block.name, {}))
+        home = _home(block, skylines, floors.get(block.name, {}))
         if home is not None:
-            _settle(block, home, yards, places, partners, floors)
+            _settle(block, home, skylines, places, partners, floors)
         for entry in lowest[1:]:
             heapq.heappush(heap, entry)
-    return _verdict(problem, yards, places, work)
+    return _verdict(problem, skylines, places, work)
 
 
-def _verdict(problem: Problem, yards: dict[str, _Skyline], places: dict[str, Place], work: int) -> Solution:
+def _verdict(problem: Problem, skylines: dict[str, _Skyline], places: dict[str, Place], work: int) -> Solution:
     bounds = lower_bounds(problem)
-    proved = all(yards[name].peak == bound for name, bound in bounds.items())
+    proved = all(skylines[name].peak == bound for name, bound in bounds.items())
     proved = proved and all(places[block.name].pool == block.pools[0] for block in problem.blocks)
     return Solution(status="optimal" if proved else "feasible", places=places, work=work)
 
 
-def _home(block: Block, yards: dict[str, _Skyline], floor: dict[str, int]) -> Place | None:
+def _home(block: Block, skylines: dict[str, _Skyline], floor: dict[str, int]) -> Place | None:
     for name in block.pools:
-        offset = yards[name].lowest(block, floor.get(name, 0))
+        offset = skylines[name].lowest(block, floor.get(name, 0))
         if offset is not None:
             return Place(pool=name, offset_bytes=offset)
     return None
 
 
-def _home_of_fixed(block: Block, yards: dict[str, _Skyline], partners: Sequence[str]) -> Place | None:
+def _home_of_fixed(block: Block, skylines: dict[str, _Skyline], partners: Sequence[str]) -> Place | None:
     offset = block.fixed_offset or 0
     for name in block.pools:
-        if yards[name].admits(block, offset, partners):
+        if skylines[name].admits(block, offset, partners):
             return Place(pool=name, offset_bytes=offset)
     return None
 
@@ -87,7 +87,7 @@ def _home_of_fixed(block: Block, yards: dict[str, _Skyline], partners: Sequence[
 def _settle(
     block: Block,
     place: Place,
-    yards: dict[str, _Skyline],
+    skylines: dict[str, _Skyline],
     places: dict[str, Place],
     partners: dict[str, list[str]],
     floors: dict[str, dict[str, int]],
@@ -96,7 +96,7 @@ def _settle(
     if not block.size_bytes:
         return
     top = place.offset_bytes + block.size_bytes
-    yards[place.pool].raise_to(block, top)
+    skylines[place.pool].raise_to(block, top)
     for partner in partners.get(block.name, ()):
         under = floors.setdefault(partner, {})
         under[place.pool] = max(under.get(place.pool, 0), top)
@@ -179,5 +179,5 @@ class _Skyline:
         self._raise(2 * node + 1, middle + 1, high, span, top)
 
 
-def _meet(one: Block, other: Block) -> bool:
-    return any(f <= last and first <= g for f, g in one.lifetimes for first, last in other.lifetimes)
+def _meet(block: Block, other: Block) -> bool:
+    return any(f <= last and first <= g for f, g in block.lifetimes for first, last in other.lifetimes)

@@ -41,8 +41,8 @@ class Normal:
         strange = {name: place for name, place in solution.places.items() if name not in self.pieces}
         ordered = {block.name: places[block.name] for block in self.original.blocks if block.name in places}
         bounds = {pool: bound * self.scale for pool, bound in solution.bounds.items()} if self.exact else {}
-        found = bool(solution.places) or not self.pieces
-        answer = replace(solution, places={**ordered, **strange} if found else {}, bounds=bounds)
+        is_placed = bool(solution.places) or not self.pieces
+        answer = replace(solution, places={**ordered, **strange} if is_placed else {}, bounds=bounds)
         return answer if self.exact else _unproved(answer)
 
     def _of_single_blocks(self, solution: Solution) -> Solution:
@@ -154,8 +154,8 @@ def _pieces(problem: Problem) -> list[Piece] | str:
 
 def _usable(piece: Piece, pools: Mapping[str, Pool]) -> tuple[str, ...] | str:
     """Pools that every block of the piece may be in, is aligned in, and can be used from."""
-    left = piece[0][0].pools
-    if len(piece) == 1 and _suits(piece[0][0], pools):
+    first, left = piece[0][0], piece[0][0].pools
+    if len(piece) == 1 and not first.engines and all(pools[name].align % first.align == 0 for name in left):
         return left
     for block, _ in piece:
         left = tuple(name for name in left if name in block.pools)
@@ -164,11 +164,6 @@ def _usable(piece: Piece, pools: Mapping[str, Pool]) -> tuple[str, ...] | str:
         for engine, wanted in block.engines:
             left = tuple(name for name in left if dict(pools[name].access).get(engine, "rw") in ("rw", wanted))
     return left or f"block '{piece[0][0].name}' has no pool left that it may be in"
-
-
-def _suits(block: Block, pools: Mapping[str, Pool]) -> bool:
-    """Whether all of a block's pools are aligned for it, and nothing is said of engines."""
-    return not block.engines and all(pools[name].align % block.align == 0 for name in block.pools)
 
 
 def _home(block: Block, pools: Mapping[str, Pool]) -> Place | None:
@@ -205,13 +200,13 @@ def _merged(piece: Piece, pools: tuple[str, ...]) -> tuple[Block, tuple[tuple[st
         front = next((r for r in range(align) if all((r - low + at) % b.align == 0 for b, at in piece)), -1)
         if front < 0:
             return f"no address aligns all blocks that are one piece with '{name}'"
-    lives = sorted({interval for block, _ in piece for interval in block.lifetimes})
+    lifetimes = sorted({interval for block, _ in piece for interval in block.lifetimes})
     hint = next((block.hint - at + low - front for block, at in piece if block.hint is not None), None)
     whole = Block(
         name=name,
         size_bytes=high - low + front,
         align=1 if demanded else align,
-        lifetimes=tuple(lives),
+        lifetimes=tuple(lifetimes),
         pools=pools,
         fixed_offset=min(demanded) if demanded else None,
         hint=hint if hint is None or hint >= 0 else None,
@@ -223,12 +218,12 @@ def _on_its_own(block: Block, pools: tuple[str, ...]) -> Block:
     """A block that is one piece with no other and may be anywhere in its pools."""
     if pools == block.pools and len(block.lifetimes) < 2 and not block.engines and block.hint is None:
         return block
-    lives = block.lifetimes if len(block.lifetimes) < 2 else tuple(sorted(set(block.lifetimes)))
+    lifetimes = block.lifetimes if len(block.lifetimes) < 2 else tuple(sorted(set(block.lifetimes)))
     return Block(
         name=block.name,
         size_bytes=block.size_bytes,
         align=block.align,
-        lifetimes=lives,
+        lifetimes=lifetimes,
         pools=pools,
         hint=block.hint if block.hint is None or block.hint >= 0 else None,
     )
@@ -236,7 +231,7 @@ def _on_its_own(block: Block, pools: tuple[str, ...]) -> Block:
 
 def _lifted(pairs: Iterable[tuple[str, str]], lead: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     """Pairs of blocks as pairs of pieces; those inside one piece, or with a block of no bytes, are gone."""
-    lifted = ((lead.get(one, ""), lead.get(other, "")) for one, other in pairs)
+    lifted = ((lead.get(first, ""), lead.get(second, "")) for first, second in pairs)
     return tuple(dict.fromkeys((min(pair), max(pair)) for pair in lifted if all(pair) and pair[0] != pair[1]))
 
 
@@ -245,15 +240,15 @@ def _compatible(
 ) -> tuple[tuple[str, str], ...]:
     """Pieces may overlap where all their blocks that are alive at once may."""
     allowed = {frozenset(pair) for pair in problem.compatible}
-    lives = {block.name: block.lifetimes for block in problem.blocks}
+    lifetimes = {block.name: block.lifetimes for block in problem.blocks}
     return tuple(
-        (one, other)
-        for one, other in _lifted(problem.compatible, lead)
+        (first_piece, second_piece)
+        for first_piece, second_piece in _lifted(problem.compatible, lead)
         if all(
             frozenset((a, b)) in allowed
-            for a, _ in members[one]
-            for b, _ in members[other]
-            if any(f <= last and first <= g for f, g in lives[a] for first, last in lives[b])
+            for a, _ in members[first_piece]
+            for b, _ in members[second_piece]
+            if any(f <= last and first <= g for f, g in lifetimes[a] for first, last in lifetimes[b])
         )
     )
 

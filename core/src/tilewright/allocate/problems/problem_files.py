@@ -94,17 +94,17 @@ def _csv_block(row: Mapping[str, str], closed: bool) -> Block:
 def _without(low: int, high: int, gaps: str, closed: bool) -> tuple[tuple[int, int], ...]:
     """A closed lifetime with gaps such as `7-9 12-14` cut out. A gap with a window, `7-9@2:8`, in which bytes 2 to 7
     are kept, is left in: nothing of the block is given up."""
-    lives = []
+    lifetimes = []
     for gap in gaps.split():
-        found = re.fullmatch(r"(\d+)-(\d+)(@\d+:\d+)?", gap)
-        if found is None:
+        match = re.fullmatch(r"(\d+)-(\d+)(@\d+:\d+)?", gap)
+        if match is None:
             raise ValueError(f"the gap '{gap}' is not of the form 7-9 or 7-9@2:8")
-        if found[3]:
+        if match[3]:
             continue
-        if int(found[1]) > low:
-            lives.append((low, int(found[1]) - 1))
-        low = int(found[2]) + closed
-    return (*lives, (low, high)) if low <= high or not lives else tuple(lives)
+        if int(match[1]) > low:
+            lifetimes.append((low, int(match[1]) - 1))
+        low = int(match[2]) + closed
+    return (*lifetimes, (low, high)) if low <= high or not lifetimes else tuple(lifetimes)
 
 
 def _from_json(data: Any) -> Problem:
@@ -118,21 +118,21 @@ def _from_json(data: Any) -> Problem:
 def _from_buffers(buffers: Sequence[Mapping[str, Any]]) -> Problem:
     """`name, size, align, pools, conflicts` and, where known, `lower, upper` (half-open). Offsets are not read."""
     pools = dict.fromkeys(pool for item in buffers for pool in item.get("pools") or (_POOL,))
-    lives = {
+    lifetimes = {
         item["name"]: (((int(item["lower"]), int(item["upper"]) - 1),) if "lower" in item else ()) for item in buffers
     }
     pairs = dict.fromkeys(
         (min(item["name"], other), max(item["name"], other))
         for item in buffers
         for other in item.get("conflicts", ())
-        if not any(f <= last and first <= g for f, g in lives[item["name"]] for first, last in lives[other])
+        if not any(f <= last and first <= g for f, g in lifetimes[item["name"]] for first, last in lifetimes[other])
     )
     blocks = tuple(
         Block(
             name=item["name"],
             size_bytes=int(item["size"]),
             align=int(item.get("align", 1)),
-            lifetimes=lives[item["name"]],
+            lifetimes=lifetimes[item["name"]],
             pools=tuple(item.get("pools") or (_POOL,)),
         )
         for item in buffers

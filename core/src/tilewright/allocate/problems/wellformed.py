@@ -15,12 +15,12 @@ from tilewright.ir.plans.block_columns import columns_of
 
 def demand_wellformed(problem: Problem) -> None:
     """TilewrightError TW5025 (exit 2) with everything in `problem` that makes no sense."""
-    found = tuple(faults(problem))
-    if found:
+    wrong = tuple(faults(problem))
+    if wrong:
         raise usage_error(
             "TW5025",
-            f"the allocation problem makes no sense: {found[0]}",
-            details=found[1:8],
+            f"the allocation problem makes no sense: {wrong[0]}",
+            details=wrong[1:8],
             fix=("correct the problem, or report it to the author of what made it",),
         )
 
@@ -79,9 +79,9 @@ def _pool_faults(problem: Problem) -> Iterator[str]:
         if pool.base is not None and pool.capacity_bytes:
             ranges.append((pool.base, pool.base + pool.capacity_bytes, pool.name))
     ranges.sort()
-    for (_, end, one), (start, _, other) in pairwise(ranges):
+    for (_, end, lower), (start, _, upper) in pairwise(ranges):
         if start < end:
-            yield f"pools '{one}' and '{other}' have addresses in common"
+            yield f"pools '{lower}' and '{upper}' have addresses in common"
 
 
 def _pair_faults(problem: Problem) -> Iterator[str]:

@@ -25,23 +25,23 @@ def violations(problem: Problem, solution: Solution) -> tuple[str, ...]:
     if is_surely_right(problem, solution):
         return ()
     names, pools = {block.name for block in problem.blocks}, {pool.name: pool for pool in problem.pools}
-    found = [f"block '{name}' is placed but not in the problem" for name in sorted(set(solution.places) - names)]
+    faults = [f"block '{name}' is placed but not in the problem" for name in sorted(set(solution.places) - names)]
     for block in problem.blocks:
         place = solution.places.get(block.name)
         if place is None:
-            found.append(f"block '{block.name}' has no place")
+            faults.append(f"block '{block.name}' has no place")
         else:
-            found.extend(f"block '{block.name}' {fault}" for fault in _alone(block, place, pools))
-    found.extend(_torn(problem, solution))
-    if not found:  # only then has every piece one place
-        found.extend(_shared(problem, solution))
+            faults.extend(f"block '{block.name}' {fault}" for fault in _alone(block, place, pools))
+    faults.extend(_torn(problem, solution))
+    if not faults:  # only then has every piece one place
+        faults.extend(_shared(problem, solution))
         used = peaks(problem, solution)
-        found.extend(
+        faults.extend(
             f"pool '{name}' has a peak of {used.get(name, 0)}, under its lower bound {bound}"
             for name, bound in sorted(solution.bounds.items())
             if used.get(name, 0) < bound
         )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(faults))
 
 
 def peaks(problem: Problem, solution: Solution) -> dict[str, int]:
@@ -120,8 +120,8 @@ def _tied(problem: Problem) -> Iterable[tuple[Block, ...]]:
         return ((block,) for block in problem.blocks)
     lead = {block.name: block.name for block in problem.blocks}
     for link in problem.within:
-        one, other = lead[link.block], lead[link.of]
-        lead = {name: other if of == one else of for name, of in lead.items()} if one != other else lead
+        inner, outer = lead[link.block], lead[link.of]
+        lead = {name: outer if of == inner else of for name, of in lead.items()} if inner != outer else lead
     members: dict[str, list[Block]] = {}
     for block in problem.blocks:
         members.setdefault(lead[block.name], []).append(block)
@@ -150,28 +150,33 @@ def _shared(problem: Problem, solution: Solution) -> Iterator[str]:
     lenient = {home[name].number for pair in problem.compatible for name in pair if name in home}
     for pool in problem.pools:
         inside = [piece for piece in pieces if piece.pool == pool.name]
-        for one, other in _meetings(inside, lenient):
-            if not _may_overlap(one, other, allowed):
-                yield _clash(one, other)
+        for piece_a, piece_b in _meetings(inside, lenient):
+            if not _may_overlap(piece_a, piece_b, allowed):
+                yield _clash(piece_a, piece_b)
     for name, name_of_other in problem.conflicts:
         if name not in home or name_of_other not in home:
             continue  # a block of no bytes
-        one, other = home[name], home[name_of_other]
-        if one != other and one.pool == other.pool and one.low < other.high and other.low < one.high:
-            yield _clash(one, other)
+        piece_a, piece_b = home[name], home[name_of_other]
+        if (
+            piece_a != piece_b
+            and piece_a.pool == piece_b.pool
+            and piece_a.low < piece_b.high
+            and piece_b.low < piece_a.high
+        ):
+            yield _clash(piece_a, piece_b)
 
 
-def _clash(one: _Piece, other: _Piece) -> str:
-    first, second = sorted((one, other), key=lambda piece: piece.number)
+def _clash(piece_a: _Piece, piece_b: _Piece) -> str:
+    first, second = sorted((piece_a, piece_b), key=lambda piece: piece.number)
     return f"blocks '{first.title}' and '{second.title}' share bytes of pool '{first.pool}'"
 
 
-def _may_overlap(one: _Piece, other: _Piece, allowed: set[frozenset[str]]) -> bool:
+def _may_overlap(piece_a: _Piece, piece_b: _Piece, allowed: set[frozenset[str]]) -> bool:
     """Whether every two of their blocks that are alive at once are a compatible pair."""
     return all(
         frozenset((a.name, b.name)) in allowed
-        for a in one.blocks
-        for b in other.blocks
+        for a in piece_a.blocks
+        for b in piece_b.blocks
         if any(f <= last and first <= g for f, g in a.lifetimes for first, last in b.lifetimes)
     )
 
@@ -180,13 +185,13 @@ def _lives(piece: _Piece) -> list[tuple[int, int]]:
     """Its closed intervals, overlapping ones joined."""
     if len(piece.blocks) == 1 and len(piece.blocks[0].lifetimes) < 2:
         return list(piece.blocks[0].lifetimes)
-    lives: list[tuple[int, int]] = []
+    lifetimes: list[tuple[int, int]] = []
     for first, last in sorted(interval for block in piece.blocks for interval in block.lifetimes):
-        if lives and first <= lives[-1][1]:
-            lives[-1] = (lives[-1][0], max(lives[-1][1], last))
+        if lifetimes and first <= lifetimes[-1][1]:
+            lifetimes[-1] = (lifetimes[-1][0], max(lifetimes[-1][1], last))
         else:
-            lives.append((first, last))
-    return lives
+            lifetimes.append((first, last))
+    return lifetimes
 
 
 def _meetings(pieces: Sequence[_Piece], lenient: set[int]) -> Iterator[tuple[_Piece, _Piece]]:
@@ -203,8 +208,8 @@ def _meetings(pieces: Sequence[_Piece], lenient: set[int]) -> Iterator[tuple[_Pi
         loose = [(end, entry) for end, entry in loose if end >= first]
         piece = by_number[number]
         entry = (piece.low, piece.high, number)
-        near, beyond = bisect_left(strict, entry), bisect_left(strict, (piece.high,))
-        neighbours = strict[max(near - 1, 0) : beyond]
+        below, beyond = bisect_left(strict, entry), bisect_left(strict, (piece.high,))
+        neighbours = strict[max(below - 1, 0) : beyond]
         met = [
             other
             for other in (*neighbours, *(item for _, item in loose))

@@ -18,13 +18,13 @@ Runs = tuple[Run, ...]
 
 def joined(runs: Iterable[Run]) -> Runs:
     """The same bytes in as few runs as possible: equal bytes are equal runs."""
-    found: list[Run] = []
+    merged: list[Run] = []
     for size, first in runs:
-        if size and found and follows(found[-1], first):
-            found[-1] = (found[-1][0] + size, found[-1][1])
+        if size and merged and follows(merged[-1], first):
+            merged[-1] = (merged[-1][0] + size, merged[-1][1])
         elif size:
-            found.append((size, first))
-    return tuple(found)
+            merged.append((size, first))
+    return tuple(merged)
 
 
 def follows(run: Run, first: int) -> bool:
@@ -33,9 +33,9 @@ def follows(run: Run, first: int) -> bool:
     return first == begin + size if begin else not first
 
 
-def differences(one: Runs, other: Runs) -> Iterator[tuple[int, int, int]]:
-    """Where two lists of runs of the same length have other numbers: byte, how many bytes, what `one` has there."""
-    left, right, at = list(reversed(one)), list(reversed(other)), 0
+def differences(runs: Runs, other: Runs) -> Iterator[tuple[int, int, int]]:
+    """Where two lists of runs of the same length have other numbers: byte, how many bytes, what `runs` has there."""
+    left, right, at = list(reversed(runs)), list(reversed(other)), 0
     while left and right:
         (mine, first), (theirs, wanted) = left.pop(), right.pop()
         size = min(mine, theirs)

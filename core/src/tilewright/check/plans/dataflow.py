@@ -1,8 +1,8 @@
-"""Knows whether a plan keeps every byte that somebody still reads, by playing the steps over the memories' bytes.
-Does not know lifetimes, schedulers or solvers, and believes nothing that they say about values.
+"""Knows whether a plan keeps every byte that somebody still reads, by simulating the steps on the bytes of the
+memories. Does not know lifetimes, schedulers or solvers, and believes nothing that they say about values.
 
-Every byte of every value that a step computes has a number of its own. Writing a value puts its numbers where the plan
-stores it; reading one demands that exactly its numbers are there. A view that is no view is seen, too.
+Every byte of every value that a step computes has a number of its own. Writing a value puts its numbers where the
+plan stores it; reading one demands that exactly its numbers are there. So a view that is wrong is found, too.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Replay:
     def _in_place(self, step: Step, read: str, written: str, reads: list[str]) -> bool:
         """Whether the kernel may write `written` over `read`: declared, exactly on top of it, all in one call."""
         source = self.scheduled.in_place.get(written, "")
-        if step.name in self.by_rows or source not in reads:
+        if step.name in self.line_buffered or source not in reads:
             return False
         if self._span(source) != self._span(written) or self._span(read) != self._span(written):
             return False
@@ -110,7 +110,10 @@ class Replay:
         operand = dict(zip(input_names(operator, site), node.inputs, strict=True))
         result = dict(zip(operator.outputs, node.outputs, strict=False))
         pairs = self.scheduled.bound.layers[step.name].in_place
-        return any(operand.get(one) == source and result.get(other) == written for one, other in pairs)
+        return any(
+            operand.get(source_operand) == source and result.get(target_operand) == written
+            for source_operand, target_operand in pairs
+        )
 
     def _behind(self, read: str, written: str) -> bool:
         """Whether `written` takes the bytes of what its region has read by rows, as far away as its replay demands."""
@@ -139,6 +142,6 @@ class Replay:
             return
         wrong = list(differences(self.contents.read(self._span(name)), self.numbers.stored(name)))
         if wrong:
-            first, _, found = wrong[0]
+            first, _, number = wrong[0]
             lost = sum(size for _, size, _ in wrong)
-            yield f"{when} {lost} B of '{name}' are lost: byte {first} holds {self.numbers.owner(found)}"
+            yield f"{when} {lost} B of '{name}' are lost: byte {first} holds {self.numbers.owner(number)}"

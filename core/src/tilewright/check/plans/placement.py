@@ -27,12 +27,12 @@ class ByteSpan:
 
 def alive(buffers: Iterable[Buffer], *kinds: str) -> dict[int, list[Buffer]]:
     """Step -> the buffers of these kinds that are alive then, in their order; nothing for steps that have none."""
-    found: dict[int, list[Buffer]] = {}
+    by_step: dict[int, list[Buffer]] = {}
     for buffer in buffers:
         if buffer.kind in kinds:
             for index in range(buffer.first, buffer.last + 1):
-                found.setdefault(index, []).append(buffer)
-    return found
+                by_step.setdefault(index, []).append(buffer)
+    return by_step
 
 
 def region(buffer: Buffer, place: Placement) -> str:
@@ -116,8 +116,8 @@ def _sharing_faults(allocated: Allocated) -> Iterator[str]:
     spans = [byte_span_of(buffer, allocated) for buffer in buffers]
     lasting = {index for index, buffer in enumerate(buffers) if buffer.kind in PERSISTENT}
     pairs = (tuple(sorted(pair)) for pair in _overlapping(spans, {spans[index].region for index in lasting}))
-    for one, other in sorted(pair for pair in pairs if not lasting.isdisjoint(pair)):
-        yield f"buffers '{buffers[one].name}' and '{buffers[other].name}' share bytes of {spans[one].region}"
+    for lower, upper in sorted(pair for pair in pairs if not lasting.isdisjoint(pair)):
+        yield f"buffers '{buffers[lower].name}' and '{buffers[upper].name}' share bytes of {spans[lower].region}"
 
 
 def _overlapping(spans: Sequence[ByteSpan], regions: Set[str]) -> Iterator[tuple[int, int]]:
@@ -127,9 +127,9 @@ def _overlapping(spans: Sequence[ByteSpan], regions: Set[str]) -> Iterator[tuple
     """
     chosen = (number for number, span in enumerate(spans) if span.region in regions)
     upwards = sorted(chosen, key=lambda number: (spans[number].region, spans[number].low))
-    for at, one in enumerate(upwards):
-        for other in (upwards[later] for later in range(at + 1, len(upwards))):
-            if spans[other].region != spans[one].region or spans[other].low >= spans[one].high:
+    for at, lower in enumerate(upwards):
+        for upper in (upwards[later] for later in range(at + 1, len(upwards))):
+            if spans[upper].region != spans[lower].region or spans[upper].low >= spans[lower].high:
                 break
-            if spans[one].overlaps(spans[other]):
-                yield one, other
+            if spans[lower].overlaps(spans[upper]):
+                yield lower, upper

@@ -19,7 +19,7 @@ def plan_faults(allocated: Allocated, operators: Mapping[str, Operator]) -> tupl
     """Everything that is wrong with where buffers are and with what steps would read there; empty when nothing is."""
     placed = tuple(placement_faults(allocated))
     if placed:
-        return placed  # bytes outside a memory cannot be played
+        return placed  # bytes outside a memory cannot be simulated
     return (
         *_layout_faults(allocated, operators),
         *_scratch_faults(allocated),
@@ -58,9 +58,9 @@ def _scratch_faults(allocated: Allocated) -> Iterator[str]:
             continue
         layer = bound.layers[step.name]
         needed = core_scratch(bound.platform, bound.bindings[step.name].engine, layer.kernel, layer.whole)
-        given = max((buffer.size_bytes for buffer in scratch.get(index, ())), default=0)
-        if given < needed:
-            yield f"step '{step.name}' needs {needed} B of scratch and has {given}"
+        available_bytes = max((buffer.size_bytes for buffer in scratch.get(index, ())), default=0)
+        if available_bytes < needed:
+            yield f"step '{step.name}' needs {needed} B of scratch and has {available_bytes}"
 
 
 def _stored(constant: str, step: str, allocated: Allocated) -> str:
@@ -94,12 +94,12 @@ def _access_faults(allocated: Allocated) -> Iterator[str]:
     tiled = allocated.tiled
     bound, platform, storage = tiled.scheduled.bound, tiled.scheduled.bound.platform, tiled.scheduled.storage
     nodes = {node.name: node for node in bound.graph.nodes}
-    near = {name: group.region.hops[-1].inner for group in tiled.groups if group.region.hops for name in group.steps}
+    inner = {name: group.region.hops[-1].inner for group in tiled.groups if group.region.hops for name in group.steps}
     for step in tiled.scheduled.steps:
         engine, node = bound.bindings[step.name].engine, nodes[step.name]
-        if step.name in near:
-            if not platform.memory(near[step.name]).lets(engine, "rw"):
-                yield f"engine '{engine}' of '{step.name}' cannot use memory '{near[step.name]}'"
+        if step.name in inner:
+            if not platform.memory(inner[step.name]).lets(engine, "rw"):
+                yield f"engine '{engine}' of '{step.name}' cannot use memory '{inner[step.name]}'"
             continue
         values = (name for name in node.inputs if name in storage)
         read = [storage[name].buffer for name in values if bound.graph.tensors[name].elements]

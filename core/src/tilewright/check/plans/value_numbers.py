@@ -77,11 +77,11 @@ class ValueNumbers:
         """What each output is made of; None where the node does more than move elements."""
         tensors = [self.graph.tensors[name] for name in node.outputs]
         places = range((self._following.bit_length() + 7) // 8)
-        found = [_Beginnings.of(tensor.elements) for tensor in tensors]
+        outputs = [_Beginnings.of(tensor.elements) for tensor in tensors]
         for take in (_Beginnings.look, _Beginnings.count):
             for place in places:
-                self._take(node, place, operators, [partial(take, each) for each in found])
-        return [each.runs(tensor.dtype.size_bytes) for each, tensor in zip(found, tensors, strict=True)]
+                self._take(node, place, operators, [partial(take, beginnings) for beginnings in outputs])
+        return [beginnings.runs(tensor.dtype.size_bytes) for beginnings, tensor in zip(outputs, tensors, strict=True)]
 
     def _take(
         self, node: Node, place: int, operators: Mapping[str, Operator], takers: Sequence[Callable[..., None]]

@@ -1,8 +1,9 @@
-"""Knows which calls a region makes: what each of its steps runs in every tile, and what of its values is held then.
-Does not know copies, buffers or bytes, and shares no arithmetic with what finds tilings.
+"""Knows which calls a region makes: what each of its steps computes in every tile, and which parts of its internal
+values are stored then. Does not know copies, buffers or bytes, and shares no arithmetic with what finds tilings.
 
-Tiles are the points of a grid with one axis for each cut of the flat nest. Ends are arrays over that grid, of extent 1
-along the cuts that do not move them: what is worked out of an axis is worked out once for all tiles that share it.
+Tiles are the points of a grid with one axis for each cut of the flat nest. Bounds are arrays over that grid, of
+extent 1 along the cuts that do not move them: what follows from an axis is worked out once for all tiles that share
+it.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Bounds(NamedTuple):
         return {at for end in self for at, extent in enumerate(end.shape) if extent > 1}
 
     def hull(self, copy_level: int) -> Bounds:
-        """One range for all tiles that share their first `copy_level` trips."""
+        """One range for all tiles that share the first `copy_level` cuts."""
         if all(cut < copy_level for cut in self.moved_by()):
             return self
         inside = tuple(range(copy_level, self.low.ndim))
@@ -73,7 +74,7 @@ class Bounds(NamedTuple):
         return not self.moved_by() and int(self.low.min()) <= 0 and int(self.high.max()) >= extent
 
 
-Runs = Mapping[str, Bounds]  # loop -> its trips
+Runs = Mapping[str, Bounds]  # loop -> its range in each tile
 Windows = tuple[Bounds, ...]  # by axis of an operand
 
 
@@ -104,7 +105,7 @@ class CheckedStep:
         return self.access.axes[operand] if isinstance(self.access, MapAccess) else ()
 
     def whole(self) -> dict[str, Bounds]:
-        """All trips of all loops, in every tile."""
+        """The whole ranges of all loops, in every tile."""
         return {loop.name: everything(loop.extent) for loop in self.access.loops}
 
     def windows(self, item: BackingOperand, runs: Runs) -> Windows:
@@ -126,26 +127,26 @@ class Calls:
     reached: dict[str, Windows] = field(default_factory=dict)  # by operand, once asked for
 
     def touched(self, item: BackingOperand) -> Windows:
-        """What every call reaches of an operand: nothing where a loop has no trips."""
+        """What every call reaches of an operand: nothing where a loop is empty."""
         if item.name not in self.reached:
             self.reached[item.name] = self._touched(item)
         return self.reached[item.name]
 
     def _touched(self, item: BackingOperand) -> Windows:
-        found = list(self.step.windows(item, self.runs))
+        windows = list(self.step.windows(item, self.runs))
         for at, axis in enumerate(self.step.axes(item.name)):
-            for none in (none for loop, none in self.idle.items() if mentions(axis.index, loop)):
-                found[at] = Bounds(found[at].low, np.where(none, found[at].low, found[at].high))
-        return tuple(found)
+            for is_idle in (is_idle for loop, is_idle in self.idle.items() if mentions(axis.index, loop)):
+                windows[at] = Bounds(windows[at].low, np.where(is_idle, windows[at].low, windows[at].high))
+        return tuple(windows)
 
     @cached_property
     def idle(self) -> dict[str, npt.NDArray[np.bool_]]:
-        """The loops that have no trips in some tiles, and in which."""
+        """The loops that are empty in some tiles, and in which."""
         none = {loop: ends.low >= ends.high for loop, ends in self.runs.items() if ends.moved_by()}
         return {loop: where for loop, where in none.items() if where.any()}
 
     def moved_by(self) -> set[int]:
-        """The cuts whose trips make it run again."""
+        """The cuts whose tiles make it run again."""
         return {cut for ends in (*self.runs.values(), *self.need) for cut in ends.moved_by()}
 
 
@@ -153,19 +154,19 @@ def calls_of(region: Region, steps: Sequence[CheckedStep]) -> tuple[Calls, ...]:
     """The calls of every step, worked out from the sink backwards."""
     flat = [cut for hop in region.hops for cut in hop.nest]
     inmost = len(flat) - len(region.hops[-1].nest)
-    found = [Calls(step=steps[-1], runs=_sink_runs(steps[-1], flat))]
+    calls = [Calls(step=steps[-1], runs=_sink_runs(steps[-1], flat))]
     for step in reversed(steps[:-1]):
-        found.insert(0, _calls(region, step, found, inmost))
-    return tuple(found)
+        calls.insert(0, _calls(region, step, calls, inmost))
+    return tuple(calls)
 
 
 def _sink_runs(sink: CheckedStep, flat: Sequence[Cut]) -> dict[str, Bounds]:
     runs, sizes = sink.whole(), {loop.name: loop.extent for loop in sink.access.loops}
-    for at, (loop, asked) in enumerate(flat):
+    for at, (loop, demanded) in enumerate(flat):
         around, most = runs[loop], sizes[loop]
-        size = sizes[loop] = max(1, min(asked, most))
-        trips = np.arange(max(1, ceil_div(most, size))).reshape([-1 if axis == at else 1 for axis in range(len(flat))])
-        low = np.minimum(around.low + trips * size, around.high)
+        size = sizes[loop] = max(1, min(demanded, most))
+        tiles = np.arange(max(1, ceil_div(most, size))).reshape([-1 if axis == at else 1 for axis in range(len(flat))])
+        low = np.minimum(around.low + tiles * size, around.high)
         runs[loop] = Bounds(low, np.minimum(low + size, around.high))
     return runs
 
@@ -202,12 +203,12 @@ def rolled(windows: Windows, cut: int) -> tuple[int, str]:
 
 
 def _need(value: BackingOperand, axis: int, behind: Sequence[Calls]) -> Bounds:
-    """Hull of what the readers reach with their first trips, and with their last."""
-    found = (
+    """Hull of what the readers reach at the starts and at the ends of their ranges."""
+    reads = (
         _first_to_last(calls.step.axes(item.name)[axis], calls.runs)
         for calls in behind for item in calls.step.operands if item.value == value.value and not item.written
     )  # fmt: skip
-    return reduce(Bounds.joined, found)
+    return reduce(Bounds.joined, reads)
 
 
 @lru_cache(maxsize=256)
@@ -226,11 +227,11 @@ def _first_to_last(axis: Axis, runs: Runs) -> Bounds:
     return Bounds(first, _at(axis.index, {loop: ends.high - 1 for loop, ends in runs.items()}) + 1)
 
 
-def _at(index: Index, trips: Mapping[str, Integers]) -> Integers:
+def _at(index: Index, values: Mapping[str, Integers]) -> Integers:
     """The value of an index at one trip of every loop."""
     total = np.array(index.offset)
     for term in index.terms:
-        value = trips[term.loop] if term.inner is None else _applied(term, _at(term.inner, trips))
+        value = values[term.loop] if term.inner is None else _applied(term, _at(term.inner, values))
         total = total + value * term.coefficient
     return total
 
@@ -276,17 +277,17 @@ def _applied(term: Term, value: Integers) -> Integers:
 
 def run_faults(region: Region, calls: Sequence[Calls]) -> Iterator[str]:
     """Reads of what is not there or outside its operand, multiples that are not kept, outputs not computed once."""
-    made = {item.value: one for one in calls[:-1] for item in one.step.outputs}
-    for one in calls:
-        found = (*one.faults, *_grain_faults(one))
-        for item in one.step.operands:
+    made = {item.value: call for call in calls[:-1] for item in call.step.outputs}
+    for call in calls:
+        wrong = (*call.faults, *_grain_faults(call))
+        for item in call.step.operands:
             if 0 in item.shape:
                 continue
-            windows = one.touched(item)
-            found = (*found, *_reach_faults(one.step, item, windows))
+            windows = call.touched(item)
+            wrong = (*wrong, *_reach_faults(call.step, item, windows))
             if not item.written and item.value in made and beyond(item.shape, windows, made[item.value].need):
-                found = (*found, f"an element of '{item.value}' is read that is not there")
-        yield from (f"step '{one.step.name}': {fault}" for fault in found)
+                wrong = (*wrong, f"an element of '{item.value}' is read that is not there")
+        yield from (f"step '{call.step.name}': {fault}" for fault in wrong)
     split = {loop for sums in region.sums.values() for loop in sums.loops}
     flat = [cut for hop in region.hops for cut in hop.nest]
     again = {at for at, cut in enumerate(flat) if cut.loop not in split} & calls[-1].moved_by()
@@ -298,8 +299,8 @@ def beyond(shape: Sequence[int], windows: Windows, around: Windows) -> bool:
     """Whether a window reaches an element that is outside of what is around it."""
     inside = [ends.clipped(extent) for ends, extent in zip(windows, shape, strict=True)]
     return any(
-        bool(((one.low < one.high) & ((one.low < held.low) | (one.high > held.high))).any())
-        for one, held in zip(inside, around, strict=True)
+        bool(((inner.low < inner.high) & ((inner.low < outer.low) | (inner.high > outer.high))).any())
+        for inner, outer in zip(inside, around, strict=True)
     )
 
 
@@ -327,7 +328,7 @@ def _reach_faults(step: CheckedStep, item: BackingOperand, windows: Windows) -> 
 
 
 def once_faults(item: BackingOperand, windows: Windows, again: set[int], what: str) -> Iterator[str]:
-    """Every element is in one window. `again` are the cuts in each of whose trips there are windows."""
+    """Every element is in one window. `again`: the cuts in each of whose tiles there are windows."""
     axes = [ends.moved_by() for ends in windows]
     if sum(map(len, axes)) != len(set().union(*axes)):
         yield from _once_together(item, windows, what)
@@ -349,7 +350,7 @@ def once_faults(item: BackingOperand, windows: Windows, again: set[int], what: s
 def _once_together(item: BackingOperand, windows: Windows, what: str) -> Iterator[str]:
     """The same where a cut moves several axes at once: tile by tile."""
     counts = np.zeros(item.shape, np.int64)
-    ends = np.broadcast_arrays(*(end for one in windows for end in one))
+    ends = np.broadcast_arrays(*(end for bounds in windows for end in bounds))
     for numbers in np.stack([end.reshape(-1) for end in ends], axis=1).tolist():
         counts[tuple(map(slice, numbers[::2], numbers[1::2]))] += 1
     if (counts != 1).any():

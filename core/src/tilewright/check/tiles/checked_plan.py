@@ -36,9 +36,9 @@ class BackingOperand:
     offset_bytes: int
     written: bool
 
-    def bytes_in(self, room: Sequence[int]) -> int:
-        """What so many of its elements take."""
-        return self.item_bytes * prod(room)
+    def bytes_in(self, shape: Sequence[int]) -> int:
+        """Bytes of an array of its elements with this shape."""
+        return self.item_bytes * prod(shape)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,14 +72,14 @@ class CheckedPlan:
 def operands_of(plan: CheckedPlan, site: Site) -> tuple[BackingOperand, ...]:
     """Every operand of a step, inputs first; values that no buffer holds have no memories."""
     binding, operator = plan.tiled.scheduled.bound.bindings[site.node.name], plan.operators[site.node.op]
-    found = [
+    inputs = [
         _constant(plan, source.operand, binding.constants[source.operand])
         if source.operand in binding.constants
         else _value(plan, source.operand, source.tensor, written=False)
         for source in plan.tiled.scheduled.bound.layers[site.node.name].sources(site)
     ]
     outputs = zip(operator.outputs, site.node.outputs, strict=False)
-    return (*found, *(_value(plan, name, value, written=True) for name, value in outputs if value))
+    return (*inputs, *(_value(plan, name, value, written=True) for name, value in outputs if value))
 
 
 def _constant(plan: CheckedPlan, operand: str, name: str) -> BackingOperand:
@@ -113,34 +113,34 @@ def _value(plan: CheckedPlan, operand: str, name: str, *, written: bool) -> Back
     )
 
 
-def copy_path_of(platform: Platform, far: str, near: str, written: bool) -> CopyPath | None:
+def copy_path_of(platform: Platform, outer: str, inner: str, written: bool) -> CopyPath | None:
     """What copies an operand over a hop: towards the scratchpad, or back."""
-    ends = (near, far) if written else (far, near)
+    ends = (inner, outer) if written else (outer, inner)
     return next((path for path in platform.copies if (path.source, path.target) == ends), None)
 
 
 def transfer_fault(
-    item: BackingOperand, extents: Sequence[int], starts: Sequence[int], rooms: Sequence[Sequence[int]], path: CopyPath
+    item: BackingOperand, extents: Sequence[int], starts: Sequence[int], shapes: Sequence[Sequence[int]], path: CopyPath
 ) -> str:
     """What the copy engine would not take; empty when nothing. What is too long goes in pieces.
 
-    `starts` is where the far side and the near side begin, in bytes; `rooms` what each has of the operand.
+    `starts` is where the far side and the near side begin, in bytes; `shapes` what each has of the operand.
     """
     if 0 in extents:
         return ""
-    far, near = (strides(room, item.layout) for room in rooms)
+    outer, inner = (strides(shape, item.layout) for shape in shapes)
     run = 1
     gaps: list[int] = []
     for axis in reversed(item.layout):  # innermost first: as long as both sides go on without a gap it is one run
         if extents[axis] == 1:
             continue
-        if not gaps and far[axis] == near[axis] == run:
+        if not gaps and outer[axis] == inner[axis] == run:
             run *= extents[axis]
         else:
             gaps.append(axis)
     if path.max_bytes is not None and (path.max_bytes < path.align or path.max_bytes < item.item_bytes):
         return f"no run of {item.name} is short enough: '{path.source}' to '{path.target}' takes {path.max_bytes} B"
-    steps = [side[axis] * item.item_bytes for axis in gaps for side in (far, near)]
+    steps = [side[axis] * item.item_bytes for axis in gaps for side in (outer, inner)]
     if any(number % path.align for number in (run * item.item_bytes, *starts, *steps)):
         return f"a transfer of {item.name} is not aligned to {path.align} B, as '{path.source}' to " \
                f"'{path.target}' demands"  # fmt: skip
@@ -179,22 +179,22 @@ def core_scratch(
     engine: str,
     kernel: Kernel,
     largest: TileShape,
-    trips: Mapping[str, npt.NDArray[np.int64]] = _ALIKE,
+    extents: Mapping[str, npt.NDArray[np.int64]] = _ALIKE,
 ) -> int:
     """Bytes from where the first core's scratch begins to where the last one's ends, in the tile of most shares.
 
-    `largest` has the most trips of every loop, `trips` those of all tiles where they differ. Core i's scratch begins at
-    i times what a share of the largest tile needs. Every tile is shared along the same loop, and a smaller one may be
-    by more cores: 41 trips are 6 each for 7 cores, 40 are 5 each for 8.
+    `largest` has the largest extent of every loop, `extents` those of all tiles where they differ. Core i's scratch
+    begins at i times what a share of the largest tile needs. Every tile is shared along the same loop, and a smaller
+    tile may be shared by more cores: an extent of 41 is 6 each for 7 cores, one of 40 is 5 each for 8.
     """
     most = {loop: largest.extent(loop) for loop in largest.box}
-    cores = next(one.cores for one in platform.engines if one.name == engine)
+    cores = next(known.cores for known in platform.engines if known.name == engine)
     split = share(kernel, largest.access, most, cores)
     box = {loop: (0, min(split.extent, extent) if loop == split.loop else extent) for loop, extent in most.items()}
-    one = kernel.scratch_bytes(TileShape(site=largest.site, access=largest.access, box=box))
-    if not one or not split.loop:
-        return one
-    every = trips.get(split.loop, np.array(most[split.loop])).reshape(-1)
+    scratch_bytes = kernel.scratch_bytes(TileShape(site=largest.site, access=largest.access, box=box))
+    if not scratch_bytes or not split.loop:
+        return scratch_bytes
+    every = extents.get(split.loop, np.array(most[split.loop])).reshape(-1)
     every = every[every > 0]
     shares = int(ceil_div(every, ceil_div(every, cores * split.grain) * split.grain).max(initial=1))
-    return (shares - 1) * align_up(one, _ALIGN) + one
+    return (shares - 1) * align_up(scratch_bytes, _ALIGN) + scratch_bytes

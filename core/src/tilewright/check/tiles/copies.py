@@ -1,5 +1,5 @@
-"""Knows whether what a region copies can arrive and leave: windows, buffers, transfers, rows that stay.
-Does not know what is computed, nor when backing buffers are read and written (`overwriting`).
+"""Knows whether what a region copies can arrive and be stored: windows, buffers, transfers, rows that stay from tile
+to tile. Does not know what is computed, nor when backing buffers are read and written (`overwriting`).
 """
 
 from __future__ import annotations
@@ -53,17 +53,17 @@ class Copies:
     @cached_property
     def inner(self) -> set[str]:
         """Values that pass between its steps."""
-        return {item.value for one in self.calls[:-1] for item in one.step.outputs}
+        return {item.value for call in self.calls[:-1] for item in call.step.outputs}
 
     @cached_property
     def outside(self) -> tuple[tuple[Calls, BackingOperand], ...]:
         """Operands that come from outside, or leave."""
         leaving = {key for hop in self.region.hops for key in hop.copies}
         return tuple(
-            (one, item)
-            for one in self.calls for item in one.step.operands
+            (call, item)
+            for call in self.calls for item in call.step.operands
             if 0 not in item.shape
-            and (item.value not in self.inner or (item.written and key_of(one.step.name, item.name) in leaving))
+            and (item.value not in self.inner or (item.written and key_of(call.step.name, item.name) in leaving))
         )  # fmt: skip
 
     def crosses(self, hop: Hop) -> bool:
@@ -73,40 +73,40 @@ class Copies:
     def crossing(self, hop: Hop, value: str) -> tuple[Calls, BackingOperand] | None:
         """The operand under which a value crosses a hop, for all that read it."""
         users = self._users(value) if self.crosses(hop) else ()
-        return next(((one, item) for one, item in users if key_of(one.step.name, item.name) in hop.copies), None)
+        return next(((call, item) for call, item in users if key_of(call.step.name, item.name) in hop.copies), None)
 
     def _users(self, value: str) -> Iterator[tuple[Calls, BackingOperand]]:
-        return ((one, item) for one, item in self.outside if item.value == value and not item.written)
+        return ((call, item) for call, item in self.outside if item.value == value and not item.written)
 
     def level(self, at: int, copy: Copy) -> int:
         """How many cuts of the flat nest are around the transfers of a copy."""
         return sum(len(hop.nest) for hop in self.region.hops[:at]) + copy.level
 
-    def copied_windows(self, one: Calls, item: BackingOperand, at: int) -> CopiedWindows:
+    def copied_windows(self, call: Calls, item: BackingOperand, at: int) -> CopiedWindows:
         """What is there of an operand in the buffers of a hop, and what of that every transfer brings or takes."""
         hop = self.region.hops[at]
-        copy = hop.copies[key_of(one.step.name, item.name)]
+        copy = hop.copies[key_of(call.step.name, item.name)]
         if item.value in self.inner and hop is self.region.hops[-1]:
-            return one.need, one.touched(item)
-        found = _window(one, item, self.level(at, copy))
+            return call.need, call.touched(item)
+        windows = _window(call, item, self.level(at, copy))
         if self.crosses(hop):
-            found = self._crossed(hop, (one, item), found)
-        cut = self.rolling_cut(at, copy, found)
+            windows = self._crossed(hop, (call, item), windows)
+        cut = self.rolling_cut(at, copy, windows)
         if cut is None:
-            return found, found
-        axis, _ = rolled(found, cut)
-        return found, (*found[:axis], found[axis].later(cut), *found[axis + 1 :])
+            return windows, windows
+        axis, _ = rolled(windows, cut)
+        return windows, (*windows[:axis], windows[axis].later(cut), *windows[axis + 1 :])
 
-    def _crossed(self, hop: Hop, brought: tuple[Calls, BackingOperand], found: Windows) -> Windows:
+    def _crossed(self, hop: Hop, brought: tuple[Calls, BackingOperand], windows: Windows) -> Windows:
         """What crosses: at least all that anyone reads of it, and the whole where there is room for that."""
-        one, item = brought
-        buffer = self.plan.buffers.get(f"{key_of(one.step.name, item.name)}@{hop.inner}#0")
+        call, item = brought
+        buffer = self.plan.buffers.get(f"{key_of(call.step.name, item.name)}@{hop.inner}#0")
         if buffer is not None and buffer.size_bytes >= item.bytes_in(item.shape):
             return tuple(everything(extent) for extent in item.shape)
         copy_level = sum(len(outer.nest) for outer in self.region.hops[: self.region.hops.index(hop)])
         for other, same in () if item.written else self._users(item.value):
-            found = tuple(map(Bounds.joined, found, _window(other, same, copy_level)))
-        return found
+            windows = tuple(map(Bounds.joined, windows, _window(other, same, copy_level)))
+        return windows
 
     def rolling_cut(self, at: int, copy: Copy, windows: Windows) -> int | None:
         """The innermost cut of a hop that moves a rolling window; None where none does."""
@@ -123,77 +123,79 @@ class Copies:
     def faults(self) -> Iterator[str]:
         """Everything that is wrong with buffers and transfers."""
         yield from self._held_faults()
-        for one, item in self.outside:
-            yield from (self._prefix(one) + fault for fault in self._alive(item))
-            yield from (self._prefix(one) + fault for fault in self._way(one, item))
+        for call, item in self.outside:
+            yield from (self._prefix(call) + fault for fault in self._alive(item))
+            yield from (self._prefix(call) + fault for fault in self._way(call, item))
         yield from self._sums_faults()
         yield from self._scratch_faults()
 
-    def _prefix(self, one: Calls) -> str:
-        return f"step '{one.step.name}': " if len(self.calls) > 1 else ""
+    def _prefix(self, call: Calls) -> str:
+        return f"step '{call.step.name}': " if len(self.calls) > 1 else ""
 
     def _alive(self, item: BackingOperand) -> Iterator[str]:
         buffer = self.plan.buffers.get(item.buffer)
         if buffer is None or not buffer.first <= self.number <= buffer.last:
             yield f"'{item.value}' is not alive where the region runs"
 
-    def _way(self, one: Calls, item: BackingOperand) -> Iterator[str]:
+    def _way(self, call: Calls, item: BackingOperand) -> Iterator[str]:
         """From the backing memory to the last buffer."""
         whole = tuple(everything(extent) for extent in item.shape)
         side = HopSide(memories=item.memories, capacity=item.shape, window=whole, offset_bytes=item.offset_bytes)
         for at, hop in enumerate(self.region.hops):
-            copy = hop.copies.get(key_of(one.step.name, item.name))
+            copy = hop.copies.get(key_of(call.step.name, item.name))
             shared = None if copy or item.written else self.crossing(hop, item.value)
             if shared is not None:
                 side = _side(hop, self.copied_windows(*shared, at)[0])
             if copy is not None:
-                there, moved = self.copied_windows(one, item, at)
-                near = _side(hop, there)
-                yield from self._rolling_faults(one, item, self.rolling_cut(at, copy, there), there)
-                yield from self._buffers(one, item, hop, near)
-                yield from self._transfers(item, hop, moved, (side, near))
+                there, moved = self.copied_windows(call, item, at)
+                inner = _side(hop, there)
+                yield from self._rolling_faults(call, item, self.rolling_cut(at, copy, there), there)
+                yield from self._buffers(call, item, hop, inner)
+                yield from self._transfers(item, hop, moved, (side, inner))
                 if item.written:
-                    yield from once_faults(item, moved, self._times(one, item, at), f"stored from '{hop.inner}'")
-                side = near
+                    yield from once_faults(item, moved, self._times(call, item, at), f"stored from '{hop.inner}'")
+                side = inner
 
-    def _times(self, one: Calls, item: BackingOperand, at: int) -> set[int]:
-        """The cuts in each of whose trips an output leaves."""
-        copy_level = self.level(at, self.region.hops[at].copies[key_of(one.step.name, item.name)])
+    def _times(self, call: Calls, item: BackingOperand, at: int) -> set[int]:
+        """The cuts in each of whose tiles an output is stored."""
+        copy_level = self.level(at, self.region.hops[at].copies[key_of(call.step.name, item.name)])
         if item.value in self.inner and at == len(self.region.hops) - 1:
-            copy_level = 1 + max(one.moved_by(), default=-1)
+            copy_level = 1 + max(call.moved_by(), default=-1)
         return self.calls[-1].moved_by() & set(range(copy_level))
 
-    def _rolling_faults(self, one: Calls, item: BackingOperand, cut: int | None, there: Windows) -> Iterator[str]:
+    def _rolling_faults(self, call: Calls, item: BackingOperand, cut: int | None, there: Windows) -> Iterator[str]:
         if cut is None:
             return
         axis, fault = rolled(there, cut)
-        whole = one.step.access.window(item.name, {loop.name: (0, loop.extent) for loop in one.step.access.loops})
+        whole = call.step.access.window(item.name, {loop.name: (0, loop.extent) for loop in call.step.access.loops})
         if fault or whole[axis].step > 1:
             yield f"{item.name} cannot keep rows: {fault or f'of axis {axis} not every position is copied'}"
 
-    def _buffers(self, one: Calls, item: BackingOperand, hop: Hop, near: HopSide) -> Iterator[str]:
-        key = key_of(one.step.name, item.name)
-        if item.value in self.inner and hop is self.region.hops[-1]:  # it leaves from where it is held
-            if max(one.moved_by(), default=-1) >= self.level(len(self.region.hops) - 1, hop.copies[key]):
+    def _buffers(self, call: Calls, item: BackingOperand, hop: Hop, inner: HopSide) -> Iterator[str]:
+        key = key_of(call.step.name, item.name)
+        if (
+            item.value in self.inner and hop is self.region.hops[-1]
+        ):  # it is stored from the buffer of the internal value
+            if max(call.moved_by(), default=-1) >= self.level(len(self.region.hops) - 1, hop.copies[key]):
                 yield f"'{item.value}' leaves at level {hop.copies[key].level}, and loops inside move it"
             return
         for number in range(hop.copies[key].buffers):
             name = f"{key}@{hop.inner}#{number}"
-            yield from self.plan.buffer_faults(name, hop.inner, item.bytes_in(near.capacity), self.number)
+            yield from self.plan.buffer_faults(name, hop.inner, item.bytes_in(inner.capacity), self.number)
 
     def _transfers(
         self, item: BackingOperand, hop: Hop, moved: Windows, sides: tuple[HopSide, HopSide]
     ) -> Iterator[str]:
         """Every transfer within the limits of its path, wherever the operand may be placed."""
-        far, near = sides
-        for memory in far.memories:
+        outer, inner = sides
+        for memory in outer.memories:
             path = copy_path_of(self.plan.platform, memory, hop.inner, item.written)
             if path is None:
                 yield f"nothing copies {item.name} between '{memory}' and '{hop.inner}'"
                 continue
-            rooms = (far.capacity, near.capacity)
+            capacities = (outer.capacity, inner.capacity)
             for extents, starts in _kinds(item, moved, sides, path):
-                fault = transfer_fault(item, extents, starts, rooms, path)
+                fault = transfer_fault(item, extents, starts, capacities, path)
                 if fault:
                     yield fault
                     break
@@ -214,33 +216,33 @@ class Copies:
         for step, sums in self.region.sums.items():
             if split.isdisjoint(sums.loops) or sums.in_output:
                 continue
-            room = [ends.most for ends in sink.touched(sink.step.outputs[0])]
-            needed = sums.dtype.size_bytes * prod(room)
+            shape = [ends.most for ends in sink.touched(sink.step.outputs[0])]
+            needed = sums.dtype.size_bytes * prod(shape)
             yield from self.plan.buffer_faults(f"{step}.acc@{hop.inner}#0", hop.inner, needed, self.number)
 
     def _scratch_faults(self) -> Iterator[str]:
         """Scratch is where the region computes, and has room for that of every core in every tile."""
-        name, near = f"{self.region.name}.scratch", self.region.hops[-1].inner
+        name, inner = f"{self.region.name}.scratch", self.region.hops[-1].inner
         buffer = self.plan.buffers.get(name)
-        if buffer is not None and (buffer.memories != (near,) or not buffer.first <= self.number <= buffer.last):
-            yield f"'{name}' is not alive in memory '{near}' where the region runs"
-        given = buffer.size_bytes if buffer is not None else 0
-        for one in self.calls:
-            needed = self._core_scratch(one)
-            if needed > given:
-                yield f"{self._prefix(one)}the cores need {needed} B of scratch together, and have {given} B"
+        if buffer is not None and (buffer.memories != (inner,) or not buffer.first <= self.number <= buffer.last):
+            yield f"'{name}' is not alive in memory '{inner}' where the region runs"
+        available_bytes = buffer.size_bytes if buffer is not None else 0
+        for call in self.calls:
+            needed = self._core_scratch(call)
+            if needed > available_bytes:
+                yield f"{self._prefix(call)}the cores need {needed} B of scratch together, and have {available_bytes} B"
 
-    def _core_scratch(self, one: Calls) -> int:
-        step, cut = one.step, {loop: ends.high - ends.low for loop, ends in one.runs.items() if ends.moved_by()}
-        box = {loop: (0, ends.most) for loop, ends in one.runs.items()}
+    def _core_scratch(self, call: Calls) -> int:
+        step, cut = call.step, {loop: ends.high - ends.low for loop, ends in call.runs.items() if ends.moved_by()}
+        box = {loop: (0, ends.most) for loop, ends in call.runs.items()}
         largest = TileShape(site=step.site, access=step.access, box=box)
         return core_scratch(self.plan.platform, step.engine, step.kernel, largest, cut)
 
 
-def _window(one: Calls, item: BackingOperand, copy_level: int) -> Windows:
-    """What is reached of an operand in all tiles that share their first trips."""
-    runs = {loop: ends.hull(copy_level) for loop, ends in one.runs.items()}
-    return tuple(ends.clipped(extent) for ends, extent in zip(one.step.windows(item, runs), item.shape, strict=True))
+def _window(call: Calls, item: BackingOperand, copy_level: int) -> Windows:
+    """What is reached of an operand in all tiles that share their first `copy_level` cuts."""
+    runs = {loop: ends.hull(copy_level) for loop, ends in call.runs.items()}
+    return tuple(ends.clipped(extent) for ends, extent in zip(call.step.windows(item, runs), item.shape, strict=True))
 
 
 def _side(hop: Hop, window: Windows) -> HopSide:
@@ -250,18 +252,19 @@ def _side(hop: Hop, window: Windows) -> HopSide:
 def _kinds(
     item: BackingOperand, moved: Windows, sides: tuple[HopSide, HopSide], path: CopyPath
 ) -> Iterator[tuple[list[int], list[int]]]:
-    """Extents, and where both sides begin: one of all transfers that the path takes or refuses alike."""
+    """Extents, and where both sides begin: one of all transfers of which the path takes either all or none."""
     if path.align == 1:
-        yield [1] * len(moved), [0, 0]  # all alike
+        yield [1] * len(moved), [0, 0]  # every transfer is legal
         return
     steps = [[step * item.item_bytes for step in strides(side.capacity, item.layout)] for side in sides]
     by_axis = []
     for axis, (low, high) in enumerate(moved):
         begins = [
-            (low - side.window[axis].low) * one[axis] % path.align for side, one in zip(sides, steps, strict=True)
+            (low - side.window[axis].low) * steps_of_side[axis] % path.align
+            for side, steps_of_side in zip(sides, steps, strict=True)
         ]
         rows = np.broadcast_arrays(np.maximum(high - low, 0), *begins)
         by_axis.append(sorted(set(zip(*(row.reshape(-1).tolist() for row in rows), strict=True))))
     for chosen in product(*by_axis):
-        far = sides[0].offset_bytes + sum(row[1] for row in chosen)
-        yield [row[0] for row in chosen], [far, sum(row[2] for row in chosen)]
+        outer = sides[0].offset_bytes + sum(row[1] for row in chosen)
+        yield [row[0] for row in chosen], [outer, sum(row[2] for row in chosen)]

@@ -27,14 +27,14 @@ def overwriting_faults(copies: Copies) -> Iterator[str]:
                 output.written
                 and not item.written
                 and _overlap(item, output)
-                and _late(copies, (one, item), (other, output))
+                and _late(copies, (call, item), (other, output))
             ):
                 yield f"{item.name} is read where {output.name} has been stored"
 
 
-def _overlap(one: BackingOperand, other: BackingOperand) -> bool:
-    ends = [item.offset_bytes + item.item_bytes * prod(item.shape) for item in (one, other)]
-    return one.buffer == other.buffer and one.offset_bytes < ends[1] and other.offset_bytes < ends[0]
+def _overlap(item_a: BackingOperand, item_b: BackingOperand) -> bool:
+    ends = [part.offset_bytes + part.item_bytes * prod(part.shape) for part in (item_a, item_b)]
+    return item_a.buffer == item_b.buffer and item_a.offset_bytes < ends[1] and item_b.offset_bytes < ends[0]
 
 
 def _late(copies: Copies, reader: tuple[Calls, BackingOperand], writer: tuple[Calls, BackingOperand]) -> bool:
@@ -48,40 +48,42 @@ def _late(copies: Copies, reader: tuple[Calls, BackingOperand], writer: tuple[Ca
     return bool((fetched > stored).any())
 
 
-def _visits(copies: Copies, one: Calls, item: BackingOperand) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
+def _visits(copies: Copies, call: Calls, item: BackingOperand) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
     """Every time that an operand's bytes in the backing memory are read, or written: the tile, and where they are.
 
     A fetch is in the first tile that shares it, a store in the last. Where the same is fetched again, the last time
     counts; what is not copied is read in every tile.
     """
-    windows, copy_level = one.touched(item), len(copies.extents)
+    windows, copy_level = call.touched(item), len(copies.extents)
     for at, hop in enumerate(copies.region.hops):
-        copy = hop.copies.get(key_of(one.step.name, item.name))
+        copy = hop.copies.get(key_of(call.step.name, item.name))
         if copy is not None:
-            windows, copy_level = copies.copied_windows(one, item, at)[1], copies.level(at, copy)
+            windows, copy_level = copies.copied_windows(call, item, at)[1], copies.level(at, copy)
             break
         if not item.written and copies.crossing(hop, item.value):
             return  # brought under another operand
     ends = [ends.clipped(extent) for ends, extent in zip(windows, item.shape, strict=True)]
     tiles = _tiles(copies.extents, copy_level, ends, written=item.written)
-    for numbers in np.stack([one.reshape(-1) for one in np.broadcast_arrays(tiles, *_flat(ends))], axis=1).tolist():
+    for numbers in np.stack(
+        [ends_of_axis.reshape(-1) for ends_of_axis in np.broadcast_arrays(tiles, *_flat(ends))], axis=1
+    ).tolist():
         yield numbers[0], _bytes_of(item, numbers[1::2], numbers[2::2])
 
 
 def _flat(ends: list[Bounds]) -> Iterator[Integers]:
-    yield from (side for one in ends for side in one)
+    yield from (side for bounds in ends for side in bounds)
 
 
 def _tiles(shape: tuple[int, ...], copy_level: int, windows: list[Bounds], *, written: bool) -> Integers:
     """Numbers of tiles, in the order in which they run, over the cuts that move the windows."""
     moved = {cut for ends in windows for cut in ends.moved_by()}
     number = np.array(0)
-    for cut, trips in enumerate(shape):
+    for cut, extent in enumerate(shape):
         weight = prod(shape[cut + 1 :])
         if cut in moved and cut < copy_level:
-            number = number + weight * np.arange(trips).reshape([-1 if at == cut else 1 for at in range(len(shape))])
+            number = number + weight * np.arange(extent).reshape([-1 if at == cut else 1 for at in range(len(shape))])
         elif (cut < copy_level) or written:
-            number = number + weight * (trips - 1)
+            number = number + weight * (extent - 1)
     return number
 
 

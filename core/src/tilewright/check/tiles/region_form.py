@@ -1,5 +1,5 @@
-"""Knows whether a region means something: its steps, hops, cuts, copies, and what it holds and keeps, each by its name.
-Does not go through tiles: what it finds is cheap to find, and the rest of the check relies on it.
+"""Knows whether a region is well-formed: its steps, hops, cuts, copies and internal values, each by its name. Does
+not go through tiles: what it finds is cheap to find, and the rest of the check relies on it.
 """
 
 from __future__ import annotations
@@ -98,10 +98,10 @@ class CheckedRegion:
 
     def _held_faults(self) -> Iterator[str]:
         memories = {memory.name: memory for memory in self.plan.platform.memories}
-        for value, held in self.region.internal_values.items():
+        for value, internal_value in self.region.internal_values.items():
             using = [step for step in self.steps if any(item.value == value for item in step.operands)]
-            if held.memory not in memories:
-                yield f"there is no memory '{held.memory}' to hold '{value}' in"
+            if internal_value.memory not in memories:
+                yield f"there is no memory '{internal_value.memory}' to hold '{value}' in"
                 continue
             unable = [step for step in using if not memories[held.memory].lets(step.engine, "rw")]
             yield from (f"'{step.engine}' cannot use '{value}' in memory '{held.memory}'" for step in unable)
@@ -114,12 +114,12 @@ class CheckedRegion:
             cut = [name for name, _ in hop.nest]
             if len(set(cut)) != len(cut):
                 yield f"a loop is cut twice on the hop to '{hop.inner}'"
-            for one in hop.nest:
-                if one.loop not in extents:
-                    yield f"there is no loop '{one.loop}' to cut"
+            for single_cut in hop.nest:
+                if single_cut.loop not in extents:
+                    yield f"there is no loop '{single_cut.loop}' to cut"
                     continue
-                yield from self._cut_faults(one, extents[one.loop])
-                extents[one.loop] = min(one.size, extents[one.loop])
+                yield from self._cut_faults(single_cut, extents[single_cut.loop])
+                extents[single_cut.loop] = min(single_cut.size, extents[single_cut.loop])
 
     def _cut_faults(self, cut: Cut, around: int) -> Iterator[str]:
         grain = self.sink.kernel.multiples.get(cut.loop, 1)
@@ -166,8 +166,8 @@ class CheckedRegion:
     # --- copies
 
     def _copy_faults(self, hop: Hop, key: str, copy: Copy) -> Iterator[str]:
-        found = {key_of(step.name, item.name): (step, item) for step in self.steps for item in step.operands}
-        step, item = found.get(key, (None, None))
+        operands = {key_of(step.name, item.name): (step, item) for step in self.steps for item in step.operands}
+        step, item = operands.get(key, (None, None))
         if step is None or item is None or (item.value in self.inner and not item.written):
             yield f"there is no operand '{key}' to copy"
             return
@@ -176,8 +176,8 @@ class CheckedRegion:
         if copy.window == "rolling" and (item.written or copy.buffers != 1 or copy.level < 1):
             yield f"{key} keeps rows at level {copy.level} in {copy.buffers} buffers, or is written"
         if item.value in self.inner and hop is self.region.hops[-1]:
-            held = self.region.internal_values.get(item.value)
-            if copy.buffers != 1 or held is None or held.form == "recomputed":
+            internal_value = self.region.internal_values.get(item.value)
+            if copy.buffers != 1 or internal_value is None or internal_value.form == "recomputed":
                 yield f"'{item.value}' leaves from {copy.buffers} buffers, or is computed again"
 
     def _crossing_faults(self) -> Iterator[str]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-Box = Mapping[str, tuple[int, int]]  # loop -> half-open range of its trips
+Box = Mapping[str, tuple[int, int]]  # loop -> half-open range
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ class Index:
         return low, high
 
     def step(self, box: Box) -> int:
-        """The lattice on which all values over `box` lie."""
+        """The step of which all differences of values over `box` are multiples."""
         moving = 0
         for term in self.terms:
             if term.inner is not None:

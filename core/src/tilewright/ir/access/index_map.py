@@ -119,7 +119,7 @@ Kind = Literal["parallel", "reduce", "sequential"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loop:
-    """One loop of a kernel: how often it runs and whether its trips may be separated."""
+    """One loop of a kernel: its extent, and whether its iterations may be separated."""
 
     name: str
     extent: int
@@ -165,7 +165,7 @@ class MapAccess:
 
     @cached_property
     def touched(self) -> Mapping[str, Window]:
-        """By operand the window of all trips together."""
+        """By operand the window of all iterations together."""
         box = {loop.name: (0, loop.extent) for loop in self.loops}
         return {operand: self.window(operand, box) for operand in self.axes}
 
@@ -205,7 +205,7 @@ class Footprint:
 
 
 def touched(access: Access, operand: str) -> Window:
-    """The window of all trips together."""
+    """The window of all iterations together."""
     if isinstance(access, MapAccess):
         return access.touched[operand]
     return access.window(operand, {loop.name: (0, loop.extent) for loop in access.loops})
@@ -285,18 +285,18 @@ class IndexMap:
     def _extents(
         self, axes: Mapping[str, tuple[Axis, ...]], names: Sequence[str], values: Mapping[str, int]
     ) -> dict[str, int]:
-        found = {name: constant(declared, values, self.text) for name, declared, _ in self.loops if declared}
+        extents = {name: constant(declared, values, self.text) for name, declared, _ in self.loops if declared}
         for operand in (*self.outputs, *(name for name in axes if name not in self.outputs)):
             for axis in axes.get(operand, ()):
                 loop = bare_loop(axis)
-                if loop and loop not in found:
-                    found[loop] = axis.extent
-        lost = [name for name in names if name not in found]
+                if loop and loop not in extents:
+                    extents[loop] = axis.extent
+        lost = [name for name in names if name not in extents]
         if lost:
             raise ValueError(
                 f"index map {self.text!r}: nothing says how often {lost[0]!r} runs; declare it as {lost[0]}<extent"
             )
-        return found
+        return extents
 
     def _kind(self, loop: str, axes: Mapping[str, tuple[Axis, ...]], outputs: Sequence[str]) -> Kind:
         if any(name == loop and sequential for name, _, sequential in self.loops):
@@ -356,5 +356,5 @@ def _settled(axis: Axis, extents: Mapping[str, int]) -> Axis:
         return Axis(Index(()), 1)
     if axis.index is None or all(term.inner is None for term in axis.index.terms):
         return axis
-    trips = {name: (0, extent) for name, extent in extents.items()}
-    return Axis(simplified(axis.index, trips), axis.extent, axis.padded)
+    box = {name: (0, extent) for name, extent in extents.items()}
+    return Axis(simplified(axis.index, box), axis.extent, axis.padded)

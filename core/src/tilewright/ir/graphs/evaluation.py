@@ -25,8 +25,8 @@ def results(operator: Operator, site: Site, inputs: Sequence[Array | None]) -> t
     """The outputs of a node for `inputs`, one for each input of the node (None where absent)."""
     if not _has_halves(site):
         return operator.reference(site, inputs)
-    found = operator.reference(_wide_site(site), [_wide(array) for array in inputs])
-    return tuple(_rounded(array, tensor) for array, tensor in zip(found, site.outputs, strict=False))
+    wide_results = operator.reference(_wide_site(site), [_wide(array) for array in inputs])
+    return tuple(_rounded(array, tensor) for array, tensor in zip(wide_results, site.outputs, strict=False))
 
 
 def allowed(operator: Operator, site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None, ...]:
@@ -40,8 +40,8 @@ def allowed(operator: Operator, site: Site, inputs: Sequence[Array | None]) -> t
         return operator.tolerance(site, inputs)
     wide_site, wide_inputs = _wide_site(site), [_wide(array) for array in inputs]
     limits = operator.tolerance(wide_site, wide_inputs)
-    found = operator.reference(wide_site, wide_inputs)
-    return tuple(_rounded_limit(*each) for each in zip(found, limits, site.outputs, strict=False))
+    wide_results = operator.reference(wide_site, wide_inputs)
+    return tuple(_rounded_limit(*parts) for parts in zip(wide_results, limits, site.outputs, strict=False))
 
 
 def _has_halves(site: Site) -> bool:
@@ -84,16 +84,16 @@ def _rounded(array: Array, tensor: Tensor) -> Array:
         return np.asarray(array).astype(tensor.dtype.numpy)
 
 
-def _rounded_limit(found: Array, limit: Array | None, tensor: Tensor) -> Array | None:
+def _rounded_limit(result: Array, limit: Array | None, tensor: Tensor) -> Array | None:
     """Rounding never turns an order round: what lies between two numbers is rounded to between what they become."""
     import numpy as np
 
     if limit is None or not tensor.dtype.is_half:
         return limit
-    wide, room = np.asarray(found, np.float64), np.asarray(limit, np.float64)
+    wide, difference = np.asarray(result, np.float64), np.asarray(limit, np.float64)
     with np.errstate(all="ignore"):
         low, own, high = (
-            np.asarray(_rounded(np.asarray(each, np.float32), tensor), np.float64)
-            for each in (wide - room, wide, wide + room)
+            np.asarray(_rounded(np.asarray(values, np.float32), tensor), np.float64)
+            for values in (wide - difference, wide, wide + difference)
         )
         return np.fmax(high - own, own - low)

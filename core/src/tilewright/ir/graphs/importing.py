@@ -154,4 +154,4 @@ class Import:
 
 def with_halves(*imports: Import) -> tuple[Import, ...]:
     """The same for an operator family that takes floats of 16 bits as they are."""
-    return tuple(replace(each, halves=True) for each in imports)
+    return tuple(replace(signature, halves=True) for signature in imports)

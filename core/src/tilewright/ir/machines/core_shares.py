@@ -1,5 +1,5 @@
-"""Knows how the cores of an engine share one tile: along which loop, and how many trips each core takes.
-Does not know memories or copies.
+"""Knows how the cores of an engine share one tile: along which loop, and how many iterations each core takes. Does
+not know memories or copies.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ ANY = "*"  # in `Kernel.parallel`: every parallel loop of the access, outermost 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """Core i takes the trips `i * trips .. (i + 1) * trips` of `loop` that exist. `loop` "": core 0 takes the tile.
-
-    `trips` are the fewest multiple of `grain` with which the cores take all.
+    """Core i takes the iterations `i * extent .. (i + 1) * extent` of `loop` that exist; with `loop` "", core 0
+    takes the tile. `extent` is the least multiple of `grain` with which the cores take all.
     """
 
     loop: str = ""
@@ -38,14 +37,14 @@ def parallel_loops(kernel: Kernel, access: Access) -> tuple[str, ...]:
     if not kernel.parallel or not isinstance(access, MapAccess):
         return ()
     parallel = [loop.name for loop in access.loops if loop.kind == "parallel"]
-    found: dict[str, None] = {}
+    loops: dict[str, None] = {}
     for name in kernel.parallel:
-        found |= dict.fromkeys(parallel if name == ANY else [name] if name in parallel else ())
-    return tuple(found)
+        loops |= dict.fromkeys(parallel if name == ANY else [name] if name in parallel else ())
+    return tuple(loops)
 
 
 def blocked_extent(extent: int, block: int) -> float:
-    """How many trips inside whole blocks take as long as `extent` trips of a loop."""
+    """How many iterations inside whole blocks take as long as `extent` iterations of a loop."""
     rest = extent % block
     return extent - rest + _ALONE * rest
 
@@ -57,30 +56,30 @@ def share(kernel: Kernel, access: Access, extents: Mapping[str, int], cores: int
 
 def share_along(kernel: Kernel, loops: Sequence[str], extents: Mapping[str, int], cores: int) -> Share:
     """The same, `loops` being the `parallel_loops`."""
-    ways: list[tuple[float, str, int, int]] = []  # of the tile's time that the first core takes; loop, trips, grain
+    candidates: list[tuple[float, str, int, int]] = []  # the first core's part of the tile's time; loop, extent, grain
     for name in loops if cores > 1 else ():
         if extents[name] > 1:
             least, block = kernel.multiples.get(name, 1), kernel.blocks.get(name, 1)
-            part, trips, grain = _part(extents[name], cores, least, block)
-            ways.append((part, name, trips, grain))
-    if not ways:
+            part, part_extent, grain = _part(extents[name], cores, least, block)
+            candidates.append((part, name, part_extent, grain))
+    if not candidates:
         return ALONE
-    most = min(way[0] for way in ways) * _ABOUT
-    part, loop, trips, grain = next(way for way in ways if way[0] <= most)
-    return Share(loop=loop, extent=trips, grain=grain) if part < 1 else ALONE
+    most = min(candidate[0] for candidate in candidates) * _ABOUT
+    part, loop, part_extent, grain = next(candidate for candidate in candidates if candidate[0] <= most)
+    return Share(loop=loop, extent=part_extent, grain=grain) if part < 1 else ALONE
 
 
 @lru_cache(maxsize=4096)
 def _part(extent: int, cores: int, least: int, block: int) -> tuple[float, int, int]:
-    """Of a tile's time what the first core takes along a loop, by trips or, where that is less, by blocks; the trips of
-    a core, and their grain.
+    """The part of a tile's time that the first core takes along a loop, by iterations or, where that is less, by
+    blocks; the extent of a core's share, and its grain.
     """
-    trips = ceil_div(extent, cores * least) * least
+    part_extent = ceil_div(extent, cores * least) * least
     if block == 1:
-        return min(trips, extent) / extent, trips, least
+        return min(part_extent, extent) / extent, part_extent, least
     every = blocked_extent(extent, block)
-    ways = []
+    candidates = []
     for grain in (least, lcm(least, block)):
-        trips = ceil_div(extent, cores * grain) * grain
-        ways.append((blocked_extent(min(trips, extent), block) / every, trips, grain))
-    return min(ways, key=lambda way: way[0])
+        part_extent = ceil_div(extent, cores * grain) * grain
+        candidates.append((blocked_extent(min(part_extent, extent), block) / every, part_extent, grain))
+    return min(candidates, key=lambda candidate: candidate[0])

@@ -169,7 +169,9 @@ class Kernel:
     stays: Callable[[Matched], tuple[str, ...]] = _none  # inputs read where they live, if cores reach it: tiles would
     # hold much more of them than is read
     multiples: Mapping[str, int] = field(default_factory=dict)  # loop -> tile extents are multiples of this
-    blocks: Mapping[str, int] = field(default_factory=dict)  # loop -> trips computed at once, faster than one by one
+    blocks: Mapping[str, int] = field(
+        default_factory=dict
+    )  # loop -> iterations computed at once, faster than one by one
     parallel: tuple[str, ...] = ()  # loops that may be split over cores, best first; "*" is every parallel one
     accumulates: Callable[[Matched], PartialSums | None] = _never  # None: no reduction may be cut
     cycles: Callable[[TileShape], float] | None = None  # None: operations over throughput

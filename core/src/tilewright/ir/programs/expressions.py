@@ -13,7 +13,8 @@ Does not know statements, where variables are declared, nor what is computed.
     Struct("tw_range", (a, b))            (tw_range){a, b}
     Verbatim("(t *)x + 4", {"t", "x"})    as others wrote it
 
-Numbers are int32_t. Equal is what is built alike. `str` writes C, with parentheses only where C needs them.
+Numbers are int32_t. Expressions are equal where they are built in the same way. `str` writes C, with parentheses only
+where C needs them.
 """
 
 from __future__ import annotations
@@ -250,13 +251,13 @@ def equal(one: Expression, other: Expression | int) -> Expression:
 
 def all_of(*conditions: Expression) -> Expression:
     """That all of these conditions hold."""
-    held: Expression = ALWAYS
-    for one in conditions:
-        if NEVER in (one, held):
+    joined: Expression = ALWAYS
+    for condition in conditions:
+        if NEVER in (condition, joined):
             return NEVER
-        if one != ALWAYS:
-            held = one if held == ALWAYS else Operation("&&", held, one)
-    return held
+        if condition != ALWAYS:
+            joined = condition if joined == ALWAYS else Operation("&&", joined, condition)
+    return joined
 
 
 def folded(function: str, values: Iterable[Expression]) -> Expression:

@@ -18,7 +18,7 @@ Role = Literal["box", "fetch", "compute", "store", "pipeline", "shared"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ByteRange:
-    """Bytes of a buffer that a statement touches. With loops around it: the bytes that all trips touch."""
+    """Bytes of a buffer that a statement touches. With loops around it: the bytes that all iterations touch."""
 
     buffer: str
     offset_bytes: int

@@ -32,18 +32,18 @@ from tilewright.ir.programs.expressions import (
 
 def names(expressions: Iterable[Expression]) -> set[str]:
     """The variables and functions that they refer to; members of structs are none."""
-    found, waiting = set[str](), list(expressions)
+    mentioned, waiting = set[str](), list(expressions)
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, Name):
-            found.add(one.text)
-        elif isinstance(one, Verbatim):
-            found |= one.names
-        elif inside := _INSIDE.get(type(one)):
-            waiting.extend(inside(one))
-            if isinstance(one, FunctionCall):
-                found.add(one.function)
-    return found
+        expression = waiting.pop()
+        if isinstance(expression, Name):
+            mentioned.add(expression.text)
+        elif isinstance(expression, Verbatim):
+            mentioned |= expression.names
+        elif inside := _INSIDE.get(type(expression)):
+            waiting.extend(inside(expression))
+            if isinstance(expression, FunctionCall):
+                mentioned.add(expression.function)
+    return mentioned
 
 
 def replaced(expression: Expression, values: Mapping[Expression, Expression]) -> Expression:

@@ -40,8 +40,8 @@ class DType(Enum):
         if self is DType.BF16:
             from ml_dtypes import bfloat16
 
-            found: np.dtype[np.generic] = np.dtype(bfloat16)
-            return found
+            half: np.dtype[np.generic] = np.dtype(bfloat16)
+            return half
         return np.dtype(_NUMPY[self._value_])
 
     @property

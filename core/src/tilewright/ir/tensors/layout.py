@@ -33,9 +33,9 @@ def strides(shape: Sequence[int], layout: Layout) -> tuple[int, ...]:
     return tuple(steps)
 
 
-def same_bytes(shape: Sequence[int], one: Layout, other: Layout) -> bool:
+def same_bytes(shape: Sequence[int], layout: Layout, other: Layout) -> bool:
     """True when both layouts put every element at the same place (axes of extent 1 do not matter)."""
-    return _significant(shape, one) == _significant(shape, other)
+    return _significant(shape, layout) == _significant(shape, other)
 
 
 def transposed(layout: Layout, permutation: Sequence[int]) -> Layout:
@@ -68,21 +68,21 @@ def same_walk(shape: Sequence[int], layout: Layout, target: Sequence[int], targe
 def split_loops(extents: Sequence[int], steps: Sequence[int], target: Sequence[int]) -> tuple[int, ...] | None:
     """The step of each loop over `target` that together visit what `extents` and `steps` visit; None: impossible.
 
-    Both are outermost first and have the same number of trips in all. A loop of one trip gets step 0.
+    Both are outermost first and have the same number of iterations in all. A loop of extent 1 gets step 0.
     """
-    found: list[int] = []
+    split: list[int] = []
     waiting = [(extent, step) for extent, step in zip(extents, steps, strict=True) if extent != 1]
-    for trips in reversed(target):
-        if trips == 1:
-            found.append(0)
+    for wanted in reversed(target):
+        if wanted == 1:
+            split.append(0)
             continue
         extent, step = waiting.pop() if waiting else (1, 0)
-        if trips == 0 or extent % trips:
+        if wanted == 0 or extent % wanted:
             return None
-        found.append(step)
-        if extent != trips:
-            waiting.append((extent // trips, step * trips))
-    return tuple(reversed(found))
+        split.append(step)
+        if extent != wanted:
+            waiting.append((extent // wanted, step * wanted))
+    return tuple(reversed(split))
 
 
 def merge_loops(

@@ -110,7 +110,7 @@ class AddressBook:
 
 
 def members_of(graph: Graph, prefix: str) -> dict[str, str]:
-    """`inputs.VALUE` and `outputs.VALUE` -> member of the struct; parameters of the simple API are named alike."""
+    """`inputs.VALUE` and `outputs.VALUE` -> member of the struct; parameters of the simple API have the same names."""
     taken = {prefix, *(f"{prefix}_{name}" for name in EXTERNAL_NAMES)}
     inputs = unique_identifiers(graph.inputs, taken=taken)
     outputs = unique_identifiers(graph.outputs, taken=(*taken, *inputs.values()))
@@ -168,8 +168,8 @@ def _callers(
     parameters = {}
     for buffer, value in owners.items():
         kind = "const uint8_t *" if value in graph.inputs else "uint8_t *"
-        given = Cast(kind, Field(Name(structs[value]), fields[value], arrow=True))
-        parameters[buffer] = Parameter(type=kind, name=names[fields[value]], given=given)
+        pointer = Cast(kind, Field(Name(structs[value]), fields[value], arrow=True))
+        parameters[buffer] = Parameter(type=kind, name=names[fields[value]], given=pointer)
     return parameters
 
 
@@ -206,7 +206,7 @@ def _pools(
             size_bytes=size,
             align=platform.memory(name).align,
             section=platform.memory(name).section,
-            copies=tuple(one for one in resident if allocated.placements[one].memory == name),
+            copies=tuple(buffer_name for buffer_name in resident if allocated.placements[buffer_name].memory == name),
         )
         for name, size in copies.items()
     )
@@ -293,5 +293,5 @@ def _range(value: str, book: AddressBook, graph: Graph) -> tuple[str, int, int]:
     return place.parameter.name, place.offset_bytes, place.offset_bytes + graph.tensors[value].size_bytes
 
 
-def _overlap(one: tuple[str, int, int], other: tuple[str, int, int]) -> bool:
-    return one[0] == other[0] and one[1] < other[2] and other[1] < one[2]
+def _overlap(first: tuple[str, int, int], second: tuple[str, int, int]) -> bool:
+    return first[0] == second[0] and first[1] < second[2] and second[1] < first[2]

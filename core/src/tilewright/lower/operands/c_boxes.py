@@ -1,7 +1,7 @@
 """Knows how the part of an operand that a box of loops touches is computed by the generated program.
 Does not know where boxes come from, nor what is done with the part.
 
-A box of the program is, for each loop, where its trips begin and end: numbers where every tile has the same, C
+A box of the program has a half-open range for each loop: numbers where the range is the same in every tile, C
 expressions otherwise. Windows follow from the same `Index` values that `Access.window` uses, with the same clipping.
 """
 
@@ -15,7 +15,7 @@ from tilewright.ir.access.index import Axis, Box, Index, Span, Term
 from tilewright.ir.access.index_map import Access, MapAccess
 from tilewright.ir.programs.expressions import Expression, Field, FunctionCall, Name, Number, Struct, quotient
 
-Bounds = tuple[Expression, Expression]  # first trip, and one after the last
+Bounds = tuple[Expression, Expression]  # half-open
 CBox = Mapping[str, Bounds]
 
 NOTHING = Number(0)
@@ -36,7 +36,7 @@ class CSpan:
 
 
 def whole_box(access: Access) -> Box:
-    """All trips of every loop."""
+    """The whole range of every loop."""
     return {loop.name: (0, loop.extent) for loop in access.loops}
 
 
@@ -62,14 +62,14 @@ def fixed(box: Box) -> CBox:
 def window(access: Access, operand: str, box: CBox, names: Sequence[str]) -> tuple[CSpan, ...]:
     """`Access.window` as C. `names` are free for C variables, one per axis.
 
-    An access that is no map is never cut: its windows are those of all trips.
+    An access that is no map is never cut: its windows are those of the whole loops.
     """
     if isinstance(access, MapAccess):
         return _window(access, operand, tuple(box.items()), tuple(names))
     return tuple(_known(span) for span in access.window(operand, whole_box(access)))
 
 
-@lru_cache(maxsize=_REMEMBERED)  # layers that are alike have the same windows
+@lru_cache(maxsize=_REMEMBERED)  # equal layers have the same windows
 def _window(
     access: MapAccess, operand: str, box: tuple[tuple[str, Bounds], ...], names: tuple[str, ...]
 ) -> tuple[CSpan, ...]:

@@ -41,7 +41,7 @@ def operand_bindings(
 ) -> tuple[OperandBinding, ...]:
     """Every operand of a step, inputs first; scratch is not among them.
 
-    `inner`: value or constant -> the buffer nearer than its own that it is in.
+    `inner`: value or constant -> the buffer of an inner memory that it is in.
     """
     bindings: list[OperandBinding] = []
     layer = book.allocated.tiled.scheduled.bound.layers[binding.node]

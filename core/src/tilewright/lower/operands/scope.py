@@ -29,36 +29,36 @@ from tilewright.lower.operands.c_boxes import CSpan
 def names_of(body: Iterable[Statement]) -> set[str]:
     """The variables and functions that statements refer to; of marks, which are no code, none."""
     expressions: list[Expression] = []
-    found = set[str]()
+    mentioned = set[str]()
     for statement in statements_in(tuple(body)):
         written = _WRITTEN.get(type(statement))
-        for one in written(statement) if written else ():
-            if isinstance(one, Foreign):
-                found |= one.names
+        for expression in written(statement) if written else ():
+            if isinstance(expression, Foreign):
+                mentioned |= expression.names
             else:
-                expressions.append(one)
+                expressions.append(expression)
         if isinstance(statement, PartCall):
-            found.add(statement.function)
-    return found | names(expressions)
+            mentioned.add(statement.function)
+    return mentioned | names(expressions)
 
 
 def used(parameters: Iterable[Parameter], body: Iterable[Statement]) -> tuple[Parameter, ...]:
     """Those of `parameters` that the statements name, each once."""
-    asked = names_of(body)
-    return tuple({one.name: one for one in parameters if one.name in asked}.values())
+    mentioned = names_of(body)
+    return tuple({parameter.name: parameter for parameter in parameters if parameter.name in mentioned}.values())
 
 
 def declared(declarations: Iterable[Statement], body: Iterable[Statement]) -> tuple[Statement, ...]:
     """Those declarations that `body` names, or a later one of them."""
-    asked = names_of(body)
+    mentioned = names_of(body)
     kept: list[Statement] = []
-    for one in reversed(tuple(declarations)):
-        if not isinstance(one, Declare):
-            asked |= names_of((one,))
-            kept.append(one)
-        elif one.name in asked:
-            asked |= names((one.value,))
-            kept.append(one)
+    for declaration in reversed(tuple(declarations)):
+        if not isinstance(declaration, Declare):
+            mentioned |= names_of((declaration,))
+            kept.append(declaration)
+        elif declaration.name in mentioned:
+            mentioned |= names((declaration.value,))
+            kept.append(declaration)
     return tuple(reversed(kept))
 
 
@@ -72,8 +72,8 @@ def called(parts: Sequence[Part], body: Iterable[Statement]) -> tuple[Part, ...]
     """The parts without the boxes that nothing asks for."""
     if all(part.role != "box" for part in parts):
         return tuple(parts)
-    asked = names_of([*body, *(one for part in parts for one in part.body)])
-    return tuple(part for part in parts if part.role != "box" or part.function in asked)
+    mentioned = names_of([*body, *(statement for part in parts for statement in part.body)])
+    return tuple(part for part in parts if part.role != "box" or part.function in mentioned)
 
 
 _WRITTEN: Mapping[type, Callable[[Any], Iterable[Expression | Foreign]]] = {  # in statements themselves

@@ -78,8 +78,8 @@ class OperandMove:
     def start(self, tile: Expression, ahead: int = 0) -> Statement:
         """Starts its transfers: of `tile`, or `ahead` windows later."""
         later = self.later(tile, ahead)
-        given = {"slot": Reference(self.element(tile, ahead)), self.level.counter: later}
-        return call_part(self.part, given, later)
+        arguments = {"slot": Reference(self.element(tile, ahead)), self.level.counter: later}
+        return call_part(self.part, arguments, later)
 
     def wait(self, tile: Expression, ahead: int = 0) -> Statement:
         """Waits for the transfers of its slot."""
@@ -93,13 +93,13 @@ class OperandMove:
 
     def mark(self, event: str, tile: Expression, ahead: int = 0) -> tuple[Statement, ...]:
         """The slot's bytes begin or end to hold data; who holds a value in them says so itself."""
-        one = Mark(
+        statement = Mark(
             event="live" if event == "live" else "dead",
             buffer=self.slot.buffers[0],
             pointer=self.bytes(tile, ahead),
             size_bytes=self.slot.size_bytes,
         )
-        return () if self.slot.borrowed else (one,)
+        return () if self.slot.borrowed else (statement,)
 
     def exists(self, tile: Expression, ahead: int) -> Expression:
         """Holds where there is a window `ahead` windows after that of `tile`; there is one of the first tile."""
@@ -129,7 +129,7 @@ def internal_rows_part(tiling: TiledStep) -> Iterator[Part]:
     if roll is None or not stays.any():
         return
     member, level = box.analysis.members[number], box.levels[-1]
-    held = tiling.inner[member.output.name]
+    location = tiling.inner[member.output.name]
     loop = member.loops[roll.axis]
     need, run = box.need(number, roll.axis, box.variable(len(box.levels) - 1)), tiling.nest.box[loop]
     own = Name(level.variable)
@@ -144,7 +144,7 @@ def internal_rows_part(tiling: TiledStep) -> Iterator[Part]:
             condition=all_of(tiling.first(), box.later_trip(roll.loop, own)),
             body=(
                 box.declare(level, BEFORE, level.tile - period),
-                *_moved(held, rows, need[0] - before, run[0] - need[0], (round(cycles), most)),
+                *_moved(location, rows, need[0] - before, run[0] - need[0], (round(cycles), most)),
             ),
         ),
     )
@@ -152,7 +152,7 @@ def internal_rows_part(tiling: TiledStep) -> Iterator[Part]:
         role="compute",
         function=f"{tiling.function}_keep",
         comment=(f"Moves what stays of {member.output.name} to the buffer's start: trips of loop {loop}.",),
-        parameters=used(scope(tiling, tiling.nest.levels[-1], [held.parameter]), body),
+        parameters=used(scope(tiling, tiling.nest.levels[-1], [location.parameter]), body),
         body=body,
     )
 
@@ -160,13 +160,13 @@ def internal_rows_part(tiling: TiledStep) -> Iterator[Part]:
 def window_rows_part(tiling: TiledStep, at: int, slot: TileBuffers) -> Part:
     """Moves the rows of a window that stay for the tile that comes."""
     level, binding = tiling.nest.levels[at], slot.binding
-    held = tiling.internal_value(binding, at + 1)
-    held = replace(held, parameter=replace(held.parameter, type="uint8_t *"))
+    location = tiling.internal_value(binding, at + 1)
+    location = replace(location, parameter=replace(location.parameter, type="uint8_t *"))
     spans = window(tiling.nest.access, binding.operand, level.around(slot.copy.level), span_names(tiling, binding))
     rolling = rolling_window(tiling, level, slot, spans)
     most, cycles = _window_cycles(tiling, at, slot)
     rows = rows_of(slot.capacity, binding.layout, slot.roll.axis if slot.roll else 0, binding.dtype.size_bytes)
-    calls = _moved(held, rows, rolling.by, rolling.stay, (cycles, most))
+    calls = _moved(location, rows, rolling.by, rolling.stay, (cycles, most))
     inner = (*declared(rolling.declared, calls), *calls)
     moving: tuple[Statement, ...] = (If(condition=rolling.later, body=inner),)
     body = (*boxes_declared(tiling, level, moving, spans), *spans_declared(spans, moving), *moving)
@@ -174,7 +174,7 @@ def window_rows_part(tiling: TiledStep, at: int, slot: TileBuffers) -> Part:
         role="compute",
         function=named(tiling, f"keep_{tiling.names[binding.operand]}", level),
         comment=(f"Moves what stays of {binding.operand} in tile {level.counter} to the buffer's start.",),
-        parameters=used(scope(tiling, level, [held.parameter]), body),
+        parameters=used(scope(tiling, level, [location.parameter]), body),
         body=body,
     )
 
@@ -192,14 +192,14 @@ def _window_cycles(tiling: TiledStep, at: int, slot: TileBuffers) -> tuple[int, 
 
 
 def _moved(
-    held: OperandLocation, rows: Sequence[Expression], by: Expression, stay: Expression, cost: tuple[int, int]
+    location: OperandLocation, rows: Sequence[Expression], by: Expression, stay: Expression, cost: tuple[int, int]
 ) -> tuple[Statement, ...]:
     """The call, and what it takes: `cost` is the cycles of the most rows, and how many these are."""
     cycles, most = cost
     call = KernelCall(
         kernel="tw_keep",
-        code=FunctionCall("tw_keep", (held.address, *rows, by, stay)),
-        reads=held.ranges,
-        writes=held.ranges,
+        code=FunctionCall("tw_keep", (location.address, *rows, by, stay)),
+        reads=location.ranges,
+        writes=location.ranges,
     )
     return call, Charge(code=FunctionCall("tw_charge", (Number(cycles, unsigned=True), stay, Number(max(most, 1)))))

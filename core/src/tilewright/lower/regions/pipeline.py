@@ -79,7 +79,7 @@ def pipeline(tilings: Sequence[TiledStep], region: Region, at: int = 0) -> Pipel
     loop = tile_loop(level, moves, calls, box=box, also=_lasting(tilings, region) if deepest else None)
     body = (*declared(declarations(sink.book, level, moves, at), loop), *loop)
     boxes = (sink.box.part(level),) if level.moving else ()
-    moving = [part for one in moves for part in (one.part, one.keep) if part]
+    moving = [part for move in moves for part in (move.part, move.keep) if part]
     return Pipeline(body=body, parts=(*boxes, *moving, *inner.parts, *own), sources=inner.sources)
 
 
@@ -113,12 +113,12 @@ def _lasting(tilings: Sequence[TiledStep], region: Region) -> DmaCoreWork:
         lasting.append((internal_value_mark("live", sums.carried), internal_value_mark("dead", sums.carried)))
     for tiling in tilings[:-1]:
         (binding,) = [binding for binding in tiling.bindings if binding.written]
-        held = region.internal_values[binding.what]
+        internal_value = region.internal_values[binding.what]
         marks = (
             internal_value_mark("live", tiling.inner[binding.operand]),
             internal_value_mark("dead", tiling.inner[binding.operand]),
         )
-        if held.form == "recomputed" and tiling.nest.levels[-1].moving:
+        if internal_value.form == "recomputed" and tiling.nest.levels[-1].moving:
             fresh.extend(when(tiling.first(), marks[:1]))
             gone.extend(when(tiling.last(), marks[1:]))
         else:
@@ -131,13 +131,13 @@ def _lasting(tilings: Sequence[TiledStep], region: Region) -> DmaCoreWork:
     )
 
 
-def internal_value_mark(event: str, held: OperandLocation) -> Statement:
+def internal_value_mark(event: str, location: OperandLocation) -> Statement:
     """Where bytes begin or end to hold data."""
-    (region,) = held.ranges
+    (region,) = location.ranges
     return Mark(
         event="live" if event == "live" else "dead",
         buffer=region.buffer,
-        pointer=held.address,
+        pointer=location.address,
         size_bytes=region.size_bytes,
     )
 
@@ -153,13 +153,13 @@ def _as_part(tilings: Sequence[TiledStep], at: int, inner: Pipeline) -> tuple[tu
     sink = tilings[-1]
     level, struct = sink.nest.levels[at], sink.nest.struct
     below = sink.nest.levels[at + 1]
-    outer = [Parameter(type=struct, name=one.variable) for one in sink.nest.levels[: at + 1]]
-    held = [tiling.internal_value(binding, at + 1).parameter for tiling in tilings for binding in tiling.bindings]
+    outer = [Parameter(type=struct, name=outer_level.variable) for outer_level in sink.nest.levels[: at + 1]]
+    operands = [tiling.internal_value(binding, at + 1).parameter for tiling in tilings for binding in tiling.bindings]
     part = Part(
         role="pipeline",
         function=f"{sink.function}_{below.hop.inner}",
         comment=(f"A tile in {level.hop.inner}, cut again.",),
-        parameters=used([*outer, *held, *sink.book.bases], inner.body),
+        parameters=used([*outer, *operands, *sink.book.bases], inner.body),
         body=inner.body,
     )
     return (call_part(part, {}),), (part,)
@@ -172,23 +172,23 @@ def declarations(book: AddressBook, level: HopLevel, moves: Sequence[OperandMove
     queue = Name(f"copies_{at}" if at else "copies")
     if moves:
         yield Declare(type="tw_queue", name=queue.text, value=Struct("", (Number(0),), ("started",)))
-    for one in moves:
-        starts = [book.of_buffer(name).address for name in one.slot.buffers]
+    for move in moves:
+        starts = [book.of_buffer(name).address for name in move.slot.buffers]
         slots = [Struct("", (start, Reference(queue)), ("bytes", "queue")) for start in starts]
-        yield Declare(type="tw_slot", name=one.slot.name, value=Struct("", tuple(slots)), count=len(slots))
+        yield Declare(type="tw_slot", name=move.slot.name, value=Struct("", tuple(slots)), count=len(slots))
 
 
 def _before(moves: Sequence[OperandMove]) -> Iterable[Statement]:
     """What is under way before the first tile."""
-    for one in moves:
-        if one.slot.binding.written:
-            if one.slot.resident:
-                yield from one.mark("live", FIRST)
-        elif one.stays:
-            yield from (*one.mark("live", FIRST), one.start(FIRST))
-        for ahead in () if one.stays or one.slot.binding.written else range(max(one.span - 1, 1)):
-            yield from when(one.exists(FIRST, ahead), (*one.mark("live", FIRST, ahead), one.start(FIRST, ahead)))
-    yield from (one.wait(FIRST) for one in moves if one.slot.resident and not one.slot.binding.written)
+    for move in moves:
+        if move.slot.binding.written:
+            if move.slot.resident:
+                yield from move.mark("live", FIRST)
+        elif move.stays:
+            yield from (*move.mark("live", FIRST), move.start(FIRST))
+        for ahead in () if move.stays or move.slot.binding.written else range(max(move.span - 1, 1)):
+            yield from when(move.exists(FIRST, ahead), (*move.mark("live", FIRST, ahead), move.start(FIRST, ahead)))
+    yield from (move.wait(FIRST) for move in moves if move.slot.resident and not move.slot.binding.written)
 
 
 def tile_loop(
@@ -219,70 +219,74 @@ def _keeping(moves: Sequence[OperandMove], level: HopLevel) -> tuple[Statement, 
     """The cores move the rows that stay of windows of which more is brought."""
     t = level.tile
     calls: list[Statement] = []
-    for one in moves:
-        if one.keep is not None:
-            later = one.later(t, 1)
-            call = call_part(one.keep, {level.counter: later, one.slot.name: one.bytes(FIRST)}, later)
-            calls.extend(when(all_of(one.last(t), one.exists(t, 1)), (call,)))
+    for move in moves:
+        if move.keep is not None:
+            later = move.later(t, 1)
+            call = call_part(move.keep, {level.counter: later, move.slot.name: move.bytes(FIRST)}, later)
+            calls.extend(when(all_of(move.last(t), move.exists(t, 1)), (call,)))
     return (*calls, Barrier()) if calls else ()
 
 
 def _arriving(moves: Sequence[OperandMove], level: HopLevel) -> Iterable[Statement]:
     """What the DMA core does before a tile is computed."""
     t = level.tile
-    inputs = [one for one in moves if not one.slot.binding.written and not one.slot.resident]
-    for one in inputs:
-        yield from when(one.first(t), (one.wait(t),))
-    for one in inputs:
-        if one.span > 1:
-            later = *one.mark("live", t, one.span - 1), one.start(t, one.span - 1)
-            yield from when(all_of(one.first(t), one.exists(t, one.span - 1)), later)
-    for one in moves:
-        if one.slot.binding.written and not one.slot.resident:
-            yield from when(one.first(t), (one.wait(t),))
-            again = one.later(FIRST, one.span)
-            used_before = NEVER if one.exists(FIRST, one.span) == NEVER else operation(">=", t, again)
-            yield from when(all_of(one.first(t), used_before), one.mark("dead", t))
-            yield from when(one.first(t), one.mark("live", t))
+    inputs = [move for move in moves if not move.slot.binding.written and not move.slot.resident]
+    for move in inputs:
+        yield from when(move.first(t), (move.wait(t),))
+    for move in inputs:
+        if move.span > 1:
+            later = *move.mark("live", t, move.span - 1), move.start(t, move.span - 1)
+            yield from when(all_of(move.first(t), move.exists(t, move.span - 1)), later)
+    for move in moves:
+        if move.slot.binding.written and not move.slot.resident:
+            yield from when(move.first(t), (move.wait(t),))
+            again = move.later(FIRST, move.span)
+            used_before = NEVER if move.exists(FIRST, move.span) == NEVER else operation(">=", t, again)
+            yield from when(all_of(move.first(t), used_before), move.mark("dead", t))
+            yield from when(move.first(t), move.mark("live", t))
 
 
 def _leaving(moves: Sequence[OperandMove], level: HopLevel) -> Iterable[Statement]:
     """What the DMA core does once a tile is computed: fetches first, since stores may go on during the next tile."""
     t = level.tile
-    moving = [one for one in moves if not one.slot.resident]
-    for one in moving:
-        if not one.slot.binding.written:
-            marks = (() if one.stays else one.mark("dead", t)), (() if one.stays else one.mark("live", t, 1))
-            yield from when(one.last(t), marks[0])
-            if one.span == 1:
-                yield from when(all_of(one.last(t), one.exists(t, 1)), (*marks[1], one.start(t, 1)))
-    for one in moving:
-        if one.slot.binding.written:
-            yield from when(one.last(t), (one.start(t),))
+    moving = [move for move in moves if not move.slot.resident]
+    for move in moving:
+        if not move.slot.binding.written:
+            marks = (() if move.stays else move.mark("dead", t)), (() if move.stays else move.mark("live", t, 1))
+            yield from when(move.last(t), marks[0])
+            if move.span == 1:
+                yield from when(all_of(move.last(t), move.exists(t, 1)), (*marks[1], move.start(t, 1)))
+    for move in moving:
+        if move.slot.binding.written:
+            yield from when(move.last(t), (move.start(t),))
 
 
 def _after(moves: Sequence[OperandMove]) -> Iterable[Statement]:
     """What is left after the last tile."""
-    for one in moves:
-        if one.stays:
-            yield from (one.start(FIRST),) if one.slot.binding.written else one.mark("dead", FIRST)
-    for one in moves:
-        if one.slot.binding.written:
-            for number in range(1 if one.slot.resident else one.span):
-                yield one.wait(FIRST, number)
-                yield from when(one.exists(FIRST, number), one.mark("dead", FIRST, number))
+    for move in moves:
+        if move.stays:
+            yield from (move.start(FIRST),) if move.slot.binding.written else move.mark("dead", FIRST)
+    for move in moves:
+        if move.slot.binding.written:
+            for number in range(1 if move.slot.resident else move.span):
+                yield move.wait(FIRST, number)
+                yield from when(move.exists(FIRST, number), move.mark("dead", FIRST, number))
 
 
 def pointed(called: tuple[Statement, ...], moves: Sequence[OperandMove], level: HopLevel) -> tuple[Statement, ...]:
     """The calls with the addresses of this level's slots."""
-    given: dict[Expression, Expression] = {Name(one.slot.name): one.bytes(level.tile) for one in moves}
+    addresses: dict[Expression, Expression] = {Name(move.slot.name): move.bytes(level.tile) for move in moves}
 
-    def aimed(one: Statement) -> Statement:
-        if isinstance(one, If):
-            return replace(one, body=tuple(map(aimed, one.body)))
-        if isinstance(one, PartCall):
-            return replace(one, arguments=tuple(replaced(each, given) for each in one.arguments), tile=level.tile)
-        return one
+    def aimed(statement: Statement) -> Statement:
+        if isinstance(statement, If):
+            return replace(statement, body=tuple(map(aimed, statement.body)))
+        if isinstance(statement, PartCall):
+            return replace(
+                statement,
+                arguments=tuple(replaced(argument, addresses) for argument in statement.arguments),
+                tile=level.tile,
+            )
+        return statement
 
     return tuple(map(aimed, called))
 

@@ -80,30 +80,30 @@ def lowering(book: AddressBook, operators: Mapping[str, Operator], prefix: str) 
     return Lowering(book=book, machine=machine, row_steps=LineBufferAnalysis(machine), prefix=prefix)
 
 
-def lower_region(region: Region, given: Lowering) -> Iterator[Lowered]:
+def lower_region(region: Region, context: Lowering) -> Iterator[Lowered]:
     """The steps of a region, in order. TilewrightError TW4041 (exit 3) for what is sound, but has no code."""
     if region.hops:
-        yield from _lowered(region, given)
+        yield from _lowered(region, context)
         return
     for name in region.steps:
-        yield from _lowered(Region(steps=(name,)), given)
+        yield from _lowered(Region(steps=(name,)), context)
 
 
-def _lowered(region: Region, given: Lowering) -> Iterator[Lowered]:
-    analysis = analysis_of_region(given.machine, region)
-    tilings = _tilings(region, analysis, given)
+def _lowered(region: Region, context: Lowering) -> Iterator[Lowered]:
+    analysis = analysis_of_region(context.machine, region)
+    tilings = _tilings(region, analysis, context)
     made = Pipeline(sources=((),) * len(tilings))
     if any(binding.region.size_bytes for binding in tilings[-1].bindings if binding.written):
         made = pipeline(tilings, region) if region.hops else untiled(tilings[-1], region)
     for number, tiling in enumerate(tilings):
         yield Lowered(
-            code=_code(number, tilings, made, region, given), sources=made.sources[number], kernel=tiling.kernel
+            code=_code(number, tilings, made, region, context), sources=made.sources[number], kernel=tiling.kernel
         )
 
 
-def _code(number: int, tilings: Sequence[TiledStep], made: Pipeline, region: Region, given: Lowering) -> StepCode:
-    tiling, final, book = tilings[number], number + 1 == len(tilings), given.book
-    machine = given.machine
+def _code(number: int, tilings: Sequence[TiledStep], made: Pipeline, region: Region, context: Lowering) -> StepCode:
+    tiling, final, book = tilings[number], number + 1 == len(tilings), context.book
+    machine = context.machine
     begun = beginning(tilings) if made.body and region.hops else ()
     comment = step_comment(
         machine.numbers[tiling.step.name],
@@ -122,7 +122,7 @@ def _code(number: int, tilings: Sequence[TiledStep], made: Pipeline, region: Reg
         step=tiling.step.name,
         function=tiling.function,
         comment=comment,
-        parameters=tuple(sorted(used(book.bases, made.body), key=lambda one: one.name)),
+        parameters=tuple(sorted(used(book.bases, made.body), key=lambda parameter: parameter.name)),
         body=(*begun, *made.body),
         declarations=_struct(tiling.box) if made.body else (),
         parts=called(made.parts, made.body),
@@ -145,16 +145,16 @@ def _tilings(region: Region, analysis: RegionAnalysis, given: Lowering) -> tuple
     functions = [given.function(one.index, given.machine.nodes[one.step.name].op) for one in analysis.members]
     box = region_box(analysis, region, functions[-1])
     traffic = traffic_of(box.boxes) if region.hops else ()
-    held = {
+    buffers = {
         member.output.value: tile_buffer_name(member.step.name, member.output.name, region.hops[-1].inner, 0)
         for member in analysis.members[:-1]
         if member.output.value in region.unmaterialised
     }
-    bindings = [_bindings(member.step.name, given, held) for member in analysis.members]
-    names = _names(analysis, bindings, box, given.book)
+    bindings = [_bindings(member.step.name, context, buffers) for member in analysis.members]
+    names = _names(analysis, bindings, box, context.book)
     made: list[TiledStep] = []
     for number in range(len(analysis.members)):
-        made.append(_tiling(number, region, box, given, functions[number], bindings[number], names[number], traffic))
+        made.append(_tiling(number, region, box, context, functions[number], bindings[number], names[number], traffic))
     crossed = tuple(
         {slot.binding.what: slot for tiling in made for slot in tiling.slots[at] if slot.whole}
         for at in range(len(made[-1].nest.levels))
@@ -162,11 +162,11 @@ def _tilings(region: Region, analysis: RegionAnalysis, given: Lowering) -> tuple
     return tuple(_with_sums(replace(tiling, crossed=crossed), region) for tiling in made)
 
 
-def _bindings(step: str, given: Lowering, held: Mapping[str, str]) -> tuple[OperandBinding, ...]:
-    """The operands of a step; `held` has the buffers of values that are nowhere else."""
-    machine, node = given.machine, given.machine.nodes[step]
+def _bindings(step: str, context: Lowering, buffers: Mapping[str, str]) -> tuple[OperandBinding, ...]:
+    """The operands of a step; `buffers`: value that is in the scratchpad only -> its buffer."""
+    machine, node = context.machine, context.machine.nodes[step]
     site, operator = machine.bound.site(node), machine.operators[node.op]
-    return operand_bindings(site, operator, machine.bound.bindings[step], given.book, held)
+    return operand_bindings(site, operator, machine.bound.bindings[step], context.book, buffers)
 
 
 def _names(
@@ -176,10 +176,10 @@ def _names(
     if len(bindings) == 1:
         return [operand_names(bindings[0], book)]
     texts = [
-        [f"{binding.operand.lower()}_{one.index}" for binding in own]
-        for one, own in zip(analysis.members, bindings, strict=True)
+        [f"{binding.operand.lower()}_{member.index}" for binding in own]
+        for member, own in zip(analysis.members, bindings, strict=True)
     ]
-    taken = [*STEP_LOCALS, *box.members, "before", *(one.name for one in book.bases)]
+    taken = [*STEP_LOCALS, *box.members, "before", *(parameter.name for parameter in book.bases)]
     names = unique_identifiers([text for own in texts for text in own], taken=taken, fallback="x")
     return [
         {binding.operand: names[text] for binding, text in zip(own, texts[number], strict=True)}
@@ -191,13 +191,13 @@ def _tiling(
     number: int,
     region: Region,
     box: RegionBox,
-    given: Lowering,
+    context: Lowering,
     function: str,
     bindings: tuple[OperandBinding, ...],
     names: Mapping[str, str],
     traffic: Sequence[Sequence[Traffic]],
 ) -> TiledStep:
-    member, machine = box.analysis.members[number], given.machine
+    member, machine = box.analysis.members[number], context.machine
     inner = dict(member.inside)
     if number + 1 < len(box.analysis.members):
         inner[member.output.name] = number
@@ -210,13 +210,13 @@ def _tiling(
         nest=nest,
         bindings=bindings,
         names=names,
-        book=given.book,
+        book=context.book,
         platform=machine.platform,
         function=function,
         box=box,
         number=number,
         slots=tuple(tuple(_slots(at, here, box, number, bindings, names)) for at, here in enumerate(traffic)),
-        inner={operand: _held(box, given.book, maker, region) for operand, maker in inner.items()},
+        inner={operand: _held(box, context.book, maker, region) for operand, maker in inner.items()},
         scratch=scratch_name(box.analysis.sink.step),
     )
 
@@ -230,41 +230,43 @@ def _slots(
     names: Mapping[str, str],
 ) -> Iterator[TileBuffers]:
     """The tile buffers of one step at one level, in the order of its operands."""
-    mine = {one.item.name: one for one in traffic if one.number == number}
+    mine = {crossing.item.name: crossing for crossing in traffic if crossing.number == number}
     level, hop = box.nest(number).levels[at], box.boxes.hops[at]
     step = box.analysis.members[number].step
     for binding in bindings:
-        one = mine.get(binding.operand)
-        if one is None or not binding.region.size_bytes:
+        crossing = mine.get(binding.operand)
+        if crossing is None or not binding.region.size_bytes:
             continue
-        if one.fault:
-            raise unsupported_tile(step, one.fault)
-        if box.mixed(number, binding.operand, at, one.copy.level):
-            reason = f"loops inside and outside of level {one.copy.level} move operand {binding.operand} together"
+        if crossing.fault:
+            raise unsupported_tile(step, crossing.fault)
+        if box.mixed(number, binding.operand, at, crossing.copy.level):
+            reason = f"loops inside and outside of level {crossing.copy.level} move operand {binding.operand} together"
             raise unsupported_tile(step, reason)
         single = len(box.levels) == 1
         yield TileBuffers(
             binding=binding,
             level=level,
-            copy=one.copy,
+            copy=crossing.copy,
             name=names[binding.operand] if single else f"{names[binding.operand]}_{safe_identifier(hop.inner, 'near')}",
-            buffers=tuple(tile_buffer_name(step.name, binding.operand, hop.inner, i) for i in range(one.copy.buffers)),
-            capacity=one.capacity,
-            roll=one.roll,
-            borrowed=not one.own,
+            buffers=tuple(
+                tile_buffer_name(step.name, binding.operand, hop.inner, i) for i in range(crossing.copy.buffers)
+            ),
+            capacity=crossing.capacity,
+            roll=crossing.roll,
+            borrowed=not crossing.own,
             whole=crosses_whole(box.boxes, at),
         )
 
 
 def _held(box: RegionBox, book: AddressBook, number: int, region: Region) -> OperandLocation:
     """Where the output of a step of the region is kept."""
-    member, near = box.analysis.members[number], region.hops[-1].inner
-    buffer = tile_buffer_name(member.step.name, member.output.name, near, 0)
+    member, memory = box.analysis.members[number], region.hops[-1].inner
+    buffer = tile_buffer_name(member.step.name, member.output.name, memory, 0)
     place, item = book.of_buffer(buffer), member.output.item_bytes
     variable = box.variable(len(box.levels) - 1)
     return OperandLocation(
         parameter=place.parameter,
-        memory=near,
+        memory=memory,
         offset=place.offset,
         strides=tuple(step * item for step in strides(box.boxes.internal_rows(number), member.output.layout)),
         origin=tuple(box.need(number, axis, variable)[0] for axis in range(len(member.output.shape))),

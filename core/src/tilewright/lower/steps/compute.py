@@ -43,7 +43,8 @@ def compute_part(tiling: TiledStep) -> tuple[Part, tuple[CodeFragment, ...]]:
     level = nest.levels[-1] if nest.levels else None
     share = core_share(tiling)
     spans = {
-        one.operand: window(nest.access, one.operand, share.box, span_names(tiling, one)) for one in tiling.bindings
+        binding.operand: window(nest.access, binding.operand, share.box, span_names(tiling, binding))
+        for binding in tiling.bindings
     }
     operands = _operands(tiling, share, spans)
     call = Call(
@@ -61,7 +62,7 @@ def compute_part(tiling: TiledStep) -> tuple[Part, tuple[CodeFragment, ...]]:
         _charge(tiling, share),
     )
     core = (*declared(operands.declared, core), *core)
-    every = [span for one in spans.values() for span in one]
+    every = [span for operand_spans in spans.values() for span in operand_spans]
     mine = (*share.declared, If(condition=share.condition, body=(*spans_declared(every, core), *core)))
     body = (*(boxes_declared(tiling, level, mine, ()) if level else ()), *mine)
     tile = f" of tile {level.counter}" if level and level.moving else ""
@@ -76,40 +77,47 @@ def compute_part(tiling: TiledStep) -> tuple[Part, tuple[CodeFragment, ...]]:
 
 
 def _operands(tiling: TiledStep, share: CoreShare, spans: dict[str, tuple[CSpan, ...]]) -> _Operands:
-    found, sums = _Operands(), tiling.sums
+    operands, sums = _Operands(), tiling.sums
     for binding in tiling.bindings:
-        held = tiling.internal_value(binding, len(tiling.nest.levels))
-        _add(found, tiling, binding, held, spans[binding.operand], share.box)
-        (found.writes if binding.written else found.reads).extend(held.ranges)
+        location = tiling.internal_value(binding, len(tiling.nest.levels))
+        _add(operands, tiling, binding, location, spans[binding.operand], share.box)
+        (operands.writes if binding.written else operands.reads).extend(location.ranges)
     if sums is not None:
         like = next(binding for binding in tiling.bindings if binding.operand == sums.output)
-        _add(found, tiling, replace(like, operand=SUMS, dtype=sums.dtype), sums.carried, spans[like.operand], share.box)
-        found.reads.extend(sums.carried.ranges)
-        found.writes.extend(sums.carried.ranges)
-    _add_scratch(found, tiling, share)
-    return found
+        _add(
+            operands,
+            tiling,
+            replace(like, operand=SUMS, dtype=sums.dtype),
+            sums.carried,
+            spans[like.operand],
+            share.box,
+        )
+        operands.reads.extend(sums.carried.ranges)
+        operands.writes.extend(sums.carried.ranges)
+    _add_scratch(operands, tiling, share)
+    return operands
 
 
 def _add(
-    found: _Operands,
+    operands: _Operands,
     tiling: TiledStep,
     binding: OperandBinding,
-    held: OperandLocation,
+    location: OperandLocation,
     spans: Sequence[CSpan],
     box: CBox,
 ) -> None:
     """One operand. `my_x` is where this core's part of X begins."""
     moved = replace(binding, operand=tiling.sums.output) if tiling.sums and binding.operand == SUMS else binding
-    address = held.address + distance(tiling, moved, spans, box, held)
+    address = location.address + distance(tiling, moved, spans, box, location)
     name = f"my_{tiling.names.get(binding.operand, binding.operand)}"
-    found.declared.append(pointer_to(address, name, binding.dtype, written=binding.written))
-    found.bases.append(held.parameter)
-    found.given[binding.operand] = Operand(
+    operands.declared.append(pointer_to(address, name, binding.dtype, written=binding.written))
+    operands.bases.append(location.parameter)
+    operands.given[binding.operand] = Operand(
         name=binding.operand,
         pointer=name,
         dtype=binding.dtype,
         shape=binding.shape,
-        strides=tuple(stride // binding.dtype.size_bytes for stride in held.strides),
+        strides=tuple(stride // binding.dtype.size_bytes for stride in location.strides),
         extents=tuple(str(span.extent) for span in spans),
         origin=tuple(str(span.low) for span in spans),
         before=tuple(str(span.before) for span in spans),
@@ -117,19 +125,19 @@ def _add(
     )
 
 
-def _add_scratch(found: _Operands, tiling: TiledStep, share: CoreShare) -> None:
+def _add_scratch(operands: _Operands, tiling: TiledStep, share: CoreShare) -> None:
     """This core's part of the step's scratch."""
     buffer = tiling.book.buffers.get(tiling.scratch)
     if buffer is None:
-        found.given["scratch"] = scratch_operand("NULL", 0)
+        operands.given["scratch"] = scratch_operand("NULL", 0)
         return
     place, extents = tiling.book.of_buffer(buffer.name), extents_of(tiling.nest.ranges)
     size, _ = scratch_bytes(tiling.kernel, tiling.site, tiling.nest.access, extents, share.cores)
     own = FunctionCall("tw_rt_core") * size if share.loop else Number(0)
-    found.given["scratch"] = scratch_operand("scratch", size)
-    found.declared.append(pointer_to(place.address + own, "scratch", DType.U8, written=True))
-    found.bases.append(place.parameter)
-    found.writes.append(ByteRange(buffer=buffer.name, offset_bytes=0, size_bytes=buffer.size_bytes))
+    operands.given["scratch"] = scratch_operand("scratch", size)
+    operands.declared.append(pointer_to(place.address + own, "scratch", DType.U8, written=True))
+    operands.bases.append(place.parameter)
+    operands.writes.append(ByteRange(buffer=buffer.name, offset_bytes=0, size_bytes=buffer.size_bytes))
 
 
 def _charge(tiling: TiledStep, share: CoreShare) -> Charge:

@@ -19,13 +19,13 @@ from tilewright.lower.tiles.tile_nest import TileNest, extents_of
 if TYPE_CHECKING:
     from tilewright.lower.tiles.tile_operands import TiledStep
 
-MINE = Name("mine")  # C variable: the range of the core's own trips
+MINE = Name("mine")  # C variable: the core's own range
 FIRST_CORE = equal(FunctionCall("tw_rt_core"), Number(0, unsigned=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoreShare:
-    """`box` is what one core runs, where `condition` holds: at most `trips` of `loop`. No loop: core 0 runs all."""
+    """`box` is what one core runs, where `condition` holds: at most `extent` of `loop`. No loop: core 0 runs all."""
 
     engine: Engine
     loop: str
@@ -72,7 +72,7 @@ def core_share(tiling: TiledStep) -> CoreShare:
 
 
 def _not_empty(nest: TileNest, shared: str = "") -> list[Expression]:
-    """What holds where the tile has trips of every loop but the shared one; nothing where every tile has.
+    """The conditions that no loop but the shared one is empty in the tile; none where no tile has an empty loop.
 
     A reduction of no elements at all runs: its outputs are what it begins with.
     """

@@ -102,7 +102,7 @@ def _transfer(path: CopyPath | None, there: Expression, here: Expression, size: 
 def _with_channel(body: list[Statement]) -> tuple[Statement, ...]:
     """A variable for transfers that return something to wait for."""
     channel = Declare(type="uint32_t", name=CHANNEL.text, value=Number(0, unsigned=True))
-    starts = [one for one in body if isinstance(one, CopyStart)]
+    starts = [statement for statement in body if isinstance(statement, CopyStart)]
     return (*declared((channel,), starts), *body)
 
 
@@ -110,18 +110,18 @@ def _in_context(place: Address) -> Address:
     """The same where only the context leads to pools and constants."""
     kind, name = place.parameter.type, place.parameter.name
     struct = "constants" if kind == "const uint8_t *" else "pools"
-    given = Cast(kind, Field(Field(Name("ctx"), struct, arrow=True), name))
-    return replace(place, parameter=replace(place.parameter, given=given))
+    pointer = Cast(kind, Field(Field(Name("ctx"), struct, arrow=True), name))
+    return replace(place, parameter=replace(place.parameter, given=pointer))
 
 
 def state_initialisers(allocated: Allocated, book: AddressBook) -> tuple[StateInitialiser, ...]:
     """The parts of the state that do not begin with zeros, and the constants that they begin with."""
-    found = []
+    initialisers = []
     for value in allocated.decisions.state:
         name = initial_name(value)
         if name in allocated.tiled.scheduled.bound.constants:
             source = book.of_buffer(name)
-            found.append(
+            initialisers.append(
                 StateInitialiser(
                     offset=book.of_value(value).offset,
                     size_bytes=allocated.tiled.scheduled.bound.constants[name].nbytes,
@@ -129,7 +129,7 @@ def state_initialisers(allocated: Allocated, book: AddressBook) -> tuple[StateIn
                     source=source.offset,
                 )
             )
-    return tuple(found)
+    return tuple(initialisers)
 
 
 def state_updates(allocated: Allocated, book: AddressBook, *, team: bool) -> tuple[Statement, ...]:

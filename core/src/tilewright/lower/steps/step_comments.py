@@ -85,9 +85,9 @@ def _row(operand: str, kind: str, place: Address, size_bytes: int, what: str) ->
 
 
 def tile_lines(tilings: Sequence[TiledStep], number: int) -> list[str]:
-    """Which steps are one region, and its tiles: `l1: h 4 x 8, o 2 x 16 (8)`, how often, and how many trips."""
+    """Which steps are one region, and its tiles: `l1: h 4 x 8, o 2 x 16 (8)`, tiles of each loop and of all."""
     sink = tilings[-1]
-    numbers = [str(one.index) for one in sink.box.analysis.members]
+    numbers = [str(member.index) for member in sink.box.analysis.members]
     if number + 1 < len(tilings):
         return [f"together with step {numbers[-1]}, whose function computes this one, too"]
     lines = [_tiles(level) for level in sink.nest.levels]
@@ -100,17 +100,19 @@ def _tiles(level: HopLevel) -> str:
     return f"{comment_text(level.hop.inner)}: {', '.join(cuts) or 'whole'} ({total})"
 
 
-def _count(trips: Expression, otherwise: str) -> str:
-    return otherwise if trips.number is None else str(trips)
+def _count(count: Expression, otherwise: str) -> str:
+    return otherwise if count.number is None else str(count)
 
 
 def buffer_rows(tiling: TiledStep, region: Region) -> Iterator[Row]:
-    """What is held, tile buffers, and sums."""
+    """Internal values, tile buffers, and sums."""
     for binding in tiling.bindings:
         if binding.operand in tiling.inner:
-            held = tiling.inner[binding.operand]
-            place, size = tiling.book.of_buffer(held.ranges[0].buffer), held.ranges[0].size_bytes
-            number = next(at for at, one in enumerate(tiling.box.analysis.members) if one.output.value == binding.what)
+            location = tiling.inner[binding.operand]
+            place, size = tiling.book.of_buffer(location.ranges[0].buffer), location.ranges[0].size_bytes
+            number = next(
+                at for at, member in enumerate(tiling.box.analysis.members) if member.output.value == binding.what
+            )
             kind = type_text(binding.dtype.value, tiling.box.boxes.internal_rows(number), binding.layout)
             where = f"{comment_text(place.where)} [{place.offset_bytes}, {place.offset_bytes + size})"
             yield binding.operand.ljust(7), kind, where, f"held ({region.internal_values[binding.what].form})"
@@ -130,7 +132,7 @@ def _tile_buffer_row(slot: TileBuffers, tiling: TiledStep) -> Row:
 def _sums_row(tiling: TiledStep) -> Iterator[Row]:
     if tiling.sums is None or tiling.sums.in_output:
         return
-    (one,), size = tiling.sums.carried.ranges, tiling.sums.dtype.size_bytes
-    place = tiling.book.of_buffer(one.buffer)
-    where = f"{comment_text(place.where)} [{place.offset_bytes}, {place.offset_bytes + one.size_bytes})"
-    yield SUMS.ljust(7), f"{tiling.sums.dtype.value}[{one.size_bytes // size}]", where, "sums so far"
+    (span,), size = tiling.sums.carried.ranges, tiling.sums.dtype.size_bytes
+    place = tiling.book.of_buffer(span.buffer)
+    where = f"{comment_text(place.where)} [{place.offset_bytes}, {place.offset_bytes + span.size_bytes})"
+    yield SUMS.ljust(7), f"{tiling.sums.dtype.value}[{span.size_bytes // size}]", where, "sums so far"

@@ -70,7 +70,7 @@ def rolling_window(tiling: TiledStep, level: HopLevel, slot: TileBuffers, spans:
     fresh = CSpan(low=low, extent=high - low, moved=True)
     return RollingWindow(
         declared=declared,
-        new=tuple(fresh if at == axis else one for at, one in enumerate(spans)),
+        new=tuple(fresh if at == axis else span for at, span in enumerate(spans)),
         stay=low - here.low,
         by=here.low - old.low,
         later=later,
@@ -82,19 +82,19 @@ def in_box_before(box: CBox, own: Name) -> CBox:
     return {loop: (replaced(low, {own: BEFORE}), replaced(high, {own: BEFORE})) for loop, (low, high) in box.items()}
 
 
-def rows_of(room: Sequence[int], layout: Layout, axis: int, item_bytes: int) -> tuple[Expression, ...]:
+def rows_of(shape: Sequence[int], layout: Layout, axis: int, item_bytes: int) -> tuple[Expression, ...]:
     """Blocks of rows, rows of a block, bytes of a row: how a buffer is laid out around the axis that moves."""
-    position, ordered = layout.index(axis), [room[one] for one in layout]
-    numbers = prod(ordered[:position]), room[axis], prod(ordered[position + 1 :]) * item_bytes
+    position, ordered = layout.index(axis), [shape[index] for index in layout]
+    numbers = prod(ordered[:position]), shape[axis], prod(ordered[position + 1 :]) * item_bytes
     return tuple(map(Number, numbers))
 
 
 SLOT = Parameter(type="tw_slot *", name="slot")
 
 
-def call_part(part: Part, given: Mapping[str, Expression], tile: Expression = NOTHING) -> PartCall:
-    """A call from a function that has variables of the same names, but for those in `given`."""
-    arguments = tuple(given.get(one.name, one.variable) for one in part.parameters)
+def call_part(part: Part, arguments_by_name: Mapping[str, Expression], tile: Expression = NOTHING) -> PartCall:
+    """A call from a function that has variables of the same names, but for those in `arguments_by_name`."""
+    arguments = tuple(arguments_by_name.get(parameter.name, parameter.variable) for parameter in part.parameters)
     return PartCall(role=part.role, function=part.function, arguments=arguments, tile=tile)
 
 
@@ -102,7 +102,7 @@ def move_part(tiling: TiledStep, at: int, slot: TileBuffers) -> Part:
     """Starts the transfers of one operand's window, or of what is new of it."""
     level, binding = tiling.nest.levels[at], slot.binding
     box = level.around(slot.copy.level)
-    far, near = tiling.internal_value(binding, at), tiling.internal_value(binding, at + 1)
+    outer, inner = tiling.internal_value(binding, at), tiling.internal_value(binding, at + 1)
     spans = (
         whole_spans(binding.shape)
         if slot.whole
@@ -110,27 +110,27 @@ def move_part(tiling: TiledStep, at: int, slot: TileBuffers) -> Part:
     )
     rolling = rolling_window(tiling, level, slot, spans) if slot.roll else None
     moved = rolling.new if rolling else spans
-    target = distance(tiling, binding, moved, box, near, slot.whole) if rolling or slot.borrowed else NOTHING
-    inner: tuple[Statement, ...] = (
+    target = distance(tiling, binding, moved, box, inner, slot.whole) if rolling or slot.borrowed else NOTHING
+    statements: tuple[Statement, ...] = (
         Declare(
             type="const uint8_t *const" if not binding.written else "uint8_t *const",
             name="far",
-            value=far.address + distance(tiling, binding, moved, box, far, slot.whole),
+            value=outer.address + distance(tiling, binding, moved, box, outer, slot.whole),
         ),
-        *_copy(tiling, at, slot, (far, near), moved, target),
+        *_copy(tiling, at, slot, (outer, inner), moved, target),
     )
     if rolling:
-        inner = (*declared(rolling.declared, inner), *inner)
-    body = (*boxes_declared(tiling, level, inner, spans), *spans_declared(spans, inner), *inner)
+        statements = (*declared(rolling.declared, statements), *statements)
+    body = (*boxes_declared(tiling, level, statements, spans), *spans_declared(spans, statements), *statements)
     role = "store" if binding.written else "fetch"
     verb = "Takes" if binding.written else "Brings"
-    where = f"{'to' if binding.written else 'from'} {far.memory}"
+    where = f"{'to' if binding.written else 'from'} {outer.memory}"
     what = "what is new of " if slot.roll else ""
     return Part(
         role="store" if binding.written else "fetch",
         function=named(tiling, f"{role}_{tiling.names[binding.operand]}", level),
         comment=(f"{verb} {what}{binding.operand}{'' if slot.resident else f' of tile {level.counter}'} {where}.",),
-        parameters=(*used(scope(tiling, level, (far.parameter,)), body), SLOT),
+        parameters=(*used(scope(tiling, level, (outer.parameter,)), body), SLOT),
         body=body,
     )
 
@@ -140,9 +140,9 @@ def whole_spans(shape: Sequence[int]) -> tuple[CSpan, ...]:
     return tuple(CSpan(low=NOTHING, extent=Number(extent)) for extent in shape)
 
 
-def path_of(tiling: TiledStep, slot: TileBuffers, far: OperandLocation) -> CopyPath:
+def path_of(tiling: TiledStep, slot: TileBuffers, outer: OperandLocation) -> CopyPath:
     """The copy path that the operand takes. TilewrightError TW4041 where there is none."""
-    ends = (far.memory, slot.level.hop.inner)
+    ends = (outer.memory, slot.level.hop.inner)
     ends = ends[::-1] if slot.binding.written else ends
     for path in tiling.platform.copies:
         if (path.source, path.target) == ends:
@@ -154,7 +154,7 @@ def scope(tiling: TiledStep, level: HopLevel | None, bases: Iterable[Parameter])
     """What a part may name: boxes of the levels outside its own, its tile, addresses."""
     struct, levels = tiling.nest.struct, tiling.nest.levels
     outside = levels[: levels.index(level)] if level else ()
-    outer = [Parameter(type=struct, name=one.variable) for one in outside]
+    outer = [Parameter(type=struct, name=outer_level.variable) for outer_level in outside]
     return [*outer, *([Parameter(type="int32_t", name=level.counter)] if level and level.moving else []), *bases]
 
 
@@ -181,16 +181,16 @@ def _copy(
     spans: Sequence[CSpan],
     target: Expression,
 ) -> tuple[Statement, ...]:
-    binding, item, (far, near) = slot.binding, slot.binding.dtype.size_bytes, ends
+    binding, item, (outer, inner) = slot.binding, slot.binding.dtype.size_bytes, ends
     ranges = _copied_ranges(tiling, at, slot)
     pointer = Field(SLOT.variable, "bytes", arrow=True) + target
-    here = CopyEnd(pointer=pointer, strides=near.strides, regions=near.ranges)
-    there = CopyEnd(pointer=Name("far"), strides=far.strides, regions=far.ranges)
+    here = CopyEnd(pointer=pointer, strides=inner.strides, regions=inner.ranges)
+    there = CopyEnd(pointer=Name("far"), strides=outer.strides, regions=outer.ranges)
     whole = touched(tiling.nest.access, binding.operand)
     steps = (1,) * len(binding.shape) if slot.whole else strided_copy(whole, binding.shape, binding.layout, item)
     here, there = here.every(steps), there.every(steps)
     sides = (here, there) if binding.written else (there, here)
-    path = path_of(tiling, slot, far)
+    path = path_of(tiling, slot, outer)
     return window_copy(*sides, copy_extents(spans, ranges, steps), item, path, slot=SLOT.variable, name=slot.name)
 
 
@@ -205,7 +205,7 @@ def _copied_ranges(tiling: TiledStep, at: int, slot: TileBuffers) -> tuple[tuple
     windows = boxes.windows(tiling.number, slot.binding.operand, boxes.starts[at] + slot.copy.level)
     low, high = new_rows(windows[roll.axis], roll.loop)
     new = int((high - low).min()), int((high - low).max())
-    return tuple(new if axis == roll.axis else one for axis, one in enumerate(ranges))
+    return tuple(new if axis == roll.axis else least_and_most for axis, least_and_most in enumerate(ranges))
 
 
 def distance(
@@ -213,13 +213,13 @@ def distance(
     binding: OperandBinding,
     spans: Sequence[CSpan],
     box: CBox,
-    held: OperandLocation,
+    location: OperandLocation,
     whole: bool = False,
 ) -> Expression:
-    """Bytes from the element that `held` begins with to the first of the window over `box`."""
+    """Bytes from the element that `location` begins with to the first of the window over `box`."""
     total: Expression = NOTHING
     own = (NOTHING,) * len(spans) if whole else lows(tiling.nest.access, binding.operand, box)
-    for span, low, origin, stride in zip(spans, own, held.origin, held.strides, strict=True):
+    for span, low, origin, stride in zip(spans, own, location.origin, location.strides, strict=True):
         if low != origin or span.moved:
             total = total + (span.low - origin) * stride
     return total

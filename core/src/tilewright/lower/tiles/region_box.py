@@ -1,8 +1,8 @@
-"""Knows the box of a tile of a region in C: the trips of every step, and what of its output the others need.
-Does not know operands' buffers, transfers, or the order in which things happen.
+"""Knows the box of a tile of a region in C: the ranges of loops that every step computes, and what of its output the
+other steps need. Does not know operands' buffers, transfers, or the order in which things happen.
 
 Every level, the tiles of one hop, has a function from a tile's number to its box: a struct with a range for each loop
-of each step that moves from tile to tile. It has what is needed of the loop's trips, and, where rows are kept, what is
+of each step that moves from tile to tile. It has the range that is needed and, where rows are kept, the range that is
 new. What a tile of an outer level needs is what all tiles inside it need together.
 """
 
@@ -73,12 +73,12 @@ class RegionBox:
         return Name(moving[-1]) if moving else None
 
     def need(self, number: int, axis: int, box: Name | None) -> Bounds:
-        """What is held of a step's output along one axis. `box` is the variable that has it; None: a variable each."""
+        """The stored range of a step's output along an axis. `box`: the variable that has it; None: a variable each."""
         loop = self.analysis.members[number].loops[axis]
         return _bounds(self.boxes.needs[number][axis], self.needs.get((number, loop), ""), box)
 
     def run(self, number: int, box: Name | None) -> CBox:
-        """The trips that a step computes."""
+        """The ranges of loops that a step computes."""
         runs = self.boxes.runs[number]
         return {loop: _bounds(reach, self.runs.get((number, loop), ""), box) for loop, reach in runs.items()}
 
@@ -99,13 +99,13 @@ class RegionBox:
         still = []
         for copy_level in range(start, end + 1):
             around = boxes.around(number, copy_level)
-            held = {}
+            bounds_by_loop = {}
             for loop, reach in around.items():
                 if not _moves(reach):
-                    held[loop] = _fixed(reach)
+                    bounds_by_loop[loop] = _fixed(reach)
                 else:
-                    held[loop] = outer[loop] if _same(reach, outside[loop]) else box[loop]
-            still.append((held, self._ranges(around, copy_level)))
+                    bounds_by_loop[loop] = outer[loop] if _same(reach, outside[loop]) else box[loop]
+            still.append((bounds_by_loop, self._ranges(around, copy_level)))
         return replace(
             level,
             box={loop: box[loop] if _moves(reach) else _fixed(reach) for loop, reach in inside.items()},
@@ -121,7 +121,7 @@ class RegionBox:
         return {loop: _ranges(reach, there) for loop, reach in around.items()}
 
     def mixed(self, number: int, operand: str, at: int, level: int) -> bool:
-        """Whether loops inside and outside of a copy's level move an operand: no single range says what is held."""
+        """Whether loops inside and outside of a copy's level move an operand: no single range is stored."""
         boxes, copy_level = self.boxes, self.boxes.starts[at] + level
         access = self.analysis.members[number].access
         axes = self.analysis.members[number].moves.get(operand, ())
@@ -142,16 +142,21 @@ class RegionBox:
     def parameters(self, level: HopLevel) -> tuple[Parameter, ...]:
         """Of that function: boxes of outer levels where anything depends on them, and the number of the tile."""
         outside = self.levels[: self.levels.index(level)]
-        values = [*self._values(level).values(), *(one.value for one in self._statements(level))]
-        asked = names(values)
-        outer = [Parameter(type=self.struct, name=one.variable) for one in outside if one.variable in asked]
+        values = [*self._values(level).values(), *(item.value for item in self._statements(level))]
+        mentioned = names(values)
+        outer = [Parameter(type=self.struct, name=item.variable) for item in outside if item.variable in mentioned]
         return (*outer, Parameter(type="int32_t", name=level.counter))
 
     def declare(self, level: HopLevel, name: Name | None = None, tile: Expression | None = None) -> Statement:
         """A variable that is the box of a tile; of the one under way where no other is given."""
-        given = [tile if tile and one.name == level.counter else one.variable for one in self.parameters(level)]
+        arguments = [
+            tile if tile and parameter.name == level.counter else parameter.variable
+            for parameter in self.parameters(level)
+        ]
         variable = name.text if name else level.variable
-        return Declare(type=f"const {self.struct}", name=variable, value=FunctionCall(self.name(level), tuple(given)))
+        return Declare(
+            type=f"const {self.struct}", name=variable, value=FunctionCall(self.name(level), tuple(arguments))
+        )
 
     def part(self, level: HopLevel) -> Part:
         """Tile number -> box, inside the boxes of the levels before."""
@@ -199,7 +204,9 @@ class RegionBox:
 
     def _need(self, number: int, axis: int) -> Expression:
         member = self.analysis.members[number]
-        reads = [self._read(one.member, one.operand, axis, self.run(one.member, None)) for one in member.readers]
+        reads = [
+            self._read(reader.member, reader.operand, axis, self.run(reader.member, None)) for reader in member.readers
+        ]
         first = folded("tw_least", [low for low, _ in reads])
         end = folded("tw_most", [last + 1 for _, last in reads])
         return FunctionCall("tw_need", (first, end, Number(member.output.shape[axis])))
@@ -298,8 +305,8 @@ def _moves(reach: Reach) -> bool:
     return any(side.size > 1 for side in reach)
 
 
-def _same(one: Reach, other: Reach) -> bool:
-    return all(left.shape == right.shape for left, right in zip(one, other, strict=True))
+def _same(reach: Reach, other: Reach) -> bool:
+    return all(left.shape == right.shape for left, right in zip(reach, other, strict=True))
 
 
 def _ranges(reach: Reach, there: npt.NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:

@@ -51,12 +51,12 @@ class _Walk:
 
 def extents_of(spans: Sequence[CSpan], ranges: Sequence[tuple[int, int]], steps: Sequence[int]) -> tuple[Extent, ...]:
     """`ranges`: the least and most of each axis; an axis that cannot vary is a number. `steps`: see `CopyEnd.every`."""
-    found = []
+    extents = []
     for span, (least, most), step in zip(spans, ranges, steps, strict=True):
-        few, many = ceil_div(least, step), ceil_div(most, step)
+        fewest, largest = ceil_div(least, step), ceil_div(most, step)
         moving = span.extent if step == 1 else FunctionCall("tw_steps", (span.extent, Number(step)))
-        found.append(Extent(value=Number(few) if few == many else moving, least=few, most=many))
-    return tuple(found)
+        extents.append(Extent(value=Number(fewest) if fewest == largest else moving, least=fewest, most=largest))
+    return tuple(extents)
 
 
 def window_copy(

@@ -1,8 +1,8 @@
-"""Knows the tiles of one hop: their number, their order, and the box of loops that each of them runs.
-Does not know operands, buffers or copies.
+"""Knows the tiles of one hop: their number, their order, and the box of loops that each of them runs. Does not know
+operands, buffers or copies.
 
-A level's tiles cut what one tile of the level before holds. Trips are numbers where every such tile has as many.
-The program's box is a struct with a member for each loop that any level cuts.
+A level's tiles cut what one tile of the level before holds. Extents are numbers where they are the same in every such
+tile. The program's box is a struct with a member for each loop that any level cuts.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from tilewright.ir.programs.expressions import (
 from tilewright.ir.rounding import ceil_div
 from tilewright.lower.operands.c_boxes import CBox, ends_of, fixed, range_of, whole_box
 
-Ranges = Mapping[str, tuple[tuple[int, int], ...]]  # loop -> every range of trips that a tile may have
+Ranges = Mapping[str, tuple[tuple[int, int], ...]]  # loop -> every range that a tile may have
 
 COUNTERS = ("t", "u", "v")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CutLoop:
-    """One loop of the nest. `trips` is how many tiles it makes of the range around it."""
+    """One loop of the nest. `extent` is how many tiles it makes of the range around it."""
 
     loop: str
     member: str  # of the box
@@ -94,7 +94,7 @@ class HopLevel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TileNest:
-    """All hops of a step, far to near. `members` are the loops in the box, `struct` its C type."""
+    """All hops of a step, from the backing memory inwards. `members` are the loops in the box, `struct` its C type."""
 
     access: Access
     levels: tuple[HopLevel, ...]
@@ -131,8 +131,8 @@ def _level(hop: Hop, members: Mapping[str, str], outer: CBox, outer_ranges: Rang
     counter, name = names
     box, ranges, cuts = dict(outer), dict(outer_ranges), []
     for loop, size in hop.nest:
-        trips = {ceil_div(high - low, size) for low, high in outer_ranges[loop]}
-        count = Number(trips.pop()) if len(trips) == 1 else Name(f"{members[loop]}_tiles")
+        counts = {ceil_div(high - low, size) for low, high in outer_ranges[loop]}
+        count = Number(counts.pop()) if len(counts) == 1 else Name(f"{members[loop]}_tiles")
         cuts.append(CutLoop(loop=loop, member=members.get(loop, ""), size=size, extent=count))
         if count.number != 1:
             box[loop] = ends_of(Field(Name(name), members[loop]))
@@ -177,7 +177,7 @@ def box_value(nest: TileNest, level: HopLevel) -> dict[str, Expression]:
 
 
 def extents_of(ranges: Ranges) -> dict[str, int]:
-    """The most trips that each loop has in a tile."""
+    """The largest extent that each loop has in a tile."""
     return {loop: max(high - low for low, high in values) for loop, values in ranges.items()}
 
 

@@ -37,7 +37,7 @@ STEP_LOCALS = (*RUN_LOCALS, *COUNTERS, *LOOPS, "mine", "slot", "near", "far", "b
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TileBuffers:
-    """The tile buffers of one operand at one level. `borrowed`: they are those in which the region holds the value."""
+    """The tile buffers of one operand at one level. `borrowed`: they are those of an internal value of the region."""
 
     binding: OperandBinding
     level: HopLevel
@@ -157,7 +157,7 @@ class TiledStep:
         level, item = self.nest.levels[at], slot.binding.dtype.size_bytes
         kind = "uint8_t *" if slot.binding.written else "const uint8_t *"
         place = self.book.of_buffer(slot.buffers[0])
-        found = OperandLocation(
+        location = OperandLocation(
             parameter=Parameter(type=kind, name=slot.name),
             memory=level.hop.inner,
             offset=NOTHING,
@@ -166,8 +166,8 @@ class TiledStep:
             ranges=slot.ranges,
         )
         if level.moving or at + 1 == len(self.nest.levels):
-            return found
-        return replace(found, parameter=place.parameter, offset=place.offset)
+            return location
+        return replace(location, parameter=place.parameter, offset=place.offset)
 
     def origin(self, slot: TileBuffers, level: HopLevel) -> tuple[Expression, ...]:
         """The first position of a slot's window, along each axis."""
@@ -176,7 +176,7 @@ class TiledStep:
 
 def operand_names(bindings: Sequence[OperandBinding], book: AddressBook) -> dict[str, str]:
     """Operand -> C identifier that no parameter of the step has."""
-    taken = [*STEP_LOCALS, *(one.name for one in book.bases)]
+    taken = [*STEP_LOCALS, *(parameter.name for parameter in book.bases)]
     texts = {binding.operand: binding.operand.lower() for binding in bindings}
     names = unique_identifiers(texts.values(), taken=taken, fallback="x")
     return {operand: names[text] for operand, text in texts.items()}
@@ -187,16 +187,16 @@ def extent_ranges(nest: TileNest, binding: OperandBinding, ranges: Ranges) -> tu
     access, whole = nest.access, whole_box(nest.access)
     if not isinstance(access, MapAccess):
         return tuple((span.extent, span.extent) for span in access.window(binding.operand, whole))
-    found = []
+    ranges_by_axis = []
     for axis in access.axes[binding.operand]:
         loops = [loop for loop in ranges if mentions(axis.index, loop)]
         extents = {_extent(axis, box) for box in boxes(ranges, loops)}
-        found.append((min(extents), max(extents)))
-    return tuple(found)
+        ranges_by_axis.append((min(extents), max(extents)))
+    return tuple(ranges_by_axis)
 
 
 def _extent(axis: Axis, box: Box) -> int:
-    """Positions of a window. Of no trips: from their first on to their last, as the program counts."""
+    """Positions of a window. Of an empty loop: from its first position to its last, as the program counts."""
     if axis.index is None or all(low < high for low, high in box.values()):
         return axis.span(box).extent
     low = axis.index.range({loop: (low, low + 1) for loop, (low, _) in box.items()})[0]
@@ -222,25 +222,25 @@ def accumulator_of(tiling: TiledStep, region: Region) -> Accumulator | None:
     nest, book = tiling.nest, tiling.book
     (output,) = [binding for binding in tiling.bindings if binding.written]
     if form.in_output:
-        held = tiling.internal_value(output, len(nest.levels))
+        location = tiling.internal_value(output, len(nest.levels))
     else:
-        room = tuple(most for _, most in extent_ranges(nest, output, nest.ranges))
-        near, item = region.hops[-1].inner, form.dtype.size_bytes
-        name = tile_buffer_name(tiling.step.name, SUMS, near, 0)
+        shape = tuple(most for _, most in extent_ranges(nest, output, nest.ranges))
+        memory, item = region.hops[-1].inner, form.dtype.size_bytes
+        name = tile_buffer_name(tiling.step.name, SUMS, memory, 0)
         place = book.of_buffer(name)
-        held = OperandLocation(
+        location = OperandLocation(
             parameter=place.parameter,
-            memory=near,
+            memory=memory,
             offset=place.offset,
-            strides=tuple(one * item for one in strides(room, output.layout)),
+            strides=tuple(stride * item for stride in strides(shape, output.layout)),
             origin=lows(nest.access, output.operand, nest.box),
-            ranges=(ByteRange(buffer=name, offset_bytes=0, size_bytes=item * prod(room)),),
+            ranges=(ByteRange(buffer=name, offset_bytes=0, size_bytes=item * prod(shape)),),
         )
     extents = {name: high for name, (_, high) in whole_box(nest.access).items()}
     return Accumulator(
         output=output.operand,
         dtype=form.dtype,
-        carried=held,
+        carried=location,
         in_output=form.in_output,
         first=_all_at(nest, form.loops, dict.fromkeys(form.loops, 0), end=0),
         last=_all_at(nest, form.loops, extents, end=1),

@@ -27,8 +27,8 @@ ALONE = (*STRICT, "-Wno-unused-function")
 def c_files(package: str) -> tuple[str, ...]:
     """Every `.c` and `.h` file in the folder of `package` and below, as paths from there."""
     with as_file(files(package)) as folder:
-        found = (path for path in folder.rglob("*.[ch]"))
-        return tuple(sorted(path.relative_to(folder).as_posix() for path in found))
+        paths = (path for path in folder.rglob("*.[ch]"))
+        return tuple(sorted(path.relative_to(folder).as_posix() for path in paths))
 
 
 def compile_alone(package: str, path: str, folder: Path, flags: Sequence[str] = ALONE) -> str:

@@ -50,8 +50,8 @@ def kernel_errors(
     whole, tiled = run_whole_and_tiled(operator, kernel, site, inputs, cuts=[cuts], folder=folder, layouts=layouts)
     return [
         f"{how}, layouts {dict(layouts)}: {error}"
-        for how, found in (("whole", whole), (f"in tiles {dict(cuts)}", tiled))
-        for error in result_errors(operator, site, inputs, found)
+        for how, results in (("whole", whole), (f"in tiles {dict(cuts)}", tiled))
+        for error in result_errors(operator, site, inputs, results)
     ]
 
 
@@ -102,8 +102,8 @@ def layers_taken(kernels: Sequence[Kernel], folder: Path, flags: Sequence[str] =
             if isinstance(layer, str):
                 continue
             layouts = {**layer.preferred, **layer.required}
-            found = run_kernel(operator, kernel, site, sample.inputs, folder=folder, layouts=layouts, flags=flags)
-            errors = result_errors(operator, site, sample.inputs, found)
+            results = run_kernel(operator, kernel, site, sample.inputs, folder=folder, layouts=layouts, flags=flags)
+            errors = result_errors(operator, site, sample.inputs, results)
             assert errors == [], f"{kernel.name} on {sample.name}: {errors}"
             taken[kernel.name].add(sample.kind)
     return taken

@@ -93,7 +93,7 @@ def whole_trial(
     for source, output in layer.in_place if in_place else ():
         arrays[output] = arrays[source] = arrays[source].copy().view(arrays[output].dtype)
 
-    def play(function: Callable[..., object]) -> tuple[Array, ...]:
+    def execute(function: Callable[..., object]) -> tuple[Array, ...]:
         guarded_call(function, [*arrays.values()])
         results = []
         for operand, tensor in zip(operator.outputs, site.outputs, strict=False):
@@ -101,7 +101,7 @@ def whole_trial(
             results.append(arrays[operand].transpose(np.argsort(layout)))
         return tuple(results)
 
-    return Trial(kernel=kernel, call=call, execute=play)
+    return Trial(kernel=kernel, call=call, execute=execute)
 
 
 def outcomes(trials: Sequence[Trial], folder: Path, flags: Sequence[str] = STRICT) -> list[tuple[Array, ...]]:

@@ -45,7 +45,7 @@ class _Near:
 
 
 def tile_boxes(access: Access, cuts: Mapping[str, int]) -> Iterator[Box]:
-    """Boxes of at most `cuts[loop]` trips per loop that cover all trips; loops not named are not cut.
+    """Boxes of at most `cuts[loop]` iterations per loop that cover all of them; loops not named are not cut.
 
     Reductions are innermost.
     """
@@ -93,26 +93,26 @@ def tiled_trial(
     boxes = list(tile_boxes(access, cuts))
     reductions = [loop for loop in access.loops if loop.kind == "reduce" and (0 < cuts.get(loop.name, 0) < loop.extent)]
     stored = {name: (layouts or {}).get(name, row_major(array.ndim)) for name, array in arrays.items()}
-    near = [_near(name, array, stored[name], access, boxes) for name, array in arrays.items()]
+    tiles = [_near(name, array, stored[name], access, boxes) for name, array in arrays.items()]
     scratch_bytes = max((kernel.scratch_bytes(layer.tile(box)) for box in boxes), default=0)
-    call = _call(layer.site, access, near, scratch_bytes)
+    call = _call(layer.site, access, tiles, scratch_bytes)
     sums: Array = np.zeros(0)
     if reductions:
-        sums, call = _with_sums(call, layer, near, reductions)
-    buffers = [*(item.buffer for item in near), np.zeros(scratch_bytes, np.uint8), sums]
+        sums, call = _with_sums(call, layer, tiles, reductions)
+    buffers = [*(item.buffer for item in tiles), np.zeros(scratch_bytes, np.uint8), sums]
 
-    def play(function: Callable[..., object]) -> tuple[Array, ...]:
+    def execute(function: Callable[..., object]) -> tuple[Array, ...]:
         for box in boxes:
             if all(box[loop.name][0] == 0 for loop in reductions):
                 sums[...] = _poison(sums.dtype)
-            _fetch(near, access, box)
-            values = _values({item.name: access.window(item.name, box) for item in near}, box)
+            _fetch(tiles, access, box)
+            values = _values({item.name: access.window(item.name, box) for item in tiles}, box)
             guarded_call(function, buffers, (ctypes.c_int32 * max(len(values), 1))(*values))
             if all(box[loop.name][1] == loop.extent for loop in reductions):
-                _store(near, access, box)
-        return tuple(item.array for item in near if item.name in access.outputs)
+                _store(tiles, access, box)
+        return tuple(item.array for item in tiles if item.name in access.outputs)
 
-    return Trial(kernel=kernel, call=call, values=True, execute=play)
+    return Trial(kernel=kernel, call=call, values=True, execute=execute)
 
 
 def run_whole_and_tiled(
@@ -129,22 +129,22 @@ def run_whole_and_tiled(
     """What `run_kernel` returns, and `run_tiled` for each of the `cuts`, all of them compiled at once."""
     whole = whole_trial(operator, kernel, site, inputs, layouts=layouts)
     layer = layer_of(operator, kernel, site)
-    tiled = [tiled_trial(layer, inputs, cuts=one, layouts=layouts) for one in cuts]
+    tiled = [tiled_trial(layer, inputs, cuts=trial_cuts, layouts=layouts) for trial_cuts in cuts]
     return outcomes([whole, *tiled], folder, flags)
 
 
-def _fetch(near: Sequence[_Near], access: Access, box: Box) -> None:
+def _fetch(tiles: Sequence[_Near], access: Access, box: Box) -> None:
     """Poison all buffers, then copy the tile's windows of the inputs into theirs."""
-    for item in near:
+    for item in tiles:
         item.buffer[...] = _poison(item.buffer.dtype)
         if item.name in access.inputs:
             window = access.window(item.name, box)
             item.buffer[_inside(window)] = item.array[_slices(window)]
 
 
-def _store(near: Sequence[_Near], access: Access, box: Box) -> None:
+def _store(tiles: Sequence[_Near], access: Access, box: Box) -> None:
     """Copy the tile's windows of the outputs out of their buffers."""
-    for item in near:
+    for item in tiles:
         if item.name in access.outputs:
             window = access.window(item.name, box)
             item.array[_slices(window)] = item.buffer[_inside(window)]
@@ -164,10 +164,10 @@ def _poison(dtype: np.dtype[np.generic]) -> np.generic:
 
 def _near(name: str, array: Array, layout: Layout, access: Access, boxes: Sequence[Box]) -> _Near:
     windows = [access.window(name, box) for box in boxes]
-    room = [max((window[axis].extent for window in windows), default=0) for axis in range(array.ndim)]
-    stored = np.empty([room[axis] for axis in layout], array.dtype)
+    shape = [max((window[axis].extent for window in windows), default=0) for axis in range(array.ndim)]
+    stored = np.empty([shape[axis] for axis in layout], array.dtype)
     return _Near(
-        name=name, array=array, buffer=stored.transpose(np.argsort(layout)), steps=strides(room, layout)
+        name=name, array=array, buffer=stored.transpose(np.argsort(layout)), steps=strides(shape, layout)
     )  # fmt: skip
 
 
@@ -185,37 +185,37 @@ def _values(windows: Mapping[str, Window], box: Box) -> list[int]:
     for window in windows.values():
         for span in window:
             values += [span.extent, span.low, span.before, span.after]
-    trips = [high - low for low, high in box.values()]
-    return [*values, *trips, *(low for low, _ in box.values())]
+    extents = [high - low for low, high in box.values()]
+    return [*values, *extents, *(low for low, _ in box.values())]
 
 
-def _call(site: Matched, access: Access, near: Sequence[_Near], scratch_bytes: int) -> Call:
+def _call(site: Matched, access: Access, tiles: Sequence[_Near], scratch_bytes: int) -> Call:
     operands, used = {}, 0
-    for index, item in enumerate(near):
+    for index, item in enumerate(tiles):
         operands[item.name] = _operand(item, f"tw_p[{index}]", used, item.name in access.outputs)
         used += 4 * item.array.ndim
     operands["scratch"] = Operand(
-        name="scratch", pointer=f"((uint8_t *)tw_p[{len(near)}])", dtype=DType.U8, shape=(scratch_bytes,), strides=(1,),
-        extents=(str(scratch_bytes),), origin=("0",), before=("0",), after=("0",),
+        name="scratch", pointer=f"((uint8_t *)tw_p[{len(tiles)}])", dtype=DType.U8, shape=(scratch_bytes,),
+        strides=(1,), extents=(str(scratch_bytes),), origin=("0",), before=("0",), after=("0",),
     )  # fmt: skip
     loops = sorted(access.loops, key=lambda loop: loop.kind == "reduce")  # as `tile_boxes` has them
-    trips = {loop.name: f"tw_v[{used + index}]" for index, loop in enumerate(loops)}
-    return Call(site=site, operands=operands, extents=trips, name="step")
+    extents = {loop.name: f"tw_v[{used + index}]" for index, loop in enumerate(loops)}
+    return Call(site=site, operands=operands, extents=extents, name="step")
 
 
-def _with_sums(call: Call, layer: Layer, near: Sequence[_Near], reductions: Sequence[Loop]) -> tuple[Array, Call]:
+def _with_sums(call: Call, layer: Layer, tiles: Sequence[_Near], reductions: Sequence[Loop]) -> tuple[Array, Call]:
     """The sums of the largest tile, and the call with them; their axes are in memory in the order of the output's."""
     form, access = layer.sums, layer.access
     if form is None or not {loop.name for loop in reductions} <= set(form.loops):
         raise ValueError(f"{layer.kernel.name} does not split {[loop.name for loop in reductions]}")
-    (output,) = (item for item in near if item.name in access.outputs)
+    (output,) = (item for item in tiles if item.name in access.outputs)
     layout = tuple(sorted(range(output.buffer.ndim), key=lambda axis: -output.steps[axis]))
     steps = strides(output.buffer.shape, layout)
     acc = replace(
         call.operands[output.name],
-        name="acc", pointer=f"(({form.dtype.c_type} *)tw_p[{len(near) + 1}])", dtype=form.dtype, strides=steps,
+        name="acc", pointer=f"(({form.dtype.c_type} *)tw_p[{len(tiles) + 1}])", dtype=form.dtype, strides=steps,
     )  # fmt: skip
-    used = sum(4 * item.array.ndim for item in near) + len(access.loops)
+    used = sum(4 * item.array.ndim for item in tiles) + len(access.loops)
     lows = {name: f"tw_v[{used + number}]" for number, name in enumerate(call.extents)}
     first = " && ".join(f"{lows[loop.name]} == 0" for loop in reductions)
     last = " && ".join(f"{lows[loop.name]} + {call.extents[loop.name]} == {loop.extent}" for loop in reductions)
@@ -230,7 +230,7 @@ def _operand(item: _Near, slot: str, first: int, writable: bool) -> Operand:
         return tuple(f"tw_v[{first + 4 * axis + which}]" for axis in range(item.array.ndim))
 
     pairs = zip(item.buffer.shape, item.array.shape, values(0), strict=True)
-    known = tuple(str(extent) if writable and room == extent else value for room, extent, value in pairs)
+    known = tuple(str(extent) if writable and capacity == extent else value for capacity, extent, value in pairs)
     return Operand(
         name=item.name,
         pointer=f"(({'' if writable else 'const '}{dtype.c_type} *){slot})",
