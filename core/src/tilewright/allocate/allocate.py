@@ -48,8 +48,8 @@ def attempt(
     settled = _best(tiled, request(tiled, decisions), allocator, budget)
     if isinstance(settled, Overflow):
         return settled
-    question, placed_arrays = settled
-    arrays, solution, constants = placed_arrays
+    question, placed = settled
+    arrays, solution, constants = placed
     places = {
         **solution.places,
         **constants.places,
@@ -67,7 +67,7 @@ def attempt(
         tiled=tiled,
         placements=placements,
         pools=tuple(sorted(pools, key=lambda pool: order.index(pool.memory))),
-        away=tuple(_away(question, placed_arrays)),
+        away=tuple(_away(question, placed)),
         decisions=_complete(tiled, decisions, placements, solution.found_by),
         plan_id=plan_id(tiled, placements),
     )
@@ -90,11 +90,11 @@ def constants_overflow(
     return answer if isinstance(answer, Overflow) else None
 
 
-Found = tuple[tuple[PlacedArray, ...], Solution, Solution]  # regions, the pools of RAM, the pools of constants
+Placed = tuple[tuple[PlacedArray, ...], Solution, Solution]  # regions, the pools of RAM, the pools of constants
 
 
-def _best(tiled: Tiled, question: Request, allocator: Allocator, budget: Budget) -> tuple[Request, Found] | Overflow:
-    """Of all ways to ask: what takes least, of equals the first; the first overflow where none fits that is smaller."""
+def _best(tiled: Tiled, question: Request, allocator: Allocator, budget: Budget) -> tuple[Request, Placed] | Overflow:
+    """Of all candidates for the problem the plan that takes least, of equals the first; else the least overflow."""
     best = _settled(tiled, question, allocator, budget)
     for problem in question.others:
         if isinstance(best, Overflow) or _used(best) > sum(lower_bounds(problem).values()):
@@ -103,35 +103,37 @@ def _best(tiled: Tiled, question: Request, allocator: Allocator, budget: Budget)
     return best
 
 
-def _merit(answer: tuple[Request, Found] | Overflow) -> tuple[bool, int]:
+def _merit(answer: tuple[Request, Placed] | Overflow) -> tuple[bool, int]:
     return (True, answer.excess_bytes) if isinstance(answer, Overflow) else (False, _used(answer))
 
 
-def _used(settled: tuple[Request, Found]) -> int:
+def _used(settled: tuple[Request, Placed]) -> int:
     question, (_, solution, _) = settled
     return sum(peaks(question.problem, solution).values())
 
 
-def _settled(tiled: Tiled, question: Request, allocator: Allocator, budget: Budget) -> tuple[Request, Found] | Overflow:
-    """One way to ask, with soft limits raised where nothing else helps."""
-    answer = _found(tiled, question, allocator, budget)
+def _settled(
+    tiled: Tiled, question: Request, allocator: Allocator, budget: Budget
+) -> tuple[Request, Placed] | Overflow:
+    """The plan for one problem, with soft limits raised where nothing else helps."""
+    answer = _placed(tiled, question, allocator, budget)
     if not isinstance(answer, Overflow):
         return question, answer
     raised = raised_limits(question, tiled.scheduled.bound.platform, allocator, budget)
     if raised is None:
         return answer
-    answer = _found(tiled, raised, allocator, budget)
+    answer = _placed(tiled, raised, allocator, budget)
     return answer if isinstance(answer, Overflow) else (raised, answer)
 
 
-def _found(tiled: Tiled, question: Request, allocator: Allocator, budget: Budget) -> Found | Overflow:
-    """The first choice of memories for the regions beside which everything else has room."""
+def _placed(tiled: Tiled, question: Request, allocator: Allocator, budget: Budget) -> Placed | Overflow:
+    """The plan with the first choice of memories for the lasting arrays that leaves enough for all other blocks."""
     constants = _placed_constants(tiled, question.constants, allocator, budget)
     if isinstance(constants, Overflow):
         return constants
     first: Overflow | None = None
     for arrays in arrangements(question.regions, tiled.scheduled.bound.platform):
-        answer = _crowded(tiled, question, arrays, allocator, budget) or _solved(
+        answer = _too_small_for_arrays(tiled, question, arrays, allocator, budget) or _solved(
             tiled, question, arrays, allocator, budget
         )
         if isinstance(answer, Solution):
@@ -142,10 +144,10 @@ def _found(tiled: Tiled, question: Request, allocator: Allocator, budget: Budget
     return first
 
 
-def _crowded(
+def _too_small_for_arrays(
     tiled: Tiled, question: Request, arrays: tuple[PlacedArray, ...], allocator: Allocator, budget: Budget
 ) -> Overflow | None:
-    """The memory that the regions alone are too much for, with all else that it would have to hold."""
+    """The overflow of a memory that has not even bytes enough for its lasting arrays; None where all have."""
     platform, problem = tiled.scheduled.bound.platform, question.problem
     for pool in problem.pools:
         if pool.capacity_bytes is not None and taken_bytes(arrays, platform.memory(pool.name)) > pool.capacity_bytes:
@@ -155,8 +157,8 @@ def _crowded(
 
 
 def _placed_constants(tiled: Tiled, problem: Problem, allocator: Allocator, budget: Budget) -> Solution | Overflow:
-    """One after the other where everything is in its preferred memory then; else every memory as full as can be;
-    where that does not fit, or offsets are demanded, the better of one after the other and what the allocator finds.
+    """Constants one after the other where that puts each into its preferred memory; else every memory as full as can
+    be; where that does not fit, or offsets are demanded, the better of one after the other and the allocator's plan.
     """
     simple = Solution(status="feasible", places=pack_in_order(problem), bounds=lower_bounds(problem))
     wrong = violations(problem, simple)
@@ -254,8 +256,10 @@ def _pool_uses(problem: Problem, solution: Solution, platform: Platform) -> list
     ]
 
 
-def _away(question: Request, answer: Found) -> Iterator[BytesAway]:
-    """Of buffers, and of constants. What an exact search has proved counts where it had no choice made before it."""
+def _away(question: Request, answer: Placed) -> Iterator[BytesAway]:
+    """Bytes of buffers and of constants that are not in their preferred memories. The proof of an exact search counts
+    where no choice was made before it.
+    """
     _, solution, constants = answer
     free = not question.chosen and all(len(region.memories) == 1 for region in question.regions)
     yield from _away_of("ram", question.problem, solution, proved=free and solution.status == "optimal")

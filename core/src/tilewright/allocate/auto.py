@@ -21,8 +21,8 @@ _FOUND = ("optimal", "feasible")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Auto:
-    """A glance of the heuristics; what that does not prove optimal, the exact allocator tries; what that does not
-    either, heuristics with a part of the work and then with all of it, as long as they are ahead.
+    """Cheap orders first; where these are not proved optimal, the exact allocator; where that proves nothing either,
+    heuristics with a part of the work and then with all of it, as long as they are ahead.
 
     `Solution.found_by` says whose plan it is. The exact allocator gets the budget that it would have got alone;
     without one the heuristics do.

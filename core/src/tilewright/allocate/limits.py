@@ -95,7 +95,7 @@ def raised_limits(question: Request, platform: Platform, allocator: Allocator, b
 
 
 def _used(question: Request, platform: Platform, allocator: Allocator, budget: Budget) -> dict[str, int] | None:
-    """Bytes of every memory in the first plan that is found; None: there is none."""
+    """Bytes of every memory in the first plan that is found; None where no plan is found."""
     constants = _constants(question.constants, allocator, budget)
     if constants is None:
         return None

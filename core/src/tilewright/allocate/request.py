@@ -32,7 +32,7 @@ class BlockArray:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedArray:
-    """A region in a memory. Offsets of its blocks are from its own start."""
+    """A lasting array in a memory. Offsets of its blocks are from its own start."""
 
     kind: Literal["state", "resident"]
     memory: str
@@ -41,7 +41,7 @@ class PlacedArray:
 
 
 def arrangements(regions: Sequence[BlockArray], platform: Platform) -> Iterator[tuple[PlacedArray, ...]]:
-    """Every choice of memories for the regions, best first."""
+    """Every choice of memories for the lasting arrays, best first."""
     for choice in product(*(region.memories for region in regions)):
         yield tuple(
             _laid(region, platform.memory(name)) for region, name in zip(regions, choice, strict=True) if region.blocks
@@ -49,24 +49,26 @@ def arrangements(regions: Sequence[BlockArray], platform: Platform) -> Iterator[
 
 
 def arrays_bytes(sizes: Iterable[int], align: int) -> int:
-    """Bytes of arrays of a memory: each but the last rounded up to where the next may begin; the oddest one is last."""
+    """Bytes of arrays of a memory: each but the last is rounded up to where the next may begin; the last is the
+    one that rounding would add most to.
+    """
     known = tuple(sizes)
     return sum(align_up(size, align) for size in known) - max((-size % align for size in known), default=0)
 
 
 def taken_bytes(arrays: Sequence[PlacedArray], memory: Memory, pool_bytes: int = 0) -> int:
-    """What the regions in a memory take of it, and so many bytes of its pool."""
+    """Bytes that the lasting arrays in a memory and `pool_bytes` of its pool take together."""
     sizes = [array.size_bytes for array in arrays if array.memory == memory.name]
     return arrays_bytes([*sizes, pool_bytes] if pool_bytes else sizes, memory.align)
 
 
 def beside(problem: Problem, arrays: Sequence[PlacedArray], platform: Platform) -> Problem:
-    """The problem with what the regions leave of every pool; never less than nothing."""
+    """The problem with pools reduced by the lasting arrays that are in them."""
     return replace(problem, pools=tuple(_reduced(pool, arrays, platform) for pool in problem.pools))
 
 
 def _reduced(pool: Pool, arrays: Sequence[PlacedArray], platform: Platform) -> Pool:
-    """A pool that is last has all that is left; one that is followed by a region ends where that may begin."""
+    """A pool that is the last array has all that is left; one that is followed by another ends where that may begin."""
     sizes, align = [array.size_bytes for array in arrays if array.memory == pool.name], platform.memory(pool.name).align
     if pool.capacity_bytes is None or not any(sizes):
         return pool

@@ -240,9 +240,9 @@ def bytes_away(problem: Problem, solution: Solution) -> int:
 
 
 def least_bytes_away(problem: Problem) -> int:
-    """No plan has less: what is alive at once and has no room, at moments that no block is counted at twice.
+    """No plan has less: bytes that are alive at once and do not fit, at moments that share no block.
 
-    Of a problem with pieces (`within`), whose blocks overlap, 0.
+    0 for a problem with pieces (`within`), whose blocks overlap.
     """
     blocks = problem.blocks
     if problem.within or all(len(block.pools) == 1 for block in blocks):
@@ -257,7 +257,7 @@ def least_bytes_away(problem: Problem) -> int:
 
 
 def _crowded_out(blocks: Sequence[Block], problem: Problem) -> int:
-    """Of blocks alive at once: what their first pools have no room for, then their first two, and so on."""
+    """Bytes of blocks alive at once that do not fit into their first pools, into their first two, and so on."""
     free_by_pool = {pool.name: free_bytes(pool) for pool in problem.pools}
     least = 0
     for depth in range(1, max((len(block.pools) for block in blocks), default=0)):
