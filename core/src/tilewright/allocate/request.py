@@ -120,10 +120,7 @@ def request(tiled: Tiled, decisions: Decisions) -> Request:
         if first.managed_by == "application":
             application[buffer.name] = first.name
             continue
-        kind = (first.managed_by, first.kind)
-        memories = (platform.memory(name) for name in names)
-        pools = tuple(memory.name for memory in memories if (memory.managed_by, memory.kind) == kind)
-        block = _block(buffer, pools, decisions)
+        block = _block(buffer, _pools_like(first, names, platform), decisions)
         if buffer.kind in LASTING:
             lasting.append((buffer, block))
             continue
@@ -165,6 +162,12 @@ def _regions(lasting: list[tuple[Buffer, Block]]) -> tuple[BlockArray, ...]:
             fix=("pin every tensor of the state to the same memory",),
         )
     return BlockArray(kind="state", memories=common, blocks=tuple(state)), *resident
+
+
+def _pools_like(first: Memory, names: tuple[str, ...], platform: Platform) -> tuple[str, ...]:
+    kind = (first.managed_by, first.kind)
+    memories = (platform.memory(name) for name in names)
+    return tuple(memory.name for memory in memories if (memory.managed_by, memory.kind) == kind)
 
 
 def _candidates(buffer: Buffer, platform: Platform, decisions: Decisions) -> tuple[str, ...]:

@@ -183,7 +183,7 @@ def _pools(
     copies = {use.memory: use.used_bytes for use in allocated.pools if use.kind == "resident"}
     present = [memory for memory in platform.memories if memory.name in used]
     managed = {memory.name for memory in platform.of_kind("ram") if memory.managed_by == "application"}
-    alone = [name for name, place in allocated.placements.items() if place.memory in managed]
+    alone = [name for name, at in allocated.placements.items() if at.memory in managed]
     named = (*(memory.name for memory in present), *alone, *map(copies_base, copies))
     bases = unique_identifiers(named, taken=RUN_LOCALS, fallback="m")
     made = {
@@ -210,10 +210,8 @@ def _pools(
         )
         for name, size in copies.items()
     )
-    return (
-        (*(made[memory.name] for memory in present if memory.kind == "ram" and memory.name in made), *own, *kept),
-        tuple(made[memory.name] for memory in present if memory.kind == "const"),
-    )
+    ram = (made[memory.name] for memory in present if memory.kind == "ram" and memory.name in made)
+    return (*ram, *own, *kept), tuple(made[memory.name] for memory in present if memory.kind == "const")
 
 
 def copies_base(memory: str) -> str:
