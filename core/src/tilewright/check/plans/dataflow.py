@@ -37,7 +37,7 @@ class Replay:
             for value, buffer in schedule.buffers.items()
             if buffer.aliases
         }
-        self.by_rows = {name for region, _ in allocated.tiled.line_buffered for name in region.steps}
+        self.line_buffered = {name for region, _ in allocated.tiled.line_buffered for name in region.steps}
         self.numbers = ValueNumbers(self.graph, self.scheduled.bound.layouts)
 
     def faults(self) -> Iterator[str]:

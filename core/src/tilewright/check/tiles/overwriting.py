@@ -27,7 +27,7 @@ def overwriting_faults(copies: Copies) -> Iterator[str]:
                 output.written
                 and not item.written
                 and _overlap(item, output)
-                and _late(copies, (call, item), (other, output))
+                and _late(copies, (one, item), (other, output))
             ):
                 yield f"{item.name} is read where {output.name} has been stored"
 

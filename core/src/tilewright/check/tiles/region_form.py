@@ -103,8 +103,8 @@ class CheckedRegion:
             if internal_value.memory not in memories:
                 yield f"there is no memory '{internal_value.memory}' to hold '{value}' in"
                 continue
-            unable = [step for step in using if not memories[held.memory].lets(step.engine, "rw")]
-            yield from (f"'{step.engine}' cannot use '{value}' in memory '{held.memory}'" for step in unable)
+            unable = [step for step in using if not memories[internal_value.memory].lets(step.engine, "rw")]
+            yield from (f"'{step.engine}' cannot use '{value}' in memory '{internal_value.memory}'" for step in unable)
 
     # --- cuts
 

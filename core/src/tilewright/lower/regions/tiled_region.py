@@ -141,8 +141,8 @@ def _struct(box: RegionBox) -> tuple[str, ...]:
 # --- operands
 
 
-def _tilings(region: Region, analysis: RegionAnalysis, given: Lowering) -> tuple[TiledStep, ...]:
-    functions = [given.function(one.index, given.machine.nodes[one.step.name].op) for one in analysis.members]
+def _tilings(region: Region, analysis: RegionAnalysis, context: Lowering) -> tuple[TiledStep, ...]:
+    functions = [context.function(one.index, context.machine.nodes[one.step.name].op) for one in analysis.members]
     box = region_box(analysis, region, functions[-1])
     traffic = traffic_of(box.boxes) if region.hops else ()
     buffers = {
