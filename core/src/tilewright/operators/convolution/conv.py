@@ -101,7 +101,7 @@ def _match_any(site: Site) -> str | None:
     types = {tensor.dtype for tensor in site.inputs if tensor is not None}
     if len(types) == 1 and types.issubset(_FLOATS):
         return None
-    return f"values must all be of one of f32, f16 and bf16, types {', '.join(sorted(dtype.value for dtype in types))}"
+    return f"values must all be of one of f32, f16 and bf16, found {', '.join(sorted(dtype.value for dtype in types))}"
 
 
 def _pack(site: Site) -> Mapping[str, Array]:

@@ -28,7 +28,7 @@ def not_floats(site: Site) -> str | None:
     types = sorted({tensor.dtype.value for tensor in site.inputs if tensor is not None})
     if len(types) == 1 and DType(types[0]).is_float:
         return None
-    return f"values must all be of one float type, types {', '.join(types)}"
+    return f"values must all be of one float type, found {', '.join(types)}"
 
 
 def is_double(site: Site) -> bool:
