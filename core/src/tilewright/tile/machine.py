@@ -88,8 +88,8 @@ class ScheduledMachine:
         if not stays and resident.keys().isdisjoint(one.buffer for one in found):
             return found
         moved = (replace(one, memory=resident[one.buffer]) if one.buffer in resident else one for one in found)
-        near = ((one, one.name in stays and reachable(self.platform, one.memory)) for one in moved)
-        return tuple(replace(one, stays=True) if read_there else one for one, read_there in near)
+        read_in_place = ((one, one.name in stays and reachable(self.platform, one.memory)) for one in moved)
+        return tuple(replace(one, stays=True) if read_there else one for one, read_there in read_in_place)
 
     def _as_decided(self, step: Step) -> Iterator[StepOperand]:
         """Operands where decisions have them, as if none stayed there."""
@@ -176,8 +176,8 @@ class ScheduledMachine:
         paths = [path.align for path in self.platform.copies if memory in (path.source, path.target)]
         return max(self.platform.buffer_align, 8, *paths)
 
-    def path(self, operand: StepOperand, kernel: Kernel, near: str, memory: str = "") -> CopyPath | None:
+    def path(self, operand: StepOperand, kernel: Kernel, inner: str, memory: str = "") -> CopyPath | None:
         """How the operand crosses to that end of a hop, if it is in `memory` and not where it is; None: it does not."""
-        if operand.stays or (near == self.platform.inner and near not in kernel.memories.get(operand.name, (near,))):
+        if operand.stays or (inner == self.platform.inner and inner not in kernel.memories.get(operand.name, (inner,))):
             return None
-        return self.memory_path.crossing(memory or operand.memory, near, written=operand.written)
+        return self.memory_path.crossing(memory or operand.memory, inner, written=operand.written)

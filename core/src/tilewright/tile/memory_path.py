@@ -20,7 +20,7 @@ _LONG_ROW_BYTES = 64  # leaving out less than this costs more than it saves
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HopMemories:
-    """The two memories of a hop: neighbours on the way from the backing memory to the scratchpad."""
+    """The two memories of a hop: neighbours on the path from the backing memory to the scratchpad."""
 
     outer: str
     inner: str
@@ -28,13 +28,13 @@ class HopMemories:
 
 def hops_of(platform: Platform) -> tuple[HopMemories, ...]:
     """From the backing memory to the scratchpad, outermost first; none on a machine with one memory."""
-    home, near = platform.backing_memory().name, platform.inner
-    paths = route(platform, home, near) if near else ()
+    backing, inner = platform.backing_memory().name, platform.inner
+    paths = route(platform, backing, inner) if inner else ()
     return tuple(HopMemories(outer=path.source, inner=path.target) for path in paths or ())
 
 
 class MemoryPath:
-    """The way on one platform."""
+    """The path on one platform."""
 
     def __init__(self, platform: Platform) -> None:
         self.platform = platform
@@ -67,7 +67,7 @@ class MemoryPath:
 
     @cached_property
     def constant_memories(self) -> tuple[str, ...]:
-        """Where constants may be: every const memory that enters the way to the scratchpad where the first does."""
+        """Where constants may be: every const memory that enters the path to the scratchpad where the first does."""
         const = [memory.name for memory in self.platform.of_kind("const")]
         if not self.hops:
             return tuple(const)
@@ -82,30 +82,31 @@ class MemoryPath:
         return (leading or [memory.name for memory in const])[0]
 
     def entry(self, memory: str) -> int:
-        """The innermost hop over which bytes come from a memory that is not on the way; -1: none."""
+        """The innermost hop over which bytes come from a memory that is not on the path; -1: none."""
         entries = [at for at, hop in enumerate(self.hops) if path_between(self.platform, memory, hop.inner)]
         return max(entries, default=-1)
 
-    def crossing(self, memory: str, near: str, *, written: bool) -> CopyPath | None:
-        """How what lives in a memory crosses the hop with that near end, from there where it is written; None where it
-        is there already, or comes in further on."""
-        asked = memory, near, written
-        if asked not in self._crossings:
-            source = self._source(memory, near)
-            ends = (near, source) if written else (source, near)
-            self._crossings[asked] = path_between(self.platform, *ends) if source else None
-        return self._crossings[asked]
+    def crossing(self, memory: str, inner: str, *, written: bool) -> CopyPath | None:
+        """How what lives in a memory crosses the hop with that inner memory, from there where it is written; None where
+        it is there already, or comes in further on.
+        """
+        key = memory, inner, written
+        if key not in self._crossings:
+            source = self._source(memory, inner)
+            memories = (inner, source) if written else (source, inner)
+            self._crossings[key] = path_between(self.platform, *memories) if source else None
+        return self._crossings[key]
 
-    def _source(self, memory: str, near: str) -> str:
-        """The far side of that hop for what lives in a memory; "": it does not cross."""
-        position = [hop.inner for hop in self.hops].index(near)
-        far, passed = self.hops[position].outer, [self.hops[0].outer, *(hop.inner for hop in self.hops)]
+    def _source(self, memory: str, inner: str) -> str:
+        """The outer memory of that hop for what lives in a memory; "": it does not cross."""
+        position = [hop.inner for hop in self.hops].index(inner)
+        outer, passed = self.hops[position].outer, [self.hops[0].outer, *(hop.inner for hop in self.hops)]
         if memory in passed:
-            return far if passed.index(memory) <= position else ""
+            return outer if passed.index(memory) <= position else ""
         entry = self.entry(memory)
         if not 0 <= entry <= position:
             return ""
-        return memory if entry == position else far
+        return memory if entry == position else outer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,11 +152,11 @@ def transfers(
     """
     if 0 in extents:
         return Transfers(run_bytes=0, rows=0, count=0)
-    far, near = strides(shape, layout), strides(room, layout)
+    outer, inner = strides(shape, layout), strides(room, layout)
     every = steps or (1,) * len(extents)
     merged, moves = merge_loops(
         [ceil_div(extents[axis], every[axis]) for axis in layout],
-        [[side[axis] * every[axis] for axis in layout] for side in (far, near)],
+        [[side[axis] * every[axis] for axis in layout] for side in (outer, inner)],
     )
     loops = list(merged)
     run = 1

@@ -1,5 +1,5 @@
-"""Knows one way to compute steps by rows: what it takes, and the decisions that are it.
-Does not know how it is found.
+"""Knows a line-buffered plan before it is made: what it takes at least, and the decisions that lead to it.
+Does not know how such plans are found.
 """
 
 from __future__ import annotations
@@ -20,12 +20,14 @@ class LineBufferedPlan:
     cycle_ratio: float
 
     def least_memory(self) -> LineBufferedPlan | None:
-        """The same steps together, each called as takes the least; None where that is so."""
-        division = self.search.least_memory(self.partition)
-        if division.segments == self.partition.segments:
+        """The same steps together, each called so that it takes the least; None where it already is."""
+        partition = self.search.least_memory(self.partition)
+        if partition.segments == self.partition.segments:
             return None
-        slowdown = self.cycle_ratio * division.cycles / self.partition.cycles
-        return replace(self, partition=division, size_bytes=self.search.least_bytes(division), cycle_ratio=slowdown)
+        cycle_ratio = self.cycle_ratio * partition.cycles / self.partition.cycles
+        return replace(
+            self, partition=partition, size_bytes=self.search.least_bytes(partition), cycle_ratio=cycle_ratio
+        )
 
     def decisions(self) -> Decisions:
         """The same order and in-place pairs, with these regions."""

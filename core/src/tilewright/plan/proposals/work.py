@@ -19,7 +19,7 @@ from tilewright.ir.plans.stages import Binding, Bound
 from tilewright.tile.memory_path import hops_of
 
 _PLACED = 1  # units of a step that is placed
-_LISTED = 2  # of one in one piece, or by rows that are decided
+_LISTED = 2  # of one in one piece, or in a line-buffered region that is decided
 _SEARCHED = 5  # of one whose tiles, or whose rows, are looked for; for each hop
 _TIMES, _LEAST = 2, 4_000  # of what was done before; but of a small network a few plans always
 _MOST = 8  # that are kept
@@ -37,7 +37,7 @@ def tile_units(bound: Bound) -> int:
 
 
 def line_buffer_units(bound: Bound) -> int:
-    """What it takes to look for ways by rows."""
+    """What it takes to look for line-buffered plans."""
     return _SEARCHED * len(bound.graph.nodes)
 
 
@@ -111,9 +111,9 @@ class PlanCache(Generic[Answer]):
 
     def found(self, bound: Bound, *question: object) -> Answer | None:
         """To a question equal to this one, about the same kernels; None where it is not known."""
-        for one in self.kept:
-            if one.bindings is bound.bindings and one.question == question:
-                return one.answer
+        for known in self.kept:
+            if known.bindings is bound.bindings and known.question == question:
+                return known.answer
         return None
 
     def keep(self, answer: Answer, bound: Bound, *question: object) -> Answer:
