@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from tilewright.check.tiles.calls import CheckedStep
-from tilewright.check.tiles.checked_plan import BackingOperand, CheckedPlan
+from tilewright.check.tiles.checked_plan import CheckedPlan
 from tilewright.ir.access.index_map import MapAccess
 from tilewright.ir.plans.region import Copy, Cut, Hop, LineBuffers, Region, Tiles, key_of
 
