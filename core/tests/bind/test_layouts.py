@@ -26,7 +26,7 @@ FAMILIES = [
         "elementwise.clip",
         "convolution.conv",
         "movement.reshape",
-        "movement.arrivals",
+        "movement.copying",
         "movement.transpose",
     )
 ]

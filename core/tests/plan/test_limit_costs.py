@@ -12,10 +12,10 @@ from row_networks import ONE_MEMORY, row_network
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.stages import Allocated, Bound
 from tilewright.plan.kernel_fallback import Fitting
-from tilewright.plan.plan_notes import plan_notes
 from tilewright.plan.proposals.planner import Planner
 from tilewright.plan.proposals.work import WorkDone
 from tilewright.plan.suggestions import Change, Request, Trials, is_costly, limit_notes, with_limits_cost, with_memories
+from tilewright.planning import plan_notes
 from tilewright.testing.one_step import vocabulary
 
 Planned = Callable[..., Allocated]

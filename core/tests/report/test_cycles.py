@@ -96,7 +96,7 @@ def deployment(near: str, points: tuple[FrontPoint, ...] | None) -> Any:
     platform = SimpleNamespace(inner=near, engines=(Engine(name="cpu"),))
     known = {} if points is None else {"front": points}
     pins = Decisions()
-    return SimpleNamespace(platform=platform, planner=SimpleNamespace(pins=pins), **known)
+    return SimpleNamespace(platform=platform, planning=SimpleNamespace(planner=SimpleNamespace(pins=pins)), **known)
 
 
 def test_it_is_looked_for_only_where_it_is_asked_for() -> None:

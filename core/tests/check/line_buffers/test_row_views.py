@@ -91,7 +91,7 @@ def lies(region: Region) -> Iterator[Region]:
 @pytest.mark.parametrize(("tiled", "region"), CASES)
 def test_the_whole_network_is_one_region_of_which_a_row_of_the_image_is_held(tiled: Tiled, region: Region) -> None:
     assert len(region.steps) == 3
-    assert [buffer.rows for buffer in schedule_of(region).buffers.values()] == [3, 1]
+    assert [buffer.rows for buffer in schedule_of(region).buffers.values() if not buffer.aliases] == [3, 1]
     assert faults(tiled, region) == ()
 
 

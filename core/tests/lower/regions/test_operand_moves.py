@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tilewright.ir.access.index_map import parse_map
-from tilewright.ir.plans.region import Copy, Cut, Hop
+from tilewright.ir.plans.region import Copy, Cut, Hop, Tiles
 from tilewright.ir.programs.expressions import ALWAYS, NEVER, Name, Number
 from tilewright.ir.programs.program import Part
 from tilewright.ir.programs.statements import Barrier, If
@@ -109,7 +109,7 @@ def _rolling(generate: Any, pools: Any) -> Any:
     (region,) = pools.plan.tiled.regions
     (hop,) = region.hops
     copies = {**hop.copies, "a.X": Copy(level=1, window="rolling")}
-    rolls = replace(region, hops=(replace(hop, copies=copies),))
+    rolls = replace(region, schedule=Tiles(hops=(replace(hop, copies=copies),)))
     return generate(pools.plan.tiled.scheduled.bound.graph, rolls)
 
 

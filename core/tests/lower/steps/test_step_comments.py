@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tilewright.ir.plans.region import Copy, Cut
+from tilewright.ir.plans.region import Copy, Cut, Tiles
 from tilewright.ir.tensors.layout import row_major
 from tilewright.lower.steps.step_comments import MOST, type_text
 
@@ -80,7 +80,9 @@ def test_what_is_resident_and_what_rolls_says_so(generate: Any, pools: Any) -> N
     (region,) = pools.plan.tiled.regions
     (hop,) = region.hops
     copies = {"a.X": Copy(level=1, window="rolling"), "c.Y": Copy(level=0)}
-    made = generate(pools.plan.tiled.scheduled.bound.graph, replace(region, hops=(replace(hop, copies=copies),)))
+    made = generate(
+        pools.plan.tiled.scheduled.bound.graph, replace(region, schedule=Tiles(hops=(replace(hop, copies=copies),)))
+    )
     assert lines(made, "a", "X")[1].endswith("new rows, for each h")
     assert lines(made, "c", "Y")[1].endswith("resident")
 
@@ -93,7 +95,8 @@ def test_what_leaves_from_where_it_is_held_has_no_tile_buffer(generate: Any, poo
     leaving = replace(hop, copies={**hop.copies, "a.Y": Copy(level=1)})
     held = {**region.internal_values, "a:0": replace(region.internal_values["a:0"], live_out=True)}
     made = generate(
-        replace(graph, outputs=("a:0", *graph.outputs)), replace(region, hops=(leaving,), internal_values=held)
+        replace(graph, outputs=("a:0", *graph.outputs)),
+        replace(region, schedule=Tiles(hops=(leaving,)), internal_values=held),
     )
     backing, near = lines(made, "a", "Y")
     assert backing.startswith("Y f32[1,2,8,4] l2 [") and backing.endswith("a:0")
@@ -108,7 +111,7 @@ def test_loops_of_one_tile_are_not_named(generate: Any, pools: Any) -> None:
     held = {value: replace(one, form="recomputed") for value, one in region.internal_values.items()}
     made = generate(
         pools.plan.tiled.scheduled.bound.graph,
-        replace(region, hops=(replace(hop, nest=nest, copies=copies),), internal_values=held),
+        replace(region, schedule=Tiles(hops=(replace(hop, nest=nest, copies=copies),)), internal_values=held),
     )
     assert lines(made, "c", "tiles") == ["tiles l1: c 1 x 2, h 3 x 3 (3), steps 0, 1, 2 together"]
     assert lines(made, "a", "X")[1].endswith("tile, for each h")

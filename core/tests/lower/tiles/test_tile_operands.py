@@ -11,7 +11,7 @@ import pytest
 
 from tilewright.errors import Exit
 from tilewright.ir.access.index_map import parse_map
-from tilewright.ir.plans.region import Copy, Cut, Hop, Region, SplitReduction
+from tilewright.ir.plans.region import Copy, Cut, Hop, Region, SplitReduction, Tiles
 from tilewright.ir.plans.stages import Step
 from tilewright.ir.programs.program import Parameter
 from tilewright.ir.tensors.dtypes import DType
@@ -107,7 +107,7 @@ def _product(generate: Any, request: Any) -> Any:
     copies = {"fc.A": Copy(level=2), "fc.B": Copy(level=2), "fc.Y": Copy(level=1)}
     hop = Hop(outer="l2", inner="l1", nest=(Cut("m0", 4), Cut("k", 10)), copies=copies)
     sums = {"fc": SplitReduction(loops=("k",), dtype=DType.F32, in_output=request.param)}
-    return request.param, generate(graph, Region(steps=("fc",), hops=(hop,), schedule="tiles", sums=sums))
+    return request.param, generate(graph, Region(steps=("fc",), schedule=Tiles(hops=(hop,)), sums=sums))
 
 
 def test_the_kernel_is_told_the_first_and_the_last_part(product: Any) -> None:

@@ -153,7 +153,8 @@ class LineBufferReplay:
             if not held.live_out and readers.needed_outside(value, self.region.steps):
                 yield f"'{value}' is needed outside"
             kept = value == last or not held.live_out
-            if held.form != ("whole" if held.live_out else "rolling") or (value in self.order.buffers) != kept:
+            wrong = held.form != ("whole" if held.live_out else "rolling") or (buffer.aliases and buffer.rows)
+            if wrong or (value in self.order.buffers) != kept:
                 yield f"'{value}' is held as no line-buffered region holds values"
             if bool(buffer.aliases) != (value == last):
                 yield f"'{value}' is over '{buffer.aliases}', as only the region's output can be"
