@@ -23,7 +23,7 @@ from itertools import combinations, product
 from math import inf, prod
 from pathlib import Path
 
-from tilewright.bind.work import operations
+from tilewright.bind.candidates import operations
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
