@@ -26,7 +26,7 @@ from tilewright.operators.quantised.qgemm import QGEMM, QMATMUL
 from tilewright.operators.quantised.qpool import QAVERAGE_POOL, QREDUCE_MEAN
 from tilewright.operators.quantised.qsoftmax import QSOFTMAX
 from tilewright.operators.quantised.quantize import QUANTIZE
-from tilewright_cortexm.kernels import KERNELS
+from tilewright_cortexm.kernels import KERNELS, dsp_products
 from tilewright_cortexm.qemu.runner import STRICT, QemuRunner
 from tilewright_cortexm.qemu.tools import OTHER_COMPILER, arm_compiler
 
@@ -260,6 +260,17 @@ def test_every_kernel_is_among_them() -> None:
     plans = [deployed(core, without) for core in ("m4", "m55") for without in ((), SINGLE)]
     used = {binding.kernel.name for plan in plans for binding in plan.bound.bindings.values()}
     assert {kernel.name for kernel in KERNELS} <= used
+
+
+def test_words_of_one_channel_and_of_two_are_among_them() -> None:
+    plans = [deployed("m4", without) for without in ((), SINGLE)]
+    found = {
+        (binding.kernel.name, plan.bound.site(node).analysis.paired)
+        for plan in plans
+        for node in plan.bound.graph.nodes
+        if (binding := plan.bound.bindings[node.name]).kernel in dsp_products.KERNELS
+    }
+    assert found == {(kernel.name, paired) for kernel in dsp_products.KERNELS for paired in (False, True)}
 
 
 @pytest.mark.parametrize(

@@ -32,9 +32,14 @@ def gemm(
     columns: int, lead: tuple[int, ...], a_type: DType, kind: str, depth: int = 112
 ) -> tuple[Site, list[Array | None]]:
     rng = np.random.default_rng(columns)
+    b = byte_array(rng, DType.I8, (depth, columns), False)
+    if columns > 4:
+        b = np.maximum(b, -127)  # then words can hold weights of two channels
+    else:
+        b[0, :2] = -128
     inputs: list[Array | None] = [
         byte_array(rng, a_type, (*lead, depth), False),
-        byte_array(rng, DType.I8, (depth, columns), False),
+        b,
         rng.integers(-5000, 5000, columns).astype(np.int32),
     ]
     requant = make_requant(rng, columns, DType.I8, 255 * 128 * np.sqrt(depth), kind)
@@ -74,3 +79,8 @@ def test_a_part_needs_no_scratch_and_less_time(name: str) -> None:
     assert share(part) == 1 / 7 and share(whole.whole) == 1
     assert GEMM[name].scratch_bytes(whole.whole) > 0 == GEMM[name].scratch_bytes(part)
     assert GEMM[name].cycles is not None and GEMM[name].cycles(part) < GEMM[name].cycles(whole.whole)
+
+
+def test_words_of_one_channel_and_of_two_are_among_them() -> None:
+    layers = [layer_of(QGEMM, GEMM["dsp"], gemm(columns, (1,), DType.I8, "random")[0]) for columns in (4, 7)]
+    assert [one.whole.site.analysis.paired for one in layers] == [False, True]

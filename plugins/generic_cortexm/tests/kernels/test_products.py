@@ -25,7 +25,7 @@ Case = tuple[Site, list[Array | None]]
 compiled = settings.get_profile("programs")
 BYTES = (DType.I8, DType.U8)
 CONV = (dsp_products.KERNELS[0], mve_products.KERNELS[0])
-GEMM = (dsp_products.KERNELS[1], mve_products.KERNELS[1])
+GEMM = tuple(kernel for kernel in (*dsp_products.KERNELS, *mve_products.KERNELS) if kernel.op == "QGemm")
 
 
 def scales(draw: st.DrawFn, rng: np.random.Generator, outputs: int, y_type: DType, depth: int) -> Requant:

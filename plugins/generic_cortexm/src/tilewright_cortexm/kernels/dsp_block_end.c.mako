@@ -35,6 +35,12 @@ ${line("ldr r2, [sp, #4]")}\
 ${line("cmp r0, r2")}\
 ${line("bne 2b")}\
 ${line("ldr r2, [sp, #12]")}\
+% for pair in pairs if paired else ():
+% for p in range(pixels if len(pair) == 2 else 0):
+${line(f"sub {sums[p][pair[1]]}, {sums[p][pair[1]]}, {sums[p][pair[0]]}")}\
+${line(f"asr {sums[p][pair[1]]}, {sums[p][pair[1]]}, #8")}\
+% endfor
+% endfor
 % for pair in pairs:
 % if len(pair) == 2:
 ${line(f"ldrd r10, r11, [r2, #{4 * (channels + pair[0])}]")}\

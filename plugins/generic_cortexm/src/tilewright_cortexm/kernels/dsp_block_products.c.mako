@@ -1,4 +1,4 @@
-<%doc> What blocks compute, in C. Needs products (the function's name), more, bytes_of. </%doc>\
+<%doc> What blocks compute, in C. Needs products (the function's name), more, bytes_of, paired. </%doc>\
 #include "dsp_block.h"
 
 #ifndef TW_DSP_ARM
@@ -12,13 +12,35 @@ TW_KERNEL void ${products}(const tw_dsp_block *b, int32_t pixels, int32_t channe
             const int32_t j = result / channels;
             const int32_t c = result % channels;
             int32_t sum = p[c]${" + b->more[j]" if more else ""};
-            const uint32_t *v = w + c;
+% if paired:
+            /* two words of a pair hold the weights of both channels; one of the last channel alone its own */
+            const int32_t lower = c & ~1;
+            const int32_t pair = (lower + 1) < channels;
+            int32_t both = pair ? p[lower + 1] : 0;
+            const uint32_t *v = w + lower;
+            sum = p[lower];
+            for (const uint32_t *x = b->columns${"" if bytes_of else " + j"}; x < b->end; \
+x += ${"1" if bytes_of else "2 * pixels"}, v += channels) {
 % if bytes_of:
+                const uint32_t even = tw_dsp_even_${bytes_of}(*x);
+                const uint32_t odd = tw_dsp_odd_${bytes_of}(*x);
+% else:
+                const uint32_t even = x[0];
+                const uint32_t odd = x[pixels];
+% endif
+                sum = tw_dsp_mlad(even, tw_dsp_even_i8(v[0]), sum);
+                sum = tw_dsp_mlad(odd, pair ? tw_dsp_even_i8(v[1]) : tw_dsp_odd_i8(v[0]), sum);
+                both = pair ? tw_dsp_mlad(odd, v[1], tw_dsp_mlad(even, v[0], both)) : 0;
+            }
+            sum = (c > lower) ? tw_dsp_upper(both, sum) : sum;
+% elif bytes_of:
+            const uint32_t *v = w + c;
             for (const uint32_t *x = b->columns; x < b->end; ++x, v += channels) {
                 sum = tw_dsp_mlad(tw_dsp_even_${bytes_of}(*x), tw_dsp_even_i8(*v), sum);
                 sum = tw_dsp_mlad(tw_dsp_odd_${bytes_of}(*x), tw_dsp_odd_i8(*v), sum);
             }
 % else:
+            const uint32_t *v = w + c;
             for (const uint32_t *x = b->columns + (2 * j); x < b->end; x += 2 * pixels, v += channels) {
                 sum = tw_dsp_mlad(x[0], tw_dsp_even_i8(*v), sum);
                 sum = tw_dsp_mlad(x[1], tw_dsp_odd_i8(*v), sum);

@@ -1,7 +1,7 @@
 <%doc>
 The assembler of blocks of one shape: what comes before the products, and four values of every column with every row of
 weights. What is made of the sums is in dsp_block_end.c.mako. Needs shape (part of the names), pixels, channels, more,
-bytes_of.
+bytes_of, paired (see dsp_pairs.py; then the columns' words alternate).
 
 Registers: r0 columns, r1 weights, r2 and r3 four widened values, r4..r9 sums, r10 to r12 and lr weights.
 Stack: the fields of tw_dsp_block in their order, up to zero_point; with `more`, what columns differ by, then where the
@@ -12,6 +12,8 @@ struct is.
 <%
     sums = [[f"r{4 + p * channels + c}" for c in range(channels)] for p in range(pixels)]
     pairs = [list(range(c, min(c + 2, channels))) for c in range(0, channels, 2)]
+    apart = paired and pixels > 1
+    values = ["r2", "r3", "r12"][:pixels]
     loads = {1: "ldr r10, [r1], #4", 2: "ldrd r10, r11, [r1], #8"}
 %>\
 <%def name="line(instruction)">\
@@ -65,6 +67,31 @@ ${line("ldrd r2, r3, [r0], #8")}\
 % endif
 % for pair in pairs:
 ${line(loads[len(pair)])}\
+% if apart:
+% if len(pair) == 1:
+${line("sxtb16 lr, r10")}\
+${line("sxtb16 r10, r10, ror #8")}\
+% endif
+% for word in ("r10", "r11") if len(pair) == 2 else ("lr", "r10"):
+${line(f"ldm r0!, {{{', '.join(values)}}}")}\
+% if len(pair) == 2:
+${line(f"sxtb16 lr, {word}")}\
+% endif
+% for p, x in enumerate(values):
+% for c, weight in zip(pair, ("lr", word) if len(pair) == 2 else (word,)):
+${line(f"smlad {sums[p][c]}, {x}, {weight}, {sums[p][c]}")}\
+% endfor
+% endfor
+% endfor
+% elif paired and len(pair) == 2:
+${line("sxtb16 r12, r10")}\
+${line("sxtb16 lr, r11")}\
+% for x, weights in (("r2", ("r12", "r10")), ("r3", ("lr", "r11"))):
+% for c, weight in zip(pair, weights):
+${line(f"smlad {sums[0][c]}, {x}, {weight}, {sums[0][c]}")}\
+% endfor
+% endfor
+% else:
 % for at, c in enumerate(pair):
 ${line(f"sxtb16 {('r12', 'lr')[at]}, {('r10', 'r11')[at]}")}\
 ${line(f"sxtb16 {('r10', 'r11')[at]}, {('r10', 'r11')[at]}, ror #8")}\
@@ -79,6 +106,7 @@ ${line(f"smlad {sums[p][c]}, {x}, {first[at]}, {sums[p][c]}")}\
 % endfor
 % endfor
 % endfor
+% endif
 % endfor
 
 #endif

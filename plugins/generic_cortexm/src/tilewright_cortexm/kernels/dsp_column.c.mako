@@ -1,4 +1,4 @@
-<%doc> Needs widen ("i8", "u8", or "bytes" to leave them so). </%doc>\
+<%doc> Needs widen (see dsp_widen.c.mako, or "bytes" to leave them so). </%doc>\
 #include "dsp_conv.h"
 #include "dsp.h"
 

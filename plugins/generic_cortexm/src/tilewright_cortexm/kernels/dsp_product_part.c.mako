@@ -1,6 +1,6 @@
 <%doc>
-Needs function, widen ("i8" or "u8", of x), shapes (of blocks: first output, how many blocks, channels in each), depth
-(fours of values in all), requantise.
+Needs function, widen ("i8" or "u8", of x), shapes (of blocks: first output, how many blocks, channels in each), paired
+(whether words hold weights of two channels), depth (fours of values in all), requantise.
 </%doc>\
 #include "dsp.h"
 
@@ -22,14 +22,20 @@ TW_KERNEL void ${function}(const uint8_t *x, const uint32_t *w, const int32_t *p
             const uint32_t even = tw_dsp_even_${widen}(v);
             const uint32_t odd = tw_dsp_odd_${widen}(v);
 % for k in range(channels):
+% if paired and k % 2:
+            sum_${k} = tw_dsp_mlad(even, weights[${k - 1}], sum_${k});
+            sum_${k} = tw_dsp_mlad(odd, weights[${k}], sum_${k});
+% else:
             sum_${k} = tw_dsp_mlad(even, tw_dsp_even_i8(weights[${k}]), sum_${k});
-            sum_${k} = tw_dsp_mlad(odd, tw_dsp_odd_i8(weights[${k}]), sum_${k});
+            sum_${k} = tw_dsp_mlad(odd, tw_dsp_${"even_i8" if paired and k + 1 < channels else "odd_i8"}\
+(weights[${k + 1 if paired and k + 1 < channels else k}]), sum_${k});
+% endif
 % endfor
             weights += ${channels};
         }
         if (last) {
 % for k in range(channels):
-            y[${added("c", k)}] = ${requantise}(sum_${k}, p[${channels + k}], above, zero_point);
+            y[${added("c", k)}] = ${requantise}(${f"tw_dsp_upper(sum_{k}, sum_{k - 1})" if paired and k % 2 else f"sum_{k}"}, p[${channels + k}], above, zero_point);
 % endfor
         } else {
 % for k in range(channels):

@@ -1,7 +1,7 @@
 <%doc>
 Needs function, blocks (by how many columns they compute, the most first), runs (of each: first output, count), widen,
-group_words (words of a four of values in one column), direct (whether x itself is the column), stripe (whether the
-columns are some of each row).
+group_words (words of a four of values in one column), direct (whether x itself is the column), apart (whether the
+words of columns alternate), stripe (whether the columns are some of each row).
 </%doc>\
 <%!
 def plus(distance, unit=""):
@@ -59,7 +59,7 @@ TW_KERNEL void ${function}(const tw_dsp_conv p, const uint8_t *x, const uint32_t
         tw_dsp_column_${widen}(&p, x, at, columns, ${group_words}, (uint8_t *)(columns + words));
 % else:
         for (int32_t j = 0; j < ${"count" if stripe or fewer else most}; ++j) {
-            tw_dsp_column_${widen}(&p, x, at + j, columns + (2 * j), \
+            tw_dsp_column_${widen}(&p, x, at + j, columns + ${"j" if apart else "(2 * j)"}, \
 ${f"{group_words} * count" if stripe or fewer else group_words * most}, (uint8_t *)(columns + words));
         }
 % endif

@@ -2,7 +2,8 @@
 Does not know depthwise convolutions.
 
 A column is everything that one output pixel reads, as 16-bit halves in scratch. Three columns and two channels are
-computed together, or one column and four channels where there are fewer pixels or too little scratch. Where not even
+computed together, or one column and four channels where there are fewer pixels or too little scratch. Where it is
+proved, words hold weights of two channels, and columns that are computed together lie word by word. Where not even
 one column fits, it holds bytes, which are widened when they are multiplied; a kernel of its own computes any
 convolution so, for where memory is short. Of a few rows of an image whose columns do
 not come out even the last ones are computed in pairs; of a stripe each row ends with what is left. A product of one row
@@ -22,6 +23,7 @@ from tilewright.api import align_up, ceil_div
 from tilewright.api.graph import Layout, Site, channels_last, row_major
 from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, TileShape
 from tilewright.api.operator import Access
+from tilewright_cortexm.kernels.dsp_pairs import joint_biases, joint_words, pairs_of, proved
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form, requantiser
 from tilewright_cortexm.kernels.product_parts import GEMM_CALL, LOOP, accumulates, part_access, part_values, share
 from tilewright_cortexm.kernels.products import (
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array = npt.NDArray[np.generic]
+    Bytes = npt.NDArray[np.int8]
 
 SCRATCH_LIMIT_BYTES = 4096
 _WORTH_PAIRS = 12  # columns at most for each one that would be computed twice
@@ -122,9 +125,26 @@ def _channel_blocks(rows: Rows) -> list[range]:
 
 def _form(layer: Products) -> DspForm:
     """Channels of one block are requantised in pairs."""
-    blocks = _channel_blocks(layer.rows)
-    pairs = [range(first, min(first + 2, block.stop)) for block in blocks for first in block[::2]]
-    return dsp_form(layer.requant, layer.form, pairs)
+    return dsp_form(layer.requant, layer.form, _pairs_of_channels(layer.rows))
+
+
+def _pairs_of_channels(rows: Rows) -> list[range]:
+    """The pairs of every block."""
+    return [pair for block in _channel_blocks(rows) for pair in pairs_of(block)]
+
+
+def _paired(layer: Products) -> Products:
+    """The layer, in the form of its words."""
+    return replace(layer, paired=proved(layer.weights, layer.bounds, _pairs_of_channels(layer.rows)))
+
+
+def _block_weights(layer: Products, fours: Bytes, block: range) -> Bytes:
+    """Of every four values in turn, the words of a block of channels."""
+    parts = [
+        joint_words(fours[pair]) if layer.paired and len(pair) == 2 else fours[pair].swapaxes(0, 1).reshape(-1)
+        for pair in pairs_of(block)
+    ]
+    return np.concatenate([part.reshape(fours.shape[1], -1) for part in parts], axis=1).reshape(-1)
 
 
 def _pack(site: Matched) -> Mapping[str, Array]:
@@ -135,8 +155,9 @@ def _pack(site: Matched) -> Mapping[str, Array]:
     fours = padded.reshape(rows.y_step, -1, 4)
     words = np.asarray(_form(layer).words)
     blocks = _channel_blocks(rows)
-    weights = [fours[block.start : block.stop].swapaxes(0, 1).reshape(-1) for block in blocks]
-    parameters = [part[block.start : block.stop] for block in blocks for part in (layer.bias, words)]
+    biases = joint_biases(layer.bias, _pairs_of_channels(rows)) if layer.paired else layer.bias
+    weights = [_block_weights(layer, fours, block) for block in blocks]
+    parameters = [part[block.start : block.stop] for block in blocks for part in (biases, words)]
     return {
         "W": np.concatenate(weights).view(np.uint32),
         "P": np.concatenate(parameters).astype(np.int32),
@@ -151,8 +172,12 @@ def _access(site: Matched) -> Access:
 
 def _match(site: Site) -> Products | str:
     layer = products(site)
-    most = _scratch(layer.rows, _pixels(layer.rows)) if isinstance(layer, Products) else 0
-    return f"needs {most} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}" if most > SCRATCH_LIMIT_BYTES else layer
+    if isinstance(layer, str):
+        return layer
+    most = _scratch(layer.rows, _pixels(layer.rows))
+    if most > SCRATCH_LIMIT_BYTES:
+        return f"needs {most} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}"
+    return _paired(layer)
 
 
 def _match_single(site: Site) -> Products | str:
@@ -161,7 +186,7 @@ def _match_single(site: Site) -> Products | str:
         return layer
     if _narrow(layer.rows):
         return "is computed one column of bytes at a time by cortex-m.dsp.qconv"
-    return replace(layer, rows=replace(layer.rows, single=True))
+    return _paired(replace(layer, rows=replace(layer.rows, single=True)))
 
 
 def _requires(site: Site) -> Mapping[str, Layout]:
@@ -187,9 +212,10 @@ def _cycles(tile: TileShape) -> float:
 
 def _part_cycles(tile: TileShape) -> float:
     """Of a part: both factors are widened for every block of channels."""
-    rows: Rows = tile.site.analysis.rows
-    groups = share(tile) * _groups(rows)
-    return sum(count * (groups * (7 + 5 * channels) + 16 + 8 * channels) for _, count, channels in _blocks(rows)) + 30
+    layer: Products = tile.site.analysis
+    groups, each = share(tile) * _groups(layer.rows), 4 if layer.paired else 5
+    shapes = _blocks(layer.rows)
+    return sum(count * (groups * (7 + each * channels) + 16 + 8 * channels) for _, count, channels in shapes) + 30
 
 
 def _block_cycles(layer: Products, pixels: int) -> float:
@@ -197,8 +223,12 @@ def _block_cycles(layer: Products, pixels: int) -> float:
     rows, channels = layer.rows, _block_channels(layer.rows)
     groups = rows.runs * _groups(rows)
     step = 5 + 5 * pixels if channels == 2 else 21 if _narrow(rows) else 19
+    apart = 0.0
+    if layer.paired:
+        step -= pixels if channels == 2 else 4
+        apart = pixels * channels
     slow = float(_form(layer).exact.mean()) * pixels * channels * 6
-    block = groups * step + 3 * groups / _unroll(groups) + 25 + 5 * pixels * channels / 2 + slow
+    block = groups * step + 3 * groups / _unroll(groups) + 25 + 5 * pixels * channels / 2 + apart + slow
     column = 0 if _direct(rows) else (3 if _narrow(rows) else 7) * groups + 10 * rows.runs + 10
     return len(_channel_blocks(rows)) * block + rows.groups * (pixels * column + 30)
 
@@ -214,6 +244,7 @@ def _describe(site: Matched) -> Mapping[str, object]:
         "accumulator_bits": 32,
         "columns": _pixels(rows),
         "channels": _block_channels(rows),
+        "paired": layer.paired,
         "requant": {"channels": rows.y_step, "exact": int(_form(layer).exact.sum()), "proved": sum(layer.form.proved)},
     }
 
@@ -223,18 +254,20 @@ def _values(call: Call) -> Mapping[str, object]:
     layer: Products = site.analysis
     rows, requant, form = layer.rows, layer.requant, _form(layer)
     pixels, unroll = _pixels(rows), _unroll(rows.runs * _groups(rows))
-    kind = f"u{unroll}_{form.label(requant)}"
+    kind = f"{'paired_' if layer.paired else ''}u{unroll}_{form.label(requant)}"
     narrow, dtype = _narrow(rows), site.input(0).dtype.value
     counts, stripe = _counts(rows, call), in_stripe(call)
+    apart = layer.paired and pixels > 1  # columns lie word by word
     label = f"{dtype}{'_narrow' if narrow else ''}{'_direct' if _direct(rows) else ''}_{pixels}"
     some = f"_stripe{''.join(map(str, counts))}" if stripe else "_pairs" if len(counts) > 1 else ""
     return {
         "function": f"tw_dsp_products_{label}{some}_{kind}_{_signature(rows)}",
-        "widen": "bytes" if narrow else dtype,
+        "widen": "bytes" if narrow else f"{dtype}_apart" if apart else dtype,
+        "apart": apart,
         "group_words": 1 if narrow else 2,
         "direct": _direct(rows),
         "stripe": stripe,
-        "blocks": {count: _block_shapes(rows, count, unroll, kind, dtype if narrow else "") for count in counts},
+        "blocks": {count: _block_shapes(layer, count, unroll, kind, dtype if narrow else "") for count in counts},
         "runs": [(first, count) for first, count, _ in _blocks(rows)],
         **form.names(requant),
         "fields": _fields(layer, form, call),
@@ -253,13 +286,15 @@ def _gemm_values(call: Call) -> Mapping[str, object]:
         return {**values, **part}
     layer: Products = call.site.analysis
     widen, form = call.site.input(0).dtype.value, _form(layer)
-    label = f"{widen}_{_groups(layer.rows)}_{form.label(layer.requant)}_{_signature(layer.rows)}"
+    paired = "_paired" if layer.paired else ""
+    label = f"{widen}{paired}_{_groups(layer.rows)}_{form.label(layer.requant)}_{_signature(layer.rows)}"
     return {
         **values,
         **part,
         "function": f"tw_dsp_product_part_{label}",
         "widen": widen,
         "shapes": _blocks(layer.rows),
+        "paired": layer.paired,
         "depth": _groups(layer.rows),
         "numbers": f"{form.above}, {layer.requant.zero_point}",
     }
@@ -281,12 +316,15 @@ def _counts(rows: Rows, call: Call) -> tuple[int, ...]:
     return (most, 2) if _pairs(rows, pixels) else (most,)
 
 
-def _block_shapes(rows: Rows, pixels: int, unroll: int, kind: str, bytes_of: str) -> Sequence[Mapping[str, object]]:
-    suffix = bytes_of and f"_{bytes_of}"
-    return [
-        {**dsp_block(f"tw_dsp_{pixels}x{size}_{kind}{suffix}", pixels, size, bytes_of=bytes_of), "unroll": unroll}
-        for _, _, size in _blocks(rows)
+def _block_shapes(
+    layer: Products, pixels: int, unroll: int, kind: str, bytes_of: str
+) -> Sequence[Mapping[str, object]]:
+    name = f"{kind}{bytes_of and f'_{bytes_of}'}"
+    shapes = [
+        dsp_block(f"tw_dsp_{pixels}x{size}_{name}", pixels, size, bytes_of=bytes_of, paired=layer.paired)
+        for _, _, size in _blocks(layer.rows)
     ]
+    return [{**shape, "unroll": unroll} for shape in shapes]
 
 
 def _fields(layer: Products, form: DspForm, call: Call) -> Mapping[str, object]:

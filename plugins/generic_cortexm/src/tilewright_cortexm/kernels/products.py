@@ -104,6 +104,7 @@ class Products:
     requant: Requant
     bounds: AccumulatorBounds
     form: RequantForm
+    paired: bool = False  # whether weights of two channels share words, see dsp_pairs
 
 
 def products(site: Site) -> Products | str:

@@ -52,9 +52,11 @@ def limits_name(low: int, high: int) -> str:
     return f"{low}_{high}".replace("-", "M")
 
 
-def dsp_block(block: str, pixels: int, channels: int, *, more: bool = False, bytes_of: str = "") -> dict[str, object]:
-    """What BLOCK is given of its shape. `block` is its name, `more` and `bytes_of` are explained in dsp_block.h."""
-    kind = f"{'_more' if more else ''}{bytes_of and f'_{bytes_of}'}"
+def dsp_block(
+    block: str, pixels: int, channels: int, *, more: bool = False, bytes_of: str = "", paired: bool = False
+) -> dict[str, object]:
+    """What BLOCK is given of its shape. `block` is its name, the others are explained in dsp_block.h and dsp_pairs."""
+    kind = f"{'_more' if more else ''}{'_paired' if paired else ''}{bytes_of and f'_{bytes_of}'}"
     return {
         "block": block,
         "shape": f"{pixels}X{channels}{kind.upper()}",
@@ -63,6 +65,7 @@ def dsp_block(block: str, pixels: int, channels: int, *, more: bool = False, byt
         "channels": channels,
         "more": more,
         "bytes_of": bytes_of,
+        "paired": paired,
     }
 
 
