@@ -23,7 +23,7 @@ Array = npt.NDArray[np.generic]
 Case = tuple[Site, list[Array | None]]
 compiled = settings.get_profile("programs")
 BYTES = (DType.I8, DType.U8)
-KERNELS = (dsp_depthwise.KERNELS[0], dsp_taps.KERNELS[0], mve_depthwise.KERNELS[0])
+KERNELS = (*dsp_depthwise.KERNELS, dsp_taps.KERNELS[0], mve_depthwise.KERNELS[0])
 
 
 @st.composite
@@ -33,7 +33,7 @@ def cases(draw: st.DrawFn, simple: bool) -> Case:
     channels = draw(st.sampled_from([2, 4, 5, 6, 7, 8, 11, 16]))
     kernel = [3, 3] if simple else [draw(st.integers(1, 4)) for _ in range(2)]
     dilations = [1, 1] if simple else [draw(st.integers(1, 2)) for _ in range(2)]
-    strides = [draw(st.integers(1, 3)), draw(st.integers(1, 2))]
+    strides = draw(st.permutations([draw(st.integers(1, 3)), draw(st.integers(1, 2))]))
     pads = [draw(st.integers(0, 2)) for _ in range(4)]
     extents = [(k - 1) * d + 1 + draw(st.integers(0, 6)) for k, d in zip(kernel, dilations, strict=True)]
     saturated = draw(st.booleans())
@@ -57,7 +57,7 @@ def cases(draw: st.DrawFn, simple: bool) -> Case:
 @compiled
 @given(data=st.data())
 def test_equal_to_the_reference(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, data: st.DataObject) -> None:
-    site, inputs = data.draw(cases(simple=kernel is KERNELS[0]))
+    site, inputs = data.draw(cases(simple=kernel in dsp_depthwise.KERNELS))
     assume(refusal(kernel, site) is None)
     folder, layouts = tmp_path_factory.mktemp("c"), layer_of(QCONV, kernel, site).required
     (found,) = run_kernel(QCONV, kernel, site, inputs, folder=folder, layouts=layouts, flags=UBSAN)
@@ -69,17 +69,22 @@ def test_equal_to_the_reference(tmp_path_factory: pytest.TempPathFactory, kernel
 def test_what_the_dsp_form_cannot_do_is_refused(case: Case) -> None:
     site, _ = case
     special = site.node.integers("kernel_shape") == (3, 3) and site.node.integers("dilations") == (1, 1)
-    refused = refusal(dsp_depthwise.KERNELS[0], site)
+    refused, columns = (refusal(kernel, site) for kernel in dsp_depthwise.KERNELS)
+    strides, higher = site.node.integers("strides"), site.output.shape[2] > site.output.shape[3]
     if not special or site.input(0).shape[1] < 4:
-        assert refused
-    elif site.input(0).shape[3] < 40:
-        assert refused is None
+        assert refused and columns
+    else:
+        assert (refused is None) is (strides[1] < 3)
+        assert (columns is None) is (higher and strides[0] < 3)
 
 
-def same_size(pads: tuple[int, ...], channels: int, x_type: DType) -> Case:
+def same_size(pads: tuple[int, ...], channels: int, x_type: DType, extents: tuple[int, int] = (6, 5)) -> Case:
     """A layer of 3x3 taps over two images, whose output is as large as its input."""
     rng = np.random.default_rng(channels)
-    x, w = byte_array(rng, x_type, (2, channels, 6, 5), False), byte_array(rng, DType.I8, (channels, 1, 3, 3), False)
+    x, w = (
+        byte_array(rng, x_type, (2, channels, *extents), False),
+        byte_array(rng, DType.I8, (channels, 1, 3, 3), False),
+    )
     attributes: dict[str, Attribute] = {
         "kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": pads, "group": channels, "ceil_mode": 0,
         "requant": make_requant(rng, channels, DType.I8, 60000.0, "random"), "x_zero_point": 3, "pad_value": 3,
@@ -91,11 +96,11 @@ def same_size(pads: tuple[int, ...], channels: int, x_type: DType) -> Case:
 
 @pytest.mark.parametrize("pads", [(1, 1, 1, 1), (2, 0, 0, 2), (0, 2, 2, 0)])
 @pytest.mark.parametrize("x_type", BYTES)
+@pytest.mark.parametrize("kernel", dsp_depthwise.KERNELS, ids=lambda kernel: kernel.name)
 def test_results_may_take_the_bytes_of_what_the_dsp_form_reads(
-    tmp_path: Path, pads: tuple[int, ...], x_type: DType
+    tmp_path: Path, pads: tuple[int, ...], x_type: DType, kernel: Kernel
 ) -> None:
     site, inputs = same_size(pads, 8, x_type)
-    kernel = dsp_depthwise.KERNELS[0]
     layer = layer_of(QCONV, kernel, site)
     assert layer.in_place == (("X", "Y"),)
     (found,) = run_kernel(
@@ -106,4 +111,15 @@ def test_results_may_take_the_bytes_of_what_the_dsp_form_reads(
 
 def test_they_may_not_where_channels_are_computed_again_or_sizes_differ() -> None:
     for site, _ in (same_size((1, 1, 1, 1), 6, DType.I8), same_size((1, 1, 1, 0), 8, DType.I8)):
-        assert layer_of(QCONV, dsp_depthwise.KERNELS[0], site).in_place == ()
+        for kernel in dsp_depthwise.KERNELS:
+            assert layer_of(QCONV, kernel, site).in_place == ()
+
+
+def test_columns_are_taken_for_rows_where_they_are_longer_and_that_takes_less_time_and_more_scratch() -> None:
+    site = same_size((1, 1, 1, 1), 64, DType.I8, (25, 5))[0]
+    rows, columns = (layer_of(QCONV, kernel, site).whole for kernel in dsp_depthwise.KERNELS)
+    assert dsp_depthwise.KERNELS[1].scratch_bytes(columns) > dsp_depthwise.KERNELS[0].scratch_bytes(rows)
+    cycles = [kernel.cycles for kernel in dsp_depthwise.KERNELS]
+    assert cycles[0] and cycles[1] and cycles[1](columns) < 0.7 * cycles[0](rows)
+    wide = same_size((1, 1, 1, 1), 64, DType.I8, (5, 25))[0]
+    assert "the result is 5x25" in str(refusal(dsp_depthwise.KERNELS[1], wide))

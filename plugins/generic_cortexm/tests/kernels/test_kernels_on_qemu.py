@@ -82,6 +82,21 @@ def conv_case(rng: np.random.Generator, index: int) -> Case:
     return QCONV, [x, w, rng.integers(-3000, 3000, outputs).astype(np.int32)], attributes, (1, 2)
 
 
+def high_case(rng: np.random.Generator, index: int) -> Case:
+    """Depthwise convolutions over images that are much higher than they are wide."""
+    x_type, y_type = types(index)
+    channels, height = (8, 7)[index % 2], (21, 26, 31)[index % 3]
+    x = byte_array(rng, x_type, (1, channels, height, 4), False)
+    w = byte_array(rng, DType.I8, (channels, 1, 3, 3), False)
+    attributes: dict[str, Attribute] = {
+        "kernel_shape": (3, 3), "strides": ((1, 1), (2, 1), (1, 3), (1, 1))[index], "dilations": (1, 1),
+        "pads": ((1, 1, 1, 1), (0, 1, 1, 1), (2, 1, 0, 1), (0, 0, 2, 2))[index], "ceil_mode": 0, "group": channels,
+        "requant": requant_of(rng, channels, y_type, 255 * 60 * 3, index), "x_zero_point": 3, "pad_value": 5,
+        "w_zero_point": (0,), "output_type": y_type.value,
+    }  # fmt: skip
+    return QCONV, [x, w, rng.integers(-3000, 3000, channels).astype(np.int32)], attributes, (1, 2)
+
+
 def gemm_case(rng: np.random.Generator, index: int) -> Case:
     a_type, y_type = types(index)
     rows, depth, columns = int(rng.integers(1, 6)), int(rng.integers(1, 80)), int(rng.integers(1, 13))
@@ -186,7 +201,7 @@ def border_case(rng: np.random.Generator, index: int) -> Case:
 FAMILIES = (
     (border_case, 4),
     (conv_case, 36), (gemm_case, 8), (matmul_case, 6), (pool_case, 10), (mean_case, 3), (pair_case, 16),
-    (table_case, 10),
+    (table_case, 10), (high_case, 4),
 )  # fmt: skip
 
 

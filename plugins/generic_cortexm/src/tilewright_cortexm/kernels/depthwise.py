@@ -5,7 +5,7 @@ Does not know instructions.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,11 +46,21 @@ class Depthwise:
     pad: int  # raw value that positions outside have
     requant: Requant
     form: RequantForm
+    turned: bool = False  # whether rows here are columns of the image, and columns its rows
 
     @property
     def taps(self) -> int:
         """Positions of a window."""
         return self.windows.kernel[0] * self.windows.kernel[1]
+
+    @property
+    def steps(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Bytes from row to row and from column to column: of x, and of y."""
+        if self.turned:
+            of_x, of_y = ((self.channels, extent * self.channels) for extent in (self.height, self.out_height))
+        else:
+            of_x, of_y = ((extent * self.channels, self.channels) for extent in (self.width, self.out_width))
+        return of_x, of_y
 
     @property
     def edges(self) -> int:
@@ -68,10 +78,10 @@ class Depthwise:
             "width": self.width,
             "height": self.height,
             "channels": self.channels,
-            "x_row": self.width * self.channels,
+            "x_row": self.steps[0][0],
             "out_width": self.out_width,
             "out_height": self.out_height,
-            "y_row": self.out_width * self.channels,
+            "y_row": self.steps[1][0],
             "rows": windows.kernel[0],
             "columns": windows.kernel[1],
             "row_stride": windows.strides[0],
@@ -95,6 +105,28 @@ class Depthwise:
             "x_bytes": self.width * self.height * self.channels,
             "y_bytes": self.out_width * self.out_height * self.channels,
         }
+
+
+def turned(layer: Depthwise) -> Depthwise:
+    """The same layer, column by column."""
+    windows = layer.windows
+    return replace(
+        layer,
+        windows=replace(
+            windows,
+            kernel=windows.kernel[::-1],
+            strides=windows.strides[::-1],
+            dilations=windows.dilations[::-1],
+            before=windows.before[::-1],
+            after=windows.after[::-1],
+        ),
+        width=layer.height,
+        height=layer.width,
+        out_width=layer.out_height,
+        out_height=layer.out_width,
+        weights=layer.weights.swapaxes(1, 2),
+        turned=not layer.turned,
+    )
 
 
 # `numbers` follow the geometry: what a kernel has of its own.

@@ -4,9 +4,10 @@
 #include "dsp_row_taps.h"
 
 /* Four channels at a time; the last four again where channels do not come out even. Input row r is in slot r % 3.
- * Results may take the bytes of x that they are computed from, but where channels are computed again. */
+ * Results may take the bytes of x that they are computed from, but where channels are computed again.
+ * `x_step` and `y_step` are bytes between neighbours of a row. */
 static void ${function}(const tw_depthwise p, const uint8_t *x, const uint8_t *w, const int32_t *parameters,
-        uint8_t *y, void *scratch, int32_t words, int32_t above, int32_t zero_point)
+        uint8_t *y, void *scratch, int32_t x_step, int32_t y_step, int32_t words, int32_t above, int32_t zero_point)
 {
     const uint32_t pad = (uint32_t)p.pad * UINT32_C(0x01010101);
     uint32_t *const taps = scratch;
@@ -27,7 +28,7 @@ static void ${function}(const tw_depthwise p, const uint8_t *x, const uint8_t *w
                 const int32_t row = loaded - p.top;
                 uint32_t *const to = ring + slot;
                 if ((row >= 0) && (row < p.height)) {
-                    tw_dsp_planes_${widen}(&p, x + (row * p.x_row) + c, pad, to, words);
+                    tw_dsp_planes_${widen}(&p, x + (row * p.x_row) + c, x_step, pad, to, words);
                 } else {
                     for (int32_t k = 0; k < (4 * words); ++k) {
                         to[3 * k] = tw_dsp_even_${widen}(pad);
@@ -40,7 +41,7 @@ static void ${function}(const tw_depthwise p, const uint8_t *x, const uint8_t *w
                 .parameters = parameters + (2 * c), .y = y + (i * p.y_row) + c, .apart = 12 * words,
                 .bytes = ${"p.out_width / 2 * 12" if stride == 1 else "p.out_width * 12"},
                 .odd = ${"-(p.out_width & 1)" if stride == 1 else 0}, .above = above, .zero_point = zero_point,
-                .y_step = p.channels};
+                .y_step = y_step};
             ${rows}(&row);
         }
     }

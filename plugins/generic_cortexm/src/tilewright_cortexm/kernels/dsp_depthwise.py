@@ -1,12 +1,13 @@
 """Knows how the DSP extension computes depthwise convolutions of 3x3: two neighbours of one channel in every SMLAD.
 Does not know other kernel sizes; those are portable C.
 
-Four channels are taken apart into rows of 16-bit values of their own, in a ring of three rows in scratch.
+Four channels are taken apart into rows of 16-bit values of their own, in a ring of three rows in scratch. Of an image
+that is higher than it is wide, a second kernel takes columns for rows: fewer and longer ones, in more scratch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,8 +15,8 @@ import numpy as np
 from tilewright.api import ceil_div
 from tilewright.api.graph import Site
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape
-from tilewright.api.operator import Access
-from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, requires
+from tilewright.api.operator import Access, whole
+from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, requires, turned
 from tilewright_cortexm.kernels.dsp_products import SCRATCH_LIMIT_BYTES
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
 from tilewright_cortexm.kernels.row_tiles import in_stripe, tile_columns, tile_rows
@@ -52,9 +53,15 @@ def _scratch_of(words: int) -> int:
 
 def _tile_scratch(tile: TileShape) -> int:
     layer: Depthwise = tile.site.analysis
-    columns, pairs = tile_columns(tile), layer.windows.strides[1] == 1
+    columns, pairs = _extents(tile)[1], layer.windows.strides[1] == 1
     some = columns < layer.out_width
     return _scratch_of((columns + 3) // 2 if pairs else columns + 1) if some else _scratch(layer)
+
+
+def _extents(tile: TileShape) -> tuple[int, int]:
+    """Rows of the result, as the layer has them, and columns."""
+    rows, columns = tile_rows(tile), tile_columns(tile)
+    return (columns, rows) if tile.site.analysis.turned else (rows, columns)
 
 
 def _form(layer: Depthwise) -> DspForm:
@@ -63,13 +70,26 @@ def _form(layer: Depthwise) -> DspForm:
 
 def _match(site: Site) -> Depthwise | str:
     layer = depthwise(site)
+    return layer if isinstance(layer, str) else _checked(layer)
+
+
+def _match_turned(site: Site) -> Depthwise | str:
+    layer = depthwise(site)
     if isinstance(layer, str):
         return layer
+    if layer.out_height <= layer.out_width:
+        size = f"{layer.out_height}x{layer.out_width}"
+        return f"the result is {size}; columns are computed like rows where they are longer than these"
+    return _checked(turned(layer))
+
+
+def _checked(layer: Depthwise) -> Depthwise | str:
     windows = layer.windows
     if windows.kernel != (3, 3) or windows.dilations != (1, 1):
         return f"the kernel is {windows.kernel} with dilations {windows.dilations}; this one computes 3x3 without"
     if windows.strides[1] not in (1, 2):
-        return f"the stride between columns is {windows.strides[1]}; 1 and 2 are supported"
+        across = "rows" if layer.turned else "columns"
+        return f"the stride between {across} is {windows.strides[1]}; 1 and 2 are supported"
     if layer.channels < _PLANES:
         return f"has {layer.channels} channels; four are computed together"
     if _scratch(layer) > SCRATCH_LIMIT_BYTES:
@@ -87,7 +107,10 @@ def _pack(site: Matched) -> Mapping[str, Array]:
 
 def _access(site: Matched) -> Access:
     layer: Depthwise = site.analysis
-    return layer.access(site, {"W": (9 * layer.channels,), "P": (2 * layer.channels,)})
+    constants = {"W": (9 * layer.channels,), "P": (2 * layer.channels,)}
+    if layer.turned:
+        return whole({"X": site.input(0).shape, **constants}, {"Y": site.output.shape})
+    return layer.access(site, constants)
 
 
 def _in_place(site: Matched) -> tuple[tuple[str, str], ...]:
@@ -101,14 +124,16 @@ def _cycles(tile: TileShape) -> float:
     """Executed instructions."""
     layer: Depthwise = tile.site.analysis
     groups = ceil_div(layer.channels, _PLANES)
-    out, columns = tile_rows(tile), tile_columns(tile)
-    rows = min(layer.height, (out - 1) * layer.windows.strides[0] + 3)
+    out, columns = _extents(tile)
+    read = (out - 1) * layer.windows.strides[0] + 3
+    rows = min(layer.height, read)
+    padding = (read - rows) * 16 * _words(layer)
     taken_apart = rows * (11 * min(layer.width, (columns - 1) * layer.windows.strides[1] + 3) + 40)
     slow = 6 * float(_form(layer).exact.mean())
     pairs = layer.windows.strides[1] == 1
     each = ceil_div(columns, 2) * (29 + 2 * slow) if pairs else columns * (18 + slow)
     computed = out * (_PLANES * (each + 38) + 60)
-    return layer.batches * groups * (taken_apart + computed + 300)
+    return layer.batches * groups * (taken_apart + padding + computed + 300)
 
 
 def _describe(site: Matched) -> Mapping[str, object]:
@@ -133,7 +158,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "stride": stride,
         **form.names(requant),
         "fields": layer.fields(call),
-        "numbers": f"{words}, {form.above}, {requant.zero_point}",
+        "numbers": f"{layer.steps[0][1]}, {layer.steps[1][1]}, {words}, {form.above}, {requant.zero_point}",
         **layer.call_values(),
     }
 
@@ -147,13 +172,14 @@ _ROW_PARTS = (
 _ROW = c_template("${rows}", "dsp_row.c.mako", *_ROW_PARTS)
 _DEPTHWISE = c_template("${function}", "dsp_depthwise.c.mako")
 
-KERNELS = (
-    Kernel(
-        name="cortex-m.dsp.depthwise3x3",
+
+def _kernel(name: str, match: Callable[[Site], Depthwise | str]) -> Kernel:
+    return Kernel(
+        name=name,
         op="QConv",
         target="cortex-m",
         engine="dsp",
-        match=_match,
+        match=match,
         access=_access,
         requires=requires,
         pack=_pack,
@@ -165,5 +191,10 @@ KERNELS = (
         source=(_SPLIT, _ROW, _DEPTHWISE),
         call=CALL,
         includes=("<stdint.h>", "<string.h>"),
-    ),
+    )
+
+
+KERNELS = (
+    _kernel("cortex-m.dsp.depthwise3x3", _match),
+    _kernel("cortex-m.dsp.depthwise3x3_columns", _match_turned),
 )

@@ -16,20 +16,21 @@ TW_KERNEL void tw_dsp_pair_${widen}(uint32_t one, uint32_t next, uint32_t *to, i
 }
 
 /* One row of x, four channels, into the rings of each. The first pixel is the second of a pair where `left` is odd. */
-static void tw_dsp_planes_${widen}(const tw_depthwise *p, const uint8_t *x, uint32_t pad, uint32_t *to, int32_t words)
+static void tw_dsp_planes_${widen}(const tw_depthwise *p, const uint8_t *x, int32_t x_step, uint32_t pad, uint32_t *to,
+        int32_t words)
 {
     int32_t at = 0;
     to += p->left / 2 * 3;
     if (p->left & 1) {
         tw_dsp_pair_${widen}(pad, tw_dsp_load(x), to, words);
         to += 3;
-        x += p->channels;
+        x += x_step;
         at = 1;
     }
     for (; (at + 2) <= p->width; at += 2) {
-        tw_dsp_pair_${widen}(tw_dsp_load(x), tw_dsp_load(x + p->channels), to, words);
+        tw_dsp_pair_${widen}(tw_dsp_load(x), tw_dsp_load(x + x_step), to, words);
         to += 3;
-        x += 2 * p->channels;
+        x += 2 * x_step;
     }
     if (at < p->width) {
         tw_dsp_pair_${widen}(tw_dsp_load(x), pad, to, words);
