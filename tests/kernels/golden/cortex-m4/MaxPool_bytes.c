@@ -82,7 +82,7 @@ TW_KERNEL uint32_t tw_dsp_odd_u8(uint32_t v)
     return r;
 }
 
-/* Products of halves, added to a sum: both; low times high; high times low. */
+/* Products of halves, added to a sum: both, modulo 2^32; low times high; high times low. */
 TW_KERNEL int32_t tw_dsp_mlad(uint32_t x, uint32_t w, int32_t sum)
 {
     __asm__("smlad %0, %1, %2, %0" : "+r"(sum) : "r"(x), "r"(w));
@@ -169,7 +169,8 @@ TW_KERNEL uint32_t tw_dsp_odd_u8(uint32_t v)
 
 TW_KERNEL int32_t tw_dsp_mlad(uint32_t x, uint32_t w, int32_t sum)
 {
-    return sum + (tw_dsp_half(x, 0) * tw_dsp_half(w, 0)) + (tw_dsp_half(x, 1) * tw_dsp_half(w, 1));
+    const int32_t products = (tw_dsp_half(x, 0) * tw_dsp_half(w, 0)) + (tw_dsp_half(x, 1) * tw_dsp_half(w, 1));
+    return (int32_t)((uint32_t)sum + (uint32_t)products);
 }
 
 TW_KERNEL int32_t tw_dsp_mlabt(uint32_t x, uint32_t w, int32_t sum)
@@ -209,6 +210,13 @@ TW_KERNEL int32_t tw_dsp_round(int32_t acc, int32_t word, int32_t zero_point)
         + zero_point;
 }
 #endif
+
+/* The sum of the upper channel of a pair, of what SMLAD made of words that hold 256 times its weights and the
+ * lower's. */
+TW_KERNEL int32_t tw_dsp_upper(int32_t both, int32_t lower)
+{
+    return (int32_t)((uint32_t)both - (uint32_t)lower) >> 8;
+}
 
 /* An accumulator becomes a result: acc * word >> (32 + shift), rounded, where that is proved, or by the formula.
  * `above` is the zero point and one half, both at bit `shift` of the upper half. */

@@ -103,7 +103,7 @@ TW_KERNEL uint32_t tw_dsp_odd_u8(uint32_t v)
     return r;
 }
 
-/* Products of halves, added to a sum: both; low times high; high times low. */
+/* Products of halves, added to a sum: both, modulo 2^32; low times high; high times low. */
 TW_KERNEL int32_t tw_dsp_mlad(uint32_t x, uint32_t w, int32_t sum)
 {
     __asm__("smlad %0, %1, %2, %0" : "+r"(sum) : "r"(x), "r"(w));
@@ -190,7 +190,8 @@ TW_KERNEL uint32_t tw_dsp_odd_u8(uint32_t v)
 
 TW_KERNEL int32_t tw_dsp_mlad(uint32_t x, uint32_t w, int32_t sum)
 {
-    return sum + (tw_dsp_half(x, 0) * tw_dsp_half(w, 0)) + (tw_dsp_half(x, 1) * tw_dsp_half(w, 1));
+    const int32_t products = (tw_dsp_half(x, 0) * tw_dsp_half(w, 0)) + (tw_dsp_half(x, 1) * tw_dsp_half(w, 1));
+    return (int32_t)((uint32_t)sum + (uint32_t)products);
 }
 
 TW_KERNEL int32_t tw_dsp_mlabt(uint32_t x, uint32_t w, int32_t sum)
@@ -231,6 +232,13 @@ TW_KERNEL int32_t tw_dsp_round(int32_t acc, int32_t word, int32_t zero_point)
 }
 #endif
 
+/* The sum of the upper channel of a pair, of what SMLAD made of words that hold 256 times its weights and the
+ * lower's. */
+TW_KERNEL int32_t tw_dsp_upper(int32_t both, int32_t lower)
+{
+    return (int32_t)((uint32_t)both - (uint32_t)lower) >> 8;
+}
+
 /* An accumulator becomes a result: acc * word >> (32 + shift), rounded, where that is proved, or by the formula.
  * `above` is the zero point and one half, both at bit `shift` of the upper half. */
 TW_KERNEL int32_t tw_dsp_requant_or(int32_t acc, int32_t word, int32_t above, int32_t shift, int32_t zero_point,
@@ -260,20 +268,21 @@ TW_KERNEL void tw_dsp_pair_i8(uint32_t one, uint32_t next, uint32_t *to, int32_t
 }
 
 /* One row of x, four channels, into the rings of each. The first pixel is the second of a pair where `left` is odd. */
-static void tw_dsp_planes_i8(const tw_depthwise *p, const uint8_t *x, uint32_t pad, uint32_t *to, int32_t words)
+static void tw_dsp_planes_i8(const tw_depthwise *p, const uint8_t *x, int32_t x_step, uint32_t pad, uint32_t *to,
+        int32_t words)
 {
     int32_t at = 0;
     to += p->left / 2 * 3;
     if (p->left & 1) {
         tw_dsp_pair_i8(pad, tw_dsp_load(x), to, words);
         to += 3;
-        x += p->channels;
+        x += x_step;
         at = 1;
     }
     for (; (at + 2) <= p->width; at += 2) {
-        tw_dsp_pair_i8(tw_dsp_load(x), tw_dsp_load(x + p->channels), to, words);
+        tw_dsp_pair_i8(tw_dsp_load(x), tw_dsp_load(x + x_step), to, words);
         to += 3;
-        x += 2 * p->channels;
+        x += 2 * x_step;
     }
     if (at < p->width) {
         tw_dsp_pair_i8(tw_dsp_load(x), pad, to, words);
@@ -449,9 +458,11 @@ TW_KERNEL void tw_dsp_taps(const uint8_t *w, uint32_t *to)
 }
 
 /* Four channels at a time; the last four again where channels do not come out even. Input row r is in slot r % 3.
- * Results may take the bytes of x that they are computed from, but where channels are computed again. */
+ * Results may take the bytes of x that they are computed from, but where channels are computed again.
+ * `x_step` and `y_step` are bytes between neighbours of a row. */
 static void tw_dsp_depthwise_i8_s1_x0_m128_127(const tw_depthwise p, const uint8_t *x, const uint8_t *w,
-        const int32_t *parameters, uint8_t *y, void *scratch, int32_t words, int32_t above, int32_t zero_point)
+        const int32_t *parameters, uint8_t *y, void *scratch, int32_t x_step, int32_t y_step, int32_t words,
+        int32_t above, int32_t zero_point)
 {
     const uint32_t pad = (uint32_t)p.pad * UINT32_C(0x01010101);
     uint32_t *const taps = scratch;
@@ -472,7 +483,7 @@ static void tw_dsp_depthwise_i8_s1_x0_m128_127(const tw_depthwise p, const uint8
                 const int32_t row = loaded - p.top;
                 uint32_t *const to = ring + slot;
                 if ((row >= 0) && (row < p.height)) {
-                    tw_dsp_planes_i8(&p, x + (row * p.x_row) + c, pad, to, words);
+                    tw_dsp_planes_i8(&p, x + (row * p.x_row) + c, x_step, pad, to, words);
                 } else {
                     for (int32_t k = 0; k < (4 * words); ++k) {
                         to[3 * k] = tw_dsp_even_i8(pad);
@@ -485,7 +496,7 @@ static void tw_dsp_depthwise_i8_s1_x0_m128_127(const tw_depthwise p, const uint8
                 .parameters = parameters + (2 * c), .y = y + (i * p.y_row) + c, .apart = 12 * words,
                 .bytes = p.out_width / 2 * 12,
                 .odd = -(p.out_width & 1), .above = above, .zero_point = zero_point,
-                .y_step = p.channels};
+                .y_step = y_step};
             tw_dsp_rows_s1_x0_m128_127(&row);
         }
     }
@@ -508,12 +519,12 @@ TW_STEP void net_0_transpose(uint8_t *ram)
 
 /* Step 1 of 3: QConv
  *   nodes    qconv_depthwise_0
- *   kernel   cortex-m.dsp.depthwise3x3
+ *   kernel   cortex-m.dsp.depthwise3x3_columns
  *   X        i8[1,12,27,25] axes (0,2,3,1)  ram [8100, 16200)  qconv_depthwise_0_in0:qconv_depthwise_0:X
  *   W        u8[108]                        flash [112, 220)   qconv_depthwise_0.W
  *   P        i32[24]                        flash [16, 112)    qconv_depthwise_0.P
  *   Y        i8[1,12,27,25] axes (0,2,3,1)  ram [8100, 16200)  qconv_depthwise_0_out0:qconv_depthwise_0:Y
- *   scratch  u8[832]                        ram [0, 832)
+ *   scratch  u8[880]                        ram [0, 880)
  */
 TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
 {
@@ -523,10 +534,10 @@ TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
     int8_t *const y = (int8_t *)(ram + TRANSPOSE_0_OUT);
     uint8_t *const scratch = ram + QCONV_1_SCRATCH;
     tw_dsp_depthwise_i8_s1_x0_m128_127((tw_depthwise){
-        .width = 25, .height = 27, .channels = 12, .x_row = 300, .out_width = 25, .out_height = 27, .y_row = 300,
+        .width = 27, .height = 25, .channels = 12, .x_row = 12, .out_width = 27, .out_height = 25, .y_row = 12,
         .rows = 3, .columns = 3, .row_stride = 1, .column_stride = 1, .row_dilation = 1, .column_dilation = 1, .top = 1,
         .left = 1, .pad = 252,
-    }, (const uint8_t *)x, w, p, (uint8_t *)y, (void *)scratch, 14, -3, -3);
+    }, (const uint8_t *)x, w, p, (uint8_t *)y, (void *)scratch, 300, 300, 15, -3, -3);
 }
 
 /* Step 2 of 3: Transpose
