@@ -39,6 +39,7 @@ def test_two_instructions_are_the_exact_formula_and_stay_in_32_bits(
         found = min(max(word >> form.shift, limits[0]), limits[1])  # SSAT
         (wanted,) = requantise(np.array([acc], np.int64), requant, 0)
         assert found == wanted, acc
+        assert form.results(np.array([acc], np.int64), requant).tolist() == [wanted]
 
 
 def test_channels_that_are_computed_together_share_one_branch() -> None:

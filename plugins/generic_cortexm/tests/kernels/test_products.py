@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -134,3 +135,24 @@ def test_costs_grow_with_work_and_weights_stay_one_byte_each() -> None:
     for kernel in CONV:
         site = conv_site(np.zeros((1, 16, 8, 8), np.int8), np.ones((8, 16, 3, 3), np.int8))
         assert layer_of(QCONV, kernel, site).packed["W"].nbytes == 8 * 16 * 9
+
+
+def test_channels_without_weights_are_no_reason_against_words_of_two_channels(tmp_path: Path) -> None:
+    """Their sums are constants: large ones, which are clamped, become smaller ones of the same results."""
+    rng = np.random.default_rng(3)
+    x, w = byte_array(rng, DType.I8, (1, 5, 4, 4), False), rng.integers(-9, 9, (4, 5, 3, 3)).astype(np.int8)
+    w[1::2] = 0
+    requant = Requant(scale=(2.0**-8, 2.0**-8, 2.0**-8, 2.0**-30), zero_point=0, low=-128, high=127)
+    found = []
+    for bias in (2**23, -(2**30)):
+        inputs: list[Array | None] = [x, w, np.array([5, bias, -7, 9], np.int32)]
+        attributes = {**conv_site(x, w).node.attributes, "requant": requant}
+        site = site_of(QCONV, inputs, attributes, (1, 2))
+        layer = layer_of(QCONV, CONV[0], site)
+        found.append(layer.whole.site.analysis.paired)
+        (folder := tmp_path / str(bias)).mkdir()
+        (results,) = run_kernel(QCONV, CONV[0], site, inputs, folder=folder, layouts=layer.required, flags=UBSAN)
+        assert np.array_equal(results, QCONV.reference(site, inputs)[0])
+    needed = [x, w, np.array([5, 3, -7, 2**30], np.int32)]  # which is 1, and 0 were it smaller
+    site = site_of(QCONV, needed, attributes, (1, 2))
+    assert found == [True, True] and not layer_of(QCONV, CONV[0], site).whole.site.analysis.paired

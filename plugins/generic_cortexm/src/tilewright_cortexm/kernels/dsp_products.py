@@ -48,6 +48,7 @@ SCRATCH_LIMIT_BYTES = 4096
 _WORTH_PAIRS = 12  # columns at most for each one that would be computed twice
 _UNROLLS = (4, 3, 2, 1)
 _FOUR = 4  # values in a word
+_NEAR = 2**22  # sums of channels without weights, at most
 
 
 def _groups(rows: Rows) -> int:
@@ -134,8 +135,18 @@ def _pairs_of_channels(rows: Rows) -> list[range]:
 
 
 def _paired(layer: Products) -> Products:
-    """The layer, in the form of its words."""
-    return replace(layer, paired=proved(layer.weights, layer.bounds, _pairs_of_channels(layer.rows)))
+    """The layer, with words of two channels where that is proved. Sums of channels without weights are near zero then,
+    where their results stay what they are: constants that are clamped have no other reason to be large.
+    """
+    form, near = _form(layer), np.clip(layer.bias, -_NEAR, _NEAR)
+    same = form.results(near, layer.requant) == form.results(layer.bias, layer.requant)
+    moved = same & ~layer.weights.any(axis=(1, 2))
+    ends = (np.where(moved, near, end) for end in (layer.bounds.lowest, layer.bounds.highest))
+    lowest, highest = (tuple(map(int, end)) for end in ends)
+    bounds = replace(layer.bounds, lowest=lowest, highest=highest)
+    if not proved(layer.weights, bounds, _pairs_of_channels(layer.rows)):
+        return layer
+    return replace(layer, bias=np.where(moved, near, layer.bias), bounds=bounds, paired=True)
 
 
 def _block_weights(layer: Products, fours: Bytes, block: range) -> Bytes:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilewright.api.graph import Requant
+from tilewright.api.graph import Requant, requantise
 from tilewright.api.kernel import CodeFragments, RequantForm
 from tilewright_cortexm.kernels.sources import c_template, limits_name, narrowed
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Flags = npt.NDArray[np.bool_]
+    Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +39,12 @@ class DspForm:
     def exact(self) -> Flags:
         """Which channels use the formula."""
         return np.asarray(self.words) < 0
+
+    def results(self, accumulators: Integers, requant: Requant) -> Integers:
+        """What one accumulator of each channel becomes, by the form that the channel has."""
+        upper = (accumulators * np.asarray(self.words, np.int64)) >> 32
+        shifted = np.clip((self.above + upper) >> self.shift, requant.low, requant.high)
+        return np.where(self.exact, requantise(accumulators, requant, 0), shifted)
 
     def names(self, requant: Requant) -> dict[str, object]:
         """What C templates are given: which forms occur, the shift, the limits, and a function that does it all."""
