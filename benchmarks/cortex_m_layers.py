@@ -142,6 +142,11 @@ def drawn(shape: Sequence[int], dtype: DType = DType.I8) -> Any:
     return rng.integers(low, high + 1, tuple(shape)).astype(dtype.numpy)
 
 
+def weights(shape: Sequence[int]) -> Any:
+    """Random weights of -127 to 127, as symmetric quantisation gives them."""
+    return np.maximum(drawn(shape), -127)
+
+
 def requant(channels: int, depth: int, low: int = -128) -> Requant:
     """Scales that use the range of the output."""
     scale = 40 / (74 * 74 * np.sqrt(depth)) * np.linspace(0.5, 1.5, channels)
@@ -153,7 +158,7 @@ def conv(
     stride: int = 1, dilation: int = 1, group: int = 1, x_type: DType = DType.I8,
 ) -> Layer:  # fmt: skip
     """Padded so that a stride of 1 keeps the extent."""
-    x, w = drawn((1, inside, size, size), x_type), drawn((outside, inside // group, *kernel))
+    x, w = drawn((1, inside, size, size), x_type), weights((outside, inside // group, *kernel))
     bias = np.arange(outside, dtype=np.int32) * 31 - 100
     before = [(taps - 1) * dilation // 2 for taps in kernel]
     attributes = {
@@ -167,7 +172,7 @@ def conv(
 def gemm(rows: int, depth: int, columns: int) -> Layer:
     """Constant weights."""
     attributes = {"a_zero_point": 0, "b_zero_point": (0,), "requant": requant(columns, depth)}
-    inputs = [drawn((rows, depth)), drawn((depth, columns)), np.arange(columns, dtype=np.int32)]
+    inputs = [drawn((rows, depth)), weights((depth, columns)), np.arange(columns, dtype=np.int32)]
     return layer(f"gemm {rows}x{depth} {columns}", "QGemm", inputs, attributes, (1, 2))
 
 
