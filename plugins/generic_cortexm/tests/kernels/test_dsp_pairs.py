@@ -15,7 +15,7 @@ PAIR = [range(2)]
 
 def bounds(*ends: tuple[int, int]) -> AccumulatorBounds:
     lowest, highest = zip(*ends, strict=True)
-    return AccumulatorBounds(lowest=lowest, highest=highest, passing_lowest=lowest, passing_highest=highest)
+    return AccumulatorBounds(lowest=lowest, highest=highest, partial_lowest=lowest, partial_highest=highest)
 
 
 def halves(words: int) -> list[int]:
