@@ -37,7 +37,7 @@ FARTHER = replace(
         *(copy_path(source, target) for source, target in (("l3", "l2"), ("l2", "l3"), ("l2", "l1"), ("l1", "l2"))),
         copy_path("flash", "l2"),
     ),
-    home="l3",
+    backing="l3",
 )  # values live behind the backing memory, and constants come the same way
 
 

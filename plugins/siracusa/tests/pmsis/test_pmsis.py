@@ -23,7 +23,7 @@ HERE = Path(__file__).parent
 DIGITS = HERE.parents[3] / "examples" / "digits"
 RUNTIME = HERE.parents[1] / "src" / "tilewright_siracusa" / "runtime" / "pmsis"
 SANITIZED = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-(RUNTIME,) = (one for one in EXPORTERS if one.name == "pmsis")
+(EXPORTER,) = (one for one in EXPORTERS if one.name == "pmsis")
 
 
 def built(folder: Path, compiler: str, *sources: str, extra: tuple[str, ...] = ()) -> str:
@@ -58,7 +58,7 @@ def test_a_network_is_exact(model: str, home: str, tool: Callable[[str], str], t
     job = Job(artifact=plan.artifact, plan=plan.allocated, prefix=plan.prefix, input_sets=sets)
     far = ["weights"] if home == "l3" else []
     harness = make_harness(job, (HERE / "network.mako").read_text(encoding="ascii"), far=far)
-    for name, content in {**plan.artifact.files, **RUNTIME.files(plan.allocated, plan.artifact)}.items():
+    for name, content in {**plan.artifact.files, **EXPORTER.files(plan.allocated, plan.artifact)}.items():
         (tmp_path / Path(name).name).write_bytes(content)
     (tmp_path / "main.c").write_text(harness.main, encoding="ascii")
     (tmp_path / "inputs.bin").write_bytes(harness.inputs)
