@@ -25,7 +25,6 @@ from tilewright.ir.graphs.graph import Graph, Tensor
 from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.stages import Allocated, Artifact, Bound, Scheduled, Tiled
-from tilewright.plan.proposals.other_kernels import is_other
 from tilewright.plugins.loading import load_for
 from tilewright.plugins.offers import StageEvent
 
@@ -144,6 +143,8 @@ class Deployment:
         """The plan: every decision taken, every byte placed, everything checked."""
         if isinstance(given := self._given.get(Allocated), Allocated):
             return given
+        from tilewright.plan.proposals.other_kernels import is_other
+
         best, bound = self.contest.taken, self.bound
         plan = best.plans[0] if best else self.planning.plan(self.planned_with)
         planned = plan.tiled.scheduled.bound
@@ -309,7 +310,11 @@ class Deployment:
     @property
     def _settled(self) -> Bound:
         """The binding; once there is a plan, that of the plan."""
-        planned = self.allocated.tiled.scheduled.bound if "allocated" in self.__dict__ else self.bound
+        if "allocated" not in self.__dict__:
+            return self.bound
+        from tilewright.plan.proposals.other_kernels import is_other
+
+        planned = self.allocated.tiled.scheduled.bound
         return planned if is_other(planned, self.bound) else self.bound
 
     @property
