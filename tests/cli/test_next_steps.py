@@ -35,13 +35,13 @@ RIGHT = "check net.onnx -t generic"
 
 # Functions with steps whose code is given by who calls them, and steps that only broken programs of machines show.
 CODE_OF = {
-    "remedies.py": "TW5001",
+    "suggestions.py": "TW5001",
     "kernel_fallback.py": "TW5101",
     "misfit.py": "TW5102",
     "faults.py": "TW8002",
     "catalogue.py": "TW8001",
-    "options.py": "TW1203",
-    "io_rows.py": "TW1122",
+    "import_options.py": "TW1203",
+    "graph_io.py": "TW1122",
     "refusals.py": "TW2101",
     "external.py": "TW1210",
 }

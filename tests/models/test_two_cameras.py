@@ -94,5 +94,5 @@ def test_what_memory_has_of_two_images(tmp_path: Path) -> None:
     made = Deployment(stereo(tmp_path), "generic", Options(optimize="ram", io_of=IN_ROWS, io_type="int8")).allocated
     found = streamed_io(made)
     assert {found[name]["turn"] for name in ("left", "right")} == {1}
-    assert all(found[name]["held"] == 3 for name in ("left", "right")) and found["depth"]["held"] == 1
+    assert all(found[name]["buffered_rows"] == 3 for name in ("left", "right")) and found["depth"]["buffered_rows"] == 1
     assert ram_bytes(made) < 5 * 16 * COLUMNS
