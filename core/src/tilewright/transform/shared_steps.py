@@ -94,8 +94,9 @@ def _part_calls(body: Sequence[Statement]) -> int:
     calls = 0
     for statement in body:
         if isinstance(statement, For):
-            ends = (statement.start.number, statement.stop.number, statement.step.number)
-            extent = len(range(*map(int, ends))) if None not in ends else UNKNOWN_EXTENT  # type: ignore[arg-type]
+            ends = [end.number for end in (statement.start, statement.stop, statement.step)]
+            known = [int(end) for end in ends if end is not None]
+            extent = len(range(*known)) if len(known) == len(ends) else UNKNOWN_EXTENT
             calls += extent * _part_calls(statement.body)
         else:
             inner = [one for one in statements_in((statement,)) if isinstance(one, PartCall)]

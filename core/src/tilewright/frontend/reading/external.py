@@ -268,10 +268,12 @@ def entries_of(tensor: Any) -> Entries:
 
 def external_tensors(proto: Any) -> Iterator[Any]:
     """Every tensor of a protobuf whose elements are elsewhere, wherever it stands: initialisers, attributes, bodies."""
+    from google.protobuf.message import Message
+
     for description, value in proto.ListFields():
         if description.message_type is None:
             continue
-        for part in (value,) if hasattr(value, "ListFields") else value:
+        for part in (value,) if isinstance(value, Message) else value:
             if part.DESCRIPTOR.name != "TensorProto":
                 yield from external_tensors(part)
             elif part.data_location == _EXTERNAL:
