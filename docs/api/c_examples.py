@@ -22,7 +22,7 @@ from tilewright.api.c import (
 # Expressions are made with the operators of Python. Numbers are added up at once; printed, an expression is C.
 row: Expression = Name("row")
 offset = (row + 2) * 16 + 8
-assert str(offset) == "16 * row + 40"
+assert str(offset) == "(16 * row) + 40"
 assert (Number(3) + 4).number == 7
 
 # %% Sum, Product
@@ -30,14 +30,14 @@ assert (Number(3) + 4).number == 7
 assert isinstance(offset, Sum) and offset.constant == 40
 assert str(row - row) == "0"
 area = Name("width") * Name("height")
-assert isinstance(area, Product) and str(area + 1) == "width * height + 1"
+assert isinstance(area, Product) and str(area + 1) == "(width * height) + 1"
 
 # %% Operation, operation, Choice
 # All other operators, and conditions. What is known now is a number.
 below = operation("<", row, Name("rows"))
 assert isinstance(below, Operation) and str(below) == "row < rows"
 assert operation("<", Number(1), 2).number == 1
-assert str(Choice(below, row, Number(0))) == "row < rows ? row : 0"
+assert str(Choice(below, row, Number(0))) == "(row < rows) ? row : 0"
 
 # %% Field, Element, Reference, Cast
 # Places in memory and what points to them.

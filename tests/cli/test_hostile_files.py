@@ -28,8 +28,8 @@ COMPILED = frozenset(
         "11 branches in each other", "24 branches in each other", "a sum of 100", "a sum of 1,000",
         "a node of 100,000 outputs", "100,000 operator sets", "a thousand nodes backwards", "two nodes of one name",
         "names that differ in case", "names that differ in a dot", "a name that is C", "a producer that is C",
-        "a text that is C", "a name with a 0", "a name that turns around", "weights that are no numbers", "format 200",
-        "format -1",
+        "a text that is C", "x of a symbol that is C", "a name with a 0", "a name that turns around",
+        "weights that are no numbers", "format 200", "format -1",
     }
 )  # fmt: skip
 LONG = frozenset({"a loop of 200 trips", "a sum of 1,000"})  # to build: shorter ones of their kind are

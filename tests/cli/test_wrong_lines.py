@@ -335,7 +335,11 @@ PROBLEMS = (
     plan('{"blocks": []}', "buffers"),
     plan('{"buffers": 3}', ""),
     plan('{"buffers": [{"name": "a"}]}', "size"),
-    plan('{"buffers": [{"name": "a", "size": 8, "conflicts": ["b"]}]}', "b"),
+    plan(
+        '{"buffers": [{"name": "a", "size": 8, "conflicts": ["b"]}]}',
+        "a conflict names 'b', which is no block",
+        "TW5025",
+    ),
     plan(b"\xff\xfe\0", "UTF-8"),
     plan(CSV + "a,0,1,8\n", "allocator", "TW8001", 8, "--allocator fastest"),
     plan(CSV + "a,0,1,8\n", "64kbit", "TW1101", 2, "--capacity 64kbit"),

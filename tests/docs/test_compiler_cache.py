@@ -160,6 +160,7 @@ def test_commands_stand_before_the_compilers(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("PATH", str(real))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("CI", raising=False)
+    monkeypatch.delenv("TILEWRIGHT_COMPILED", raising=False)
     old, new = tmp_path / "tilewright-tests" / "old", tmp_path / "tilewright-tests" / "new"
     old.mkdir(parents=True)
     new.mkdir()
@@ -176,9 +177,20 @@ def test_commands_stand_before_the_compilers(tmp_path: Path, monkeypatch: pytest
 
 def test_nothing_is_kept_where_everything_is_compiled_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI", "true")
+    monkeypatch.delenv("TILEWRIGHT_COMPILED", raising=False)
     before = os.environ["PATH"]
     compiler_cache.install()
     assert os.environ["PATH"] == before
+
+
+def test_a_run_of_ci_keeps_what_it_has_compiled_in_a_folder_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CI", "true")
+    monkeypatch.setenv("TILEWRIGHT_COMPILED", str(tmp_path / "compiled"))
+    monkeypatch.setenv("PATH", os.environ["PATH"])
+    compiler_cache.install()
+    assert os.environ["PATH"].split(os.pathsep)[0].startswith(str(tmp_path / "compiled"))
 
 
 def test_a_program_that_was_kept_runs(tmp_path: Path, tool: Callable[[str], str]) -> None:

@@ -143,15 +143,16 @@ def _copy(path: str, other: str) -> None:
 
 
 def install() -> None:
-    """Put the commands before the compilers on PATH. Nothing happens with CI set, where everything is compiled anew,
-    and where the folder cannot be written. What nobody has asked for in a week is removed."""
+    """Put the commands before the compilers on PATH. With CI set nothing is kept but what this run has compiled itself,
+    in the folder TILEWRIGHT_COMPILED if it is named. Nothing happens where the folder cannot be written. What nobody
+    has asked for in a week is removed."""
     import shutil
 
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    store = os.path.join(home, "tilewright-tests")
+    store = os.environ.get("TILEWRIGHT_COMPILED") or os.path.join(home, "tilewright-tests")
     commands = os.path.join(store, "bin-" + hashlib.sha256(f"{sys.executable} {__file__}".encode()).hexdigest()[:16])
     path = [folder for folder in os.environ.get("PATH", "").split(os.pathsep) if folder != commands]
-    if os.environ.get("CI") or os.name != "posix":
+    if os.name != "posix" or (os.environ.get("CI") and "TILEWRIGHT_COMPILED" not in os.environ):
         return
     try:
         os.makedirs(commands, exist_ok=True)

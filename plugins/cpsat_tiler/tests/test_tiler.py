@@ -187,7 +187,7 @@ def nested(scratchpad_bytes: int, middle_bytes: int) -> Platform:
             *(replace(one, size_bytes=middle_bytes) if one.name == "l2" else one for one in base.memories),
         ),
         copies=(*base.copies, copy_path("l3", "l2"), copy_path("l2", "l3"), copy_path("flash", "l2")),
-        home="l3",
+        backing="l3",
     )
 
 
