@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from onnx import TensorProto, helper, numpy_helper
-from onnx.reference import ReferenceEvaluator
 
-from tilewright.comparison.reference import run
-from tilewright.errors import TilewrightError
-from tilewright.frontend.load import load
 from tilewright.ir.access.index_map import MapAccess
 from tilewright.ir.graphs.graph import Site
 from tilewright.ir.graphs.operator import Operator
-from tilewright.operators.families import FAMILIES
 from tilewright.operators.reductions.layernorm import KERNELS, LAYER_NORMALIZATION, RMS_NORMALIZATION
 from tilewright.testing.kernels.kernel_run import run_kernel
 from tilewright.testing.kernels.kernel_tiles import run_whole_and_tiled

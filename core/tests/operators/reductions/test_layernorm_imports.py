@@ -1,4 +1,4 @@
-"""Normalisations of ONNX as rows: axes, groups, parameters, statistics, and means that are large beside the deviation."""
+"""Normalisations of ONNX as rows: axes, groups, parameters, statistics, and means large beside the deviation."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@ Does not know which operators of ONNX become these rows (`layernorm_imports`), n
 variance are constants.
 
 Normal form: the last axis is the row; attribute `epsilon`; optional Scale and B as long as a row.
-The mean is the first element and the mean of the distances from it, so that it is exact where all are equal, and rounded
-once. The variance is a second pass over the row: mean((x - mean)^2), never mean(x^2) - mean^2, which cancels.
+The mean is the first element and the mean of the distances from it, so that it is exact where all are equal, and
+rounded once. The variance is a second pass over the row: mean((x - mean)^2), never mean(x^2) - mean^2, which cancels.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ def _exact(site: Site, inputs: Sequence[Array | None]) -> Doubles:
 def _tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None, ...]:
     """The error of x - mean, of the root of the variance (relative), and of scaling; first order, times 2.
 
-    The mean is rounded once, by no more than it is from the first element of its row. Anything, in rows whose sums leave
-    what float32 holds.
+    The mean is rounded once, by no more than it is from the first element of its row. Anything, in rows whose sums
+    leave what float32 holds.
     """
     x = np.asarray(inputs[0], np.float64)
     apart = _apart(x)

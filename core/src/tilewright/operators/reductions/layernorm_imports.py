@@ -3,8 +3,8 @@ InstanceNormalization and GroupNormalization, and MeanVarianceNormalization, who
 Does not know how a row is computed (`layernorm`).
 
 Where rows have more axes than the last, Reshape nodes join them. Every variance is the mean of squared distances from
-the mean. ONNX defines GroupNormalization and MeanVarianceNormalization by mean(x^2) - mean^2, which cancels where a mean
-is large, so that their definitions are not followed. Source: ONNX 17, 23, 6, 18 and 21, 9 and 13.
+the mean. ONNX defines GroupNormalization and MeanVarianceNormalization by mean(x^2) - mean^2, which cancels where a
+mean is large, so that their definitions are not followed. Source: ONNX 17, 23, 6, 18 and 21, 9 and 13.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _import_group(node: OnnxNode, graph: Conversion) -> None:
 
 
 def _emit_groups(node: OnnxNode, graph: Conversion, groups: int, factors: int) -> None:
-    """`factors`: for how many channels, or groups of them, there is a scale, which follows as Mul, and a shift (Add)."""
+    """`factors`: for how many channels, or groups of them, there is a scale, which follows as Mul, and a shift."""
     x, *parameters = node.inputs
     shape = graph.tensor(x).shape
     if any(graph.tensor(name).shape != (factors,) for name in parameters):
