@@ -41,9 +41,15 @@ def against_flag(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def demand_same_io(deployment: Deployment, runtime: str | None) -> None:
-    """TW1101 where inputs and outputs are handed over as other types than the model's, which nobody else knows."""
+def demand_comparable(deployment: Deployment, runtime: str | None) -> None:
+    """TW7031 (exit 7) where the runtime is not installed. TW1101 where inputs and outputs are handed over as other
+    types than the model's, which nobody else knows.
+    """
+    from tilewright.comparison.other_runtime import demand_runtime
+
     options = deployment.options
+    if runtime:
+        demand_runtime(runtime)
     if runtime and (options.io_type != "float" or options.io_type_of):
         raise usage_error(
             "TW1101",
@@ -59,17 +65,22 @@ def compared(
     from tilewright.comparison.other_runtime import agreements as node_agreements
     from tilewright.comparison.other_runtime import values_from
     from tilewright.comparison.outputs import rounds
-    from tilewright.frontend.reading.external import embedded
-    from tilewright.frontend.reading.import_options import ImportOptions, limits_with
 
     ours = [{**_whole(values), **outputs} for values, outputs in zip(ran.values, ran.outputs, strict=True)]
     names = {name for values in ours for name in values}
-    options = deployment.options
-    reading = ImportOptions(allow_external=options.allow_external, limits=limits_with(options.limits))
-    model = embedded(deployment.model, reading)  # and no other file is read
-    theirs = values_from(runtime, model, names, _frames(deployment, vectors, ours))
+    theirs = values_from(runtime, whole_model(deployment), names, _frames(deployment, vectors, ours))
     _demand_same_forms(deployment.outputs, ours, theirs, runtime)
     return node_agreements(deployment.scheduled.bound.graph, ours, theirs, rounds=rounds(deployment.imported.graph))
+
+
+def whole_model(deployment: Deployment) -> bytes:
+    """The model with what it keeps beside it inside: whoever gets it reads no other file."""
+    from tilewright.frontend.reading.external import embedded
+    from tilewright.frontend.reading.import_options import ImportOptions, limits_with
+
+    options = deployment.options
+    reading = ImportOptions(allow_external=options.allow_external, limits=limits_with(options.limits))
+    return embedded(deployment.model, reading)
 
 
 def _demand_same_forms(

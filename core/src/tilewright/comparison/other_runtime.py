@@ -6,11 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tilewright.comparison.drift import drifts_of
 from tilewright.comparison.verdicts import Drift
-from tilewright.errors import TilewrightError, toolchain_error
+from tilewright.errors import TilewrightError, toolchain_error, typed
 from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.tensors.dtypes import DType
 
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
-RUNTIMES = ("onnxruntime", "onnx-reference")
+_MODULES = MappingProxyType({"onnxruntime": "onnxruntime", "onnx-reference": "onnx.reference"})
+RUNTIMES = tuple(_MODULES)
 Run = Callable[[Mapping[str, "Array"]], Sequence["Array"]]
 Values = Sequence[Mapping[str, "Array"]]
 
@@ -50,15 +53,27 @@ def values_from(
         raise _cannot_run(runtime, error) from None
 
 
-def _onnxruntime(proto: Any) -> Run:
+def demand_runtime(runtime: str) -> None:
+    """TilewrightError TW7031 (exit 7) where it is not installed, or cannot be imported."""
     try:
-        import onnxruntime
-    except ImportError:
+        import_module(_MODULES[runtime])
+    except ImportError as error:
+        missing = isinstance(error, ModuleNotFoundError) and error.name == _MODULES[runtime]
         raise toolchain_error(
             "TW7031",
-            "--against onnxruntime needs onnxruntime, which is not installed",
-            fix=("pip install onnxruntime", "or compare with onnx-reference, which is always there"),
+            f"--against {runtime} needs {runtime}, which is not installed",
+            details=() if missing else (f"it cannot be imported: {error}",),
+            fix=(
+                f"pip install {runtime}",
+                typed("--against", "onnx-reference", gives="is part of onnx, and runs most models"),
+            ),
         ) from None
+
+
+def _onnxruntime(proto: Any) -> Run:
+    demand_runtime("onnxruntime")
+    import onnxruntime
+
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL  # every node as it is
