@@ -126,13 +126,13 @@ def lines(agreements: Sequence[NodeAgreement], runtime: str) -> Iterator[Part]:
 
     different = [agreement for agreement in agreements if agreement.drift.verdict.different]
     yield f"against {runtime}: {len(agreements) - len(different)} of {len(agreements)} values that both have are equal"
-    rows = [("node", "elements", "different", "largest difference", "apart")]
+    rows = [("node", "elements", "different", "largest difference")]
     for agreement in different[:_SHOWN]:
         verdict = agreement.drift.verdict
         numbers = (f"{verdict.elements:,}", f"{verdict.different:,}", f"{verdict.max_difference:g}")
-        rows.append((shortened(agreement.node, 36), *numbers, f"{agreement.distance:,} {agreement.unit}"))
+        rows.append((shortened(agreement.node, 36), *numbers))
     if different:
-        yield Table(rows=rows, right=(1, 2, 3, 4))
+        yield Table(rows=rows, right=(1, 2, 3))
     if len(different) > _SHOWN:
         yield f"and {len(different) - _SHOWN} more (--json has all)"
     suspect = first_suspicious(agreements)
@@ -150,8 +150,6 @@ def as_json(agreements: Sequence[NodeAgreement], runtime: str) -> dict[str, Any]
             "node": agreement.node,
             "op": agreement.op,
             "value": asdict(agreement.drift.verdict),
-            "distance": agreement.distance,
-            "unit": agreement.unit,
             "share_of_spread": agreement.drift.share,
             "within": agreement.drift.within,
         }
@@ -170,7 +168,7 @@ def _wrong(agreements: Sequence[NodeAgreement]) -> list[NodeAgreement]:
     return [agreement for agreement in agreements if agreement.output and not agreement.drift.within]
 
 
-def demand_agreement(agreements: Sequence[NodeAgreement], runtime: str) -> None:
+def demand_agreement(agreements: Sequence[NodeAgreement], runtime: str, model: str) -> None:
     """TW6004 (exit 6) where an output of the model is further from the other's than roundings may take it."""
     from tilewright.comparison.other_runtime import first_suspicious
 
@@ -187,6 +185,6 @@ def demand_agreement(agreements: Sequence[NodeAgreement], runtime: str) -> None:
             f"output '{verdict.name}': {verdict.different:,} of {verdict.elements:,} elements differ, by "
             f"{verdict.max_difference:g} at most; the node above is the first that is suspicious",
         ),
-        fix=("report it, with the model: one of the two is wrong",),
+        fix=(typed("tilewright", "judge", model, "--against", runtime, gives="says which of the two is right"),),
         exit_code=Exit.MISMATCH,
     )

@@ -128,4 +128,4 @@ def command(
     if fault := validation.fault:
         raise fault
     if against:
-        demand_agreement(agreement, against)
+        demand_agreement(agreement, against, str(flags["model"]))
