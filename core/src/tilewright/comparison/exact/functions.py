@@ -1,4 +1,4 @@
-"""Knows irrational functions of rational numbers, to some 60 digits: exponentials, roots, the error function, and what
+"""Knows irrational functions of rational numbers, to some 50 digits: exponentials, roots, the error function, and what
 networks make of them. Does not know nodes.
 
 Equal elements are worked out once: a function of a quantised tensor has 256 arguments.
@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +21,12 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[Any]
 
-_DIGITS = 90
+_DIGITS = 60
 _UNIT = Fraction(1, 1 << FRACTION_BITS)
 _FAR = Decimal(1000)  # exponentials of less than -1000 are 0 in units of 2**-FRACTION_BITS
-_ERF_ENDS = Decimal(14)  # erfc(14) < 2**-256
+_ERF_ENDS = Decimal(11)  # erfc(11) < 2**-160
+MOST_ARGUMENTS = 30_000  # different ones: seconds
+_LEAST = Decimal(10) ** -_DIGITS  # of a term that still counts
 _ROUNDING = Context(prec=_DIGITS, Emin=-(10**9), Emax=10**9)
 
 Decimals = Callable[[Decimal, Mapping[str, float]], Decimal]
@@ -33,6 +36,8 @@ def applied(value: Rationals, function: Decimals, numbers: Mapping[str, float]) 
     """`function` of every element, with a node's attributes."""
     known: dict[int, int] = {}
     results = []
+    if value.numerators.size > MOST_ARGUMENTS and len(set(value.numerators.reshape(-1).tolist())) > MOST_ARGUMENTS:
+        raise NotExact(f"it takes irrational functions of more than {MOST_ARGUMENTS:,} numbers")
     with localcontext(_ROUNDING):
         for numerator in value.numerators.reshape(-1).tolist():
             if numerator not in known:
@@ -104,17 +109,21 @@ def _erf(x: Decimal) -> Decimal:
     """By its series, with digits for the terms that cancel."""
     if abs(x) >= _ERF_ENDS:
         return Decimal(1).copy_sign(x)
-    with localcontext(Context(prec=_DIGITS + 2 * int(x * x) + 10)):
+    with localcontext(Context(prec=_DIGITS + int(x * x))):  # the largest term has 0.44 x^2 digits before the point
+        square, number = x * x, 0
         term = total = +x
-        for number in range(1, 4 * int(x * x) + 400):
-            term = -term * x * x / number
+        while abs(term) > _LEAST:
+            number += 1
+            term = -term * square / number
             total += term / (2 * number + 1)
-        return total * 2 / _pi().sqrt()
+        return total * 2 / _pi(_DIGITS).sqrt()
 
 
-def _pi() -> Decimal:
-    """Machin's formula, in the digits of the context."""
-    return 16 * _arctan_of_inverse(5) - 4 * _arctan_of_inverse(239)
+@cache
+def _pi(digits: int) -> Decimal:
+    """Machin's formula."""
+    with localcontext(Context(prec=digits + 5)):
+        return 16 * _arctan_of_inverse(5) - 4 * _arctan_of_inverse(239)
 
 
 def _arctan_of_inverse(number: int) -> Decimal:
@@ -136,7 +145,7 @@ def _elu(x: Decimal, alpha: Decimal) -> Decimal:
 
 
 def _gelu_tanh(x: Decimal) -> Decimal:
-    argument = (2 / _pi()).sqrt() * (x + Decimal("0.044715") * x * x * x)
+    argument = (2 / _pi(_DIGITS)).sqrt() * (x + Decimal("0.044715") * x * x * x)
     return x * _sigmoid(2 * argument)
 
 

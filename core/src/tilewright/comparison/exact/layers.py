@@ -43,14 +43,17 @@ def gemm(site: Site, values: Sequence[Rationals]) -> Rationals:
     return added(total, multiplied(c[0], number(site, "beta", 1.0))) if c else total
 
 
-def _without_zero_points(site: Site, values: Sequence[Rationals]) -> list[Rationals]:
-    """The first two inputs, zero points (the next two; of columns or rows where there are several) taken away."""
+def _without_zero_points(values: Sequence[Rationals], channels: tuple[int, ...]) -> list[Rationals]:
+    """The first two inputs without zero points (the next two). That of the second may be one for each channel, whose
+    axes `channels` has as -1, others as 1.
+    """
     a, b, *zeros = values
-    if any(zero.numerators.size != 1 for zero in zeros):
-        raise NotExact(f"{site.node.op} has a zero point for each row or column")
-    absent = [rationals(0)] * (2 - len(zeros))
-    scalars = [zero.moved(lambda array: array.reshape(())) for zero in (*zeros, *absent)]
-    return [added(value, negated(zero)) for value, zero in zip((a, b), scalars, strict=True)]
+    a_zero, b_zero = (*zeros, rationals(0), rationals(0))[:2]
+    if a_zero.numerators.size != 1:
+        raise NotExact("there is a zero point for each row")
+    shape = () if b_zero.numerators.size == 1 else channels
+    moved = (a_zero.moved(lambda array: array.reshape(())), b_zero.moved(lambda array: array.reshape(shape)))
+    return [added(value, negated(zero)) for value, zero in zip((a, b), moved, strict=True)]
 
 
 def _windows(site: Site) -> Windows:
@@ -78,7 +81,7 @@ def conv(site: Site, values: Sequence[Rationals]) -> Rationals:
 
 
 def conv_integer(site: Site, values: Sequence[Rationals]) -> Rationals:
-    return conv(site, _without_zero_points(site, values))
+    return conv(site, _without_zero_points(values, (-1, *(1,) * (len(site.output.shape) - 1))))
 
 
 def max_pool(site: Site, values: Sequence[Rationals]) -> Rationals:
@@ -180,7 +183,8 @@ def rows_normalised(site: Site, values: Sequence[Rationals]) -> Rationals:
 
 def matmul_integer(site: Site, values: Sequence[Rationals]) -> Rationals:
     """Of integers without their zero points."""
-    return matrix_product(*_without_zero_points(site, values))
+    del site
+    return matrix_product(*_without_zero_points(values, (-1,)))
 
 
 def softmax_of(site: Site, values: Sequence[Rationals]) -> Rationals:

@@ -71,7 +71,7 @@ def exact_result(site: Site, values: Values, operators: Mapping[str, Operator]) 
     if op in FUNCTIONS:
         return applied(present[0], FUNCTIONS[op], _numbers(site))
     if op not in _OPERATORS:
-        raise NotExact(f"there is no rational arithmetic for {op}")
+        raise NotExact(f"{op} has no rational arithmetic here")
     return _OPERATORS[op](site, present)
 
 
@@ -146,14 +146,19 @@ def _in_type(whole: Array, dtype: DType) -> Rationals:
 
 
 def _cast(site: Site, values: Sequence[Rationals]) -> Rationals:
+    import numpy as np
+
     (value,) = values
     dtype = site.output.dtype
     if dtype.is_float:
         return value
     if dtype is DType.BOOL:
         return _truth(value.numerators != 0)
-    towards_zero = value.moved(lambda array: _truncated(array, value.unit))
-    return Rationals(numerators=towards_zero.numerators)
+    whole = _truncated(value.numerators, value.unit)
+    low, high = dtype.limits
+    if whole.size and (int(np.min(whole)) < low or int(np.max(whole)) > high):
+        raise NotExact(f"a number is outside {dtype.value}")
+    return Rationals(numerators=whole)
 
 
 def _truncated(numerators: Array, unit: Fraction) -> Array:
@@ -210,6 +215,29 @@ def _chosen(site: Site, values: Sequence[Rationals]) -> Rationals:
     )
 
 
+def _stepped(down: bool) -> Callable[[Site, Sequence[Rationals]], Rationals]:
+    """Floor, or Ceil."""
+
+    def compute(site: Site, values: Sequence[Rationals]) -> Rationals:
+        del site
+        (value,) = values
+        sign, unit = (1 if down else -1), value.unit
+        whole = sign * widened(value.numerators) * unit.numerator // unit.denominator * sign
+        return Rationals(numerators=narrowed(whole))
+
+    return compute
+
+
+def _sign(site: Site, values: Sequence[Rationals]) -> Rationals:
+    del site
+    return Rationals(numerators=_truth(values[0].numerators > 0).numerators - (values[0].numerators < 0))
+
+
+def _softsign(site: Site, values: Sequence[Rationals]) -> Rationals:
+    del site
+    return divided(values[0], added(values[0].moved(abs), rationals(1)))
+
+
 def _leaky(site: Site, values: Sequence[Rationals]) -> Rationals:
     import numpy as np
 
@@ -247,9 +275,11 @@ _OPERATORS: Mapping[str, Callable[[Site, Sequence[Rationals]], Rationals]] = Map
     {
         "Abs": lambda site, values: values[0].moved(abs),
         "Add": lambda site, values: added(*values),
+        "And": _compared(lambda left, right: (left != 0) & (right != 0)),
         "AveragePool": average_pool,
         "BatchNormalization": batch_normalised,
         "Cast": _cast,
+        "Ceil": _stepped(down=False),
         "Clip": _clipped,
         "Conv": conv,
         "ConvInteger": conv_integer,
@@ -257,6 +287,7 @@ _OPERATORS: Mapping[str, Callable[[Site, Sequence[Rationals]], Rationals]] = Map
         "DequantizeLinear": _dequantised,
         "Div": lambda site, values: divided(*values),
         "Equal": _compared(lambda left, right: left == right),
+        "Floor": _stepped(down=True),
         "Gemm": gemm,
         "Greater": _compared(lambda left, right: left > right),
         "GreaterOrEqual": _compared(lambda left, right: left >= right),
@@ -274,6 +305,8 @@ _OPERATORS: Mapping[str, Callable[[Site, Sequence[Rationals]], Rationals]] = Map
         "Min": _extreme_of(largest=False),
         "Mul": lambda site, values: multiplied(*values),
         "Neg": lambda site, values: negated(values[0]),
+        "Not": lambda site, values: _truth(values[0].numerators == 0),
+        "Or": _compared(lambda left, right: (left != 0) | (right != 0)),
         "Pow": _power,
         "QuantizeLinear": _quantised,
         "RMSNormalization": rows_normalised,
@@ -284,8 +317,11 @@ _OPERATORS: Mapping[str, Callable[[Site, Sequence[Rationals]], Rationals]] = Map
         "ReduceSum": reduction,
         "ResizeLinear": interpolated,
         "Round": lambda site, values: Rationals(numerators=nearest(values[0])[0]),
+        "Sign": _sign,
         "Softmax": softmax_of,
+        "Softsign": _softsign,
         "Sub": lambda site, values: added(values[0], negated(values[1])),
         "Where": _chosen,
+        "Xor": _compared(lambda left, right: (left != 0) != (right != 0)),
     }
 )

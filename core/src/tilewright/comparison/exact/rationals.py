@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[Any]
 
-FRACTION_BITS = 256  # of what is rounded
+FRACTION_BITS = 160  # of what is rounded
 _SMALL = 1 << 62  # below it integers are kept in 64 bits, and the sum of two fits
 _MANTISSA = 53
 
