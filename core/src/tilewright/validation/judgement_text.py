@@ -18,7 +18,7 @@ _FORMULA = "docs/design/numbers.md"
 
 def judgement_parts(verdict: Verdict, other: str, sets: int) -> Iterator[Part]:
     """What parts, how far each side is from exact arithmetic, the first element, and who is right."""
-    yield f"tilewright against {other}, {sets} set(s): {verdict.compared} values that both have"
+    yield f"tilewright against {other}, {sets} set(s): {verdict.compared} value(s) that both have"
     for number, judgement in enumerate(verdict.judgements):
         yield ""
         yield _where(judgement, first=number == 0, equal=verdict.equal)
