@@ -1,5 +1,5 @@
-"""Knows what `tilewright quantize` says of a network beside its accuracy: that it is quantised already, and that nothing is
-gained where weights stay float. Does not know how networks are quantised.
+"""Knows what `tilewright quantize` says of a network beside its accuracy: that it is quantised already, and that little
+is gained where weights stay float. Does not know how networks are quantised.
 """
 
 from __future__ import annotations
@@ -13,14 +13,8 @@ from tilewright.errors import Diagnostic, TilewrightError, model_error, typed
 if TYPE_CHECKING:
     from tilewright.frontend.reading.file_model import FileModel, FileNode
 
-_INTEGER = (
-    "QLinear",
-    "QuantizeLinear",
-    "DequantizeLinear",
-    "DynamicQuantize",
-    "QGemm",
-    "QAttention",
-)  # and what begins so
+# Operators, and what begins as they do.
+_INTEGER = ("QLinear", "QuantizeLinear", "DequantizeLinear", "DynamicQuantize", "QGemm", "QAttention")
 _OF_INTEGERS = frozenset(("ConvInteger", "MatMulInteger", "MatMulNBits"))
 _FLOAT = 1  # TensorProto.FLOAT
 _FLOAT_BYTES = 4
