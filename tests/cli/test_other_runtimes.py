@@ -46,7 +46,7 @@ def test_every_number_is_in_the_json(tilewright: Run, float32: Path) -> None:
     found = tilewright(*words).json()["against"]
     assert found["agrees"]
     assert found["nodes"]
-    assert {"node", "op", "distance", "unit", "share_of_spread", "within", "value"} == found["nodes"][0].keys()
+    assert {"node", "op", "share_of_spread", "within", "value"} == found["nodes"][0].keys()
 
 
 def test_integer_ends_have_no_counterpart(tilewright: Run, int8: Path) -> None:

@@ -230,7 +230,9 @@ class Deployment:
 
     @property
     def number_of_ops(self) -> int:
-        """Multiply-accumulates of one inference."""
+        """Multiply-accumulates of one inference, each of them one operation. Whoever counts a multiplication and an
+        addition apart has twice as many. Additions, comparisons and moves alone count nothing.
+        """
         return sum(self.registry.operators[site.node.op].macs(site) for site in self.graph.sites())
 
     @property

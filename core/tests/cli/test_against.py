@@ -14,9 +14,9 @@ from tilewright.errors import Exit, TilewrightError
 
 def test_an_output_that_is_far_away_fails_and_names_the_first_node() -> None:
     near, far = _agreement("conv", within=False), _agreement("relu", within=False, output=True)
-    demand_agreement([_agreement("relu", within=True, output=True)], "onnxruntime")
+    demand_agreement([_agreement("relu", within=True, output=True)], "onnxruntime", "model.onnx")
     with pytest.raises(TilewrightError) as caught:
-        demand_agreement([near, far], "onnxruntime")
+        demand_agreement([near, far], "onnxruntime", "model.onnx")
     assert (caught.value.code, caught.value.exit_code) == ("TW6004", Exit.MISMATCH)
     assert caught.value.where == "node 'conv' (Op)"
     assert "the first suspicious node is 'conv' (Op)" in list(lines([near, far], "onnxruntime"))
@@ -36,4 +36,4 @@ def _agreement(node: str, *, within: bool, output: bool = False) -> NodeAgreemen
         name=node, elements=4, different=2, max_difference=7.0, argmax_equal=True, within=within, allowed=1e-4
     )
     drift = Drift(verdict=verdict, share=0.5, within=within)
-    return NodeAgreement(node=node, op="Op", drift=drift, distance=9, unit="ULP", output=output)
+    return NodeAgreement(node=node, op="Op", drift=drift, output=output)

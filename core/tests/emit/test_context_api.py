@@ -135,15 +135,21 @@ def test_constants_that_are_not_linked(toy: Any, tmp_path: Path) -> None:
     assert subprocess.run([program], check=False).returncode == 0
 
 
-def test_a_misaligned_tensor_of_the_caller(toy: Any, tmp_path: Path) -> None:
-    files = toy.write(toy.artifact(toy.program(toy.float_graph(), "floats", io="user")), tmp_path / "floats")
+@pytest.mark.parametrize("io", ["user", "pool"])
+@pytest.mark.parametrize("odd", ["in.x", "out.y"])
+def test_a_misaligned_tensor_of_the_caller(toy: Any, io: str, odd: str, tmp_path: Path) -> None:
+    """In the plan, too, where it would only be copied; NULL is no address."""
+    files = toy.write(toy.artifact(toy.program(toy.float_graph(), "floats", io=io)), tmp_path / "floats")
+    kept = "    in.x = NULL;\n    out.y = NULL;\n    if (floats_run(&ctx, &in, &out) != TW_OK) return 2;\n"
     (tmp_path / "main.c").write_text(
         '#include "floats.h"\n#include <stddef.h>\n'
         "static TW_ALIGNED(16) uint8_t ram[FLOATS_POOL_RAM_SIZE];\n"
         "static TW_ALIGNED(16) uint8_t bytes[64];\n"
         "int main(void)\n{\n    floats_ctx ctx;\n    floats_pools pools = {ram};\n    floats_inputs in;\n"
-        "    floats_outputs out;\n    float y[5];\n    void *odd = bytes + 1;\n    in.x = (const float *)odd;\n"
-        "    out.y = y;\n    if (floats_init(&ctx, &pools, NULL, NULL, NULL) != TW_OK) {\n        return 1;\n    }\n"
+        "    floats_outputs out;\n    static float x[16];\n    static float y[16];\n    void *odd = bytes + 1;\n"
+        "    if (floats_init(&ctx, &pools, NULL, NULL, NULL) != TW_OK) {\n        return 1;\n    }\n"
+        f"{kept if io == 'pool' else ''}"
+        f"    in.x = x;\n    out.y = y;\n    {odd} = (float *)odd;\n"
         "    return floats_run(&ctx, &in, &out) != TW_ERR_ALIGN;\n}\n"
     )
     program = toy.build([files], tmp_path / "main.c")

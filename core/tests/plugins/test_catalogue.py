@@ -126,3 +126,13 @@ def test_names_and_warnings() -> None:
     assert CATALOGUE.names("platform") == ("acme", "broken")
     assert [fault.cause for fault in CATALOGUE.clashes()] == ["'runner.twin' is offered by b 1.2 and by c 1.2"]
     assert [each.code for each in CATALOGUE.warnings()] == ["TW8004", "TW8007", "TW8011"]
+
+
+@pytest.mark.parametrize(("board", "target"), [("nucleo-f401re", "cortex-m4"), ("my-board", None)])
+def test_a_board_that_nobody_offers(board: str, target: str | None) -> None:
+    with pytest.raises(TilewrightError) as caught:
+        discover(environment={}).find("memory_hierarchy", board)
+    assert any("--board FILE.toml" in line for line in caught.value.fix)
+    assert [line.split()[1] for line in caught.value.fix if line.startswith("--target")] == [target] * (
+        target is not None
+    )

@@ -41,9 +41,15 @@ def against_flag(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def demand_same_io(deployment: Deployment, runtime: str | None) -> None:
-    """TW1101 where inputs and outputs are handed over as other types than the model's, which nobody else knows."""
+def demand_comparable(deployment: Deployment, runtime: str | None) -> None:
+    """TW7031 (exit 7) where the runtime is not installed. TW1101 where inputs and outputs are handed over as other
+    types than the model's, which nobody else knows.
+    """
+    from tilewright.comparison.other_runtime import demand_runtime
+
     options = deployment.options
+    if runtime:
+        demand_runtime(runtime)
     if runtime and (options.io_type != "float" or options.io_type_of):
         raise usage_error(
             "TW1101",
@@ -59,17 +65,22 @@ def compared(
     from tilewright.comparison.other_runtime import agreements as node_agreements
     from tilewright.comparison.other_runtime import values_from
     from tilewright.comparison.outputs import rounds
-    from tilewright.frontend.reading.external import embedded
-    from tilewright.frontend.reading.import_options import ImportOptions, limits_with
 
     ours = [{**_whole(values), **outputs} for values, outputs in zip(ran.values, ran.outputs, strict=True)]
     names = {name for values in ours for name in values}
-    options = deployment.options
-    reading = ImportOptions(allow_external=options.allow_external, limits=limits_with(options.limits))
-    model = embedded(deployment.model, reading)  # and no other file is read
-    theirs = values_from(runtime, model, names, _frames(deployment, vectors, ours))
+    theirs = values_from(runtime, whole_model(deployment), names, _frames(deployment, vectors, ours))
     _demand_same_forms(deployment.outputs, ours, theirs, runtime)
     return node_agreements(deployment.scheduled.bound.graph, ours, theirs, rounds=rounds(deployment.imported.graph))
+
+
+def whole_model(deployment: Deployment) -> bytes:
+    """The model with what it keeps beside it inside: whoever gets it reads no other file."""
+    from tilewright.frontend.reading.external import embedded
+    from tilewright.frontend.reading.import_options import ImportOptions, limits_with
+
+    options = deployment.options
+    reading = ImportOptions(allow_external=options.allow_external, limits=limits_with(options.limits))
+    return embedded(deployment.model, reading)
 
 
 def _demand_same_forms(
@@ -115,13 +126,13 @@ def lines(agreements: Sequence[NodeAgreement], runtime: str) -> Iterator[Part]:
 
     different = [agreement for agreement in agreements if agreement.drift.verdict.different]
     yield f"against {runtime}: {len(agreements) - len(different)} of {len(agreements)} values that both have are equal"
-    rows = [("node", "elements", "different", "largest difference", "apart")]
+    rows = [("node", "elements", "different", "largest difference")]
     for agreement in different[:_SHOWN]:
         verdict = agreement.drift.verdict
         numbers = (f"{verdict.elements:,}", f"{verdict.different:,}", f"{verdict.max_difference:g}")
-        rows.append((shortened(agreement.node, 36), *numbers, f"{agreement.distance:,} {agreement.unit}"))
+        rows.append((shortened(agreement.node, 36), *numbers))
     if different:
-        yield Table(rows=rows, right=(1, 2, 3, 4))
+        yield Table(rows=rows, right=(1, 2, 3))
     if len(different) > _SHOWN:
         yield f"and {len(different) - _SHOWN} more (--json has all)"
     suspect = first_suspicious(agreements)
@@ -139,8 +150,6 @@ def as_json(agreements: Sequence[NodeAgreement], runtime: str) -> dict[str, Any]
             "node": agreement.node,
             "op": agreement.op,
             "value": asdict(agreement.drift.verdict),
-            "distance": agreement.distance,
-            "unit": agreement.unit,
             "share_of_spread": agreement.drift.share,
             "within": agreement.drift.within,
         }
@@ -159,7 +168,7 @@ def _wrong(agreements: Sequence[NodeAgreement]) -> list[NodeAgreement]:
     return [agreement for agreement in agreements if agreement.output and not agreement.drift.within]
 
 
-def demand_agreement(agreements: Sequence[NodeAgreement], runtime: str) -> None:
+def demand_agreement(agreements: Sequence[NodeAgreement], runtime: str, model: str) -> None:
     """TW6004 (exit 6) where an output of the model is further from the other's than roundings may take it."""
     from tilewright.comparison.other_runtime import first_suspicious
 
@@ -176,6 +185,6 @@ def demand_agreement(agreements: Sequence[NodeAgreement], runtime: str) -> None:
             f"output '{verdict.name}': {verdict.different:,} of {verdict.elements:,} elements differ, by "
             f"{verdict.max_difference:g} at most; the node above is the first that is suspicious",
         ),
-        fix=("report it, with the model: one of the two is wrong",),
+        fix=(typed("tilewright", "judge", model, "--against", runtime, gives="says which of the two is right"),),
         exit_code=Exit.MISMATCH,
     )

@@ -20,22 +20,24 @@ if TYPE_CHECKING:
     from tilewright.ir.programs.runner import RunResult
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+bind_flag = option(
+    "--bind",
+    "bound",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An input that is always the same: a number for every element, or FILE.npy.",
+)
+dim_flag = option(
+    "--dim",
+    "dims",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Extent of a symbolic dimension. A first one that inputs share is 1 unless given.",
+)
 _NETWORK = (
     option("-n", "--name", default="", metavar="PREFIX", help="C prefix of every symbol. Default: the file's name."),
-    option(
-        "--bind",
-        "bound",
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="An input that is always the same: a number for every element, or FILE.npy.",
-    ),
-    option(
-        "--dim",
-        "dims",
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="Extent of a symbolic dimension. A first one that inputs share is 1 unless given.",
-    ),
+    bind_flag,
+    dim_flag,
     option(
         "--io-type",
         "io_types",

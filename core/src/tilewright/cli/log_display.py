@@ -25,6 +25,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 PLANNING = "planning: choosing kernels, cutting layers into tiles, placing buffers"
 LESS_MEMORY = "planning: looking for a plan in less memory"
 RUNNING = "running: building the program, running it, judging what it computes"
+JUDGING = "judging: computing the model on both sides, and exactly where they part"
 PATIENCE_SECONDS = 2.0  # nobody wonders before
 BEAT_SECONDS = 0.1
 WHEEL = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"

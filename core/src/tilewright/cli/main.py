@@ -25,6 +25,7 @@ COMMANDS = {
     "check": "Will it compile, will it fit, what will it cost? Writes nothing.",
     "compile": "Generate the C library, its headers and the report.",
     "validate": "Run the generated code and compare every step with its reference.",
+    "judge": "Say who is right where tilewright and another runtime differ.",
     "bench": "Run the generated code and count what it costs, step by step.",
     "quantize": "From a float network and samples to an int8 one, and what that costs.",
     "report": "Show a report.json again, as text, Markdown, CSV, a picture or a page.",

@@ -1,18 +1,19 @@
-"""Knows what another runtime computes for a model, and how far what a runner computed agrees with it: node by node, in
-ULP for floats and in steps for integers. Does not know the runner.
+"""Knows what another runtime computes for a model, and how far what a runner computed agrees with it, node by node.
+Does not know the runner.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tilewright.comparison.drift import drifts_of
 from tilewright.comparison.verdicts import Drift
-from tilewright.errors import TilewrightError, toolchain_error
+from tilewright.errors import TilewrightError, toolchain_error, typed
 from tilewright.ir.graphs.graph import Graph
-from tilewright.ir.tensors.dtypes import DType
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
-RUNTIMES = ("onnxruntime", "onnx-reference")
+_MODULES = MappingProxyType({"onnxruntime": "onnxruntime", "onnx-reference": "onnx.reference"})
+RUNTIMES = tuple(_MODULES)
+_DEQUANTIZE_SINCE = 19  # the first operator set that onnx's reference has DequantizeLinear of
 Run = Callable[[Mapping[str, "Array"]], Sequence["Array"]]
 Values = Sequence[Mapping[str, "Array"]]
 
@@ -50,15 +53,27 @@ def values_from(
         raise _cannot_run(runtime, error) from None
 
 
-def _onnxruntime(proto: Any) -> Run:
+def demand_runtime(runtime: str) -> None:
+    """TilewrightError TW7031 (exit 7) where it is not installed, or cannot be imported."""
     try:
-        import onnxruntime
-    except ImportError:
+        import_module(_MODULES[runtime])
+    except ImportError as error:
+        missing = isinstance(error, ModuleNotFoundError) and error.name == _MODULES[runtime]
         raise toolchain_error(
             "TW7031",
-            "--against onnxruntime needs onnxruntime, which is not installed",
-            fix=("pip install onnxruntime", "or compare with onnx-reference, which is always there"),
+            f"--against {runtime} needs {runtime}, which is not installed",
+            details=() if missing else (f"it cannot be imported: {error}",),
+            fix=(
+                f"pip install {runtime}",
+                typed("--against", "onnx-reference", gives="is part of onnx, and runs most models"),
+            ),
         ) from None
+
+
+def _onnxruntime(proto: Any) -> Run:
+    demand_runtime("onnxruntime")
+    import onnxruntime
+
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL  # every node as it is
@@ -70,9 +85,25 @@ def _onnxruntime(proto: Any) -> Run:
 def _onnx_reference(proto: Any) -> Run:
     from onnx.reference import ReferenceEvaluator
 
-    evaluator = ReferenceEvaluator(proto)
+    evaluator = ReferenceEvaluator(proto, new_ops=_later_operators(proto))
     wanted = evaluator.input_names
     return lambda values: list(evaluator.run(None, {name: values[name] for name in wanted if name in values}))
+
+
+def _later_operators(proto: Any) -> list[Any]:
+    """Operators that onnx has for later operator sets only, where they mean the same: DequantizeLinear before 19."""
+    from onnx.reference.ops import op_dequantize_linear as implementations
+
+    version = next((each.version for each in proto.opset_import if not each.domain), _DEQUANTIZE_SINCE)
+    later = getattr(implementations, f"DequantizeLinear_{_DEQUANTIZE_SINCE}", None)
+    if version >= _DEQUANTIZE_SINCE or later is None:
+        return []
+
+    def run(self: Any, *arrays: Any, axis: int = 1, **newer: Any) -> Any:  # attributes of the newest set
+        del newer
+        return later._run(self, *arrays, axis=axis)  # onnx calls what it runs so
+
+    return [type("DequantizeLinear", (later,), {"op_domain": "", "_run": run})]
 
 
 def _cannot_run(runtime: str, error: Exception) -> TilewrightError:
@@ -95,8 +126,6 @@ class NodeAgreement:
     node: str
     op: str
     drift: Drift
-    distance: int  # the largest, in `unit`
-    unit: str  # "ULP": representable floats; "step(s)" of integers
     output: bool  # of the model
 
 
@@ -111,8 +140,6 @@ def agreements(graph: Graph, ours: Values, theirs: Values, *, rounds: bool) -> t
             node=producer[drift.verdict.name].name,
             op=producer[drift.verdict.name].op,
             drift=drift,
-            distance=_distance(drift.verdict.name, ours, theirs),
-            unit="ULP" if graph.tensors[drift.verdict.name].dtype.is_float else "step(s)",
             output=drift.verdict.name in graph.outputs,
         )
         for drift in drifts_of(graph, names, theirs, ours, rounds=rounds)
@@ -129,21 +156,3 @@ def _comparable(name: str, ours: Values, theirs: Values) -> bool:
         name in a and name in b and a[name].shape == b[name].shape and a[name].dtype == b[name].dtype
         for a, b in zip(ours, theirs, strict=True)
     )
-
-
-def _distance(name: str, ours: Values, theirs: Values) -> int:
-    import numpy as np
-
-    pairs = [(_ordered(a[name]), _ordered(b[name])) for a, b in zip(ours, theirs, strict=True)]
-    return max((int(np.max(np.abs(a - b), initial=0)) for a, b in pairs), default=0)
-
-
-def _ordered(values: Array) -> npt.NDArray[np.int64]:
-    """Integers in the order of the values, neighbours one apart. Both zeros are 0."""
-    import numpy as np
-
-    dtype = DType.from_numpy(values.dtype)
-    if not dtype.is_float:
-        return values.astype(np.int64)
-    bits = np.ascontiguousarray(values).view(f"i{dtype.size_bytes}").astype(np.int64)
-    return np.where(bits < 0, -(bits & ((1 << (8 * dtype.size_bytes - 1)) - 1)), bits)

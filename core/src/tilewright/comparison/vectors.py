@@ -68,6 +68,38 @@ def read_vectors(
     )
 
 
+def read_outputs(
+    file: Path, sets: int, outputs: Mapping[str, Tensor], operators: Mapping[str, Operator]
+) -> tuple[Mapping[str, Array], ...]:
+    """What an npz file expects of the sets 0, 1, ... whose inputs are elsewhere: keys setK/out/TENSOR.
+
+    Raises TilewrightError TW6001 (exit 2) that says which key, type or shape is wrong.
+    """
+    arrays = _arrays(file)
+    found = tuple(
+        {
+            name: _fitting(arrays, f"set{number}/out/{name}", tensor, file, operators)
+            for name, tensor in outputs.items()
+            if f"set{number}/out/{name}" in arrays
+        }
+        for number in range(sets)
+    )
+    if not all(found):
+        raise usage_error(
+            "TW6001",
+            f"the file has no expected values for set {found.index({})}",
+            where=str(file),
+            details=(f"its keys are: {', '.join(sorted(arrays)[:6]) or 'none'}",),
+            fix=("name the arrays setK/out/TENSOR, K = 0, 1, ..., TENSOR a value of the model",),
+        )
+    return found
+
+
+def has_inputs(file: Path) -> bool:
+    """Whether an npz file brings inputs. Raises TilewrightError TW6001 (exit 2) where it cannot be read."""
+    return any("/in/" in key for key in _arrays(file))
+
+
 def _arrays(file: Path) -> dict[str, Array]:
     import numpy as np
 

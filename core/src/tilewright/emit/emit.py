@@ -184,9 +184,17 @@ def _port_names(program: Program, inputs: tuple[PortText, ...], outputs: tuple[P
         "unreachable": any(port.unreachable for port in ports),
         "copied": any(not port.unreachable for port in placed) or any(port.copied_from for port in own),
         "aligned": bool(
-            program.pools or program.constants or program.state_bytes or any(port.align > 1 for port in own)
+            program.pools or program.constants or program.state_bytes or any(port.align > 1 for port in ports)
         ),
+        "misaligned": (*_misaligned("inputs", inputs), *_misaligned("outputs", outputs)),
     }
+
+
+def _misaligned(struct: str, ports: Sequence[PortText]) -> Iterator[str]:
+    """When a tensor of the caller is copied from or to an address that is not aligned; NULL, which is none, is."""
+    for port in ports:
+        if port.placed and port.align > 1:
+            yield f"({struct} != NULL) && (tw_misaligned({struct}->{port.member}, {port.macro}_ALIGN) != 0)"
 
 
 def _wanted(inputs: Sequence[PortText]) -> Iterator[str]:

@@ -58,6 +58,17 @@ def options_from(flags: Mapping[str, Any]) -> Options:
     )
 
 
+def reading_options_from(flags: Mapping[str, Any]) -> Options:
+    """Only what a model is read with, and the seed. TilewrightError (exit 2) for what cannot be read."""
+    return Options(
+        dims={name: _natural(name, value) for name, value in _pairs("--dim", flags["dims"])},
+        bind=dict(_pairs("--bind", flags["bound"])),
+        limits=limits_from(flags["limits"]),
+        allow_external=flags["allow_external"],
+        seed=flags["seed"],
+    )
+
+
 def pools_from(flags: Mapping[str, Any]) -> tuple[PoolSpec, ...]:
     """The pools of all flags `--pool`. TilewrightError TW1101 (exit 2) for what cannot be read."""
     return tuple(parse_pool(text) for text in flags["pools"])

@@ -133,8 +133,19 @@ class Catalogue:
             "TW8001",
             f"{needed} is not installed",
             details=(*similar, f"installed: {listed}", *unread),
-            fix=(f"pip install {package}",) if package else (typed("tilewright", "plugins", "list"),),
+            fix=(f"pip install {package}",)
+            if package
+            else (*_of_board(kind, name), typed("tilewright", "plugins", "list")),
         )
+
+
+def _of_board(kind: str, name: str) -> tuple[str, ...]:
+    """What to do about a board that nobody offers: its core's target is known by its name, its memories by a file."""
+    if kind != "memory_hierarchy":
+        return ()
+    target = target_of_chip(name)
+    core = (typed("--target", target, gives="is the core of that board"),) if target else ()
+    return (*core, "describe its memories in a file, and name that: --board FILE.toml")
 
 
 def discover(environment: Mapping[str, str] | None = None) -> Catalogue:

@@ -13,7 +13,7 @@ import pytest
 from problems import OF_NETWORKS, buffers_file, challenging_file
 from tilewright.allocate.solving import solved, wrong_answer
 from tilewright.cli.main import _run
-from tilewright.errors import usage_error
+from tilewright.errors import toolchain_error, usage_error
 
 Ran = Callable[..., tuple[int, str, str]]
 CSV = "id,lower,upper,size\na,0,2,16\nb,1,3,16\nc,2,4,16\n"
@@ -140,6 +140,14 @@ def test_one_that_fails_leaves_the_others_their_table(
     code, out, _ = run("plan", problem, "--allocator", "best-fit,hill-climb", "--json", "-")
     found = json.loads(out)
     assert (code, found["best"], [row["status"] for row in found["results"]]) == (8, "best-fit", ["optimal", "failed"])
+
+
+def test_a_program_that_is_missing_leaves_the_others_their_table(
+    run: Ran, problem: Path, failing: Callable[..., None]
+) -> None:
+    failing({"hill-climb": toolchain_error("TW7020", "the program is not on PATH")})
+    code, out, err = run("plan", problem, "--allocator", "best-fit,hill-climb")
+    assert (code, out.count("failed"), out.count("optimal"), err.count("error[TW7020]")) == (7, 1, 1, 1)
 
 
 def test_all_that_fail_are_told(run: Ran, problem: Path, failing: Callable[..., None]) -> None:

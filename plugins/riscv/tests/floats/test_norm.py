@@ -34,6 +34,14 @@ def test_results_are_inside_the_error_model(
     assert kernel_errors(vocabulary()[op], kernel, site, inputs, np.random.default_rng(1), tmp_path) == []
 
 
+def test_a_constant_row_has_no_deviation(machine: Machine, tmp_path: Path) -> None:
+    """Inside an error model that leaves nothing but the rounding of the shift."""
+    inputs = [np.full((2, 3, 37), 1000.1, np.float32), *(RNG.standard_normal(37).astype(np.float32) for _ in range(2))]
+    kernel = norm_kernel(machine, LAYER)
+    site = site_of(vocabulary()[LAYER], inputs, {"axis": 2, **EPSILON})
+    assert kernel_errors(vocabulary()[LAYER], kernel, site, inputs, np.random.default_rng(1), tmp_path) == []
+
+
 def test_a_shift_apart_is_one_run_more_and_no_mean_is_one_less(machine: Machine) -> None:
     costs = {}
     for name, op, inputs, two in (

@@ -60,9 +60,10 @@ TW_KERNEL void tw_copy_i8_2(int32_t n0, int32_t n1, const int8_t *x_in, int32_t 
 #  define TW_ASSEMBLER __attribute__((naked, noipa)) static
 #endif
 
-/* What Helium does better than compilers know, and the same in C. */
+/* What Helium does better than compilers know, and the same in C. Unoptimised code (-O0) is C throughout: it keeps a
+ * register for the frame, and assembly that needs all others would not compile. */
 
-#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) && defined(__OPTIMIZE__)
 #  define TW_MVE_ARM 1
 /* `count` bytes, any number of them, each xor `flip` (0 or 128). Returns the end of what was written. */
 TW_KERNEL int8_t *tw_mve_copy(int8_t *to, const void *from, int32_t count, int32_t flip)

@@ -73,7 +73,8 @@ def command(
 ) -> None:
     """Place the blocks of PROBLEM (MiniMalloc CSV, buffers as JSON, or tilewright's JSON) and compare allocators.
 
-    Exit 5 when it is proved that no plan fits, 10 when none was found within the budget, 8 when an allocator failed.
+    Exit 5 when it is proved that no plan fits, 10 when none was found within the budget, 8 when an allocator failed,
+    7 when its program is missing.
     """
     from tilewright.allocate.problems.problem_files import problem_json, read_problem, solution_csv
     from tilewright.ir.plans.allocation import Budget
@@ -151,7 +152,7 @@ def _fault(error: Exception) -> TilewrightError:
     from tilewright.plugins import discover
     from tilewright.plugins.host import plugin_failure
 
-    if isinstance(error, TilewrightError) and error.exit_code is Exit.PLUGIN:
+    if isinstance(error, TilewrightError) and error.exit_code in (Exit.PLUGIN, Exit.TOOLCHAIN):
         return error
     failure = None if isinstance(error, TilewrightError) else plugin_failure(error, discover().packages)
     if failure is None:
@@ -160,7 +161,7 @@ def _fault(error: Exception) -> TilewrightError:
 
 
 def _demand_sound(attempts: Sequence[Attempt]) -> None:
-    """Say what failed. TilewrightError (exit 8) where anything has."""
+    """Say what failed. TilewrightError (exit 8; 7 where a program is missing or fails) where anything has."""
     faults = [attempt.fault for attempt in attempts if attempt.fault]
     for fault in faults[:-1]:
         complain(fault)

@@ -16,7 +16,7 @@ import click
 from tilewright.cli.flags import external_flag, limit_flag
 from tilewright.cli.log_display import verbose_flag, working
 from tilewright.cli.option import examples, option
-from tilewright.cli.output import demand_writable_files, progress, send_result
+from tilewright.cli.output import demand_writable_files, progress, send_result, show_diagnostics
 from tilewright.errors import TilewrightError
 from tilewright.report.plain_text import Part, Table
 
@@ -82,6 +82,7 @@ def command(
     json_target: str | None,
 ) -> None:
     """Quantise the float network MODEL to int8 with samples, and compare both. Needs `tilewright[quantize]`."""
+    from tilewright.cli.quantize_notes import demand_float, weight_notes
     from tilewright.frontend.reading.model_digest import files_beside
     from tilewright.quantize.accuracy import accuracy, largest_losses
     from tilewright.quantize.samples import read_samples
@@ -92,7 +93,9 @@ def command(
     recipe = Recipe(method=method, activations=activations, per_channel=not per_tensor)
     with _scratch(model) as folder:
         whole, prepared, quantised = (folder / name for name in ("model.onnx", "float.onnx", "int8.onnx"))
-        whole.write_bytes(_whole(model, limits, allow_external))
+        float_network = _whole(model, limits, allow_external)
+        demand_float(float_network, str(model))
+        whole.write_bytes(float_network)
         inputs = inputs_of(whole)
         samples = read_samples(calibration, inputs)
         judged = read_samples(test, inputs) if test else samples
@@ -104,7 +107,9 @@ def command(
         with working("comparing: running both networks"):
             comparison = accuracy(whole, quantised, judged)
             losses = largest_losses(prepared, quantised, judged.inputs[:SHOWN], SHOWN, folder)
+        notes = weight_notes(quantised.read_bytes())
         write_file(file, quantised.read_bytes())
+    show_diagnostics(notes, strict=False)
     result = {**asdict(comparison), "largest_losses": [asdict(loss) for loss in losses]}
     wrote = f"wrote {file}.   Next: tilewright check {shlex.quote(str(file))} --target generic"
     send_result(result, json_target, *_lines(comparison, losses), wrote)

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar, get_args
 import click
 from click.core import ParameterSource
 
-from tilewright.cli.against import against_flag, as_json, compared, demand_agreement, demand_same_io, lines
+from tilewright.cli.against import against_flag, as_json, compared, demand_agreement, demand_comparable, lines
 from tilewright.cli.flags import io_flag, layout_flag, model_flags, runner_flag, trace_flag, write_trace
 from tilewright.cli.log_display import PLANNING, RUNNING, working
 from tilewright.cli.option import examples, option
@@ -110,7 +110,7 @@ def command(
     _demand_files(vectors, files_read(flags), json_target, trace_file)
     with _place_io():
         deployment = Deployment(flags["model"], flags["target"], replace(options_from(flags), layout=layout))
-        demand_same_io(deployment, against)
+        demand_comparable(deployment, against)
         runner = ready_runner(deployment, runner_name)
         vector_sets = vectors_of(deployment, vectors, sets)
         with working(PLANNING):
@@ -128,4 +128,4 @@ def command(
     if fault := validation.fault:
         raise fault
     if against:
-        demand_agreement(agreement, against)
+        demand_agreement(agreement, against, str(flags["model"]))

@@ -41,6 +41,11 @@ ${head("static tw_status", f"{p}_start", [f"{p}_ctx *ctx", f"const {p}_inputs *i
 % endfor
 % endif
 % endfor
+% for condition in misaligned:
+    if (${condition}) {
+        return TW_ERR_ALIGN;
+    }
+% endfor
 ${bases(before + "".join(port.address for port in placed_inputs))}\
     ctx->phase = 0;
     (void)memset(&ctx->inputs, 0, sizeof ctx->inputs);

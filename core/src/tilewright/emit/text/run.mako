@@ -20,6 +20,11 @@ ${head("tw_status", f"{p}_run", [f"{p}_ctx *ctx", f"const {p}_inputs *inputs", f
 % endfor
 % endif
 % endfor
+% for condition in misaligned:
+    if (${condition}) {
+        return TW_ERR_ALIGN;
+    }
+% endfor
 % for pool in used_pools:
     uint8_t *const ${pool.base} = (uint8_t *)ctx->pools.${pool.base};
 % endfor

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _BINARY: Mapping[str, Callable[[Doubles, Doubles], Doubles]] = MappingProxyType(
     {"Add": np.add, "Div": np.divide, "Max": np.maximum, "Min": np.minimum, "Mul": np.multiply, "Sub": np.subtract}
 )
-_ELEMENTWISE = frozenset(("Clip", *_BINARY, *UNARY))
+ELEMENTWISE = frozenset(("Clip", *_BINARY, *UNARY))
 _LONGEST = 64  # operators in one table: a guard against graphs made to be slow
 
 
@@ -84,7 +84,7 @@ def _region(island: Island) -> _Region | str:
         node = view.producer.get(value)
         if scalar is not None:
             constants[value] = scalar
-        elif node is not None and node.op in _ELEMENTWISE and len(order) < _LONGEST:
+        elif node is not None and node.op in ELEMENTWISE and len(order) < _LONGEST:
             order.append(node)
             waiting.extend(node.inputs)
         else:

@@ -18,6 +18,8 @@ from tilewright.rewrite.edit import Draft, GraphView
 from tilewright.rewrite.qdq import lookup
 from tilewright.rewrite.qdq.conv_transpose import lower_conv_transpose
 from tilewright.rewrite.qdq.island import Island, Lowered, island_before
+from tilewright.rewrite.qdq.left_in_float import left_in_float
+from tilewright.rewrite.qdq.movement import MOVING
 from tilewright.rewrite.qdq.products import lower_biased, lower_conv, lower_gemm, lower_matmul
 from tilewright.rewrite.qdq.unweighted import (
     lower_average_pool,
@@ -43,6 +45,7 @@ FAMILIES: Mapping[str, Callable[[Island, Node, Work], Lowered]] = MappingProxyTy
         "Sub": lower_sum,
     }
 )
+_INTEGER = frozenset((*FAMILIES, *lookup.ELEMENTWISE, *MOVING))  # what has an integer form, quantised as it takes
 
 
 def _lower_islands(graph: Graph, context: PassContext) -> PassResult:
@@ -50,23 +53,24 @@ def _lower_islands(graph: Graph, context: PassContext) -> PassResult:
     view = GraphView.of(graph)
     work = Work(draft=Draft(graph=graph))
     reasons: dict[str, str] = {}  # by node: why it stays in float
+    covered: set[str] = set()  # clips behind one of these
     for quantize in graph.nodes:
         if quantize.op != "QuantizeLinear" or graph.tensors[quantize.inputs[0]].dtype is not DType.F32:
             continue
         island = island_before(view, quantize)
         if isinstance(island, str):
-            reasons[_before(view, quantize).name] = island
+            reasons[_before(view, quantize, covered).name] = island
             continue
         same = lookup.unchanged(island)
         if same is not None and work.draft.bypass(quantize, same):
             continue
         lowered = _lower(island, work)
         if isinstance(lowered, str):
-            reasons[_before(view, quantize).name] = lowered
+            reasons[_before(view, quantize, covered).name] = lowered
         else:
             work.draft.replace(quantize, *((lowered,) if isinstance(lowered, Node) else lowered))
     lowered_graph = work.draft.finish()
-    warnings = (*_left_in_float(lowered_graph, reasons), *unrecognised(lowered_graph))
+    warnings = (*left_in_float(lowered_graph, reasons, covered, _INTEGER), *unrecognised(lowered_graph))
     return PassResult(graph=lowered_graph, diagnostics=(*work.diagnostics, *warnings))
 
 
@@ -82,34 +86,13 @@ def _lower(island: Island, work: Work) -> Lowered:
     return table if family is None else family(island, island.main, work)
 
 
-def _before(view: GraphView, quantize: Node) -> Node:
-    """The operator whose result is quantised, clips left out: the one to name to the user."""
+def _before(view: GraphView, quantize: Node, clips: set[str]) -> Node:
+    """The operator whose result is quantised, clips left out (and noted): the one to name to the user."""
     node = view.producer.get(quantize.inputs[0])
     while node is not None and node.op == "Clip" and node.inputs[0] in view.producer:
+        clips.add(node.name)
         node = view.producer[node.inputs[0]]
     return node or quantize
-
-
-def _left_in_float(graph: Graph, reasons: Mapping[str, str]) -> tuple[Diagnostic, ...]:
-    """One warning for every operator that computes in float on something that was quantised."""
-    tainted: set[str] = set()
-    warnings: list[Diagnostic] = []
-    for node in graph.nodes:
-        if node.op == "DequantizeLinear":
-            tainted.update(node.outputs)
-        elif node.op != "QuantizeLinear" and tainted.intersection(node.inputs):
-            tainted.update(node.outputs)
-            reason = reasons.get(node.name, "its result is not quantised")
-            warnings.append(
-                Diagnostic(
-                    code="TW3001",
-                    severity="warning",
-                    message=f"{node.op} is computed in float, though its inputs are quantised: {reason}",
-                    where=node.name,
-                    fix=("quantise its inputs, weights and result per tensor to 8 bits, or accept the float step",),
-                )
-            )
-    return tuple(warnings)
 
 
 def unrecognised(graph: Graph) -> tuple[Diagnostic, ...]:

@@ -112,6 +112,14 @@ LESS = Program(
     numbers=("first", "second"),
 )
 TOTAL = Program(name="total", comment="Sums.", lines="s = add s x", sums=("s",), result="")
+DISTANCES = Program(
+    name="distances",
+    comment="Sums of x - first.",
+    lines="x = sub x first\ns = add s x",
+    numbers=("first",),
+    sums=("s",),
+    result="",
+)
 SQUARES = Program(
     name="squares",
     comment="Sums of (x - mean)^2.",

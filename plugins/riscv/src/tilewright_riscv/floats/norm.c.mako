@@ -6,14 +6,15 @@ Needs row (the function's name), prefix, function (of the last pass), scaled, sh
     given = "".join(f", const float *{stream}" for stream, has in streams if has)
     passed = "".join(f"{stream}, 1, " for stream, has in streams if has and not (apart and stream == "shift"))
 %>\
-/* One row: y = (x - mean) / sqrt(mean((x - mean)^2) + epsilon)${" scale" if scaled else ""}${" + shift" if shifted else ""}${"" if centred else ", mean = 0"}. */
+/* One row: y = (x - mean) / sqrt(mean((x - mean)^2) + epsilon)${" scale" if scaled else ""}${" + shift" if shifted else ""}${"" if centred else ", mean = 0"}.${"""
+ * The mean is the first element and the mean of all distances from it: exact where all are equal.""" if centred else ""} */
 TW_KERNEL void ${row}(int32_t count, float epsilon, const float *x, int32_t x_step${given},
         float *y, int32_t y_step)
 {
 % if centred:
     float totals[] = {0.0f, 0.0f, 0.0f, 0.0f};
-    ${prefix}_f32_total(count, x, x_step, totals);
-    const float mean = ((totals[0] + totals[1]) + (totals[2] + totals[3])) / (float)count;
+    ${prefix}_f32_distances(count, x, x_step, x[0], totals);
+    const float mean = x[0] + (((totals[0] + totals[1]) + (totals[2] + totals[3])) / (float)count);
 % else:
     const float mean = 0.0f;
 % endif

@@ -11,7 +11,7 @@ from typing import Any
 
 from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import Call, CodeFragments, Kernel, TileShape, c_element, nest, template_file, walk
-from tilewright_riscv.floats.functions import SQUARES, TOTAL, normalised, pair
+from tilewright_riscv.floats.functions import DISTANCES, SQUARES, normalised, pair
 from tilewright_riscv.floats.lanes import Program
 from tilewright_riscv.floats.machines import INCLUDES, Machine, not_floats, trips
 from tilewright_riscv.floats.sections import function_section, root_section
@@ -34,7 +34,7 @@ def _programs(machine: Machine, site: Site) -> tuple[Program, ...]:
     scale, shift = _given(site)
     apart = shift and scale and machine.two_inputs
     last = (normalised(scale=scale, shift=shift and not apart), *((pair("Add", relu=False),) if apart else ()))
-    return (*(() if site.node.op == "RMSNormalization" else (TOTAL,)), SQUARES, *last)
+    return (*(() if site.node.op == "RMSNormalization" else (DISTANCES,)), SQUARES, *last)
 
 
 def _cycles(machine: Machine, tile: TileShape) -> float:
@@ -49,7 +49,7 @@ def _values(machine: Machine, call: Call) -> Mapping[str, object]:
     outer = nest(rows, 0)
     scale, shift = _given(site)
     programs = _programs(machine, site)
-    centred, apart = programs[0] is TOTAL, programs[-1] is pair("Add", relu=False)
+    centred, apart = programs[0] is DISTANCES, programs[-1] is pair("Add", relu=False)
     last = programs[-2] if apart else programs[-1]
     given = [str(call.operands[name]) for name, has in (("Scale", scale), ("B", shift)) if has]
     function = dialect.function(last)
@@ -88,7 +88,7 @@ def norm_kernel(machine: Machine, op: str) -> Kernel:
         memories=machine.memories("X", *(("Scale", "B") if op == "LayerNormalization" else ("Scale",)), "Y"),
         parallel=("*",),
         cycles=partial(_cycles, machine),
-        step_cycles=machine.step_cycles((TOTAL, SQUARES, normalised(scale=True, shift=True))),
+        step_cycles=machine.step_cycles((DISTANCES, SQUARES, normalised(scale=True, shift=True))),
         values=partial(_values, machine),
         source=partial(_source, machine),
         call="""\

@@ -1,0 +1,125 @@
+"""Knows `tilewright judge`: who is right where tilewright and somebody else compute different values."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from tilewright.cli.flags import bind_flag, dim_flag, external_flag, limit_flag
+from tilewright.cli.log_display import JUDGING, verbose_flag, working
+from tilewright.cli.option import examples, offered, option
+from tilewright.cli.output import demand_writable_files, send_result
+from tilewright.errors import usage_error
+
+if TYPE_CHECKING:
+    from tilewright.deployment import Deployment
+    from tilewright.validation.judging import Frames
+
+
+@click.command(
+    "judge",
+    epilog=examples(
+        "judge model.onnx --against onnxruntime",
+        "judge model.onnx --against onnxruntime --io inputs.npz --json verdict.json",
+        "judge model.onnx --against expected.npz",
+    ),
+)
+@click.argument("model", type=click.Path(path_type=Path))
+@option(
+    "--against",
+    required=True,
+    metavar="RUNTIME|FILE.npz",
+    help="The other side: onnxruntime, onnx-reference, or values setK/out/TENSOR, of outputs or of any value inside.",
+)
+@option(
+    "--io",
+    "vectors",
+    type=click.Path(path_type=Path),
+    metavar="FILE.npz",
+    help="Inputs setK/in/TENSOR. Default: those of --against FILE.npz, or else random ones.",
+)
+@option("--sets", type=click.IntRange(min=1), default=2, show_default=True, help="How many random sets; not with --io.")
+@option(
+    "-t",
+    "--target",
+    default="",
+    metavar="NAME",
+    help="Also with the graph passes of this target. Integers are the same on all.",
+    shell_complete=offered("platform"),
+)
+@bind_flag
+@dim_flag
+@option("--seed", type=int, default=0, show_default=True, help="Seed of random inputs.")
+@limit_flag
+@external_flag
+@option("--json", "json_target", metavar="FILE|-", help="Write the verdict as JSON.")
+@verbose_flag
+def command(
+    against: str, vectors: Path | None, sets: int, json_target: str | None, model: Path, target: str, **flags: Any
+) -> None:
+    """Say who is right where tilewright and another side differ: MODEL's first value that is not the same, computed
+    exactly.
+
+    tilewright's side is its references, which the generated code equals (`tilewright validate`). The value is computed
+    in rational arithmetic over the scales of the file, from values on which both sides agree.
+    """
+    from tilewright.comparison.other_runtime import RUNTIMES, demand_runtime
+    from tilewright.deployment import Deployment
+    from tilewright.front_door.options_from_flags import reading_options_from
+    from tilewright.plugins.loading import load_packs
+    from tilewright.validation.judgement_text import demand_no_fault, judgement_data, judgement_parts
+    from tilewright.validation.judging import judge_file, judge_runtime
+
+    file = _file(against)
+    demand_writable_files(json_target, read=(model, vectors, file))
+    _demand_no_sets(file or vectors)
+    if file is None:
+        demand_runtime(against)
+    options = reading_options_from(flags)
+    deployment = Deployment(model, target, options, None if target else load_packs())
+    with working(JUDGING):
+        if file is None:
+            ask = partial(_asked, deployment, against)
+            verdict, count = judge_runtime(deployment, vectors, sets, ask)
+        else:
+            verdict, count = judge_file(deployment, file, vectors)
+    other = against if against in RUNTIMES else Path(against).name
+    send_result(judgement_data(verdict, other, count), json_target, *judgement_parts(verdict, other, count))
+    demand_no_fault(verdict)
+
+
+def _file(against: str) -> Path | None:
+    """The file that --against names; None: a runtime. TilewrightError TW1101 (exit 2) where it is neither."""
+    from tilewright.comparison.other_runtime import RUNTIMES
+    from tilewright.errors.suggestions import did_you_mean
+
+    if against in RUNTIMES:
+        return None
+    file = Path(against)
+    if file.suffix == ".npz" or file.exists():
+        return file
+    raise usage_error(
+        "TW1101",
+        f"'--against {against}' is neither a runtime nor a file",
+        fix=(*did_you_mean(against, RUNTIMES), f"write it as --against {' or '.join(RUNTIMES)}, or --against FILE.npz"),
+    )
+
+
+def _demand_no_sets(brought: Path | None) -> None:
+    context = click.get_current_context()
+    if brought is not None and context.get_parameter_source("sets") is ParameterSource.COMMANDLINE:
+        raise click.UsageError(f"--sets counts random sets, and {brought} brings its own: leave one out", context)
+
+
+def _asked(deployment: Deployment, runtime: str, frames: Frames) -> Frames:
+    """What the runtime computes, with every value inside that has a name here."""
+    from tilewright.cli.against import whole_model
+    from tilewright.comparison.other_runtime import values_from
+
+    names = {*deployment.imported.graph.tensors, *deployment.rewritten.graph.tensors}
+    given = [{**deployment.imported.bound, **frame} for frame in frames]
+    return values_from(runtime, whole_model(deployment), names, given)

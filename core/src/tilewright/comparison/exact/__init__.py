@@ -1,0 +1,1 @@
+"""What nodes give in rational arithmetic, without any rounding but those that a model asks for."""
