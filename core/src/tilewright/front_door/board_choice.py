@@ -5,6 +5,7 @@ Does not know what a compilation makes of it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from tilewright.config.boards import read_board
@@ -44,6 +45,26 @@ def installed_boards() -> Mapping[str, Board]:
     from tilewright.plugins import load_boards
 
     return load_boards().boards
+
+
+def demand_boards() -> Mapping[str, Board]:
+    """The same, at least one. TilewrightError TW8001 (exit 8)."""
+    boards = installed_boards()
+    if not boards:
+        raise plugin_error("TW8001", "no board is installed", fix=(f"pip install {_PACKAGE}",))
+    return boards
+
+
+def boards_called(pattern: str, boards: Mapping[str, Board]) -> tuple[Board, ...]:
+    """Those whose name, or whose part's, is like `pattern` (`nucleo-*`, or a piece of it: `f446`), parts first.
+    TilewrightError TW8001 (exit 8) where there are none.
+    """
+    plain = pattern.casefold().replace("_", "-")
+    wanted = plain if set(plain) & set("*?[") else f"*{plain}*"
+    found = [board for board in boards.values() if any(fnmatchcase(name, wanted) for name in (board.name, board.part))]
+    if not found:
+        raise _not_installed(pattern, boards)
+    return tuple(sorted(found, key=lambda board: (board.name != board.part, board.name)))
 
 
 def _not_installed(name: str, boards: Mapping[str, Board]) -> TilewrightError:
