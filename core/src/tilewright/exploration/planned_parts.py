@@ -2,8 +2,8 @@
 that give one answer.
 Does not know how boards are ranked, nor in which process it runs.
 
-A plan that fits without limits is the plan with limits that it keeps. What does not fit in some limits does not fit in
-smaller ones. Everything else is planned, board by board.
+Where the network fits layer by layer, with the fastest kernels, limits change nothing about its plan: that is the one
+without limits. What does not fit in some limits does not fit in smaller ones. Everything else is planned.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from tilewright.ir.machines.board import Board
 from tilewright.report.plan_figures import plan_cycles
 
 Optimize = Literal["speed", "balanced", "ram"]
+LAYER_BY_LAYER = "whole"  # the tiler of the core that computes every step in one piece
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +45,7 @@ class _Known:
     """What has been found so far for a network and a target: nothing here is seen from outside."""
 
     first: Deployment
-    free: dict[str, Figures]  # form -> without limits
+    free: dict[str, tuple[Figures, Figures]]  # form -> without limits: the plan, and layer by layer
     answers: dict[object, Figures]  # key -> figures
     refused: list[tuple[Question, Figures]]
 
@@ -90,9 +91,10 @@ def _answer(known: _Known, question: Question) -> Figures:
     if question.key in known.answers:
         return known.answers[question.key]
     if question.form not in known.free:
-        known.free[question.form] = _planned(known, question.without_limits())
-    free = known.free[question.form]
-    if not free.fits or _within(free.used, question.sizes):
+        endless = question.without_limits()
+        known.free[question.form] = _planned(known, endless), _planned(known, endless, tiler=LAYER_BY_LAYER)
+    free, layers = known.free[question.form]
+    if not free.fits or (_within(free.used, question.sizes) and _within(layers.used, question.sizes)):
         return free
     for refused, figures in known.refused:
         if refused.form == question.form and _no_more(question.sizes, refused.sizes):
@@ -114,10 +116,10 @@ def _no_more(sizes: Mapping[str, int | None], others: Mapping[str, int | None]) 
     )
 
 
-def _planned(known: _Known, question: Question) -> Figures:
+def _planned(known: _Known, question: Question, tiler: str = "auto") -> Figures:
     """By a plan of its own, of the network as it was imported and rewritten before."""
     first = known.first
-    options = Options(optimize=first.options.optimize, board=question.board, pools=question.pools)
+    options = Options(optimize=first.options.optimize, board=question.board, pools=question.pools, tiler=tiler)
     deployment = Deployment(first.model, first.target, options, first.registry)
     deployment.imported, deployment.rewritten = first.imported, first.rewritten
     try:
