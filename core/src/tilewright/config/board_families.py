@@ -1,4 +1,4 @@
-"""Knows files of a family: TOML with the parts of a family, the boards with one of them, and the sources of every number.
+"""Knows files of a family: TOML with its parts, the boards that have one of them, and the sources of every number.
 Does not know any part or board. `docs/howto/boards.md` describes the file.
 """
 
@@ -24,8 +24,8 @@ _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 def read_board_family(content: bytes, source: str) -> tuple[Board, ...]:
     """The parts of a file, then its boards; `source` is how messages call it.
 
-    TilewrightError (exit 2): TW1401 no TOML; TW1402 for a key that there is not, a name that is there twice, a part that is
-    not there, or a number without a file that it is from.
+    TilewrightError (exit 2): TW1401 no TOML; TW1402 for a key that there is not, a name that is there twice, a part
+    that is not there, or a number without a file that it is from.
     """
     top = TomlTable(source, "", toml_values(content, source))
     top.only(_TOP)
@@ -133,7 +133,9 @@ def _from_files(table: TomlTable, known: frozenset[str], needed: tuple[str, ...]
         if word not in values:
             raise table.wrong("key 'sources'", f"it does not say which file '{word}' is from")
     for word, wrong in _unknown(values, known):
-        raise table.wrong(f"key 'sources', '{word}'", f"'{wrong}' is not SOURCE:PATH with a [source.SOURCE] of this file")
+        raise table.wrong(
+            f"key 'sources', '{word}'", f"'{wrong}' is not SOURCE:PATH with a [source.SOURCE] of this file"
+        )
     return values
 
 

@@ -1,1 +1,1 @@
-"""Many parts at once: which of them run a network, with what margin, how fast. Every figure is what `check` says alone."""
+"""Many parts at once: which of them run a network, how fast, with what is left. Figures are those of `check` alone."""

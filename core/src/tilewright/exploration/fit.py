@@ -56,12 +56,16 @@ def fits(
     boards: Sequence[Board],
     *,
     optimize: Optimize = "speed",
+    reserved_bytes: int = 0,
     costs: Mapping[str, float] | None = None,
     processes: int = 1,
 ) -> Mapping[Path, tuple[Fit, ...]]:
     """Every network on every board, in their order. TilewrightError for a network that cannot be read."""
     groups = [(model, target, each) for model in models for target, each in by_target(boards).items()]
-    tasks = [_task(model, target, each, optimize) for model, target, each in groups]
+    tasks = [
+        json.dumps([str(model), target, [board.name for board in each], optimize, reserved_bytes])
+        for model, target, each in groups
+    ]
     figures = dict(in_processes(_worked_out, tasks, processes))
     found: dict[tuple[Path, str], Fit] = {}
     for number, (model, _, each) in enumerate(groups):
@@ -79,7 +83,8 @@ def smallest(those: Iterable[Fit]) -> tuple[Fit, ...]:
 def run_all(found: Mapping[Path, Sequence[Fit]], ms: float | None) -> Iterator[str]:
     """Names of the boards that run every one of the networks, each on its own."""
     boards = [{fit.board.name for fit in those if fit.within(ms)} for those in found.values()]
-    yield from (fit.board.name for fit in smallest(next(iter(found.values()))) if all(fit.board.name in one for one in boards))
+    names = [fit.board.name for fit in smallest(next(iter(found.values())))]
+    yield from (name for name in names if all(name in those for those in boards))
 
 
 def not_there(boards: Sequence[Board], targets: Iterable[str]) -> Iterator[Diagnostic]:
@@ -102,13 +107,10 @@ def _order(fit: Fit) -> tuple[float, float, float, float, str]:
     return endless if fit.cost is None else fit.cost, ram, size, fit.board.clock_hz or 0, fit.board.name
 
 
-def _task(model: Path, target: str, boards: Iterable[Board], optimize: str) -> str:
-    return json.dumps([str(model), target, optimize, [board.name for board in boards]])
-
-
 def _worked_out(task: str) -> str:
     """In whatever process: boards are known by their names, and figures come back."""
-    model, target, optimize, names = json.loads(task)
+    model, target, names, optimize, reserved = json.loads(task)
     boards = load_boards().boards
-    figures = planned_parts(Path(model), target, [boards[name] for name in names], optimize)
+    asked = [boards[name] for name in names]
+    figures = planned_parts(Path(model), target, asked, optimize=optimize, reserved_bytes=reserved)
     return json.dumps([{**asdict(one), "used": dict(one.used)} for one in figures])

@@ -1,5 +1,5 @@
-"""Knows how one network is planned for many boards of a target: imported and rewritten once, planned once for all boards
-that give one answer.
+"""Knows how one network is planned for many boards of a target: imported and rewritten once, and planned once for all
+boards that give one answer.
 Does not know how boards are ranked, nor in which process it runs.
 
 Where the network fits layer by layer, with the fastest kernels, limits change nothing about its plan: that is the one
@@ -18,9 +18,11 @@ from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError
 from tilewright.exploration.questions import Question, questions
 from tilewright.ir.machines.board import Board
+from tilewright.plugins.registry import Registry
 from tilewright.report.plan_figures import plan_cycles
 
 Optimize = Literal["speed", "balanced", "ram"]
+_NO_ROOM = "TW5001"
 LAYER_BY_LAYER = "whole"  # the tiler of the core that computes every step in one piece
 
 
@@ -45,40 +47,43 @@ class _Known:
     """What has been found so far for a network and a target: nothing here is seen from outside."""
 
     first: Deployment
+    reserved_bytes: int
     free: dict[str, tuple[Figures, Figures]]  # form -> without limits: the plan, and layer by layer
     answers: dict[object, Figures]  # key -> figures
     refused: list[tuple[Question, Figures]]
 
 
-def planned_parts(model: Path, target: str, boards: Iterable[Board], optimize: Optimize) -> Iterator[Figures]:
+def planned_parts(
+    model: Path | bytes,
+    target: str,
+    boards: Iterable[Board],
+    *,
+    optimize: Optimize = "speed",
+    reserved_bytes: int = 0,
+    registry: Registry | None = None,
+) -> Iterator[Figures]:
     """What `model` takes on each board, in their order. TilewrightError for a model that cannot be read."""
-    first = Deployment(model, target, Options(optimize=optimize))
-    known = _Known(first=first, free={}, answers={}, refused=[])
+    first = Deployment(model, target, Options(optimize=optimize), registry)
+    known = _Known(first=first, reserved_bytes=reserved_bytes, free={}, answers={}, refused=[])
     asked = tuple(boards)
-    for question in sorted((one for board in asked for one in questions(board)), key=_roominess, reverse=True):
+    every = [question for board in asked for question in questions(board, reserved_bytes)]
+    for question in sorted(every, key=_roominess, reverse=True):
         if question.single:
             known.answers.setdefault(question.key, _answer(known, question))
     for board in asked:
         yield _best(known, board)
 
 
-_NO_ROOM = "TW5001"
-
-
 def _best(known: _Known, board: Board) -> Figures:
     """The first answer that is a plan, else the last."""
     figures = Figures(flags="", used={})
-    for question in questions(board):
+    for question in questions(board, known.reserved_bytes):
         found = known.answers.get(question.key) or _planned(known, question)
         known.answers[question.key] = found
-        figures = _named(found, question)
+        figures = replace(found, flags=question.flags)
         if figures.fits or found.code != _NO_ROOM:
             break
     return figures
-
-
-def _named(figures: Figures, question: Question) -> Figures:
-    return replace(figures, flags=question.flags)
 
 
 def _roominess(question: Question) -> tuple[float, ...]:
@@ -119,7 +124,13 @@ def _no_more(sizes: Mapping[str, int | None], others: Mapping[str, int | None]) 
 def _planned(known: _Known, question: Question, tiler: str = "auto") -> Figures:
     """By a plan of its own, of the network as it was imported and rewritten before."""
     first = known.first
-    options = Options(optimize=first.options.optimize, board=question.board, pools=question.pools, tiler=tiler)
+    options = Options(
+        optimize=first.options.optimize,
+        board=question.board,
+        pools=question.pools,
+        memory=question.limits,
+        tiler=tiler,
+    )
     deployment = Deployment(first.model, first.target, options, first.registry)
     deployment.imported, deployment.rewritten = first.imported, first.rewritten
     try:

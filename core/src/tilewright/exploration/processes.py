@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 
 
 def in_processes(work: Callable[[str], str], tasks: Sequence[str], processes: int) -> Iterator[tuple[int, str]]:
-    """`work` of every task, with the task's number, in the order in which they end; with one process, here and in order.
+    """`work` of every task, with the task's number, in the order in which they end; with one process here, in order.
 
     `work` is a function of a module. What it raises, this raises; the tasks that have not begun then are not begun.
     """

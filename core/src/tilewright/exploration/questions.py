@@ -1,5 +1,5 @@
-"""Knows which memories of a board a network is tried in: its first RAM alone, then all of them; and which boards have the
-same ones, so that they are asked about once.
+"""Knows which memories of a board a network is tried in, its first RAM alone, then all of them; and which boards have
+the same ones, so that they are asked about once.
 Does not know any network.
 """
 
@@ -21,11 +21,21 @@ class Question:
 
     board: Board
     only: str = ""
+    reserved_bytes: int = 0  # of the first RAM, kept for the application
 
     @property
     def flags(self) -> str:
         """What to type for it."""
-        return f"--board {self.board.name}" + (f" --pool {self.only}" if self.only else "")
+        limits = "".join(f" --memory {name}={size}" for name, size in self.limits.items())
+        return f"--board {self.board.name}" + (f" --pool {self.only}" if self.only else "") + limits
+
+    @property
+    def limits(self) -> Mapping[str, int]:
+        """What `--memory` of the flags says."""
+        first = next(memory for memory in self.board.memories if memory.kind == "ram")
+        if not self.reserved_bytes or first.size_bytes is None:
+            return {}
+        return {first.name: max(first.size_bytes - self.reserved_bytes, 0)}
 
     @property
     def pools(self) -> tuple[PoolSpec, ...]:
@@ -36,7 +46,9 @@ class Question:
     def memories(self) -> tuple[Memory, ...]:
         """Those that are used, in the board's order."""
         return tuple(
-            memory for memory in self.board.memories if memory.kind == "const" or self.only in ("", memory.name)
+            replace(memory, size_bytes=self.limits.get(memory.name, memory.size_bytes))
+            for memory in self.board.memories
+            if memory.kind == "const" or self.only in ("", memory.name)
         )
 
     @property
@@ -51,8 +63,8 @@ class Question:
 
     @property
     def form(self) -> str:
-        """The same for two questions whose memories differ in sizes, addresses and sections alone: in nothing that a plan
-        depends on but their limits.
+        """The same for two questions whose memories differ in sizes, addresses and sections alone: in nothing that a
+        plan depends on but limits.
         """
         plain = [replace(each, size_bytes=None, base=None, section="", machine_bytes=None) for each in self.memories]
         return repr((self.board.target, sorted(self.board.settings.items()), plain))
@@ -68,12 +80,12 @@ class Question:
         return replace(self, board=replace(self.board, memories=endless))
 
 
-def questions(board: Board) -> Iterator[Question]:
+def questions(board: Board, reserved_bytes: int = 0) -> Iterator[Question]:
     """What is asked about a board, the first that fits being the answer."""
     rams = [memory.name for memory in board.memories if memory.kind == "ram"]
     if len(rams) > 1:
-        yield Question(board=board, only=rams[0])
-    yield Question(board=board)
+        yield Question(board=board, only=rams[0], reserved_bytes=reserved_bytes)
+    yield Question(board=board, reserved_bytes=reserved_bytes)
 
 
 def by_target(boards: Iterable[Board]) -> Mapping[str, tuple[Board, ...]]:

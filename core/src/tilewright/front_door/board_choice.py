@@ -56,12 +56,12 @@ def demand_boards() -> Mapping[str, Board]:
 
 
 def boards_called(pattern: str, boards: Mapping[str, Board]) -> tuple[Board, ...]:
-    """Those whose name, or whose part's, is like `pattern` (`nucleo-*`, or a piece of it: `f446`), parts first.
+    """Those whose name is like `pattern` (`nucleo-*`, or a piece of it: `f446`), parts first.
     TilewrightError TW8001 (exit 8) where there are none.
     """
     plain = pattern.casefold().replace("_", "-")
     wanted = plain if set(plain) & set("*?[") else f"*{plain}*"
-    found = [board for board in boards.values() if any(fnmatchcase(name, wanted) for name in (board.name, board.part))]
+    found = [board for board in boards.values() if fnmatchcase(board.name, wanted)]
     if not found:
         raise _not_installed(pattern, boards)
     return tuple(sorted(found, key=lambda board: (board.name != board.part, board.name)))

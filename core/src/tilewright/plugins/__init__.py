@@ -15,8 +15,15 @@ if TYPE_CHECKING:
     from tilewright.plugins.reports import PluginReport, examine_all, list_all
 
 __all__ = [
-    *("Catalogue", "PluginReport", "Registry"),
-    *("discover", "examine_all", "list_all", "load_boards", "load_for", "load_named"),
+    "Catalogue",
+    "PluginReport",
+    "Registry",
+    "discover",
+    "examine_all",
+    "list_all",
+    "load_boards",
+    "load_for",
+    "load_named",
 ]
 
 _MODULES = {

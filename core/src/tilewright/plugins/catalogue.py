@@ -92,8 +92,9 @@ class Catalogue:
         )
 
     def packs(self, target: str) -> tuple[tuple[Package, Offer], ...]:
-        """The packs of a compilation that are for one target only, or with "" those for every target, unfit packages left
-        out."""
+        """The packs that a compilation needs: those for one target only, or with "" those for every target. Unfit
+        packages are left out.
+        """
         return tuple(
             (package, offer)
             for package in self.packages

@@ -55,7 +55,7 @@ def load_packs(catalogue: Catalogue | None = None) -> Registry:
 
 
 def load_boards(catalogue: Catalogue | None = None) -> Registry:
-    """The boards and parts that installed packages describe, and nothing else; a package that is broken is a warning."""
+    """The boards and parts that installed packages describe, and nothing else; a broken package is a warning."""
     catalogue = catalogue or discover()
     wishes: dict[_Object, _Wish] = {}
     for package in catalogue.packages:

@@ -14,5 +14,5 @@ from tilewright.api.platform import Board, read_board_family
 def tilewright_boards() -> tuple[Board, ...]:
     """Every part and board, family by family."""
     folder = files("tilewright_boards") / "families"
-    entries = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".toml")), key=lambda entry: entry.name)
-    return tuple(board for entry in entries for board in read_board_family(entry.read_bytes(), entry.name))
+    named = {entry.name: entry for entry in folder.iterdir() if entry.name.endswith(".toml")}
+    return tuple(board for name in sorted(named) for board in read_board_family(named[name].read_bytes(), name))

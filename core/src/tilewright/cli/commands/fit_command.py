@@ -15,6 +15,7 @@ from tilewright.cli.log_display import verbose_flag, working
 from tilewright.cli.option import examples, option
 from tilewright.cli.output import complain, demand_writable_files, send_result
 from tilewright.config.clock import clock_text
+from tilewright.config.memory_pools import parse_bytes
 from tilewright.errors import Exit, TilewrightError, typed
 from tilewright.report.plain_text import Part, Table
 
@@ -41,8 +42,13 @@ if TYPE_CHECKING:
 )
 @option("--ms", type=click.FloatRange(min=0.0, min_open=True), help="At most so many milliseconds an inference.")
 @option(
-    "--cost", "cost_file", type=click.Path(path_type=Path), metavar="FILE.csv", help="Names and amounts: cheapest first."
+    "--cost",
+    "cost_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE.csv",
+    help="Names and amounts, as stm32f446re,3.20: cheapest first.",
 )
+@option("--reserve", default="0", metavar="BYTES", help="Kept of the RAM for stack and application, as 4K. Default: 0.")
 @option(
     "--optimize",
     type=click.Choice(["speed", "balanced", "ram"]),
@@ -65,6 +71,7 @@ def command(
     patterns: tuple[str, ...],
     ms: float | None,
     cost_file: Path | None,
+    reserve: str,
     optimize: Optimize,
     most: int,
     processes: int | None,
@@ -73,7 +80,7 @@ def command(
     """Which parts run the networks MODEL...? The smallest of them, with what is left, and what to type.
 
     Every figure is what `tilewright check` says with the same flags. Bytes are the plan's: the stack and the rest of an
-    application need more. Exit code 5 where nothing runs one of the networks.
+    application need more, see --reserve. Exit code 5 where nothing runs one of the networks.
     """
     from tilewright.exploration.costs import read_costs
     from tilewright.exploration.fit import fits
@@ -83,7 +90,12 @@ def command(
     boards = _boards(patterns)
     with working(f"planning: {len(models)} models on {len(boards)} parts"):
         found = fits(
-            models, boards, optimize=optimize, costs=costs, processes=processes or len(os.sched_getaffinity(0))
+            models,
+            boards,
+            optimize=optimize,
+            reserved_bytes=parse_bytes(reserve),
+            costs=costs,
+            processes=processes or os.cpu_count() or 1,
         )
     flags = "" if optimize == "speed" else f" --optimize {optimize}"
     shown = [part for model in found for part in _shown(model, found[model], ms, most, flags)]
@@ -119,7 +131,8 @@ def _shown(model: Path, those: Sequence[Fit], ms: float | None, most: int, flags
     if not good:
         return
     priced = any(fit.cost is not None for fit in good)
-    rows = [("part", "core", "clock", "RAM", "of", "free", "flash", "of", "est. ms", *(("cost",) if priced else ()), "type")]
+    money = ("cost",) if priced else ()
+    rows = [("part", "core", "clock", "RAM", "of", "free", "flash", "of", "est. ms", *money, "type")]
     rows += [_row(fit, priced, flags) for fit in good[:most]]
     yield Table(rows=rows, right=range(3, len(rows[0]) - 1), indent=2)
     program = program_typed(click.get_current_context())
@@ -163,7 +176,10 @@ def _demand_one_each(found: Mapping[Path, Sequence[Fit]], ms: float | None) -> N
         f"no part runs {', '.join(model.stem for model in without)}",
         "",
         tuple(reasons),
-        (typed("tilewright", "boards", gives="lists what there is"), "leave --ms or --chips out, or take another network"),
+        (
+            typed("tilewright", "boards", gives="lists what there is"),
+            "leave --ms or --chips out, or shrink the network",
+        ),
         Exit.DOES_NOT_FIT,
     )
 
