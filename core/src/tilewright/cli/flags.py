@@ -222,11 +222,14 @@ def _model_and_target(*, model_required: bool) -> Callable[[Callable[..., Any]],
 
 
 def target_of(flags: Mapping[str, Any], options: Options) -> str:
-    """The target that was typed, else the board's. click.MissingParameter where neither is there."""
-    target: str | None = flags["target"]
-    found = target or (options.board.target if options.board else "")
+    """The target that was typed, else that of the board that was typed, else the project's, else its board's.
+    click.MissingParameter where none is there.
+    """
+    context, target = click.get_current_context(), flags["target"]
+    typed = [context.get_parameter_source(name) is ParameterSource.COMMANDLINE for name in ("target", "board")]
+    boards = options.board.target if options.board else ""
+    found: str = (typed == [False, True] and boards) or target or boards
     if not found:
-        context = click.get_current_context()
         (parameter,) = (known for known in context.command.params if known.name == "target")
         raise click.MissingParameter(ctx=context, param=parameter)
     return found
