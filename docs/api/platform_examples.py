@@ -2,7 +2,16 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tilewright.api.platform import CopyPath, Engine, Memory, MemoryHierarchy, Option, Platform
+from tilewright.api.platform import (
+    Board,
+    CopyPath,
+    Engine,
+    Memory,
+    MemoryHierarchy,
+    Option,
+    Platform,
+    read_board_family,
+)
 
 # %% Memory
 # The sizes are what a program may use at most. `kind="const"` holds weights.
@@ -69,3 +78,20 @@ board = MemoryHierarchy(
     copies=copies,
 )
 assert board.on(acme).memory("dram").size_bytes == 16 << 20
+
+# %% Board, read_board_family
+# Parts and boards that `--board` finds by name: a family in TOML, read and checked.
+FAMILY = b"""
+[source.acme]
+repository = "https://acme.example/sdk"
+licence = "Apache-2.0"
+
+[[part]]
+name = "acme1f4"
+target = "cortex-m4"
+memory = [{ name = "ram", size = "64K" }]
+sources = { memory = "acme:linker/acme1f4.ld" }
+"""
+(acme1f4,) = read_board_family(FAMILY, "acme.toml")
+assert isinstance(acme1f4, Board)
+assert (acme1f4.name, acme1f4.target, acme1f4.memories[0].size_bytes) == ("acme1f4", "cortex-m4", 65536)

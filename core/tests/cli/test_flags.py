@@ -12,10 +12,12 @@ import pytest
 from onnx import TensorProto, helper
 
 from tilewright.cli.commands.check_command import command
-from tilewright.cli.flags import io_flag, memory_flags, typed_again, write_trace
+from tilewright.cli.flags import io_flag, memory_flags, target_of, typed_again, write_trace
 from tilewright.config.memory_pools import parse_bytes
+from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
+from tilewright.ir.machines.board import Board
 from tilewright.ir.programs.runner import RunResult, Timeline
 from tilewright.testing.cluster import CLUSTER, registry_for
 
@@ -112,3 +114,27 @@ def test_what_the_trace_holds_is_said(
     write_trace(deployed(), RunResult(outputs=(), timeline=timeline), tmp_path / "trace.json")
     assert ("the plan's estimate only" in capsys.readouterr().err) is told
     assert json.loads((tmp_path / "trace.json").read_text(encoding="utf-8"))["traceEvents"]
+
+
+@pytest.mark.parametrize(
+    ("words", "project", "board", "target"),
+    [
+        (("-t", "a", "--board", "b"), {}, "bs", "a"),
+        (("--board", "b"), {}, "bs", "bs"),
+        (("--board", "b"), {"target": "p"}, "bs", "bs"),
+        (("--board", "b"), {"target": "p"}, "", "p"),
+        ((), {"target": "p", "board": "b"}, "bs", "p"),
+        ((), {"board": "b"}, "bs", "bs"),
+    ],
+)
+def test_the_target_is_what_was_typed_nearest(
+    words: tuple[str, ...], project: Mapping[str, str], board: str, target: str
+) -> None:
+    options = Options(board=Board(source="b", target=board))
+    with command.make_context("check", ["m.onnx", *words], default_map=dict(project)) as context:
+        assert target_of(context.params, options) == target
+
+
+def test_without_target_and_board_one_is_missing() -> None:
+    with command.make_context("check", ["m.onnx"]) as context, pytest.raises(click.MissingParameter):
+        target_of(context.params, Options())

@@ -113,8 +113,7 @@ def test_what_is_typed_comes_first_and_the_file_can_be_left_alone(tmp_path: Path
     assert target("check", "x.onnx") == "nobody"
     assert target("analyze", "x.onnx") == "nobody"
     assert target("check", "x.onnx", "--target", "generic") == "generic"
-    with pytest.raises(click.MissingParameter):
-        target("--no-project", "check", "x.onnx")
+    assert target("--no-project", "check", "x.onnx") is None
 
 
 def test_what_is_about_single_models_is_neither_meant_nor_said_for_a_group(

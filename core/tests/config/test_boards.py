@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tilewright.config.boards import Board, parse_board, read_board
+from tilewright.config.boards import parse_board, read_board
 from tilewright.errors import Exit, TilewrightError
 from tilewright.errors.catalogue import catalogue
+from tilewright.ir.machines.board import Board
 from tilewright.ir.machines.platform import CopyPath, Engine, Memory, Option, Platform
 
 WHOLE = b"""

@@ -92,7 +92,8 @@ def test_what_is_about_files() -> None:
     assert options_of({"emit": "make,zephyr"}).emit == ("make", "zephyr")
 
 
-def test_a_board_is_a_name_or_a_file(tmp_path: Path) -> None:
+def test_a_board_is_a_name_or_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tilewright.front_door.board_choice.announced_names", lambda kind: ("acme-board",))
     assert options_of({"board": "acme-board"}).memory_hierarchy == "acme-board"
     file = tmp_path / "board.toml"
     file.write_text('target = "generic"\n', encoding="utf-8")

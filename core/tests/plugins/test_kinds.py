@@ -9,7 +9,7 @@ import pytest
 
 from tilewright.ir.machines.kernel import Kernel
 from tilewright.plugins import discover
-from tilewright.plugins.kinds import KIND_NAMES, KINDS, OBSERVER, PACKS, announced_names, kind_named
+from tilewright.plugins.kinds import COMPILED_PACKS, KIND_NAMES, KINDS, OBSERVER, PACKS, announced_names, kind_named
 
 
 def test_names_are_no_prefix_of_an_entry_point() -> None:
@@ -26,7 +26,8 @@ def test_hooks_and_types() -> None:
 
 
 def test_packs_are_bundles() -> None:
-    assert set(PACKS) == {"operator", "kernel", "graph_pass", "code_pass", "observer"}
+    assert set(PACKS) == {"board", "operator", "kernel", "graph_pass", "code_pass", "observer"}
+    assert set(PACKS) - set(COMPILED_PACKS) == {"board"}
 
 
 @pytest.mark.parametrize("kind", ["platform", "allocator", "tiler", "command"])

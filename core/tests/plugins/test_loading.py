@@ -7,7 +7,7 @@ import pytest
 from core.tests.plugins.packages import BROKEN, module, package
 from tilewright.errors import TilewrightError
 from tilewright.plugins.catalogue import Catalogue
-from tilewright.plugins.loading import load_named, load_packs
+from tilewright.plugins.loading import load_boards, load_named, load_packs
 
 KERNELS = "@hookimpl\ndef tilewright_kernels():\n    return [Kernel(name='{name}', op='Clip')]\n"
 FALLEN = "@hookimpl\ndef tilewright_kernels():\n    return 1 / 0\n"
@@ -66,3 +66,28 @@ def test_who_is_needed_wins_a_clash(modules: None) -> None:
     assert [each.code for each in registry.diagnostics] == ["TW8007"]
     with pytest.raises(TilewrightError, match="is offered by one"):
         load_named(("kernel", "one"), ("kernel", "twin"), catalogue=catalogue("one", "twin"))
+
+
+BOARDS = """
+from tilewright.ir.machines.board import Board
+@hookimpl
+def tilewright_boards():
+    return [Board(source="one", name="one"), Board(source="two", name="two")]
+"""
+
+
+def test_boards_are_loaded_for_who_asks_and_for_no_compilation(modules: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    module(monkeypatch, "boards", BOARDS)
+    packages = (package("boards", "board.acme", reference="boards"), *catalogue("one").packages)
+    assert list(load_boards(Catalogue(packages=packages)).boards) == ["one", "two"]
+    assert load_packs(Catalogue(packages=packages)).boards == {}
+
+
+def test_boards_of_a_broken_package_are_left_out_with_a_warning(modules: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    module(monkeypatch, "boards", BOARDS)
+    module(monkeypatch, "broken", BOARDS.replace("return [", "return 1 / 0, ["))
+    unfit = package("bad", "board.more", reference="nowhere", fault=BROKEN)
+    packages = (package("a", "board.a", reference="boards"), package("b", "board.b", reference="broken"), unfit)
+    registry = load_boards(Catalogue(packages=packages))
+    assert list(registry.boards) == ["one", "two"]
+    assert sorted(each.code for each in registry.diagnostics) == ["TW8004", "TW8006"]

@@ -5,6 +5,8 @@ A target is a value: its memories, the engines that compute, and the copies betw
 Made by tools/build_api.py: change tools/api.toml, not this file.
 """
 
+from tilewright.config.board_families import read_board_family
+from tilewright.ir.machines.board import Board
 from tilewright.ir.machines.platform import CopyPath, Engine, Memory, MemoryHierarchy, Option, Platform
 
-__all__ = ["CopyPath", "Engine", "Memory", "MemoryHierarchy", "Option", "Platform"]
+__all__ = ["Board", "CopyPath", "Engine", "Memory", "MemoryHierarchy", "Option", "Platform", "read_board_family"]

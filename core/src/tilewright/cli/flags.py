@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,6 +16,7 @@ from tilewright.cli.option import offered, option
 from tilewright.cli.output import progress
 
 if TYPE_CHECKING:
+    from tilewright.config.options import Options
     from tilewright.deployment import Deployment
     from tilewright.ir.programs.runner import RunResult
 
@@ -52,7 +53,8 @@ _MEMORIES = (
         "--board",
         type=click.Path(path_type=Path),
         metavar="FILE.toml|NAME",
-        help="Memories of your board instead of the target's own: described in a file, or by an installed package.",
+        help="Memories of your board instead of the target's own, its clock, and its target where none is given: a "
+        "file, or a board or part by name (`tilewright boards`).",
     ),
     option("--memory", multiple=True, metavar="NAME=BYTES", help="Hard limit of a memory, as 65536 or 64K."),
     option(
@@ -192,8 +194,8 @@ def layout_flag(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def model_flags(command: Callable[..., Any]) -> Callable[..., Any]:
-    """MODEL, --target and everything that changes what is planned."""
-    return _model_and_target(required=True)(plan_flags(command))
+    """MODEL, --target or --board, and everything that changes what is planned."""
+    return _model_and_target(model_required=True)(plan_flags(command))
 
 
 def model_or_group_flags(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -204,22 +206,35 @@ def model_or_group_flags(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="FILE.toml",
         help="Several models in one program, sharing memory, instead of MODEL and --target.",
     )
-    return _model_and_target(required=False)(group(plan_flags(command)))
+    return _model_and_target(model_required=False)(group(plan_flags(command)))
 
 
-def _model_and_target(*, required: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _model_and_target(*, model_required: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         target = option(
             "-t",
             "--target",
-            required=required,
             metavar="NAME",
-            help="Target to compile for (`tilewright targets`).",
+            help="Target to compile for (`tilewright targets`); a board brings its own.",
             shell_complete=offered("platform"),
         )
-        return click.argument("model", type=click.Path(path_type=Path), required=required)(target(command))
+        return click.argument("model", type=click.Path(path_type=Path), required=model_required)(target(command))
 
     return add
+
+
+def target_of(flags: Mapping[str, Any], options: Options) -> str:
+    """The target that was typed, else that of the board that was typed, else the project's, else its board's.
+    click.MissingParameter where none is there.
+    """
+    context, target = click.get_current_context(), flags["target"]
+    typed = [context.get_parameter_source(name) is ParameterSource.COMMANDLINE for name in ("target", "board")]
+    boards = options.board.target if options.board else ""
+    found: str = (typed == [False, True] and boards) or target or boards
+    if not found:
+        (parameter,) = (known for known in context.command.params if known.name == "target")
+        raise click.MissingParameter(ctx=context, param=parameter)
+    return found
 
 
 def plan_flags(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -23,6 +23,7 @@ _IN_VALIDATE = {"--place-io": "--io"}  # flag of `validate` -> what other comman
 _UNSEEN = "mako.ext.pygmentplugin"  # colours of Mako's error pages, and with them half of a highlighter: 24 ms
 COMMANDS = {
     "check": "Will it compile, will it fit, what will it cost? Writes nothing.",
+    "fit": "Which parts run it? The smallest ones, with what is left and how fast.",
     "compile": "Generate the C library, its headers and the report.",
     "validate": "Run the generated code and compare every step with its reference.",
     "judge": "Say who is right where tilewright and another runtime differ.",
@@ -32,6 +33,7 @@ COMMANDS = {
     "diff": "Compare two reports, and fail when a limit on growth is broken.",
     "plan": "Place the blocks of an allocation problem and compare allocators.",
     "targets": "List the installed targets, or describe one.",
+    "boards": "List boards and parts by name, or describe one.",
     "ops": "List the operators, and the kernels of a target that compute them.",
     "plugins": "List the installed plugins, or examine their health.",
     "explain": "Explain an error code at length.",

@@ -5,17 +5,17 @@ Does not know any board or target. `docs/howto/boards.md` describes the file.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from tilewright.config.clock import parse_clock
 from tilewright.config.memory_pools import overlap
-from tilewright.errors import TilewrightError, typed, usage_error
-from tilewright.ir.machines.platform import Memory, Platform
+from tilewright.config.toml_table import TomlTable, toml_values
+from tilewright.errors import TilewrightError, usage_error
+from tilewright.ir.machines.board import Board
+from tilewright.ir.machines.platform import Memory
 
-UNITS = {"": 1, "K": 1 << 10, "KIB": 1 << 10, "M": 1 << 20, "MIB": 1 << 20}
 TOP = ("name", "target", "clock", "settings", "memory", "pin", "stage")
 KEYS = (
     "name",
@@ -31,106 +31,7 @@ KEYS = (
     "soft",
 )
 _SLOWEST = 1e-6  # bytes per cycle: times are sizes divided by it
-_FORM = typed("tilewright", "explain", "TW1402", gives="lists every key, with an example")
 SECTION = re.compile(r"[A-Za-z0-9_.$]+")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Board:
-    """Memories that replace a target's own, and what a compilation starts from. `target` "" is for any target."""
-
-    source: str  # the file, for messages
-    target: str = ""
-    clock_hz: int | None = None  # None: the file does not say
-    settings: Mapping[str, str] = field(default_factory=dict)
-    memories: tuple[Memory, ...] = ()
-    pins: tuple[tuple[str, str], ...] = ()  # pattern of tensors or layers -> memory; later ones overrule
-    constant_copies: tuple[tuple[str, str], ...] = ()  # pattern of constants -> POOL[,when=init|use]
-
-    def on(self, platform: Platform) -> Platform:
-        """`platform` with these memories. TilewrightError TW1403 (exit 2) when they are not for it."""
-        if self.target and not platform.runs(self.target):
-            raise _not_for_target(
-                self.source, platform.name, f"it is for target '{self.target}', not '{platform.name}'"
-            )
-        if not self.memories:
-            return platform
-        names = {memory.name for memory in self.memories}
-        needed = sorted({end for path in platform.copies for end in (path.source, path.target)} - names)
-        if needed:
-            raise _not_for_target(
-                self.source,
-                platform.name,
-                f"target '{platform.name}' copies from or to {', '.join(needed)}: not described",
-            )
-        engines = {engine.name for engine in platform.engines}
-        for memory in self.memories:
-            for engine in memory.access:
-                if engine not in engines:
-                    known = ", ".join(sorted(engines))
-                    raise _not_for_target(
-                        self.source,
-                        platform.name,
-                        f"memory '{memory.name}' names engine '{engine}'; '{platform.name}' has {known}",
-                    )
-        return replace(platform, memories=self.memories)
-
-
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """One table of the file, and where it is."""
-
-    source: str
-    place: str
-    values: Mapping[str, Any]
-
-    def wrong(self, key: str, reason: str) -> TilewrightError:
-        where = f"{self.source}, {self.place} {key}"
-        return usage_error("TW1402", f"the board file is wrong: {reason}", where=where, fix=(_FORM,))
-
-    def only(self, known: tuple[str, ...]) -> None:
-        for key in self.values:
-            if key not in known:
-                raise self.wrong(f"key '{key}'", f"there is no such key; there are {', '.join(known)}")
-
-    def text(self, key: str, default: str, choices: tuple[str, ...] = ()) -> str:
-        value = self.values.get(key, default)
-        if not isinstance(value, str):
-            raise self.wrong(f"key '{key}'", "a text is needed")
-        if choices and value not in choices:
-            raise self.wrong(f"key '{key}'", f"'{value}' is not one of {', '.join(choices)}")
-        return value
-
-    def number(self, key: str, default: float, *, least: float = 0.0) -> float:
-        value = self.values.get(key, default)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value < float("inf"):
-            raise self.wrong(f"key '{key}'", f"a number, {least:g} or more, is needed")
-        return float(value)
-
-    def flag(self, key: str) -> bool:
-        value = self.values.get(key, False)
-        if not isinstance(value, bool):
-            raise self.wrong(f"key '{key}'", "true or false is needed")
-        return value
-
-    def texts(self, key: str) -> tuple[tuple[str, str], ...]:
-        """A table of names and texts, in the file's order."""
-        values = self.values.get(key, {})
-        if not isinstance(values, dict) or not all(isinstance(value, str) for value in values.values()):
-            raise self.wrong(f"key '{key}'", "a table of patterns and memories is needed")
-        return tuple(values.items())
-
-    def size(self, key: str) -> int | None:
-        """65536, "64K" or "1M"; None where there is no such key."""
-        value = self.values.get(key)
-        if value is None:
-            return None
-        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-            return value
-        match = re.fullmatch(r"(\d+)\s*([A-Za-z]*)", value.strip()) if isinstance(value, str) else None
-        if not match or match[2].upper() not in UNITS:
-            raise self.wrong(f"key '{key}'", 'a size is needed: 65536, "64K" or "1M"')
-        return int(match[1]) * UNITS[match[2].upper()]
 
 
 def read_board(file: Path) -> Board:
@@ -146,18 +47,31 @@ def read_board(file: Path) -> Board:
 
 def parse_board(content: bytes, source: str) -> Board:
     """The same for bytes; `source` is how messages call them."""
-    import tomllib
-
-    try:
-        values = tomllib.loads(content.decode("utf-8"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise usage_error("TW1401", f"the board file is no TOML: {error}", where=source, fix=(_FORM,)) from None
-    top = _Table(source, "at the top,", values)
+    values = toml_values(content, source)
+    top = TomlTable(source, "", values)
     top.only(TOP)
-    tables = values.get("memory", [])
+    return Board(
+        source=source,
+        target=top.text("target", ""),
+        clock_hz=clock_of(top),
+        settings=_settings(top),
+        memories=memories_of(top, memory_tables(top)),
+        pins=top.texts("pin"),
+        constant_copies=top.texts("stage"),
+    )
+
+
+def memory_tables(top: TomlTable) -> list[dict[str, Any]]:
+    """The tables `[[memory]]`, as they are."""
+    tables = top.values.get("memory", [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise top.wrong("key 'memory'", "write each memory as a table [[memory]]")
-    memories = tuple(_memory(source, index, table) for index, table in enumerate(tables))
+    return tables
+
+
+def memories_of(top: TomlTable, tables: Sequence[Mapping[str, Any]]) -> tuple[Memory, ...]:
+    """The memories that these tables describe: names and addresses apart, one of them to be written."""
+    memories = tuple(_memory(top, index, table) for index, table in enumerate(tables))
     names = [memory.name for memory in memories]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
@@ -166,25 +80,11 @@ def parse_board(content: bytes, source: str) -> Board:
         raise top.wrong("key 'memory'", 'none of them can be written; one needs kind = "ram"')
     if fault := overlap(memories):
         raise top.wrong("key 'memory'", fault)
-    return Board(
-        source=source,
-        target=top.text("target", ""),
-        clock_hz=_clock(top),
-        settings=_settings(top),
-        memories=memories,
-        pins=top.texts("pin"),
-        constant_copies=top.texts("stage"),
-    )
+    return memories
 
 
-def _settings(top: _Table) -> Mapping[str, str]:
-    values = top.values.get("settings", {})
-    if not isinstance(values, dict) or not all(isinstance(value, (str, int)) for value in values.values()):
-        raise top.wrong("key 'settings'", "a table of names and texts is needed")
-    return {name: str(value) for name, value in values.items()}
-
-
-def _clock(top: _Table) -> int | None:
+def clock_of(top: TomlTable) -> int | None:
+    """The frequency in hertz; None where there is no key `clock`."""
     value = top.values.get("clock")
     if value is None:
         return None
@@ -194,9 +94,16 @@ def _clock(top: _Table) -> int | None:
         raise top.wrong("key 'clock'", 'a frequency is needed: 80000000 or "80MHz"') from None
 
 
-def _memory(source: str, index: int, values: Mapping[str, Any]) -> Memory:
+def _settings(top: TomlTable) -> Mapping[str, str]:
+    values = top.values.get("settings", {})
+    if not isinstance(values, dict) or not all(isinstance(value, (str, int)) for value in values.values()):
+        raise top.wrong("key 'settings'", "a table of names and texts is needed")
+    return {name: str(value) for name, value in values.items()}
+
+
+def _memory(top: TomlTable, index: int, values: Mapping[str, Any]) -> Memory:
     name = values.get("name")
-    table = _Table(source, f"memory '{name}'," if isinstance(name, str) else f"memory number {index + 1},", values)
+    table = top.inner(f"memory '{name}'," if isinstance(name, str) else f"memory number {index + 1},", values)
     table.only(KEYS)
     if not isinstance(name, str) or not (name.isascii() and name.isidentifier()):
         raise table.wrong("key 'name'", "a name is needed that C can use")
@@ -226,17 +133,8 @@ def _memory(source: str, index: int, values: Mapping[str, Any]) -> Memory:
     )
 
 
-def _access(table: _Table) -> Mapping[str, Literal["rw", "ro", "none"]]:
+def _access(table: TomlTable) -> Mapping[str, Literal["rw", "ro", "none"]]:
     values = table.values.get("access", {})
     if not isinstance(values, dict) or not all(value in ("rw", "ro", "none") for value in values.values()):
         raise table.wrong("key 'access'", 'a table of engines is needed, each "rw", "ro" or "none"')
     return dict(values)
-
-
-def _not_for_target(source: str, target: str, reason: str) -> TilewrightError:
-    return usage_error(
-        "TW1403",
-        f"the board does not fit the target: {reason}",
-        where=source,
-        fix=(typed("tilewright", "targets", target, gives="shows what it has"),),
-    )

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from tilewright.config.boards import Board
 from tilewright.config.memory_pools import PoolSpec
 from tilewright.config.memory_rules import CopyRule
+from tilewright.ir.machines.board import Board
 from tilewright.ir.plans.decisions import Decisions, IoOwner
 
 

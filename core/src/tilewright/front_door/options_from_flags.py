@@ -8,20 +8,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast, get_args
 
-from tilewright.config.boards import Board, read_board
 from tilewright.config.clock import parse_clock
 from tilewright.config.graph_io import FLOAT, TYPES
 from tilewright.config.memory_pools import PoolSpec, parse_bytes, parse_pool
 from tilewright.config.memory_rules import AUTO, CopyRule, parse_copy
 from tilewright.config.options import Options
 from tilewright.errors import typed, usage_error
+from tilewright.front_door.board_choice import board_from
+from tilewright.ir.machines.board import Board
 from tilewright.ir.plans.decisions import Decisions, IoOwner
 
 
 def options_from(flags: Mapping[str, Any]) -> Options:
     """The Options that `model_flags` describe. TilewrightError (exit 2) for what cannot be read."""
-    board: Path | None = flags["board"]
-    described = read_board(board) if board and (board.suffix == ".toml" or board.is_file()) else None
+    described, hierarchy = board_from(flags["board"])
     io_inputs, io_outputs, io_of = io_from(flags["io"])
     io_type, io_type_of = io_types_from(flags["io_types"])
     return Options(
@@ -29,7 +29,7 @@ def options_from(flags: Mapping[str, Any]) -> Options:
         dims={name: _natural(name, value) for name, value in _pairs("--dim", flags["dims"])},
         bind=dict(_pairs("--bind", flags["bound"])),
         board=described,
-        memory_hierarchy=str(board) if board and not described else "",
+        memory_hierarchy=hierarchy,
         pools=pools_from(flags),
         limits=limits_from(flags["limits"]),
         memory={name: parse_bytes(value) for name, value in _pairs("--memory", flags["memory"])},

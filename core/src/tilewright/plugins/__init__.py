@@ -10,15 +10,25 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tilewright.plugins.catalogue import Catalogue, discover
-    from tilewright.plugins.loading import load_for, load_named
+    from tilewright.plugins.loading import load_boards, load_for, load_named
     from tilewright.plugins.registry import Registry
     from tilewright.plugins.reports import PluginReport, examine_all, list_all
 
-__all__ = ["Catalogue", "PluginReport", "Registry", "discover", "examine_all", "list_all", "load_for", "load_named"]
+__all__ = [
+    "Catalogue",
+    "PluginReport",
+    "Registry",
+    "discover",
+    "examine_all",
+    "list_all",
+    "load_boards",
+    "load_for",
+    "load_named",
+]
 
 _MODULES = {
     "catalogue": ("Catalogue", "discover"),
-    "loading": ("load_for", "load_named"),
+    "loading": ("load_boards", "load_for", "load_named"),
     "registry": ("Registry",),
     "reports": ("PluginReport", "examine_all", "list_all"),
 }

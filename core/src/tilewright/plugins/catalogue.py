@@ -16,7 +16,7 @@ from tilewright import __version__
 from tilewright.errors import Diagnostic, TilewrightError, plugin_error, typed
 from tilewright.errors.suggestions import did_you_mean
 from tilewright.plugins.faults import Fault, clash_fault
-from tilewright.plugins.kinds import CORE, GROUP, KIND_NAMES, OBSERVER, PACKS, kind_named
+from tilewright.plugins.kinds import COMPILED_PACKS, CORE, GROUP, KIND_NAMES, OBSERVER, PACKS, kind_named
 from tilewright.plugins.known import PACKAGE_OF, known_names, target_of_chip
 from tilewright.plugins.requirements import demand_on, normal_name
 
@@ -92,12 +92,14 @@ class Catalogue:
         )
 
     def packs(self, target: str) -> tuple[tuple[Package, Offer], ...]:
-        """The packs that are for one target only, or with "" those for every target, unfit packages left out."""
+        """The packs that a compilation needs: those for one target only, or with "" those for every target. Unfit
+        packages are left out.
+        """
         return tuple(
             (package, offer)
             for package in self.packages
             for offer in package.offers
-            if offer.kind in PACKS and offer.target == target and package.fault is None
+            if offer.kind in COMPILED_PACKS and offer.target == target and package.fault is None
         )
 
     def clashes(self) -> tuple[Fault, ...]:

@@ -16,6 +16,7 @@ from tilewright.ir.plugin_contract import PROJECT
 
 if TYPE_CHECKING:
     from tilewright.ir.graphs.operator import GraphPass, Operator
+    from tilewright.ir.machines.board import Board
     from tilewright.ir.machines.kernel import Kernel
     from tilewright.ir.machines.platform import MemoryHierarchy, Platform
     from tilewright.ir.plans.allocation import Allocator
@@ -35,6 +36,11 @@ def tilewright_platforms() -> Iterable[Platform] | None:
 @hookspec
 def tilewright_memory_hierarchies() -> Iterable[MemoryHierarchy] | None:
     """Other memories for a target somebody has: a board, a bigger chip. Entry point `memory_hierarchy.NAME`."""
+
+
+@hookspec
+def tilewright_boards() -> Iterable[Board] | None:
+    """Boards and parts, for `--board NAME` and `tilewright fit`. Entry point `board.PACK`."""
 
 
 @hookspec

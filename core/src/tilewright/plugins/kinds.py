@@ -22,6 +22,7 @@ class Kind:
     label: str  # what a user calls it
     defined_in: str  # module and name of the values' type
     pack: bool = False  # the entry point names a bundle: what is inside is known after loading
+    compiled: bool = True  # of packs: a compilation loads those that there are; False: nobody but who asks for them
 
     @property
     def hook(self) -> str:
@@ -42,6 +43,14 @@ KINDS = (
         plural="memory_hierarchies",
         label="memory hierarchy",
         defined_in="tilewright.ir.machines.platform:MemoryHierarchy",
+    ),
+    Kind(
+        name="board",
+        plural="boards",
+        label="board",
+        defined_in="tilewright.ir.machines.board:Board",
+        pack=True,
+        compiled=False,
     ),
     Kind(
         name="operator",
@@ -76,6 +85,7 @@ KINDS = (
 
 KIND_NAMES = tuple(kind.name for kind in KINDS)
 PACKS = (*(kind.name for kind in KINDS if kind.pack), OBSERVER)
+COMPILED_PACKS = (*(kind.name for kind in KINDS if kind.pack and kind.compiled), OBSERVER)
 
 
 def kind_named(name: str) -> Kind:

@@ -11,7 +11,7 @@ from tilewright.ir.log_span import DEBUG, LOG, log_span
 from tilewright.plugins.catalogue import Catalogue, Offer, Package, discover
 from tilewright.plugins.faults import Fault
 from tilewright.plugins.host import Loaded, load
-from tilewright.plugins.kinds import CORE, PACKS, kind_named
+from tilewright.plugins.kinds import COMPILED_PACKS, CORE, kind_named
 from tilewright.plugins.registry import Registry, clashes, idle_kernels, registry_of
 
 
@@ -51,6 +51,17 @@ def load_packs(catalogue: Catalogue | None = None) -> Registry:
     wishes: dict[_Object, _Wish] = {}
     for package, offer in catalogue.packs(""):
         _wish(wishes, package, offer, "every target" if package.name == CORE else "")
+    return _load(catalogue, wishes)
+
+
+def load_boards(catalogue: Catalogue | None = None) -> Registry:
+    """The boards and parts that installed packages describe, and nothing else; a broken package is a warning."""
+    catalogue = catalogue or discover()
+    wishes: dict[_Object, _Wish] = {}
+    for package in catalogue.packages:
+        for offer in package.offers if package.fault is None else ():
+            if offer.kind == "board":
+                _wish(wishes, package, offer, "")
     return _load(catalogue, wishes)
 
 
@@ -95,7 +106,7 @@ def _needed(catalogue: Catalogue, named: Iterable[tuple[str, str]], with_target:
     wishes: dict[_Object, _Wish] = {}
     for kind, name in named:
         package, offer = catalogue.find(kind, name)
-        more = PACKS if with_target and kind == "platform" else ()
+        more = COMPILED_PACKS if with_target and kind == "platform" else ()
         _wish(wishes, package, offer, f"{kind_named(kind).label} '{name}'", more)
     return wishes
 

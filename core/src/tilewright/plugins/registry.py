@@ -16,6 +16,7 @@ from tilewright.plugins.offers import Command, Exporter, StageEvent
 
 if TYPE_CHECKING:
     from tilewright.ir.graphs.operator import GraphPass, Operator
+    from tilewright.ir.machines.board import Board
     from tilewright.ir.machines.kernel import Kernel
     from tilewright.ir.machines.platform import MemoryHierarchy, Platform
     from tilewright.ir.plans.allocation import Allocator
@@ -47,6 +48,7 @@ class Registry:
 
     platforms: Mapping[str, Platform]
     memory_hierarchies: Mapping[str, MemoryHierarchy]
+    boards: Mapping[str, Board]
     operators: Mapping[str, Operator]
     kernels: Mapping[str, Kernel]
     graph_passes: Mapping[str, GraphPass]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tilewright.cli.flags import io_flag, model_flags, runner_flag, trace_flag, write_trace
+from tilewright.cli.flags import io_flag, model_flags, runner_flag, target_of, trace_flag, write_trace
 from tilewright.cli.log_display import PLANNING, RUNNING, working
 from tilewright.cli.option import examples, option
 from tilewright.cli.output import demand_writable_files, progress, say, send_json, show_diagnostics
@@ -46,7 +46,8 @@ def command(runner_name: str, trace_file: Path | None, json_target: str | None, 
     from tilewright.validation.runner_choice import ready_runner
 
     demand_writable_files(json_target, trace_file, read=files_read(flags))
-    deployment = Deployment(flags["model"], flags["target"], options_from(flags))
+    options = options_from(flags)
+    deployment = Deployment(flags["model"], target_of(flags, options), options)
     runner = ready_runner(deployment, runner_name)
     if counted_units(runner) == ():
         raise _uncounted(runner)

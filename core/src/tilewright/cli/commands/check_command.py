@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from tilewright.cli.flags import io_flag, model_flags, program_typed, typed_again
+from tilewright.cli.flags import io_flag, model_flags, program_typed, target_of, typed_again
 from tilewright.cli.log_display import LESS_MEMORY, PLANNING, working
 from tilewright.cli.option import examples, option
 from tilewright.cli.output import demand_writable_files, say, send_json, show_diagnostics
@@ -35,7 +35,8 @@ def command(json_target: str | None, layers: bool, front: bool, **flags: Any) ->
     from tilewright.report.text import layer_parts, summary_parts
 
     demand_writable_files(json_target, read=files_read(flags))
-    deployment = Deployment(flags["model"], flags["target"], options_from(flags))
+    options = options_from(flags)
+    deployment = Deployment(flags["model"], target_of(flags, options), options)
     with working(PLANNING):
         deployment.compile()  # what cannot be lowered or written must not pass
     with working(LESS_MEMORY):

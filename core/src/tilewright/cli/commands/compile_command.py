@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 from click.core import ParameterSource
 
-from tilewright.cli.flags import io_flag, layout_flag, model_or_group_flags
+from tilewright.cli.flags import io_flag, layout_flag, model_or_group_flags, target_of
 from tilewright.cli.option import examples, names_option, option
 from tilewright.cli.output import demand_apart, demand_writable_files, hand_over, progress, send_json, show_diagnostics
 from tilewright.errors import usage_error
@@ -155,7 +155,7 @@ def command(
     )
     _demand_what(context, group, flags)
     if group is None:
-        _compile_model(flags["model"], flags["target"], options, wanted, state, dump_after)
+        _compile_model(flags["model"], target_of(flags, options), options, wanted, state, dump_after)
     elif options.emit != ("cmake",):
         raise click.UsageError("--group writes for CMake only: leave --emit out", context)
     else:
@@ -163,13 +163,11 @@ def command(
 
 
 def _demand_what(context: click.Context, group: Path | None, flags: dict[str, Any]) -> None:
-    """Either a group, without what is about one model alone, or MODEL and --target."""
+    """Either a group, without what is about one model alone, or MODEL."""
     parameters = {parameter.name: parameter for parameter in context.command.params}
     if group is None:
-        for name in ("model", "target"):
-            if flags[name] is None:
-                hint = "'MODEL'" if name == "model" else None
-                raise click.MissingParameter(ctx=context, param=parameters[name], param_hint=hint)
+        if flags["model"] is None:
+            raise click.MissingParameter(ctx=context, param=parameters["model"], param_hint="'MODEL'")
         return
     typed_names = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
     if typed_names & {"model", "target"}:  # a project's own target is for its single models

@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from tilewright.cli.against import against_flag, as_json, compared, demand_agreement, demand_comparable, lines
-from tilewright.cli.flags import io_flag, layout_flag, model_flags, runner_flag, trace_flag, write_trace
+from tilewright.cli.flags import io_flag, layout_flag, model_flags, runner_flag, target_of, trace_flag, write_trace
 from tilewright.cli.log_display import PLANNING, RUNNING, working
 from tilewright.cli.option import examples, option
 from tilewright.cli.output import demand_writable_files, progress, send_result, show_diagnostics
@@ -109,7 +109,8 @@ def command(
 
     _demand_files(vectors, files_read(flags), json_target, trace_file)
     with _place_io():
-        deployment = Deployment(flags["model"], flags["target"], replace(options_from(flags), layout=layout))
+        options = replace(options_from(flags), layout=layout)
+        deployment = Deployment(flags["model"], target_of(flags, options), options)
         demand_comparable(deployment, against)
         runner = ready_runner(deployment, runner_name)
         vector_sets = vectors_of(deployment, vectors, sets)

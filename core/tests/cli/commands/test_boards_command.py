@@ -1,0 +1,70 @@
+"""`tilewright boards`: a list, those of a pattern, and one with the files that its numbers are from."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tilewright.front_door import board_choice
+from tilewright.ir.machines.board import Board
+from tilewright.ir.machines.platform import Memory
+
+RAM = Memory(name="ram", size_bytes=4096, base=0x20000000)
+CHIP = Board(
+    source="chip1",
+    name="chip1",
+    part="chip1",
+    title="Chips",
+    core="Core-1",
+    target="t",
+    clock_hz=8_000_000,
+    memories=(RAM, Memory(name="flash", size_bytes=None, kind="const", section=".f")),
+    sources={"memory": "sdk:chip1.ld"},
+)
+KIT = Board(
+    source="kit", name="kit", part="chip1", title="The kit", core="Core-1", memories=(RAM,), tools={"zephyr": "the_kit"}
+)
+
+
+@pytest.fixture(autouse=True)
+def _installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(board_choice, "installed_boards", lambda: {"chip1": CHIP, "kit": KIT})
+
+
+def test_all_of_them_parts_first(run: Any) -> None:
+    said = run("boards")
+    rows = [line.split() for line in said.out.splitlines()]
+    assert rows[1:] == [
+        ["chip1", "Core-1", "t", "8", "MHz", "4,096"],
+        ["kit", "chip1", "Core-1", "4,096", "The", "kit"],
+    ]
+
+
+def test_those_of_a_pattern(run: Any) -> None:
+    assert [row["name"] for row in json.loads(run("boards", "ki*", "--json", "-").out)] == ["kit"]
+    said = run("boards", "avr")
+    assert said.code == 8 and "error[TW8001]: board 'avr' is not installed" in said.err
+
+
+def test_one_has_its_memories_and_where_they_are_known_from(run: Any) -> None:
+    said = run("boards", "CHIP1").out
+    assert said.startswith("chip1: Chips; Core-1, 8 MHz; target t\n")
+    assert "  ram     ram     4,096 B  0x20000000" in said
+    assert "  flash   const  no limit              .f" in said
+    assert "  memory from sdk:chip1.ld" in said
+    kit = run("boards", "kit").out
+    assert "part chip1; Core-1, clock not known" in kit and "zephyr calls it the_kit" in kit
+    (facts,) = json.loads(run("boards", "chip1", "--json", "-").out)
+    assert (facts["clock_hz"], facts["memories"][0]["base"], facts["sources"]) == (
+        8_000_000,
+        0x20000000,
+        {"memory": "sdk:chip1.ld"},
+    )
+
+
+def test_where_there_is_none_it_is_said_what_to_install(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(board_choice, "installed_boards", dict)
+    said = run("boards")
+    assert said.code == 0 and "pip install tilewright-boards" in said.out
