@@ -33,7 +33,6 @@ from tilewright.ir.programs.statements import (
     While,
 )
 
-
 NEVER_INLINED = ("shared", "rows")  # roles of parts: many kernels in one function leave each too few registers
 
 

@@ -1,11 +1,14 @@
-"""Knows what the tilings of a plan cost, step by step. Does not know how they were chosen."""
+"""Knows what the tilings of a plan cost, step by step, and what is executed. Does not know how they were chosen."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tilewright.bind.candidates import whole_cycles
 from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.platform import Engine
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.region import Region, key_of
 from tilewright.ir.plans.stages import Tiled
@@ -40,6 +43,33 @@ def step_costs(
                 known[key] = region_costs(analysis, region)
             costs[region.name] = known[key]
     return costs
+
+
+def step_instructions(tiled: Tiled, operators: Mapping[str, Operator], decisions: Decisions) -> Mapping[str, float]:
+    """For each step what is executed, where engines are cores that say so: what cycles would be if every instruction
+    took one. All of a region stands at its last step. Nothing for a target that knows no instructions.
+    """
+    bound = tiled.scheduled.bound
+    if all(engine.instructions is None for engine in bound.platform.engines):
+        return {}
+    platform = replace(bound.platform, engines=tuple(map(_counting, bound.platform.engines)))
+    scheduled = replace(tiled.scheduled, bound=replace(bound, platform=platform))
+    machine = ScheduledMachine(scheduled, operators, decisions)
+    return {region.name: _executed(machine, region) for region in tiled.regions}
+
+
+def _counting(engine: Engine) -> Engine:
+    return replace(engine, instructions=engine.instructions.counted() if engine.instructions else None)
+
+
+def _executed(machine: ScheduledMachine, region: Region) -> float:
+    if region.line_buffers is not None:
+        from tilewright.tile.line_buffers.analysis import LineBufferAnalysis
+        from tilewright.tile.line_buffers.buffers import line_buffered_cycles
+
+        return line_buffered_cycles(LineBufferAnalysis(machine), region, region.line_buffers)
+    layers = [machine.bound.layers[name] for name in region.steps]
+    return sum(whole_cycles(layer, machine.platform) for layer in layers)
 
 
 def _key(analysis: RegionAnalysis, region: Region) -> Hashable:
