@@ -30,6 +30,7 @@ class Counted:
     tile: TileShape
     instructions: int
     cycles: float
+    stack_bytes: int
 
     @property
     def kind(self) -> str:
@@ -72,11 +73,11 @@ def core_table(rows: Sequence[Counted]) -> dict[str, Any]:
     for row in rows:
         by_kernel[row.kernel.name].append(row.cycles / row.instructions)
     each = {name: _rounded(float(np.mean(found))) for name, found in sorted(by_kernel.items())}
-    return {
-        "executed": executed,
-        "cycles_each": each,
-        "usual_cycles_each": _rounded(float(np.mean(list(each.values())))),
-    }
+    stack: dict[str, int] = defaultdict(int)
+    for row in rows:
+        stack[row.kernel.name] = max(stack[row.kernel.name], row.stack_bytes)
+    usual = _rounded(float(np.mean(list(each.values()))))
+    return {"executed": executed, "cycles_each": each, "usual_cycles_each": usual, "stack": stack}
 
 
 def figures(rows: Sequence[Counted]) -> dict[str, float]:

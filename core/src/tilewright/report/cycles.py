@@ -30,8 +30,8 @@ def time_text(report: Mapping[str, Any]) -> str:
 
 
 def cost_text(report: Mapping[str, Any]) -> str:
-    """`31,400 instructions, 53,520 cycles, 0.67 ms an inference at 80 MHz (estimate)`; "" where a report says nothing of
-    cycles. Instructions only where the target knows them.
+    """`31,400 instructions, 53,520 cycles, 0.67 ms an inference at 80 MHz (estimate)`; instructions only where the
+    target knows them; "" where a report says nothing of cycles.
     """
     cycles = report.get("cycles")
     if not cycles:

@@ -24,7 +24,7 @@ from tilewright.plan.proposals.constant_copy_costs import copy_cycles
 from tilewright.report.cycles import front_of, milliseconds
 from tilewright.report.line_buffers import line_buffer_rows, streamed_io
 from tilewright.report.steps import steps_of, traffic_ratio
-from tilewright.tile.measure import step_costs, step_instructions
+from tilewright.tile.measure import deepest_stack, step_costs, step_instructions
 
 SCHEMA = "https://tilewright.dev/schema/report-2.json"
 
@@ -63,6 +63,7 @@ def build_report(deployment: Deployment, *, artifacts: bool = True, front: bool 
         "spilled_constants": _spilled(allocated, "const"),
         "staged": _staged(allocated),
         "pools": [_pool(pool, allocated) for pool in allocated.pools],
+        **_ram(allocated),
         "levels": [level(memory, allocated) for memory in bound.platform.memories],
         "steps": steps,
         "buffers": [_buffer(buffer, allocated, rows) for buffer in allocated.tiled.buffers],
@@ -83,6 +84,15 @@ def _instructions(steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Of all steps, where a target knows them: what a core executes is not what that takes."""
     known = [step["instructions"]["total"] for step in steps if "instructions" in step]
     return {"instructions": {"total": round(sum(known)), "kind": "estimate"}} if known else {}
+
+
+def _ram(allocated: Allocated) -> dict[str, Any]:
+    """All that a run takes of memories that are written: pools, what lasts, and the stack where a target knows it."""
+    stack = deepest_stack(allocated.tiled)
+    if stack is None:
+        return {}
+    pools = sum(pool.used_bytes for pool in allocated.pools if pool.kind != "const")
+    return {"ram": {"total_bytes": pools + stack, "pools_bytes": pools, "stack_bytes": stack, "kind": "estimate"}}
 
 
 def _time(cycles: int, clock_hz: int | None) -> dict[str, Any]:

@@ -35,12 +35,22 @@ def summary_parts(report: Report) -> tuple[Part, ...]:
     return (
         head,
         pools,
+        *_all_ram(report),
         *cost,
         *_other_orders(report["order"]),
         *_spilled(report),
         *_quantised(model),
         *_streamed(model),
     )
+
+
+def _all_ram(report: Report) -> Iterator[str]:
+    """Pools and stack together, where a target knows its stack."""
+    if ram := report.get("ram"):
+        yield (
+            f"  {ram['total_bytes']:,} B of RAM in all: {ram['pools_bytes']:,} B above, {ram['stack_bytes']:,} B of stack "
+            f"({ram['kind']})"
+        )
 
 
 def _quantised(model: Mapping[str, Any]) -> Iterator[Table]:

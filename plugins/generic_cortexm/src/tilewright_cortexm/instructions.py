@@ -17,6 +17,8 @@ TABLE = "instructions.json"
 # of steps that are computed row by row: instructions of a call, and for a byte that moves; cycles of each of them
 ROW_CALL, ROW_CALL_OF_PORTABLE, MOVED_BYTE, OVERHEAD_CYCLES = 90.0, 120.0, 0.5, 1.6
 
+USUAL_STACK, ROW_STACK = 256, 88  # bytes: of a step with a kernel that was not run, and of calls by rows
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoreTable:
@@ -27,6 +29,7 @@ class CoreTable:
     executed: Mapping[str, Mapping[str, float]]
     cycles_each: Mapping[str, float]
     usual_cycles_each: float
+    stack: Mapping[str, int]  # kernel -> the most bytes of a step
 
     def executed_by(self, kernel: Kernel, tile: TileShape) -> float | None:
         """Of a call: for a kernel that states its instructions, these corrected; None for what was never counted."""
@@ -61,7 +64,7 @@ def tables() -> Mapping[str, CoreTable]:
 
 def table_of(core: str) -> CoreTable:
     """Of one core; one that knows nothing for a core that was not counted."""
-    return tables().get(core, CoreTable(executed={}, cycles_each={}, usual_cycles_each=1.5))
+    return tables().get(core, CoreTable(executed={}, cycles_each={}, usual_cycles_each=1.5, stack={}))
 
 
 def instruction_costs(core: str) -> InstructionCosts:
@@ -73,4 +76,6 @@ def instruction_costs(core: str) -> InstructionCosts:
         row_call_of_portable=ROW_CALL_OF_PORTABLE,
         moved_byte=MOVED_BYTE,
         overhead_cycles_each=OVERHEAD_CYCLES,
+        stack_bytes=lambda kernel: table_of(core).stack.get(kernel.name, USUAL_STACK),
+        row_stack_bytes=ROW_STACK,
     )

@@ -2,8 +2,8 @@
 Does not know how instructions are counted, nor what any kernel executes.
 
 Sources: Arm's technical reference manuals of M0+, M3 and M4 (instruction timings), M55's software optimisation guide.
-Arm publishes no timings of M33 (M4's are taken) and none of M7 that a static model could use: it issues two instructions
-at a time, and 0.68 cycles each is the ratio of the published CoreMark figures of M7 and M4.
+Arm publishes no timings of M33 (M4's are taken), and none of M7 that a static model could use: that issues two at a
+time, and 0.68 cycles each is the ratio of the published CoreMark figures of M7 and M4.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Latencies:
     """Cycles of an instruction by its class (absent: `other`), and of what comes to it: `taken`, `paired` and so on, as
-    counter.c names them. `wait_states` is what a line of 16 bytes out of flash takes beyond its instruction.
+    counter.c names them. `wait_states` is what a line of 16 bytes of code out of flash takes beyond its instruction.
     """
 
     classes: Mapping[str, float] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class Latencies:
                 total += count * self.classes.get(name.removeprefix(prefix), self.other)
             else:
                 total += count * self.extras.get(name, 0.0)
-        return total + self.wait_states * (counts.get("fetches", 0) + counts.get("reads", 0))
+        return total + self.wait_states * counts.get("fetches", 0)
 
 
 _M4 = Latencies(

@@ -1,4 +1,4 @@
-"""Knows what the loops of portable C go through for a part of a layer: calls, windows, runs, products, outputs, as numbers.
+"""Knows what the loops of portable C go through for a part of a layer, in numbers: calls, windows, runs, products.
 Does not know what any of it takes on a core (`instructions`), nor kernels of this package, which count themselves.
 """
 
@@ -133,7 +133,7 @@ def _seen(site: Site) -> _Seen:
 
 def _products(site: Site) -> Work:
     """Of a matrix product: four columns of a row at a time."""
-    *lead, rows, depth = site.input(0).shape if len(site.input(0).shape) > 1 else (1, *site.input(0).shape)
+    depth = site.input(0).shape[-1]
     columns = site.output.shape[-1] if len(site.input(1).shape) > 1 else 1
     rows = site.output.elements // max(1, columns)
     trips = {
@@ -152,7 +152,7 @@ def _products(site: Site) -> Work:
 
 def _pool(site: Site) -> Work:
     seen, channels = _seen(site), site.output.shape[1]
-    fours, ones = channels // 4, channels % 4
+    fours, ones, quads = channels // 4, channels % 4, -(-channels // 4)
     trips = {
         "call": 1.0,
         "window": float(seen.windows),
@@ -163,6 +163,9 @@ def _pool(site: Site) -> Work:
         "one": float(seen.windows * ones),
         "tap of four": float(seen.taps * fours),
         "tap of one": float(seen.taps * ones),
+        "quad": float(seen.windows * quads),
+        "row of quads": float(seen.rows * quads),
+        "tap of quads": float(seen.taps * quads),
     }
     outputs = seen.windows * channels
     more = _requantised(site, outputs) if site.node.op == "QAveragePool" else {"output": float(outputs)}
@@ -188,10 +191,10 @@ def _elements(site: Site) -> Work:
     """Of operators that go through every output."""
     outputs = site.output.elements
     row = site.output.shape[-1] if site.output.shape else 1
-    return Work(
-        kind=site.node.op,
-        trips={"call": 1.0, "row of outputs": outputs / max(1, row), "element": float(outputs)},
-    )
+    second = site.inputs[1] if len(site.inputs) > 1 else None
+    pair = second is not None and second.elements == outputs
+    trips = {"call": 1.0, "row of outputs": outputs / max(1, row), "element": float(outputs)}
+    return Work(kind=site.node.op, trips={**trips, "element of two": float(outputs) if pair else 0.0})
 
 
 def _joined(site: Site) -> Work:

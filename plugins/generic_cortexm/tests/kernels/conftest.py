@@ -21,7 +21,7 @@ def _layers() -> dict[str, Sample]:
 
 @pytest.fixture(name="speedup")
 def _speedup(layers: dict[str, Sample]) -> Callable[..., float]:
-    """`speedup(kernel, name, other)`: how many times the instructions of `kernel`, for the layer of this name, the `other` is
+    """`speedup(kernel, name, other)`: how many times the instructions of `kernel`, for this layer, the `other` is
     expected to take; portable C where no other is given. ValueError where one of the kernels refuses the layer.
     """
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstructionCosts:
-    """What a core executes and how long that takes, for an engine that is one core. All figures are estimates.
+    """What a core executes, how long that takes, and its stack, for an engine that is one core: estimates, all of it.
 
     `executed` has the instructions of a kernel for a part of a layer, None where nothing was counted. `cycles_each` is
     what an instruction of a kernel takes: latencies, jumps, and waits for a slow memory. The other figures are of steps
@@ -28,6 +28,8 @@ class InstructionCosts:
     row_call_of_portable: float  # the same of portable C, which has no constants for its bounds then
     moved_byte: float  # instructions for a byte of rows that move to make room
     overhead_cycles_each: float  # what an instruction of these takes
+    stack_bytes: Callable[[Kernel], int]  # the most of a step with that kernel, of layers that were run
+    row_stack_bytes: int  # that steps computed row by row take besides
 
     def counted(self) -> InstructionCosts:
         """The same of a core on which every instruction takes one cycle: its cycles are instructions."""

@@ -144,8 +144,8 @@ class Kernel:
     other functions find as `site.analysis`. All but `values` are asked about the first such node only: what they answer
     must not depend on names.
 
-    What is left of a block of `blocks` counts as slower, in kernels without `cycles` or `instructions`; cores share whole blocks where
-    that is faster.
+    What is left of a block of `blocks` counts as slower, in kernels without `cycles` or `instructions`; cores share
+    whole blocks where that is faster.
     """
 
     name: str  # "acme.conv3x3": unique among all installed kernels

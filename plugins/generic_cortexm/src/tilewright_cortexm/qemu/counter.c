@@ -12,8 +12,7 @@
  *   paired      loads right behind a load or store, in the same block
  *   words       registers beyond the first that an instruction loads or stores
  *   overlapped  vector instructions right behind one of the other unit (memory, arithmetic)
- *   fetches     with `flash`, addresses below it are flash: lines of code that a cache of 64 lines does not have
- *   reads       the same of data and a cache of 8 lines; a line has 16 bytes
+ *   fetches     with `flash`, addresses below it are flash: lines of code that a cache of 64 lines of 16 bytes lacks
  */
 #include "qemu_plugin.h"
 
@@ -29,7 +28,7 @@ TW_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *i
     X(other) X(load) X(store) X(load_multiple) X(store_multiple) X(branch) X(loop) X(multiply) X(simd_multiply) \
     X(divide) X(it) X(float) X(float_load) X(float_store) X(vector) X(vector_multiply) X(vector_load) X(vector_store) \
     X(long_multiply) X(float_divide)
-#define EXTRAS(X) X(taken) X(paired) X(words) X(overlapped) X(fetches) X(reads)
+#define EXTRAS(X) X(taken) X(paired) X(words) X(overlapped) X(fetches)
 #define AS_NUMBER(name) is_##name,
 #define AS_TEXT(name) " " #name
 enum class { CLASSES(AS_NUMBER) EXTRAS(AS_NUMBER) CLASS_COUNT };
@@ -109,40 +108,25 @@ static uint64_t counts[CLASS_COUNT];
 static FILE *out;
 static uint64_t next, flash; /* the address behind the block that was executed last; where flash ends */
 
-/* Lines that were used last. */
-enum { LINE_BYTES = 16, CODE_LINES = 64, DATA_LINES = 8 };
-struct cache {
-    uint64_t lines[CODE_LINES]; /* number + 1 */
-    uint64_t used[CODE_LINES];
-    uint64_t now;
-};
-static struct cache code_cache, data_cache;
+/* Lines of code that were used last. */
+enum { LINE_BYTES = 16, LINES = 64 };
+static uint64_t lines[LINES], used[LINES], now; /* number + 1; when */
 
 /* 1 where a line had to be read. */
-static uint64_t missed(struct cache *cache, size_t size, uint64_t line)
+static uint64_t missed(uint64_t line)
 {
     size_t oldest = 0;
-    ++cache->now;
-    for (size_t i = 0; i < size; ++i) {
-        if (cache->lines[i] == line + 1) {
-            cache->used[i] = cache->now;
+    ++now;
+    for (size_t i = 0; i < LINES; ++i) {
+        if (lines[i] == line + 1) {
+            used[i] = now;
             return 0;
         }
-        oldest = cache->used[i] < cache->used[oldest] ? i : oldest;
+        oldest = used[i] < used[oldest] ? i : oldest;
     }
-    cache->lines[oldest] = line + 1;
-    cache->used[oldest] = cache->now;
+    lines[oldest] = line + 1;
+    used[oldest] = now;
     return 1;
-}
-
-static void accessed(unsigned int cpu, uint32_t kind, uint64_t address, void *user)
-{
-    (void)cpu;
-    (void)kind;
-    (void)user;
-    if (address < flash) {
-        counts[is_reads] += missed(&data_cache, DATA_LINES, address / LINE_BYTES);
-    }
 }
 
 static enum class classify(const uint8_t *code, size_t bytes)
@@ -216,7 +200,7 @@ static void executed(unsigned int cpu, void *user)
     next = block->end;
     if (block->start < flash) {
         for (uint64_t line = block->start / LINE_BYTES; line <= (block->end - 1) / LINE_BYTES; ++line) {
-            counts[is_fetches] += missed(&code_cache, CODE_LINES, line);
+            counts[is_fetches] += missed(line);
         }
     }
 }
@@ -237,7 +221,7 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *code)
     block->start = block->end = start;
     enum class before = is_other;
     for (size_t i = 0; i < qemu_plugin_tb_n_insns(code); ++i) {
-        struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(code, i);
+        const struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(code, i);
         const size_t size = qemu_plugin_insn_size(instruction);
         const enum class class = classify(qemu_plugin_insn_data(instruction), size);
         ++block->adds[class];
@@ -246,9 +230,6 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *code)
         block->adds[is_words] += further_words(class, qemu_plugin_insn_data(instruction), size);
         block->end += size;
         before = class;
-        if (flash != 0 && (class == is_load || class == is_load_multiple || class == is_float_load || class == is_vector_load)) {
-            qemu_plugin_register_vcpu_mem_cb(instruction, accessed, QEMU_PLUGIN_CB_NO_REGS, 1, NULL);
-        }
     }
     qemu_plugin_register_vcpu_tb_exec_cb(code, executed, QEMU_PLUGIN_CB_NO_REGS, block);
 }

@@ -25,9 +25,6 @@ void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *block,
                                           void (*executed)(unsigned int cpu, void *user),
                                           enum qemu_plugin_cb_flags flags, void *user);
-void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *instruction,
-                                      void (*accessed)(unsigned int cpu, uint32_t kind, uint64_t address, void *user),
-                                      enum qemu_plugin_cb_flags flags, int kinds, void *user); /* 1: reads */
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, void (*ended)(qemu_plugin_id_t id, void *user), void *user);
 
 #endif

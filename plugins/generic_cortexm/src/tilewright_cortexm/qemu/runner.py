@@ -46,7 +46,7 @@ class QemuRunner:
     counts: tuple[str, ...] = ("instructions",)
     optimise: str = "-O2"
     stack_bytes: int = 16384
-    flash_end: int = 0  # an address: lines that are read below it are counted, too; takes three times as long
+    flash_end: int = 0  # an address: lines of code that are read below it are counted, too
     compile_seconds: float = 600.0
     run_seconds: float = 900.0
 
