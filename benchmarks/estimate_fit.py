@@ -18,6 +18,7 @@ from tilewright_cortexm.work import work_of
 ROUNDS = 4000
 CALL = 150.0  # instructions of a call at most: a few layers of one size would have all in it
 FEW = 3  # layers of a kind, that are fitted by a single figure
+LARGER = 0.25  # the power of its instructions by which a layer's error counts
 SMALL = 1e-4  # of a layer, that a figure must at least be
 
 
@@ -89,11 +90,12 @@ def figures(rows: Sequence[Counted]) -> dict[str, float]:
     elif len(rows) < FEW:
         names = [_most(names, trips)]
     counts = np.array([row.instructions for row in rows], float)
+    weights = (counts / counts.mean()) ** LARGER
     fixed = min(CALL, 0.5 * counts.min()) if "stated" not in names else 0.0
     best: tuple[float, dict[str, float]] | None = None
     for call in sorted({0.0, 0.3 * fixed, fixed}):
         matrix = np.array([[one.get(name, 0.0) for name in names] for one in trips]) / counts[:, None]
-        solved = _least_squares(matrix, 1 - call / counts)
+        solved = _least_squares(matrix * weights[:, None], (1 - call / counts) * weights)
         error = float(np.abs(matrix @ solved + call / counts - 1).mean())
         found = {name: _rounded(float(value)) for name, value in zip(names, solved, strict=True) if value > 0}
         if best is None or error < best[0] - SMALL:

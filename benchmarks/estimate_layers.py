@@ -21,7 +21,7 @@ from tilewright.testing.operator_layers import every_layer, recurrent_layer
 from tilewright.testing.operator_sites import site_of
 
 Draw = Callable[[np.random.Generator], Layer]
-MOST_WORK = 250_000  # multiply-accumulates, or elements, of a layer
+MOST_WORK, MOST_DEEP = 250_000, 1_000_000  # multiply-accumulates, or elements, of a layer
 
 
 def collection(seed: int = 0) -> tuple[Layer, ...]:
@@ -32,7 +32,7 @@ def collection(seed: int = 0) -> tuple[Layer, ...]:
         drawn = 0
         while drawn < count:
             layer = draw(rng)
-            if layer.work <= MOST_WORK:
+            if layer.work <= (MOST_DEEP if family.endswith("deep") else MOST_WORK):
                 name = f"{family} {drawn}: {layer.name}"
                 found[name], drawn = replace(layer, name=name), drawn + 1
     for one in every_other(seed):
@@ -63,6 +63,26 @@ def _qconv(rng: np.random.Generator) -> Layer:
     name = f"{kernel[0]}x{kernel[1]} {inside}-{outside} at {size} by {stride}"
     layer = integers.conv(name, inside, outside, kernel, size, stride=stride)
     return _padded(rng, layer)
+
+
+def _qconv_deep(rng: np.random.Generator) -> Layer:
+    """As the later layers of networks are: many channels, few pixels."""
+    inside, outside, size = _one(rng, (24, 32, 48, 64)), _one(rng, (24, 32, 48, 64)), int(rng.integers(3, 9))
+    name = f"3x3 {inside}-{outside} at {size}"
+    return _padded(rng, integers.conv(name, inside, outside, (3, 3), size))
+
+
+def _qconv_tall(rng: np.random.Generator) -> Layer:
+    """As first layers over spectra and signals are."""
+    kernel = ((10, 4), (5, 1), (8, 8), (4, 3))[int(rng.integers(4))]
+    inside, outside, size = _one(rng, (1, 1, 2)), _one(rng, (8, 16, 64)), int(rng.integers(9, 25))
+    name = f"{kernel[0]}x{kernel[1]} {inside}-{outside} at {size}"
+    return _padded(rng, integers.conv(name, inside, outside, kernel, size, stride=_one(rng, (1, 2))))
+
+
+def _conv_deep(rng: np.random.Generator) -> Layer:
+    inside, outside = _one(rng, (16, 32, 48)), _one(rng, (16, 32, 48))
+    return floats.conv(inside, outside, int(rng.integers(3, 7)))
 
 
 def _padded(rng: np.random.Generator, layer: Layer) -> Layer:
@@ -235,6 +255,8 @@ def _recurrent(rng: np.random.Generator) -> Layer:
 
 FAMILIES: Mapping[str, tuple[Draw, int]] = {
     "QConv": (_qconv, 48),
+    "QConv deep": (_qconv_deep, 10),
+    "QConv tall": (_qconv_tall, 8),
     "QConv depthwise": (_qconv_depthwise, 20),
     "QConv grouped": (_qconv_grouped, 8),
     "QGemm": (_qgemm, 14),
@@ -250,6 +272,7 @@ FAMILIES: Mapping[str, tuple[Draw, int]] = {
     "QuantizeLinear": (_quantise, 3),
     "DequantizeLinear": (_dequantise, 3),
     "Conv": (_conv, 30),
+    "Conv deep": (_conv_deep, 6),
     "Conv depthwise": (_conv_depthwise, 12),
     "Conv grouped": (_conv_grouped, 6),
     "Gemm": (_gemm, 12),

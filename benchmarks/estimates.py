@@ -40,6 +40,7 @@ AT_ONCE = 60  # layers in one program
 IMAGES = (
     "Conv", "QConv", "ConvInteger", "ConvTranspose", "MaxPool", "AveragePool", "QAveragePool", "MaxPoolIndices",
 )  # fmt: skip
+LIKE, FPU_CORES = "m4", {"m7", "m33", "m55"}  # what was not counted on these is as on that one
 MOVED = "_moved"  # ends the names of Transposes
 ROOM = Options(memory={"ram": 3_000_000, "flash": 1_900_000}, optimize="speed")
 WITHIN = 0.15
@@ -53,7 +54,7 @@ def main() -> int:
     counting.add_argument("--core", default="m4", choices=tuple(LATENCIES))
     counting.add_argument("--seed", type=int, default=0)
     counting.add_argument("--every", type=int, default=1, help="only every so manieth layer")
-    counting.add_argument("--images", action="store_true", help="only layers of windows")
+    counting.add_argument("--family", default="", help="only layers whose names have it")
     counting.add_argument("--only", default="", choices=("", "portable", "kernels"))
     counting.add_argument("file", type=Path)
     fitting = commands.add_parser("fit")
@@ -73,7 +74,7 @@ def main() -> int:
 
 def _count(asked: argparse.Namespace) -> int:
     target = f"cortex-{asked.core}"
-    layers = [one for one in collection(asked.seed)[:: asked.every] if asked.images <= (one.site.node.op in IMAGES)]
+    layers = [one for one in collection(asked.seed) if asked.family in one.name][:: asked.every]
     found: list[dict[str, Any]] = []
     for portable in (True, False):
         if asked.only == ("kernels" if portable else "portable"):
@@ -169,6 +170,9 @@ def _fit(asked: argparse.Namespace) -> int:
         core: core_table([row for rows in seeds.values() for row in rows])
         for core, seeds in _read(asked.files, asked.half).items()
     }
+    if LIKE in cores:
+        for core in FPU_CORES & cores.keys():
+            cores[core]["executed"] = {**cores[LIKE]["executed"], **cores[core]["executed"]}
     known = json.loads(asked.table.read_text(encoding="ascii"))["cores"] if asked.table.is_file() else {}
     text = json.dumps({"cores": {**known, **cores}}, indent=1, sort_keys=True)
     asked.table.write_text(f"{text}\n", encoding="ascii")

@@ -1,4 +1,4 @@
-"""What plain C is said to take: for every operator that kernels compute as well, more for more work, and no depthwise
+"""What cores are said to execute: for every operator, more for more work, more in float without an FPU, and no depthwise
 convolution where there is none."""
 
 from __future__ import annotations
@@ -8,8 +8,10 @@ import pytest
 
 from tilewright.api.graph import DType, Requant, Site
 from tilewright.api.testing import every_layer, site_of, vocabulary
+from tilewright_cortexm.cores import CORES
+from tilewright_cortexm.instructions import instruction_costs, table_of, tables
 from tilewright_cortexm.kernels import KERNELS
-from tilewright_cortexm.portable import portable_cycles
+from tilewright_cortexm.work import whole_work
 
 
 def conv(channels: int, outputs: int, group: int = 1, size: int = 8) -> Site:
@@ -22,21 +24,41 @@ def conv(channels: int, outputs: int, group: int = 1, size: int = 8) -> Site:
     return site_of(vocabulary()["QConv"], arrays, attributes, (1,))
 
 
-def cost(site: Site) -> float:
-    found = portable_cycles(site)
+def cost(site: Site, core: str = "m4") -> float:
+    found = tables()[core].of_portable(whole_work(site.node.op, site))
     assert found is not None
     return found
 
 
-def test_every_operator_of_a_kernel_has_a_price_and_floats_have_none() -> None:
-    priced = set()
+def test_there_is_a_table_for_every_core() -> None:
+    assert set(tables()) == {core.name for core in CORES}
+
+
+@pytest.mark.parametrize("core", [core.name for core in CORES])
+def test_every_operator_has_a_figure(core: str) -> None:
+    """Also those that a core's own kernels compute: planning compares."""
     for layer in every_layer():
         site = site_of(vocabulary()[layer.op], layer.inputs, layer.attributes, layer.constants)
-        if portable_cycles(site) is not None:
-            priced.add(layer.op)
-            assert cost(site) > 0
-            assert site.output.dtype in (DType.I8, DType.U8), layer.name
-    assert priced == {kernel.op for kernel in KERNELS}
+        assert cost(site, core) > 0, layer.name
+
+
+@pytest.mark.parametrize("core", [core.name for core in CORES])
+def test_an_instruction_takes_a_cycle_where_one_is_issued_at_a_time(core: str) -> None:
+    least = 0.5 if core in ("m7", "m55") else 1.0  # these issue two, or overlap vectors
+    assert all(each >= least for each in table_of(core).cycles_each.values())
+
+
+def test_kernels_are_counted_on_the_cores_that_have_them() -> None:
+    costs = instruction_costs("m55")
+    missing = [kernel.name for kernel in KERNELS if kernel.engine == "mve" and costs.cycles_each(kernel) < 0.5]
+    assert not missing
+
+
+def test_floats_cost_more_without_a_unit_for_them() -> None:
+    rng = np.random.default_rng(0)
+    arrays = [rng.standard_normal((4, 64)).astype(np.float32), rng.standard_normal((64, 16)).astype(np.float32), None]
+    product = site_of(vocabulary()["Gemm"], arrays, {}, (1,))
+    assert cost(product, "m0plus") > 10 * cost(product, "m4")
 
 
 @pytest.mark.parametrize(("less", "more"), [

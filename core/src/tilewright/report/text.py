@@ -47,10 +47,8 @@ def summary_parts(report: Report) -> tuple[Part, ...]:
 def _all_ram(report: Report) -> Iterator[str]:
     """Pools and stack together, where a target knows its stack."""
     if ram := report.get("ram"):
-        yield (
-            f"  {ram['total_bytes']:,} B of RAM in all: {ram['pools_bytes']:,} B above, {ram['stack_bytes']:,} B of stack "
-            f"({ram['kind']})"
-        )
+        taken = f"{ram['pools_bytes']:,} B above and {ram['stack_bytes']:,} B of stack"
+        yield f"  {ram['total_bytes']:,} B of RAM in all: {taken} ({ram['kind']})"
 
 
 def _quantised(model: Mapping[str, Any]) -> Iterator[Table]:

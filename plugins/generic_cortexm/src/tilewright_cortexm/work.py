@@ -88,7 +88,9 @@ def _windows(site: Site) -> Work:
         "product of four": 4.0 * seen.taps * each * fours,
         "product of one": float(seen.taps * each * ones),
     }
-    kind = f"{site.node.op}{' depthwise' if depthwise else ' grouped' if group > 1 else ''}"
+    pointwise = math.prod(site.input(1).shape[2:]) == 1
+    special = "depthwise" if depthwise else "grouped" if group > 1 else "pointwise" if pointwise else ""
+    kind = f"{site.node.op} {special}".rstrip()
     if site.node.op == "QConv":
         padding = site.node.integer("pad_value", 0) != site.node.integer("x_zero_point", 0)
         trips["product outside"] = float(seen.outside * each * outputs) if padding else 0.0
