@@ -6,6 +6,7 @@ from tilewright.api.platform import (
     Board,
     CopyPath,
     Engine,
+    InstructionCosts,
     Memory,
     MemoryHierarchy,
     Option,
@@ -23,6 +24,21 @@ assert not rom.lets("vectors", "rw")
 
 # %% Engine
 vectors = Engine(name="vectors", cores=4, operations_per_cycle=16.0, call_cycles=120.0)
+
+# %% InstructionCosts
+# A core whose instructions were counted: a call that executes 1,000 takes 1,400 cycles. Reports show both.
+counted = InstructionCosts(
+    executed=lambda kernel, tile: 1000.0,
+    cycles_each=lambda kernel: 1.4,
+    row_call=90.0,
+    row_call_of_portable=120.0,
+    moved_byte=0.5,
+    overhead_cycles_each=1.6,
+    stack_bytes=lambda kernel: 256,
+    row_stack_bytes=88,
+)
+core = Engine(name="cpu", instructions=counted)
+assert counted.counted().overhead_cycles_each == 1.0
 
 # %% CopyPath
 # What moves tiles. `cycles` is what a copy of so many bytes, in so many rows, is estimated to take.

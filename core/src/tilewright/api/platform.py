@@ -7,6 +7,17 @@ Made by tools/build_api.py: change tools/api.toml, not this file.
 
 from tilewright.config.board_families import read_board_family
 from tilewright.ir.machines.board import Board
+from tilewright.ir.machines.instruction_costs import InstructionCosts
 from tilewright.ir.machines.platform import CopyPath, Engine, Memory, MemoryHierarchy, Option, Platform
 
-__all__ = ["Board", "CopyPath", "Engine", "Memory", "MemoryHierarchy", "Option", "Platform", "read_board_family"]
+__all__ = [
+    "Board",
+    "CopyPath",
+    "Engine",
+    "InstructionCosts",
+    "Memory",
+    "MemoryHierarchy",
+    "Option",
+    "Platform",
+    "read_board_family",
+]

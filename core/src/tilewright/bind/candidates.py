@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from tilewright.errors import Refusal
 from tilewright.ir.graphs.graph import Site
 from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.instruction_costs import stated_cycles
 from tilewright.ir.machines.kernel import Kernel
 from tilewright.ir.machines.platform import Engine, Platform
 from tilewright.ir.plans.layer import Layer, Layers
@@ -35,7 +36,7 @@ def choices(site: Site, key: Hashable, kernels: Iterable[Kernel], platform: Plat
             continue  # another platform's kernel, not worth mentioning
         answer = _unusable(kernel, site, platform) or layers.of(kernel, site, key)
         if isinstance(answer, Layer):
-            found.append((Candidate(kernel=kernel, cycles=_cycles(answer, platform)), answer))
+            found.append((Candidate(kernel=kernel, cycles=whole_cycles(answer, platform)), answer))
         else:
             refusals.append(Refusal(candidate=kernel.name, reason=answer))
     found.sort(key=lambda one: _rank(one[0]))
@@ -84,14 +85,16 @@ def _unreachable(engine: str, site: Site, platform: Platform) -> str | None:
     return None
 
 
-def _cycles(layer: Layer, platform: Platform) -> float:
+def whole_cycles(layer: Layer, platform: Platform) -> float:
     """What one core takes: the kernel's own cost model, what the platform measured of portable C, or operations over
     throughput.
     """
     kernel = layer.kernel
-    if kernel.cycles is not None:
-        return demand_cost(kernel.cycles(layer.whole), f"kernel '{kernel.name}'", kernel.cycles, "cycles")
     engine = engine_of(kernel, platform)
+    stated = stated_cycles(kernel, engine, layer.whole)
+    if stated is not None:
+        named = "cycles" if kernel.cycles else "instructions"
+        return demand_cost(stated, f"kernel '{kernel.name}'", kernel.cycles or kernel.instructions, named)
     return operations(kernel, layer.operator, layer.site, platform, engine) * engine.cores / engine.operations_per_cycle
 
 

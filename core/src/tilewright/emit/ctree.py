@@ -33,6 +33,8 @@ from tilewright.ir.programs.statements import (
     While,
 )
 
+NEVER_INLINED = ("shared", "rows")  # roles of parts: many kernels in one function leave each too few registers
+
 
 def print_step(step: StepCode) -> str:
     """The step's comment, what its function needs, and the function, without a newline at the end.
@@ -45,7 +47,7 @@ def print_step(step: StepCode) -> str:
         return "\n".join((*print_comment(step.comment), *_function("TW_STEP void", step.function, step)))
     texts = ["\n".join(print_comment(step.comment)), *step.declarations]
     for part in step.parts:
-        storage = "TW_SHARED" if part.role == "shared" else "static"
+        storage = "TW_SHARED" if part.role in NEVER_INLINED else "static"
         head = _function(f"{storage} {declarator(part.type, '').strip()}", part.function, part, part.result)
         texts.append("\n".join((*print_comment(part.comment), *head)))
     return "\n\n".join((*texts, "\n".join(_function("TW_STEP void", step.function, step))))

@@ -18,7 +18,7 @@ from tilewright.c_text.literals import needs_math
 from tilewright.c_text.templates import template
 from tilewright.emit.artifact import artifact_of, parameters_of
 from tilewright.emit.border import PortText, port_texts, unreachable_bases
-from tilewright.emit.ctree import print_body, print_run, print_step
+from tilewright.emit.ctree import NEVER_INLINED, print_body, print_run, print_step
 from tilewright.emit.emit_options import EmitOptions
 from tilewright.emit.kernels import kernel_fragments
 from tilewright.emit.lines import FOR_TEMPLATES
@@ -260,7 +260,7 @@ def _code_names(program: Program, ports: Sequence[PortText], *, split: bool) -> 
         "includes": sorted(includes),
         "maths": "<math.h>" in includes,
         "steps": steps,
-        "sharing": any(part.role == "shared" for step in program.steps for part in step.parts),
+        "sharing": any(part.role in NEVER_INLINED for step in program.steps for part in step.parts),
         "before_inputs": "\n".join(print_body(program.before_inputs, 1, program.steps)),
         "body": body,
         "after_outputs": "\n".join(print_body(program.after_outputs, 1, program.steps)),

@@ -48,7 +48,7 @@ class Gate:
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Difference, ...]:
-    """RAM, flash, cycles, multiply-accumulates, steps, and every pool."""
+    """RAM, flash, cycles, instructions, multiply-accumulates, steps, and every pool."""
     before, after = _numbers(old), _numbers(new)
     return tuple(
         Difference(name=name, old=before.get(name), new=after.get(name)) for name in dict.fromkeys((*before, *after))
@@ -77,6 +77,7 @@ def _numbers(report: Mapping[str, Any]) -> dict[str, int]:
         "ram": sum(pool["used_bytes"] for pool in pools if pool["kind"] != "const"),
         "flash": sum(pool["used_bytes"] for pool in pools if pool["kind"] == "const"),
         "cycles": report["cycles"]["total"],
+        **({"instructions": report["instructions"]["total"]} if "instructions" in report else {}),
         "macs": report["macs"],
         "steps": len(report["steps"]),
         **{_pool(pool): pool["used_bytes"] for pool in pools},

@@ -5,7 +5,7 @@ Does not know how it is printed or drawn.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -24,7 +24,7 @@ from tilewright.plan.proposals.constant_copy_costs import copy_cycles
 from tilewright.report.cycles import front_of, milliseconds
 from tilewright.report.line_buffers import line_buffer_rows, streamed_io
 from tilewright.report.steps import steps_of, traffic_ratio
-from tilewright.tile.measure import step_costs
+from tilewright.tile.measure import deepest_stack, step_costs, step_instructions
 
 SCHEMA = "https://tilewright.dev/schema/report-2.json"
 
@@ -36,7 +36,8 @@ def build_report(deployment: Deployment, *, artifacts: bool = True, front: bool 
     allocated = deployment.allocated
     bound = allocated.tiled.scheduled.bound
     operators = deployment.registry.operators
-    steps = steps_of(allocated, operators, step_costs(allocated.tiled, operators, allocated.decisions))
+    plan = allocated.tiled, operators, allocated.decisions
+    steps = steps_of(allocated, operators, step_costs(*plan), step_instructions(*plan))
     rows = line_buffer_rows(allocated)
     totals = {kind: round(sum(step["cycles"][kind] for step in steps)) for kind in ("compute", "copy", "total")}
     return {
@@ -50,6 +51,7 @@ def build_report(deployment: Deployment, *, artifacts: bool = True, front: bool 
         "macs": sum(step["macs"] for step in steps),
         "constants_bytes": sum(array.nbytes for array in bound.constants.values()),
         "cycles": {**totals, "kind": "estimate"},
+        **_instructions(steps),
         **_time(totals["total"], deployment.options.clock_hz),
         "copies": {key: sum(step["copies"][key] for step in steps) for key in ("in_bytes", "out_bytes")},
         "bound_bytes": sum(step["bound_bytes"] for step in steps),
@@ -61,6 +63,7 @@ def build_report(deployment: Deployment, *, artifacts: bool = True, front: bool 
         "spilled_constants": _spilled(allocated, "const"),
         "staged": _staged(allocated),
         "pools": [_pool(pool, allocated) for pool in allocated.pools],
+        **_ram(allocated),
         "levels": [level(memory, allocated) for memory in bound.platform.memories],
         "steps": steps,
         "buffers": [_buffer(buffer, allocated, rows) for buffer in allocated.tiled.buffers],
@@ -75,6 +78,21 @@ def _front(deployment: Deployment, *, wanted: bool) -> dict[str, Any]:
     if not wanted and line_buffers_possible(deployment.planning.planner, deployment.platform):
         return {}
     return {"front": front_of(deployment.front)}
+
+
+def _instructions(steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Of all steps, where a target knows them: what a core executes is not what that takes."""
+    known = [step["instructions"]["total"] for step in steps if "instructions" in step]
+    return {"instructions": {"total": round(sum(known)), "kind": "estimate"}} if known else {}
+
+
+def _ram(allocated: Allocated) -> dict[str, Any]:
+    """All that a run takes of memories that are written: pools, what lasts, and the stack where a target knows it."""
+    stack = deepest_stack(allocated.tiled)
+    if stack is None:
+        return {}
+    pools = sum(pool.used_bytes for pool in allocated.pools if pool.kind != "const")
+    return {"ram": {"total_bytes": pools + stack, "pools_bytes": pools, "stack_bytes": stack, "kind": "estimate"}}
 
 
 def _time(cycles: int, clock_hz: int | None) -> dict[str, Any]:

@@ -17,15 +17,19 @@ if TYPE_CHECKING:
     Costs = Mapping[str, tuple[HopCost, ...]]
 
 
-def steps_of(allocated: Allocated, operators: Mapping[str, Operator], costs: Costs) -> list[dict[str, Any]]:
-    """Every step of a plan, in the order of execution; `costs` has those of each step, one for each hop."""
+def steps_of(
+    allocated: Allocated, operators: Mapping[str, Operator], costs: Costs, executed: Mapping[str, float]
+) -> list[dict[str, Any]]:
+    """Every step of a plan, in the order of execution; `costs` has those of each step, one for each hop; `executed`
+    the instructions of groups, by their last steps, where they are known.
+    """
     scheduled = allocated.tiled.scheduled
     bound = scheduled.bound
     live = live_bytes(allocated)
     groups = {step: group for group in allocated.tiled.groups for step in group.steps}
     sites = {site.node.name: site for site in bound.graph.sites()}
-    executed = {step.name for step in scheduled.steps}
-    views = {name: node for node in bound.graph.nodes if node.name not in executed for name in node.outputs}
+    names = {step.name for step in scheduled.steps}
+    views = {name: node for node in bound.graph.nodes if node.name not in names for name in node.outputs}
     steps = []
     for index, step in enumerate(scheduled.steps):
         site, binding = sites[step.name], bound.bindings[step.name]
@@ -39,6 +43,7 @@ def steps_of(allocated: Allocated, operators: Mapping[str, Operator], costs: Cos
                 "kernel": binding.kernel.name,
                 "macs": operators[site.node.op].macs(site),
                 **work(step.name, groups[step.name], costs[step.name]),
+                **_instructions(step.name, executed),
                 "peak_bytes": live[index],
                 "inputs": list(dict.fromkeys(_written(site.node.inputs, views, bound.graph.constants))),
                 "outputs": [
@@ -60,6 +65,11 @@ def _written(names: Iterable[str], views: Mapping[str, Node], constants: Contain
             yield from _written(views[name].inputs, views, constants)
         elif name and name not in constants:
             yield name
+
+
+def _instructions(step: str, executed: Mapping[str, float]) -> dict[str, Any]:
+    """Nothing where no instructions are known; of several steps together the last has all."""
+    return {"instructions": {"total": executed.get(step, 0.0), "kind": "estimate"}} if executed else {}
 
 
 def _tiling(group: Group) -> dict[str, Any]:

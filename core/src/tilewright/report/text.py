@@ -35,12 +35,20 @@ def summary_parts(report: Report) -> tuple[Part, ...]:
     return (
         head,
         pools,
+        *_all_ram(report),
         *cost,
         *_other_orders(report["order"]),
         *_spilled(report),
         *_quantised(model),
         *_streamed(model),
     )
+
+
+def _all_ram(report: Report) -> Iterator[str]:
+    """Pools and stack together, where a target knows its stack."""
+    if ram := report.get("ram"):
+        taken = f"{ram['pools_bytes']:,} B above and {ram['stack_bytes']:,} B of stack"
+        yield f"  {ram['total_bytes']:,} B of RAM in all: {taken} ({ram['kind']})"
 
 
 def _quantised(model: Mapping[str, Any]) -> Iterator[Table]:
@@ -110,14 +118,15 @@ def layer_table(report: Report) -> str:
 
 
 def layer_parts(report: Report) -> tuple[Part, ...]:
-    """One line for each step: operator, kernel, work, live bytes, cycles (an estimate), and the ONNX nodes it stands
-    for; with tiles where they are copied, and estimated time where a clock is known. What a group takes stands with its
-    last step; a last line says so.
+    """One line for each step: operator, kernel, work, live bytes, instructions and cycles (estimates), and the ONNX
+    nodes it stands for; with tiles where they are copied, and estimated time where a clock is known. What a group takes
+    stands with its last step; a last line says so.
     """
     steps = report["steps"]
     tiled = any(step["hops"] for step in steps)
     clocked = "time" in report
-    figures = (*(("tiles",) if tiled else ()), "cycles", "of all", *(("est. ms",) if clocked else ()))
+    executed = ("instructions",) if "instructions" in report else ()
+    figures = (*(("tiles",) if tiled else ()), *executed, "cycles", "of all", *(("est. ms",) if clocked else ()))
     head = ("step", "operator", "kernel", "MACs", "of all", "live bytes", *figures, "ONNX nodes")
     rows: list[tuple[str, ...]] = [head]
     total = max(sum(step["cycles"]["total"] for step in steps), 1e-9)
@@ -128,7 +137,8 @@ def layer_parts(report: Report) -> tuple[Part, ...]:
         cycles, fused = step["cycles"]["total"], step["id"] != last[step["group"]]
         tiles = (f"{step['tiles']:,}",) if tiled else ()
         times = (step_time(step, report),) if clocked else ()
-        figures = (*tiles, f"{cycles:,.0f}", f"{100 * cycles / total:.1f} %", *times)
+        counted = (f"{step['instructions']['total']:,.0f}",) if executed else ()
+        figures = (*tiles, *counted, f"{cycles:,.0f}", f"{100 * cycles / total:.1f} %", *times)
         rows.append(
             (
                 str(step["id"]),

@@ -289,7 +289,12 @@ def _with_code(engine: Engine, configured: Platform) -> Engine:
     """With the functions of the target's own engine of that name, which are not data."""
     for own in configured.engines:
         if own.name == engine.name:
-            return replace(engine, code_cycles=own.code_cycles, portable_cycles=own.portable_cycles)
+            return replace(
+                engine,
+                code_cycles=own.code_cycles,
+                portable_cycles=own.portable_cycles,
+                instructions=own.instructions,
+            )
     return engine
 
 

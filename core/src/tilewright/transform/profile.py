@@ -29,7 +29,13 @@ from tilewright.ir.programs.statements import (
     statements_in,
 )
 
-_OF_ROLE = {"fetch": "TW_COPY_IN", "compute": "TW_COMPUTE", "pipeline": "TW_COMPUTE", "store": "TW_COPY_OUT"}
+_OF_ROLE = {
+    "fetch": "TW_COPY_IN",
+    "compute": "TW_COMPUTE",
+    "pipeline": "TW_COMPUTE",
+    "rows": "TW_COMPUTE",
+    "store": "TW_COPY_OUT",
+}
 _TEAM = "((i) == TW_COPY_IN || (i) == TW_COPY_OUT ? tw_rt_is_dma_core() : tw_rt_core() == 0u)"
 
 

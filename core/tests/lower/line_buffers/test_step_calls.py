@@ -42,7 +42,7 @@ def generated(graph: Graph) -> str:
 
 def function(text: str, number: int) -> str:
     """The rows of a step."""
-    found = re.search(rf"static void net_{number}_\w+_rows\(.*?\n}}\n", text, re.DOTALL)
+    found = re.search(rf"TW_SHARED void net_{number}_\w+_rows\(.*?\n}}\n", text, re.DOTALL)
     assert found is not None
     return found.group()
 

@@ -10,7 +10,7 @@ from importlib.resources import files
 
 from tilewright.api.platform import Engine, Memory, Option, Platform
 from tilewright_cortexm.cores import CORES, Core, core_named
-from tilewright_cortexm.portable import portable_cycles
+from tilewright_cortexm.instructions import instruction_costs
 
 FAMILY = "cortex-m"
 DEFAULT_CORE = "m4"
@@ -26,8 +26,9 @@ def _memories(core: Core) -> tuple[Memory, ...]:
 
 
 def _engines(core: Core) -> tuple[Engine, ...]:
+    costs = instruction_costs(core.name)
     return tuple(
-        Engine(name=name, operations_per_cycle=speed)
+        Engine(name=name, operations_per_cycle=speed, instructions=costs)
         for name, speed in zip(core.engines, core.macs_per_cycle, strict=True)
     )
 
@@ -69,7 +70,6 @@ def _target(name: str, summary: str, cores: tuple[Core, ...], default: Core) -> 
             ),
         ),
         configure_with=_configured,
-        portable_cycles=portable_cycles,
     )
 
 

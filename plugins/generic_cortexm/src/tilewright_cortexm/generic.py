@@ -9,6 +9,9 @@ from dataclasses import replace
 
 from tilewright.api import hookimpl
 from tilewright.api.platform import Engine, Memory, Option, Platform
+from tilewright_cortexm.instructions import instruction_costs
+
+USUAL_CORE = "m4"  # whose instructions and cycles estimates are of: of some CPU nothing is known
 
 
 def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
@@ -23,7 +26,7 @@ GENERIC = Platform(
         Memory(name="ram", size_bytes=None),
         Memory(name="flash", size_bytes=None, kind="const"),
     ),
-    engines=(Engine(name="cpu"),),
+    engines=(Engine(name="cpu", instructions=instruction_costs(USUAL_CORE)),),
     runners=("host",),
     options=(
         Option(

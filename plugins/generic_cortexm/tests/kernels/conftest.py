@@ -10,7 +10,8 @@ from tilewright.api.graph import Site
 from tilewright.api.kernel import Kernel
 from tilewright.api.testing import Sample, every_layer, site_of, vocabulary
 from tilewright.ir.plans.layer import layer_of
-from tilewright_cortexm.portable import portable_cycles
+from tilewright_cortexm.instructions import tables
+from tilewright_cortexm.work import whole_work
 
 
 @pytest.fixture(name="layers", scope="session")
@@ -20,21 +21,21 @@ def _layers() -> dict[str, Sample]:
 
 @pytest.fixture(name="speedup")
 def _speedup(layers: dict[str, Sample]) -> Callable[..., float]:
-    """`speedup(kernel, name, other)`: how many times the cycles of `kernel`, for the layer of this name, the `other` is
+    """`speedup(kernel, name, other)`: how many times the instructions of `kernel`, for this layer, the `other` is
     expected to take; portable C where no other is given. ValueError where one of the kernels refuses the layer.
     """
 
     def of(kernel: Kernel, name: str, other: Kernel | None = None) -> float:
         layer = layers[name]
         site = site_of(vocabulary()[layer.op], layer.inputs, layer.attributes, layer.constants)
-        used, base = (_cycles(one, site) for one in (kernel, other))
+        used, base = (_instructions(one, site) for one in (kernel, other))
         assert used and base
         return base / used
 
     return of
 
 
-def _cycles(kernel: Kernel | None, site: Site) -> float | None:
+def _instructions(kernel: Kernel | None, site: Site) -> float | None:
     if kernel is None:
-        return portable_cycles(site)
-    return kernel.cycles and kernel.cycles(layer_of(vocabulary()[kernel.op], kernel, site).whole)
+        return tables()["m55"].of_portable(whole_work(site.node.op, site))
+    return tables()["m55"].executed_by(kernel, layer_of(vocabulary()[kernel.op], kernel, site).whole)

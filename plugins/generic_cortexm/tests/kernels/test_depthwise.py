@@ -119,7 +119,7 @@ def test_columns_are_taken_for_rows_where_they_are_longer_and_that_takes_less_ti
     site = same_size((1, 1, 1, 1), 64, DType.I8, (25, 5))[0]
     rows, columns = (layer_of(QCONV, kernel, site).whole for kernel in dsp_depthwise.KERNELS)
     assert dsp_depthwise.KERNELS[1].scratch_bytes(columns) > dsp_depthwise.KERNELS[0].scratch_bytes(rows)
-    cycles = [kernel.cycles for kernel in dsp_depthwise.KERNELS]
+    cycles = [kernel.instructions for kernel in dsp_depthwise.KERNELS]
     assert cycles[0] and cycles[1] and cycles[1](columns) < 0.7 * cycles[0](rows)
     wide = same_size((1, 1, 1, 1), 64, DType.I8, (5, 25))[0]
     assert "the result is 5x25" in str(refusal(dsp_depthwise.KERNELS[1], wide))

@@ -78,7 +78,7 @@ def test_a_part_needs_no_scratch_and_less_time(name: str) -> None:
     part = whole.tile({**whole.whole.box, LOOP: (0, 16)})
     assert share(part) == 1 / 7 and share(whole.whole) == 1
     assert GEMM[name].scratch_bytes(whole.whole) > 0 == GEMM[name].scratch_bytes(part)
-    assert GEMM[name].cycles is not None and GEMM[name].cycles(part) < GEMM[name].cycles(whole.whole)
+    assert GEMM[name].instructions is not None and GEMM[name].instructions(part) < GEMM[name].instructions(whole.whole)
 
 
 def test_words_of_one_channel_and_of_two_are_among_them() -> None:

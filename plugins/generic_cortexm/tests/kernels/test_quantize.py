@@ -11,7 +11,8 @@ from tilewright.api.graph import DType
 from tilewright.api.testing import refusal, run_kernel, site_of, vocabulary
 from tilewright.ir.plans.layer import layer_of
 from tilewright_cortexm.kernels.quantize import KERNELS
-from tilewright_cortexm.portable import portable_cycles
+from tilewright_cortexm.instructions import tables
+from tilewright_cortexm.work import whole_work
 
 OPERATOR, (KERNEL,) = vocabulary()["QuantizeLinear"], KERNELS
 EDGES = [0, -0.0, 0.25, -0.25, 0.75, 63.5, 63.75, -64, -64.25, 1e9, -3e38, np.inf, -np.inf, np.nan, 1e-40]
@@ -42,6 +43,6 @@ def test_what_it_does_not_know_is_refused(scale: np.ndarray, constants: tuple[in
 
 def test_it_is_expected_to_be_faster_than_portable_c() -> None:
     site = site_of(OPERATOR, [np.zeros((30, 50), np.float32), np.array(1, np.float32)], {"to": "i8"}, (1,))
-    portable = portable_cycles(site)
-    assert KERNEL.cycles is not None and portable is not None
-    assert 0 < KERNEL.cycles(layer_of(OPERATOR, KERNEL, site).whole) < portable
+    portable = tables()["m4"].of_portable(whole_work("QuantizeLinear", site))
+    assert KERNEL.instructions is not None and portable is not None
+    assert 0 < KERNEL.instructions(layer_of(OPERATOR, KERNEL, site).whole) < portable

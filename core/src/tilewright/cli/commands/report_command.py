@@ -108,8 +108,10 @@ def _markdown(report: dict[str, Any]) -> str:
 def _csv(report: dict[str, Any]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*STEP_COLUMNS, "estimated_cycles", "onnx_nodes"])
+    executed = ("estimated_instructions",) if "instructions" in report else ()
+    writer.writerow([*STEP_COLUMNS, *executed, "estimated_cycles", "onnx_nodes"])
     for step in report["steps"]:
         row = [step[column] for column in STEP_COLUMNS]
+        row += [step["instructions"]["total"]] if executed else []
         writer.writerow([*row, step["cycles"]["total"], " ".join(step["onnx_nodes"])])
     return text.getvalue()

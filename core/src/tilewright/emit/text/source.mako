@@ -52,7 +52,7 @@ ${asserted(f"{port.macro}_SIZE == ({port.macro}_ELEMENTS * sizeof({port.type}))"
 #  endif
 #endif
 % if sharing:
-#ifndef TW_SHARED /* a function of several steps: each calls it, none has a copy */
+#ifndef TW_SHARED /* a function of several steps, or of the rows of one: never inlined, either */
 #  define TW_SHARED TW_STEP
 #endif
 % endif

@@ -144,8 +144,8 @@ class Kernel:
     other functions find as `site.analysis`. All but `values` are asked about the first such node only: what they answer
     must not depend on names.
 
-    What is left of a block of `blocks` counts as slower, in kernels without `cycles`; cores share whole blocks where
-    that is faster.
+    What is left of a block of `blocks` counts as slower, in kernels without `cycles` or `instructions`; cores share
+    whole blocks where that is faster.
     """
 
     name: str  # "acme.conv3x3": unique among all installed kernels
@@ -175,6 +175,9 @@ class Kernel:
     parallel: tuple[str, ...] = ()  # loops that may be split over cores, best first; "*" is every parallel one
     accumulates: Callable[[Matched], PartialSums | None] = _never  # None: no reduction may be cut
     cycles: Callable[[TileShape], float] | None = None  # None: operations over throughput
+    instructions: Callable[[TileShape], float] | None = (
+        None  # instead of `cycles`, of an engine that has `instructions`
+    )
     step_cycles: float = 0.0  # of a step, once, beside what its engine takes: this kernel's code comes into caches
     describe: Callable[[Matched], Mapping[str, Any]] = _nothing  # further facts for the report, JSON values
     values: Callable[[Call], Mapping[str, object]] = _no_values

@@ -14,6 +14,7 @@ from tilewright.ir.plugin_contract import demand_type
 
 if TYPE_CHECKING:
     from tilewright.ir.graphs.graph import Site
+    from tilewright.ir.machines.instruction_costs import InstructionCosts
     from tilewright.ir.machines.kernel import Kernel, TileShape
 
 
@@ -52,7 +53,8 @@ class Engine:
 
     `code_cycles` is what a step takes once, beside `step_cycles`, because code of its kernel and of its transfers comes
     out of a slow memory. `portable_cycles` is what one core takes in portable C; where that is None, a part of a tile
-    takes its part of `Platform.portable_cycles`.
+    takes its part of `Platform.portable_cycles`. With `instructions`, an engine is a core whose cycles follow from what
+    it executes: reports then show both.
     """
 
     name: str
@@ -66,6 +68,7 @@ class Engine:
     portable_cycles: Callable[[str, TileShape], float | None] | None = field(
         default=None, metadata=DERIVED
     )  # operator, a core's part of a tile
+    instructions: InstructionCosts | None = field(default=None, metadata=DERIVED)
     slowdown: float = 1.0  # what kernels take over what they say, as with stacks in a slow memory
     code_waits: bool = False  # instructions come the way of copies: what a step's first tiles execute waits
     dma_core: bool = False  # one more core starts copies and waits for them, and computes nothing; otherwise core 0

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from tilewright.ir.programs.expressions import Expression
 
 Phase = Literal["begin", "end"]
-Role = Literal["box", "fetch", "compute", "store", "pipeline", "shared"]
+Role = Literal["box", "fetch", "compute", "store", "pipeline", "rows", "shared"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -210,7 +210,7 @@ def step_call_part(call: RowCall) -> tuple[Part, tuple[CodeFragment, ...]]:
     core = (*make_space(call, call.bounds[1], first_wanted(call)), *core)
     body = (*declared(_trips(call), core), *core)
     part = Part(
-        role="compute",
+        role="rows",
         function=f"{call.function}_rows",
         comment=(f"Step {call.one.index}: {'its next rows' if call.one.loop else 'all of it'}.",),
         parameters=used((*sorted(call.book.bases, key=lambda one: one.name), ROWS, STRIPE), body),

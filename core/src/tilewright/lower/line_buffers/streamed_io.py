@@ -43,7 +43,7 @@ def port_part(call: RowCall, number: int, *, several: bool) -> Part:
     body = _given(call, read, number) if call.one.departs else _taken(call, read, written, number, several)
     which = "given, as far as there is room for them" if call.one.departs else "taken, as far as they have arrived"
     return Part(
-        role="compute",
+        role="rows",
         function=f"{call.function}_rows",
         comment=(f"Step {call.one.index}: its next rows are {which}.",),
         parameters=used((*_bases(call), ROWS, PROGRESS, ARRIVALS, DEPARTURES), body),

@@ -6,18 +6,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from tilewright.bind.candidates import operations
+from tilewright.bind.candidates import engine_of, operations
 from tilewright.ir.access.index import bare_loop
 from tilewright.ir.access.index_map import Access, Loop, MapAccess
 from tilewright.ir.graphs.graph import Site
 from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.instruction_costs import stated_cycles
+from tilewright.ir.machines.platform import Engine
 from tilewright.ir.plans.layer import Layer, Layers, layer_key
 from tilewright.ir.plans.region import LineBuffers, Region
 from tilewright.ir.plans.stages import Allocated, Bound, Candidate
 from tilewright.tile.cost.kernel_costs import kernel_cycles, scratch_bytes
 from tilewright.tile.line_buffers.analysis import LineBufferAnalysis
 from tilewright.tile.line_buffers.buffered_step import BufferedStep
-from tilewright.tile.line_buffers.call_costs import CALL_CYCLES
+from tilewright.tile.line_buffers.call_costs import call_cycles
 from tilewright.tile.line_buffers.stripes import with_stripes
 from tilewright.tile.machine import ScheduledMachine
 
@@ -33,14 +35,17 @@ def line_buffer_kernels(bound: Bound, layers: Layers) -> dict[str, str]:
         binding = bound.bindings.get(site.node.name)
         if binding is None or len(site.input(0).shape) <= _ROWS_AXIS or len(binding.candidates) < 2:
             continue
-        costs = {one.kernel.name: line_buffered_cycles(one, site, layers) for one in binding.candidates}
+        costs = {
+            one.kernel.name: line_buffered_cycles(one, site, layers, engine_of(one.kernel, bound.platform))
+            for one in binding.candidates
+        }
         best = min(costs, key=lambda name: costs[name])
         if costs[best] < costs[binding.kernel.name]:
             found[site.node.name] = best
     return found
 
 
-def line_buffered_cycles(candidate: Candidate, site: Site, layers: Layers) -> float:
+def line_buffered_cycles(candidate: Candidate, site: Site, layers: Layers, engine: Engine) -> float:
     """Of a whole step with one row of the output in each call; infinite where a kernel computes an image in one piece
     only.
     """
@@ -50,10 +55,9 @@ def line_buffered_cycles(candidate: Candidate, site: Site, layers: Layers) -> fl
     loop = _rows(layer, layer.access)
     if loop is None:
         return candidate.cycles if layer.sums is not None else float("inf")
-    if candidate.kernel.cycles is None:
-        return candidate.cycles + loop.extent * CALL_CYCLES
     one = layer.tile({**layer.whole.box, loop.name: (0, 1)})
-    return loop.extent * (candidate.kernel.cycles(one) + CALL_CYCLES)
+    stated, overhead = stated_cycles(candidate.kernel, engine, one), call_cycles(candidate.kernel, engine)
+    return loop.extent * overhead + (candidate.cycles if stated is None else loop.extent * stated)
 
 
 def _rows(layer: Layer, access: MapAccess) -> Loop | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from tilewright.ir.access.index_map import Access
 from tilewright.ir.machines.core_shares import Share, blocked_extent, parallel_loops, share, share_along
+from tilewright.ir.machines.instruction_costs import stated_cycles
 from tilewright.ir.machines.kernel import Kernel, Matched, TileShape
 from tilewright.ir.machines.platform import Engine
 from tilewright.ir.plugin_contract import demand_bytes
@@ -45,7 +46,7 @@ def _slowest(
     """What the slowest share of a tile takes; `cycles` has what one takes."""
     slowest = cycles(shared_extents(extents, split))
     rest = extents[split.loop] % split.extent if split.loop else 0
-    if rest and (kernel.cycles is not None or engine.portable_cycles is not None or kernel.blocks):
+    if rest and (_states_cycles(kernel, engine) or engine.portable_cycles is not None or kernel.blocks):
         return max(slowest, cycles({**extents, split.loop: rest}))
     return slowest
 
@@ -54,8 +55,9 @@ def _share_cycles(
     kernel: Kernel, site: Matched, access: Access, operations: float, part: Mapping[str, int], engine: Engine
 ) -> float:
     """What one core takes for its share of a tile."""
-    if kernel.cycles is not None:
-        return engine.slowdown * kernel.cycles(_of_shape(site, access, part))
+    stated = stated_cycles(kernel, engine, _of_shape(site, access, part)) if _states_cycles(kernel, engine) else None
+    if stated is not None:
+        return engine.slowdown * stated
     if engine.portable_cycles is not None and kernel.target == "*":
         known = engine.portable_cycles(kernel.op, _of_shape(site, access, part))
         if known is not None:
@@ -69,6 +71,10 @@ def _share_cycles(
         else:
             fraction *= trips / extent
     return engine.slowdown * operations * fraction * engine.cores / engine.operations_per_cycle
+
+
+def _states_cycles(kernel: Kernel, engine: Engine) -> bool:
+    return kernel.cycles is not None or engine.instructions is not None
 
 
 def _of_shape(site: Matched, access: Access, trips: Mapping[str, int]) -> TileShape:
@@ -143,7 +149,8 @@ def least_cycles(space: TilingSpace, extents: Mapping[str, int] | None = None) -
     """
     trips = extents or space.extents
     split = share(space.kernel, space.access, trips, space.engine.cores)
-    blocked = split.loop in space.kernel.blocks and space.kernel.cycles is None  # a share may be of slower trips alone
+    stated = _states_cycles(space.kernel, space.engine)
+    blocked = split.loop in space.kernel.blocks and not stated  # a share may be of slower trips alone
     largest = trips if blocked else shared_extents(trips, split)
     whole = _share_cycles(space.kernel, space.site, space.access, space.operations, largest, space.engine)
     if blocked:

@@ -8,12 +8,34 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
 from tilewright.bind.candidates import operations
+from tilewright.ir.machines.instruction_costs import stated_cycles
+from tilewright.ir.machines.kernel import Kernel, TileShape
+from tilewright.ir.machines.platform import Engine
 from tilewright.tile.cost.kernel_costs import kernel_cycles, scratch_bytes
+from tilewright.tile.cost.traffic import MOVED_BYTES_PER_CYCLE
 from tilewright.tile.line_buffers.buffered_step import BufferedStep
 from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.space.step_spaces import call_signature
 
-CALL_CYCLES = 60  # that a call takes beside its kernel: the table, the counters, the windows; an estimate
+CALL_CYCLES = 60  # that a call takes beside its kernel, where the engine does not say it; an estimate
+
+
+def call_cycles(kernel: Kernel, engine: Engine) -> float:
+    """What a call takes beside its kernel: the table, the counters, the windows; an estimate."""
+    costs = engine.instructions
+    if costs is None:
+        return CALL_CYCLES
+    return costs.overhead_cycles_each * (costs.row_call_of_portable if kernel.target == "*" else costs.row_call)
+
+
+def moved_cycles(engine: Engine, size_bytes: float) -> float:
+    """Of moving rows of so many bytes to make room; an estimate."""
+    costs = engine.instructions
+    return (
+        size_bytes / MOVED_BYTES_PER_CYCLE
+        if costs is None
+        else costs.overhead_cycles_each * costs.moved_byte * size_bytes
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,13 +75,21 @@ class BufferedCallCosts:
         machine, binding = self.machine, self.machine.bound.bindings[one.step.name]
         site, access = machine.site(one.step), machine.access(one.step)
         extents = {loop.name: loop.extent for loop in access.loops}
-        calls = call_signature(binding.kernel, site, access, extents)
-        return calls, self._operations(one), binding.engine, one.loop, one.sums, one.flattened, one.output.shape
+        calls, engine = call_signature(binding.kernel, site, access, extents), machine.engine(binding.engine)
+        whole = TileShape(site=site, access=access, box={name: (0, trips) for name, trips in extents.items()})
+        stated = stated_cycles(binding.kernel, engine, whole)
+        return calls, stated, self._operations(one), binding.engine, one.loop, one.sums, one.flattened, one.output.shape
 
     def _operations(self, one: BufferedStep) -> float:
         machine, binding = self.machine, self.machine.bound.bindings[one.step.name]
         site, engine = machine.site(one.step), machine.engine(binding.engine)
         return operations(binding.kernel, machine.operators[site.node.op], site, machine.platform, engine)
+
+    def overhead(self, one: BufferedStep, moved_bytes: float, calls: float) -> float:
+        """Cycles beside kernels: of so many calls, and of moving rows."""
+        binding = self.machine.bound.bindings[one.step.name]
+        engine = self.machine.engine(binding.engine)
+        return moved_cycles(engine, moved_bytes) + calls * call_cycles(binding.kernel, engine)
 
     def again(self, one: BufferedStep) -> float:
         """Multiply-accumulates of a step that are done once more, in some other stripe."""

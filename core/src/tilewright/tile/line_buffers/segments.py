@@ -16,7 +16,6 @@ from tilewright.tile.cost.traffic import MOVED_BYTES_PER_CYCLE
 from tilewright.tile.line_buffers.aliases import Overlays
 from tilewright.tile.line_buffers.analysis import LineBufferAnalysis
 from tilewright.tile.line_buffers.buffered_step import BufferedStep
-from tilewright.tile.line_buffers.call_costs import CALL_CYCLES
 from tilewright.tile.line_buffers.call_schedule import SimulatedStep, Simulation
 from tilewright.tile.line_buffers.lifetimes import Lifetimes
 from tilewright.tile.line_buffers.signatures import StepRange, StepSignatures
@@ -291,12 +290,12 @@ def simulated_cycles(steps: LineBufferAnalysis, calls: Simulation) -> float:
 def _cycles(steps: LineBufferAnalysis, member: SimulatedStep) -> float:
     """Of all calls of a step in all stripes, and of moving rows. The last call may have fewer trips."""
     one = member.step
-    moved = member.moved * one.row_bytes / MOVED_BYTES_PER_CYCLE
     full, rest = divmod(member.computed, member.extent)
     calls = ((full, member.extent), (1, rest)) if rest else ((full, member.extent),)
     passed, widths, cost = _edge_cycles(one, member), one.widths, steps.calls.cost
+    overhead = steps.calls.overhead(one, member.moved * one.row_bytes, sum(count for count, _ in calls))
     by_width = {
-        width: sum(count * (cost(one, trips, width)[0] + CALL_CYCLES) for count, trips in calls) + moved + passed
+        width: sum(count * cost(one, trips, width)[0] for count, trips in calls) + overhead + passed
         for width in set(widths)
     }
     return sum(map(by_width.__getitem__, widths))

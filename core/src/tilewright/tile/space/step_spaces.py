@@ -202,7 +202,8 @@ def call_signature(kernel: Kernel, site: Matched, access: Access, extents: Mappi
     axes = tuple(access.axes.items()) if isinstance(access, MapAccess) else site.node.name
     shape = TileShape(site=site, access=access, box={name: (0, trips) for name, trips in extents.items()})
     attributes = tuple((name, repr(value)) for name, value in site.node.attributes.items() if name != "requant")
-    cycles = kernel.cycles and (kernel.cycles(shape), attributes)
+    stated = kernel.cycles or kernel.instructions
+    cycles = stated and (stated(shape), attributes)
     return kernel.name, cycles, kernel.scratch_bytes(shape), axes, access.loops, tuple(extents.items())
 
 

@@ -120,7 +120,7 @@ def _in_place(site: Matched) -> tuple[tuple[str, str], ...]:
     return (("X", "Y"),) if stays and layer.channels % _PLANES == 0 else ()
 
 
-def _cycles(tile: TileShape) -> float:
+def _instructions(tile: TileShape) -> float:
     """Executed instructions."""
     layer: Depthwise = tile.site.analysis
     groups = ceil_div(layer.channels, _PLANES)
@@ -185,7 +185,7 @@ def _kernel(name: str, match: Callable[[Site], Depthwise | str]) -> Kernel:
         pack=_pack,
         scratch_bytes=_tile_scratch,
         in_place=_in_place,
-        cycles=_cycles,
+        instructions=_instructions,
         describe=_describe,
         values=_values,
         source=(_SPLIT, _ROW, _DEPTHWISE),

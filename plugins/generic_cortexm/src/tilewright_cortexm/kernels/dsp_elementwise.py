@@ -62,7 +62,7 @@ def _sum_values(call: Call) -> Mapping[str, object]:
     }
 
 
-def _sum_cycles(tile: TileShape) -> float:
+def _sum_instructions(tile: TileShape) -> float:
     """Executed instructions."""
     site, form = tile.site, tile.site.analysis
     extra = (4 if form.ties else 0) + (0 if limits(site) in _FULL else 6)
@@ -87,7 +87,7 @@ def _product_values(call: Call) -> Mapping[str, object]:
     }
 
 
-def _product_cycles(tile: TileShape) -> float:
+def _product_instructions(tile: TileShape) -> float:
     """Executed instructions."""
     extra = (5 if tile.site.analysis.exact.any() else 0) + (0 if limits(tile.site) in _FULL else 6)
     return (9.2 + extra) * tile_elements(tile) + 60
@@ -112,7 +112,7 @@ KERNELS = (
         engine="dsp",
         match=sum_of,
         in_place=in_place,
-        cycles=_sum_cycles,
+        instructions=_sum_instructions,
         describe=lambda site: {"accumulator_bits": 32, "ties": site.analysis.ties},
         values=_sum_values,
         source=_sum_source,
@@ -126,7 +126,7 @@ KERNELS = (
         engine="dsp",
         match=_match_product,
         in_place=in_place,
-        cycles=_product_cycles,
+        instructions=_product_instructions,
         describe=lambda site: {"accumulator_bits": 32, "requant": {"exact": int(site.analysis.exact.sum())}},
         values=_product_values,
         source=lambda values: (*requantiser(values), _PRODUCT),

@@ -49,7 +49,7 @@ def _match(site: Site) -> MatMul | str:
     return layer if _panel(layer) else f"rows have {layer.depth} elements; two columns of B do not fit in scratch"
 
 
-def _cycles(tile: TileShape) -> float:
+def _instructions(tile: TileShape) -> float:
     """Executed instructions."""
     layer: MatMul = tile.site.analysis
     groups, panels = _groups(layer), ceil_div(layer.columns, _panel(layer))
@@ -97,7 +97,7 @@ KERNELS = (
         match=_match,
         access=form_of.access,
         scratch_bytes=lambda tile: _scratch(tile.site.analysis, _panel(tile.site.analysis)),
-        cycles=_cycles,
+        instructions=_instructions,
         describe=_describe,
         values=_values,
         source=lambda values: (_WIDENED, *each_of(BLOCK, values["blocks"]), _MATMUL),

@@ -51,14 +51,14 @@ def _pack(site: Matched) -> Mapping[str, Array]:
     return {"R": np.asarray(_form(site.analysis).words, np.int32)}
 
 
-def _max_cycles(tile: TileShape) -> float:
+def _max_instructions(tile: TileShape) -> float:
     """Executed instructions."""
     layer: PoolShape = tile.site.analysis
     groups, windows = ceil_div(layer.channels, _CHANNELS), pools.windows(layer)
     return pools.share(tile, layer) * windows * (groups * (layer.taps * 5 + layer.windows.kernel[0] * 4 + 10) + 12)
 
 
-def _average_cycles(tile: TileShape) -> float:
+def _average_instructions(tile: TileShape) -> float:
     """Executed instructions."""
     layer: PoolShape = tile.site.analysis.pool
     groups, windows = ceil_div(layer.channels, _CHANNELS), pools.windows(layer)
@@ -133,7 +133,7 @@ def _average_kernel(op: str, name: str) -> Kernel:
         access=_access,
         requires=pools.requires,
         pack=_pack,
-        cycles=_average_cycles,
+        instructions=_average_instructions,
         describe=_describe,
         values=_average_values,
         source=lambda values: (*requantiser(values), _PART if values["part"] else _AVERAGE),
@@ -152,7 +152,7 @@ KERNELS = (
         match=_match,
         access=lambda site: pools.access(site, site.analysis),
         requires=pools.requires,
-        cycles=_max_cycles,
+        instructions=_max_instructions,
         values=_max_values,
         source=(_MAX,),
         call=pools.CALL,

@@ -207,21 +207,21 @@ def _requires(site: Site) -> Mapping[str, Layout]:
     return {"A": row_major(len(site.input(0).shape)), "Y": row_major(len(site.output.shape))}
 
 
-def _cycles(tile: TileShape) -> float:
+def _instructions(tile: TileShape) -> float:
     """Executed instructions."""
     layer: Products = tile.site.analysis
     if share(tile) < 1:
-        return _part_cycles(tile)
+        return _part_instructions(tile)
     rows, columns = rows_of(tile), _pixels(layer.rows)
     if rows.out_width < layer.rows.out_width:
         blocks = Counter(_of_stripe(rows.out_width, columns) * (rows.pixels // rows.out_width))
     else:
         pairs = _pairs(rows, rows.pixels) if rows.pixels < layer.rows.pixels else 0
         blocks = Counter({columns: ceil_div(rows.pixels - 2 * pairs, columns), 2: pairs})
-    return rows.batches * sum(count * _block_cycles(layer, pixels) for pixels, count in blocks.items())
+    return rows.batches * sum(count * _block_instructions(layer, pixels) for pixels, count in blocks.items())
 
 
-def _part_cycles(tile: TileShape) -> float:
+def _part_instructions(tile: TileShape) -> float:
     """Of a part: both factors are widened for every block of channels."""
     layer: Products = tile.site.analysis
     groups, each = share(tile) * _groups(layer.rows), 4 if layer.paired else 5
@@ -229,7 +229,7 @@ def _part_cycles(tile: TileShape) -> float:
     return sum(count * (groups * (7 + each * channels) + 16 + 8 * channels) for _, count, channels in shapes) + 30
 
 
-def _block_cycles(layer: Products, pixels: int) -> float:
+def _block_instructions(layer: Products, pixels: int) -> float:
     """Of so many columns, and what they take to be there."""
     rows, channels = layer.rows, _block_channels(layer.rows)
     groups = rows.runs * _groups(rows)
@@ -374,7 +374,7 @@ def _kernel(op: str, name: str, **more: Any) -> Kernel:
         requires=_requires,
         pack=_pack,
         scratch_bytes=_tile_scratch,
-        cycles=_cycles,
+        instructions=_instructions,
         describe=_describe,
         includes=("<stdint.h>", "<string.h>"),
         **more,

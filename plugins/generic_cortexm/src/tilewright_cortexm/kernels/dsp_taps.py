@@ -74,7 +74,7 @@ def _access(site: Matched) -> Access:
     return layer.access(site, constants)
 
 
-def _cycles(tile: TileShape) -> float:
+def _instructions(tile: TileShape) -> float:
     """Executed instructions."""
     layer: Depthwise = tile.site.analysis
     unroll, form = _unroll(layer.taps), _form(layer)
@@ -132,7 +132,7 @@ KERNELS = (
         requires=requires,
         pack=_pack,
         scratch_bytes=lambda tile: _scratch(tile.site.analysis),
-        cycles=_cycles,
+        instructions=_instructions,
         describe=_describe,
         values=_values,
         source=lambda values: (*requantiser(values), _PIXEL, _TAPS),

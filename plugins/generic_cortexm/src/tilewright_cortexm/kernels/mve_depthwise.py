@@ -68,7 +68,7 @@ def _access(site: Matched) -> Access:
     return layer.access(site, constants)
 
 
-def _cycles(tile: TileShape) -> float:
+def _instructions(tile: TileShape) -> float:
     """Executed instructions."""
     layer: Depthwise = tile.site.analysis
     each = ceil_div(layer.channels, CHANNELS) * ((8 + 1 / _unroll(layer.taps)) * layer.taps + 24) + 60
@@ -142,7 +142,7 @@ KERNELS = (
         requires=requires,
         pack=_pack,
         scratch_bytes=lambda tile: _scratch(tile.site.analysis),
-        cycles=_cycles,
+        instructions=_instructions,
         describe=_describe,
         values=_values,
         source=lambda values: (*each_of(_PIXEL, values["blocks"]), _DEPTHWISE),

@@ -85,14 +85,14 @@ def _run(site: Site) -> int:
     return length
 
 
-def _cycles(each: float, row: float) -> Callable[[TileShape], float]:
+def _instructions(each: float, row: float) -> Callable[[TileShape], float]:
     """Executed instructions: of an element, and of a row, of which there is one for every run that broadcasts."""
 
-    def cycles(tile: TileShape) -> float:
+    def instructions(tile: TileShape) -> float:
         elements = tile_elements(tile)
         return each * elements + row * elements / _run(tile.site) + 20
 
-    return cycles
+    return instructions
 
 
 _CALL = NEST + "${function}(${count}, ${steps}, ${pointers}, ${numbers});"
@@ -105,7 +105,7 @@ KERNELS = (
         engine="mve",
         match=sum_of,
         in_place=in_place,
-        cycles=_cycles(3.0, 20),
+        instructions=_instructions(3.0, 20),
         describe=lambda site: {"accumulator_bits": 32, "ties": site.analysis.ties},
         values=_sum_values,
         source=(c_template("${function}", "mve_sum.c.mako"),),
@@ -119,7 +119,7 @@ KERNELS = (
         engine="mve",
         match=_refused_product,
         in_place=in_place,
-        cycles=_cycles(2.8, 22),
+        instructions=_instructions(2.8, 22),
         describe=lambda site: {"accumulator_bits": 32, "requant": {"exact": 1}},
         values=_product_values,
         source=(c_template("${function}", "mve_product.c.mako"),),

@@ -61,7 +61,7 @@ def _unroll(layer: MatMul) -> int:
     return next(count for count in _UNROLLS if _steps(layer) % count == 0)
 
 
-def _cycles(tile: TileShape) -> float:
+def _instructions(tile: TileShape) -> float:
     """Executed instructions."""
     layer: MatMul = tile.site.analysis
     rows, steps = _rows(layer), _steps(layer)
@@ -110,7 +110,7 @@ KERNELS = (
         match=_match,
         access=form_of.access,
         scratch_bytes=lambda tile: _scratch(tile.site.analysis, _panel(tile.site.analysis)),
-        cycles=_cycles,
+        instructions=_instructions,
         describe=_describe,
         values=_values,
         source=lambda values: (*each_of(MVE_BLOCK, values["blocks"]), _MATMUL),

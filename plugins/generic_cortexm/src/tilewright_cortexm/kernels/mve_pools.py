@@ -47,23 +47,23 @@ def _pack(site: Matched) -> Mapping[str, Array]:
     return {"R": scales[: len(site.analysis.form.words)].view(np.int32)}
 
 
-def _cycles(tile: TileShape, layer: PoolShape, lanes: int, each: float) -> float:
+def _instructions(tile: TileShape, layer: PoolShape, lanes: int, each: float) -> float:
     windows, blocks = pools.share(tile, layer) * pools.windows(layer), ceil_div(layer.channels, lanes)
     return windows * (blocks * (layer.taps * 5 + layer.windows.kernel[0] * 4 + each) + 15)
 
 
-def _max_cycles(tile: TileShape) -> float:
+def _max_instructions(tile: TileShape) -> float:
     """Executed instructions."""
-    return _cycles(tile, tile.site.analysis, 16, 14)
+    return _instructions(tile, tile.site.analysis, 16, 14)
 
 
-def _average_cycles(tile: TileShape) -> float:
+def _average_instructions(tile: TileShape) -> float:
     """Executed instructions."""
     layer: PoolShape = tile.site.analysis.pool
     part = pools.share(tile, layer)
     if layer.in_parts and part < 1:
         return layer.channels / 4 * (part * layer.taps * 4 + 20) + 20
-    return _cycles(tile, layer, _lanes(layer), 28)
+    return _instructions(tile, layer, _lanes(layer), 28)
 
 
 def _max_values(call: Call) -> Mapping[str, object]:
@@ -131,7 +131,7 @@ def _average_kernel(op: str, name: str) -> Kernel:
         access=_access,
         requires=pools.requires,
         pack=_pack,
-        cycles=_average_cycles,
+        instructions=_average_instructions,
         describe=_describe,
         values=_average_values,
         source=lambda values: (_PART if values["part"] else _AVERAGE,),
@@ -150,7 +150,7 @@ KERNELS = (
         match=pool,
         access=lambda site: pools.access(site, site.analysis),
         requires=pools.requires,
-        cycles=_max_cycles,
+        instructions=_max_instructions,
         values=_max_values,
         source=(c_template("${function}", "mve_max_pool.c.mako"),),
         call=pools.CALL,

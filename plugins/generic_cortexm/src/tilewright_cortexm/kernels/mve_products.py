@@ -148,20 +148,20 @@ def _steps(rows: Rows) -> tuple[int, int]:
     return unroll, steps // unroll if unroll else 0
 
 
-def _cycles(tile: TileShape) -> float:
+def _instructions(tile: TileShape) -> float:
     """Executed instructions."""
     rows = rows_of(tile)
     if share(tile) < 1:
         return rows.outputs * (share(tile) * _length(rows) / LANES * 4 + 25) + 30
     pixels = _pixels(tile.site.analysis.rows)
     if rows.out_width == tile.site.analysis.rows.out_width:
-        return rows.batches * ceil_div(rows.pixels, pixels) * _block_cycles(tile.site, rows, pixels)
+        return rows.batches * ceil_div(rows.pixels, pixels) * _block_instructions(tile.site, rows, pixels)
     many, rest = divmod(rows.out_width, pixels)
-    row = many * _block_cycles(tile.site, rows, pixels) + rest * _block_cycles(tile.site, rows, 1)
+    row = many * _block_instructions(tile.site, rows, pixels) + rest * _block_instructions(tile.site, rows, 1)
     return rows.pixels // rows.out_width * row
 
 
-def _block_cycles(site: Site, rows: Rows, pixels: int) -> float:
+def _block_instructions(site: Site, rows: Rows, pixels: int) -> float:
     """Of so many pixels, and what they take to be there."""
     unroll, trips = _steps(rows)
     step = pixels + CHANNELS + pixels * CHANNELS
@@ -285,7 +285,7 @@ def _kernel(op: str, name: str, **more: Any) -> Kernel:
         requires=_requires,
         pack=_pack,
         scratch_bytes=_tile_scratch,
-        cycles=_cycles,
+        instructions=_instructions,
         describe=_describe,
         includes=("<stdint.h>", "<string.h>"),
         **more,

@@ -86,7 +86,7 @@ def _softmax_values(call: Call) -> Mapping[str, object]:
     }
 
 
-def _softmax_cycles(tile: TileShape) -> float:
+def _softmax_instructions(tile: TileShape) -> float:
     """Executed instructions."""
     y = tile.site.output
     return 6.5 * y.elements + 90 * (y.elements / y.shape[_axis(tile.site)]) + 20
@@ -100,7 +100,7 @@ KERNELS = (
         engine="mve",
         match=refused,
         in_place=lambda site: (("X", "Y"),),
-        cycles=lambda tile: 0.4 * tile_elements(tile) + 30,
+        instructions=lambda tile: 0.4 * tile_elements(tile) + 30,
         values=_lookup_values,
         source=(c_template("${function}", "mve_lookup.c.mako"),),
         call=NEST + "${function}(${arguments});",
@@ -115,7 +115,7 @@ KERNELS = (
         access=_softmax_access,
         pack=_pack_softmax,
         in_place=lambda site: (("X", "Y"),),
-        cycles=_softmax_cycles,
+        instructions=_softmax_instructions,
         values=_softmax_values,
         source=(c_template("${function}", "mve_softmax.c.mako"),),
         call=NEST + "${function}(${arguments});",

@@ -12,6 +12,7 @@ from itertools import groupby
 from tilewright.api import toolchain_error
 from tilewright.api.runner import ElfSymbol
 
+EXTRAS = ("taken", "paired", "words", "overlapped", "fetches")  # of the counts: no instructions
 OUTSIDE, BETWEEN = -1, 0  # regions of the harness, and of the network's functions; step n is region n + 1
 CLONE = re.compile(r"\.(isra|constprop|part|cold|lto_priv)\b.*")
 

@@ -27,7 +27,7 @@ from tilewright.api.runner import (
 )
 from tilewright_cortexm.cores import Core, core_named
 from tilewright_cortexm.cortex_m import DEFAULT_CORE
-from tilewright_cortexm.qemu.counting import first_counted, region_lines, step_functions
+from tilewright_cortexm.qemu.counting import EXTRAS, first_counted, region_lines, step_functions
 from tilewright_cortexm.qemu.machines import MACHINES
 from tilewright_cortexm.qemu.tools import GCC, QEMU, arm_compiler, counter_plugin, demand_tools, missing_tools
 
@@ -46,6 +46,7 @@ class QemuRunner:
     counts: tuple[str, ...] = ("instructions",)
     optimise: str = "-O2"
     stack_bytes: int = 16384
+    flash_end: int = 0  # an address: lines of code that are read below it are counted, too
     compile_seconds: float = 600.0
     run_seconds: float = 900.0
 
@@ -110,7 +111,8 @@ class QemuRunner:
         functions = step_functions(job.artifact.files[f"{job.prefix}.c"])
         lines = region_lines(elf_symbols((folder / ELF).read_bytes()), job.prefix, functions)
         (folder / "regions.txt").write_text(lines, encoding="ascii")
-        return ("-plugin", f"{counter_plugin(folder)},regions=regions.txt,out=counts.txt")
+        flash = f",flash={self.flash_end:#x}" if self.flash_end else ""
+        return ("-plugin", f"{counter_plugin(folder)},regions=regions.txt,out=counts.txt{flash}")
 
     def _execute(self, job: Job, folder: Path, plugin: tuple[str, ...]) -> None:
         board = MACHINES[core_of(job).name].board
@@ -165,8 +167,9 @@ def _object(source: str) -> str:
 
 
 def _flat(classes: Mapping[str, int]) -> dict[str, int]:
-    counted = {f"instructions.{name}": count for name, count in classes.items() if count}
-    return {"instructions": sum(classes.values())} | counted
+    counted = {f"instructions.{name}": count for name, count in classes.items() if count and name not in EXTRAS}
+    more = {name: count for name, count in classes.items() if count and name in EXTRAS}
+    return {"instructions": sum(counted.values())} | counted | more
 
 
 def _located(error: TilewrightError, elf: bytes) -> TilewrightError:

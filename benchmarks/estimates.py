@@ -1,0 +1,233 @@
+"""Counts what layers execute on an emulated Cortex-M core, fits the table that estimates are made of, and judges it.
+Usage: python benchmarks/estimates.py count --core m4 --seed 0 FILE.json     20 minutes of CPU for all cores
+       python benchmarks/estimates.py fit TABLE.json FILE.json ...           layers with even numbers only: --half
+       python benchmarks/estimates.py judge FILE.json ...                    the table that is installed
+       python benchmarks/estimates.py networks --core m4                     20 random networks, as planned by default
+
+`fit` takes the counts of seed 0; what `judge` says of seed 1 is of layers that nothing was fitted to. FILE.json has the
+core, the seed, and for every layer its kernel and its counts, for portable C and for the kernels of the target.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from cortex_m_layers import RUNNER, portable_only
+from estimate_fit import CoreFit, Counted, core_table
+from estimate_layers import collection
+
+from tilewright.config.options import Options
+from tilewright.ir.graphs.graph import Node
+from tilewright.ir.machines.kernel import Kernel, TileShape
+from tilewright.plugins import Registry, load_for, load_named
+from tilewright.testing.one_step import vocabulary
+from tilewright.testing.random_networks import KINDS, random_network
+from tilewright.testing.side_by_side import SideBySide, side_by_side
+from tilewright.tile.measure import step_instructions
+from tilewright_cortexm.latencies import LATENCIES
+
+FLASH_END = 0x20000000  # of all boards
+AT_ONCE = 60  # layers in one program
+IMAGES = (
+    "Conv", "QConv", "ConvInteger", "ConvTranspose", "MaxPool", "AveragePool", "QAveragePool", "MaxPoolIndices",
+)  # fmt: skip
+LIKE, FPU_CORES = "m4", {"m7", "m33", "m55"}  # what was not counted on these is as on that one
+MOVED = "_moved"  # ends the names of Transposes
+ROOM = Options(memory={"ram": 3_000_000, "flash": 1_900_000}, optimize="speed")
+WITHIN = 0.15
+
+
+def main() -> int:
+    """One of the four."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    counting = commands.add_parser("count")
+    counting.add_argument("--core", default="m4", choices=tuple(LATENCIES))
+    counting.add_argument("--seed", type=int, default=0)
+    counting.add_argument("--every", type=int, default=1, help="only every so manieth layer")
+    counting.add_argument("--family", default="", help="only layers whose names have it")
+    counting.add_argument("--only", default="", choices=("", "portable", "kernels"))
+    counting.add_argument("file", type=Path)
+    fitting = commands.add_parser("fit")
+    fitting.add_argument("--half", action="store_true")
+    fitting.add_argument("table", type=Path)
+    fitting.add_argument("files", type=Path, nargs="+")
+    judging = commands.add_parser("judge")
+    judging.add_argument("--worst", action="store_true", help="by kernel, with the worst layer of each")
+    judging.add_argument("files", type=Path, nargs="+")
+    networks = commands.add_parser("networks")
+    networks.add_argument("--core", default="m4", choices=tuple(LATENCIES))
+    networks.add_argument("--optimize", default="balanced")
+    networks.add_argument("--count", type=int, default=20)
+    asked = parser.parse_args()
+    return {"count": _count, "fit": _fit, "judge": _judge, "networks": _networks}[asked.command](asked)
+
+
+def _count(asked: argparse.Namespace) -> int:
+    target = f"cortex-{asked.core}"
+    layers = [one for one in collection(asked.seed) if asked.family in one.name][:: asked.every]
+    found: list[dict[str, Any]] = []
+    for portable in (True, False):
+        if asked.only == ("kernels" if portable else "portable"):
+            continue
+        registry = portable_only(load_for(target=target), portable)
+        for at in range(0, len(layers), AT_ONCE):
+            part = layers[at : at + AT_ONCE]
+            many = images_by_channels_last(side_by_side([(layer.site, layer.inputs) for layer in part]))
+            found += _counted(many, [layer.name for layer in part], target, registry)
+    kept = {(one["name"], one["kernel"]): one for one in found}
+    text = json.dumps({"core": asked.core, "seed": asked.seed, "layers": list(kept.values())}, indent=0)
+    asked.file.write_text(f"{text}\n", encoding="ascii")
+    return 0
+
+
+def images_by_channels_last(many: SideBySide) -> SideBySide:
+    """The same with images that come and go as networks have them inside: by channels last, through views."""
+    graph, nodes, feeds = many.graph, list[Node](), dict(many.feeds)
+    tensors, inputs, outputs = dict(graph.tensors), list(graph.inputs), list(graph.outputs)
+    for node in graph.nodes:
+        x, y = node.inputs[0], node.outputs[0]
+        rank = len(tensors[x].shape)
+        if node.op not in IMAGES or x not in feeds or rank < 3:
+            nodes.append(node)
+            continue
+        last, first = (0, *range(2, rank), 1), (0, rank - 1, *range(1, rank - 1))
+        for value in (x, y):
+            shape = tuple(tensors[value].shape[axis] for axis in last)
+            tensors[f"{value}_last"] = replace(tensors[value], name=f"{value}_last", shape=shape)
+        nodes += [_transpose(f"{x}_last", x, first), node, _transpose(y, f"{y}_last", last)]
+        feeds[f"{x}_last"] = np.ascontiguousarray(np.transpose(feeds.pop(x), last))
+        inputs[inputs.index(x)], outputs[outputs.index(y)] = f"{x}_last", f"{y}_last"
+    moved = replace(graph, tensors=tensors, nodes=tuple(nodes), inputs=tuple(inputs), outputs=tuple(outputs))
+    return SideBySide(graph=moved, feeds=feeds)
+
+
+def _transpose(value: str, moved: str, perm: tuple[int, ...]) -> Node:
+    return Node(name=f"{moved}{MOVED}", op="Transpose", inputs=(value,), outputs=(moved,), attributes={"perm": perm})
+
+
+def _counted(many: SideBySide, names: Sequence[str], target: str, registry: Registry) -> Iterator[dict[str, Any]]:
+    plan = many.deployment(target, ROOM, registry)
+    runner = replace(load_named(("runner", RUNNER)).runners[RUNNER], flash_end=FLASH_END)
+    with tempfile.TemporaryDirectory() as folder:
+        result = many.run(plan, runner, Path(folder), trace=False)
+    nodes = [node for node in many.graph.nodes if not node.name.endswith(MOVED)]
+    for name, node in zip(names, nodes, strict=True):
+        counts = result.step_counts.get(node.name)  # views are no steps
+        if counts is not None:
+            kernel = plan.bound.bindings[node.name].kernel.name
+            yield {"name": name, "kernel": kernel, "counts": {key: counts[key] for key in sorted(counts)}}
+
+
+def _read(files: Sequence[Path], half: bool = False) -> dict[str, dict[int, list[Counted]]]:
+    """By core and seed."""
+    found: dict[str, dict[int, list[Counted]]] = defaultdict(dict)
+    for file in files:
+        told = json.loads(file.read_text(encoding="ascii"))
+        kernels = load_for(target=f"cortex-{told['core']}").kernels
+        sites = {layer.name: layer.site for layer in collection(told["seed"])}
+        rows = [
+            _layer(kernels[one["kernel"]], sites[one["name"]], one, told["core"])
+            for one in (told["layers"][::2] if half else told["layers"])
+        ]
+        found[told["core"]].setdefault(told["seed"], []).extend(rows)
+    return found
+
+
+def _layer(kernel: Kernel, site: Any, one: Mapping[str, Any], core: str) -> Counted:
+    matched = load_layer(kernel, site)
+    return Counted(
+        name=one["name"],
+        kernel=kernel,
+        tile=matched,
+        instructions=one["counts"]["instructions"],
+        cycles=LATENCIES[core].cycles(one["counts"]),
+        stack_bytes=one["counts"].get("stack_bytes", 0),
+    )
+
+
+def load_layer(kernel: Kernel, site: Any) -> TileShape:
+    """The whole of a layer as a kernel sees it."""
+    from tilewright.ir.plans.layer import Layer, Layers, layer_key
+
+    layer = Layers(operators=vocabulary()).of(kernel, site, layer_key(site))
+    if not isinstance(layer, Layer):
+        raise ValueError(f"{kernel.name}: {layer}")
+    return layer.whole
+
+
+def _fit(asked: argparse.Namespace) -> int:
+    cores = {
+        core: core_table([row for rows in seeds.values() for row in rows])
+        for core, seeds in _read(asked.files, asked.half).items()
+    }
+    if LIKE in cores:
+        for core in FPU_CORES & cores.keys():
+            cores[core]["executed"] = {**cores[LIKE]["executed"], **cores[core]["executed"]}
+    known = json.loads(asked.table.read_text(encoding="ascii"))["cores"] if asked.table.is_file() else {}
+    text = json.dumps({"cores": {**known, **cores}}, indent=1, sort_keys=True)
+    asked.table.write_text(f"{text}\n", encoding="ascii")
+    return 0
+
+
+def _judge(asked: argparse.Namespace) -> int:
+    print("| core | layers | within 15 % | within 10 % | all together |\n|---|---:|---:|---:|---:|")
+    for core, seeds in _read(asked.files).items():
+        for rows in seeds.values():
+            judged = CoreFit.installed(core)
+            errors = {row: judged.error(row) for row in rows}
+            print(f"| {core} | {len(rows)} | {_verdict(errors)} |")
+            if asked.worst:
+                _worst(errors)
+    return 0
+
+
+def _verdict(errors: Mapping[Counted, float]) -> str:
+    """How many are within limits, and how far all of them together are off."""
+    sizes = np.abs(list(errors.values()))
+    said = sum(row.instructions * (1 + error) for row, error in errors.items())
+    total = said / sum(row.instructions for row in errors) - 1
+    return f"{np.mean(sizes <= WITHIN):.1%} | {np.mean(sizes <= 0.1):.1%} | {total:+.1%}"
+
+
+def _worst(errors: Mapping[Counted, float]) -> None:
+    by_kernel: dict[str, list[tuple[float, str]]] = defaultdict(list)
+    for row, error in errors.items():
+        by_kernel[row.kind].append((error, row.name))
+    for kernel, found in sorted(by_kernel.items()):
+        sizes = np.abs([error for error, _ in found])
+        if (sizes > WITHIN).any():
+            error, name = max(found, key=lambda one: abs(one[0]))
+            print(f"    {kernel}: {np.sum(sizes > WITHIN)} of {len(found)}; {error:+.0%} {name}")
+
+
+def _networks(asked: argparse.Namespace) -> int:
+    """Totals: what a plan says, and what is executed."""
+    target = f"cortex-{asked.core}"
+    registry = load_for(target=target)
+    print("| network | estimate | instructions | error |\n|---|---:|---:|---:|")
+    kinds = sorted(KINDS)
+    for number in range(asked.count):
+        kind = kinds[number % len(kinds)]
+        drawn = random_network(kind, number, registry.operators)
+        many = SideBySide(graph=drawn.graph, feeds=drawn.feeds)
+        plan = many.deployment(target, Options(optimize=asked.optimize), registry)
+        with tempfile.TemporaryDirectory() as folder:
+            result = many.run(plan, load_named(("runner", RUNNER)).runners[RUNNER], Path(folder), trace=False)
+        executed = step_instructions(plan.allocated.tiled, registry.operators, plan.allocated.decisions)
+        said, counted = round(sum(executed.values())), result.counts["instructions"]
+        print(f"| {kind} {number} | {said:,} | {counted:,} | {said / counted - 1:+.1%} |")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
