@@ -6,6 +6,7 @@ Gemm stays inside the float error model.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tilewright.ir.graphs.graph import Attribute, Graph, Node
@@ -25,26 +26,32 @@ def composed(node: Node, low: float, high: float) -> tuple[float, float]:
 def _fuse_activations(graph: Graph, context: PassContext) -> PassResult:
     draft = Draft(graph=graph)
     view = GraphView.of(graph)
-    latest: dict[str, Node] = {}  # value -> the node that writes it after the fusions so far
+    chains: dict[str, list[Node]] = {}  # value -> the operator that will write it, then the Clips that it takes in
     for clip in graph.nodes:
-        source = clip.inputs[0] if clip.inputs else ""
-        main = latest.get(source) or view.producer.get(source)
-        if main is None or clip.op != "Clip" or main.op not in (*FUSES_CLIP, "Clip") or not view.read_once(source):
+        source = clip.inputs[0] if clip.op == "Clip" else ""
+        main = view.producer.get(source)
+        if main is None or main.op not in (*FUSES_CLIP, "Clip") or not view.read_once(source):
             continue
         if graph.tensors[main.outputs[0]].dtype.computed_in is not DType.F32:
             continue
-        fused = _with_limits(main, clip)
-        latest[clip.outputs[0]] = fused
-        draft.replace(clip)
-        draft.replace(main, fused)
+        chain = chains.pop(source, [main])
+        chain.append(clip)
+        chains[clip.outputs[0]] = chain
+    for main, *clips in chains.values():
+        for clip in clips:
+            draft.replace(clip)
+        draft.replace(main, _with_limits(main, clips))
     return PassResult(graph=draft.finish())
 
 
-def _with_limits(main: Node, clip: Node) -> Node:
+def _with_limits(main: Node, clips: Sequence[Node]) -> Node:
     names = ("min", "max") if main.op == "Clip" else ("clip_low", "clip_high")
-    low, high = composed(clip, main.number(names[0], -math.inf), main.number(names[1], math.inf))
+    low, high = main.number(names[0], -math.inf), main.number(names[1], math.inf)
+    for clip in clips:
+        low, high = composed(clip, low, high)
     limits: dict[str, Attribute] = {names[0]: low, names[1]: high}
-    return replace(main, outputs=clip.outputs, attributes={**main.attributes, **limits}, origin=origins(main, clip))
+    attributes = {**main.attributes, **limits}
+    return replace(main, outputs=clips[-1].outputs, attributes=attributes, origin=origins(main, *clips))
 
 
 FUSE_ACTIVATION = GraphPass(
