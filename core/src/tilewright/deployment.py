@@ -125,11 +125,17 @@ class Deployment:
 
     @cached_property
     def rewritten(self) -> Rewritten:
-        """After every graph pass."""
+        """After every graph pass. TW1203 where more steps are left than may be planned (`--limit steps=COUNT`)."""
+        from tilewright.frontend.reading.import_options import limits_with
+        from tilewright.frontend.reading.reader import over_limit
         from tilewright.rewrite import rewrite
 
         passes = tuple(self.registry.graph_passes.values())
-        return self._finished("rewrite", rewrite(self.imported.graph, self.registry.operators, passes))
+        found = rewrite(self.imported.graph, self.registry.operators, passes)
+        steps, most = len(found.graph.nodes), limits_with(self.options.limits).steps
+        if steps > most:
+            raise over_limit("after all graph passes the network has", steps, "steps", most, name="steps")
+        return self._finished("rewrite", found)
 
     @cached_property
     def bound(self) -> Bound:

@@ -164,7 +164,7 @@ limit_flag = option(
     "limits",
     multiple=True,
     metavar="NAME=AMOUNT",
-    help="Let the file ask for more, or less: tensor, constants, folded and file (bytes, as 1G), nodes, initializers.",
+    help="Let the file ask for more, or less: tensor, constants, folded and file (bytes, as 1G), nodes, steps, initializers.",
 )
 external_flag = option(
     "--allow-external/--no-external",
