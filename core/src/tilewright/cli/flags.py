@@ -164,7 +164,8 @@ limit_flag = option(
     "limits",
     multiple=True,
     metavar="NAME=AMOUNT",
-    help="Let the file ask for more, or less: tensor, constants, folded and file (bytes, as 1G), nodes, steps, initializers.",
+    help="Let the file ask for more, or less: tensor, constants, folded and file (bytes, as 1G), nodes, steps and "
+    "initializers.",
 )
 external_flag = option(
     "--allow-external/--no-external",

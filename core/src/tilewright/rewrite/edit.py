@@ -4,7 +4,7 @@ renames, then build the next graph. Does not know why anything is changed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -117,6 +117,16 @@ class Draft:
             self.renames[other] = value
         self.replacements[node.name] = ()
         return True
+
+    def rename_way(self, way: Sequence[Sequence[str]]) -> None:
+        """Values one after the other, those in a group equal once nodes between them are gone: the last value of the
+        last group of several keeps its name, and groups before it, which hold other numbers by now, get new names.
+        """
+        last = max((number for number, values in enumerate(way) if len(values) > 1), default=-1)
+        for number, values in enumerate(way[: last + 1]):
+            tensor = self.graph.tensors[values[0]]
+            kept = values[-1] if number == last else self.value(tensor.dtype, tensor.shape, f"{values[0]}_folded")
+            self.renames.update((value, kept) for value in values if value != kept)
 
     def finish(self) -> Graph:
         """The next graph, dead nodes removed; the same object when there were no edits."""

@@ -40,7 +40,7 @@ LIMITS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "file": ("file_bytes",),
         "nodes": ("nodes", "unrolled"),
         "steps": ("steps",),
-    "initializers": ("initializers",),
+        "initializers": ("initializers",),
     }
 )  # name in `--limit` -> fields of Limits
 

@@ -184,5 +184,5 @@ MOVE_QUANTISATION = GraphPass(
     name="move-quantisation",
     summary="Reshape, Transpose, MaxPool, Concat, Slice and Pad work on stored integers",
     apply=_move_quantisation,
-    after=("merge-duplicates", "fuse-matmul-add", "fold-batch-norm"),
+    after=("merge-duplicates", "fuse-matmul-add", "fold-channel-constants"),
 )
