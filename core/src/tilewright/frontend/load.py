@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING
 
 from tilewright.errors import Diagnostic, TilewrightError, unsupported_error
 from tilewright.frontend.border import with_quantization
-from tilewright.frontend.decompositions import composed, einsum, masks, places, quantised, spectra
+from tilewright.frontend.decompositions import (
+    composed,
+    deformable,
+    einsum,
+    masks,
+    places,
+    quantised,
+    runtime_operators,
+    spectra,
+)
 from tilewright.frontend.nodes import legacy, structural
 from tilewright.frontend.nodes.builder import GraphBuilder
 from tilewright.frontend.nodes.conversion import ImportTable, NodeImporter
@@ -45,7 +54,9 @@ if TYPE_CHECKING:
 _EXTENTS = (1, 2, 4, 8, 16, 32, 64, 96, 128, 224, 256)  # tried where an error says what can be typed
 _MOST_TRIED = 2_000  # nodes of a file that is imported with several extents
 
-_CORE = (structural, composed, einsum, masks, places, quantised, spectra)  # signatures of no operator of their own
+_CORE = (  # signatures of no operator of their own
+    structural, composed, deformable, einsum, masks, places, quantised, runtime_operators, spectra,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +167,7 @@ def _with_dims(
     if walk.refused:
         raise refusal_error(walk.refused, walk.nodes)
     finished = builder.finish(graph.name, [tensor.name for tensor in inputs], _outputs(graph, scope))
-    noticed = (*walk.diagnostics, *widened(importer.widened), *declarations.warnings())
+    noticed = (*walk.diagnostics, *widened(importer.widened, importer.narrowed), *declarations.warnings())
     return Imported(
         graph=with_quantization(finished),
         diagnostics=(*newer_form(model.ir_version), *warnings, *noticed),

@@ -11,6 +11,7 @@ from tilewright.rewrite.remove import redundant_nodes, remove_dead_channels
 
 PASSES = (
     redundant_nodes.DEAD_NODES,
+    redundant_nodes.DROP_CASTS_BACK,
     recognise_fake_quantisation.PASS,
     recognise_decomposed_quantisation.PASS,
     fold_constants.FOLD_CONSTANTS,
