@@ -49,7 +49,7 @@ def test_keywords_say_what_flags_say() -> None:
     ]
     typed += ["--pool", "fast:1K", "--pin", "conv*=fast", "--set", "isa=plain", "--stage", "w*=fast", "--groups", "2"]
     typed += ["--state", "h:h0=0", "--io-type", "int8", "--code-pass", "profile", "--effort", "9", "--allow-external"]
-    typed += ["--clock", "80MHz", "--optimize", "ram", "--recompute", "1.2"]
+    typed += ["--io-layout", "x=nhwc", "--clock", "80MHz", "--optimize", "ram", "--recompute", "1.2"]
     flags: dict[str, Any] = command.make_context("compile", typed).params
     keywords: Keywords = {
         "name": "net",
@@ -63,6 +63,7 @@ def test_keywords_say_what_flags_say() -> None:
         "groups": 2,
         "state": ["h:h0=0"],
         "io_type": "int8",
+        "io_layout": {"x": "nhwc"},
         "code_pass": ["profile"],
         "effort": 9,
         "allow_external": True,
