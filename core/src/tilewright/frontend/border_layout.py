@@ -1,4 +1,4 @@
-"""Knows how inputs and outputs are handed over channels last: under the names they had, in the other order of axes, with
+"""Knows how inputs and outputs are handed over channels last: under the names they had, in the other order of axes, and
 a Transpose to or from what the network computes with. Does not know who asks, nor whether a kernel reads that order.
 """
 

@@ -42,7 +42,7 @@ def _flattens_image(view: GraphView, reshape: Node) -> bool:
 
 
 def _is_image(view: GraphView, value: str) -> bool:
-    """Whether `value` comes from a convolution or pool, or is handed over channels last, elementwise operators aside."""
+    """Whether `value` is of a convolution or pool, or is handed over channels last, elementwise operators aside."""
     node = view.producer.get(value)
     while node is not None and node.op in _KEEP_LAYOUT:
         node = view.producer.get(node.inputs[0])
