@@ -49,7 +49,7 @@ def test_keywords_say_what_flags_say() -> None:
     ]
     typed += ["--pool", "fast:1K", "--pin", "conv*=fast", "--set", "isa=plain", "--stage", "w*=fast", "--groups", "2"]
     typed += ["--state", "h:h0=0", "--io-type", "int8", "--code-pass", "profile", "--effort", "9", "--allow-external"]
-    typed += ["--io-layout", "x=nhwc", "--clock", "80MHz", "--optimize", "ram", "--recompute", "1.2"]
+    typed += ["--clock", "80MHz", "--optimize", "ram", "--recompute", "1.2"]
     flags: dict[str, Any] = command.make_context("compile", typed).params
     keywords: Keywords = {
         "name": "net",
@@ -63,7 +63,6 @@ def test_keywords_say_what_flags_say() -> None:
         "groups": 2,
         "state": ["h:h0=0"],
         "io_type": "int8",
-        "io_layout": {"x": "nhwc"},
         "code_pass": ["profile"],
         "effort": 9,
         "allow_external": True,
@@ -125,3 +124,11 @@ def test_what_cannot_be_read_is_an_error_of_ours(keywords: dict[str, Any], told:
         options_of(keywords)
     assert (caught.value.code, caught.value.exit_code) == ("TW1101", Exit.USAGE)
     assert told in str(caught.value)
+
+
+def test_layouts_are_a_mapping() -> None:
+    typed = ["m.onnx", "-t", "generic", "-o", "out", "--io-layout", "x=nhwc", "--io-layout", "y=nchw"]
+    flags: dict[str, Any] = command.make_context("compile", typed).params
+    assert options_of({"io_layout": {"x": "nhwc", "y": "nchw"}}) == options_from(flags)
+    with pytest.raises(TilewrightError, match="--io-layout x=nhcw"):
+        options_of({"io_layout": {"x": "nhcw"}})

@@ -8,6 +8,7 @@ from tilewright.rewrite.merge import fuse, merge_lookups, merge_transposes
 from tilewright.rewrite.qdq import lowering, movement
 from tilewright.rewrite.quantisation import recognise_decomposed_quantisation, recognise_fake_quantisation
 from tilewright.rewrite.remove import redundant_nodes, remove_dead_channels
+from tilewright.rewrite.roll import roll_recurrences
 
 PASSES = (
     redundant_nodes.DEAD_NODES,
@@ -17,6 +18,7 @@ PASSES = (
     fold_constants.FOLD_CONSTANTS,
     redundant_nodes.MERGE_DUPLICATES,
     fuse.FUSE_MATMUL_ADD,
+    roll_recurrences.PASS,
     fold_channel_constants.PASS,
     movement.MOVE_QUANTISATION,
     lowering.LOWER_QUANTISED,
