@@ -31,10 +31,10 @@ the data of the suite within its own tolerance. A case that is not counted as pa
 any file is written. `tests/conformance` fails when one gives a wrong answer, C that does not build, or an internal
 error, and when one that passed stops passing. Tier 1 is what small networks are made of, tier 2 what they use besides.
 
-A Loop whose number of trips is computed is refused, and so is whatever takes its extents from one: the bodies of Range,
-of the windows and of CenterCropPad in their written-out form, where parameters are inputs. A plan has a place and a
-size for every value, and a declared output shape says what one run gave, not what the next will. An If whose condition
-is computed runs both branches where they make values of one shape, and chooses.
+What is a parameter of an operator is one of its body, too, where a case has that written out. A Loop whose number of
+trips is computed is refused: a plan has a place and a size for every value, and a declared output shape says what one
+run gave, not what the next will. An If whose condition is computed runs both branches where they make values of one
+shape, and chooses.
 """
 BESIDE = """
 ## Beside other generators
@@ -44,7 +44,7 @@ emx-onnx-cgen 1.4.0): bytes of C without weights, code, and memory that is writt
 outputs. The other one computes quantised networks in float and plans no memory. onnx2c was not built here: the parts of
 its source that lie in other repositories were not to be had. Of the 126 models that its tests have, 121 are compiled
 and right; the rest are one without expected data, random numbers, a tree ensemble, and two files whose declared output
-shape is wrong.
+shape is wrong, which was an error then.
 
 | network | bytes of C | | `.text` | | written memory | |
 |---|---:|---:|---:|---:|---:|---:|

@@ -122,3 +122,13 @@ def test_a_saved_plan_is_not_continued_under_flags_that_it_does_not_follow(
     assert (
         Deployment(model(), CLUSTER.name, Options(), first.registry).import_state(tmp_path).artifact == first.artifact
     )
+
+
+def test_a_network_of_more_steps_than_may_be_planned_is_refused_with_the_flag_that_takes_it() -> None:
+    asked = Options(limits={"steps": 1})
+    with pytest.raises(TilewrightError, match="network has 2 steps") as caught:
+        _ = Deployment(model(), CLUSTER.name, asked, registry=registry_for(CLUSTER)).rewritten
+    assert caught.value.code == "TW1203"
+    assert "--limit steps=2" in str(caught.value)
+    enough = Options(limits={"steps": 2})
+    assert Deployment(model(), CLUSTER.name, enough, registry=registry_for(CLUSTER)).rewritten.graph.nodes

@@ -40,6 +40,7 @@ CODE_OF = {
     "misfit.py": "TW5102",
     "faults.py": "TW8002",
     "catalogue.py": "TW8001",
+    "declarations.py": "TW1205",
     "import_options.py": "TW1203",
     "graph_io.py": "TW1122",
     "refusals.py": "TW2101",

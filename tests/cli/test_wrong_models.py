@@ -51,8 +51,8 @@ def quantised(scale: Any, zero: Any = ZERO, **changes: Any) -> ModelProto:
     )
 
 
-def _output_shape(made: ModelProto, shape: Sequence[int]) -> None:
-    made.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", TensorProto.FLOAT, shape))
+def _output_type(made: ModelProto, element: int) -> None:
+    made.graph.output[0].type.tensor_type.elem_type = element
 
 
 def _recursive() -> ModelProto:
@@ -276,7 +276,7 @@ MODELS: Mapping[str, tuple[Callable[[], ModelProto], str, int, str]] = {
         "no shape",
     ),
     "a length without a number": (lambda: relu(inputs={"x": (1, "length")}), "TW1205", 3, "--dim length=1"),
-    "a negative batch": (lambda: relu(inputs={"x": (-1, 4)}), "TW1206", 3, "negative"),
+    "a negative batch": (lambda: relu(inputs={"x": (-2, 4)}), "TW1206", 3, "negative"),
     "a video in 8K": (lambda: relu(inputs={"x": (64, 3, 4320, 7680)}), "TW1206", 3, "limit"),
     "weights cut off": (lambda: edited(_raw(b"\0" * 15), model(ADD)), "TW1211", 3, "15 bytes"),
     "weights of a float of 8 bits": (
@@ -287,8 +287,8 @@ MODELS: Mapping[str, tuple[Callable[[], ModelProto], str, int, str]] = {
     ),
     "weights of 4 bits": (lambda: edited(_raw(b"\0" * 2, TensorProto.INT4), model(ADD)), "TW2101", 4, "int4"),
     "weights of a type that is none": (lambda: edited(_raw(b"\0" * 16, 77), model(ADD)), "TW2101", 4, "77"),
-    "a declared output of another shape": (
-        lambda: edited(lambda m: _output_shape(m, (1, 3, 9, 9))),
+    "a declared output of another type": (
+        lambda: edited(lambda m: _output_type(m, TensorProto.INT8)),
         "TW1212",
         3,
         "declared",

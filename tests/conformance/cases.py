@@ -47,6 +47,7 @@ _PARAMETERS = MappingProxyType(  # op_type -> inputs that a static network has a
         "STFT": (1, 3),
         "MaxUnpool": (2,),
         "MelWeightMatrix": (0, 1, 2, 3, 4),
+        "Loop": (0, 1),
     }
 )
 
@@ -74,7 +75,8 @@ def all_cases() -> Mapping[str, Case]:
     np.random.seed(0)
     loaded = [item for kind in KINDS for item in sorted(load_model_tests(kind=kind), key=lambda item: str(item.name))]
     single = {item.name: _op_types(item.model) for item in loaded if item.kind == "node"}
-    chosen = (_case(item, _model(item), single) for item in loaded)
+    parameters = {item.name: _parameters(item.model) for item in loaded if item.kind == "node"}
+    chosen = (_case(item, _model(item), single, parameters) for item in loaded)
     return MappingProxyType({case.name: case for case in chosen if case})
 
 
@@ -86,7 +88,9 @@ def _op_types(model: onnx.ModelProto | None) -> frozenset[str]:
     return frozenset(node.op_type for node in _nodes(model)) if model else frozenset()
 
 
-def _case(item: Any, model: onnx.ModelProto, single: Mapping[str, frozenset[str]]) -> Case | None:
+def _case(
+    item: Any, model: onnx.ModelProto, single: Mapping[str, frozenset[str]], parameters: Mapping[str, set[str]]
+) -> Case | None:
     if not in_scope(item.name, model):
         return None
     operator = _tested(item, model, single)
@@ -94,7 +98,8 @@ def _case(item: Any, model: onnx.ModelProto, single: Mapping[str, frozenset[str]
     constants = {value.name for value in model.graph.initializer}
     names = [value.name for value in model.graph.input if value.name not in constants]
     given = {name: array for name, array in zip(names, inputs, strict=False) if array is not None}
-    baked = _parameters(model) & given.keys()
+    written_out_of = parameters.get(_stem(item.name), set())  # what is a parameter of an operator is one of its body
+    baked = (_parameters(model) | written_out_of) & given.keys()
     tiers = [TIER_OF.get(op_type, LAST) for op_type in _op_types(model)] if operator[0] == "(" else []
     return Case(
         name=item.name,
@@ -111,10 +116,15 @@ def _case(item: Any, model: onnx.ModelProto, single: Mapping[str, frozenset[str]
     )
 
 
+def _stem(name: str) -> str:
+    """The name of the case that this one is written out of."""
+    return re.sub(r"_expanded.*$", "", name)
+
+
 def _tested(item: Any, model: onnx.ModelProto, single: Mapping[str, frozenset[str]]) -> str:
     if item.kind != "node":
         return f"({item.kind})"
-    stem = re.sub(r"_expanded.*$", "", item.name)
+    stem = _stem(item.name)
     op_types = single.get(stem, frozenset()) if stem != item.name else _op_types(model)
     if len(op_types) == 1:
         return next(iter(op_types))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from tilewright.allocate.auto import EXACT
 from tilewright.allocate.limits import beyond_machine_warnings, memory_bytes
 from tilewright.config.flag_conflicts import bound_of, decided_already, demand_same, demand_same_border, idle_flags
-from tilewright.config.graph_io import border_types, bound_inputs, demand_one_memory, streamed_io
+from tilewright.config.graph_io import border_types, bound_inputs, channels_last, demand_one_memory, streamed_io
 from tilewright.config.machine import board_notes
 from tilewright.config.options import Options
 from tilewright.config.recurrent_state import RecurrentState, initial_states, states_of, states_of_plan
@@ -112,6 +112,7 @@ class Deployment:
     def imported(self) -> Imported:
         """What the model means, in normal form."""
         from tilewright.frontend.border import with_integer_border
+        from tilewright.frontend.border_layout import with_channels_last
         from tilewright.frontend.load import load
         from tilewright.frontend.reading.import_options import ImportOptions, limits_with
 
@@ -120,16 +121,23 @@ class Deployment:
             dims=asked.dims, bind=bind, allow_external=asked.allow_external, limits=limits_with(asked.limits)
         )
         found = load(self.model, options, self.registry.operators)
-        graph = with_integer_border(found.graph, border_types(found.graph, self.options))
+        graph = with_integer_border(found.graph, border_types(found.graph, asked))
+        graph = with_channels_last(graph, channels_last(graph, asked))
         return self._finished("frontend", replace(found, graph=graph))
 
     @cached_property
     def rewritten(self) -> Rewritten:
-        """After every graph pass."""
+        """After every graph pass. TW1203 where more steps are left than may be planned (`--limit steps=COUNT`)."""
+        from tilewright.frontend.reading.import_options import limits_with
+        from tilewright.frontend.reading.reader import over_limit
         from tilewright.rewrite import rewrite
 
         passes = tuple(self.registry.graph_passes.values())
-        return self._finished("rewrite", rewrite(self.imported.graph, self.registry.operators, passes))
+        found = rewrite(self.imported.graph, self.registry.operators, passes)
+        steps, most = len(found.graph.nodes), limits_with(self.options.limits).steps
+        if steps > most:
+            raise over_limit("after all graph passes the network has", steps, "steps", most, name="steps")
+        return self._finished("rewrite", found)
 
     @cached_property
     def bound(self) -> Bound:

@@ -119,6 +119,8 @@ def test_all_that_contradicts_it_is_said() -> None:
 def test_its_inputs_and_outputs_keep_their_types() -> None:
     with pytest.raises(TilewrightError, match="TW1223") as caught:
         demand_same_border(GRAPH, Options(io_type_of={"y": "int8"}))
+    with pytest.raises(TilewrightError, match="--io-layout y=nhwc: the state keeps its own"):
+        demand_same_border(GRAPH, Options(io_layouts={"y": "nhwc"}))
     assert caught.value.details == ("--io-type: 'y' is f32",)
 
 

@@ -7,7 +7,15 @@ from typing import Any
 
 import pytest
 
-from tilewright.config.graph_io import border_types, bound_inputs, demand_io, demand_one_memory, io_owners, streamed_io
+from tilewright.config.graph_io import (
+    border_types,
+    bound_inputs,
+    channels_last,
+    demand_io,
+    demand_one_memory,
+    io_owners,
+    streamed_io,
+)
 from tilewright.config.options import Options
 from tilewright.errors import TilewrightError
 from tilewright.ir.graphs.graph import Graph, Node, Tensor
@@ -154,6 +162,7 @@ def test_inputs_stay_in_the_plan_where_outputs_are_taken() -> None:
         (Options(bind={"h": "0"}, states=("y:h=0.5",)), "--state y:h=0.5"),
         (Options(bind={"h": "0"}, io_of={"h": "user"}), "--io h=user"),
         (Options(bind={"h": "0"}, io_type_of={"h": "int8"}), "--io-type h=int8"),
+        (Options(bind={"h": "0"}, io_layouts={"h": "nhwc"}), "--io-layout h=nhwc"),
     ],
 )
 def test_flags_that_take_it_for_an_input_are_named(options: Options, flag: str) -> None:
@@ -173,3 +182,12 @@ def test_inputs_and_outputs_have_names() -> None:
         demand_io({"h": "user"}, ("x", "y"), states=("h",))
     with pytest.raises(TilewrightError, match="TW1113"):
         demand_io(["z"], ("x", "y"))
+
+
+def test_layouts_are_of_inputs_and_outputs_that_the_application_sees() -> None:
+    assert channels_last(BORDER, Options(io_layouts={"y": "nhwc", "x": "nhwc", "h": "nchw"})) == ("x", "y")
+    assert channels_last(BORDER, Options()) == ()
+    for asked in (Options(io_layouts={"z": "nhwc"}), Options(io_layouts={"h": "nhwc"}, states=("next:h",))):
+        with pytest.raises(TilewrightError) as caught:
+            channels_last(BORDER, asked)
+        assert caught.value.code == "TW1113"

@@ -125,3 +125,11 @@ def test_what_cannot_be_read_is_an_error_of_ours(keywords: dict[str, Any], told:
         options_of(keywords)
     assert (caught.value.code, caught.value.exit_code) == ("TW1101", Exit.USAGE)
     assert told in str(caught.value)
+
+
+def test_layouts_are_a_mapping() -> None:
+    typed = ["m.onnx", "-t", "generic", "-o", "out", "--io-layout", "x=nhwc", "--io-layout", "y=nchw"]
+    flags: dict[str, Any] = command.make_context("compile", typed).params
+    assert options_of({"io_layout": {"x": "nhwc", "y": "nchw"}}) == options_from(flags)
+    with pytest.raises(TilewrightError, match="--io-layout x=nhcw"):
+        options_of({"io_layout": {"x": "nhcw"}})

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from itertools import cycle, islice
 from pathlib import Path
+from time import process_time
+
+import numpy as np
+import pytest
 
 import tilewright.rewrite
-from tilewright.ir.graphs.operator import GraphPass
+from tilewright.ir.graphs.graph import Attribute, Graph, Node, Tensor
+from tilewright.ir.graphs.operator import GraphPass, Operator
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.rewrite import rewrite
 from tilewright.rewrite.passes import PASSES
 
 
@@ -28,3 +37,65 @@ def test_every_pass_is_listed_once() -> None:
 def test_demands_name_passes_that_there_are() -> None:
     names = {each.name for each in PASSES}
     assert {name for each in PASSES for name in (*each.after, *each.before)} <= names
+
+
+Link = tuple[str, Mapping[str, Attribute]]
+_TURN, _TURN_BACK = ("Transpose", {"perm": (0, 2, 3, 1)}), ("Transpose", {"perm": (0, 3, 1, 2)})
+_CLIP, _SIGMOID, _RESHAPE = ("Clip", {"min": 0.0}), ("Sigmoid", {}), ("Reshape", {"shape": (1, 4, 4, 4)})
+_WINDOW = {"dilations": (1, 1), "kernel_shape": (1, 1), "pads": (0, 0, 0, 0), "strides": (1, 1)}
+_CONV, _POOL = ("Conv", {**_WINDOW, "group": 1}), ("MaxPool", _WINDOW)
+_CHAINS: Mapping[str, Callable[[int], Sequence[Link]]] = {
+    "clips": lambda count: [_CLIP] * count,
+    "sigmoids": lambda count: [_SIGMOID] * count,
+    "turned": lambda count: [_TURN] * count,
+    "turned in pairs": lambda count: list(islice(cycle((_TURN, _CLIP, _TURN_BACK, _CLIP)), count)),
+    "turned around": lambda count: [*(_TURN, _CLIP) * (count // 4), *(_TURN_BACK, _CLIP) * (count // 4)],
+    "reshaped": lambda count: [_RESHAPE] * count,
+    "convolved with zeros": lambda count: [_CONV] * count,
+    "pooled": lambda count: [_POOL] * count,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chain", _CHAINS)
+def test_eight_times_the_nodes_take_some_eight_times_as_long(chain: str, operators: Mapping[str, Operator]) -> None:
+    seconds = []
+    for count in (400, 3200):
+        graph = _quantised(_CHAINS[chain](count))
+        began = process_time()
+        rewrite(graph, operators, PASSES)
+        seconds.append(process_time() - began)
+    assert seconds[1] < 20 * seconds[0]  # what is quadratic takes 64 times as long
+
+
+def _quantised(links: Sequence[Link]) -> Graph:
+    """A chain of operators that keep the shape 1x4x4x4, and QuantizeLinear behind it."""
+    zeros, constants = np.zeros((4, 4, 1, 1), np.float32), {}
+    constants.update(zeros=zeros, scale=np.array(0.1, np.float32), zero=np.array(0, np.int8))
+    tensors = {name: Tensor(name=name, dtype=DType.from_numpy(a.dtype), shape=a.shape) for name, a in constants.items()}
+    names = ["x", *(f"value_{number}" for number in range(len(links)))]
+    tensors.update((name, Tensor(name=name, dtype=DType.F32, shape=(1, 4, 4, 4))) for name in names)
+    tensors["y"] = Tensor(name="y", dtype=DType.I8, shape=(1, 4, 4, 4))
+    nodes = [
+        Node(
+            name=f"{op}_{number}",
+            op=op,
+            inputs=(names[number], "zeros") if op == "Conv" else (names[number],),
+            outputs=(names[number + 1],),
+            attributes=attributes,
+        )
+        for number, (op, attributes) in enumerate(links)
+    ]
+    stored = {"axis": 1, "to": "i8"}
+    nodes.append(
+        Node(
+            name="last",
+            op="QuantizeLinear",
+            inputs=(names[-1], "scale", "zero"),
+            outputs=("y",),
+            attributes=stored,
+        )
+    )
+    return Graph(
+        name="chain", inputs=("x",), outputs=("y",), nodes=tuple(nodes), tensors=tensors, constants=constants
+    ).verify()

@@ -42,19 +42,21 @@ def against_flag(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def demand_comparable(deployment: Deployment, runtime: str | None) -> None:
-    """TW7031 (exit 7) where the runtime is not installed. TW1101 where inputs and outputs are handed over as other
-    types than the model's, which nobody else knows.
+    """TW7031 (exit 7) where the runtime is not installed. TW1101 where inputs and outputs are handed over in other
+    types or layouts than the model's, which nobody else knows.
     """
     from tilewright.comparison.other_runtime import demand_runtime
 
     options = deployment.options
     if runtime:
         demand_runtime(runtime)
-    if runtime and (options.io_type != "float" or options.io_type_of):
+    changed = {"--io-type": options.io_type != "float" or options.io_type_of, "--io-layout": options.io_layouts}
+    flags = [flag for flag, given in changed.items() if given]
+    if runtime and flags:
         raise usage_error(
             "TW1101",
-            "--against and --io-type exclude each other: the other runtime has the inputs and outputs of the file",
-            fix=(typed("--against", runtime, gives="without --io-type"),),
+            f"--against and {flags[0]} exclude each other: the other runtime has the inputs and outputs of the file",
+            fix=(typed("--against", runtime, gives=f"without {flags[0]}"),),
         )
 
 

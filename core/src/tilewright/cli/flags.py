@@ -47,6 +47,13 @@ _NETWORK = (
         help="Inputs and outputs are handed over as the integers they are quantised to (int8, uint8, int16, "
         "uint16); or one of them is. Default: as in the model.",
     ),
+    option(
+        "--io-layout",
+        "io_layouts",
+        multiple=True,
+        metavar="NAME=nhwc|nchw",
+        help="An input or output is handed over channels last, where the model has [N, C, ...]. Default: as there.",
+    ),
 )
 _MEMORIES = (
     option(
@@ -168,7 +175,8 @@ limit_flag = option(
     "limits",
     multiple=True,
     metavar="NAME=AMOUNT",
-    help="Let the file ask for more, or less: tensor, constants, folded and file (bytes, as 1G), nodes, initializers.",
+    help="Let the file ask for more, or less: tensor, constants, folded and file (bytes, as 1G), nodes, steps and "
+    "initializers.",
 )
 external_flag = option(
     "--allow-external/--no-external",

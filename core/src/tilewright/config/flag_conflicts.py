@@ -166,14 +166,17 @@ def demand_same_target(saved: Platform, target: str, options: Options) -> None:
 
 
 def demand_same_border(saved: Graph, options: Options) -> None:
-    """TilewrightError TW1223 (exit 2) where `--io-type` asks for inputs or outputs that a saved graph does not have."""
+    """TilewrightError TW1223 (exit 2) where `--io-type` asks for inputs or outputs that a saved graph does not have,
+    and for any `--io-layout`: how a saved graph's are handed over is in it.
+    """
     conflicts = [
         f"--io-type: '{name}' is {saved.tensors[name].dtype.value}"
         for name, dtype in border_types(saved, options).items()
         if saved.tensors[name].dtype is not dtype
     ]
+    conflicts += [f"--io-layout {name}={word}: the state keeps its own" for name, word in options.io_layouts.items()]
     if conflicts:
-        raise _contradicted("the saved state was made with other types of inputs and outputs", conflicts)
+        raise _contradicted("the saved state was made with other types or layouts of inputs and outputs", conflicts)
 
 
 def demand_same_io(saved: Allocated, options: Options) -> None:

@@ -17,6 +17,8 @@ from tilewright.ir.plans.decisions import STREAMED, IoOwner
 from tilewright.ir.tensors.dtypes import DType
 
 FLOAT = "float"  # as in the model
+CHANNELS_LAST = "nhwc"
+LAYOUTS = (CHANNELS_LAST, "nchw")
 _STREAMED_KIND: Mapping[IoOwner, str] = MappingProxyType({"push": "input", "pull": "output"})
 TYPES: Mapping[str, DType] = MappingProxyType(
     {"int8": DType.I8, "uint8": DType.U8, "int16": DType.I16, "uint16": DType.U16}
@@ -45,6 +47,16 @@ def border_types(graph: Graph, options: Options) -> dict[str, DType]:
     quantisable = [name for name, dtype in dtypes.items() if dtype.is_float or dtype in TYPES.values()]
     types = {**dict.fromkeys(quantisable, options.io_type), **options.io_type_of}
     return {name: TYPES[word] for name, word in types.items() if word != FLOAT}
+
+
+def channels_last(graph: Graph, options: Options) -> tuple[str, ...]:
+    """The inputs and outputs that are handed over channels last, in the graph's order.
+
+    TilewrightError TW1113 (exit 2) for a name that is no input or output, and for one that is state.
+    """
+    names = dict.fromkeys((*graph.inputs, *graph.outputs))
+    demand_io(options.io_layouts, tuple(names), state_io(options.states, graph) if options.io_layouts else ())
+    return tuple(name for name in names if options.io_layouts.get(name) == CHANNELS_LAST)
 
 
 def streamed_io(options: Options, graph: Graph) -> Mapping[str, IoOwner]:
@@ -131,7 +143,8 @@ def _other_flags(name: str, options: Options) -> tuple[str, ...]:
     states = [f"--state {text}" for text in options.states if text.endswith(f":{name}") or f":{name}=" in text]
     owners = [f"--io {name}={options.io_of[name]}"] if name in options.io_of else []
     types = [f"--io-type {name}={options.io_type_of[name]}"] if name in options.io_type_of else []
-    return (*states, *owners, *types)
+    layouts = [f"--io-layout {name}={options.io_layouts[name]}"] if name in options.io_layouts else []
+    return (*states, *owners, *types, *layouts)
 
 
 def demand_io(mentioned: Iterable[str], names: Sequence[str], states: Collection[str] = ()) -> None:
@@ -141,7 +154,7 @@ def demand_io(mentioned: Iterable[str], names: Sequence[str], states: Collection
             raise usage_error(
                 "TW1113",
                 f"'{name}' is state, which the application never sees",
-                fix=("leave that --io out",),
+                fix=("leave that --io or --io-layout out",),
             )
         if name not in names:
             raise usage_error(

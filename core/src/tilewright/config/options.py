@@ -32,6 +32,7 @@ class Options:
     io_of: Mapping[str, IoOwner] = field(default_factory=dict)  # the same for single ones
     io_type: str = "float"  # of inputs and outputs that are quantised behind the border: an integer type, or as it is
     io_type_of: Mapping[str, str] = field(default_factory=dict)  # the same for single ones
+    io_layouts: Mapping[str, str] = field(default_factory=dict)  # input or output -> "nhwc": channels last, or "nchw"
     memory_pins: tuple[tuple[str, str], ...] = ()  # pattern of tensors, layers or weights -> memory; the last counts
     constant_copies: tuple[CopyRule, ...] = ()  # constants that are copied to another memory; the last rule counts
     choose_constant_copies: bool = False  # the cost model chooses further ones

@@ -35,6 +35,7 @@ class Keywords(TypedDict, total=False):
     state: str | Sequence[str]  # "OUTPUT:INPUT[=VALUE]": outputs that are inputs of the next run
     io: Texts  # "pool" or "user" for all inputs and outputs, "push" for inputs, "pull" for outputs, or by name
     io_type: str | Mapping[str, str]  # "int8" and the like, for all inputs and outputs, or by name
+    io_layout: Mapping[str, str]  # inputs and outputs -> "nhwc": handed over channels last
     set: Mapping[str, str | int]  # settings of the target
     allocator: str  # who places buffers
     tiler: str  # who cuts layers into tiles
@@ -68,6 +69,7 @@ _SEVERAL = MappingProxyType(  # keyword -> what `options_from` calls the texts o
         "state": "states",
         "io": "io",
         "io_type": "io_types",
+        "io_layout": "io_layouts",
         "set": "settings",
         "code_pass": "code_passes",
     }

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 from tilewright.config.clock import parse_clock
-from tilewright.config.graph_io import FLOAT, TYPES
+from tilewright.config.graph_io import CHANNELS_LAST, FLOAT, LAYOUTS, TYPES
 from tilewright.config.memory_pools import PoolSpec, parse_bytes, parse_pool
 from tilewright.config.memory_rules import AUTO, CopyRule, parse_copy
 from tilewright.config.options import Options
@@ -39,6 +39,7 @@ def options_from(flags: Mapping[str, Any]) -> Options:
         io_of=io_of,
         io_type=io_type,
         io_type_of=io_type_of,
+        io_layouts=io_layouts_from(flags["io_layouts"]),
         memory_pins=memory_pins_from(flags["pins"], described),
         constant_copies=copies_from(flags["stages"], described),
         choose_constant_copies=AUTO in flags["stages"],
@@ -136,6 +137,20 @@ def io_types_from(texts: Sequence[str]) -> tuple[str, dict[str, str]]:
         else:
             rest = word
     return rest, named
+
+
+def io_layouts_from(texts: Sequence[str]) -> dict[str, str]:
+    """What was said of inputs and outputs by name."""
+    layouts = dict(_pairs("--io-layout", texts))
+    for name, word in layouts.items():
+        if word not in LAYOUTS:
+            raise usage_error(
+                "TW1101",
+                f"'--io-layout {name}={word}' cannot be read",
+                details=(f"a layout is one of {', '.join(LAYOUTS)}",),
+                fix=(typed("--io-layout", f"{name}={CHANNELS_LAST}"),),
+            )
+    return layouts
 
 
 def memory_pins_from(texts: Sequence[str], board: Board | None) -> tuple[tuple[str, str], ...]:

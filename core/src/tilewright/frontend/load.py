@@ -6,23 +6,32 @@ Does not know targets; nothing here depends on where the network will run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilewright.errors import Diagnostic, TilewrightError, unsupported_error
 from tilewright.frontend.border import with_quantization
-from tilewright.frontend.decompositions import composed, einsum, masks, places, quantised, spectra
+from tilewright.frontend.decompositions import (
+    composed,
+    deformable,
+    einsum,
+    masks,
+    places,
+    quantised,
+    runtime_operators,
+    spectra,
+)
 from tilewright.frontend.nodes import legacy, structural
 from tilewright.frontend.nodes.builder import GraphBuilder
 from tilewright.frontend.nodes.conversion import ImportTable, NodeImporter
 from tilewright.frontend.nodes.functions import check_functions
-from tilewright.frontend.nodes.graph_inputs import assumed_batch, bound_values, dims_of_weights
+from tilewright.frontend.nodes.graph_inputs import assumed_batch, bound_values, dims_of_weights, with_places_named
 from tilewright.frontend.nodes.model_walk import ModelWalk
 from tilewright.frontend.nodes.scope import Scope
 from tilewright.frontend.nodes.widening import widened
-from tilewright.frontend.reading.declarations import Declarations, input_tensors
+from tilewright.frontend.reading.declarations import Declarations, input_tensors, symbols_of, with_fitting_dims
 from tilewright.frontend.reading.external import ExternalFiles
 from tilewright.frontend.reading.file_model import FileGraph, FileModel, FileValue
 from tilewright.frontend.reading.import_options import ImportOptions
@@ -42,7 +51,12 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
-_CORE = (structural, composed, einsum, masks, places, quantised, spectra)  # signatures of no operator of their own
+_EXTENTS = (1, 2, 4, 8, 16, 32, 64, 96, 128, 224, 256)  # tried where an error says what can be typed
+_MOST_TRIED = 2_000  # nodes of a file that is imported with several extents
+
+_CORE = (  # signatures of no operator of their own
+    structural, composed, deformable, einsum, masks, places, quantised, runtime_operators, spectra,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,15 +98,46 @@ def _imported(
     model: FileModel, file: Path | None, options: ImportOptions, operators: Mapping[str, Operator]
 ) -> Imported:
     check_functions(model, options.limits)
-    options = replace(options, dims={**dims_of_weights(model.graph), **options.dims})
-    batch = assumed_batch(_fed(model.graph), options.dims)
+    graph, dims = with_places_named(model.graph, options.dims)
+    model, options = replace(model, graph=graph), replace(options, dims={**dims_of_weights(graph), **dims})
+    batch = assumed_batch(_fed(graph), options.dims)
     if batch is None:
-        return _with_dims(model, file, options, operators)
+        return _with_known_dims(model, file, options, operators)
     try:
-        imported = _with_dims(model, file, replace(options, dims={**options.dims, batch.symbol: 1}), operators)
+        taken = replace(options, dims={**options.dims, batch.symbol: 1})
+        imported = _with_known_dims(model, file, taken, operators)
     except TilewrightError as error:
         raise batch.named_in(error) from error.__cause__
     return replace(imported, diagnostics=(batch.note, *imported.diagnostics))
+
+
+def _with_known_dims(
+    model: FileModel, file: Path | None, options: ImportOptions, operators: Mapping[str, Operator]
+) -> Imported:
+    """Import the model. Where dimensions are without a number, TW1205 names one that the model can be imported with."""
+    missing = [symbol for symbol in symbols_of(_fed(model.graph)) if symbol not in options.dims]
+    try:
+        return _with_dims(model, file, options, operators)
+    except TilewrightError as error:
+        if error.code != "TW1205" or not missing or len(model.graph.nodes) > _MOST_TRIED:
+            raise
+        extents = (extent for extent in _EXTENTS if _fits(model, file, options, operators, missing, extent))
+        raise with_fitting_dims(error, missing, next(extents, None)) from error.__cause__
+
+
+def _fits(
+    model: FileModel,
+    file: Path | None,
+    options: ImportOptions,
+    operators: Mapping[str, Operator],
+    missing: Iterable[str],
+    extent: int,
+) -> bool:
+    try:
+        _with_dims(model, file, replace(options, dims={**options.dims, **dict.fromkeys(missing, extent)}), operators)
+    except TilewrightError:
+        return False
+    return True
 
 
 def _fed(graph: FileGraph) -> list[FileValue]:
@@ -122,7 +167,7 @@ def _with_dims(
     if walk.refused:
         raise refusal_error(walk.refused, walk.nodes)
     finished = builder.finish(graph.name, [tensor.name for tensor in inputs], _outputs(graph, scope))
-    noticed = (*walk.diagnostics, *widened(importer.widened), *declarations.warnings())
+    noticed = (*walk.diagnostics, *widened(importer.widened, importer.narrowed), *declarations.warnings())
     return Imported(
         graph=with_quantization(finished),
         diagnostics=(*newer_form(model.ir_version), *warnings, *noticed),

@@ -54,7 +54,9 @@ def least_bytes(scheduled: Scheduled, operators: Mapping[str, Operator], pins: D
     """Bytes that no plan takes less of in which every step is alone, line-buffered or in one piece, in this order."""
     machine = ScheduledMachine(scheduled, operators, pins)
     alive = _alive(machine)
-    return max((alive[number] - _most_saved(machine, number) for number in range(len(scheduled.steps))), default=0)
+    buffers = {buffer.name: buffer for buffer in scheduled.buffers if not _is_outside(machine, buffer)}
+    numbers = range(len(scheduled.steps))
+    return max((alive[number] - _most_saved(machine, buffers, number) for number in numbers), default=0)
 
 
 def _alive(machine: ScheduledMachine) -> list[int]:
@@ -73,10 +75,9 @@ def _is_outside(machine: ScheduledMachine, buffer: Buffer) -> bool:
     return any(machine.decisions.io.get(value) in OUTSIDE for value in buffer.values)
 
 
-def _most_saved(machine: ScheduledMachine, number: int) -> int:
-    """Bytes that the output of a step can take at most of one buffer that the step reads for the last time."""
+def _most_saved(machine: ScheduledMachine, buffers: Mapping[str, Buffer], number: int) -> int:
+    """Bytes that the output of a step can take at most of one of the `buffers` that it reads for the last time."""
     operands = machine.operands(machine.scheduled.steps[number])
-    buffers = {buffer.name: buffer for buffer in machine.scheduled.buffers if not _is_outside(machine, buffer)}
     outputs = [operand for operand in operands if operand.written]
     access = machine.access(machine.scheduled.steps[number])
     if len(outputs) != 1 or not isinstance(access, MapAccess):

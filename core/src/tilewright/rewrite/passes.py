@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from tilewright.rewrite import bound_inputs
-from tilewright.rewrite.fold import flatten_into_weights, fold_batch_norm, fold_constants, fold_zero_points
+from tilewright.rewrite.fold import flatten_into_weights, fold_channel_constants, fold_constants, fold_zero_points
 from tilewright.rewrite.merge import fuse, merge_lookups, merge_transposes
 from tilewright.rewrite.qdq import lowering, movement
 from tilewright.rewrite.quantisation import recognise_decomposed_quantisation, recognise_fake_quantisation
 from tilewright.rewrite.remove import redundant_nodes, remove_dead_channels
+from tilewright.rewrite.roll import roll_recurrences
 
 PASSES = (
     redundant_nodes.DEAD_NODES,
+    redundant_nodes.DROP_CASTS_BACK,
     recognise_fake_quantisation.PASS,
     recognise_decomposed_quantisation.PASS,
     fold_constants.FOLD_CONSTANTS,
     redundant_nodes.MERGE_DUPLICATES,
     fuse.FUSE_MATMUL_ADD,
-    fold_batch_norm.PASS,
+    roll_recurrences.PASS,
+    fold_channel_constants.PASS,
     movement.MOVE_QUANTISATION,
     lowering.LOWER_QUANTISED,
     merge_lookups.PASS,

@@ -15,6 +15,7 @@ from typing import Any
 
 from tilewright.c_text.identifiers import unique_identifiers
 from tilewright.c_text.layout import laid_out
+from tilewright.ir.plans.region import LineBuffers
 from tilewright.ir.programs.expressions import NEVER, Expression, Field, Name, Reference, Struct
 from tilewright.ir.programs.program import Parameter, Part, Program, StepCode
 from tilewright.ir.programs.statements import ByteRange, Comment, Declare, For, PartCall, Statement, statements_in
@@ -29,10 +30,11 @@ _NOTES = ("step", "comment", "buffer", "transfer")  # fields that say whose a st
 def shared_steps(program: Program) -> Program:
     """The program with one function for all steps that have the same signature."""
     offsets = frozenset(program.offsets.values())
+    rows = {name: region.line_buffers for region in program.allocated.tiled.regions for name in region.steps}
     found: dict[object, list[int]] = {}
     for number, step in enumerate(program.steps):
         used = _offsets(step, offsets)
-        if used and _pays(program, step, used):
+        if used and _pays(program, step, used, rows.get(step.step)):
             found.setdefault(_signature(step, used), []).append(number)
     steps = list(program.steps)
     for numbers in found.values():
@@ -79,12 +81,10 @@ def _signature(step: StepCode, offsets: Sequence[str]) -> object:
     return of(step)
 
 
-def _pays(program: Program, step: StepCode, offsets: Sequence[str]) -> bool:
+def _pays(program: Program, step: StepCode, offsets: Sequence[str], rows: LineBuffers | None) -> bool:
     """Whether what a shared function takes beside the step's own is small beside what the step takes."""
-    tiled = program.allocated.tiled
-    binding = tiled.scheduled.bound.bindings[step.step]
+    binding = program.allocated.tiled.scheduled.bound.bindings[step.step]
     cycles = next(one.cycles for one in binding.candidates if one.kernel.name == binding.kernel.name)
-    rows = next((region.line_buffers for region in tiled.regions if step.step in region.steps), None)
     calls = len(rows.calls) if rows else max(1, _part_calls(step.body))
     return CALL_CYCLES + LOAD_CYCLES * len(offsets) * calls <= MOST_COST * cycles
 

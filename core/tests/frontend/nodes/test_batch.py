@@ -91,7 +91,7 @@ def test_what_is_no_batch_is_asked_for(refuses, taking, shapes, asked):
 def test_other_dimensions_are_asked_for_beside_it(loads, refuses, taking):
     text = refuses(taking(x=["N", 3, "height"]), "TW1205")
     assert "1 dimension(s) of the inputs have no number: 'height'" in text
-    assert "'N', the first dimension of the inputs, is taken to be 1: --dim N=4" in text
+    assert "'N', the first dimension of the inputs, is taken to be 1: --dim N=NUMBER makes it another" in text
     assert text.rstrip().endswith("try:  --dim height=1")
     assert loads(taking(x=["N", 3, "height"]), dims={"height": 2}).graph.tensors["x"].shape == (1, 3, 2)
 
@@ -114,7 +114,7 @@ def test_an_error_that_the_number_may_have_made_names_it(refuses, model):
         inputs=[helper.make_tensor_value_info("x", TensorProto.FLOAT, ["rows", 3])],
     )
     made.graph.initializer.append(helper.make_tensor("w", TensorProto.FLOAT, [2, 4], [0.0] * 8))
-    assert "'rows', the first dimension of the inputs, is taken to be 1: --dim rows=4" in refuses(made, "TW1310")
+    assert "'rows', the first dimension of the inputs, is taken to be 1: --dim rows=NUMBER" in refuses(made, "TW1310")
 
 
 def test_what_weights_say_is_no_guess(loads, model):

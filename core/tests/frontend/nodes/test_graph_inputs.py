@@ -62,3 +62,26 @@ def test_what_cannot_be_bound(refuses, speech, bind, words) -> None:
 def test_a_file_of_another_type(refuses, speech, tmp_path) -> None:
     np.save(tmp_path / "sr.npy", np.float32(16000))
     assert "holds float32" in refuses(speech, "TW1226", Exit.USAGE, bind={"sr": str(tmp_path / "sr.npy")})
+
+
+@pytest.mark.parametrize(
+    ("dims", "given", "shape"),
+    [
+        (["N", 4], {"x[0]": 3}, (3, 4)),
+        (["N", 4], {"x[1]": 5}, (1, 5)),
+        (["N", "N"], {"x[1]": 5}, (5, 5)),
+        (["x[1]", 4], {"x[1]": 2}, (2, 4)),
+        ([2, None], {"x[0]": 1, "x[1]": 6}, (1, 6)),
+        (["N", 4], {"N": 3, "x[0]": 3}, (3, 4)),
+    ],
+)
+def test_a_place_names_any_dimension(loads, model, dims, given, shape) -> None:
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, dims)
+    network = model([helper.make_node("Relu", ["x"], ["y"])], inputs=[x])
+    assert loads(network, dims=given).graph.tensors["x"].shape == shape
+
+
+@pytest.mark.parametrize("given", [{"x[0]": -1}, {"x[1]": -1}, {"x[0]": 2, "N": 3}, {"x[2]": 1}])
+def test_a_place_is_a_dimension_of_one_number(refuses, model, given) -> None:
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 4])
+    refuses(model([helper.make_node("Relu", ["x"], ["y"])], inputs=[x]), "TW1219", Exit.USAGE, dims=given)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from tilewright.errors import Exit
 from tilewright.ir.tensors.dtypes import DType
 
 TYPES = {TensorProto.FLOAT16: DType.F16, TensorProto.BFLOAT16: DType.BF16}
@@ -57,3 +58,20 @@ def test_a_note_counts_the_nodes_that_take_copies(loads, model, element):
     (note,) = read.diagnostics
     assert (note.code, note.severity) == ("TW2104", "note")
     assert note.message == "1 node computes floats of 16 bits on float32 copies: Softmax (1)"
+
+
+def test_doubles_that_an_operator_does_not_take_are_narrowed_with_a_note(loads, model):
+    nodes = [helper.make_node("Add", ["x", "x"], ["a"]), helper.make_node("Softmax", ["a"], ["y"], axis=-1)]
+    ends = [value(name, TensorProto.DOUBLE, 1, 4) for name in "xy"]
+    read = loads(model(nodes, inputs=ends[:1], outputs=ends[1:]))
+    assert [one.op for one in read.graph.nodes] == ["Add", "Cast", "Softmax", "Cast"]
+    assert read.graph.tensors["y"].dtype is DType.F64
+    (note,) = read.diagnostics
+    assert (note.code, note.severity) == ("TW2104", "note")
+    assert note.message == "1 node computes floats of 64 bits on float32 copies: Softmax (1)"
+
+
+def test_what_is_refused_for_another_reason_stays_refused(refuses, model):
+    node = helper.make_node("Softmax", ["x"], ["y"], axis=7)
+    ends = [value(name, TensorProto.DOUBLE, 1, 4) for name in "xy"]
+    refuses(model([node], inputs=ends[:1], outputs=ends[1:]), "TW2101", Exit.UNSUPPORTED)

@@ -37,16 +37,14 @@ def test_right_extents_say_nothing(loads, model) -> None:
     assert not loads(_pooled(model, [1, 1, 3, 3], between=[1, 1, 3, 3])).diagnostics
 
 
-@pytest.mark.parametrize(
-    ("extents", "options"),
-    [
-        ([1, 1, 4, 4], {"ceil_mode": 0}),
-        ([1, 16], {}),
-        ([1, 1, 4, 4], {"type_": TensorProto.INT8}),
-    ],
-)
-def test_what_no_rounding_explains_is_wrong(refuses, model, extents, options) -> None:
-    refuses(_pooled(model, extents, **options), "TW1212")
+@pytest.mark.parametrize(("extents", "options"), [([1, 1, 4, 4], {"ceil_mode": 0}), ([1, 16], {})])
+def test_shapes_that_no_rounding_explains_are_another_warning(loads, model, extents, options) -> None:
+    found = loads(_pooled(model, extents, **options))
+    assert [(each.code, each.severity) for each in found.diagnostics] == [("TW1212", "warning")]
+
+
+def test_no_rounding_explains_a_type(refuses, model) -> None:
+    refuses(_pooled(model, [1, 1, 4, 4], type_=TensorProto.INT8), "TW1212")
 
 
 @pytest.fixture
@@ -93,7 +91,7 @@ def test_dim_that_fits_nothing(refuses, shaped, dims, given):
     refuses(shaped(dims), "TW1219", Exit.USAGE, dims=given)
 
 
-@pytest.mark.parametrize("dims", [[-1], [1 << 40], [1 << 31, 1 << 31], [65536, 65536]])
+@pytest.mark.parametrize("dims", [[-2], [1 << 40], [1 << 31, 1 << 31], [65536, 65536]])
 def test_absurd_inputs(refuses, shaped, dims):
     assert "input 'x'" in refuses(shaped(dims), "TW1206")
 
@@ -112,23 +110,32 @@ def test_a_sequence_input(refuses, model):
     refuses(model([helper.make_node("Relu", ["x"], ["y"])], inputs=[x]), "TW2102", Exit.UNSUPPORTED)
 
 
-@pytest.mark.parametrize(
-    "declared", [(TensorProto.FLOAT, [1, 5]), (TensorProto.FLOAT, [4]), (TensorProto.INT8, [1, 4])]
-)
-def test_a_wrong_declared_output(refuses, loads, shaped, declared):
-    made = shaped([1, 4], declared)
+def test_an_output_of_another_type(refuses, loads, shaped):
+    made = shaped([1, 4], (TensorProto.INT8, [1, 4]))
     text = refuses(made, "TW1212")
     assert "it is f32 [1,4]" in text
     _type_what_is_printed(text, made)
     assert loads(made).graph.tensors["y"].shape == (1, 4)
 
 
-def test_a_wrong_value_info(refuses, loads, shaped):
+@pytest.mark.parametrize("dims", [[1, 5], [4], ["a"], [1, 4, "b"]])
+def test_an_output_of_another_shape_is_a_warning(loads, shaped, dims):
+    made = shaped([1, 4], (TensorProto.FLOAT, dims))
+    found = loads(made)
+    (warning,) = found.diagnostics
+    assert (warning.code, warning.severity) == ("TW1212", "warning")
+    assert "but is [1,4]" in warning.message
+    assert found.graph.tensors["y"].shape == (1, 4)
+    _type_what_is_printed(f"try: {warning.fix[0]}", made)
+    assert not loads(made).diagnostics
+
+
+def test_a_value_of_another_shape_is_a_warning(loads, shaped):
     made = shaped([1, 4], values=[helper.make_tensor_value_info("m", TensorProto.FLOAT, [2, 4])])
-    text = refuses(made, "TW1212")
-    assert "'m'" in text
-    _type_what_is_printed(text, made)
-    assert loads(made).graph.tensors["m"].shape == (1, 4)
+    (warning,) = loads(made).diagnostics
+    assert "'m'" in warning.message
+    _type_what_is_printed(f"try: {warning.fix[0]}", made)
+    assert not loads(made).diagnostics
 
 
 def _type_what_is_printed(text, made):
@@ -141,4 +148,27 @@ def test_declared_symbols_agree_with_anything_or_with_their_value(loads, refuses
     free = (TensorProto.FLOAT, ["other", 4])
     assert loads(shaped([1, 4], free)).graph.outputs == ("y",)
     bound = (TensorProto.FLOAT, [4, "N"])
-    refuses(shaped(["N", 4], bound), "TW1212", dims={"N": 1})
+    assert [each.code for each in loads(shaped(["N", 4], bound), dims={"N": 1}).diagnostics] == ["TW1212"]
+    assert not loads(shaped(["N", 4], bound), dims={"N": 4}).diagnostics
+
+
+@pytest.mark.parametrize("unknown", [-1, "-1", "?", None])
+def test_what_says_nothing_is_no_symbol(loads, refuses, shaped, unknown):
+    assert "'x[1]', 'x[2]'" in refuses(shaped([3, unknown, unknown]), "TW1205")
+    assert loads(shaped([3, unknown, unknown]), dims={"x[1]": 5, "x[2]": 6}).graph.tensors["y"].shape == (3, 5, 6)
+
+
+def test_what_is_printed_can_be_typed(loads, refuses, model):
+    """One image of a side that the windows fit in, where 1 is too small."""
+    image = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 1, "height", "width"])
+    pools = [helper.make_node("MaxPool", [a], [b], kernel_shape=[4, 4], strides=[4, 4]) for a, b in ("xm", "my")]
+    network = model(pools, inputs=[image])
+    assert "try:  --dim height=16 --dim width=16" in refuses(network, "TW1205")
+    assert loads(network, dims={"height": 16, "width": 16}).graph.tensors["y"].shape == (1, 1, 1, 1)
+
+
+def test_no_number_is_printed_where_none_fits(refuses, model):
+    flat = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, "a", "b"])
+    network = model([helper.make_node("Reshape", ["x", "shape"], ["y"])], inputs=[flat])
+    network.graph.initializer.append(helper.make_tensor("shape", TensorProto.INT64, [2], [1, 7]))
+    assert "--dim NAME=NUMBER" in refuses(network, "TW1205")

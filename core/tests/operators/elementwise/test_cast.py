@@ -66,10 +66,12 @@ def test_integers_wrap_and_only_zero_is_false() -> None:
     assert convert(np.array([0.0, -0.0, np.nan, 1e-45], np.float32), DType.BOOL).tolist() == [False, False, True, True]
 
 
-def test_doubles_are_for_folding_only() -> None:
+def test_doubles_become_float32_and_no_integers() -> None:
     site = site_of(CAST, [np.zeros(2)], {"to": "f32"})
-    assert "f64" in str(refusal(CAST_PORTABLE, site))
+    assert refusal(CAST_PORTABLE, site) is None
     assert CAST.reference(site, [np.array([0.1, 1e300])])[0].dtype == np.float32
+    assert "f64" in str(refusal(CAST_PORTABLE, site_of(CAST, [np.zeros(2)], {"to": "i32"})))
+    assert refusal(CAST_PORTABLE, site_of(CAST, [np.zeros(2, np.int8)], {"to": "f64"})) is None
 
 
 PAIRS = [("float32", "i32"), ("float32", "u32"), ("int32", "f32"), ("uint32", "f32"), ("int8", "u8"), ("bool", "i8"),

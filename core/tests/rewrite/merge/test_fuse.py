@@ -101,3 +101,24 @@ def test_a_bias_per_row_is_no_gemm_bias(sketch: Callable[[], Sketch], bench: Any
     product = s.node("MatMul", (s.input("x", DType.F32, (4, 6)), s.constant(_floats(1, 6, 4))))
     graph = s.finish(s.node("Add", (product, s.constant(_floats(2, 4, 1)))))
     assert bench.apply(graph, FUSE_MATMUL_ADD) is graph
+
+
+def test_limits_reach_what_moved_elements_come_from(sketch: Any, bench: Any) -> None:
+    s = sketch()
+    y = s.node("Add", (s.input("a", DType.F32, (1, 2, 4, 4)), s.input("b", DType.F32, (1, 2, 4, 4))))
+    window = {"kernel_shape": (2, 2), "strides": (2, 2), "dilations": (1, 1), "pads": (0, 0, 0, 0)}
+    y = s.node("Transpose", (s.node("MaxPool", (y,), window),), {"perm": (0, 2, 3, 1)})
+    y = s.node("Clip", (s.node("Reshape", (s.node("Clip", (y,), {"min": 0.0}),), {"shape": (1, 8)}),), {"max": 0.5})
+    graph = s.finish(y)
+    fused = bench.apply(graph, FUSE_ACTIVATION)
+    assert [node.op for node in fused.nodes] == ["Add", "MaxPool", "Transpose", "Reshape"]
+    assert (fused.nodes[0].attributes["clip_low"], fused.nodes[0].attributes["clip_high"]) == (0.0, 0.5)
+    assert bench.same_bits(graph, fused)
+
+
+def test_limits_stay_where_moved_elements_are_read_twice(sketch: Any, bench: Any) -> None:
+    s = sketch()
+    y = s.node("Add", (s.input("a", DType.F32, (2, 4)), s.input("b", DType.F32, (2, 4))))
+    turned = s.node("Transpose", (y,), {"perm": (1, 0)})
+    graph = s.finish(s.node("Clip", (turned,), {"min": 0.0}), s.node("Sigmoid", (turned,)))
+    assert bench.apply(graph, FUSE_ACTIVATION) is graph

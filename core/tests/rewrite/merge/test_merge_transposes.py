@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from itertools import permutations
 from typing import Any
@@ -51,3 +52,34 @@ def test_transposes_that_others_read_stay(sketch: Callable[[], Sketch], bench: A
     merged = bench.apply(graph, MERGE)
     assert [node.op for node in merged.nodes].count("Transpose") == 2
     assert bench.same_bits(graph, merged)
+
+
+def test_pairs_in_pairs_vanish_in_one_sweep(sketch: Callable[[], Sketch], bench: Any) -> None:
+    s = sketch()
+    y = s.input("x", DType.F32, (2, 3, 4))
+    for perm in ((1, 2, 0), (0, 2, 1), (0, 2, 1), (2, 0, 1)):
+        y = s.node("Clip", (s.node("Transpose", (y,), {"perm": perm}),), {"min": -1.0})
+    graph = s.finish(y)
+    merged = bench.apply(graph, MERGE)
+    assert [node.op for node in merged.nodes] == ["Clip"] * 4
+    assert bench.same_bits(graph, merged)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_any_chain_computes_the_same(seed: int, sketch: Callable[[], Sketch], bench: Any) -> None:
+    draw, s = random.Random(seed), sketch()
+    y = s.input("x", DType.F32, (2, 3, 1, 4))
+    outputs = []
+    for _ in range(12):
+        op = draw.choice(("Transpose", "Transpose", "Clip", "Reshape"))
+        shape = s.tensors[y].shape
+        attributes: dict[str, Any] = {"perm": tuple(draw.sample(range(len(shape)), len(shape)))}
+        if op == "Clip":
+            attributes = {"max": draw.uniform(0.5, 1.0)}
+        elif op == "Reshape":
+            attributes = {"shape": tuple(draw.sample(shape, len(shape)))}
+        y = s.node(op, (y,), attributes)
+        if draw.random() < 0.1:
+            outputs.append(y)
+    graph = s.finish(*dict.fromkeys((*outputs, y)))
+    assert bench.same_bits(graph, bench.apply(graph, MERGE), seeds=1)

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
 from tilewright.ir.graphs.operator import PassContext
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.rewrite.remove.redundant_nodes import DEAD_NODES, MERGE_DUPLICATES
+from tilewright.rewrite.remove.redundant_nodes import DEAD_NODES, DROP_CASTS_BACK, MERGE_DUPLICATES
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.sketch import Sketch
 
@@ -61,3 +62,16 @@ def test_equal_large_constants_under_two_names_are_left(sketch: Callable[[], Ske
     sums = [s.node("Add", (x, s.constant(np.ones(100, np.float32)))) for _ in range(2)]
     graph = s.finish(s.node("Mul", sums))
     assert bench.apply(graph, MERGE_DUPLICATES) is graph
+
+
+@pytest.mark.parametrize(("there", "back", "left"), [("f64", "f32", []), ("f16", "f32", ["Cast", "Cast"])])
+def test_casts_to_what_holds_every_number_and_back_are_gone(
+    there: str, back: str, left: list[str], sketch: Any, bench: Any
+) -> None:
+    s = sketch()
+    y = s.node("Clip", (s.input("x", DType.F32, (4,)),), {"min": -1.0})
+    y = s.node("Cast", (s.node("Cast", (y,), {"to": there}),), {"to": back})
+    graph = s.finish(s.node("Sigmoid", (y,)))
+    dropped = bench.apply(graph, DROP_CASTS_BACK)
+    assert [node.op for node in dropped.nodes] == ["Clip", *left, "Sigmoid"]
+    assert bench.same_bits(graph, dropped)

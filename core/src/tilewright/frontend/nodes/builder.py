@@ -62,6 +62,11 @@ class GraphBuilder:
         """Whether a value is there."""
         return name in self.tensors or name in self.constants or name in self.foreign
 
+    @property
+    def size(self) -> int:
+        """How many nodes and constants there are: it grows with each."""
+        return len(self.nodes) + len(self.constants)
+
     def add_input(self, tensor: Tensor) -> None:
         """A graph input."""
         self.tensors[tensor.name] = tensor

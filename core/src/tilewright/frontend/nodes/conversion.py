@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tilewright.frontend.nodes.builder import GraphBuilder
 from tilewright.frontend.nodes.fold import fold
 from tilewright.frontend.nodes.scales import check_scales
-from tilewright.frontend.nodes.widening import convert_wide, needs_width
+from tilewright.frontend.nodes.widening import convert_on_float32, has_doubles, needs_width
 from tilewright.frontend.reading.external import ExternalFiles
 from tilewright.frontend.reading.file_model import FileNode, FileTensor
 from tilewright.frontend.reading.import_options import Limits
@@ -109,6 +109,7 @@ class NodeImporter:
         self._origin = ""
         self._open: tuple[str, ...] = ()  # outputs of the node at hand
         self.widened: list[str] = []  # operators of nodes that were imported on wider floats than theirs
+        self.narrowed: list[str] = []  # of those on narrower ones
 
     def run(
         self,
@@ -225,10 +226,20 @@ class NodeImporter:
 
     def _import(self, node: OnnxNode, signature: Import) -> None:
         if needs_width(node, signature, self):
-            convert_wide(node, signature, self, self._written)
+            convert_on_float32(node, signature, self, self._written)
             self.widened.append(node.op_type)
-        else:
+            return
+        before = self._builder.size
+        try:
             signature.convert(node, self)
+        except RefusedNode as refusal:
+            if self._builder.size != before or not has_doubles(node, self):
+                raise
+            try:
+                convert_on_float32(node, signature, self, self._written)
+            except RefusedNode:
+                raise refusal from None
+            self.narrowed.append(node.op_type)
 
     def _folded(self, node: OnnxNode, constants: Sequence[Array | None]) -> bool:
         results = fold(node, constants, min(self._limits.fold_bytes, self._fold_bytes))

@@ -117,7 +117,7 @@ class Batch:
 
     @property
     def _otherwise(self) -> str:
-        return f"{shlex.join(['--dim', f'{self.symbol}=4'])} makes it 4, for instance"
+        return f"{shlex.join(['--dim', f'{self.symbol}=NUMBER'])} makes it another"
 
 
 def assumed_batch(inputs: Sequence[FileValue], dims: Mapping[str, int]) -> Batch | None:
@@ -136,6 +136,40 @@ def assumed_batch(inputs: Sequence[FileValue], dims: Mapping[str, int]) -> Batch
         return None
     ((symbol, value),) = first.items()
     return None if symbol in twice or symbol in dims else Batch(symbol=symbol, value=value)
+
+
+def with_places_named(graph: FileGraph, dims: Mapping[str, int]) -> tuple[FileGraph, dict[str, int]]:
+    """The graph and the dims where INPUT[AXIS] stands for what that axis has: the symbol there gets the number, and a
+    number there becomes another.
+
+    TilewrightError TW1219 (exit 2) for a number below 0, and where a symbol would get two.
+    """
+    named, numbers = dict(dims), dict[str, dict[int, int]]()
+    symbols = {dim for value in graph.inputs for dim in value.dims or () if isinstance(dim, str)}
+    for value in graph.inputs:
+        for axis, dim in enumerate(value.dims or ()):
+            place = f"{value.name}[{axis}]"
+            if place not in dims or place in symbols or dim is None:
+                continue
+            number = named.pop(place)
+            if number < 0 or (isinstance(dim, str) and named.get(dim, number) != number):
+                said = "is negative" if number < 0 else f"is {show(str(dim))}, which --dim makes {named[str(dim)]}"
+                raise usage_error(
+                    "TW1219", f"--dim {place}={number} {said}", fix=(typed("--dim", f"{place}={max(1, number)}"),)
+                )
+            if isinstance(dim, str):
+                named[dim] = number
+            else:
+                numbers.setdefault(value.name, {})[axis] = number
+    return replace(
+        graph, inputs=tuple(_renumbered(value, numbers.get(value.name, {})) for value in graph.inputs)
+    ), named
+
+
+def _renumbered(value: FileValue, numbers: Mapping[int, int]) -> FileValue:
+    if not numbers:
+        return value
+    return replace(value, dims=tuple(numbers.get(axis, dim) for axis, dim in enumerate(value.dims or ())))
 
 
 def dims_of_weights(graph: FileGraph) -> dict[str, int]:

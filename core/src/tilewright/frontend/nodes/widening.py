@@ -1,5 +1,5 @@
-"""Knows how an operator without a form for floats of 16 bits is computed: on float32, its results rounded once.
-Does not know any operator.
+"""Knows how an operator without a form for floats of 16 or 64 bits is computed: on float32 copies. Results of 16 bits
+are rounded once, those of 64 bits are as precise as float32. Does not know any operator.
 """
 
 from __future__ import annotations
@@ -22,17 +22,21 @@ def needs_width(node: OnnxNode, signature: Import, graph: Conversion) -> bool:
     return not signature.halves and any(name and graph.tensor(name).dtype.is_half for name in node.inputs)
 
 
-def convert_wide(node: OnnxNode, signature: Import, graph: Conversion, written: Callable[[OnnxNode, str], str]) -> None:
+def has_doubles(node: OnnxNode, graph: Conversion) -> bool:
+    """Whether the node has an input of 64-bit floats."""
+    return any(name and graph.tensor(name).dtype is DType.F64 for name in node.inputs)
+
+
+def convert_on_float32(
+    node: OnnxNode, signature: Import, graph: Conversion, written: Callable[[OnnxNode, str], str]
+) -> None:
     """Import the node on float32. `written` maps an output of a node that was just imported to its value."""
-    halves = {
-        index: graph.tensor(name).dtype
-        for index, name in enumerate(node.inputs)
-        if name and graph.tensor(name).dtype.is_half
-    }
+    types = {index: graph.tensor(name).dtype for index, name in enumerate(node.inputs) if name}
+    copied = {index: dtype for index, dtype in types.items() if dtype.is_half or dtype is DType.F64}
     inputs = tuple(
-        _wide(node, graph, name, index) if index in halves else name for index, name in enumerate(node.inputs)
+        _wide(node, graph, name, index) if index in copied else name for index, name in enumerate(node.inputs)
     )
-    narrow = {output: _type_of(node, index, halves) for index, output in enumerate(node.outputs)}
+    narrow = {output: _type_of(node, index, copied) for index, output in enumerate(node.outputs)}
     names = {
         output: output if dtype is None else graph.name(node, f"wide_{index}")
         for index, (output, dtype) in enumerate(narrow.items())
@@ -44,21 +48,24 @@ def convert_wide(node: OnnxNode, signature: Import, graph: Conversion, written: 
         if dtype is not None and output not in node.unread:
             value = written(inner, names[output])
             computed = graph.tensor(value).dtype
-            to = dtype if computed is DType.F32 else computed  # of another type: it was no float of 16 bits
+            to = dtype if computed is DType.F32 else computed  # of another type: it was no such float
             graph.emit(node, "Cast", (value,), (output,), {"to": to.value}, "rounded")
 
 
-def widened(operators: Sequence[str]) -> Iterator[Diagnostic]:
-    """The note on nodes that were imported on float32, by their operators; nothing where there are none."""
-    if operators:
-        counts = ", ".join(f"{name} ({count})" for name, count in sorted(Counter(operators).items()))
-        nodes = "1 node computes" if len(operators) == 1 else f"{len(operators)} nodes compute"
-        yield Diagnostic(
-            code="TW2104",
-            severity="note",
-            message=f"{nodes} floats of 16 bits on float32 copies: {counts}",
-            details=("results are rounded once, as elsewhere; the copies take memory while such a node runs",),
-        )
+def widened(halves: Sequence[str], doubles: Sequence[str]) -> Iterator[Diagnostic]:
+    """The notes on nodes that were imported on float32, by their operators; nothing where there are none."""
+    rounded = "results are rounded once, as elsewhere; the copies take memory while such a node runs"
+    narrow = "results are as precise as float32, and stay so; --bind or float32 exports need no copies"
+    for operators, bits, detail in ((halves, 16, rounded), (doubles, 64, narrow)):
+        if operators:
+            counts = ", ".join(f"{name} ({count})" for name, count in sorted(Counter(operators).items()))
+            nodes = "1 node computes" if len(operators) == 1 else f"{len(operators)} nodes compute"
+            yield Diagnostic(
+                code="TW2104",
+                severity="note",
+                message=f"{nodes} floats of {bits} bits on float32 copies: {counts}",
+                details=(detail,),
+            )
 
 
 def _wide(node: OnnxNode, graph: Conversion, name: str, index: int) -> str:
@@ -68,11 +75,11 @@ def _wide(node: OnnxNode, graph: Conversion, name: str, index: int) -> str:
     return graph.emit(node, "Cast", (name,), (), {"to": "f32"}, f"wide_input_{index}")
 
 
-def _type_of(node: OnnxNode, index: int, halves: dict[int, DType]) -> DType | None:
-    """The 16-bit type that an output takes from inputs; None for an output with a type of its own."""
+def _type_of(node: OnnxNode, index: int, copied: dict[int, DType]) -> DType | None:
+    """The type that an output takes from inputs that were copied; None for an output with a type of its own."""
     schema = schema_of(node.op_type, node.version, node.domain)
     if schema is None or not schema.outputs:
-        return next(iter(halves.values()))
+        return next(iter(copied.values()))
     variable = schema.outputs[min(index, len(schema.outputs) - 1)]
-    same = (dtype for position, dtype in halves.items() if schema.parameter(position).variable == variable)
+    same = (dtype for position, dtype in copied.items() if schema.parameter(position).variable == variable)
     return next(same, None)

@@ -7,7 +7,8 @@ and runtimes leave it out. What such a pool's output goes into may be declared w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from tilewright.errors import Diagnostic, TilewrightError, model_error, typed, unsupported_error, usage_error
 from tilewright.errors.suggestions import did_you_mean
@@ -31,21 +32,38 @@ class Declarations:
         self._dims, self._tensors = dims, tensors
         self._rounded = _behind_rounded_pools(graph)
         self._forgiven: list[str] = []
+        self._stale: dict[str, str] = {}  # value that has another shape than is declared -> what is said of it
 
     def check(self, name: str, value: str) -> None:
-        """The file's value `name` is `value` of the graph. TW1212 where the file declares another type or shape."""
+        """The file's value `name` is `value` of the graph. TW1212 where the file declares another type; another shape
+        is one of the `warnings`.
+        """
         tensor = self._tensors.get(value)
         if tensor is None:
             return
         for declared in self._declared.get(name, ()):
             if self._holds(declared, tensor):
                 continue
-            if name not in self._rounded or not self._holds(declared, tensor, extents=False):
-                raise _wrong(declared, tensor, self._outputs)
-            self._forgiven.append(name)
+            if not self._holds(replace(declared, dims=None), tensor):
+                raise _wrong_type(declared, tensor, self._outputs)
+            if name in self._rounded and self._holds(declared, tensor, extents=False):
+                self._forgiven.append(name)
+            else:
+                actual = ",".join(map(str, tensor.shape))
+                self._stale.setdefault(name, f"{show(name)} is declared {declared_text(declared)}, but is [{actual}]")
 
     def warnings(self) -> Iterator[Diagnostic]:
-        """One warning about all shapes that are wrong because of a pool, if there are any."""
+        """One warning about all shapes that are wrong, and one about those that are so because of a pool."""
+        if self._stale:
+            name, said = next(iter(self._stale.items()))
+            more = f" (and {len(self._stale) - 1} more)" if len(self._stale) > 1 else ""
+            yield Diagnostic(
+                code="TW1212",
+                severity="warning",
+                message=f"{said}{more}; what follows from the operators is compiled",
+                where=f"value {show(name)}",
+                fix=_without_shape(name, self._outputs),
+            )
         names = list(dict.fromkeys(self._forgiven))
         if names:
             yield Diagnostic(
@@ -79,20 +97,27 @@ def _behind_rounded_pools(graph: FileGraph) -> frozenset[str]:
     return frozenset(values)
 
 
-def _wrong(declared: FileValue, tensor: Tensor, outputs: Sequence[str]) -> TilewrightError:
+def _wrong_type(declared: FileValue, tensor: Tensor, outputs: Sequence[str]) -> TilewrightError:
     actual = f"{tensor.dtype.value} [{','.join(map(str, tensor.shape))}]"
     stale, statement = "remove stale declarations", "del model.graph.value_info[:]"
     if declared.name in outputs:
-        typed = f"model.graph.output[{outputs.index(declared.name)}].type.tensor_type"
-        stale, statement = "declare no shape", f"{typed}.ClearField('shape')"
-        if declared.data_type != _NUMBERS[tensor.dtype]:
-            stale, statement = "declare its type", f"{typed}.elem_type = {_NUMBERS[tensor.dtype]}"
+        place = f"model.graph.output[{outputs.index(declared.name)}].type.tensor_type"
+        stale, statement = "declare its type", f"{place}.elem_type = {_NUMBERS[tensor.dtype]}"
     return model_error(
         "TW1212",
         f"value {show(declared.name)} is declared {declared_text(declared)}, but it is {actual}",
         where=f"value {show(declared.name)}",
-        fix=(f"{stale}: onnx.load, `{statement}`, onnx.save", "or check --dim and the input shapes of the export"),
+        fix=(f"{stale}: onnx.load, `{statement}`, onnx.save", "or export the model again"),
     )
+
+
+def _without_shape(name: str, outputs: Sequence[str]) -> tuple[str, ...]:
+    """What to do about a shape that is declared wrongly."""
+    stale, statement = "remove stale declarations", "del model.graph.value_info[:]"
+    if name in outputs:
+        place = f"model.graph.output[{outputs.index(name)}].type.tensor_type"
+        stale, statement = "declare no shape", f"{place}.ClearField('shape')"
+    return (f"{stale}: onnx.load, `{statement}`, onnx.save", "or check --dim and the input shapes of the export")
 
 
 def symbol_of(value: FileValue, axis: int) -> str:
@@ -107,17 +132,24 @@ def input_tensors(inputs: Sequence[FileValue], dims: Mapping[str, int], limit_by
     Raises TW1205 listing all symbols without a value, TW1219 for a `dims` entry that fits nothing or is
     negative, TW1206 for an absurd shape, TW2102 for a type that tilewright does not hold.
     """
-    symbols: dict[str, FileValue] = {}
     for value in inputs:
         _check_type(value)
-        for axis, dim in enumerate(value.dims or ()):
-            if not isinstance(dim, int):
-                symbols.setdefault(symbol_of(value, axis), value)
+    symbols = symbols_of(inputs)
     _check_given(dims, symbols)
     missing = {symbol: value for symbol, value in symbols.items() if symbol not in dims}
     if missing:
         raise _symbolic(missing)
     return tuple(_tensor(value, dims, limit_bytes) for value in inputs)
+
+
+def symbols_of(inputs: Sequence[FileValue]) -> dict[str, FileValue]:
+    """Every dimension without a number, by its name, and the first input that has it."""
+    symbols: dict[str, FileValue] = {}
+    for value in inputs:
+        for axis, dim in enumerate(value.dims or ()):
+            if not isinstance(dim, int):
+                symbols.setdefault(symbol_of(value, axis), value)
+    return symbols
 
 
 def _tensor(value: FileValue, dims: Mapping[str, int], limit_bytes: int) -> Tensor:
@@ -162,6 +194,13 @@ def _check_given(dims: Mapping[str, int], symbols: Mapping[str, FileValue]) -> N
             raise usage_error(
                 "TW1219", f"--dim {show(symbol)[1:-1]}={number} is negative", fix=(typed("--dim", f"{symbol}=1"),)
             )
+
+
+def with_fitting_dims(error: TilewrightError, missing: Iterable[str], extent: int | None) -> TilewrightError:
+    """TW1205 with `--dim` for all that is `missing`: an extent that the network can be imported with, or none."""
+    if extent is None:
+        return replace(error, fix=("give each its number, as --dim NAME=NUMBER: no one number fits all of them",))
+    return replace(error, fix=(typed(*(word for symbol in missing for word in ("--dim", f"{symbol}={extent}"))),))
 
 
 def _symbolic(missing: Mapping[str, FileValue]) -> TilewrightError:

@@ -21,6 +21,7 @@ class Limits:
     file_bytes: int = 72 * _MIB
     nodes: int = 100_000  # after functions are inlined
     unrolled: int = 2_500  # of them, those that loops make: each is imported anew
+    steps: int = 10_000  # nodes that graph passes leave: each is a step that is planned and written
     initializers: int = 100_000
     nesting: int = 32  # functions and control-flow bodies inside each other
     name_length: int = 4096  # characters
@@ -38,6 +39,7 @@ LIMITS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "folded": ("fold_bytes", "fold_total_bytes"),
         "file": ("file_bytes",),
         "nodes": ("nodes", "unrolled"),
+        "steps": ("steps",),
         "initializers": ("initializers",),
     }
 )  # name in `--limit` -> fields of Limits
@@ -59,7 +61,7 @@ def limits_with(amounts: Mapping[str, int], limits: Limits | None = None) -> Lim
 
 def raised(name: str, needed: int) -> str:
     """What to type so that `needed` is inside a limit; bytes are rounded up to whole MiB."""
-    counted = name in ("nodes", "initializers")
+    counted = name in ("nodes", "steps", "initializers")
     amount = str(needed) if counted else f"{ceil_div(needed, _MIB)}M"
     return typed("--limit", f"{name}={amount}", gives="if you trust the file")
 

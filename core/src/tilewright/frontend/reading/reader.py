@@ -50,6 +50,7 @@ _ATTRIBUTE_KINDS = MappingProxyType(
 )
 _SMALL_BYTES = 1 << 20  # a file of this size takes 200 MB at most
 _PARTS_PER_NODE = 32  # of the file: names, attributes, shapes; real files have ten to twenty
+_UNKNOWN = -1  # what frameworks write for an extent that nothing is said about
 _COMMON_FIELDS = frozenset({"name", "type", "doc_string", "ref_attr_name"})
 
 # ONNX element type number -> protobuf field that holds typed elements, and the numpy type of that field
@@ -336,9 +337,9 @@ class _Reader:
     def dim(self, proto: Any) -> int | str | None:
         which = proto.WhichOneof("value")
         if which == "dim_value":
-            return int(proto.dim_value)
+            return None if proto.dim_value == _UNKNOWN else int(proto.dim_value)
         symbol = self.name(proto.dim_param) if which == "dim_param" else ""
-        return None if symbol in ("", "?") else symbol  # "?" is what tools print where nothing is said
+        return None if symbol in ("", "?", str(_UNKNOWN)) else symbol  # "?" is what tools print where nothing is said
 
     def name(self, text: str | bytes) -> str:
         if isinstance(text, bytes):  # what protobuf hands out for text that cannot be decoded

@@ -52,8 +52,11 @@ def _bits(target: DType) -> int:
 
 
 def _match(site: Site) -> str | None:
-    if DType.F64 in (site.input(0).dtype, _target(site)):
-        return "f64 is for constants that are folded; the portable kernel converts f32, f16, bf16, integers and bool"
+    source, target = site.input(0).dtype, _target(site)
+    if source is DType.F64 and target not in (DType.F32, DType.BOOL):
+        return f"f64 to {target.value} is for constants that are folded; the portable kernel makes f32 and bool of f64"
+    if target is DType.F64 and source.is_half:
+        return f"{source.value} to f64 is for constants that are folded; the portable kernel makes f64 of other types"
     return None
 
 

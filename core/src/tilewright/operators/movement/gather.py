@@ -24,7 +24,7 @@ from tilewright.ir.tensors.dtypes import DType
 from tilewright.operators.c_code.c_source import c_template
 from tilewright.operators.c_code.walk import walk
 from tilewright.operators.movement.slice import slice_attributes
-from tilewright.operators.shared.refusals import need_axis, not_movable, shape_error
+from tilewright.operators.shared.refusals import need_axis, shape_error
 
 Array = npt.NDArray[np.generic]
 
@@ -144,7 +144,6 @@ GATHER_COPY = Kernel(
     # A table of which little is used, such as an embedding: copying all of it would take longer, if it fits at all
     stays=lambda site: ("X",) if site.input(0).elements > _SPARSE * site.output.elements else (),
     parallel=("*",),
-    match=not_movable,
     values=_values,
     source=(c_template("${function}", "gather.c.mako"),),
     call="${function}(${arguments});",
@@ -313,7 +312,6 @@ GATHER_ELEMENTS_COPY = Kernel(
     name="portable.gather_elements",
     op="GatherElements",
     parallel=("*",),
-    match=not_movable,
     values=_elements_values,
     source=(c_template("${function}", "gather.c.mako"),),
     call="${function}(${arguments});",

@@ -20,9 +20,10 @@ from tilewright.ir.graphs.graph import Attribute, Site, Tensor
 from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode, need_room, with_halves
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.operators.c_code.c_elements import c_sum
 from tilewright.operators.c_code.c_source import c_functions, c_template
-from tilewright.operators.shared.refusals import not_movable, shape_error
+from tilewright.operators.shared.refusals import shape_error
 
 Array = npt.NDArray[np.generic]
 Positions = npt.NDArray[np.int64]
@@ -187,6 +188,8 @@ def _emit(
     full = [0] * (2 * rank)
     for index, axis in enumerate(axes):
         full[axis % rank], full[rank + axis % rank] = pads[index], pads[index + len(axes)]
+    if graph.tensor(node.inputs[0]).dtype is DType.F64:
+        raise graph.refuse(node, "X is f64; the portable kernel moves f32, integers and bool")
     mode = node.text("mode", "constant")
     if mode not in _SOURCE:
         raise graph.refuse(node, f"mode {mode!r} is not one of {', '.join(_SOURCE)}")
@@ -256,11 +259,18 @@ PAD = Operator(
     ),
 )
 
+
+def _match(site: Site) -> str | None:
+    if site.input(0).dtype is DType.F64:
+        return "X is f64; the portable kernel moves f32, integers and bool"
+    return None if site.output.shape else "X is a scalar: there is nothing to pad"
+
+
 PAD_COPY = Kernel(
     name="portable.pad",
     op="Pad",
     parallel=("*",),
-    match=lambda site: not_movable(site) or (None if site.output.shape else "X is a scalar: there is nothing to pad"),
+    match=_match,
     values=_values,
     source=lambda values: (*c_functions(f"tw_pad_{values['mode']}()"), _PADDED),
     call="${function}(${arguments});",

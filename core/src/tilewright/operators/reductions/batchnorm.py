@@ -1,5 +1,5 @@
 """Knows BatchNormalization at inference: y = (x - mean) / sqrt(var + epsilon) * scale + B, channel by channel.
-Does not know training, nor folding into a Conv (`fold_batch_norm`).
+Does not know training, nor folding into a Conv (`fold_channel_constants`).
 
 Normal form: attribute `epsilon`; scale, B, mean and var are constants of one element per channel, axis 1. Where they
 are computed, elementwise nodes take its place at import.

@@ -40,11 +40,6 @@ def not_float32_or_bytes(site: Site) -> str | None:
     return None if dtype in (DType.F32, DType.I8, DType.U8) else f"X must be f32, i8 or u8, found {dtype.value}"
 
 
-def not_movable(site: Site) -> str | None:
-    """Why X is refused by a kernel that moves elements, or None."""
-    return "X is f64; the portable kernel moves f32, integers and bool" if site.input(0).dtype is DType.F64 else None
-
-
 def not_ordered(site: Site) -> str | None:
     """Why X is refused by a kernel for float32 and integers, or None."""
     dtype = site.input(0).dtype

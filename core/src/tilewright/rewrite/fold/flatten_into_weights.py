@@ -42,11 +42,14 @@ def _flattens_image(view: GraphView, reshape: Node) -> bool:
 
 
 def _is_image(view: GraphView, value: str) -> bool:
-    """Whether `value` comes from a convolution or pool, elementwise operators aside."""
+    """Whether `value` is of a convolution or pool, or is handed over channels last, elementwise operators aside."""
     node = view.producer.get(value)
     while node is not None and node.op in _KEEP_LAYOUT:
         node = view.producer.get(node.inputs[0])
-    return node is not None and node.op in _IMAGE
+    if node is None or node.op != "Transpose":
+        return node is not None and node.op in _IMAGE
+    rank = len(view.graph.tensors[value].shape)
+    return node.integers("perm", ()) == (0, rank - 1, *range(1, rank - 1)) and node.inputs[0] in view.graph.inputs
 
 
 def _is_product_of(view: GraphView, node: Node, value: str) -> bool:

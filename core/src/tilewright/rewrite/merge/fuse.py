@@ -6,7 +6,8 @@ Gemm stays inside the float error model.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from tilewright.ir.graphs.graph import Attribute, Graph, Node
 from tilewright.ir.graphs.operator import GraphPass, PassContext, PassResult
@@ -14,6 +15,7 @@ from tilewright.ir.tensors.dtypes import DType
 from tilewright.rewrite.edit import Draft, GraphView, origins
 
 FUSES_CLIP = ("Conv", "Gemm", "MatMul", "Add", "Sub", "Mul", "Div", "AveragePool")
+_MOVES = ("MaxPool", "Reshape", "Transpose")  # the limits of elements may be those of what they come from
 
 
 def composed(node: Node, low: float, high: float) -> tuple[float, float]:
@@ -22,29 +24,51 @@ def composed(node: Node, low: float, high: float) -> tuple[float, float]:
     return min(max(low, smallest), largest), min(max(high, smallest), largest)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Way:
+    """An operator that may take in Clips, those that it takes in, and its values: one group for each operator that
+    moves them (`Draft.rename_way`).
+    """
+
+    main: Node
+    clips: list[Node]
+    values: list[list[str]]
+
+
 def _fuse_activations(graph: Graph, context: PassContext) -> PassResult:
-    draft = Draft(graph=graph)
-    view = GraphView.of(graph)
-    latest: dict[str, Node] = {}  # value -> the node that writes it after the fusions so far
-    for clip in graph.nodes:
-        source = clip.inputs[0] if clip.inputs else ""
-        main = latest.get(source) or view.producer.get(source)
-        if main is None or clip.op != "Clip" or main.op not in (*FUSES_CLIP, "Clip") or not view.read_once(source):
+    draft, view = Draft(graph=graph), GraphView.of(graph)
+    begun: list[_Way] = []
+    ways: dict[str, _Way] = {}  # by the value at its end
+    for node in graph.nodes:
+        source, value = node.inputs[0] if node.inputs else "", node.outputs[0]
+        way = ways.get(source) if source in ways and view.read_once(source) else None
+        if way is not None and node.op == "Clip":
+            way.clips.append(node)
+            way.values[-1].append(value)
+        elif way is not None and node.op in _MOVES and len(node.outputs) == 1:
+            way.values.append([value])
+        elif node.op in (*FUSES_CLIP, "Clip") and graph.tensors[value].dtype.computed_in is DType.F32:
+            way = _Way(main=node, clips=[], values=[[value]])
+            begun.append(way)
+        else:
             continue
-        if graph.tensors[main.outputs[0]].dtype.computed_in is not DType.F32:
-            continue
-        fused = _with_limits(main, clip)
-        latest[clip.outputs[0]] = fused
-        draft.replace(clip)
-        draft.replace(main, fused)
+        ways[value] = way
+    for way in begun:
+        if way.clips:
+            draft.replace(way.main, _with_limits(way.main, way.clips))
+            draft.replacements.update((clip.name, ()) for clip in way.clips)
+            draft.rename_way(way.values)
     return PassResult(graph=draft.finish())
 
 
-def _with_limits(main: Node, clip: Node) -> Node:
+def _with_limits(main: Node, clips: Sequence[Node]) -> Node:
     names = ("min", "max") if main.op == "Clip" else ("clip_low", "clip_high")
-    low, high = composed(clip, main.number(names[0], -math.inf), main.number(names[1], math.inf))
+    low, high = main.number(names[0], -math.inf), main.number(names[1], math.inf)
+    for clip in clips:
+        low, high = composed(clip, low, high)
     limits: dict[str, Attribute] = {names[0]: low, names[1]: high}
-    return replace(main, outputs=clip.outputs, attributes={**main.attributes, **limits}, origin=origins(main, clip))
+    attributes = {**main.attributes, **limits}
+    return replace(main, attributes=attributes, origin=origins(main, *clips))
 
 
 FUSE_ACTIVATION = GraphPass(

@@ -9,7 +9,7 @@ Two exact moves bring every such operator to the integer side, whatever the expo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -102,24 +102,39 @@ def _movable(view: GraphView, value: str) -> Node | None:
     return node if view.graph.tensors[value].dtype is DType.F32 else None
 
 
-def _hoisted(view: GraphView, draft: Draft, move: Node, quantize: Node, affine: Affine, output: str) -> Sequence[Node]:
-    """The nodes that quantise the inputs of `move`, and `move` on the stored values, which writes `output`."""
-    before: list[Node] = []
-    stored: dict[str, str] = {}
-    for value in dict.fromkeys(name for name in move.inputs if name):
-        stored[value] = draft.value(affine.dtype, view.graph.tensors[value].shape, f"{value}_stored")
-        above = _movable(view, value)
-        if above is not None:
-            before += _hoisted(view, draft, above, quantize, affine, stored[value])
+def _hoisted(view: GraphView, draft: Draft, top: Node, quantize: Node, affine: Affine, output: str) -> Sequence[Node]:
+    """The nodes that quantise the inputs of `top` and of moving operators above it, and these on the stored values;
+    the last one writes `output`.
+    """
+    made: list[Node] = []  # last first
+    waiting: list[tuple[Node, str]] = [(top, output)]
+    while waiting:
+        node, written = waiting.pop()
+        if node.op == quantize.op:
+            made.append(node)
             continue
-        name = draft.node_name(f"{quantize.name}_of_{value}")
-        before.append(replace(quantize, name=name, inputs=(value, *quantize.inputs[1:]), outputs=(stored[value],)))
+        stored: dict[str, str] = {}
+        for value in dict.fromkeys(name for name in node.inputs if name):
+            stored[value] = draft.value(affine.dtype, view.graph.tensors[value].shape, f"{value}_stored")
+            source = _movable(view, value) or _quantising(draft, quantize, value, stored[value])
+            waiting.append((source, stored[value]))
+        made.append(_on_stored(node, quantize, affine, stored, written))
+    return made[::-1]
+
+
+def _quantising(draft: Draft, quantize: Node, value: str, stored: str) -> Node:
+    name = draft.node_name(f"{quantize.name}_of_{value}")
+    return replace(quantize, name=name, inputs=(value, *quantize.inputs[1:]), outputs=(stored,))
+
+
+def _on_stored(move: Node, quantize: Node, affine: Affine, stored: Mapping[str, str], output: str) -> Node:
+    """The moving operator on `stored` values, which are named by those that they stand for; it writes `output`."""
     inputs = tuple(stored[name] if name else "" for name in move.inputs)
     integer = replace(move, inputs=inputs, outputs=(output,), origin=origins(move, quantize))
-    if move.op == "Pad" and move.attributes.get("mode", "constant") == "constant":
-        padding = affine.quantise(np.array([move.number("value")], np.float32))
-        integer = with_attributes(integer, {"value": int(padding[0])})
-    return [*before, integer]
+    if move.op != "Pad" or move.attributes.get("mode", "constant") != "constant":
+        return integer
+    padding = affine.quantise(np.array([move.number("value")], np.float32))
+    return with_attributes(integer, {"value": int(padding[0])})
 
 
 def dequantise_after_constants(graph: Graph) -> Graph:
@@ -169,5 +184,5 @@ MOVE_QUANTISATION = GraphPass(
     name="move-quantisation",
     summary="Reshape, Transpose, MaxPool, Concat, Slice and Pad work on stored integers",
     apply=_move_quantisation,
-    after=("merge-duplicates", "fuse-matmul-add", "fold-batch-norm"),
+    after=("merge-duplicates", "fuse-matmul-add", "fold-channel-constants"),
 )

@@ -9,7 +9,8 @@ that keep channels apart tie those of their operands together: what one needs, a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from heapq import heapify, heappop, heappush
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -42,32 +43,50 @@ def needed_channels(graph: Graph) -> Masks:
     for name in (*graph.inputs, *graph.outputs):
         if name in masks:
             masks[name][:] = True
-    while _grow(graph, masks) or _fill_last_empty(graph, masks):
-        pass
+    growth = _Growth(graph, masks)
+    growth.settle(range(len(graph.nodes)))
+    for number in reversed(range(len(graph.nodes))):
+        empty = [name for name in graph.nodes[number].outputs if name in masks and masks[name].size]
+        for name in empty:
+            if not masks[name].any():  # no tensor may be without channels
+                masks[name][0] = True
+                growth.settle(growth.touching[name])
     return masks
 
 
-def _grow(graph: Graph, masks: Masks) -> bool:
-    """Let every node, last first, demand what it needs. Whether any mask grew."""
-    before = _total(masks)
-    for node in reversed(graph.nodes):
-        relation = RELATIONS.get(node.op, _keep_all)
-        relation(graph, node, masks)
-    return _total(masks) != before
+class _Growth:
+    """Lets nodes demand what they need, those first that come last, until all of them agree."""
 
+    def __init__(self, graph: Graph, masks: Masks) -> None:
+        self._graph, self._masks = graph, masks
+        self.touching: dict[str, list[int]] = {name: [] for name in masks}  # value -> numbers of its nodes
+        self._values: list[list[str]] = []  # of every node, those with a mask
+        for number, node in enumerate(graph.nodes):
+            values = [name for name in dict.fromkeys((*node.inputs, *node.outputs)) if name in masks]
+            self._values.append(values)
+            for name in values:
+                self.touching[name].append(number)
 
-def _total(masks: Masks) -> int:
-    return sum(int(mask.sum()) for mask in masks.values())
+    def settle(self, numbers: Iterable[int]) -> None:
+        """Ask these nodes, and again all that share a value whose mask has grown."""
+        waiting = [-number for number in numbers]
+        heapify(waiting)
+        queued = set(waiting)
+        while waiting:
+            place = heappop(waiting)
+            queued.discard(place)
+            for name in self._grown(-place):
+                for other in self.touching[name]:
+                    if -other not in queued:
+                        queued.add(-other)
+                        heappush(waiting, -other)
 
-
-def _fill_last_empty(graph: Graph, masks: Masks) -> bool:
-    """Give the last value without channels one, for no tensor may be empty. Whether there was such a value."""
-    for node in reversed(graph.nodes):
-        for name in node.outputs:
-            if name in masks and masks[name].size and not masks[name].any():
-                masks[name][0] = True
-                return True
-    return False
+    def _grown(self, number: int) -> list[str]:
+        """The values whose masks one node lets grow."""
+        values, node = self._values[number], self._graph.nodes[number]
+        before = [int(self._masks[name].sum()) for name in values]
+        RELATIONS.get(node.op, _keep_all)(self._graph, node, self._masks)
+        return [name for name, count in zip(values, before, strict=True) if int(self._masks[name].sum()) != count]
 
 
 def _keep_all(graph: Graph, node: Node, masks: Masks) -> None:

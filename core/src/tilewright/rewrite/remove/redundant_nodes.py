@@ -1,16 +1,20 @@
-"""Knows the passes that drop nodes: those that no output depends on, and those that equal an earlier node.
-Does not know any operator: all of them are pure.
+"""Knows the passes that drop nodes: those that no output depends on, those that equal an earlier node, and casts there
+and back. Does not know any operator but Cast: all of them are pure. Bit-equal.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable
+from types import MappingProxyType
 
 from tilewright.ir.graphs.graph import Graph, Node
 from tilewright.ir.graphs.operator import GraphPass, PassContext, PassResult
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.rewrite.edit import Draft, without_dead
 
 _SMALL_ELEMENTS = 64  # constants up to here are compared by content: scales and zero points, often stored many times
+
+_HELD_BY = MappingProxyType({DType.F64: (DType.F32, DType.F16, DType.BF16), DType.F32: (DType.F16, DType.BF16)})
 
 
 DEAD_NODES = GraphPass(
@@ -31,6 +35,28 @@ def _merge_duplicates(graph: Graph, context: PassContext) -> PassResult:
             continue
         same[node.outputs[0]] = earlier.outputs[0]
     return PassResult(graph=draft.finish())
+
+
+def _drop_casts_back(graph: Graph, context: PassContext) -> PassResult:
+    draft = Draft(graph=graph)
+    producer = graph.producer()
+    for node in graph.nodes:
+        before = producer.get(node.inputs[0]) if node.op == "Cast" else None
+        if before is None or before.op != "Cast":
+            continue
+        own, wide = (graph.tensors[name].dtype for name in (before.inputs[0], before.outputs[0]))
+        if own is graph.tensors[node.outputs[0]].dtype and own in _HELD_BY.get(wide, ()):
+            draft.bypass(node, before.inputs[0])
+    return PassResult(graph=draft.finish())
+
+
+DROP_CASTS_BACK = GraphPass(
+    name="drop-casts-back",
+    summary="drop casts to a wider float and back",
+    apply=_drop_casts_back,
+    after=("dead-nodes",),
+    before=("recognise-fake-quantisation", "fold-constants"),
+)
 
 
 def _value_key(graph: Graph, name: str) -> Hashable:

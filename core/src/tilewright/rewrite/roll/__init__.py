@@ -1,0 +1,1 @@
+"""Passes that find in repeated nodes the layer that they were unrolled from."""
