@@ -22,6 +22,7 @@ from tilewright.config.recurrent_state import RecurrentState, initial_states, st
 from tilewright.errors import Diagnostic
 from tilewright.frontend.reading.model_digest import model_digest
 from tilewright.ir.graphs.graph import Graph, Tensor
+from tilewright.ir.graphs.use_order import in_order_of_use
 from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.stages import Allocated, Artifact, Bound, Scheduled, Tiled
@@ -129,7 +130,7 @@ class Deployment:
         from tilewright.rewrite import rewrite
 
         passes = tuple(self.registry.graph_passes.values())
-        return self._finished("rewrite", rewrite(self.imported.graph, self.registry.operators, passes))
+        return self._finished("rewrite", rewrite(in_order_of_use(self.imported.graph), self.registry.operators, passes))
 
     @cached_property
     def bound(self) -> Bound:
@@ -197,7 +198,7 @@ class Deployment:
         ends = streamed_io(self.options, self.rewritten.graph)
         for whose in ends.values():
             demand_one_memory(self.platform, whose)
-        return with_streamed_io(self.rewritten.graph, ends)
+        return in_order_of_use(with_streamed_io(self.rewritten.graph, ends))
 
     @property
     def tiled(self) -> Tiled:

@@ -157,7 +157,7 @@ def plan_notes(plan: Allocated, operators: Mapping[str, Operator]) -> Iterator[D
     that cost much. Warnings first.
     """
     from tilewright.plan.line_buffers.plan_costs import line_buffer_notes
-    from tilewright.plan.recomputation import recomputation_notes
+    from tilewright.plan.recompute_choice import recomputation_notes
     from tilewright.plan.suggestions import limit_notes
 
     yield from soft_limit_warnings(plan)

@@ -30,7 +30,7 @@ from tilewright.plan.proposals.shortfall import (
     stuck_steps,
 )
 from tilewright.plan.proposals.work import WorkDone, place_units, tile_units
-from tilewright.plan.recomputation import with_recomputation
+from tilewright.plan.recompute_choice import with_recomputation
 from tilewright.plan.suggestions import (
     Change,
     Plan,
