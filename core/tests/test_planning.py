@@ -42,6 +42,13 @@ def test_a_plan_that_cannot_be_fast_enough_is_not_made() -> None:
     assert isinstance(deployment().planned_with({}, None), Allocated)
 
 
+def test_whether_anything_fits_is_asked_layer_by_layer() -> None:
+    first = deployment()
+    plan = first.planned_with({}, None, Work())
+    assert isinstance(plan, Allocated)
+    assert all(len(region.steps) == 1 for region in plan.tiled.regions)
+
+
 def test_an_error_is_raised_where_nothing_fits() -> None:
     with pytest.raises(TilewrightError) as caught:
         deployment(Options(memory={"l1": 64})).allocated  # noqa: B018  # a property that plans

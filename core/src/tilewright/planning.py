@@ -112,8 +112,16 @@ class Planning:
             raise with_suggestions(error, *more) from error.__cause__
 
     def plan_within(self, beat: float | None, work: Work | None) -> Answer:
-        """The plan, or why none fits; () where it cannot take fewer cycles than `beat`. `work`: see `Fitting`."""
-        return self._fitting(work or self.planner.work).faster(self.bound, beat)
+        """The plan, or why none fits; () where it cannot take fewer cycles than `beat`. With `work`, all that is asked
+        is whether a plan fits within it: layer by layer, where that does.
+        """
+        if work is None:
+            return self._fitting(self.planner.work).faster(self.bound, beat)
+        fitting = self._fitting(work)
+        planner = replace(fitting.planner, first_fit=True)
+        pinned = planner.longest is not None or planner.pins.groups or planner.pins.tiles
+        layers = () if pinned else replace(fitting, planner=replace(planner, longest=1)).found(self.bound)
+        return layers if isinstance(layers, Allocated) else replace(fitting, planner=planner).found(self.bound)
 
     def front(self, plan: Allocated) -> tuple[FrontPoint, ...]:
         """Bytes against cycles: this plan, and others that flags lead to. Of a saved state, this one."""

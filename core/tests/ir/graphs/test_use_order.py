@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -58,7 +57,7 @@ def test_nothing_depends_on_the_order_before(seed: int, chance: random.Random) -
     chance.shuffle(nodes)
     chance.shuffle(tensors)
     found = in_order_of_use(replace(graph, nodes=tuple(nodes), tensors=dict(tensors))).verify()
-    used = {name for name in found.outputs}
+    used = set(found.outputs)
     for node in reversed(found.nodes):
         used |= set(node.inputs) if used.intersection(node.outputs) else set()
     needed = [node for node in found.nodes if used.intersection(node.outputs)]

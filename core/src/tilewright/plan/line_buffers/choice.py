@@ -158,7 +158,11 @@ def _fitting(
     """The first way that fits: the fastest one, or the smallest where that is asked for. Where none does with the
     fastest kernels, the fastest of those that do when kernels whose scratch is in the way take less of it. Where none
     does, the smallest way of each is one more that does not.
+
+    Where any fit will do, the kernels of least scratch are first: what they have is among what is looked at otherwise.
     """
+    if planner.first_fit and (plan := _first_fit(planner, misfits)):
+        return plan
     found, plans = list(misfits), list[Allocated]()
     for number, tiled in enumerate(_crowded(planner, misfits)):
         room, scheduled = _room(tiled), tiled.scheduled
@@ -170,6 +174,16 @@ def _fitting(
         found.extend(misfit for tried in every for misfit in tried.misfits)
         plans.extend(tried.plan for tried in every if tried.plan is not None)
     return min(plans, key=plan_cycles) if plans else tuple(found)
+
+
+def _first_fit(planner: Planner, misfits: tuple[PlanFailure, ...]) -> Allocated | None:
+    """A plan with kernels that were tried in one piece, those of least scratch first."""
+    for tiled in reversed(_crowded(planner, misfits)):
+        ways = line_buffer_candidates(planner, tiled.scheduled, None)
+        plan = _tried(replace(planner, optimize="ram"), ways, tiled.scheduled.bound.platform, _room(tiled)).plan
+        if plan is not None:
+            return plan
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
