@@ -12,6 +12,7 @@ from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
 from tilewright.ir.plans.stages import Allocated, Bound
+from tilewright.plan.proposals.work import Work
 from tilewright.testing.cluster import CLUSTER, registry_for
 
 
