@@ -10,7 +10,7 @@ from tilewright.errors import model_error
 from tilewright.frontend.reading.file_model import FileGraph, FileTensor
 from tilewright.frontend.reading.import_options import Limits, raised_together
 from tilewright.frontend.reading.names import show
-from tilewright.frontend.reading.values import ELEMENT_TYPES
+from tilewright.ir.tensors.dtypes import ELEMENT_TYPES
 
 
 def check_initializers(graph: FileGraph, limits: Limits) -> None:
