@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kit.networks import network_file
 from kit.small_models import model
 from onnx import helper
 
@@ -97,8 +98,9 @@ def test_a_cluster_refuses_it(target: str) -> None:
 @pytest.mark.parametrize("optimize", ["speed", "ram"])
 def test_flags_of_the_front_lead_to_its_points(bench: Any, optimize: str) -> None:
     made = bench.deployment(optimize=optimize)
-    assert {"push", "user"} <= {word.partition("=")[2] for point in made.ends_front for word in point.flags.split()}
-    for point in made.ends_front:
+    points = [point for point in made.further_front if point.asks]
+    assert {"push", "user"} <= {word.partition("=")[2] for point in points for word in point.flags.split()}
+    for point in points:
         words = iter(point.flags.split())
         typed = [(word, next(words)) for word in words]
         ends = dict(value.split("=") for word, value in typed if word == "--io")
@@ -119,3 +121,15 @@ def test_rows_that_are_as_fast_take_the_least_memory() -> None:
     )
     assert cycle_ratio(least) <= 1.01 * (1 + cycle_ratio(fastest)) - 1
     assert ram_bytes(fastest) == ram_bytes(least)
+
+
+def test_the_front_ends_with_the_least_that_any_kernels_take() -> None:
+    network = network_file("ad_int8")
+    made = Deployment(network, "cortex-m4", Options(optimize="ram"))
+    (least,) = (point for point in made.further_front if not point.asks)
+    assert least.ram_bytes < ram_bytes(made.allocated)
+    word, _, size = least.flags.partition("=")
+    assert word == "--memory ram"
+    assert ram_bytes(Deployment(network, "cortex-m4", Options(memory={"ram": int(size)})).allocated) == least.ram_bytes
+    with pytest.raises(TilewrightError, match="TW5001"):
+        Deployment(network, "cortex-m4", Options(memory={"ram": int(size) - 4})).compile()

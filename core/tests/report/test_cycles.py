@@ -102,12 +102,12 @@ def deployment(near: str, points: tuple[FrontPoint, ...] | None) -> Any:
 
 
 def test_it_is_looked_for_only_where_it_is_asked_for() -> None:
-    assert _front(deployment("", None), wanted=False, ends=False) == {}
-    assert _front(deployment("", FRONT), wanted=True, ends=False) == {"front": front_of(FRONT)}
+    assert _front(deployment("", None), wanted=False, further=False) == {}
+    assert _front(deployment("", FRONT), wanted=True, further=False) == {"front": front_of(FRONT)}
 
 
 def test_where_nothing_can_be_chosen_every_report_says_so() -> None:
-    assert _front(deployment("l1", ()), wanted=False, ends=False) == {"front": []}
+    assert _front(deployment("l1", ()), wanted=False, further=False) == {"front": []}
 
 
 def test_a_check_says_where_to_look_when_inputs_are_most_of_it() -> None:

@@ -39,7 +39,7 @@ def command(json_target: str | None, layers: bool, front: bool, **flags: Any) ->
     with working(PLANNING):
         deployment.compile()  # what cannot be lowered or written must not pass
     with working(LESS_MEMORY):
-        report = build_report(deployment, artifacts=False, front=True, ends=front)
+        report = build_report(deployment, artifacts=False, front=True, further=front)
     show_diagnostics(deployment.diagnostics, flags["strict"])
     if json_target:
         send_json(report, json_target)
