@@ -163,8 +163,8 @@ class Deployment:
 
     @cached_property
     def further_front(self) -> tuple[FrontPoint, ...]:
-        """The least that slower kernels take; and `front` where the application does more: inputs and outputs stay in its
-        buffers, or pass in rows. Nothing of a state that was imported.
+        """The least that slower kernels take; and `front` where the application does more: inputs and outputs stay in
+        its buffers, or pass in rows. Nothing of a state that was imported.
         """
         from tilewright.plan.line_buffers.ends_front import ends_front
 

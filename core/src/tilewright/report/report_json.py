@@ -74,8 +74,8 @@ def build_report(
 
 
 def _front(deployment: Deployment, *, wanted: bool, further: bool) -> dict[str, Any]:
-    """Memory against cycles, where it is asked for, and `further` points that cost more; else only where the plan is the
-    one point that there is.
+    """Memory against cycles, where it is asked for, and `further` points that cost more; else only where the plan is
+    the one point that there is.
     """
     if not wanted and line_buffers_possible(deployment.planning.planner, deployment.platform):
         return {}
