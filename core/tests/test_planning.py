@@ -12,6 +12,7 @@ from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
 from tilewright.ir.plans.stages import Allocated, Bound
+from tilewright.plan.proposals.work import Work
 from tilewright.testing.cluster import CLUSTER, registry_for
 
 
@@ -40,6 +41,13 @@ def test_a_stage_that_is_saved_is_not_made_again() -> None:
 def test_a_plan_that_cannot_be_fast_enough_is_not_made() -> None:
     assert deployment().planned_with({}, 0.0) == ()
     assert isinstance(deployment().planned_with({}, None), Allocated)
+
+
+def test_whether_anything_fits_is_asked_layer_by_layer() -> None:
+    first = deployment()
+    plan = first.planned_with({}, None, Work())
+    assert isinstance(plan, Allocated)
+    assert all(len(region.steps) == 1 for region in plan.tiled.regions)
 
 
 def test_an_error_is_raised_where_nothing_fits() -> None:

@@ -5,9 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from kit.networks import network_file
+from kit.small_models import model
+from onnx import helper
 
+from tilewright.config.options import Options
+from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
+from tilewright.plan.line_buffers.plan_costs import cycle_ratio
+from tilewright.plan.proposals.planner import ram_bytes
 from tilewright.snapshot.atomic_folder import write_folder
 
 PASSES: tuple[dict[str, dict[str, str]], ...] = (
@@ -85,3 +93,43 @@ def test_a_cluster_refuses_it(target: str) -> None:
     with pytest.raises(TilewrightError, match="TW1122") as caught:
         _ = Deployment(model, target, Options(io_inputs="push")).allocated
     assert caught.value.fix
+
+
+@pytest.mark.parametrize("optimize", ["speed", "ram"])
+def test_flags_of_the_front_lead_to_its_points(bench: Any, optimize: str) -> None:
+    made = bench.deployment(optimize=optimize)
+    points = [point for point in made.further_front if point.asks]
+    assert {"push", "user"} <= {word.partition("=")[2] for point in points for word in point.flags.split()}
+    for point in points:
+        words = iter(point.flags.split())
+        typed = [(word, next(words)) for word in words]
+        ends = dict(value.split("=") for word, value in typed if word == "--io")
+        asked = dict(typed).get("--optimize", optimize)
+        assert ram_bytes(bench.deployment(io_of=ends, optimize=asked).allocated) == point.ram_bytes
+        assert all(name in point.asks for name in ends)
+
+
+def test_rows_that_are_as_fast_take_the_least_memory() -> None:
+    """More rows in a call save a few cycles, and more of them are held."""
+    attributes = {"kernel_shape": [3, 3], "pads": [1] * 4, "strides": [2, 2]}
+    weights = np.ones((12, 3, 3, 3), np.float32)
+    node = helper.make_node("Conv", ["x", "w"], ["y"], **attributes)
+    network = model(node, inputs={"x": (1, 3, 144, 256)}, constants={"w": weights}).SerializeToString()
+    fastest, least = (
+        Deployment(network, "generic", Options(io_of={"x": "push", "y": "pull"}, optimize=asked)).allocated
+        for asked in ("speed", "ram")
+    )
+    assert cycle_ratio(least) <= 1.01 * (1 + cycle_ratio(fastest)) - 1
+    assert ram_bytes(fastest) == ram_bytes(least)
+
+
+def test_the_front_ends_with_the_least_that_any_kernels_take() -> None:
+    network = network_file("ad_int8")
+    made = Deployment(network, "cortex-m4", Options(optimize="ram"))
+    (least,) = (point for point in made.further_front if not point.asks)
+    assert least.ram_bytes < ram_bytes(made.allocated)
+    word, _, size = least.flags.partition("=")
+    assert word == "--memory ram"
+    assert ram_bytes(Deployment(network, "cortex-m4", Options(memory={"ram": int(size)})).allocated) == least.ram_bytes
+    with pytest.raises(TilewrightError, match="TW5001"):
+        Deployment(network, "cortex-m4", Options(memory={"ram": int(size) - 4})).compile()

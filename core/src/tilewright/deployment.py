@@ -19,11 +19,12 @@ from tilewright.config.graph_io import border_types, bound_inputs, channels_last
 from tilewright.config.machine import board_notes
 from tilewright.config.options import Options
 from tilewright.config.recurrent_state import RecurrentState, initial_states, states_of, states_of_plan
-from tilewright.errors import Diagnostic
+from tilewright.errors import Diagnostic, TilewrightError
 from tilewright.frontend.reading.model_digest import model_digest
 from tilewright.ir.graphs.graph import Graph, Tensor
+from tilewright.ir.graphs.use_order import in_order_of_use
 from tilewright.ir.machines.platform import Platform
-from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.decisions import Decisions, IoOwner
 from tilewright.ir.plans.stages import Allocated, Artifact, Bound, Scheduled, Tiled
 from tilewright.plugins.loading import load_for
 from tilewright.plugins.offers import StageEvent
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from tilewright.plan.kernel_fallback import Answer
     from tilewright.plan.line_buffers.front import FrontPoint
     from tilewright.plan.open_settings import Contest
+    from tilewright.plan.proposals.planner import Optimize
     from tilewright.plan.proposals.work import Work
     from tilewright.planning import Planning, Stage
     from tilewright.plugins.registry import Registry
@@ -133,7 +135,7 @@ class Deployment:
         from tilewright.rewrite import rewrite
 
         passes = tuple(self.registry.graph_passes.values())
-        found = rewrite(self.imported.graph, self.registry.operators, passes)
+        found = rewrite(in_order_of_use(self.imported.graph), self.registry.operators, passes)
         steps, most = len(found.graph.nodes), limits_with(self.options.limits).steps
         if steps > most:
             raise over_limit("after all graph passes the network has", steps, "steps", most, name="steps")
@@ -166,6 +168,19 @@ class Deployment:
     def front(self) -> tuple[FrontPoint, ...]:
         """Bytes against cycles: this plan, and others that flags lead to. Of a state that was imported, this one."""
         return self.planning.front(self.allocated)
+
+    @cached_property
+    def further_front(self) -> tuple[FrontPoint, ...]:
+        """The least that slower kernels take; and `front` where the application does more: inputs and outputs stay in
+        its buffers, or pass in rows. Nothing of a state that was imported.
+        """
+        from tilewright.plan.line_buffers.ends_front import ends_front
+
+        if self._given or not self.front:
+            return ()
+        fewest = min(point.ram_bytes for point in self.front)
+        least = (point for point in self.planning.least_front(self.allocated) if point.ram_bytes < fewest)
+        return *least, *ends_front(self.allocated, self.options.optimize, self._planned_with_ends)
 
     @cached_property
     def program(self) -> Program:
@@ -205,7 +220,7 @@ class Deployment:
         ends = streamed_io(self.options, self.rewritten.graph)
         for whose in ends.values():
             demand_one_memory(self.platform, whose)
-        return with_streamed_io(self.rewritten.graph, ends)
+        return in_order_of_use(with_streamed_io(self.rewritten.graph, ends))
 
     @property
     def tiled(self) -> Tiled:
@@ -316,6 +331,16 @@ class Deployment:
         if not self._given:
             other.imported, other.rewritten = self.imported, self.rewritten
         return other.planning.plan_within(beat, work)
+
+    def _planned_with_ends(self, owners: Mapping[str, IoOwner], optimize: Optimize) -> Allocated | None:
+        """The plan with inputs and outputs elsewhere; None where there is none. No observer hears of it."""
+        options = replace(self.options, io_of={**self.options.io_of, **owners}, optimize=optimize)
+        other = Deployment(self.model, self.target, options, replace(self.registry, observers=()))
+        other.imported, other.rewritten = self.imported, self.rewritten
+        try:
+            return other.allocated
+        except TilewrightError:
+            return None
 
     @property
     def _settled(self) -> Bound:

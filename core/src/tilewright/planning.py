@@ -17,7 +17,7 @@ from tilewright.config.machine import machine
 from tilewright.config.options import Options
 from tilewright.config.recurrent_state import RecurrentState, initial_constants
 from tilewright.config.user_decisions import decided, decides, demand_borders
-from tilewright.errors import Diagnostic, Exit, TilewrightError
+from tilewright.errors import Diagnostic, Exit, TilewrightError, typed
 from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.platform import Platform
@@ -26,7 +26,7 @@ from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.layer import Layers
 from tilewright.ir.plans.stages import Allocated, Bound, Scheduled, Tiled
 from tilewright.plan.kernel_fallback import Answer, Fitting
-from tilewright.plan.proposals.planner import Planner
+from tilewright.plan.proposals.planner import Planner, ram_bytes
 from tilewright.plan.proposals.work import Work
 from tilewright.plugins.registry import Registry
 
@@ -112,8 +112,16 @@ class Planning:
             raise with_suggestions(error, *more) from error.__cause__
 
     def plan_within(self, beat: float | None, work: Work | None) -> Answer:
-        """The plan, or why none fits; () where it cannot take fewer cycles than `beat`. `work`: see `Fitting`."""
-        return self._fitting(work or self.planner.work).faster(self.bound, beat)
+        """The plan, or why none fits; () where it cannot take fewer cycles than `beat`. With `work`, all that is asked
+        is whether a plan fits within it: layer by layer, where that does.
+        """
+        if work is None:
+            return self._fitting(self.planner.work).faster(self.bound, beat)
+        fitting = self._fitting(work)
+        planner = replace(fitting.planner, first_fit=True)
+        pinned = planner.longest is not None or planner.pins.groups or planner.pins.tiles
+        layers = () if pinned else replace(fitting, planner=replace(planner, longest=1)).found(self.bound)
+        return layers if isinstance(layers, Allocated) else replace(fitting, planner=planner).found(self.bound)
 
     def front(self, plan: Allocated) -> tuple[FrontPoint, ...]:
         """Bytes against cycles: this plan, and others that flags lead to. Of a saved state, this one."""
@@ -121,6 +129,29 @@ class Planning:
 
         rebind = None if self.saved else self._bound_with
         return memory_front(replace(self.planner, pins=self.decisions), plan, self.bound, rebind)
+
+    def least_front(self, plan: Allocated) -> tuple[FrontPoint, ...]:
+        """The point of least memory, with slower kernels of less scratch, where these take less than all of the front.
+        Of a saved state, or with several memories, none.
+        """
+        from tilewright.plan.line_buffer_bound import line_buffers_possible
+        from tilewright.plan.line_buffers.front import FrontPoint
+        from tilewright.plan.line_buffers.plan_costs import cycle_ratio
+        from tilewright.plan.suggestions import with_memories
+
+        memories = self.bound.platform.of_kind("ram")
+        if self.saved or len(memories) != 1 or not line_buffers_possible(self.planner, self.bound.platform):
+            return ()
+        name, fitting = memories[0].name, self._fitting(self.planner.work)
+        misfits = fitting.found(with_memories(self.bound, {name: 1}))
+        short = () if isinstance(misfits, Allocated) else (misfit.overflow for misfit in misfits)
+        needed = min((one.needed_bytes for one in short if one and one.memory == name), default=ram_bytes(plan))
+        size = self.bound.platform.size_for(name, needed)
+        found = fitting.found(with_memories(self.bound, {name: size}))
+        if not isinstance(found, Allocated):
+            return ()
+        flags = typed("--memory", f"{name}={size}")
+        return (FrontPoint(ram_bytes=ram_bytes(found), cycle_ratio=cycle_ratio(found), flags=flags),)
 
     def _plan(self) -> Allocated:
         fitting, decisions = self._fitting(self.planner.work), self.decisions
@@ -157,7 +188,7 @@ def plan_notes(plan: Allocated, operators: Mapping[str, Operator]) -> Iterator[D
     that cost much. Warnings first.
     """
     from tilewright.plan.line_buffers.plan_costs import line_buffer_notes
-    from tilewright.plan.recomputation import recomputation_notes
+    from tilewright.plan.recompute_choice import recomputation_notes
     from tilewright.plan.suggestions import limit_notes
 
     yield from soft_limit_warnings(plan)

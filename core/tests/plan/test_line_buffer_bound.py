@@ -9,15 +9,17 @@ from math import inf
 import numpy as np
 import pytest
 
+from portable_plans import portable_planner
 from row_networks import ONE_MEMORY
 from tilewright.ir.graphs.graph import Attribute
-from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.plans.decisions import Decisions, IoOwner
 from tilewright.ir.plans.stages import Allocated
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.plan.line_buffer_bound import LEAST_SAVED, least_bytes, line_buffers_may_help
+from tilewright.plan.line_buffer_bound import LEAST_SAVED, can_never_fit, least_bytes, line_buffers_may_help
 from tilewright.plan.line_buffers.candidates import overlaid_candidates
 from tilewright.plan.line_buffers.choice import with_line_buffers
 from tilewright.plan.proposals.planner import Planner, ram_bytes
+from tilewright.plan.suggestions import with_memories
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.strategies import WholeTiler
@@ -82,3 +84,13 @@ def test_the_callers_memory_counts_for_nothing(fastest: Planner) -> None:
     (value,) = scheduled.bound.graph.inputs
     outside = Decisions(io={value: "user"})
     assert least_bytes(scheduled, fastest.operators, outside) == 4 * 16 * 16 * 4
+
+
+@pytest.mark.parametrize(("limit", "io", "never"), [(4095, "pool", True), (4096, "pool", False), (2048, "user", False)])
+def test_nothing_fits_where_all_inputs_do_not(limit: int, io: IoOwner, never: bool) -> None:
+    s = Sketch(operators=vocabulary())
+    sides = [s.input(name, DType.F32, (512,)) for name in "xy"]
+    graph = s.finish(s.node("Add", sides, name="sum"))
+    planner = portable_planner(pins=Decisions(io=dict.fromkeys("xy", io)))
+    bound = with_memories(planner.bind(graph, ONE_MEMORY), {"ram": limit})
+    assert can_never_fit(bound, planner.pins) is never

@@ -18,7 +18,7 @@ from tilewright.ir.tensors.dtypes import DType
 from tilewright.plan.kernel_fallback import Fitting
 from tilewright.plan.line_buffers.plan_costs import plan_cycles
 from tilewright.plan.proposals.planner import Optimize, ram_bytes
-from tilewright.plan.recomputation import recomputation_notes
+from tilewright.plan.recompute_choice import recomputation_notes
 from tilewright.plan.suggestions import with_memories
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.sketch import Sketch
@@ -98,3 +98,40 @@ def test_never_where_it_is_forbidden_or_an_order_is_pinned() -> None:
     forbidden = planned(recomputed=(Recomputation(value="mask:0"),))
     ordered = planned(order=kept.decisions.order)
     assert ram_bytes(forbidden) == ram_bytes(ordered) == ram_bytes(kept)
+
+
+SEARCHED = """
+    c1=conv3(x) c7=conv3(c1) c2=conv3(c1) c4=conv1(c2) c26=conv1(c2) pool=pool(c2) c3=conv1(c2) c18=conv1(c2)
+    a5=add(c3,c4) c27=conv3(c2) c6=conv3(a5) a8=add(c6,c7) p13=pool(a5) a19=add(pool,c18) c9=conv3(a5) c20=conv1(a19)
+    a11=add(c9,pool) c12=conv3(a8) a14=add(c12,p13) a28=add(c26,c27) k15=concat(a11,a14) c16=conv1(k15) c23=conv1(c16)
+    c21=conv3(c16) a22=add(c20,c21) c24=conv3(a22) a25=add(c23,c24) k29=concat(a25,a28) c30=conv1(k29)
+"""
+
+
+def test_a_value_of_two_equal_steps_waits_for_neither_reader_of_the_other() -> None:
+    """A searched network in which two equal pools were made one, in an order that shows nothing of it: 12,288 B."""
+    s = Sketch(operators=vocabulary())
+    value = {"x": s.input("x", DType.F32, (1, 8, 8, 8))}
+    steps = {"strides": (1, 1), "dilations": (1, 1)}
+    window = {**steps, "kernel_shape": (3, 3), "pads": (1, 1, 1, 1)}
+    point = {**steps, "kernel_shape": (1, 1), "pads": (0, 0, 0, 0)}
+    for written in SEARCHED.split():
+        name, _, call = written.partition("=")
+        kind, _, read = call.rstrip(")").partition("(")
+        inputs = [value[one] for one in read.split(",")]
+        channels = s.tensors[inputs[0]].shape[1]
+        if kind.startswith("conv"):
+            side = int(kind[-1])
+            inputs.append(s.constant(np.ones((8, channels, side, side), np.float32)))
+            value[name] = s.node("Conv", inputs, window if side == 3 else point, name=name)
+        elif kind == "pool":
+            value[name] = s.node("MaxPool", inputs, window, name=name)
+        else:
+            value[name] = s.node(kind.title(), inputs, {"axis": 1} if kind == "concat" else {}, name=name)
+    graph = s.finish(s.node("ReduceMean", (value["c30"],), {"axes": (2, 3), "keepdims": 1}, name="mean"))
+    planner = portable_planner()
+    bound = planner.bind(graph, ONE_MEMORY)
+    kept, plan = (Fitting(planner=planner, recompute=again).plan(bound) for again in (False, True))
+    assert (ram_bytes(kept), ram_bytes(plan)) == (12_288, 10_240)
+    assert [one.value for one in plan.decisions.recomputed] == ["pool:0"]
+    assert plan.order_bound_bytes == 10_240

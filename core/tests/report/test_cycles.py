@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,6 +11,7 @@ from tilewright.ir.plans.decisions import Decisions
 from tilewright.plan.line_buffers.front import FrontPoint
 from tilewright.report.cycles import (
     cost_text,
+    ends_hint,
     front_command,
     front_of,
     front_table,
@@ -100,9 +102,24 @@ def deployment(near: str, points: tuple[FrontPoint, ...] | None) -> Any:
 
 
 def test_it_is_looked_for_only_where_it_is_asked_for() -> None:
-    assert _front(deployment("", None), wanted=False) == {}
-    assert _front(deployment("", FRONT), wanted=True) == {"front": front_of(FRONT)}
+    assert _front(deployment("", None), wanted=False, further=False) == {}
+    assert _front(deployment("", FRONT), wanted=True, further=False) == {"front": front_of(FRONT)}
 
 
 def test_where_nothing_can_be_chosen_every_report_says_so() -> None:
-    assert _front(deployment("l1", ()), wanted=False) == {"front": []}
+    assert _front(deployment("l1", ()), wanted=False, further=False) == {"front": []}
+
+
+def test_a_check_says_where_to_look_when_inputs_are_most_of_it() -> None:
+    def report(input_bytes: int) -> dict[str, Any]:
+        buffers = [{"kind": "input", "size_bytes": input_bytes}, {"kind": "output", "size_bytes": 10}]
+        return {"front": front_of((PLAN,)), "pools": [{"kind": "ram", "used_bytes": 1000}], "buffers": buffers}
+
+    assert list(ends_hint(report(600), "tilewright check net.onnx"))[-1] == "  tilewright check net.onnx --front"
+    assert not list(ends_hint(report(400), "tilewright check net.onnx"))
+    assert not list(ends_hint({**report(600), "front": []}, "tilewright check net.onnx"))
+
+
+def test_a_point_says_what_it_asks() -> None:
+    point = replace(LEAST, flags="--io x=push", asks="your application hands over rows of x")
+    assert plain(front_table({"front": front_of((PLAN, point))})).endswith("rows of x")

@@ -82,7 +82,7 @@ def _report(
 
 
 def test_optimal_says_over_which_orders_and_what_is_known_of_the_others() -> None:
-    assert "lower bound 64: optimal over all orders)" in summary(_report(64, 64, 64))
+    assert "lower bound 64: optimal over all orders of these steps)" in summary(_report(64, 64, 64))
     unknown = summary(_report(64, 64, None))
     assert "lower bound 64: optimal for this order)" in unknown and "other orders" not in unknown
     told = summary(_report(64, 64, 48))

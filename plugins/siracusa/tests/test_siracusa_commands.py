@@ -148,7 +148,7 @@ def test_constants_beyond_l2_are_sent_to_the_external_ram() -> None:
     with pytest.raises(TilewrightError, match="TW5001") as caught:
         Deployment(model, "siracusa").compile()
     (line,) = caught.value.fix
-    assert line.startswith("--set home=l3     fits, ")
+    assert line.startswith("--set home=l3     fits")
     assert Deployment(model, "siracusa", Options(settings={"home": "l3"})).allocated
 
 
@@ -157,7 +157,7 @@ def test_constants_beyond_l2_are_sent_to_the_external_ram() -> None:
     [
         ({"nest": (Cut("nothing", 1),)}, "nothing"),
         ({"nest": (Cut("a3", 0),)}, "zero"),
-        ({"near": "l9"}, "l9"),
+        ({"inner": "l9"}, "l9"),
         ({}, "there is no step 'nobody'"),
     ],
     ids=str,

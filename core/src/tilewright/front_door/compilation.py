@@ -161,7 +161,7 @@ def compiled(deployment: Deployment, *, front: bool = False) -> Compiled:
     """`deployment`, gone through to its end. TilewrightError of whatever stage cannot be finished. `front`: its report
     has memory against cycles, too.
     """
-    data = build_report(deployment, front=front)
+    data = build_report(deployment, front=front, further=front)
     pages = report_files(data)
     warnings = tuple(item.render() for item in deployment.diagnostics)
     return Compiled(

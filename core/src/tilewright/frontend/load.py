@@ -31,6 +31,7 @@ from tilewright.frontend.nodes.graph_inputs import assumed_batch, bound_values, 
 from tilewright.frontend.nodes.model_walk import ModelWalk
 from tilewright.frontend.nodes.scope import Scope
 from tilewright.frontend.nodes.widening import widened
+from tilewright.frontend.reading.constant_limits import check_initializers
 from tilewright.frontend.reading.declarations import Declarations, input_tensors, symbols_of, with_fitting_dims
 from tilewright.frontend.reading.external import ExternalFiles
 from tilewright.frontend.reading.file_model import FileGraph, FileModel, FileValue
@@ -84,7 +85,9 @@ def load(
     with model_in_errors(source):
         data = read_bytes(source, chosen.limits) if isinstance(source, Path) else source
         file = source if isinstance(source, Path) else None
-        return _imported(read_model(data, chosen.limits), file, chosen, operators or {})
+        model = read_model(data, chosen.limits)
+        check_initializers(model.graph, chosen.limits)
+        return _imported(model, file, chosen, operators or {})
 
 
 def import_table(operators: Mapping[str, Operator]) -> ImportTable:

@@ -14,7 +14,7 @@ from tilewright.errors import TilewrightError, amended, typed
 from tilewright.ir.log_span import INFO, with_log_span
 from tilewright.ir.plans.decisions import STREAMED
 from tilewright.ir.plans.stages import Allocated, Bound
-from tilewright.plan.line_buffer_bound import line_buffers_may_help
+from tilewright.plan.line_buffer_bound import can_never_fit, line_buffers_may_help
 from tilewright.plan.line_buffers.candidates import Rebind
 from tilewright.plan.open_settings import least_cycles
 from tilewright.plan.proposals.other_kernels import exchanged, extra_cycles, faster_in_tiles, slower_kernels
@@ -30,7 +30,7 @@ from tilewright.plan.proposals.shortfall import (
     stuck_steps,
 )
 from tilewright.plan.proposals.work import WorkDone, place_units, tile_units
-from tilewright.plan.recomputation import with_recomputation
+from tilewright.plan.recompute_choice import with_recomputation
 from tilewright.plan.suggestions import (
     Change,
     Plan,
@@ -122,8 +122,12 @@ class Fitting:
             raise self._error_of(bound, answer) from None
 
     def found(self, bound: Bound) -> Answer:
-        """The plan, or why each of the proposals did not fit."""
+        """The plan, or why each of the proposals did not fit. Where nothing can, that of least scratch."""
+        if can_never_fit(bound, self.planner.pins):
+            return self._line_buffered(self._searched(bound, self.planner.first).failures[-1:], None)
         search, rebind = self._searched(bound, self.planner.best), self._rebound(bound)
+        if self.planner.first_fit and search.plan is not None and not self.planner.pins.streams_io:
+            return _settled(search.plan, bound)
         layers = search.failures if search.plan is None else self._regained(bound, search, search.plan)
         layers = self._faster_in_tiles(bound, layers) if isinstance(layers, Allocated) else layers
         answer = self._line_buffered(layers, rebind)
@@ -184,6 +188,8 @@ class Fitting:
         """The cheapest of everything that could be done so far; at last the one of least scratch."""
         if self.rebind is None or proposal.last:
             return None
+        if can_never_fit(bound, self.planner.pins):
+            return self._least_scratch(bound, proposal, failures)
         queue.tries += answer[0].overflow is not None
         queue.add(self._candidates(bound, proposal, answer))
         return queue.cheapest() or self._least_scratch(bound, proposal, failures)

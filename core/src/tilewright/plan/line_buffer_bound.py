@@ -1,4 +1,4 @@
-"""Knows when line buffers can give no better plan, without a look at any of them.
+"""Knows when line buffers can give no better plan, and when nothing can fit, without a look at any plan.
 Does not know call schedules, nor what line buffers save where they may save something.
 
 Where speed is asked for, every step stays alone, and all that line buffering can save is that an output takes bytes of
@@ -8,15 +8,16 @@ the operand begins at least one row of the output behind it. That bounds what is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
+from math import inf
 
 from tilewright.ir.access.index import bare_loop
 from tilewright.ir.access.index_map import MapAccess, touched
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.platform import Platform
-from tilewright.ir.plans.decisions import OUTSIDE, Decisions
-from tilewright.ir.plans.stages import Allocated, Buffer, Scheduled
+from tilewright.ir.plans.decisions import OUTSIDE, STREAMED, Decisions
+from tilewright.ir.plans.stages import Allocated, Bound, Buffer, Scheduled
 from tilewright.ir.rounding import align_up
 from tilewright.ir.tensors.layout import strides
 from tilewright.plan.proposals.planner import Planner, ram_bytes
@@ -48,6 +49,21 @@ def line_buffers_possible(planner: Planner, platform: Platform) -> bool:
 def computes_alone(platform: Platform) -> bool:
     """Whether one core computes, in a memory that nothing is copied to first."""
     return not platform.inner and all(engine.cores == 1 for engine in platform.engines)
+
+
+def can_never_fit(bound: Bound, pins: Decisions) -> bool:
+    """Whether all inputs, or all outputs, are more than all memories for values: they are there at once in every order,
+    with every kernel, and by rows too.
+    """
+    platform, graph = bound.platform, bound.graph
+    sizes = [platform.hard_bytes(memory.name) for memory in platform.of_kind("ram")]
+    most = sum(inf if size is None else size for size in sizes)
+
+    def together(names: Sequence[str]) -> int:
+        ours = (name for name in dict.fromkeys(names) if pins.io.get(name) not in (*OUTSIDE, *STREAMED))
+        return sum(align_up(graph.tensors[name].size_bytes, platform.buffer_align) for name in ours)
+
+    return max(together(graph.inputs), together(graph.outputs)) > most
 
 
 def least_bytes(scheduled: Scheduled, operators: Mapping[str, Operator], pins: Decisions) -> int:

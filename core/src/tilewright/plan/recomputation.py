@@ -1,110 +1,27 @@
-"""Knows when cheap values are computed a second time, and which: what a step without multiply-accumulates writes, where
-its bytes are free between two readers and its inputs are there, or take less. Known as rematerialisation.
-Does not know offsets, nor how any plan is made: it asks for one with the values that it has chosen.
+"""Knows which cheap values are worth computing a second time in one order of the nodes: what a step without
+multiply-accumulates writes, where its bytes are free between two readers and its inputs are there, or take less. Known
+as rematerialisation. Does not know other orders, nor when that is asked for (`recompute_choice`).
 
-One order of the steps, as the plan has it; at the step with most bytes alive the value is taken whose absence saves
-most; then the same again.
+At the step with most bytes alive the value is taken whose absence saves most; then the same again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
-from tilewright.bind.recompute import computed_again, first_name, recomputed
-from tilewright.errors import Diagnostic
+from tilewright.bind.recompute import computed_again, first_name
 from tilewright.ir.graphs.graph import Node
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.plans.decisions import Recomputation
-from tilewright.ir.plans.stages import Allocated, Bound, Scheduled
-from tilewright.plan.line_buffers.plan_costs import layers_cycles, plan_cycles
-from tilewright.plan.proposals.planner import Planner, ram_bytes
-from tilewright.plan.proposals.shortfall import PlanFailure
+from tilewright.ir.plans.stages import Bound
 from tilewright.plan.proposals.step_orders import StepOrders
 from tilewright.schedule.order_task import OrderTask, Pieces, members
 
-Answer = Allocated | tuple[PlanFailure, ...]
-_MOST_CYCLES = 0.02  # more cycles, a part of those of the network
-_FREE_CYCLES = 0.01  # the same where speed is asked for and the plan fits
-_LEAST_SAVED = 1024  # bytes, in that case: every step is more code
 _MOST_VALUES = 64  # values that are computed again
 _WORTH_A_STEP = 16  # inputs are computed again, too, where that saves more than this part of what is computed again
 _PORTS = ("Arrival", "Departure")  # what passes there passes once
-
-
-def with_recomputation(planner: Planner, answer: Answer, found: Callable[[Bound], Answer]) -> Answer:
-    """The plan with cheap values computed again, where that is asked for or free; the answer itself where it is not, or
-    nothing is gained. `found` plans with a binding.
-    """
-    pins = planner.pins
-    settled = any(one.readers for one in pins.recomputed)
-    if settled or pins.order or pins.tiles or pins.groups or pins.streams_io:
-        return answer
-    if isinstance(answer, Allocated):
-        bound = answer.tiled.scheduled.bound
-        settled = bool(bound.platform.inner) or not _is_any_read_twice(bound, planner.operators)
-        return answer if settled else _smaller(planner, answer, found)
-    for scheduled in _crowded(answer):
-        wanted, _ = _worth(planner, scheduled, _MOST_CYCLES * layers_cycles(scheduled))
-        other = found(recomputed(scheduled.bound, wanted)) if wanted else ()
-        if isinstance(other, Allocated):
-            return _saying(other, wanted)
-    return answer
-
-
-def recomputation_notes(allocated: Allocated) -> Iterator[Diagnostic]:
-    """The note TW5037 of a plan in which values are computed again: which, and before which steps."""
-    before = dict[str, list[str]]()
-    for one in allocated.decisions.recomputed:
-        for reader in one.readers[:1]:
-            before.setdefault(first_name(one.value), []).append(first_name(reader))
-    if before:
-        yield Diagnostic(
-            code="TW5037",
-            severity="note",
-            message=f"{_counted(len(before))} computed again instead of being kept, which takes less memory",
-            details=tuple(f"'{value}' before {_listed(list(dict.fromkeys(names)))}" for value, names in before.items()),
-        )
-
-
-def _smaller(planner: Planner, plan: Allocated, found: Callable[[Bound], Answer]) -> Allocated:
-    speed = planner.optimize == "speed"
-    before = layers_cycles(plan.tiled.scheduled)
-    most = (1 + _FREE_CYCLES) * before if speed else plan_cycles(plan) + _MOST_CYCLES * before
-    least_saved = _LEAST_SAVED if speed else 1
-    wanted, saved = _worth(planner, plan.tiled.scheduled, most - plan_cycles(plan))
-    if saved < least_saved:
-        return plan
-    other = found(recomputed(plan.tiled.scheduled.bound, wanted))
-    if not isinstance(other, Allocated) or plan_cycles(other) > most:
-        return plan
-    return _saying(other, wanted) if ram_bytes(other) <= ram_bytes(plan) - least_saved else plan
-
-
-def _worth(planner: Planner, scheduled: Scheduled, most_cycles: float) -> tuple[tuple[Recomputation, ...], int]:
-    never = {one.value for one in planner.pins.recomputed}
-    return recomputations(scheduled.bound, planner.orders(), planner.operators, most_cycles, never)
-
-
-def _crowded(failures: tuple[PlanFailure, ...]) -> Iterator[Scheduled]:
-    """What a memory was too small for with the fastest kernels, and with those of least scratch."""
-    crowded = [one.tiled.scheduled for one in failures if one.tiled and one.overflow and not one.of_constants]
-    yield from crowded[:1]
-    yield from crowded[1:][-1:]
-
-
-def _saying(plan: Allocated, wanted: tuple[Recomputation, ...]) -> Allocated:
-    return replace(plan, decisions=replace(plan.decisions, recomputed=(*plan.decisions.recomputed, *wanted)))
-
-
-def _counted(values: int) -> str:
-    return "1 value is" if values == 1 else f"{values} values are"
-
-
-def _listed(names: Sequence[str]) -> str:
-    *others, last = (f"'{name}'" for name in names)
-    return f"{', '.join(others)} and {last}" if others else last
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +62,7 @@ def recomputations(
     """What to compute again for at most so many cycles, and how many bytes fewer are then alive at once in the order of
     `bound`; (), 0 where nothing is gained. Values in `never` are not computed again.
     """
-    if not _is_any_read_twice(bound, operators):
+    if not is_any_read_twice(bound, operators):
         return (), 0
     wanted, left = tuple[Recomputation, ...](), most_cycles
     peaks: list[tuple[int, tuple[Recomputation, ...]]] = []
@@ -187,13 +104,14 @@ def _cut(bound: Bound, cut: _Cut) -> tuple[Bound, tuple[Recomputation, ...]]:
     return bound, tuple(wanted)
 
 
-def _is_any_read_twice(bound: Bound, operators: Mapping[str, Operator]) -> bool:
+def is_any_read_twice(bound: Bound, operators: Mapping[str, Operator]) -> bool:
     """Whether there is a cheap value that is read twice, or a view of one."""
     consumers = bound.graph.consumers()
-    return any(_is_cheap(node, bound, operators) and len(consumers[node.outputs[0]]) > 1 for node in bound.graph.nodes)
+    return any(is_cheap(node, bound, operators) and len(consumers[node.outputs[0]]) > 1 for node in bound.graph.nodes)
 
 
-def _is_cheap(node: Node, bound: Bound, operators: Mapping[str, Operator]) -> bool:
+def is_cheap(node: Node, bound: Bound, operators: Mapping[str, Operator]) -> bool:
+    """Whether a node writes one value without multiply-accumulates, and not what passes the border in rows."""
     single = len(node.outputs) == 1 and node.op not in _PORTS
     return single and not operators[node.op].macs(bound.graph.site(node))
 
@@ -247,7 +165,7 @@ class _Moment:
         that saves more than `worth_bytes` of them.
         """
         node = self._nodes.get(self._writer.get(value, ""))
-        if node is None or first_name(value) in self.never or not _is_cheap(node, self.bound, self.operators):
+        if node is None or first_name(value) in self.never or not is_cheap(node, self.bound, self.operators):
             return None
         held, cycles, inputs = 0, self._cycles(node.name), list[_Again]()
         for read in dict.fromkeys(name for name in node.inputs if name and name in self.pieces.of):

@@ -37,9 +37,11 @@ class Change:
     without_constant_copies: bool = False  # no constant is copied
     effort: int = 1  # times the budget
     settled: bool = False  # with the kernels of the binding that is given, without a look at others
+    first_fit: bool = False  # whether it fits is all that is asked; what the plan then takes may be less
     hasty: bool = False  # with a fraction of the budget: a step of a search, whose end is planned as users would
 
 
+_FITS = Change(first_fit=True)
 Plan = Callable[[Bound, Change], Allocated | None]  # None: it still does not fit
 
 
@@ -110,7 +112,7 @@ def changed_planner(planner: Planner, graph: Graph, change: Change) -> Planner:
         staged={} if change.without_constant_copies else pins.staged,
     )
     work = planner.budget.work * change.effort // (_HASTY if change.hasty else 1)
-    return replace(planner, pins=pins, budget=replace(planner.budget, work=work))
+    return replace(planner, pins=pins, budget=replace(planner.budget, work=work), first_fit=change.first_fit)
 
 
 def suggestions(bound: Bound, trials: Trials, asked: Request) -> tuple[str, ...]:
@@ -145,7 +147,7 @@ def limits_for_constants(
 def limits_as_planned(bound: Bound, plan: Plan, memory: str, needed_bytes: int) -> tuple[str, ...]:
     """The size of a memory that a plan has been seen to take, where the model fits with that."""
     sizes = {memory: bound.platform.size_for(memory, needed_bytes)}
-    fits = _there_are(sizes, bound.platform) and plan(with_memories(bound, dict(sizes)), Change()) is not None
+    fits = _there_are(sizes, bound.platform) and plan(with_memories(bound, dict(sizes)), _FITS) is not None
     return (_grown(sizes, bound.platform),) if fits else ()
 
 
@@ -166,7 +168,7 @@ def settings_that_fit(
     work: Work,
 ) -> tuple[list[str], list[str]]:
     """Flags for settings of the target with which the model fits, and those that there was no work left to try.
-    `plan` gives the reasons where it does not fit; a TilewrightError is that there is no such plan.
+    `plan` gives any plan, or the reasons where it does not fit; a TilewrightError is that there is no such plan.
     """
     lines, untried = list[str](), list[str]()
     for some in settings:
@@ -180,7 +182,7 @@ def settings_that_fit(
         except TilewrightError:
             continue
         else:
-            lines += [f"{flags}     {taken(found)}"] if isinstance(found, Allocated) else []
+            lines += [f"{flags}     fits"] if isinstance(found, Allocated) else []
     return lines, untried
 
 
@@ -227,7 +229,7 @@ def _smaller(bound: Bound, plan: Plan, sizes: Sizes) -> Sizes:
             low = middle
         else:
             high = max(bound.platform.size_for(name, memory_bytes(found, name)), low + 1)
-    return {name: high} if plan(with_memories(bound, {name: high}), Change()) is not None else sizes
+    return {name: high} if plan(with_memories(bound, {name: high}), _FITS) is not None else sizes
 
 
 def _with_more(bound: Bound, plan: Plan, names: Sequence[str], change: Change) -> Sizes | None:
@@ -243,7 +245,8 @@ def _with_more(bound: Bound, plan: Plan, names: Sequence[str], change: Change) -
     sizes = {name: size for name, size in needed.items() if size > (platform.memory(name).size_bytes or 0)}
     if not _there_are(sizes, platform):
         return None
-    return sizes if sizes and plan(with_memories(bound, dict(sizes)), change) is not None else None
+    fits = sizes and plan(with_memories(bound, dict(sizes)), replace(change, first_fit=True)) is not None
+    return sizes if fits else None
 
 
 def _there_are(sizes: Sizes, platform: Platform) -> bool:

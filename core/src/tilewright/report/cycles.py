@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tilewright.plan.line_buffers.front import FrontPoint
 
 _WORTH_SAYING = 0.9  # of the plan's bytes, at most
+_MOSTLY_ENDS = 0.5  # of them, at least
 
 
 def milliseconds(cycles: float, clock_hz: int) -> float:
@@ -55,6 +56,7 @@ def front_of(points: Sequence[FrontPoint]) -> list[dict[str, Any]]:
             "more_cycles_percent": _percent(point),
             "flags": point.flags,
             "chosen": point.chosen,
+            "asks": point.asks,
         }
         for point in points
     ]
@@ -81,7 +83,8 @@ def front_command(report: Mapping[str, Any]) -> str:
 
 def point_text(point: Mapping[str, Any]) -> str:
     """What to type for a point of a report."""
-    return "this plan" if point["chosen"] else point["flags"] or "limits of several memories"
+    flags = "this plan" if point["chosen"] else point["flags"] or "limits of several memories"
+    return f"{flags}: {point['asks']}" if point.get("asks") else flags
 
 
 def less_memory(points: Sequence[FrontPoint], typed: str) -> Iterator[str]:
@@ -96,6 +99,22 @@ def less_memory(points: Sequence[FrontPoint], typed: str) -> Iterator[str]:
     chosen, *others = (f"{point.ram_bytes:,} B at {_percent(point):+.1f} %" for point in (plan, *smaller))
     yield f"fits in {chosen}; row by row in {', '.join(others)} (cycles over layer by layer, estimates):"
     yield from (f"  {typed} {point.flags}" for point in smaller)
+
+
+def ends_hint(report: Mapping[str, Any], typed: str) -> Iterator[str]:
+    """Where to look when inputs or outputs are most of a plan; nothing where they are not, or cannot be
+    elsewhere. `typed` as in `less_memory`.
+    """
+    kinds = {kind: _bytes_of(report, kind) for kind in ("input", "output")}
+    kind, size = max(kinds.items(), key=lambda item: item[1])
+    used = sum(pool["used_bytes"] for pool in report["pools"] if pool["kind"] != "const")
+    if report.get("front") and size >= _MOSTLY_ENDS * used > 0:
+        yield f"{kind}s are {size:,} B of that; what it takes where they stay with the application, or pass in rows:"
+        yield f"  {typed} --front"
+
+
+def _bytes_of(report: Mapping[str, Any], kind: str) -> int:
+    return sum(buffer["size_bytes"] for buffer in report["buffers"] if buffer["kind"] == kind)
 
 
 def _percent(point: FrontPoint) -> float:

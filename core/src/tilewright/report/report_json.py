@@ -29,9 +29,12 @@ from tilewright.tile.measure import deepest_stack, step_costs, step_instructions
 SCHEMA = "https://tilewright.dev/schema/report-2.json"
 
 
-def build_report(deployment: Deployment, *, artifacts: bool = True, front: bool = False) -> dict[str, Any]:
+def build_report(
+    deployment: Deployment, *, artifacts: bool = True, front: bool = False, further: bool = False
+) -> dict[str, Any]:
     """The report of `deployment`, valid against `report-2.schema.json`. Generates the C when `artifacts`, and looks for
-    plans in less memory when `front`, which may take as long as all the rest.
+    plans in less memory when `front`, which may take as long as all the rest; `further`, with slower kernels, and where
+    the application does more.
     """
     allocated = deployment.allocated
     bound = allocated.tiled.scheduled.bound
@@ -57,7 +60,7 @@ def build_report(deployment: Deployment, *, artifacts: bool = True, front: bool 
         "bound_bytes": sum(step["bound_bytes"] for step in steps),
         "traffic_ratio": traffic_ratio(steps),
         "allocation": _allocation(deployment, allocated),
-        **_front(deployment, wanted=front),
+        **_front(deployment, wanted=front, further=further),
         "order": _order(allocated),
         "spilled": _spilled(allocated, "ram"),
         "spilled_constants": _spilled(allocated, "const"),
@@ -73,11 +76,13 @@ def build_report(deployment: Deployment, *, artifacts: bool = True, front: bool 
     }
 
 
-def _front(deployment: Deployment, *, wanted: bool) -> dict[str, Any]:
-    """Memory against cycles, where it is asked for; else only where the plan is the one point that there is."""
+def _front(deployment: Deployment, *, wanted: bool, further: bool) -> dict[str, Any]:
+    """Memory against cycles, where it is asked for, and `further` points that cost more; else only where the plan is
+    the one point that there is.
+    """
     if not wanted and line_buffers_possible(deployment.planning.planner, deployment.platform):
         return {}
-    return {"front": front_of(deployment.front)}
+    return {"front": front_of((*deployment.front, *(deployment.further_front if further else ())))}
 
 
 def _instructions(steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -182,7 +182,7 @@ def _pool_row(pool: Mapping[str, Any], report: Report) -> tuple[str, str, str, s
         what = "constants"
     else:
         gap = f", gap {100 * (pool['used_bytes'] - bound) / bound:.1f} %" if bound else ""
-        over = "over all orders" if report["order"]["optimal"] else "for this order"
+        over = "over all orders of these steps" if report["order"]["optimal"] else "for this order"
         proof = f": optimal {over}" if pool["used_bytes"] == bound else f"; the partition among pools is optimal {over}"
         what = f"activations and scratch (lower bound {bound:,}{proof if pool['optimal'] else gap})"
     return (

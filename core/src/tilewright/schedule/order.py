@@ -4,6 +4,8 @@ Does not know views or in-place pairs; the planner compares what really comes ou
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from heapq import heapify, heappop, heappush
 
 from tilewright.ir.graphs.graph import Graph, Node
@@ -12,6 +14,12 @@ from tilewright.ir.graphs.graph import Graph, Node
 def given_order(graph: Graph) -> tuple[str, ...]:
     """The order of the graph itself."""
     return tuple(node.name for node in graph.nodes)
+
+
+def in_order(graph: Graph, order: Iterable[str]) -> Graph:
+    """The same graph with its nodes in this order, which names each once, and in which each can run."""
+    nodes = {node.name: node for node in graph.nodes}
+    return replace(graph, nodes=tuple(nodes[name] for name in order))
 
 
 def frugal_order(graph: Graph) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ _SHOWN = ("json_target", "layers", "front")  # parameters that change what is sh
 def command(json_target: str | None, layers: bool, front: bool, **flags: Any) -> None:
     """Will MODEL compile for the target, will it fit, and what will it cost? Writes nothing; needs no toolchain."""
     from tilewright.deployment import Deployment
-    from tilewright.report.cycles import front_table, less_memory
+    from tilewright.report.cycles import ends_hint, front_table, less_memory
     from tilewright.report.report_json import build_report
     from tilewright.report.text import layer_parts, summary_parts
 
@@ -40,7 +40,7 @@ def command(json_target: str | None, layers: bool, front: bool, **flags: Any) ->
     with working(PLANNING):
         deployment.compile()  # what cannot be lowered or written must not pass
     with working(LESS_MEMORY):
-        report = build_report(deployment, artifacts=False, front=True)
+        report = build_report(deployment, artifacts=False, front=True, further=front)
     show_diagnostics(deployment.diagnostics, flags["strict"])
     if json_target:
         send_json(report, json_target)
@@ -58,4 +58,6 @@ def command(json_target: str | None, layers: bool, front: bool, **flags: Any) ->
     if less:
         say(*less)
     again = typed_again(context, leave_out=_SHOWN)
+    if not front and (hint := tuple(ends_hint(report, f"{program} check {again}"))):
+        say(*hint)
     say(f"FITS.   Next: {program} compile {again} -o {deployment.prefix}")

@@ -190,7 +190,7 @@ def _compile_model(
     if state is not None:
         deployment = deployment.import_state(state)
     with wanted.waiting():
-        report = build_report(deployment, front=wanted.front)
+        report = build_report(deployment, front=wanted.front, further=wanted.front)
     files = {**deployment.files, **report_files(report)}
     for stage in dumped:
         hand_over(_text_of(deployment, stage).rstrip("\n"), err=True)

@@ -61,9 +61,17 @@ def limits_with(amounts: Mapping[str, int], limits: Limits | None = None) -> Lim
 
 def raised(name: str, needed: int) -> str:
     """What to type so that `needed` is inside a limit; bytes are rounded up to whole MiB."""
-    counted = name in ("nodes", "steps", "initializers")
-    amount = str(needed) if counted else f"{ceil_div(needed, _MIB)}M"
-    return typed("--limit", f"{name}={amount}", gives="if you trust the file")
+    return raised_together({name: needed})
+
+
+def raised_together(needed: Mapping[str, int]) -> str:
+    """The same for several limits, by name."""
+    amounts = {
+        name: str(amount) if name in ("nodes", "steps", "initializers") else f"{ceil_div(amount, _MIB)}M"
+        for name, amount in needed.items()
+    }
+    flags = (word for name, amount in amounts.items() for word in ("--limit", f"{name}={amount}"))
+    return typed(*flags, gives="if you trust the file")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ from tilewright.frontend.reading.file_model import (
     FileValue,
     FunctionKey,
 )
-from tilewright.frontend.reading.import_options import Limits, raised
+from tilewright.frontend.reading.import_options import Limits, raised, raised_together
 from tilewright.frontend.reading.names import show
 from tilewright.frontend.reading.opsets import opsets_of, opsets_of_model, own_domain
 from tilewright.frontend.reading.wire import damage, wire_size
@@ -85,7 +85,7 @@ def read_bytes(path: Path, limits: Limits) -> bytes:
             raise _no_file(path)
         size = path.stat().st_size
         if size > limits.file_bytes:
-            raise over_limit("the file has", size, "bytes", limits.file_bytes, name="file")
+            raise _file_too_large(size, limits)
         return path.read_bytes()
     except OSError as error:
         raise model_error(
@@ -110,7 +110,7 @@ def _no_file(path: Path) -> TilewrightError:
 def read_model(data: bytes, limits: Limits) -> FileModel:
     """Everything of a file that tilewright uses. Raises TW1202, TW1203, TW1204, TW1213 or TW1217."""
     if len(data) > limits.file_bytes:
-        raise over_limit("the file has", len(data), "bytes", limits.file_bytes, name="file")
+        raise _file_too_large(len(data), limits)
     proto = parse(data, limits)
     return _Reader(limits).model(proto)
 
@@ -135,6 +135,14 @@ def over_limit(what: str, count: int, unit: str, limit: int, where: str = "", na
         where=where,
         fix=(*([raised(name, count)] if name else ()), "export a smaller model"),
     )
+
+
+def _file_too_large(size: int, limits: Limits) -> TilewrightError:
+    """A file is larger than `Limits` allows. It may be one constant: limits below its size are raised, too."""
+    others = {"constants": limits.constant_bytes, "tensor": limits.tensor_bytes}
+    needed = {"file": size, **{name: size for name, most in others.items() if size > most}}
+    error = over_limit("the file has", size, "bytes", limits.file_bytes)
+    return with_fix(error, (raised_together(needed), *error.fix))
 
 
 def too_many_nodes(what: str, count: int, most: int) -> TilewrightError:

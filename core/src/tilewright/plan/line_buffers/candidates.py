@@ -14,11 +14,13 @@ from tilewright.ir.plans.layer import Layers
 from tilewright.ir.plans.stages import Bound, Scheduled
 from tilewright.plan.line_buffers.kernels import line_buffer_kernels
 from tilewright.plan.line_buffers.plan_costs import layers_cycles, macs_of
+from tilewright.plan.line_buffers.row_order import order_for_rows, with_views
 from tilewright.plan.proposals.line_buffered_plan import LineBufferedPlan
 from tilewright.plan.proposals.planner import Planner
 from tilewright.plan.proposals.work import boundless, line_buffer_units
 from tilewright.schedule import schedule
 from tilewright.schedule.order import given_order
+from tilewright.tile.line_buffers.analysis import LineBufferAnalysis
 from tilewright.tile.line_buffers.lifetimes import CallCache
 from tilewright.tile.line_buffers.partition import (
     LineBufferPartition,
@@ -104,17 +106,18 @@ def line_buffer_candidates(
     planner: Planner, scheduled: Scheduled, rebind: Rebind | None
 ) -> tuple[LineBufferedPlan, ...]:
     """The ways with the kernels that are there, and, where it makes a difference, with such as take rows. Only the
-    order of `scheduled` counts: what shares bytes there may be what a plan by rows has chosen.
+    order of `scheduled` counts, and one that rows can pass through: what shares bytes there may be what a plan by rows
+    has chosen.
     """
-    decisions = Decisions(order=order_of(scheduled)).pinned_by(planner.pins)
-    found = _searched(planner, scheduled.bound, decisions)
+    orders = list(_orders(planner, scheduled))
+    found = [way for decisions in orders for way in _searched(planner, scheduled.bound, decisions)]
     kernels = (
         line_buffer_kernels(scheduled.bound, planner.layers or Layers(operators=planner.operators)) if rebind else {}
     )
-    if not kernels or rebind is None:
-        return found
-    more = candidates_of(planner, rebind(kernels), decisions.order)
-    return tuple(sorted((*found, *more), key=lambda one: (one.partition.cycles, one.size_bytes)))
+    if kernels and rebind is not None:
+        bound = rebind(kernels)
+        found += [way for decisions in orders for way in candidates_of(planner, bound, decisions.order)]
+    return tuple(sorted(found, key=lambda one: (one.partition.cycles, one.size_bytes)))
 
 
 def candidates_of(planner: Planner, bound: Bound, order: tuple[str, ...]) -> tuple[LineBufferedPlan, ...]:
@@ -143,17 +146,16 @@ def _searched(planner: Planner, bound: Bound, decisions: Decisions) -> tuple[Lin
 
 def order_of(scheduled: Scheduled) -> tuple[str, ...]:
     """All nodes in the order of the steps; what is a view as soon as what it shows is there."""
-    graph = scheduled.bound.graph
-    steps = [name for step in scheduled.steps for name in step.nodes]
-    nodes = {node.name: node for node in graph.nodes}
-    views = [node for node in graph.nodes if node.name not in set(steps)]
-    known, order = {"", *graph.inputs, *graph.constants}, list[str]()
-    for name in ("", *steps):
-        if name:
-            order.append(name)
-            known.update(nodes[name].outputs)
-        for node in views:  # in topological order: once through is enough
-            if node.name not in order and known.issuperset(node.inputs):
-                order.append(node.name)
-                known.update(node.outputs)
-    return tuple(order)
+    return tuple(with_views(scheduled, [name for step in scheduled.steps for name in step.nodes]))
+
+
+def _orders(planner: Planner, scheduled: Scheduled) -> Iterator[Decisions]:
+    """The order of the steps, and one that rows can pass through where that is another."""
+    decisions = Decisions(order=order_of(scheduled)).pinned_by(planner.pins)
+    yield decisions
+    if planner.pins.order or any(len(step.nodes) > 1 for step in scheduled.steps):
+        return
+    machine = ScheduledMachine(scheduled, planner.operators, decisions)
+    other = tuple(with_views(scheduled, order_for_rows(LineBufferAnalysis(machine))))
+    if other != decisions.order:
+        yield Decisions(order=other).pinned_by(planner.pins)

@@ -3,8 +3,9 @@ Does not know how such regions are found (`tile/line_buffers/partition`), nor ho
 
 What is asked for decides: `ram` takes the least memory that rows give, `balanced` the least at no more than a tenth
 more cycles; kernels that are slower for less scratch are left to a limit (`plan/kernel_fallback`).
-`speed` computes steps together by rows only where nothing else fits; an output takes the bytes of what its step reads,
-row by row, where that is free.
+`speed` computes steps together by rows only where nothing else fits, or where inputs and outputs pass in rows: then it
+takes the least memory of all that is as fast within a hundredth. An output takes the bytes of what its step reads, row
+by row, where that is free.
 """
 
 from __future__ import annotations
@@ -137,7 +138,10 @@ def _passing(planner: Planner, plan: Allocated, rebind: Rebind | None) -> Alloca
         return plan
     every = line_buffer_candidates(planner, plan.tiled.scheduled, rebind)
     ways = [one for one in every if one.size_bytes <= _room(plan.tiled)] or list(every)
-    if planner.optimize != "speed":
+    if planner.optimize == "speed":
+        free = [way for way in ways if 1 + way.cycle_ratio <= FREE * (1 + ways[0].cycle_ratio)]
+        ways = [*sorted(free, key=lambda way: (way.size_bytes, way.cycle_ratio)), *ways[len(free) :]]
+    else:
         enough = [one for one in ways if one.cycle_ratio <= _slowest(planner)] or ways[:1]
         ways = sorted(enough, key=lambda one: (one.size_bytes, one.cycle_ratio))
     best, misfits = None, list[PlanFailure]()
@@ -158,7 +162,11 @@ def _fitting(
     """The first way that fits: the fastest one, or the smallest where that is asked for. Where none does with the
     fastest kernels, the fastest of those that do when kernels whose scratch is in the way take less of it. Where none
     does, the smallest way of each is one more that does not.
+
+    Where any fit will do, the kernels of least scratch are first: what they have is among what is looked at otherwise.
     """
+    if planner.first_fit and (plan := _first_fit(planner, misfits)):
+        return plan
     found, plans = list(misfits), list[Allocated]()
     for number, tiled in enumerate(_crowded(planner, misfits)):
         room, scheduled = _room(tiled), tiled.scheduled
@@ -170,6 +178,16 @@ def _fitting(
         found.extend(misfit for tried in every for misfit in tried.misfits)
         plans.extend(tried.plan for tried in every if tried.plan is not None)
     return min(plans, key=plan_cycles) if plans else tuple(found)
+
+
+def _first_fit(planner: Planner, misfits: tuple[PlanFailure, ...]) -> Allocated | None:
+    """A plan with kernels that were tried in one piece, those of least scratch first."""
+    for tiled in reversed(_crowded(planner, misfits)):
+        ways = line_buffer_candidates(planner, tiled.scheduled, None)
+        plan = _tried(replace(planner, optimize="ram"), ways, tiled.scheduled.bound.platform, _room(tiled)).plan
+        if plan is not None:
+            return plan
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,12 +23,14 @@ _MOST_POINTS = 8  # of ways by rows; all are planned
 class FrontPoint:
     """A plan: bytes of RAM, exact, and cycles more than the fastest kernels take in one piece, a part of these; an
     estimate. `flags` lead to it, or to a faster one in as many bytes; "" where nothing has to be typed, or can be.
+    `asks`: what the application does for it that it does not do for the chosen plan; "" for nothing.
     """
 
     ram_bytes: int
     cycle_ratio: float
     flags: str = ""
     chosen: bool = False  # the plan that was asked for
+    asks: str = ""
 
 
 def memory_front(planner: Planner, plan: Allocated, bound: Bound, rebind: Rebind | None) -> tuple[FrontPoint, ...]:

@@ -58,6 +58,7 @@ class Planner:
     longest: int | None = None  # chain of steps joined by values that stay in the scratchpad
     budget: Budget = field(default_factory=Budget)
     optimize: Optimize = "speed"  # what line-buffered plans are chosen for, see `choice`
+    first_fit: bool = False  # whether anything fits is all that is asked: a better plan is not looked for
     recompute: float = 1.0  # operations that a line-buffered plan may take, times those of the network
     choose_constant_copies: bool = False  # copy constants where the memories' speeds favour it
     layers: Layers | None = None  # what is known of them from binding before
@@ -230,6 +231,8 @@ class Planner:
             answers.append(self.attempt(bound, proposal))
             if isinstance(answers[-1], PlanFailure) and answers[-1].of_constants:
                 break  # no other order needs fewer
+            if isinstance(answers[-1], Allocated) and self.first_fit:
+                return _plans(answers), []
         plans = _plans(answers)
         if plans and bound.platform.inner:
             answers.extend(self.attempt(bound, proposal) for proposal in self._apart(bound, min(plans, key=merit)))

@@ -61,13 +61,17 @@ class StepOrders:
         """Values that are in no pool of the plan, but in memory that lasts, or in the caller's."""
         return [*self.pins.state, *(value for value, whose in self.pins.io.items() if whose in OUTSIDE)]
 
-    def _found(self, bound: Bound, task: OrderTask) -> FoundOrder:
+    def best(self, bound: Bound, share: int = 1) -> FoundOrder:
+        """The best order of the nodes that a search finds, and its bound; with such a part of the budget."""
+        return self._found(bound, self.task(bound), share)
+
+    def _found(self, bound: Bound, task: OrderTask, share: int = 1) -> FoundOrder:
         """Other limits, and kernels that only differ in speed, ask for the same one again."""
-        key = "order", task, self.work
+        key = "order", task, self.work // share
         if key not in self.known:
             place = {name: index for index, name in enumerate(task.nodes)}
             frugal = tuple(place[name] for name in frugal_order(bound.graph))
-            self.known[key] = search_order(task, self.work, (frugal,))
+            self.known[key] = search_order(task, self.work // share, (frugal,))
         found: FoundOrder = self.known[key]
         return found
 
