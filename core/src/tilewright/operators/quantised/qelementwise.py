@@ -1,7 +1,8 @@
 """Knows QAdd and QMul, 8-bit values combined element by element and rounded once, and QLookup, a table of 256 elements.
 Does not know floats, nor what a table means. The meaning is in the architecture, section 9.
 
-QAdd and QMul broadcast, and are exact before they round; Sub is a QAdd with a negative `b_scale`. Who makes a table
+QAdd and QMul broadcast, and are exact before they round; Sub is a QAdd with a negative `b_scale`. The scales of a QAdd
+are those stored in the file; `y_scale`, that of the result, is 1 where a node does not have it. Who makes a table
 computes any function of one value in float64.
 """
 
@@ -24,7 +25,7 @@ from tilewright.ir.machines.kernel import Call, Kernel
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import requantise
 from tilewright.operators.c_code.c_elements import c_initialiser
-from tilewright.operators.c_code.c_source import ELEMENTWISE, REQUANT_INT, c_template
+from tilewright.operators.c_code.c_source import ELEMENTWISE, REQUANT_INT, c_fragment, c_template
 from tilewright.operators.c_code.walk import ELEMENTWISE_CALL, elementwise_values
 from tilewright.operators.shared.elementwise import pair_access
 from tilewright.operators.shared.integer_sites import (
@@ -68,6 +69,7 @@ def _sum(site: Site) -> ScaledSum:
         zero_point=node.integer("zero_point"),
         low=node.integer("low"),
         high=node.integer("high"),
+        y_scale=node.number("y_scale", 1.0),
     )
 
 
@@ -80,31 +82,34 @@ def _match_add(site: Site) -> SumForm | str:
     reason = not_bytes(site, 0, 1)
     if reason:
         return reason
-    scales = f"{site.node.number('a_scale')!r} and {site.node.number('b_scale')!r}"
-    return add_form(site) or f"the scales {scales} are so far apart that their exact sum needs more than 64 bits"
+    ratios = " and ".join(f"{float(ratio)!r}" for ratio in _sum(site).ratios)
+    return add_form(site) or f"the scales {ratios} are so far apart that their exact sum needs more than 64 bits"
 
 
 def _add_values(call: Call) -> Mapping[str, object]:
     total, form = _sum(call.site), call.site.analysis
+    rounding = (
+        {"divisor": c_int(form.divisor)} if form.divisor else {"shift": form.shift, "ties": int(form.ties)}
+    )
     fields = {
         "a_factor": c_int(form.a_factor),
         "b_factor": c_int(form.b_factor),
         "offset": c_int(form.offset),
-        "shift": form.shift,
-        "ties": int(form.ties),
+        **rounding,
         "zero_point": total.zero_point,
         "low": total.low,
         "high": total.high,
     }
-    parameters = f"tw_qadd_int{form.bits}"
+    kind = "divided" if form.divisor else f"int{form.bits}"
+    parameters = f"tw_qadd_{kind}"
     y_type = call.operands["Y"].dtype.c_type
     values = elementwise_values(
         call,
-        f"qadd_{_types(call)}_acc{form.bits}",
-        f"({y_type})tw_qadd_rounded_int{form.bits}(a, b, p)",
+        f"qadd_{_types(call)}_{'divided' if form.divisor else f'acc{form.bits}'}",
+        f"({y_type})tw_qadd_rounded_{kind}(a, b, p)",
         scalars={"p": (parameters, f"({parameters}){c_initialiser(fields)}")},
     )
-    return {**values, "bits": form.bits}
+    return {**values, "bits": form.bits, "divided": bool(form.divisor)}
 
 
 # --- QMul
@@ -149,6 +154,9 @@ def _types(call: Call) -> str:
     return "_".join(call.operands[name].dtype.value for name in ("A", "B", "Y"))
 
 
+_QADD_SHIFTED = c_template("tw_qadd_int${bits}", "qadd.c.mako")
+_QADD_DIVIDED = c_fragment("qadd_divided.h")
+
 QADD = Operator(
     name="QAdd",
     inputs=("A", "B"),
@@ -179,7 +187,7 @@ QADD_PORTABLE = Kernel(
     in_place=_in_place,
     describe=lambda site: {"accumulator_bits": site.analysis.bits, "ties": site.analysis.ties},
     values=_add_values,
-    source=(c_template("tw_qadd_int${bits}", "qadd.c.mako"), ELEMENTWISE),
+    source=lambda values: (_QADD_DIVIDED if values["divided"] else _QADD_SHIFTED, ELEMENTWISE),
     call=ELEMENTWISE_CALL,
 )
 

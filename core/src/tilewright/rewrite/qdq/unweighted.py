@@ -23,14 +23,15 @@ def lower_sum(island: Island, main: Node, work: Work) -> Lowered:
     if isinstance(operands, str):
         return operands
     a, b = operands
-    a_scale, b_scale = (scale_ratio(side.affine.scales(), island.output)[0] for side in operands)
-    if not (math.isfinite(a_scale) and math.isfinite(b_scale)):
-        return "the ratio of its scales is not a finite float32"
+    a_scale, b_scale, y_scale = (affine.scale[0] for affine in (a.affine, b.affine, island.output))
+    if not (math.isfinite(a_scale) and math.isfinite(b_scale) and 0 < y_scale < math.inf):
+        return "its scales are not finite, or that of the result is not positive"
     sign = -1.0 if main.op == "Sub" else 1.0
     low, high = island.low_high()
     attributes: dict[str, Attribute] = {
         "a_scale": a_scale,
         "b_scale": sign * b_scale,
+        "y_scale": y_scale,
         "a_zero_point": a.affine.zero_point[0],
         "b_zero_point": b.affine.zero_point[0],
         "zero_point": island.output.zero_point[0],
