@@ -35,7 +35,9 @@ def totals(draw: st.DrawFn) -> ScaledSum:
 
 def by_fractions(total: ScaledSum, a: int, b: int) -> int:
     real = Fraction(total.a_scale) * (a - total.a_zero_point) + Fraction(total.b_scale) * (b - total.b_zero_point)
-    return min(max(round(real / Fraction(total.y_scale)) + total.zero_point, total.low), total.high)  # Fraction rounds halves to even
+    return min(
+        max(round(real / Fraction(total.y_scale)) + total.zero_point, total.low), total.high
+    )  # Fraction rounds halves to even
 
 
 def computed(form: SumForm, total: ScaledSum, a: int, b: int) -> int:

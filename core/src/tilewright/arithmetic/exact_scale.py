@@ -1,4 +1,4 @@
-"""Knows which float32 makes `rne(f32(f32(acc) * scale))` what rational arithmetic makes of `acc * ratio`, for a ratio of
+"""Knows which float32 makes `rne(f32(f32(acc) * scale))` what rational arithmetic makes of `acc * ratio`, a ratio of
 scales as they are stored. Does not know operators, nor who asks.
 
 The ratio itself is no float32. Rounded to the nearest, it decides sums near a half by its own error: 0.05 * 0.05 / 0.08
@@ -46,7 +46,7 @@ def exact_scale(ratio: Fraction, reach: tuple[int, int], steps: tuple[int, int])
 
 
 def _thresholds(ratio: Fraction, reach: tuple[int, int], steps: tuple[int, int]) -> Integers:
-    """The smallest sum that is rounded to each step above the lowest, or to more; an odd step needs more than a half."""
+    """The smallest sum that is rounded to each step above the lowest, or higher; odd steps need more than a half."""
     import numpy as np
 
     below, above = ratio.denominator, 2 * ratio.numerator

@@ -1,5 +1,5 @@
-"""Knows how `clamp(rne((a_scale * a + b_scale * b) / y_scale) + zero_point, low, high)` is computed exactly with integers.
-Does not know tensors, nor how a form is written in C.
+"""Knows how `clamp(rne((a_scale * a + b_scale * b) / y_scale) + zero_point, low, high)` is computed with integers,
+exactly. Does not know tensors, nor how a form is written in C.
 
 A float32 is an integer over a power of two, so the sum is an integer over a common divisor, `y_scale` inside. Where
 that is a power of two: multiply, add, round half to even at a shift. Where no pair of 8-bit values falls on a half,
@@ -154,9 +154,7 @@ def _largest(limits: tuple[int, int], zero_point: int) -> int:
     return max(abs(zero_point), *(abs(limit) for limit in limits), *(abs(limit - zero_point) for limit in limits))
 
 
-def _rounded_factors(
-    total: ScaledSum, a: Integers, b: Integers, sizes: tuple[int, int], bits: int
-) -> SumForm | None:
+def _rounded_factors(total: ScaledSum, a: Integers, b: Integers, sizes: tuple[int, int], bits: int) -> SumForm | None:
     """A form of `bits` without ties, shown equal on every pair; None where none is found nearby."""
     expected, ratios = scaled_sum(total, a, b), total.ratios
     a0, b0 = a - total.a_zero_point, b - total.b_zero_point

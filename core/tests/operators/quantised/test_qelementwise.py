@@ -95,7 +95,9 @@ def one_sum(site: Site) -> Callable[[int, int], int]:
     def compute(a: int, b: int) -> int:
         total = Fraction(node.number("a_scale")) * (a - node.integer("a_zero_point"))
         total += Fraction(node.number("b_scale")) * (b - node.integer("b_zero_point"))
-        moved = round(total / Fraction(node.number("y_scale", 1.0))) + node.integer("zero_point")  # Fraction rounds halves to even
+        moved = round(total / Fraction(node.number("y_scale", 1.0))) + node.integer(
+            "zero_point"
+        )  # Fraction rounds halves to even
         return min(max(moved, node.integer("low")), node.integer("high"))
 
     return compute

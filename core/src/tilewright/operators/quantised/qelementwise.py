@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.arithmetic.bounds import product_bounds
+from tilewright.arithmetic.bounds import AccumulatorBounds, product_bounds
 from tilewright.arithmetic.requant_form import RequantForm, requant_form
 from tilewright.arithmetic.scaled_sum import ScaledSum, SumForm, scaled_sum, sum_form
 from tilewright.c_text.literals import c_int
@@ -25,13 +25,12 @@ from tilewright.ir.machines.kernel import Call, Kernel
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import requantise
 from tilewright.operators.c_code.c_elements import c_initialiser
-from tilewright.operators.c_code.c_source import ELEMENTWISE, REQUANT_INT, c_fragment, c_template
+from tilewright.operators.c_code.c_source import ELEMENTWISE, c_fragment, c_template
 from tilewright.operators.c_code.walk import ELEMENTWISE_CALL, elementwise_values
+from tilewright.operators.shared.c_rounding import c_requant, c_rounding, c_words, channel_words, described, too_wide
 from tilewright.operators.shared.elementwise import pair_access
 from tilewright.operators.shared.integer_sites import (
-    c_requant,
     centred,
-    described,
     input_range,
     not_bytes,
     output_dtype,
@@ -88,9 +87,7 @@ def _match_add(site: Site) -> SumForm | str:
 
 def _add_values(call: Call) -> Mapping[str, object]:
     total, form = _sum(call.site), call.site.analysis
-    rounding = (
-        {"divisor": c_int(form.divisor)} if form.divisor else {"shift": form.shift, "ties": int(form.ties)}
-    )
+    rounding = {"divisor": c_int(form.divisor)} if form.divisor else {"shift": form.shift, "ties": int(form.ties)}
     fields = {
         "a_factor": c_int(form.a_factor),
         "b_factor": c_int(form.b_factor),
@@ -120,28 +117,38 @@ def _mul_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, .
     return (requantise(a * b, site.node.requant(), -1).astype(site.output.dtype.numpy),)
 
 
-def mul_requant_form(site: Site) -> RequantForm:
-    """How a QMul is requantised: one channel."""
+def mul_bounds(site: Site) -> AccumulatorBounds:
+    """Range of the products of a QMul, the same for all elements."""
     zeros = [site.node.integer(name) for name in _ZERO_POINTS]
     (a, b), (c, d) = input_range(site, 0), input_range(site, 1)
-    bounds = product_bounds((a - zeros[0], b - zeros[0]), (c - zeros[1], d - zeros[1]))
-    return requant_form(site.node.requant(), bounds, site.node.name)
+    return product_bounds((a - zeros[0], b - zeros[0]), (c - zeros[1], d - zeros[1]))
+
+
+def mul_requant_form(site: Site) -> RequantForm:
+    """How a QMul is requantised: one channel."""
+    return requant_form(site.node.requant(), mul_bounds(site), site.node.name)
+
+
+def _match_mul(site: Site) -> str | None:
+    reason = not_bytes(site, 0, 1) or (None if len(site.node.requant().scale) == 1 else "QMul has one scale for all")
+    return reason or too_wide(site.node.requant(), mul_bounds(site))
 
 
 def _mul_values(call: Call) -> Mapping[str, object]:
-    node, form = call.site.node, mul_requant_form(call.site)
+    node, requant, bounds = call.site.node, call.site.node.requant(), mul_bounds(call.site)
+    rounding, (words,) = c_rounding(requant), channel_words(requant, bounds, node.name)
     y_type = call.operands["Y"].dtype.c_type
     values = elementwise_values(
         call,
-        f"qmul_{_types(call)}",
-        f"({y_type})tw_requant_int32((a - a_zero_point) * (b - b_zero_point), word, p)",
+        f"qmul_{_types(call)}{rounding.suffix}",
+        f"({y_type}){rounding.handed('(a - a_zero_point) * (b - b_zero_point)', 'word', 'p')}",
         scalars={
             **{name: ("int32_t", str(node.integer(name))) for name in _ZERO_POINTS},
-            "word": ("int32_t", c_int(form.words[0])),
-            "p": ("tw_requant", f"(tw_requant){c_requant(node.requant(), form)}"),
+            "word": (rounding.word_type.rstrip(), c_words(words)),
+            "p": ("tw_requant", f"(tw_requant){c_requant(requant, bounds, node.name)}"),
         },
     )
-    return {**values, "bits": 32}
+    return {**values, "bits": 32, "rounding": rounding}
 
 
 _ZERO_POINTS = ("a_zero_point", "b_zero_point")
@@ -195,13 +202,11 @@ QMUL_PORTABLE = Kernel(
     name="portable.qmul",
     op="QMul",
     parallel=("*",),
-    match=lambda site: (
-        not_bytes(site, 0, 1) or (None if len(site.node.requant().scale) == 1 else "QMul has one scale for all")
-    ),
+    match=_match_mul,
     in_place=_in_place,
-    describe=lambda site: described(mul_requant_form(site)),
+    describe=lambda site: described(site.node.requant(), mul_bounds(site), site.node.name),
     values=_mul_values,
-    source=(REQUANT_INT, ELEMENTWISE),
+    source=lambda values: (values["rounding"].section, ELEMENTWISE),
     call=ELEMENTWISE_CALL,
 )
 
