@@ -111,9 +111,10 @@ def sum_form(total: ScaledSum, a_range: tuple[int, int], b_range: tuple[int, int
     if exact is not None and exact.bits == 32:
         return exact
     a, b = np.arange(a_range[0], a_range[1] + 1)[:, None], np.arange(b_range[0], b_range[1] + 1)
-    rounded = _rounded_factors(total, a, b, sizes, 32)
+    expected = scaled_sum(total, a, b)
+    rounded = form_of(total, a, b, expected, 32)
     if rounded is None and (exact is None or exact.divisor):
-        rounded = _rounded_factors(total, a, b, sizes, 64)
+        rounded = form_of(total, a, b, expected, 64)
     return rounded or exact
 
 
@@ -149,14 +150,23 @@ def _exact(
     )
 
 
+def _sizes(total: ScaledSum, a: Integers, b: Integers) -> tuple[int, int]:
+    return (
+        _largest((int(a.min()), int(a.max())), total.a_zero_point),
+        _largest((int(b.min()), int(b.max())), total.b_zero_point),
+    )
+
+
 def _largest(limits: tuple[int, int], zero_point: int) -> int:
     """Bound of a value, its zero point and their difference: what the factor is multiplied with."""
     return max(abs(zero_point), *(abs(limit) for limit in limits), *(abs(limit - zero_point) for limit in limits))
 
 
-def _rounded_factors(total: ScaledSum, a: Integers, b: Integers, sizes: tuple[int, int], bits: int) -> SumForm | None:
-    """A form of `bits` without ties, shown equal on every pair; None where none is found nearby."""
-    expected, ratios = scaled_sum(total, a, b), total.ratios
+def form_of(total: ScaledSum, a: Integers, b: Integers, expected: Integers, bits: int) -> SumForm | None:
+    """A form of `bits` without ties, shown equal to what is `expected` of every pair of `a` and `b`; None where none is
+    found near the ratios of `total`.
+    """
+    ratios, sizes = total.ratios, _sizes(total, a, b)
     a0, b0 = a - total.a_zero_point, b - total.b_zero_point
     reach = sizes[0] * abs(ratios[0]) + sizes[1] * abs(ratios[1]) + 2
     most_bits, finest = _WIDTHS[bits]

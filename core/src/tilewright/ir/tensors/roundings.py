@@ -68,7 +68,7 @@ class Rational:
         return np.asarray(floor + ((twice > below) | ((twice == below) & up)), np.int64)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DoubleRounding:
     """The fixed point of TensorFlow Lite Micro: a multiplier of 31 bits and an exponent, rounded twice.
 
@@ -76,18 +76,26 @@ class DoubleRounding:
 
         exponent > 0    high(int32(acc << exponent))             the shifted sum wraps around at 32 bits
         otherwise       high(acc) / 2**-exponent                 rounded to nearest, halves away from zero
+
+    A mean of `terms` elements divides its multiplier by them, see `mean_multiplier`.
     """
+
+    terms: int = 1
 
     @property
     def name(self) -> str:
         """What settings, reports and kernels call it."""
         return "tflm"
 
+    def numbers(self, scale: float) -> tuple[int, int]:
+        """The multiplier and the exponent of one channel."""
+        return mean_multiplier(scale, self.terms) if self.terms > 1 else fixed_multiplier(scale)
+
     def rounded(self, accumulator: Integers, scales: Reals) -> Integers:
         """See the module's text."""
         import numpy as np
 
-        pairs = [fixed_multiplier(float(scale)) for scale in scales.reshape(-1)]
+        pairs = [self.numbers(float(scale)) for scale in scales.reshape(-1)]
         multiplier = np.array([pair[0] for pair in pairs], np.int64).reshape(scales.shape)
         exponent = np.array([pair[1] for pair in pairs], np.int64).reshape(scales.shape)
         left, right = np.maximum(exponent, 0), np.maximum(-exponent, 0)
@@ -156,6 +164,15 @@ def fixed_multiplier(scale: float) -> tuple[int, int]:
     if exponent < -31 or multiplier == 0:
         return 0, 0
     return (2**31 - 1, 30) if exponent > 30 else (multiplier, exponent)
+
+
+def mean_multiplier(scale: float, terms: int) -> tuple[int, int]:
+    """The same of `scale / terms`: the multiplier times the largest power of two up to `terms`, over `terms`, rounded
+    down; the exponent falls by as much, to -31 at least.
+    """
+    multiplier, exponent = fixed_multiplier(scale)
+    shift = min(terms.bit_length() - 1, 32, 31 + exponent)
+    return (multiplier << shift) // terms, exponent - shift
 
 
 def wrapped(value: Integers, bits: int) -> Integers:

@@ -247,6 +247,7 @@ QCONV = Operator(
 QCONV_PORTABLE = Kernel(
     name="portable.qconv",
     op="QConv",
+    roundings=("*",),
     match=_match,
     access=_packed_access,
     prefers=prefers_channels_last,

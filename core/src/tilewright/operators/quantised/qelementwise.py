@@ -10,18 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
 
 from tilewright.arithmetic.bounds import AccumulatorBounds, product_bounds
+from tilewright.arithmetic.pair_sums import PAIR_SUMS, fixed_multipliers, pair_sum_form
 from tilewright.arithmetic.requant_form import RequantForm, requant_form
-from tilewright.arithmetic.scaled_sum import ScaledSum, SumForm, scaled_sum, sum_form
+from tilewright.arithmetic.scaled_sum import ScaledSum, SumForm
 from tilewright.c_text.literals import c_int
 from tilewright.ir.access.index_map import Access, parse_map
+from tilewright.ir.code_fragments import CodeFragment, FragmentTemplate
 from tilewright.ir.graphs.graph import Site, Tensor
 from tilewright.ir.graphs.operator import Operator
-from tilewright.ir.machines.kernel import Call, Kernel
+from tilewright.ir.machines.kernel import Call, Kernel, Matched
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import requantise
 from tilewright.operators.c_code.c_elements import c_initialiser
@@ -73,20 +76,24 @@ def _sum(site: Site) -> ScaledSum:
 
 
 def add_form(site: Site) -> SumForm | None:
-    """The integer form of a QAdd; None where 64 bits are not enough."""
-    return sum_form(_sum(site), input_range(site, 0), input_range(site, 1))
+    """The integer form of a QAdd; None where no single shift does what it computes."""
+    return pair_sum_form(_sum(site), input_range(site, 0), input_range(site, 1), site.node.rounding)
 
 
-def _match_add(site: Site) -> SumForm | str:
+def _match_add(site: Site) -> SumForm | str | None:
     reason = not_bytes(site, 0, 1)
     if reason:
         return reason
+    if site.node.rounding == "tflm":
+        return add_form(site)  # or the three multipliers, where there is none
     ratios = " and ".join(f"{float(ratio)!r}" for ratio in _sum(site).ratios)
     return add_form(site) or f"the scales {ratios} are so far apart that their exact sum needs more than 64 bits"
 
 
 def _add_values(call: Call) -> Mapping[str, object]:
     total, form = _sum(call.site), call.site.analysis
+    if form is None:
+        return _fixed_add_values(call, total)
     rounding = {"divisor": c_int(form.divisor)} if form.divisor else {"shift": form.shift, "ties": int(form.ties)}
     fields = {
         "a_factor": c_int(form.a_factor),
@@ -106,7 +113,34 @@ def _add_values(call: Call) -> Mapping[str, object]:
         f"({y_type})tw_qadd_rounded_{kind}(a, b, p)",
         scalars={"p": (parameters, f"({parameters}){c_initialiser(fields)}")},
     )
-    return {**values, "bits": form.bits, "divided": bool(form.divisor)}
+    return {**values, "bits": form.bits, "section": "divided" if form.divisor else "shifted"}
+
+
+def _fixed_add_values(call: Call, total: ScaledSum) -> Mapping[str, object]:
+    """The function of `tflm` itself."""
+    (a, a_exponent), (b, b_exponent), (y, y_exponent) = fixed_multipliers(total)
+    fields = {
+        "a": f"{{{a}, {a_exponent}}}",
+        "b": f"{{{b}, {b_exponent}}}",
+        "y": f"{{{y}, {y_exponent}}}",
+        "a_zero_point": total.a_zero_point,
+        "b_zero_point": total.b_zero_point,
+        "sign": -1 if total.b_scale < 0 else 1,
+        "to": c_initialiser({"zero_point": total.zero_point, "low": total.low, "high": total.high}),
+    }
+    values = elementwise_values(
+        call,
+        f"qadd_{_types(call)}_tflm",
+        f"({call.operands['Y'].dtype.c_type})tw_qadd_rounded_tflm(a, b, p)",
+        scalars={"p": ("tw_qadd_tflm", f"(tw_qadd_tflm){c_initialiser(fields)}")},
+    )
+    return {**values, "bits": 32, "section": "fixed"}
+
+
+def _describe_add(site: Matched) -> Mapping[str, object]:
+    form, rounding = site.analysis, site.node.rounding
+    told = {} if rounding == "onnx" else {"rounding": rounding}
+    return told | ({"accumulator_bits": form.bits, "ties": form.ties} if form else {"accumulator_bits": 32})
 
 
 # --- QMul
@@ -161,8 +195,13 @@ def _types(call: Call) -> str:
     return "_".join(call.operands[name].dtype.value for name in ("A", "B", "Y"))
 
 
-_QADD_SHIFTED = c_template("tw_qadd_int${bits}", "qadd.c.mako")
-_QADD_DIVIDED = c_fragment("qadd_divided.h")
+_QADD: Mapping[str, CodeFragment | FragmentTemplate] = MappingProxyType(
+    {
+        "shifted": c_template("tw_qadd_int${bits}", "qadd.c.mako"),
+        "divided": c_fragment("qadd_divided.h"),
+        "fixed": c_fragment("qadd_tflm.h"),
+    }
+)
 
 QADD = Operator(
     name="QAdd",
@@ -171,7 +210,9 @@ QADD = Operator(
     summary="sum of two 8-bit tensors of different scales, exact, rounded once",
     infer=lambda site: _result(site, output_dtype(site, site.node.integer("low"), site.node.integer("high"))),
     reference=lambda site, inputs: (
-        scaled_sum(_sum(site), np.asarray(inputs[0]), np.asarray(inputs[1])).astype(site.output.dtype.numpy),
+        PAIR_SUMS[site.node.rounding](_sum(site), np.asarray(inputs[0]), np.asarray(inputs[1])).astype(
+            site.output.dtype.numpy
+        ),
     ),
     access=pair_access,
 )
@@ -189,18 +230,20 @@ QMUL = Operator(
 QADD_PORTABLE = Kernel(
     name="portable.qadd",
     op="QAdd",
+    roundings=("*",),
     parallel=("*",),
     match=_match_add,
     in_place=_in_place,
-    describe=lambda site: {"accumulator_bits": site.analysis.bits, "ties": site.analysis.ties},
+    describe=_describe_add,
     values=_add_values,
-    source=lambda values: (_QADD_DIVIDED if values["divided"] else _QADD_SHIFTED, ELEMENTWISE),
+    source=lambda values: (_QADD[values["section"]], ELEMENTWISE),
     call=ELEMENTWISE_CALL,
 )
 
 QMUL_PORTABLE = Kernel(
     name="portable.qmul",
     op="QMul",
+    roundings=("*",),
     parallel=("*",),
     match=_match_mul,
     in_place=_in_place,

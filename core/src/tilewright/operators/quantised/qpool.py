@@ -293,6 +293,7 @@ QREDUCE_MEAN = Operator(
 QAVERAGE_POOL_PORTABLE = Kernel(
     name="portable.qaverage_pool",
     op="QAveragePool",
+    roundings=("*",),
     match=_match_pool,
     access=_packed_pool_access,
     prefers=prefers_channels_last,
@@ -318,6 +319,7 @@ QAVERAGE_POOL_PORTABLE = Kernel(
 QREDUCE_MEAN_PORTABLE = Kernel(
     name="portable.qreduce_mean",
     op="QReduceMean",
+    roundings=("*",),
     parallel=("*",),
     match=_match_mean,
     accumulates=lambda site: PartialSums(loops=tuple(f"r{axis}" for axis in _reduced(site)), dtype=DType.I32),

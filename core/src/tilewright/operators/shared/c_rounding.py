@@ -16,7 +16,7 @@ from tilewright.c_text.literals import c_int
 from tilewright.ir.code_fragments import CodeFragment, FragmentTemplate
 from tilewright.ir.machines.kernel import CodeFragments
 from tilewright.ir.tensors.requant import Requant
-from tilewright.ir.tensors.roundings import DoubleRounding, Float32HalfEven, MultiplyShift, Rational, fixed_multiplier
+from tilewright.ir.tensors.roundings import DoubleRounding, Float32HalfEven, MultiplyShift, Rational
 from tilewright.operators.c_code.c_elements import c_initialiser
 from tilewright.operators.c_code.c_source import REQUANT_INT, c_fragment, c_template
 
@@ -123,7 +123,7 @@ def _words(requant: Requant, channel: int) -> tuple[int, ...]:
         addend = _halves(_one(rounding.addend, channel))
         return _one(rounding.multiplier, channel), _one(rounding.shift, channel), *addend
     scale = requant.scale[0 if len(requant.scale) == 1 else channel]
-    return fixed_multiplier(scale)
+    return rounding.numbers(scale) if isinstance(rounding, DoubleRounding) else ()
 
 
 def _one(values: tuple[int, ...], channel: int) -> int:
