@@ -126,10 +126,13 @@ class Deployment:
     @cached_property
     def rewritten(self) -> Rewritten:
         """After every graph pass."""
-        from tilewright.rewrite import rewrite
+        from tilewright.config.arithmetics import arithmetic_choice
+        from tilewright.rewrite import ARITHMETICS, rewrite
 
-        passes = tuple(self.registry.graph_passes.values())
-        return self._finished("rewrite", rewrite(self.imported.graph, self.registry.operators, passes))
+        passes, platform = tuple(self.registry.graph_passes.values()), self._configured({})
+        asked = arithmetic_choice(self.options, platform, ARITHMETICS, self.imported.arithmetic)
+        found = rewrite(self.imported.graph, self.registry.operators, passes, platform, asked)
+        return self._finished("rewrite", found)
 
     @cached_property
     def bound(self) -> Bound:

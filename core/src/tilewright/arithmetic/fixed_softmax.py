@@ -4,7 +4,8 @@ Does not know tensors, nor how it is written in C.
 Numbers are int32 with a fixed point: `Qm.n` has n bits behind it. `mul(a, b) = floor((a * b + 2**30) / 2**31)`, and
 `div(a, e)` is `a / 2**e` to the nearest, halves away from zero. With d = x - largest of the row, at most 0:
 
-    a = d * x_scale in Q5.26, by the multiplier and exponent of `x_scale * 2**26`; below -31 it counts for nothing
+    a = d * x_scale in Q5.26, by the multiplier and exponent of `x_scale * 2**26`; a value counts for nothing where d is
+        below -floor(31 * 2**26 / 2**exponent), which is between 15.5 and 31 in real numbers
     e(a) in Q0.31: a is cut into -k/4 and a rest from -1/4 to 0. Of the rest a polynomial of degree 4 around -1/8, times
         exp(-2**i) for every bit of k/4
     s = sum of div(e, 12) in Q12.19, z its leading zeros

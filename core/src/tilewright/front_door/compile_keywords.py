@@ -36,6 +36,7 @@ class Keywords(TypedDict, total=False):
     io: Texts  # "pool" or "user" for all inputs and outputs, "push" for inputs, "pull" for outputs, or by name
     io_type: str | Mapping[str, str]  # "int8" and the like, for all inputs and outputs, or by name
     set: Mapping[str, str | int]  # settings of the target
+    arithmetic: str | Sequence[str] | Mapping[str, str]  # what integer layers compute, of all or by pattern
     allocator: str  # who places buffers
     tiler: str  # who cuts layers into tiles
     buffering: Literal["single", "double", "auto"]  # tile buffers of a tensor copied more than once
@@ -69,6 +70,7 @@ _SEVERAL = MappingProxyType(  # keyword -> what `options_from` calls the texts o
         "io": "io",
         "io_type": "io_types",
         "set": "settings",
+        "arithmetic": "arithmetic",
         "code_pass": "code_passes",
     }
 )

@@ -130,7 +130,8 @@ def test_stored_scales_of_channels_and_of_counts() -> None:
 
 @pytest.mark.parametrize(("rounding", "name"), [
     (Float32HalfEven(), "onnx"), (DoubleRounding(), "tflm"),
-    (Rational(numerator=(1,), denominator=(3,)), "rational"), (MultiplyShift(multiplier=(1,), shift=(0,)), "multiply-shift"),
+    (Rational(numerator=(1,), denominator=(3,)), "rational"),
+    (MultiplyShift(multiplier=(1,), shift=(0,)), "multiply-shift"),
 ])  # fmt: skip
 def test_names(rounding: Rounding, name: str) -> None:
     assert rounding.name == name

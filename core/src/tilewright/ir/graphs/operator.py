@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from tilewright.ir.graphs.arithmetic import ArithmeticChoice
     from tilewright.ir.graphs.importing import Import
+    from tilewright.ir.machines.platform import Platform
 
     Array = npt.NDArray[np.generic]
 from tilewright.errors import Diagnostic
@@ -78,9 +80,12 @@ def input_names(operator: Operator, site: Site) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassContext:
-    """What a pass may look at beside the graph."""
+    """What a pass may look at beside the graph: the target as the user has configured it, settings included, and which
+    layers are to compute which arithmetic. Both are None where passes are run without a target."""
 
     operators: Mapping[str, Operator]
+    platform: Platform | None = None
+    arithmetic: ArithmeticChoice | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,10 +98,12 @@ class PassResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphPass:
-    """A named rewrite. `apply` is pure; the graph is verified after it. Outputs stay bit-equal."""
+    """A named rewrite. `apply` is pure; the graph is verified after it. Outputs stay bit-equal, but for roundings of
+    floats; a pass that moves them further by design says that it is `lossy`: `validate` shows how far."""
 
     name: str
     summary: str
     apply: Callable[[Graph, PassContext], PassResult]
     after: tuple[str, ...] = ()  # passes that must have run before this one
     before: tuple[str, ...] = ()
+    lossy: bool = False

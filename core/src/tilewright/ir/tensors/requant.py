@@ -45,7 +45,7 @@ class Requant:
     `rounding` says how. Without it, it is `onnx`: `rne(f32(f32(acc) * scale[c]))` with scales that are float32 values.
     For `tflm` scales are float64; roundings that bring their own numbers (`MultiplyShift`, `Rational`) compute with
     those, and `scale` is what they stand for. `low` and `high` are the output type's limits, narrowed by a Relu or
-    Clip that was fused. `stored` is kept until an arithmetic has been chosen.
+    Clip that was fused. `stored` is what the scale is made of, where that is known: another arithmetic begins there.
     """
 
     scale: tuple[float, ...]

@@ -61,7 +61,8 @@ def _in_place(site: Site) -> tuple[tuple[str, str], ...]:
 # --- QAdd
 
 
-def _sum(site: Site) -> ScaledSum:
+def scaled_sum_of(site: Site) -> ScaledSum:
+    """What a QAdd adds, from the attributes of its node."""
     node = site.node
     return ScaledSum(
         a_scale=node.number("a_scale"),
@@ -77,7 +78,7 @@ def _sum(site: Site) -> ScaledSum:
 
 def add_form(site: Site) -> SumForm | None:
     """The integer form of a QAdd; None where no single shift does what it computes."""
-    return pair_sum_form(_sum(site), input_range(site, 0), input_range(site, 1), site.node.rounding)
+    return pair_sum_form(scaled_sum_of(site), input_range(site, 0), input_range(site, 1), site.node.rounding)
 
 
 def _match_add(site: Site) -> SumForm | str | None:
@@ -86,12 +87,12 @@ def _match_add(site: Site) -> SumForm | str | None:
         return reason
     if site.node.rounding == "tflm":
         return add_form(site)  # or the three multipliers, where there is none
-    ratios = " and ".join(f"{float(ratio)!r}" for ratio in _sum(site).ratios)
+    ratios = " and ".join(f"{float(ratio)!r}" for ratio in scaled_sum_of(site).ratios)
     return add_form(site) or f"the scales {ratios} are so far apart that their exact sum needs more than 64 bits"
 
 
 def _add_values(call: Call) -> Mapping[str, object]:
-    total, form = _sum(call.site), call.site.analysis
+    total, form = scaled_sum_of(call.site), call.site.analysis
     if form is None:
         return _fixed_add_values(call, total)
     rounding = {"divisor": c_int(form.divisor)} if form.divisor else {"shift": form.shift, "ties": int(form.ties)}
@@ -210,7 +211,7 @@ QADD = Operator(
     summary="sum of two 8-bit tensors of different scales, exact, rounded once",
     infer=lambda site: _result(site, output_dtype(site, site.node.integer("low"), site.node.integer("high"))),
     reference=lambda site, inputs: (
-        PAIR_SUMS[site.node.rounding](_sum(site), np.asarray(inputs[0]), np.asarray(inputs[1])).astype(
+        PAIR_SUMS[site.node.rounding](scaled_sum_of(site), np.asarray(inputs[0]), np.asarray(inputs[1])).astype(
             site.output.dtype.numpy
         ),
     ),
