@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from tilewright.errors import Diagnostic, Exit, TilewrightError
 from tilewright.ir.graphs.arithmetic import ArithmeticChoice
 from tilewright.ir.graphs.graph import Graph, Node
-from tilewright.ir.graphs.operator import GraphPass, Operator, PassContext, PassResult
+from tilewright.ir.graphs.operator import GraphPass, Operator, PassContext, PassResult, Target
 from tilewright.ir.log_span import DEBUG, INFO, log_span, with_log_span
-from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plugin_contract import demand_type
 
 
@@ -47,7 +46,7 @@ def rewrite(
     graph: Graph,
     operators: Mapping[str, Operator],
     passes: Sequence[GraphPass],
-    platform: Platform | None = None,
+    platform: Target | None = None,
     arithmetic: ArithmeticChoice | None = None,
 ) -> Rewritten:
     """Run `passes` in the order of `ordered`; what they see of `platform` and `arithmetic`: `PassContext`.

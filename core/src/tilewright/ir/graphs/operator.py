@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from tilewright.ir.access.index_map import Access
 from tilewright.ir.graphs.graph import Site, Tensor
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from tilewright.ir.graphs.arithmetic import ArithmeticChoice
     from tilewright.ir.graphs.importing import Import
-    from tilewright.ir.machines.platform import Platform
 
     Array = npt.NDArray[np.generic]
 from tilewright.errors import Diagnostic
@@ -78,13 +77,28 @@ def input_names(operator: Operator, site: Site) -> tuple[str, ...]:
     return operator.inputs[: len(site.inputs)]
 
 
+class Target(Protocol):
+    """What a pass sees of the platform that is compiled for."""
+
+    @property
+    def name(self) -> str:
+        """What `--target` named."""
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """Every setting, as the user has it or by default."""
+
+    def runs(self, target: str) -> bool:
+        """Whether what is written for `target` is meant for this one."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassContext:
     """What a pass may look at beside the graph: the target as the user has configured it, settings included, and which
     layers are to compute which arithmetic. Both are None where passes are run without a target."""
 
     operators: Mapping[str, Operator]
-    platform: Platform | None = None
+    platform: Target | None = None
     arithmetic: ArithmeticChoice | None = None
 
 
