@@ -29,7 +29,8 @@ def graph_of(kind: str) -> Graph:
     x = s.input("x", DType.I8, (4,))
     if kind == "integers":
         return s.finish(s.quantize(s.dequantize(x, 0.5, 0), 0.25, 0))
-    return s.finish(s.dequantize(x, 0.5, 0) if kind == "dequantised" else s.node("Clip", (s.dequantize(x, 0.5, 0),), {"min": -9.0}))
+    real = s.dequantize(x, 0.5, 0)
+    return s.finish(real if kind == "dequantised" else s.node("Clip", (real,), {"min": -9.0}))
 
 
 GRAPHS = [graph_of("integers") for _ in range(4)]

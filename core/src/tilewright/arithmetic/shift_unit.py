@@ -18,7 +18,8 @@ class ShiftUnit:
 
     Multipliers are from 0 to `2**multiplier_bits - 1`. An addend is a signed number of `addend_bits` for each channel,
     none where they are 0. Products and sums are held in `bits`, where they wrap around or saturate. A unit that rounds
-    by itself (`half-up`, `half-even`) does so within the same register.
+    by itself (`half-up`, `half-even`) does so within the same register. One that adds no zero point behind its shift
+    (`zero_point_behind` False) has it in its addend, shifted.
     """
 
     multiplier_bits: int = 31
@@ -29,6 +30,7 @@ class ShiftUnit:
     rounding: Literal["floor", "half-up", "half-even"] = "half-up"
     bits: int = 32
     overflow: Literal["wraps", "saturates"] = "wraps"
+    zero_point_behind: bool = True
 
     @property
     def shifts(self) -> range:
