@@ -5,6 +5,8 @@ A target is a value: its memories, the engines that compute, and the copies betw
 Made by tools/build_api.py: change tools/api.toml, not this file.
 """
 
+from tilewright.ir.graphs.arithmetic import Arithmetic
 from tilewright.ir.machines.platform import CopyPath, Engine, Memory, MemoryHierarchy, Option, Platform
+from tilewright.operators.arithmetics.shifts import shift_arithmetic
 
-__all__ = ["CopyPath", "Engine", "Memory", "MemoryHierarchy", "Option", "Platform"]
+__all__ = ["Arithmetic", "CopyPath", "Engine", "Memory", "MemoryHierarchy", "Option", "Platform", "shift_arithmetic"]

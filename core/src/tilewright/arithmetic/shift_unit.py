@@ -54,12 +54,12 @@ def nearest(unit: ShiftUnit, ratios: tuple[Fraction, ...], bounds: AccumulatorBo
     if len(ratios) == 1:
         reaches = ((min(bounds.lowest), max(bounds.highest)),)
     fitting = [
-        [shift for shift in unit.shifts if unit.holds(*_numbers(unit, ratio, shift), shift, reach)]
+        [shift for shift in unit.shifts if _does(unit, ratio, shift, reach)]
         for ratio, reach in zip(ratios, reaches, strict=True)
     ]
     common = set(unit.shifts).intersection(*fitting)
     if not all(fitting) or not (common or unit.shift_per_channel):
-        return f"no shift up to {unit.largest_shift} keeps every product within {unit.bits} bits"
+        return f"no shift up to {unit.largest_shift} keeps every product within {unit.bits} bits, and every multiplier"
     shifts = tuple(map(max, fitting)) if unit.shift_per_channel else (max(common),) * len(ratios)
     found = [_numbers(unit, ratio, shift) for ratio, shift in zip(ratios, shifts, strict=True)]
     return MultiplyShift(
@@ -70,6 +70,12 @@ def nearest(unit: ShiftUnit, ratios: tuple[Fraction, ...], bounds: AccumulatorBo
         bits=unit.bits,
         overflow=unit.overflow,
     )
+
+
+def _does(unit: ShiftUnit, ratio: Fraction, shift: int, reach: tuple[int, int]) -> bool:
+    """Whether nothing overflows, and a scale that is not 0 keeps a multiplier that is not."""
+    multiplier, addend = _numbers(unit, ratio, shift)
+    return (multiplier > 0 or not ratio) and unit.holds(multiplier, addend, shift, reach)
 
 
 def _numbers(unit: ShiftUnit, ratio: Fraction, shift: int) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tilewright.comparison.moves import LossyRun, exact_spans, lossy_runs, moves_of
 from tilewright.comparison.vectors import VectorSet
-from tilewright.comparison.verdicts import Drift, OutputVerdict, StepVerdict, Verdict
+from tilewright.comparison.verdicts import Drift, Move, OutputVerdict, StepVerdict, Verdict
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
 from tilewright.ir.log_span import INFO, log_span, with_log_span
@@ -145,11 +145,7 @@ def _judge(deployment: Deployment, vectors: tuple[VectorSet, ...], result: RunRe
         ),
         inner=tuple(name for name in executed if name not in judged_steps),
         drift=_drifts(deployment, vectors, graph, reference_values),
-        moves=tuple(
-            move
-            for run in _lossy_runs(deployment)
-            for move in moves_of(run, *(_computed(deployment, vectors, each) for each in (run.before, run.after)))
-        ),
+        moves=_moves(deployment, vectors),
     )
 
 
@@ -166,6 +162,15 @@ def _drifts(
         for drift in _span_drifts(
             deployment, vectors, start, end, values if end is graph else _computed(deployment, vectors, end)
         )
+    )
+
+
+def _moves(deployment: Deployment, vectors: tuple[VectorSet, ...]) -> tuple[Move, ...]:
+    """How far passes that may change what is computed have moved the outputs."""
+    return tuple(
+        move
+        for run in _lossy_runs(deployment)
+        for move in moves_of(run, *(_computed(deployment, vectors, each) for each in (run.before, run.after)))
     )
 
 

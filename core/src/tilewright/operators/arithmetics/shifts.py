@@ -10,32 +10,43 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from tilewright.arithmetic.bounds import AccumulatorBounds
 from tilewright.arithmetic.shift_unit import ShiftUnit, nearest
 from tilewright.ir.graphs.arithmetic import Arithmetic
 from tilewright.ir.graphs.graph import Attribute, Site
-from tilewright.ir.tensors.requant import Requant, StoredScales
-from tilewright.operators.arithmetics.sums import BOUNDS, requantised
+
+if TYPE_CHECKING:
+    from tilewright.arithmetic.bounds import AccumulatorBounds
+    from tilewright.ir.tensors.requant import Requant, StoredScales
+
+_REQUANTISED = ("QAveragePool", "QConv", "QGemm", "QMatMul", "QMul", "QReduceMean")
 
 
 def shift_arithmetic(name: str, summary: str, unit: ShiftUnit) -> Arithmetic:
-    """The arithmetic of a network whose sums all go through such a unit."""
-
-    def shifted(requant: Requant, stored: StoredScales, bounds: AccumulatorBounds) -> Requant | str:
-        numbers = nearest(unit, stored.ratios(), bounds)
-        if isinstance(numbers, str):
-            return numbers
-        scale = tuple(float(ratio) for ratio in stored.ratios())
-        return replace(requant, scale=scale, rounding=numbers)
-
-    functions = {(op, 8): requantised(shifted) for op in BOUNDS}
+    """The arithmetic of a network whose sums all go through such a unit: what `Platform.arithmetics` offers."""
+    functions = {(op, 8): partial(_declared, unit) for op in _REQUANTISED}
     return Arithmetic(
         name=name,
         summary=summary,
         functions=MappingProxyType({**functions, ("QAdd", 8): _sum, ("QSoftmax", 8): _softmax}),
     )
+
+
+def _declared(unit: ShiftUnit, site: Site) -> Mapping[str, Attribute] | str:
+    """The operators are imported when a network is asked about, and not with the platform that offers this."""
+    from tilewright.operators.arithmetics.sums import requantised
+
+    return requantised(partial(_shifted, unit))(site)
+
+
+def _shifted(unit: ShiftUnit, requant: Requant, stored: StoredScales, bounds: AccumulatorBounds) -> Requant | str:
+    numbers = nearest(unit, stored.ratios(), bounds)
+    if isinstance(numbers, str):
+        return numbers
+    return replace(requant, scale=tuple(float(ratio) for ratio in stored.ratios()), rounding=numbers)
 
 
 def _sum(site: Site) -> Mapping[str, Attribute] | str:
