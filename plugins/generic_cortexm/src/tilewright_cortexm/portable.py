@@ -60,6 +60,8 @@ def _sum(site: Site) -> float:
 
 
 def _product(site: Site) -> float:
+    if site.node.rounding != "onnx":
+        return 24.0 * site.output.elements + 20
     form = sum_requant(site)
     return (14 if all(form.proved) and form.shift > 32 else 21) * site.output.elements + 20
 
