@@ -1,15 +1,23 @@
 # %% before all examples
+from dataclasses import replace
+
 import numpy as np
 
 from tilewright.api.graph import (
     Attribute,
+    DoubleRounding,
     DType,
+    Float32HalfEven,
     Graph,
     Layout,
+    MultiplyShift,
     Node,
     Quantization,
+    Rational,
     Requant,
+    Rounding,
     Site,
+    StoredScales,
     Tensor,
     channels_last,
     requantise,
@@ -62,3 +70,23 @@ assert strides(image.shape, packed) == (192, 1, 24, 3)
 to_bytes = Requant(scale=(0.5,), zero_point=3, low=-128, high=127)
 sums = np.array([[-5, 1, 3, 1000]], dtype=np.int64)
 assert requantise(sums, to_bytes, axis=1).tolist() == [[1, 3, 5, 127]]
+
+# %% Rounding, Float32HalfEven, DoubleRounding, MultiplyShift, Rational
+# How a scaled sum becomes a whole number: part of a `Requant`. What is not said is the float32 formula of ONNX.
+assert to_bytes.rounding == Float32HalfEven()
+half = np.array([[1, 3, -1]])
+roundings: dict[str, Rounding] = {
+    "tflm": DoubleRounding(),
+    "halves up": MultiplyShift(multiplier=(1,), shift=(1,)),
+    "exact": Rational(numerator=(1,), denominator=(2,)),
+}
+results = {
+    name: requantise(half, replace(to_bytes, rounding=each), axis=1).tolist() for name, each in roundings.items()
+}
+assert results == {"tflm": [[4, 5, 3]], "halves up": [[4, 5, 3]], "exact": [[3, 5, 3]]}
+
+# %% StoredScales
+# What the file stores, where a scale is made of it: x * w / y. Another arithmetic begins with these, not with a ratio
+# that was rounded; an importer records them in `Requant.stored`.
+stored = StoredScales(x=0.5, w=(0.25, 0.5), y=0.125)
+assert stored.ratios() == (1, 2)

@@ -15,8 +15,10 @@ from tilewright.api.kernel import (
     Operand,
     PartialSums,
     RequantForm,
+    ShiftUnit,
     SumForm,
     TileShape,
+    UnitProof,
     Walk,
     Windows,
     broadcast_steps,
@@ -214,6 +216,13 @@ assert (matmul_access(plain).inputs, pack_matmul(plain)["B"].shape) == (("A", "B
 form: RequantForm = sum_requant(gemm)
 assert form.proved == (True,)
 assert list(form.ranges()) == [ChannelRange(first=0, last=0, proved=True)]
+
+# %% ShiftUnit, UnitProof
+# What a unit of the machine can do behind a sum, and what of a layer it can compute exactly: whichever way that rounds.
+unit = ShiftUnit(multiplier_bits=16, addend_bits=32, largest_shift=31, bits=40)
+proof: UnitProof = sum_requant(gemm, unit)
+assert proof.whole, proof.reasons
+assert unit.holds(proof.multipliers[0], proof.addends[0], proof.shifts[0], (-256, 254))
 
 # %% SumForm, scaled_sum_form
 # The addition of two quantised tensors in integers, exact for every pair of bytes.

@@ -2,7 +2,9 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from tilewright.api.kernel import ShiftUnit
 from tilewright.api.platform import (
+    Arithmetic,
     Board,
     CopyPath,
     Engine,
@@ -12,6 +14,7 @@ from tilewright.api.platform import (
     Option,
     Platform,
     read_board_family,
+    shift_arithmetic,
 )
 
 # %% Memory
@@ -60,6 +63,13 @@ def with_speed(platform: Platform, settings: Mapping[str, str]) -> Platform:
     return replace(platform, memories=(faster, pad, rom)) if settings["speed"] == "fast" else platform
 
 
+# %% Arithmetic, shift_arithmetic
+# What the vector unit computes behind a sum: `--arithmetic acme` lets every integer layer compute that.
+acme_shift: Arithmetic = shift_arithmetic(
+    "acme", "multiplies with 8 bits, adds, shifts, and rounds down", ShiftUnit(multiplier_bits=8, rounding="floor")
+)
+assert ("QConv", 8) in acme_shift.functions
+
 # %% Platform
 # Values live in `home` and are computed in `near`: a machine with both is one whose networks are tiled.
 acme = Platform(
@@ -72,6 +82,7 @@ acme = Platform(
     inner="pad",
     runtime_bytes={"pad": 1024},  # four stacks
     runners=("twin",),
+    arithmetics=(acme_shift,),
     options=(speed,),
     configure_with=with_speed,
 )

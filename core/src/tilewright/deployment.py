@@ -30,6 +30,10 @@ from tilewright.plugins.loading import load_for
 from tilewright.plugins.offers import StageEvent
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from tilewright.comparison.verdicts import Move
     from tilewright.emit import Vector
     from tilewright.frontend.load import Imported
     from tilewright.ir.programs.program import Program
@@ -42,7 +46,10 @@ if TYPE_CHECKING:
     from tilewright.plugins.registry import Registry
     from tilewright.rewrite import Rewritten
 
+    Array = npt.NDArray[np.generic]
+
 Value = TypeVar("Value")
+_MOVED_SETS = 4  # random inputs, by which it is told how far a decision moves outputs
 
 
 class Deployment:
@@ -130,12 +137,15 @@ class Deployment:
     @cached_property
     def rewritten(self) -> Rewritten:
         """After every graph pass. TW1203 where more steps are left than may be planned (`--limit steps=COUNT`)."""
+        from tilewright.config.arithmetics import arithmetic_choice
         from tilewright.frontend.reading.import_options import limits_with
         from tilewright.frontend.reading.reader import over_limit
-        from tilewright.rewrite import rewrite
+        from tilewright.rewrite import ARITHMETICS, rewrite
 
-        passes = tuple(self.registry.graph_passes.values())
-        found = rewrite(in_order_of_use(self.imported.graph), self.registry.operators, passes)
+        passes, platform = tuple(self.registry.graph_passes.values()), self._configured({})
+        asked = arithmetic_choice(self.options, platform, ARITHMETICS, self.imported.arithmetic)
+        graph = in_order_of_use(self.imported.graph)
+        found = rewrite(graph, self.registry.operators, passes, platform, asked)
         steps, most = len(found.graph.nodes), limits_with(self.options.limits).steps
         if steps > most:
             raise over_limit("after all graph passes the network has", steps, "steps", most, name="steps")
@@ -221,6 +231,25 @@ class Deployment:
         for whose in ends.values():
             demand_one_memory(self.platform, whose)
         return in_order_of_use(with_streamed_io(self.rewritten.graph, ends))
+
+    @cached_property
+    def moves(self) -> tuple[Move, ...]:
+        """How far passes that may change what is computed have moved the outputs, over random inputs. Of a state that
+        was imported, nothing is known.
+        """
+        from tilewright.comparison.moves import lossy_runs, moves_of
+        from tilewright.comparison.reference import run
+        from tilewright.comparison.vectors import random_vectors
+
+        if self._given or not (runs := lossy_runs(self.imported.graph, self.rewritten.trail)):
+            return ()
+        inputs = [each.inputs for each in random_vectors(self.inputs, _MOVED_SETS, self.options.seed, self.graph)]
+        begun, operators = initial_states(self.states), self.registry.operators
+
+        def values(graph: Graph) -> list[dict[str, Array]]:
+            return [run(graph, {**each, **begun}, operators) for each in inputs]
+
+        return tuple(move for each in runs for move in moves_of(each, values(each.before), values(each.after)))
 
     @property
     def tiled(self) -> Tiled:

@@ -29,18 +29,24 @@ def totals(draw: st.DrawFn) -> ScaledSum:
     return ScaledSum(
         a_scale=a, b_scale=b, a_zero_point=zero_points[0], b_zero_point=zero_points[1],
         zero_point=draw(st.sampled_from([low, high, 1])), low=low, high=high,
+        y_scale=draw(st.one_of(st.just(1.0), st.floats(2.0**-6, 4.0, width=32), st.sampled_from([1.5, 0.375]))),
     )  # fmt: skip
 
 
 def by_fractions(total: ScaledSum, a: int, b: int) -> int:
-    exact = Fraction(total.a_scale) * (a - total.a_zero_point) + Fraction(total.b_scale) * (b - total.b_zero_point)
-    return min(max(round(exact) + total.zero_point, total.low), total.high)  # Fraction rounds halves to even
+    real = Fraction(total.a_scale) * (a - total.a_zero_point) + Fraction(total.b_scale) * (b - total.b_zero_point)
+    return min(
+        max(round(real / Fraction(total.y_scale)) + total.zero_point, total.low), total.high
+    )  # Fraction rounds halves to even
 
 
 def computed(form: SumForm, total: ScaledSum, a: int, b: int) -> int:
     """What C does with a form, and that it stays below a quarter of its width on the way."""
     products = a * form.a_factor, b * form.b_factor
     v = sum(products) + form.offset
+    if form.divisor:
+        assert max(map(abs, (*products, sum(products), v))) + form.divisor < 2**62
+        return min(max(round(Fraction(v, form.divisor)) + total.zero_point, total.low), total.high)
     bias = ((1 << (form.shift - 1)) - 1 + ((v >> form.shift) & 1)) if form.ties else 0
     assert max(map(abs, (*products, sum(products), v, v + bias))) < 2 ** (form.bits - 2)
     return min(max(((v + bias) >> form.shift) + total.zero_point, total.low), total.high)
@@ -49,9 +55,10 @@ def computed(form: SumForm, total: ScaledSum, a: int, b: int) -> int:
 @few
 @given(total=totals())
 def test_factors_are_the_scales(total: ScaledSum) -> None:
-    a, b, shift = exact_factors(total)
-    assert (Fraction(a, 2**shift), Fraction(b, 2**shift)) == (Fraction(total.a_scale), Fraction(total.b_scale))
-    assert shift >= 1
+    a, b, divisor = exact_factors(total)
+    y = Fraction(total.y_scale)
+    assert (Fraction(a, divisor), Fraction(b, divisor)) == (Fraction(total.a_scale) / y, Fraction(total.b_scale) / y)
+    assert divisor % 2 == 0
 
 
 @few
@@ -102,6 +109,31 @@ def test_the_cheapest_form_is_taken(a_scale: float, b_scale: float, bits: int, t
     assert form is not None and (form.bits, form.ties) == (bits, ties)
 
 
+def test_halves_that_go_up_and_down_at_a_ratio_of_thirds_are_divided() -> None:
+    total = replace(PLAIN, a_scale=0.25, b_scale=0.5, y_scale=1.5)
+    form = sum_form(total, BYTES, BYTES)
+    assert form is not None and form.divisor == 6
+    found = {(a, b): computed(form, total, a, b) for a in range(-128, 128, 5) for b in range(-128, 128, 3)}
+    assert all(value == by_fractions(total, *pair) for pair, value in found.items())
+
+
+def test_ratios_of_stored_scales_are_not_rounded() -> None:
+    """0.05 / 0.08 and 0.07 / 0.08 are close to eighths, where the stored scales decide what a half becomes."""
+    a_scale, b_scale, y_scale = (float(np.float32(scale)) for scale in (0.05, 0.07, 0.08))
+    total = replace(PLAIN, a_scale=a_scale, b_scale=b_scale, y_scale=y_scale)
+    rounded = replace(
+        PLAIN, a_scale=float(np.float32(a_scale / y_scale)), b_scale=float(np.float32(b_scale / y_scale))
+    )  # fmt: skip
+    a, b = np.arange(-128, 128)[:, None], np.arange(-128, 128)
+    exact = scaled_sum(total, a, b)
+    assert all(exact[x, y] == by_fractions(total, x - 128, y - 128) for x in range(0, 256, 7) for y in range(256))
+    assert np.mean(exact != scaled_sum(rounded, a, b)) > 0.02
+    form = sum_form(total, BYTES, BYTES)
+    assert form is not None and form.divisor, "2 * 0.07 - 2 * 0.05 is half of 0.08, as they are stored"
+    apart = sum_form(replace(total, y_scale=float(np.float32(0.0811))), BYTES, BYTES)
+    assert apart is not None and not apart.divisor, "scales as training leaves them"
+
+
 def test_forms_nearby_are_proved_on_every_pair() -> None:
     """Scales of 24 bits do not fit 32: a rounded factor and an offset with little room on both sides."""
     rng, a, b = np.random.default_rng(0), np.arange(-128, 128)[:, None], np.arange(-128, 128)
@@ -119,6 +151,6 @@ def test_forms_nearby_are_proved_on_every_pair() -> None:
 
 @pytest.mark.parametrize("scale", [math.inf, -math.inf, math.nan])
 def test_scales_that_are_no_numbers(scale: float) -> None:
-    with pytest.raises(TilewrightError, match=f"scales 0.5 and {scale!r}") as caught:
+    with pytest.raises(TilewrightError, match=f"scales 0.5 and {scale!r} to a result of scale 1.0") as caught:
         exact_factors(replace(PLAIN, b_scale=scale))
     assert (caught.value.code, caught.value.exit_code) == ("TW3103", Exit.UNSUPPORTED)

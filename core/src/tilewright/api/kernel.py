@@ -7,8 +7,10 @@ Made by tools/build_api.py: change tools/api.toml, not this file.
 """
 
 from tilewright.arithmetic.bounds import AccumulatorBounds
+from tilewright.arithmetic.free_proof import UnitProof
 from tilewright.arithmetic.requant_form import ChannelRange, RequantForm
 from tilewright.arithmetic.scaled_sum import SumForm
+from tilewright.arithmetic.shift_unit import ShiftUnit
 from tilewright.c_text.fragment_files import fragment_file, template_file
 from tilewright.c_text.literals import c_element
 from tilewright.ir.code_fragments import CodeFragment, FragmentTemplate
@@ -41,8 +43,10 @@ __all__ = [
     "Operand",
     "PartialSums",
     "RequantForm",
+    "ShiftUnit",
     "SumForm",
     "TileShape",
+    "UnitProof",
     "Walk",
     "Windows",
     "broadcast_steps",

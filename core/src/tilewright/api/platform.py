@@ -6,11 +6,14 @@ Made by tools/build_api.py: change tools/api.toml, not this file.
 """
 
 from tilewright.config.board_families import read_board_family
+from tilewright.ir.graphs.arithmetic import Arithmetic
 from tilewright.ir.machines.board import Board
 from tilewright.ir.machines.instruction_costs import InstructionCosts
 from tilewright.ir.machines.platform import CopyPath, Engine, Memory, MemoryHierarchy, Option, Platform
+from tilewright.operators.arithmetics.shifts import shift_arithmetic
 
 __all__ = [
+    "Arithmetic",
     "Board",
     "CopyPath",
     "Engine",
@@ -20,4 +23,5 @@ __all__ = [
     "Option",
     "Platform",
     "read_board_family",
+    "shift_arithmetic",
 ]

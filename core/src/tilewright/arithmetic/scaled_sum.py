@@ -1,16 +1,19 @@
-"""Knows how `clamp(rne(a_scale * a + b_scale * b) + zero_point, low, high)` is computed exactly with integers.
-Does not know tensors, nor how a form is written in C.
+"""Knows how `clamp(rne((a_scale * a + b_scale * b) / y_scale) + zero_point, low, high)` is computed with integers,
+exactly. Does not know tensors, nor how a form is written in C.
 
-A float32 is an integer over a power of two, so the sum is an integer over a common power of two: multiply, add,
-round half to even at a shift. Where no pair of 8-bit values falls on a half, adding one half and shifting is the
-same; where 32-bit multipliers give the same result for every one of the 65,536 pairs, they are used instead.
+A float32 is an integer over a power of two, so the sum is an integer over a common divisor, `y_scale` inside. Where
+that is a power of two: multiply, add, round half to even at a shift. Where no pair of 8-bit values falls on a half,
+adding one half and shifting is the same. Any other form has rounded factors, and is used where it gives the same result
+for every one of the 65,536 pairs; where none does, because halves go up and down, the sum is divided.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from itertools import product
+from math import lcm
 from typing import TYPE_CHECKING
 
 from tilewright.errors import unsupported_error
@@ -23,11 +26,13 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.int64]
 
 _NEIGHBOURS = (0, -1, 1)
+_WIDTHS = {32: (29, 28), 64: (60, 48)}  # bits -> log2 of what a sum stays below, and the finest shift tried
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScaledSum:
-    """The definition. Scales are float32 values, of either sign; zero points are subtracted first."""
+    """The definition. Scales are float32 values as they are stored, those of a and b of either sign, that of y
+    positive: no ratio of theirs is rounded. Zero points are subtracted first."""
 
     a_scale: float
     b_scale: float
@@ -36,6 +41,20 @@ class ScaledSum:
     zero_point: int
     low: int
     high: int
+    y_scale: float = 1.0
+
+    @property
+    def ratios(self) -> tuple[Fraction, Fraction]:
+        """`a_scale / y_scale` and `b_scale / y_scale`. TW3103 where they are no numbers."""
+        try:
+            a, b, y = (Fraction(scale) for scale in (self.a_scale, self.b_scale, self.y_scale))
+            return a / y, b / y
+        except (OverflowError, ValueError, ZeroDivisionError):
+            raise unsupported_error(
+                "TW3103",
+                f"cannot add with scales {self.a_scale!r} and {self.b_scale!r} to a result of scale {self.y_scale!r}",
+                fix=("quantise the model again: the scales of this node's tensors are not usable",),
+            ) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +62,8 @@ class SumForm:
     """`v = a * a_factor + b * b_factor + offset` (zero points inside), then `v >> shift`, zero point, clamp.
 
     With `ties`, `v` is rounded half to even at the shift; without, `offset` holds the half already. Every
-    intermediate value keeps a magnitude below `2**(bits - 2)`, and `shift` is below `bits - 2`.
+    intermediate value keeps a magnitude below `2**(bits - 2)`, and `shift` is below `bits - 2`. Where `divisor` is not
+    0, `v` is divided by it instead, and rounded half to even (64 bits, `shift` 0).
     """
 
     bits: int  # 32 or 64
@@ -52,35 +72,31 @@ class SumForm:
     offset: int
     shift: int
     ties: bool
+    divisor: int = 0
 
 
 def exact_factors(total: ScaledSum) -> tuple[int, int, int]:
-    """`a`, `b`, `shift`, of any size: `a_scale == a / 2**shift` and `b_scale == b / 2**shift`. `shift` is at least 1.
+    """`a`, `b`, `divisor`, of any size: the ratios are `a / divisor` and `b / divisor`. `divisor` is even.
 
-    Raises TW3103 where a scale is infinite or NaN.
+    Raises TW3103 where a scale is infinite or NaN, or that of the result is 0.
     """
-    try:
-        ratios = [scale.as_integer_ratio() for scale in (total.a_scale, total.b_scale)]
-    except (OverflowError, ValueError):
-        raise unsupported_error(
-            "TW3103",
-            f"cannot add with scales {total.a_scale!r} and {total.b_scale!r}",
-            fix=("quantise the model again: the scales of this node's tensors are not usable",),
-        ) from None
-    shift = max(1, *(below.bit_length() - 1 for _, below in ratios))
-    a, b = ((above << shift) // below for above, below in ratios)
-    return a, b, shift
+    ratios = total.ratios
+    divisor = lcm(2, *(ratio.denominator for ratio in ratios))
+    a, b = (ratio.numerator * (divisor // ratio.denominator) for ratio in ratios)
+    return a, b, divisor
 
 
 def scaled_sum(total: ScaledSum, a: Array, b: Array) -> Integers:
     """The definition on arrays that broadcast, as values; exact whatever the scales."""
     import numpy as np
 
-    a_factor, b_factor, shift = exact_factors(total)
-    fits = 512 * (abs(a_factor) + abs(b_factor)) + (1 << shift) < 2**62
+    a_factor, b_factor, divisor = exact_factors(total)
+    fits = 512 * (abs(a_factor) + abs(b_factor)) + divisor < 2**62
     kind = np.int64 if fits else object
     v = (a.astype(kind) - total.a_zero_point) * a_factor + (b.astype(kind) - total.b_zero_point) * b_factor
-    rounded = (v + ((1 << (shift - 1)) - 1) + ((v >> shift) & 1)) >> shift
+    floor = v // divisor
+    rest = v - floor * divisor
+    rounded = floor + (rest + (floor & 1) > divisor // 2)  # an odd floor goes up on the half itself
     result: Integers = np.minimum(np.maximum(rounded + total.zero_point, total.low), total.high).astype(np.int64)
     return result
 
@@ -90,25 +106,55 @@ def sum_form(total: ScaledSum, a_range: tuple[int, int], b_range: tuple[int, int
     """The cheapest form that is equal for every pair in the ranges; None where 64 bits are not enough."""
     import numpy as np
 
-    a_factor, b_factor, shift = exact_factors(total)
     sizes = _largest(a_range, total.a_zero_point), _largest(b_range, total.b_zero_point)
-    reach = sizes[0] * abs(a_factor) + sizes[1] * abs(b_factor) + (1 << shift)
-    bits = next((width for width in (32, 64) if reach < 2 ** (width - 2) and shift < width - 3), 0)
+    exact = _exact(total, a_range, b_range, sizes)
+    if exact is not None and exact.bits == 32:
+        return exact
+    a, b = np.arange(a_range[0], a_range[1] + 1)[:, None], np.arange(b_range[0], b_range[1] + 1)
+    expected = scaled_sum(total, a, b)
+    rounded = form_of(total, a, b, expected, 32)
+    if rounded is None and (exact is None or exact.divisor):
+        rounded = form_of(total, a, b, expected, 64)
+    return rounded or exact
+
+
+def _exact(
+    total: ScaledSum, a_range: tuple[int, int], b_range: tuple[int, int], sizes: tuple[int, int]
+) -> SumForm | None:
+    """The definition itself: at a shift, or over a divisor; None where 64 bits are not enough."""
+    import numpy as np
+
+    a_factor, b_factor, divisor = exact_factors(total)
+    shift = divisor.bit_length() - 1
+    at_shift = divisor == 1 << shift
+    reach = sizes[0] * abs(a_factor) + sizes[1] * abs(b_factor) + divisor
+    widths = (32, 64) if at_shift else (64,)
+    bits = next((width for width in widths if reach < 2 ** (width - 2) and shift < width - 3), 0)
     if not bits:
         return None
-    a, b = np.arange(a_range[0], a_range[1] + 1)[:, None], np.arange(b_range[0], b_range[1] + 1)
     offset = -a_factor * total.a_zero_point - b_factor * total.b_zero_point
-    halves = (a * a_factor + b * b_factor + offset) & ((1 << shift) - 1) == 1 << (shift - 1)
+    if not at_shift:
+        return SumForm(
+            bits=64, a_factor=a_factor, b_factor=b_factor, offset=offset, shift=0, ties=True, divisor=divisor
+        )
+    a, b = np.arange(a_range[0], a_range[1] + 1)[:, None], np.arange(b_range[0], b_range[1] + 1)
+    halves = (a * a_factor + b * b_factor + offset) & (divisor - 1) == divisor >> 1
     ties = bool(halves.any())
-    exact = SumForm(
+    return SumForm(
         bits=bits,
         a_factor=a_factor,
         b_factor=b_factor,
-        offset=offset if ties else offset + (1 << (shift - 1)),
+        offset=offset if ties else offset + (divisor >> 1),
         shift=shift,
         ties=ties,
     )
-    return exact if bits == 32 else _narrow(total, a, b, sizes) or exact
+
+
+def _sizes(total: ScaledSum, a: Integers, b: Integers) -> tuple[int, int]:
+    return (
+        _largest((int(a.min()), int(a.max())), total.a_zero_point),
+        _largest((int(b.min()), int(b.max())), total.b_zero_point),
+    )
 
 
 def _largest(limits: tuple[int, int], zero_point: int) -> int:
@@ -116,23 +162,28 @@ def _largest(limits: tuple[int, int], zero_point: int) -> int:
     return max(abs(zero_point), *(abs(limit) for limit in limits), *(abs(limit - zero_point) for limit in limits))
 
 
-def _narrow(total: ScaledSum, a: Integers, b: Integers, sizes: tuple[int, int]) -> SumForm | None:
-    """A 32-bit form without ties, shown equal on every pair; None where none is found nearby."""
-    expected = scaled_sum(total, a, b)
+def form_of(total: ScaledSum, a: Integers, b: Integers, expected: Integers, bits: int) -> SumForm | None:
+    """A form of `bits` without ties, shown equal to what is `expected` of every pair of `a` and `b`; None where none is
+    found near the ratios of `total`.
+    """
+    ratios, sizes = total.ratios, _sizes(total, a, b)
     a0, b0 = a - total.a_zero_point, b - total.b_zero_point
-    reach = sizes[0] * abs(total.a_scale) + sizes[1] * abs(total.b_scale) + 2
+    reach = sizes[0] * abs(ratios[0]) + sizes[1] * abs(ratios[1]) + 2
+    most_bits, finest = _WIDTHS[bits]
     shift = 0
-    while reach * 2.0 ** (shift + 1) < 2.0**29 and shift < 28:
+    while reach * 2 ** (shift + 1) < 2**most_bits and shift < finest:
         shift += 1
+    if reach * 2**shift >= 2 ** (bits - 2):
+        return None
     rounded = expected - total.zero_point
     below, above = expected > total.low, expected < total.high  # a clamped result bounds one side only
     for more_a, more_b in product(_NEIGHBOURS, repeat=2):
-        factors = round(total.a_scale * 2.0**shift) + more_a, round(total.b_scale * 2.0**shift) + more_b
+        factors = round(ratios[0] * 2**shift) + more_a, round(ratios[1] * 2**shift) + more_b
         rest = (rounded << shift) - a0 * factors[0] - b0 * factors[1]
-        least = int(rest[below].max(initial=-(2**29)))
-        most = int((rest + ((1 << shift) - 1))[above].min(initial=2**29))
+        least = int(rest[below].max(initial=-(2**most_bits)))
+        most = int((rest + ((1 << shift) - 1))[above].min(initial=2**most_bits))
         if least <= most:
             half = min(max(1 << (shift - 1) if shift else 0, least), most)
             offset = half - factors[0] * total.a_zero_point - factors[1] * total.b_zero_point
-            return SumForm(bits=32, a_factor=factors[0], b_factor=factors[1], offset=offset, shift=shift, ties=False)
+            return SumForm(bits=bits, a_factor=factors[0], b_factor=factors[1], offset=offset, shift=shift, ties=False)
     return None

@@ -73,6 +73,8 @@ def _unusable(kernel: Kernel, site: Site, platform: Platform) -> str | None:
         return f"computes the chain {' -> '.join(kernel.pattern)}, which this release binds node by node"
     if kernel.engine and kernel.engine not in {engine.name for engine in platform.engines}:
         return f"runs on engine '{kernel.engine}', which target '{platform.name}' does not have"
+    if not {"*", site.node.rounding}.intersection(kernel.roundings):
+        return f"rounds as {' or '.join(kernel.roundings)} does; this layer's arithmetic is {site.node.rounding}"
     return _unreachable(engine_of(kernel, platform).name, site, platform)
 
 

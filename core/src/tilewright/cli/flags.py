@@ -158,6 +158,13 @@ _SEARCH = (
 _PROGRAM = (
     option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the target."),
     option(
+        "--arithmetic",
+        multiple=True,
+        metavar="[PATTERN=]NAME",
+        help="What integer layers compute: onnx, tflm, pulp-shift or one of the target's; PATTERN=... is about some. "
+        "Default: what the file means.",
+    ),
+    option(
         "--code-pass",
         "code_passes",
         multiple=True,

@@ -69,6 +69,21 @@ class Drift:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """What one pass has done to one output, over all sets. Distances are in steps of the output, where it has any."""
+
+    graph_pass: str
+    output: str
+    elements: int
+    different: int
+    largest: float
+    mean: float  # of all elements, those that did not move included
+    in_steps: bool
+    same_largest: int  # sets whose largest element is still the same one
+    sets: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """The whole validation. Passes when every step is inside its own error model, every output is what its step wrote
     (and within the tolerance of expected values, where there are any), and graph passes have changed no output by more
@@ -79,6 +94,7 @@ class Verdict:
     outputs: tuple[OutputVerdict, ...]
     inner: tuple[str, ...] = ()  # steps of groups whose values never exist whole: judged by what the group writes
     drift: tuple[Drift, ...] = ()
+    moves: tuple[Move, ...] = ()  # what passes have moved that may: a decision, not judged
 
     @property
     def passed(self) -> bool:

@@ -27,6 +27,7 @@ class Options:
     pools: tuple[PoolSpec, ...] = ()  # memories instead of the target's own of the same kind, best first
     memory: Mapping[str, int] = field(default_factory=dict)  # memory -> hard limit
     settings: Mapping[str, str] = field(default_factory=dict)  # target settings
+    arithmetic: tuple[tuple[str, str], ...] = ()  # pattern of integer layers -> what they compute; the last counts
     io_inputs: IoOwner = "pool"  # where the graph's inputs live; "push": they arrive in rows
     io_outputs: IoOwner = "pool"  # where its outputs live; "pull": they are taken in rows
     io_of: Mapping[str, IoOwner] = field(default_factory=dict)  # the same for single ones

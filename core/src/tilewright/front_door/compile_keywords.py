@@ -37,6 +37,7 @@ class Keywords(TypedDict, total=False):
     io_type: str | Mapping[str, str]  # "int8" and the like, for all inputs and outputs, or by name
     io_layout: Mapping[str, str]  # inputs and outputs -> "nhwc": handed over channels last
     set: Mapping[str, str | int]  # settings of the target
+    arithmetic: str | Sequence[str] | Mapping[str, str]  # what integer layers compute, of all or by pattern
     allocator: str  # who places buffers
     tiler: str  # who cuts layers into tiles
     buffering: Literal["single", "double", "auto"]  # tile buffers of a tensor copied more than once
@@ -71,6 +72,7 @@ _SEVERAL = MappingProxyType(  # keyword -> what `options_from` calls the texts o
         "io_type": "io_types",
         "io_layout": "io_layouts",
         "set": "settings",
+        "arithmetic": "arithmetic",
         "code_pass": "code_passes",
     }
 )

@@ -34,6 +34,7 @@ def options_from(flags: Mapping[str, Any]) -> Options:
         limits=limits_from(flags["limits"]),
         memory={name: parse_bytes(value) for name, value in _pairs("--memory", flags["memory"])},
         settings=dict(_pairs("--set", flags["settings"])),
+        arithmetic=tuple(map(_arithmetic, flags["arithmetic"])),
         io_inputs=io_inputs,
         io_outputs=io_outputs,
         io_of=io_of,
@@ -214,6 +215,11 @@ def _decisions(file: Path) -> Decisions:
         where=str(file),
         fix=("write --pin PATTERN=POOL to keep a tensor or layer in a memory", PINS_FORM),
     )
+
+
+def _arithmetic(text: str) -> tuple[str, str]:
+    """`NAME` for all integer layers, or `PATTERN=NAME` for some. TilewrightError TW1101 (exit 2)."""
+    return pair_of("--arithmetic", text) if "=" in text else ("*", text)
 
 
 def _pairs(flag: str, texts: Sequence[str]) -> list[tuple[str, str]]:

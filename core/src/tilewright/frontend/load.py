@@ -69,6 +69,7 @@ class Imported:
     opset: int  # of domain ai.onnx; 0 where the file does not use it
     onnx_nodes: int  # nodes of the file's graph
     bound: Mapping[str, Array] = field(default_factory=dict)  # inputs of the file that are constants
+    arithmetic: str = "onnx"  # what the file means its integer layers to compute
 
 
 @with_log_span(INFO, "frontend: what the model means")

@@ -71,6 +71,7 @@ def build_report(
         "steps": steps,
         "buffers": [_buffer(buffer, allocated, rows) for buffer in allocated.tiled.buffers],
         "passes": _passes(deployment),
+        **_moves(deployment),
         "diagnostics": [_diagnostic(item) for item in deployment.diagnostics],
         "artifacts": _artifacts(deployment) if artifacts else [],
     }
@@ -223,6 +224,11 @@ def _quantization(tensor: Tensor) -> dict[str, Any]:
     if quantization is None or len(quantization.scale) != 1:
         return {}
     return {"scale": quantization.scale[0], "zero_point": quantization.zero_point[0]}
+
+
+def _moves(deployment: Deployment) -> dict[str, Any]:
+    """How far decisions have moved outputs, where there are any: on average and at most, over random inputs."""
+    return {"moves": [asdict(move) for move in deployment.moves]} if deployment.moves else {}
 
 
 def _passes(deployment: Deployment) -> list[dict[str, Any]]:

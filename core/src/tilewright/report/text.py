@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tilewright.comparison.moves import move_lines
+from tilewright.comparison.verdicts import Move
 from tilewright.ir.short_names import short_names
 from tilewright.report.cycles import cost_text, step_time
 from tilewright.report.plain_text import Part, Table, plain
@@ -41,6 +43,7 @@ def summary_parts(report: Report) -> tuple[Part, ...]:
         *_spilled(report),
         *_quantised(model),
         *_streamed(model),
+        *(f"  {line}" for line in move_lines([Move(**move) for move in report.get("moves", ())], "random sets")),
     )
 
 

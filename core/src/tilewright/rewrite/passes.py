@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilewright.rewrite import bound_inputs
+from tilewright.rewrite import bound_inputs, declare_arithmetic
 from tilewright.rewrite.fold import flatten_into_weights, fold_channel_constants, fold_constants, fold_zero_points
 from tilewright.rewrite.merge import fuse, merge_lookups, merge_transposes
 from tilewright.rewrite.qdq import lowering, movement
@@ -22,6 +22,8 @@ PASSES = (
     fold_channel_constants.PASS,
     movement.MOVE_QUANTISATION,
     lowering.LOWER_QUANTISED,
+    declare_arithmetic.SETTLE_ARITHMETIC,
+    declare_arithmetic.DECLARE_ARITHMETIC,
     merge_lookups.PASS,
     fold_constants.FOLD_DEQUANTISED,
     fuse.FUSE_ACTIVATION,

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tilewright.errors import Diagnostic, Exit, TilewrightError
+from tilewright.ir.graphs.arithmetic import ArithmeticChoice
 from tilewright.ir.graphs.graph import Graph, Node
-from tilewright.ir.graphs.operator import GraphPass, Operator, PassContext, PassResult
+from tilewright.ir.graphs.operator import GraphPass, Operator, PassContext, PassResult, Target
 from tilewright.ir.log_span import DEBUG, INFO, log_span, with_log_span
 from tilewright.ir.plugin_contract import demand_type
 
@@ -23,6 +24,7 @@ class PassRecord:
     added: tuple[str, ...]
     changed: tuple[str, ...]  # same name before and after, another node
     graph: Graph
+    lossy: bool = False  # whether the pass may change what is computed
 
     @property
     def idle(self) -> bool:
@@ -40,13 +42,19 @@ class Rewritten:
 
 
 @with_log_span(INFO, "rewrite: graph passes")
-def rewrite(graph: Graph, operators: Mapping[str, Operator], passes: Sequence[GraphPass]) -> Rewritten:
-    """Run `passes` in the order of `ordered`.
+def rewrite(
+    graph: Graph,
+    operators: Mapping[str, Operator],
+    passes: Sequence[GraphPass],
+    platform: Target | None = None,
+    arithmetic: ArithmeticChoice | None = None,
+) -> Rewritten:
+    """Run `passes` in the order of `ordered`; what they see of `platform` and `arithmetic`: `PassContext`.
 
     TW9021 when a pass returns a broken graph, declares a type that the operators' shape rules contradict, or
     touches the graph's inputs or outputs; TW9022 and TW9023 when the passes cannot be ordered.
     """
-    context = PassContext(operators=operators)
+    context = PassContext(operators=operators, platform=platform, arithmetic=arithmetic)
     diagnostics: list[Diagnostic] = []
     trail: list[PassRecord] = []
     for graph_pass in ordered(passes):
@@ -55,7 +63,7 @@ def rewrite(graph: Graph, operators: Mapping[str, Operator], passes: Sequence[Gr
         result = demand_type(answer, PassResult, f"graph pass '{graph_pass.name}'", graph_pass.apply, "apply")
         if result.graph is not graph:
             _check(graph, result.graph, operators, graph_pass.name)
-        trail.append(_record(graph_pass.name, graph, result.graph))
+        trail.append(_record(graph_pass, graph, result.graph))
         diagnostics.extend(result.diagnostics)
         graph = result.graph
     return Rewritten(graph=graph, diagnostics=tuple(diagnostics), trail=tuple(trail))
@@ -138,11 +146,12 @@ def _type_error(graph: Graph, node: Node, operators: Mapping[str, Operator]) -> 
     return None
 
 
-def _record(name: str, before: Graph, after: Graph) -> PassRecord:
+def _record(graph_pass: GraphPass, before: Graph, after: Graph) -> PassRecord:
     old = {node.name: node for node in before.nodes}
     new = {node.name: node for node in after.nodes}
     return PassRecord(
-        name=name,
+        name=graph_pass.name,
+        lossy=graph_pass.lossy,
         removed=tuple(node for node in old if node not in new),
         added=tuple(node for node in new if node not in old),
         changed=tuple(node for node in new if node in old and new[node] != old[node]),

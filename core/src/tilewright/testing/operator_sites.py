@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from tilewright.ir.access.index_map import Access, Box, MapAccess
 from tilewright.ir.graphs.evaluation import allowed, results
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 from dataclasses import dataclass, field
 
 from tilewright.ir.tensors.requant import Requant
+from tilewright.ir.tensors.roundings import DoubleRounding, MultiplyShift, Rational
+
+ROUNDINGS = ("onnx", "tflm", "rational", "multiply-shift")
+_ROUNDED: tuple[Literal["floor", "half-up", "half-even"], ...] = ("floor", "half-up", "half-even")
 
 
 def site_of(
@@ -169,3 +174,29 @@ def make_requant(rng: np.random.Generator, channels: int, dtype: DType, reach: f
     if rng.random() < 0.3:  # a Relu that was fused
         low = zero_point
     return Requant(scale=tuple(float(s) for s in scale.astype(np.float32)), zero_point=zero_point, low=low, high=high)
+
+
+def with_rounding(rng: np.random.Generator, requant: Requant, name: str) -> Requant:
+    """The same requantisation, rounded as `name` ("onnx", "tflm", "rational", "multiply-shift"), with numbers near its
+    scales; registers of a multiply-shift may overflow.
+    """
+    if name == "onnx":
+        return requant
+    if name == "tflm":
+        return replace(requant, rounding=DoubleRounding())
+    if name == "rational":
+        ratios = [Fraction(scale).limit_denominator(5000) or Fraction(1, 5000) for scale in requant.scale]
+        above, below = (tuple(r.numerator for r in ratios), tuple(r.denominator for r in ratios))
+        halves: Literal["even", "away"] = "even" if rng.random() < 0.5 else "away"
+        return replace(requant, rounding=Rational(numerator=above, denominator=below, halves=halves))
+    shifts = tuple(int(shift) for shift in rng.integers(12, 20, len(requant.scale)))
+    pairs = zip(requant.scale, shifts, strict=True)
+    rounding = MultiplyShift(
+        multiplier=tuple(min(round(scale * 2**shift) + 1, 2**24) for scale, shift in pairs),
+        addend=tuple(int(addend) for addend in rng.integers(-(2**22), 2**22, len(shifts))),
+        shift=shifts,
+        rounding=_ROUNDED[rng.integers(len(_ROUNDED))],
+        bits=int(rng.choice([24, 32, 48, 64])),
+        overflow="wraps" if rng.random() < 0.5 else "saturates",
+    )
+    return replace(requant, rounding=rounding)

@@ -6,11 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tilewright.comparison.moves import LossyRun, exact_spans, lossy_runs, moves_of
 from tilewright.comparison.vectors import VectorSet
-from tilewright.comparison.verdicts import Drift, OutputVerdict, StepVerdict, Verdict
+from tilewright.comparison.verdicts import Drift, Move, OutputVerdict, StepVerdict, Verdict
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
 from tilewright.ir.log_span import INFO, log_span, with_log_span
@@ -67,6 +69,7 @@ class Validation:
                 {**asdict(one.verdict), "share_of_spread": one.share, "within": one.within}
                 for one in self.verdict.drift
             ],
+            "moves": [asdict(one) for one in self.verdict.moves],
         }
 
     @property
@@ -142,18 +145,52 @@ def _judge(deployment: Deployment, vectors: tuple[VectorSet, ...], result: RunRe
         ),
         inner=tuple(name for name in executed if name not in judged_steps),
         drift=_drifts(deployment, vectors, graph, reference_values),
+        moves=_moves(deployment, vectors),
     )
 
 
 def _drifts(
     deployment: Deployment, vectors: tuple[VectorSet, ...], graph: Graph, values: Sequence[Mapping[str, Array]]
 ) -> tuple[Drift, ...]:
-    """How far `graph`, which has these values, is from the graph as it was imported."""
+    """How far `graph`, which has these values, is from the graph as it was imported, and how far passes that may change
+    nothing have moved it before, between and after those that may.
+    """
+    spans = exact_spans(deployment.imported.graph, _lossy_runs(deployment), graph)
+    return tuple(
+        drift
+        for start, end in spans
+        for drift in _span_drifts(
+            deployment, vectors, start, end, values if end is graph else _computed(deployment, vectors, end)
+        )
+    )
+
+
+def _moves(deployment: Deployment, vectors: tuple[VectorSet, ...]) -> tuple[Move, ...]:
+    """How far passes that may change what is computed have moved the outputs."""
+    return tuple(
+        move
+        for run in _lossy_runs(deployment)
+        for move in moves_of(run, *(_computed(deployment, vectors, each) for each in (run.before, run.after)))
+    )
+
+
+def _lossy_runs(deployment: Deployment) -> tuple[LossyRun, ...]:
+    return lossy_runs(deployment.imported.graph, deployment.rewritten.trail)
+
+
+def _span_drifts(
+    deployment: Deployment,
+    vectors: tuple[VectorSet, ...],
+    start: Graph,
+    end: Graph,
+    values: Sequence[Mapping[str, Array]],
+) -> tuple[Drift, ...]:
+    """How far `end`, which has these values, is from `start`."""
     from tilewright.comparison.drift import drifts, excused
 
-    imported, operators = deployment.imported.graph, deployment.registry.operators
-    before = _computed(deployment, vectors, imported)
-    return excused(drifts(imported, before, values), imported, graph, before, operators)
+    operators = deployment.registry.operators
+    before = _computed(deployment, vectors, start)
+    return excused(drifts(start, before, values), start, end, before, operators)
 
 
 def _computed(deployment: Deployment, vectors: tuple[VectorSet, ...], graph: Graph) -> list[dict[str, Array]]:
@@ -168,13 +205,21 @@ def _computed(deployment: Deployment, vectors: tuple[VectorSet, ...], graph: Gra
 
 
 def _faulty_pass(deployment: Deployment, vectors: tuple[VectorSet, ...]) -> str:
-    """The graph pass that takes an output too far from what the model computes."""
+    """The graph pass that takes an output too far from what the model, or a lossy pass before it, computes."""
     from tilewright.comparison.drift import guilty_pass
 
-    def right(graph: Graph) -> bool:
-        return all(drift.within for drift in _drifts(deployment, vectors, graph, _computed(deployment, vectors, graph)))
+    start, trail = deployment.imported.graph, deployment.rewritten.trail
+    for record in trail:
+        if record.lossy and not record.idle:
+            start = record.graph
+        elif guilty := guilty_pass([(record.name, record.graph)], partial(_is_right, deployment, vectors, start)):
+            return guilty
+    return ""
 
-    return guilty_pass([(record.name, record.graph) for record in deployment.rewritten.trail], right)
+
+def _is_right(deployment: Deployment, vectors: tuple[VectorSet, ...], start: Graph, end: Graph) -> bool:
+    drifted = _span_drifts(deployment, vectors, start, end, _computed(deployment, vectors, end))
+    return all(drift.within for drift in drifted)
 
 
 def _run(

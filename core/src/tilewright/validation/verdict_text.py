@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from tilewright.comparison.moves import move_lines
 from tilewright.comparison.outputs import ROUNDED_SHARE
 from tilewright.comparison.verdicts import LARGEST, Drift, OutputVerdict, Verdict
 from tilewright.errors import Exit, TilewrightError
@@ -27,6 +28,7 @@ def verdict_parts(verdict: Verdict) -> tuple[Part, ...]:
         *_steps(verdict),
         *_compared(verdict),
         *_drifted(verdict),
+        *move_lines(verdict.moves),
         "PASS" if verdict.passed else "FAIL",
     )
 

@@ -88,7 +88,7 @@ def test_a_sum_of_scaled_bytes() -> None:
     limits: dict[str, Attribute] = {"low": -128, "high": 127, "zero_point": 0}
     near = scaled_sum_form(site_of(QADD, [X, X], {"a_scale": 0.5, "b_scale": 0.25, **limits}))
     assert near is not None and (near.bits, near.ties, near.shift) == (32, True, 2)
-    assert scaled_sum_form(site_of(QADD, [X, X], {"a_scale": 0.7, "b_scale": 1e-12, **limits})) is None
+    assert scaled_sum_form(site_of(QADD, [X, X], {"a_scale": 0.5, "b_scale": 2.0**-80, **limits})) is None
 
 
 def test_exponentials() -> None:

@@ -16,11 +16,20 @@ from tilewright.ir.access.index_map import MapAccess
 from tilewright.ir.graphs.graph import Attribute, Site
 from tilewright.ir.plans.layer import layer_of
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.ir.tensors.requant import Requant
+from tilewright.ir.tensors.requant import Requant, requantise
 from tilewright.operators.quantised.qconv import QCONV, QCONV_PORTABLE, conv_bounds, conv_requant_form
 from tilewright.testing.kernels.kernel_run import STRICT, UBSAN, run_kernel
 from tilewright.testing.kernels.kernel_tiles import run_tiled
-from tilewright.testing.operator_sites import byte_array, make_requant, points, position, refusal, site_of
+from tilewright.testing.operator_sites import (
+    ROUNDINGS,
+    byte_array,
+    make_requant,
+    points,
+    position,
+    refusal,
+    site_of,
+    with_rounding,
+)
 
 Array = npt.NDArray[np.generic]
 few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -53,6 +62,7 @@ def conv_cases(draw: st.DrawFn) -> tuple[Site, list[Array | None]]:
     requant = make_requant(rng, outputs, y_type, reach, draw(st.sampled_from(["random", "ties", "coarse"])))
     if draw(st.booleans()):
         requant = replace(requant, scale=requant.scale[:1])
+    requant = with_rounding(rng, requant, draw(st.sampled_from(ROUNDINGS)))
     attributes: dict[str, Attribute] = {
         "kernel_shape": tuple(kernel), "strides": tuple(strides), "dilations": tuple(dilations),
         "pads": tuple(pads), "group": group, "ceil_mode": 0, "requant": requant,
@@ -78,6 +88,8 @@ def sums_by_map(site: Site, access: MapAccess, arrays: dict[str, Array]) -> npt.
 
 def formula(acc: npt.NDArray[np.int64], requant: Requant) -> npt.NDArray[np.int64]:
     """The requantisation as the architecture writes it, with scalars; Python's round is half to even."""
+    if requant.rounding.name != "onnx":
+        return requantise(acc, requant, 1)  # of which `ir/tensors/test_roundings` knows each
     result, scales = np.zeros(acc.shape, np.int64), requant.scales(acc.shape[1])
     for at in np.ndindex(*acc.shape):
         product = np.float32(np.float32(acc[at]) * np.float32(scales[at[1]]))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tilewright.errors import TilewrightError
 from tilewright.ir.graphs.graph import Attribute, Site
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.ir.tensors.requant import Requant
+from tilewright.ir.tensors.requant import Requant, requantise
 from tilewright.operators.quantised.qgemm import (
     QGEMM,
     QGEMM_PORTABLE,
@@ -24,7 +24,7 @@ from tilewright.operators.quantised.qgemm import (
 )
 from tilewright.testing.kernels.kernel_run import STRICT, UBSAN, run_kernel
 from tilewright.testing.kernels.kernel_tiles import run_tiled
-from tilewright.testing.operator_sites import byte_array, make_requant, refusal, site_of
+from tilewright.testing.operator_sites import ROUNDINGS, byte_array, make_requant, refusal, site_of, with_rounding
 
 Array = npt.NDArray[np.generic]
 few = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -50,7 +50,11 @@ def gemm_cases(draw: st.DrawFn) -> Case:
     attributes: dict[str, Attribute] = {
         "a_zero_point": draw(st.sampled_from([0, *a_type.limits])),
         "b_zero_point": draw(st.sampled_from([(0,), (b_type.limits[1],), tuple(int(z) for z in b[0])])),
-        "requant": make_requant(rng, draw(st.sampled_from([1, columns])), y_type, 2**13 * np.sqrt(depth), kind),
+        "requant": with_rounding(
+            rng,
+            make_requant(rng, draw(st.sampled_from([1, columns])), y_type, 2**13 * np.sqrt(depth), kind),
+            draw(st.sampled_from(ROUNDINGS)),
+        ),
         "output_type": y_type.value,
     }
     inputs: list[Array | None] = [a, b, bias]
@@ -70,7 +74,9 @@ def matmul_cases(draw: st.DrawFn) -> Case:
     attributes: dict[str, Attribute] = {
         "a_zero_point": draw(st.sampled_from([0, *a_type.limits])),
         "b_zero_point": draw(st.sampled_from([0, *b_type.limits])),
-        "requant": make_requant(rng, 1, y_type, 2**13 * np.sqrt(depth), kind),
+        "requant": with_rounding(
+            rng, make_requant(rng, 1, y_type, 2**13 * np.sqrt(depth), kind), draw(st.sampled_from(ROUNDINGS))
+        ),
         "output_type": y_type.value,
     }
     inputs: list[Array | None] = [a, b]
@@ -91,6 +97,9 @@ def by_scalars(site: Site, inputs: list[Array | None]) -> Array:
         acc = 0 if len(inputs) < 3 or inputs[2] is None else int(inputs[2][column])
         pairs = zip(a[at[:-1]], b[(*at[: len(lead)], slice(None), column)], strict=True)
         acc += sum((x - zero_a) * (w - zero_b) for x, w in pairs)
+        if requant.rounding.name != "onnx":
+            result[at] = int(requantise(np.array([acc]), requant.of_channels([column]), 0)[0])
+            continue
         product = np.float32(np.float32(acc) * np.float32(requant.scales(site.output.shape[-1])[column]))
         result[at] = min(max(round(float(product)) + requant.zero_point, requant.low), requant.high)
     return result

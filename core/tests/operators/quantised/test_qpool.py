@@ -17,7 +17,7 @@ from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Kernel
 from tilewright.ir.plans.layer import layer_of
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.ir.tensors.requant import Requant
+from tilewright.ir.tensors.requant import Requant, requantise
 from tilewright.operators.quantised.qpool import (
     QAVERAGE_POOL,
     QAVERAGE_POOL_PORTABLE,
@@ -28,7 +28,7 @@ from tilewright.operators.quantised.qpool import (
 from tilewright.operators.shared.windows import Windows
 from tilewright.testing.kernels.kernel_run import STRICT, UBSAN, run_kernel
 from tilewright.testing.kernels.kernel_tiles import run_tiled
-from tilewright.testing.operator_sites import byte_array, make_requant, refusal, site_of
+from tilewright.testing.operator_sites import ROUNDINGS, byte_array, make_requant, refusal, site_of, with_rounding
 
 Array = npt.NDArray[np.generic]
 few = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -53,6 +53,7 @@ def pool_cases(draw: st.DrawFn) -> Case:
     x = byte_array(rng, x_type, (draw(st.integers(1, 2)), draw(st.integers(1, 6)), *extents), draw(st.booleans()))
     most = int(np.prod(kernel))
     requant = make_requant(rng, most, y_type, 200.0, draw(st.sampled_from(["random", "ties", "coarse"])))
+    requant = with_rounding(rng, requant, draw(st.sampled_from(ROUNDINGS)))
     attributes: dict[str, Attribute] = {
         **windows.attributes(), "count_include_pad": int(draw(st.booleans())), "requant": requant,
         "x_zero_point": draw(st.sampled_from([0, *x_type.limits])), "output_type": y_type.value,
@@ -71,7 +72,11 @@ def mean_cases(draw: st.DrawFn) -> Case:
     x = byte_array(rng, x_type, shape, draw(st.booleans()))
     attributes: dict[str, Attribute] = {
         "axes": tuple(axes), "keepdims": int(draw(st.booleans())), "output_type": y_type.value,
-        "requant": make_requant(rng, 1, y_type, 400.0, draw(st.sampled_from(["random", "ties", "coarse"]))),
+        "requant": with_rounding(
+            rng,
+            make_requant(rng, 1, y_type, 400.0, draw(st.sampled_from(["random", "ties", "coarse"]))),
+            draw(st.sampled_from(ROUNDINGS)),
+        ),
         "x_zero_point": draw(st.sampled_from([0, *x_type.limits])),
     }  # fmt: skip
     inputs: list[Array | None] = [x]
@@ -79,6 +84,8 @@ def mean_cases(draw: st.DrawFn) -> Case:
 
 
 def requantised(requant: Requant, acc: int, count: int) -> int:
+    if requant.rounding.name != "onnx":
+        return int(requantise(np.array([acc]), requant.of_channels([max(count, 1) - 1]), 0)[0])
     scale = requant.scale[count - 1 if len(requant.scale) > 1 and count else 0]
     moved = round(float(np.float32(np.float32(acc) * np.float32(scale)))) + requant.zero_point
     return min(max(moved, requant.low), requant.high)

@@ -101,6 +101,14 @@ class Node:
             raise TypeError(f"{self.name}: attribute requant is {value!r}")
         return value
 
+    @property
+    def rounding(self) -> str:
+        """How an integer operator rounds, by name: that of its `requant`, or its attribute `rounding`; else `onnx`."""
+        named, requant = self.attributes.get("rounding"), self.attributes.get("requant")
+        if isinstance(named, str):
+            return named
+        return requant.rounding.name if isinstance(requant, Requant) else "onnx"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from tilewright.ir.access.index_map import Access
 from tilewright.ir.graphs.graph import Site, Tensor
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from tilewright.ir.graphs.arithmetic import ArithmeticChoice
     from tilewright.ir.graphs.importing import Import
 
     Array = npt.NDArray[np.generic]
@@ -76,11 +77,29 @@ def input_names(operator: Operator, site: Site) -> tuple[str, ...]:
     return operator.inputs[: len(site.inputs)]
 
 
+class Target(Protocol):
+    """What a pass sees of the platform that is compiled for."""
+
+    @property
+    def name(self) -> str:
+        """What `--target` named."""
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """Every setting, as the user has it or by default."""
+
+    def runs(self, target: str) -> bool:
+        """Whether what is written for `target` is meant for this one."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassContext:
-    """What a pass may look at beside the graph."""
+    """What a pass may look at beside the graph: the target as the user has configured it, settings included, and which
+    layers are to compute which arithmetic. Both are None where passes are run without a target."""
 
     operators: Mapping[str, Operator]
+    platform: Target | None = None
+    arithmetic: ArithmeticChoice | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,10 +112,12 @@ class PassResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphPass:
-    """A named rewrite. `apply` is pure; the graph is verified after it. Outputs stay bit-equal."""
+    """A named rewrite. `apply` is pure; the graph is verified after it. Outputs stay bit-equal, but for roundings of
+    floats; a pass that moves them further by design says that it is `lossy`: `validate` shows how far."""
 
     name: str
     summary: str
     apply: Callable[[Graph, PassContext], PassResult]
     after: tuple[str, ...] = ()  # passes that must have run before this one
     before: tuple[str, ...] = ()
+    lossy: bool = False

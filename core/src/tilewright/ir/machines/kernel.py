@@ -153,6 +153,7 @@ class Kernel:
     target: str = "*"  # platform name; "*" is portable C for any platform
     pattern: tuple[str, ...] = ()  # a chain of operators computed together, first to last; () is `op` alone
     engine: str = ""  # "" is the platform's first
+    roundings: tuple[str, ...] = ("onnx",)  # what integer layers it computes, by `Node.rounding`; "*": whatever it is
     match: Callable[[Site], object] = _anything  # why not, as a str; else what the others find as `site.analysis`
     access: Callable[[Matched], Access] | str | None = (
         None  # None: the operator's; a str is an index map over packed operands

@@ -13,6 +13,7 @@ from tilewright.ir.codec import DERIVED
 from tilewright.ir.plugin_contract import demand_type
 
 if TYPE_CHECKING:
+    from tilewright.ir.graphs.arithmetic import Arithmetic
     from tilewright.ir.graphs.graph import Site
     from tilewright.ir.machines.instruction_costs import InstructionCosts
     from tilewright.ir.machines.kernel import Kernel, TileShape
@@ -123,6 +124,7 @@ class Platform:
     portable_cycles: Callable[[Site], float | None] | None = (
         None  # what a whole node takes in portable C, where that was measured; None: operations over throughput
     )
+    arithmetics: tuple[Arithmetic, ...] = ()  # what its units compute that nobody else does: `--arithmetic NAME`
     options: tuple[Option, ...] = ()
     configure_with: Callable[[Platform, Mapping[str, str]], Platform] | None = None
     settle: Callable[[Platform], Platform] | None = None  # what depends on memory sizes, once they are known

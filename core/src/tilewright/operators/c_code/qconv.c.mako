@@ -75,7 +75,7 @@ TW_KERNEL void ${function}_outputs(const tw_qconv *p, int32_t count, int32_t x_a
             acc[j] += p->padding
                 * ${function}_outside(p, depth, row, column, w + (j * p->w_output), z ? z[j] : 0);
         }
-        y[j * p->y_channel] = (${y_type})tw_requant_int${bits}(acc[j], r[j], p->requant);
+        y[j * p->y_channel] = (${y_type})${rounding.of("acc[j]", "r", "j", "p->requant")};
     }
 }
 
@@ -93,10 +93,10 @@ TW_KERNEL void ${function}_window(const tw_qconv *p, tw_taps depth, tw_taps row,
         const int32_t *const zo = z ? &z[o] : z;
         if (count == 4) {
             ${function}_outputs(p, 4, (p->group_outputs == 1) ? group : 0, depth, row, column, x + at,
-                w + (o * p->w_output), bo, r + o, zo, y + (o * p->y_channel));
+                w + (o * p->w_output), bo, ${rounding.at("r", "o")}, zo, y + (o * p->y_channel));
         } else {
             ${function}_outputs(p, 1, 0, depth, row, column, x + at,
-                w + (o * p->w_output), bo, r + o, zo, y + (o * p->y_channel));
+                w + (o * p->w_output), bo, ${rounding.at("r", "o")}, zo, y + (o * p->y_channel));
         }
         o += count;
         if (p->group_outputs == 1) {

@@ -38,7 +38,7 @@ TW_KERNEL void ${function}_outputs(const tw_qconv_part *p, tw_taps depth, tw_tap
         int${bits}_t sum = p->first ? (b ? b[o] : 0) : *kept;
         ${function}_window(p, depth, row, column, xg, w + (o * p->w_output), z ? &z[o] : z, &sum);
         if (p->last) {
-            y[o * p->y_channel] = (${y_type})tw_requant_int${bits}(sum, r[o], p->requant);
+            y[o * p->y_channel] = (${y_type})${rounding.of("sum", "r", "o", "p->requant")};
         } else {
             *kept = sum;
         }

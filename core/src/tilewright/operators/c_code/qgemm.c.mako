@@ -16,7 +16,7 @@ TW_KERNEL void ${function}_columns(const tw_qgemm *p, int32_t count, const ${x_t
         ${dot}_1(run, a, b, acc);
     }
     for (int32_t j = 0; j < count; ++j) {
-        y[j * p->y_column] = (${y_type})tw_requant_int${bits}(acc[j], r[j * p->own], p->requant);
+        y[j * p->y_column] = (${y_type})${rounding.of("acc[j]", "r", "j * p->own", "p->requant")};
     }
 }
 
@@ -30,11 +30,11 @@ TW_KERNEL void ${function}(const tw_qgemm p, const ${x_type} *a, const ${w_type}
         ${y_type} *const ym = y + (m * p.y_row);
         int32_t n = 0;
         for (; (n + 4) <= p.columns; n += 4) {
-            ${function}_columns(&p, 4, am, bm + (n * p.b_column), c ? &c[n] : c, r + (n * p.own),
+            ${function}_columns(&p, 4, am, bm + (n * p.b_column), c ? &c[n] : c, ${rounding.at("r", "(n * p.own)")},
                 z ? &z[n * p.own] : z, ym + (n * p.y_column));
         }
         for (; n < p.columns; ++n) {
-            ${function}_columns(&p, 1, am, bm + (n * p.b_column), c ? &c[n] : c, r + (n * p.own),
+            ${function}_columns(&p, 1, am, bm + (n * p.b_column), c ? &c[n] : c, ${rounding.at("r", "(n * p.own)")},
                 z ? &z[n * p.own] : z, ym + (n * p.y_column));
         }
     }

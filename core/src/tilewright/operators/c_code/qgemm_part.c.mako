@@ -13,7 +13,7 @@ TW_KERNEL void ${function}(const tw_qgemm_part p, const ${x_type} *a, const ${w_
             int${bits}_t sum = p.first ? (c ? c[n] : 0) : *kept;
             ${dot}_1(run, am, b + (m * p.b_row) + (n * p.b_column), &sum);
             if (p.last) {
-                y[(m * p.y_row) + (n * p.y_column)] = (${y_type})tw_requant_int${bits}(sum, r[n * p.own], p.requant);
+                y[(m * p.y_row) + (n * p.y_column)] = (${y_type})${rounding.of("sum", "r", "n * p.own", "p.requant")};
             } else {
                 *kept = sum;
             }

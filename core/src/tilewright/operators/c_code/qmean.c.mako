@@ -3,7 +3,7 @@
     groups = [[f"int32_t n{i}" for i in kept_loops] + [f"int32_t m{i}" for i in reduced_loops]]
     groups += [[f"const {x_type} *x", *(f"int32_t x{i}" for i in kept_loops), *(f"int32_t r{i}" for i in reduced_loops)]]
     groups += [[f"{y_type} *y", *(f"int32_t y{i}" for i in kept_loops)]]
-    groups += [["int32_t zeros", "int32_t word", "tw_requant requant"]]
+    groups += [["int32_t zeros", f"{rounding.word_type}word", "tw_requant requant"]]
     groups += [["int32_t first", "int32_t last", "int32_t *acc", *(f"int32_t a{i}" for i in kept_loops)]] if part else []
     parameters = ",\n        ".join(", ".join(group) for group in groups)
     inner = "    " * (kept + 1)
@@ -31,10 +31,10 @@ ${inner}${"    " * i}}
 % if part:
 ${inner}*kept = sum;
 ${inner}if (last) {
-${inner}    y[${" + ".join(f"i{i} * y{i}" for i in kept_loops)}] = (${y_type})tw_requant_int32(sum, word, requant);
+${inner}    y[${" + ".join(f"i{i} * y{i}" for i in kept_loops)}] = (${y_type})${rounding.handed("sum", "word", "requant")};
 ${inner}}
 % else:
-${inner}y[${" + ".join(f"i{i} * y{i}" for i in kept_loops)}] = (${y_type})tw_requant_int32(sum, word, requant);
+${inner}y[${" + ".join(f"i{i} * y{i}" for i in kept_loops)}] = (${y_type})${rounding.handed("sum", "word", "requant")};
 % endif
 % for i in reversed(kept_loops):
 ${"    " * (i + 1)}}

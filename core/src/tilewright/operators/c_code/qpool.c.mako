@@ -34,19 +34,19 @@ TW_KERNEL void ${function}_sums(const tw_pool *p, int32_t count, tw_taps depth, 
 
 /* One window, every channel. `zeros` is what the elements inside have too much; `word` belongs to the window's count. */
 TW_KERNEL void ${function}_window(const tw_pool *p, tw_requant requant, tw_taps depth, tw_taps row, tw_taps column,
-        int32_t zeros, int32_t word, const ${x_type} *x, ${y_type} *y)
+        int32_t zeros, ${rounding.word_type}word, const ${x_type} *x, ${y_type} *y)
 {
     int32_t sums[4];
     int32_t c = 0;
     for (; (c + 4) <= p->channels; c += 4) {
         ${function}_sums(p, 4, depth, row, column, x + (c * p->x_channel), sums);
         for (int32_t j = 0; j < 4; ++j) {
-            y[(c + j) * p->y_channel] = (${y_type})tw_requant_int32(sums[j] - zeros, word, requant);
+            y[(c + j) * p->y_channel] = (${y_type})${rounding.handed("sums[j] - zeros", "word", "requant")};
         }
     }
     for (; c < p->channels; ++c) {
         ${function}_sums(p, 1, depth, row, column, x + (c * p->x_channel), sums);
-        y[c * p->y_channel] = (${y_type})tw_requant_int32(sums[0] - zeros, word, requant);
+        y[c * p->y_channel] = (${y_type})${rounding.handed("sums[0] - zeros", "word", "requant")};
     }
 }
 
@@ -67,7 +67,7 @@ TW_KERNEL void ${function}(const tw_pool p, const tw_requant requant, int32_t x_
                             * tw_taps_below(&p.row, row.start, p.row.counted)
                             * tw_taps_below(&p.column, column.start, p.column.counted))
                         : inside;
-                    const int32_t word = r[((words == 1) || (counted < 1)) ? 0 : (counted - 1)];
+                    ${"const int32_t " if rounding.words == 1 else "const int32_t *const "}word = ${rounding.picked("r", "((words == 1) || (counted < 1)) ? 0 : (counted - 1)")};
                     ${function}_window(&p, requant, depth, row, column, inside * x_zero_point, word,
                         x + (n * p.x_batch),
                         y + (n * p.y_batch) + (i * p.depth.y_step) + (j * p.row.y_step) + (k * p.column.y_step));

@@ -4,15 +4,17 @@ Does not know how any of it is found; the operator families do, and are imported
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
     from tilewright.arithmetic.bounds import AccumulatorBounds
+    from tilewright.arithmetic.free_proof import UnitProof
     from tilewright.arithmetic.requant_form import RequantForm
     from tilewright.arithmetic.scaled_sum import SumForm
+    from tilewright.arithmetic.shift_unit import ShiftUnit
     from tilewright.ir.graphs.graph import Node, Site
 
 
@@ -38,9 +40,26 @@ def sum_bounds(site: Site) -> AccumulatorBounds:
     return bounds_of[site.node.op](site)
 
 
-def sum_requant(site: Site) -> RequantForm:
-    """How a QConv, QGemm, QMatMul, QMul, QAveragePool or QReduceMean is requantised, each as its module defines it."""
+@overload
+def sum_requant(site: Site) -> RequantForm: ...
+@overload
+def sum_requant(site: Site, unit: ShiftUnit) -> UnitProof: ...
+def sum_requant(site: Site, unit: ShiftUnit | None = None) -> RequantForm | UnitProof:
+    """How a QConv, QGemm, QMatMul, QMul, QAveragePool or QReduceMean is requantised, each as its module defines it.
+
+    With a `unit`, what that can compute of it, whatever the layer's rounding: for each channel a multiplier, an addend
+    and a shift that are proved equal on every sum that can occur, or the reason why there are none. Without, the form
+    that kernels for cores have of the formula `onnx`; ValueError for a layer of another rounding.
+    """
     from tilewright.operators.quantised import qconv, qelementwise, qgemm, qpool
+
+    if unit is not None:
+        from tilewright.arithmetic.free_proof import prove_unit
+        from tilewright.operators.arithmetics.sums import BOUNDS
+
+        return prove_unit(site.node.requant(), BOUNDS[site.node.op](site), unit)
+    if site.node.rounding != "onnx":
+        raise ValueError(f"node '{site.node.name}' rounds as {site.node.rounding} does: ask with a unit")
 
     form_of = {
         "QConv": qconv.conv_requant_form,

@@ -19,19 +19,27 @@ from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel, Matched, PartialSums
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import requantise
-from tilewright.operators.c_code.c_source import DOT, REQUANT_INT, c_template
-from tilewright.operators.shared.integer_sites import (
+from tilewright.operators.c_code.c_source import DOT
+from tilewright.operators.shared.c_rounding import (
     c_requant,
+    c_rounding,
+    channel_words,
+    described,
+    requant_source,
+    too_wide,
+    words_index,
+    words_shape,
+)
+from tilewright.operators.shared.integer_sites import (
     centred,
     centred_weights,
-    described,
     exact_product,
     input_range,
     not_bytes,
     requant_dtype,
     zero_points,
 )
-from tilewright.operators.shared.reducing import either_source, sums_argument, window_part_fields
+from tilewright.operators.shared.reducing import sums_argument, window_part_fields
 from tilewright.operators.shared.refusals import shape_error
 from tilewright.operators.shared.windows import (
     Windows,
@@ -124,9 +132,11 @@ def _access(site: Site) -> Access:
 
 
 def _packed_access(site: Site) -> Access:
-    text, values = _map(site, "o,{taps},c", words="R[o] Z[o]")
+    requant = site.node.requant()
+    text, values = _map(site, "o,{taps},c", words=f"{words_index(requant, 'o')} Z[o]")
     w = site.input(1).shape
-    shapes = {"X": site.input(0).shape, "W": (w[0], *w[2:], w[1]), "R": w[:1], "Y": site.output.shape}
+    words = words_shape(requant, w[0])
+    shapes = {"X": site.input(0).shape, "W": (w[0], *w[2:], w[1]), "R": words, "Y": site.output.shape}
     if site.has_input(2):
         shapes["B"] = w[:1]
     if _numbers(site).w_zero_points:
@@ -150,15 +160,11 @@ def conv_requant_form(site: Site) -> RequantForm:
     return requant_form(site.node.requant(), conv_bounds(site), site.node.name)
 
 
-def _form(site: Matched) -> RequantForm:
-    return requant_form(site.node.requant(), site.analysis, site.node.name)
-
-
 def _pack(site: Matched) -> Mapping[str, Array]:
     numbers, weights = _numbers(site), site.constant(1)
     packed: dict[str, Array] = {
         "W": np.ascontiguousarray(np.moveaxis(np.asarray(weights), 1, -1)),
-        "R": _form(site).array(),
+        "R": channel_words(site.node.requant(), site.analysis, site.node.name),
     }
     if site.has_input(2):
         packed["B"] = np.asarray(site.constant(2))
@@ -174,7 +180,7 @@ def _match(site: Site) -> AccumulatorBounds | str:
         return f"B must be i32, found {site.input(2).dtype.value}"
     bounds = conv_bounds(site)
     accumulator_bits(bounds, site.node.name)
-    return not_bytes(site, 0, 1) or bounds
+    return not_bytes(site, 0, 1) or too_wide(site.node.requant(), bounds) or bounds
 
 
 def _values(call: Call) -> Mapping[str, object]:
@@ -185,10 +191,13 @@ def _values(call: Call) -> Mapping[str, object]:
     group_inputs, part = w.shape[-1], call.is_part
     step, joined = _run(numbers.windows, group_inputs, x.strides)
     null: object = "(const int32_t *)0"
+    requant = site.node.requant()
+    rounding = c_rounding(requant, bits)
     return {
+        "rounding": rounding,
         "part": part,
         "kept": sums_argument(call),
-        "function": f"tw_qconv{'_part' if part else ''}_{types}_{y.dtype.value}_acc{bits}",
+        "function": f"tw_qconv{'_part' if part else ''}_{types}_{y.dtype.value}_acc{bits}{rounding.suffix}",
         "dot": f"tw_dot_{types}_acc{bits}",
         "bits": bits,
         "x_type": x.dtype.c_type,
@@ -209,7 +218,7 @@ def _values(call: Call) -> Mapping[str, object]:
             "x_zero_point": numbers.x_zero_point,
             "padding": numbers.pad_value - numbers.x_zero_point,
             **(window_part_fields(call, group_inputs) if part else {"joined": int(joined), "step": step}),
-            "requant": c_requant(site.node.requant(), _form(site)),
+            "requant": c_requant(requant, site.analysis, site.node.name),
         },
         "bias": operands.get("B", null),
         "zero_points": operands.get("Z", null),
@@ -238,19 +247,17 @@ QCONV = Operator(
 QCONV_PORTABLE = Kernel(
     name="portable.qconv",
     op="QConv",
+    roundings=("*",),
     match=_match,
     access=_packed_access,
     prefers=prefers_channels_last,
     pack=_pack,
     blocks={"o": 4},
     parallel=("n", "o", "d", "h", "w"),
-    describe=lambda site: described(_form(site), site.analysis.bits),
+    describe=lambda site: described(site.node.requant(), site.analysis, site.node.name, site.analysis.bits),
     values=_values,
     accumulates=lambda site: PartialSums(loops=("c",), dtype=DType(f"i{site.analysis.bits}")),
-    source=either_source(
-        c_template("${function}", "qconv_part.c.mako", REQUANT_INT, DOT),
-        c_template("${function}", "qconv.c.mako", REQUANT_INT, DOT),
-    ),
+    source=requant_source("qconv_part.c.mako", "qconv.c.mako", DOT),
     call="""${function}((tw_qconv${"_part" if part else ""}){
 % for name, value in fields.items():
     .${name} = ${value},

@@ -1,7 +1,8 @@
 """Knows QAdd and QMul, 8-bit values combined element by element and rounded once, and QLookup, a table of 256 elements.
 Does not know floats, nor what a table means. The meaning is in the architecture, section 9.
 
-QAdd and QMul broadcast, and are exact before they round; Sub is a QAdd with a negative `b_scale`. Who makes a table
+QAdd and QMul broadcast, and are exact before they round; Sub is a QAdd with a negative `b_scale`. The scales of a QAdd
+are those stored in the file; `y_scale`, that of the result, is 1 where a node does not have it. Who makes a table
 computes any function of one value in float64.
 """
 
@@ -9,28 +10,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.arithmetic.bounds import product_bounds
+from tilewright.arithmetic.bounds import AccumulatorBounds, product_bounds
+from tilewright.arithmetic.pair_sums import PAIR_SUMS, fixed_multipliers, pair_sum_form
 from tilewright.arithmetic.requant_form import RequantForm, requant_form
-from tilewright.arithmetic.scaled_sum import ScaledSum, SumForm, scaled_sum, sum_form
+from tilewright.arithmetic.scaled_sum import ScaledSum, SumForm
 from tilewright.c_text.literals import c_int
 from tilewright.ir.access.index_map import Access, parse_map
+from tilewright.ir.code_fragments import CodeFragment, FragmentTemplate
 from tilewright.ir.graphs.graph import Site, Tensor
 from tilewright.ir.graphs.operator import Operator
-from tilewright.ir.machines.kernel import Call, Kernel
+from tilewright.ir.machines.kernel import Call, Kernel, Matched
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import requantise
 from tilewright.operators.c_code.c_elements import c_initialiser
-from tilewright.operators.c_code.c_source import ELEMENTWISE, REQUANT_INT, c_template
+from tilewright.operators.c_code.c_source import ELEMENTWISE, c_fragment, c_template
 from tilewright.operators.c_code.walk import ELEMENTWISE_CALL, elementwise_values
+from tilewright.operators.shared.c_rounding import c_requant, c_rounding, c_words, channel_words, described, too_wide
 from tilewright.operators.shared.elementwise import pair_access
 from tilewright.operators.shared.integer_sites import (
-    c_requant,
     centred,
-    described,
     input_range,
     not_bytes,
     output_dtype,
@@ -58,7 +61,8 @@ def _in_place(site: Site) -> tuple[tuple[str, str], ...]:
 # --- QAdd
 
 
-def _sum(site: Site) -> ScaledSum:
+def scaled_sum_of(site: Site) -> ScaledSum:
+    """What a QAdd adds, from the attributes of its node."""
     node = site.node
     return ScaledSum(
         a_scale=node.number("a_scale"),
@@ -68,43 +72,76 @@ def _sum(site: Site) -> ScaledSum:
         zero_point=node.integer("zero_point"),
         low=node.integer("low"),
         high=node.integer("high"),
+        y_scale=node.number("y_scale", 1.0),
     )
 
 
 def add_form(site: Site) -> SumForm | None:
-    """The integer form of a QAdd; None where 64 bits are not enough."""
-    return sum_form(_sum(site), input_range(site, 0), input_range(site, 1))
+    """The integer form of a QAdd; None where no single shift does what it computes."""
+    return pair_sum_form(scaled_sum_of(site), input_range(site, 0), input_range(site, 1), site.node.rounding)
 
 
-def _match_add(site: Site) -> SumForm | str:
+def _match_add(site: Site) -> SumForm | str | None:
     reason = not_bytes(site, 0, 1)
     if reason:
         return reason
-    scales = f"{site.node.number('a_scale')!r} and {site.node.number('b_scale')!r}"
-    return add_form(site) or f"the scales {scales} are so far apart that their exact sum needs more than 64 bits"
+    if site.node.rounding == "tflm":
+        return add_form(site)  # or the three multipliers, where there is none
+    ratios = " and ".join(f"{float(ratio)!r}" for ratio in scaled_sum_of(site).ratios)
+    return add_form(site) or f"the scales {ratios} are so far apart that their exact sum needs more than 64 bits"
 
 
 def _add_values(call: Call) -> Mapping[str, object]:
-    total, form = _sum(call.site), call.site.analysis
+    total, form = scaled_sum_of(call.site), call.site.analysis
+    if form is None:
+        return _fixed_add_values(call, total)
+    rounding = {"divisor": c_int(form.divisor)} if form.divisor else {"shift": form.shift, "ties": int(form.ties)}
     fields = {
         "a_factor": c_int(form.a_factor),
         "b_factor": c_int(form.b_factor),
         "offset": c_int(form.offset),
-        "shift": form.shift,
-        "ties": int(form.ties),
+        **rounding,
         "zero_point": total.zero_point,
         "low": total.low,
         "high": total.high,
     }
-    parameters = f"tw_qadd_int{form.bits}"
+    kind = "divided" if form.divisor else f"int{form.bits}"
+    parameters = f"tw_qadd_{kind}"
     y_type = call.operands["Y"].dtype.c_type
     values = elementwise_values(
         call,
-        f"qadd_{_types(call)}_acc{form.bits}",
-        f"({y_type})tw_qadd_rounded_int{form.bits}(a, b, p)",
+        f"qadd_{_types(call)}_{'divided' if form.divisor else f'acc{form.bits}'}",
+        f"({y_type})tw_qadd_rounded_{kind}(a, b, p)",
         scalars={"p": (parameters, f"({parameters}){c_initialiser(fields)}")},
     )
-    return {**values, "bits": form.bits}
+    return {**values, "bits": form.bits, "section": "divided" if form.divisor else "shifted"}
+
+
+def _fixed_add_values(call: Call, total: ScaledSum) -> Mapping[str, object]:
+    """The function of `tflm` itself."""
+    (a, a_exponent), (b, b_exponent), (y, y_exponent) = fixed_multipliers(total)
+    fields = {
+        "a": f"{{{a}, {a_exponent}}}",
+        "b": f"{{{b}, {b_exponent}}}",
+        "y": f"{{{y}, {y_exponent}}}",
+        "a_zero_point": total.a_zero_point,
+        "b_zero_point": total.b_zero_point,
+        "sign": -1 if total.b_scale < 0 else 1,
+        "to": c_initialiser({"zero_point": total.zero_point, "low": total.low, "high": total.high}),
+    }
+    values = elementwise_values(
+        call,
+        f"qadd_{_types(call)}_tflm",
+        f"({call.operands['Y'].dtype.c_type})tw_qadd_rounded_tflm(a, b, p)",
+        scalars={"p": ("tw_qadd_tflm", f"(tw_qadd_tflm){c_initialiser(fields)}")},
+    )
+    return {**values, "bits": 32, "section": "fixed"}
+
+
+def _describe_add(site: Matched) -> Mapping[str, object]:
+    form, rounding = site.analysis, site.node.rounding
+    told = {} if rounding == "onnx" else {"rounding": rounding}
+    return told | ({"accumulator_bits": form.bits, "ties": form.ties} if form else {"accumulator_bits": 32})
 
 
 # --- QMul
@@ -115,28 +152,38 @@ def _mul_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, .
     return (requantise(a * b, site.node.requant(), -1).astype(site.output.dtype.numpy),)
 
 
-def mul_requant_form(site: Site) -> RequantForm:
-    """How a QMul is requantised: one channel."""
+def mul_bounds(site: Site) -> AccumulatorBounds:
+    """Range of the products of a QMul, the same for all elements."""
     zeros = [site.node.integer(name) for name in _ZERO_POINTS]
     (a, b), (c, d) = input_range(site, 0), input_range(site, 1)
-    bounds = product_bounds((a - zeros[0], b - zeros[0]), (c - zeros[1], d - zeros[1]))
-    return requant_form(site.node.requant(), bounds, site.node.name)
+    return product_bounds((a - zeros[0], b - zeros[0]), (c - zeros[1], d - zeros[1]))
+
+
+def mul_requant_form(site: Site) -> RequantForm:
+    """How a QMul is requantised: one channel."""
+    return requant_form(site.node.requant(), mul_bounds(site), site.node.name)
+
+
+def _match_mul(site: Site) -> str | None:
+    reason = not_bytes(site, 0, 1) or (None if len(site.node.requant().scale) == 1 else "QMul has one scale for all")
+    return reason or too_wide(site.node.requant(), mul_bounds(site))
 
 
 def _mul_values(call: Call) -> Mapping[str, object]:
-    node, form = call.site.node, mul_requant_form(call.site)
+    node, requant, bounds = call.site.node, call.site.node.requant(), mul_bounds(call.site)
+    rounding, (words,) = c_rounding(requant), channel_words(requant, bounds, node.name)
     y_type = call.operands["Y"].dtype.c_type
     values = elementwise_values(
         call,
-        f"qmul_{_types(call)}",
-        f"({y_type})tw_requant_int32((a - a_zero_point) * (b - b_zero_point), word, p)",
+        f"qmul_{_types(call)}{rounding.suffix}",
+        f"({y_type}){rounding.handed('(a - a_zero_point) * (b - b_zero_point)', 'word', 'p')}",
         scalars={
             **{name: ("int32_t", str(node.integer(name))) for name in _ZERO_POINTS},
-            "word": ("int32_t", c_int(form.words[0])),
-            "p": ("tw_requant", f"(tw_requant){c_requant(node.requant(), form)}"),
+            "word": (rounding.word_type.rstrip(), c_words(words)),
+            "p": ("tw_requant", f"(tw_requant){c_requant(requant, bounds, node.name)}"),
         },
     )
-    return {**values, "bits": 32}
+    return {**values, "bits": 32, "rounding": rounding}
 
 
 _ZERO_POINTS = ("a_zero_point", "b_zero_point")
@@ -149,6 +196,14 @@ def _types(call: Call) -> str:
     return "_".join(call.operands[name].dtype.value for name in ("A", "B", "Y"))
 
 
+_QADD: Mapping[str, CodeFragment | FragmentTemplate] = MappingProxyType(
+    {
+        "shifted": c_template("tw_qadd_int${bits}", "qadd.c.mako"),
+        "divided": c_fragment("qadd_divided.h"),
+        "fixed": c_fragment("qadd_tflm.h"),
+    }
+)
+
 QADD = Operator(
     name="QAdd",
     inputs=("A", "B"),
@@ -156,7 +211,9 @@ QADD = Operator(
     summary="sum of two 8-bit tensors of different scales, exact, rounded once",
     infer=lambda site: _result(site, output_dtype(site, site.node.integer("low"), site.node.integer("high"))),
     reference=lambda site, inputs: (
-        scaled_sum(_sum(site), np.asarray(inputs[0]), np.asarray(inputs[1])).astype(site.output.dtype.numpy),
+        PAIR_SUMS[site.node.rounding](scaled_sum_of(site), np.asarray(inputs[0]), np.asarray(inputs[1])).astype(
+            site.output.dtype.numpy
+        ),
     ),
     access=pair_access,
 )
@@ -174,26 +231,26 @@ QMUL = Operator(
 QADD_PORTABLE = Kernel(
     name="portable.qadd",
     op="QAdd",
+    roundings=("*",),
     parallel=("*",),
     match=_match_add,
     in_place=_in_place,
-    describe=lambda site: {"accumulator_bits": site.analysis.bits, "ties": site.analysis.ties},
+    describe=_describe_add,
     values=_add_values,
-    source=(c_template("tw_qadd_int${bits}", "qadd.c.mako"), ELEMENTWISE),
+    source=lambda values: (_QADD[values["section"]], ELEMENTWISE),
     call=ELEMENTWISE_CALL,
 )
 
 QMUL_PORTABLE = Kernel(
     name="portable.qmul",
     op="QMul",
+    roundings=("*",),
     parallel=("*",),
-    match=lambda site: (
-        not_bytes(site, 0, 1) or (None if len(site.node.requant().scale) == 1 else "QMul has one scale for all")
-    ),
+    match=_match_mul,
     in_place=_in_place,
-    describe=lambda site: described(mul_requant_form(site)),
+    describe=lambda site: described(site.node.requant(), mul_bounds(site), site.node.name),
     values=_mul_values,
-    source=(REQUANT_INT, ELEMENTWISE),
+    source=lambda values: (values["rounding"].section, ELEMENTWISE),
     call=ELEMENTWISE_CALL,
 )
 

@@ -20,13 +20,22 @@ from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel, Matched, PartialSums
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import requantise
-from tilewright.operators.c_code.c_source import DOT, REQUANT_INT, c_template
+from tilewright.operators.c_code.c_source import DOT
 from tilewright.operators.c_code.walk import NEST, broadcast_steps, innermost, nest, walk
-from tilewright.operators.shared.integer_sites import (
+from tilewright.operators.shared.c_rounding import (
     c_requant,
+    c_rounding,
+    c_words,
+    channel_words,
+    described,
+    requant_source,
+    too_wide,
+    words_index,
+    words_shape,
+)
+from tilewright.operators.shared.integer_sites import (
     centred,
     centred_weights,
-    described,
     exact_product,
     input_range,
     not_bytes,
@@ -34,7 +43,7 @@ from tilewright.operators.shared.integer_sites import (
     zero_points,
 )
 from tilewright.operators.shared.matrices import computed_matmul_access
-from tilewright.operators.shared.reducing import either_source, sums_argument
+from tilewright.operators.shared.reducing import sums_argument
 from tilewright.operators.shared.refusals import shape_error
 
 Array = npt.NDArray[np.generic]
@@ -74,12 +83,14 @@ def _gemm_access(site: Site) -> Access:
 
 def _packed_access(site: Site) -> Access:
     depth, columns = site.input(1).shape
-    shapes = {"A": site.input(0).shape, "B": (columns, depth), "R": (columns,), "Y": site.output.shape}
+    requant = site.node.requant()
+    words = words_shape(requant, columns)
+    shapes = {"A": site.input(0).shape, "B": (columns, depth), "R": words, "Y": site.output.shape}
     if site.has_input(2):
         shapes["C"] = (columns,)
     if any(zero_points(site.node, "b_zero_point")):
         shapes["Z"] = (columns,)
-    return parse_map("n k : A[...,k] B[n,k] C[n] R[n] Z[n] -> Y[...,n]").bind(shapes)
+    return parse_map(f"n k : A[...,k] B[n,k] C[n] {words_index(requant, 'n')} Z[n] -> Y[...,n]").bind(shapes)
 
 
 def gemm_bounds(site: Site) -> AccumulatorBounds:
@@ -98,7 +109,7 @@ def gemm_requant_form(site: Site) -> RequantForm:
 def _pack(site: Matched) -> Mapping[str, Array]:
     packed: dict[str, Array] = {
         "B": np.ascontiguousarray(np.asarray(site.constant(1)).T),
-        "R": _form(site).array(),
+        "R": channel_words(site.node.requant(), site.analysis, site.node.name),
     }
     if site.has_input(2):
         packed["C"] = np.asarray(site.constant(2))
@@ -176,7 +187,7 @@ def _matmul_values(call: Call) -> Mapping[str, object]:
     fields = {"b_depth": b.strides[-2], "b_column": b.strides[-1], "own": 0}
     columns = {
         "bias": _NULL,
-        "words": f"(const int32_t[]){{{_form(call.site).words[0]}}}",
+        "words": _one_column(call.site),
         "zero_points": f"(const int32_t[]){{{', '.join([str(zero)] * 4)}}}" if zero else _NULL,  # a block reads four
     }
     return {**_values(call, rows, fields), **columns}
@@ -188,11 +199,13 @@ def _matmul_values(call: Call) -> Mapping[str, object]:
 def _within_range(site: Site, bounds: AccumulatorBounds) -> AccumulatorBounds | str:
     """`bounds`, where a sum and its operands have types of C."""
     accumulator_bits(bounds, site.node.name)
-    return not_bytes(site, 0, 1) or bounds
+    return not_bytes(site, 0, 1) or too_wide(site.node.requant(), bounds) or bounds
 
 
-def _form(site: Matched) -> RequantForm:
-    return requant_form(site.node.requant(), site.analysis, site.node.name)
+def _one_column(site: Matched) -> str:
+    """The words that all columns of a QMatMul share, as C for where they stand."""
+    words = channel_words(site.node.requant(), site.analysis, site.node.name)
+    return f"(const int32_t[]){{{words[0]}}}" if words.ndim == 1 else c_words(words[0])
 
 
 def _values(call: Call, rows: Rows, fields: Mapping[str, object]) -> dict[str, object]:
@@ -203,10 +216,13 @@ def _values(call: Call, rows: Rows, fields: Mapping[str, object]) -> dict[str, o
     kept = {"ACC": acc.strides[:-1]} if acc else {}
     all_rows = walk(y.extents[:-1], {**rows, **kept}, "Y")
     outer, (count, steps) = nest(all_rows, 1), innermost(all_rows)
+    requant = site.node.requant()
+    rounding = c_rounding(requant, bits)
     return {
+        "rounding": rounding,
         "part": part,
         "kept": sums_argument(call, outer.offsets),
-        "function": f"tw_qgemm{'_part' if part else ''}_{types}_{y.dtype.value}_acc{bits}",
+        "function": f"tw_qgemm{'_part' if part else ''}_{types}_{y.dtype.value}_acc{bits}{rounding.suffix}",
         "dot": f"tw_dot_{types}_acc{bits}",
         "bits": bits,
         "x_type": a.dtype.c_type,
@@ -225,7 +241,7 @@ def _values(call: Call, rows: Rows, fields: Mapping[str, object]) -> dict[str, o
             **fields,
             **({"acc_column": acc.strides[-1]} if acc else {}),
             **call.part_fields,
-            "requant": c_requant(site.node.requant(), _form(site)),
+            "requant": c_requant(requant, site.analysis, site.node.name),
         },
     }
 
@@ -235,17 +251,14 @@ def _accumulates(site: Matched) -> PartialSums:
 
 
 def _describe(site: Matched) -> Mapping[str, object]:
-    return described(_form(site), site.analysis.bits)
+    return described(site.node.requant(), site.analysis, site.node.name, site.analysis.bits)
 
 
 def _macs(site: Site) -> int:
     return site.output.elements * site.input(0).shape[-1]
 
 
-_SOURCE = either_source(
-    c_template("${function}", "qgemm_part.c.mako", REQUANT_INT, DOT),
-    c_template("${function}", "qgemm.c.mako", REQUANT_INT, DOT),
-)
+_SOURCE = requant_source("qgemm_part.c.mako", "qgemm.c.mako", DOT)
 _CALL = (
     NEST
     + """\
@@ -281,6 +294,7 @@ QMATMUL = Operator(
 QGEMM_PORTABLE = Kernel(
     name="portable.qgemm",
     op="QGemm",
+    roundings=("*",),
     match=_match_gemm,
     access=_packed_access,
     pack=_pack,
@@ -296,6 +310,7 @@ QGEMM_PORTABLE = Kernel(
 QMATMUL_PORTABLE = Kernel(
     name="portable.qmatmul",
     op="QMatMul",
+    roundings=("*",),
     match=_match_matmul,
     blocks={"n": 4},
     parallel=("m", "n"),

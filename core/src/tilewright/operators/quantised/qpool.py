@@ -17,25 +17,31 @@ import numpy.typing as npt
 
 from tilewright.arithmetic.bounds import AccumulatorBounds, product_bounds
 from tilewright.arithmetic.requant_form import RequantForm, requant_form
-from tilewright.c_text.literals import c_int
 from tilewright.ir.access.index_map import Access, parse_map
 from tilewright.ir.graphs.graph import Site, Tensor
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel, PartialSums
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.ir.tensors.requant import Requant, requantise
-from tilewright.operators.c_code.c_source import REQUANT_INT, c_template
+from tilewright.ir.tensors.requant import requantise
 from tilewright.operators.c_code.walk import walk
 from tilewright.operators.pooling.pool import is_global, window_counts
-from tilewright.operators.shared.integer_sites import (
+from tilewright.operators.shared.c_rounding import (
     c_requant,
-    centred,
+    c_rounding,
+    c_words,
+    channel_words,
     described,
+    requant_source,
+    too_wide,
+    words_shape,
+)
+from tilewright.operators.shared.integer_sites import (
+    centred,
     input_range,
     not_bytes,
     requant_dtype,
 )
-from tilewright.operators.shared.reducing import either, either_source
+from tilewright.operators.shared.reducing import either
 from tilewright.operators.shared.refusals import shape_error
 from tilewright.operators.shared.windows import c_axes, inferred_outputs, prefers_channels_last, tap_views, windows_of
 
@@ -70,8 +76,7 @@ def _pool_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, 
         acc += seen
     if len(requant.scale) > 1:  # the window's count plays the part of a channel
         counts = np.broadcast_to(_counts(site), acc.shape).reshape(-1)
-        scale = tuple(requant.scale[count - 1] for count in counts)
-        one_each = Requant(scale=scale, zero_point=requant.zero_point, low=requant.low, high=requant.high)
+        one_each = requant.of_channels((counts - 1).tolist())
         result = requantise(acc.reshape(-1), one_each, 0).reshape(acc.shape)
     else:
         result = requantise(acc, requant, 0)
@@ -93,23 +98,30 @@ def _pool_access(site: Site) -> Access:
 
 
 def _packed_pool_access(site: Site) -> Access:
-    shapes = {"X": site.input(0).shape, "R": (len(site.node.requant().scale),), "Y": site.output.shape}
-    return parse_map(_pool_text(site, "R[:]")).bind(shapes, windows_of(site.node).map_values())
+    words = words_shape(site.node.requant(), len(site.node.requant().scale))
+    shapes = {"X": site.input(0).shape, "R": words, "Y": site.output.shape}
+    return parse_map(_pool_text(site, "R[:]" if len(words) == 1 else "R[:,:]")).bind(
+        shapes, windows_of(site.node).map_values()
+    )
 
 
-def pool_requant_form(site: Site) -> RequantForm:
-    """How each count of positions is requantised; its "channels" are those counts, from 1."""
+def pool_bounds(site: Site) -> AccumulatorBounds:
+    """Range of the sums of each count of positions, from 1: they take the part of channels."""
     scales, zero = len(site.node.requant().scale), site.node.integer("x_zero_point")
     counts = range(1, scales + 1) if scales > 1 else [int(_counts(site).max())]
     low, high = input_range(site)
     each = [product_bounds((low - zero, high - zero), (0, 1), terms=count) for count in counts]
-    bounds = AccumulatorBounds(
+    return AccumulatorBounds(
         lowest=tuple(bound.lowest[0] for bound in each),
         highest=tuple(bound.highest[0] for bound in each),
         partial_lowest=tuple(bound.partial_lowest[0] for bound in each),
         partial_highest=tuple(bound.partial_highest[0] for bound in each),
     )
-    return requant_form(site.node.requant(), bounds, site.node.name)
+
+
+def pool_requant_form(site: Site) -> RequantForm:
+    """How each count of positions is requantised; its "channels" are those counts, from 1."""
+    return requant_form(site.node.requant(), pool_bounds(site), site.node.name)
 
 
 def _match_pool(site: Site) -> str | None:
@@ -119,21 +131,24 @@ def _match_pool(site: Site) -> str | None:
     if scales > 1 and counts.max() > scales:
         return f"a window counts {counts.max()} elements, but there are {scales} scales"
     terms = math.prod(windows_of(site.node).kernel)
-    return not_bytes(site, 0) or (_TOO_MANY.format(terms, _MOST_TERMS) if terms > _MOST_TERMS else None)
+    reason = not_bytes(site, 0) or (_TOO_MANY.format(terms, _MOST_TERMS) if terms > _MOST_TERMS else None)
+    return reason or too_wide(site.node.requant(), pool_bounds(site))
 
 
 def _part_values(call: Call) -> Mapping[str, object]:
-    form, terms = pool_requant_form(call.site), math.prod(windows_of(call.site.node).kernel)
+    terms, bounds = math.prod(windows_of(call.site.node).kernel), pool_bounds(call.site)
     axes = range(2, len(call.site.input(0).shape))
     zeros = terms * call.site.node.integer("x_zero_point")
-    word = form.words[terms - 1 if len(form.words) > 1 else 0]
-    return {**_NO_POOL, **_sums(call, axes, True, zeros, word, form)}
+    place = terms - 1 if len(bounds.lowest) > 1 else 0
+    return {**_NO_POOL, **_sums(call, axes, True, zeros, bounds, place)}
 
 
 def _whole_values(call: Call) -> Mapping[str, object]:
     node, x, y = call.site.node, call.operands["X"], call.operands["Y"]
+    rounding = c_rounding(node.requant())
     return {
-        "function": f"tw_qaverage_pool_{x.dtype.value}_{y.dtype.value}",
+        "rounding": rounding,
+        "function": f"tw_qaverage_pool_{x.dtype.value}_{y.dtype.value}{rounding.suffix}",
         "bits": 32,
         "x_type": x.dtype.c_type,
         "y_type": y.dtype.c_type,
@@ -146,7 +161,7 @@ def _whole_values(call: Call) -> Mapping[str, object]:
             "y_channel": y.strides[1],
             **c_axes(windows_of(node), x, y),
         },
-        "requant": c_requant(node.requant(), pool_requant_form(call.site)),
+        "requant": c_requant(node.requant(), pool_bounds(call.site), node.name),
         "x_zero_point": node.integer("x_zero_point"),
         "words": len(node.requant().scale),
         "padding": int(bool(node.integer("count_include_pad"))),
@@ -190,30 +205,37 @@ def _terms(site: Site) -> int:
     return math.prod(site.input(0).shape[axis] for axis in _reduced(site))
 
 
+def mean_bounds(site: Site) -> AccumulatorBounds:
+    """Range of the sums of a QReduceMean."""
+    (low, high), zero = input_range(site), site.node.integer("x_zero_point")
+    return product_bounds((low - zero, high - zero), (1, 1), terms=_terms(site))
+
+
 def mean_requant_form(site: Site) -> RequantForm:
     """How a QReduceMean is requantised: one channel."""
-    (low, high), zero = input_range(site), site.node.integer("x_zero_point")
-    bounds = product_bounds((low - zero, high - zero), (1, 1), terms=_terms(site))
-    return requant_form(site.node.requant(), bounds, site.node.name)
+    return requant_form(site.node.requant(), mean_bounds(site), site.node.name)
 
 
 def _match_mean(site: Site) -> str | None:
     if len(site.node.requant().scale) > 1:
         return "QReduceMean has one scale for all"
     terms = _terms(site)
-    return not_bytes(site, 0) or (_TOO_MANY.format(terms, _MOST_TERMS) if terms > _MOST_TERMS else None)
+    reason = not_bytes(site, 0) or (_TOO_MANY.format(terms, _MOST_TERMS) if terms > _MOST_TERMS else None)
+    return reason or too_wide(site.node.requant(), mean_bounds(site))
 
 
 def _mean_values(call: Call) -> Mapping[str, object]:
-    node, form = call.site.node, mean_requant_form(call.site)
+    node = call.site.node
     zeros = _terms(call.site) * node.integer("x_zero_point")
-    return _sums(call, _reduced(call.site), bool(node.integer("keepdims", 1)), zeros, form.words[0], form)
+    return _sums(call, _reduced(call.site), bool(node.integer("keepdims", 1)), zeros, mean_bounds(call.site), 0)
 
 
 def _sums(
-    call: Call, axes: Sequence[int], keeps: bool, zeros: int, word: int, form: RequantForm
+    call: Call, axes: Sequence[int], keeps: bool, zeros: int, bounds: AccumulatorBounds, place: int
 ) -> Mapping[str, object]:
-    """What `qmean.c` and `_MEAN_CALL` need; `zeros` is what a whole sum has too much."""
+    """What `qmean.c` and `_MEAN_CALL` need; `zeros` is what a whole sum has too much, `place` says whose words."""
+    node, requant = call.site.node, call.site.node.requant()
+    rounding, words = c_rounding(requant), channel_words(requant, bounds, call.site.node.name)
     x, y, acc = call.operands["X"], call.operands["Y"], call.operands.get("acc")
     kept_axes = [axis for axis in range(len(x.shape)) if axis not in axes]
     places = kept_axes if keeps else range(len(kept_axes))
@@ -227,10 +249,12 @@ def _sums(
     part = (call.first, call.last, str(acc), *kept.steps["ACC"]) if acc else ()
     arguments = (
         *kept.extents, *reduced.extents, str(x), *kept.steps["X"], *reduced.steps["X"], str(y), *kept.steps["Y"],
-        zeros, c_int(word), f"(tw_requant){c_requant(call.site.node.requant(), form)}", *part,
+        zeros, c_words(words[place]), f"(tw_requant){c_requant(requant, bounds, node.name)}", *part,
     )  # fmt: skip
+    types = f"{x.dtype.value}_{y.dtype.value}_{kept.depth}_{reduced.depth}{rounding.suffix}"
     return {
-        "function": f"tw_qmean{'_part' if acc else ''}_{x.dtype.value}_{y.dtype.value}_{kept.depth}_{reduced.depth}",
+        "rounding": rounding,
+        "function": f"tw_qmean{'_part' if acc else ''}_{types}",
         "part": call.is_part,
         "bits": 32,
         "x_type": x.dtype.c_type,
@@ -241,7 +265,7 @@ def _sums(
     }
 
 
-_MEAN = c_template("${function}", "qmean.c.mako", REQUANT_INT)
+_MEAN = "qmean.c.mako"
 _MEAN_CALL = "${function}(${arguments});"
 _NO_MEAN = MappingProxyType({"part": False, "arguments": ""})
 _NO_POOL = MappingProxyType({"fields": {}, "requant": "", "x_zero_point": 0, "words": 0, "padding": 0})
@@ -269,17 +293,18 @@ QREDUCE_MEAN = Operator(
 QAVERAGE_POOL_PORTABLE = Kernel(
     name="portable.qaverage_pool",
     op="QAveragePool",
+    roundings=("*",),
     match=_match_pool,
     access=_packed_pool_access,
     prefers=prefers_channels_last,
     accumulates=lambda site: (
         PartialSums(loops=windows_of(site.node).tap_loops, dtype=DType.I32) if is_global(site) else None
     ),
-    pack=lambda site: {"R": pool_requant_form(site).array()},
+    pack=lambda site: {"R": channel_words(site.node.requant(), pool_bounds(site), site.node.name)},
     parallel=("c", "d", "h", "w"),
-    describe=lambda site: described(pool_requant_form(site)),
+    describe=lambda site: described(site.node.requant(), pool_bounds(site), site.node.name),
     values=lambda call: _part_values(call) if call.is_part else {**_NO_MEAN, **_whole_values(call)},
-    source=either_source(_MEAN, c_template("${function}", "qpool.c.mako", REQUANT_INT)),
+    source=requant_source(_MEAN, "qpool.c.mako"),
     call=either(
         _MEAN_CALL + "\n",
         """${function}((tw_pool){
@@ -294,12 +319,13 @@ QAVERAGE_POOL_PORTABLE = Kernel(
 QREDUCE_MEAN_PORTABLE = Kernel(
     name="portable.qreduce_mean",
     op="QReduceMean",
+    roundings=("*",),
     parallel=("*",),
     match=_match_mean,
     accumulates=lambda site: PartialSums(loops=tuple(f"r{axis}" for axis in _reduced(site)), dtype=DType.I32),
-    describe=lambda site: described(mean_requant_form(site)),
+    describe=lambda site: described(site.node.requant(), mean_bounds(site), site.node.name),
     values=_mean_values,
-    source=(_MEAN,),
+    source=requant_source(_MEAN, _MEAN),
     call=_MEAN_CALL,
 )
 

@@ -12,6 +12,9 @@ elements whose largest is m, with all divisions rounding down:
 
 Everything fits 32 bits but the sum and its product with `scale`, which fit 64. An entry of T is at most 1/2 off, so
 the result is at most one step from the softmax in floats followed by QuantizeLinear, for rows up to 2**15 elements.
+
+With `rounding` "tflm" it is the fixed point of `arithmetic.fixed_softmax` instead: `y_scale` is 1/256 then, and T has
+the exponentials of that module.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from tilewright.arithmetic import fixed_softmax
 from tilewright.ir.access.index_map import Access, parse_map
 from tilewright.ir.graphs.graph import Site, Tensor
 from tilewright.ir.graphs.operator import Operator
@@ -34,6 +38,7 @@ from tilewright.operators.shared.refusals import shape_error
 Array = npt.NDArray[np.generic]
 
 _LONGEST = 2**15
+TFLM = "tflm"
 _SMALLEST_SCALE, _LARGEST_SCALE = 2.0**-16, 2.0
 
 
@@ -59,6 +64,8 @@ def exponentials(length: int, x_scale: float, y_scale: float) -> npt.NDArray[np.
 
 def table_of(site: Site) -> npt.NDArray[np.uint32]:
     """The table T of a node, without the zeros at its end."""
+    if site.node.rounding == TFLM:
+        return np.array(fixed_softmax.exponentials(site.node.number("x_scale")), np.uint32)
     node, length = site.node, site.input(0).shape[_axis(site)]
     return exponentials(length, node.number("x_scale"), node.number("y_scale"))
 
@@ -71,6 +78,9 @@ def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
     node, axis, x = site.node, _axis(site), centred(inputs[0])
     table = np.zeros(256, np.int64)
     table[: len(table_of(site))] = table_of(site)
+    if node.rounding == TFLM:
+        y = np.apply_along_axis(fixed_softmax.row, axis, x, table, node.integer("zero_point"))
+        return (np.clip(y, node.integer("low"), node.integer("high")).astype(site.output.dtype.numpy),)
     entries = table[x.max(axis=axis, keepdims=True) - x]
     divisor = (entries.sum(axis=axis, keepdims=True) * _scale(site) + 2**30) >> 31
     y = (entries + divisor // 2) // divisor + node.integer("zero_point")
@@ -94,6 +104,8 @@ def refused(site: Site) -> str | None:
     """Why a node is refused, or None."""
     length = site.input(0).shape[_axis(site)]
     x_scale, y_scale = site.node.number("x_scale"), site.node.number("y_scale")
+    if site.node.rounding == TFLM:
+        return refused_fixed(site) or not_bytes(site, 0)
     if not 1 <= length <= _LONGEST:
         return f"rows have {length} elements; integer softmax is exact enough up to {_LONGEST}"
     if not (math.isfinite(x_scale) and x_scale > 0 and _SMALLEST_SCALE <= y_scale < _LARGEST_SCALE):
@@ -101,13 +113,25 @@ def refused(site: Site) -> str | None:
     return not_bytes(site, 0)
 
 
+def refused_fixed(site: Site) -> str | None:
+    """Why the fixed point of `tflm` has no result for a node, or None."""
+    length, node = site.input(0).shape[_axis(site)], site.node
+    if node.number("y_scale") != 1 / 256 or node.integer("zero_point") != site.output.dtype.limits[0]:
+        return "softmax of tflm has a result of scale 1/256, whose lowest value is 0"
+    if not 1 <= length <= fixed_softmax.LONGEST:
+        return f"rows have {length} elements; softmax of tflm has at most {fixed_softmax.LONGEST}"
+    return None if node.number("x_scale") > 2.0**-26 else "softmax of tflm needs an input scale above 2**-26"
+
+
 def _values(call: Call) -> Mapping[str, object]:
     node, x, y, axis = call.site.node, call.operands["X"], call.operands["Y"], _axis(call.site)
     rows = [index for index in range(len(x.shape)) if index != axis]
     steps = {name: [operand.strides[index] for index in rows] for name, operand in (("X", x), ("Y", y))}
     loops = nest(walk([y.extents[index] for index in rows], steps, "Y"), 0)
+    fixed = node.rounding == TFLM
     return {
-        "function": f"tw_qsoftmax_{x.dtype.value}_{y.dtype.value}",
+        "fixed": fixed,
+        "function": f"tw_qsoftmax_{x.dtype.value}_{y.dtype.value}{'_tflm' * fixed}",
         "x_type": x.dtype.c_type,
         "y_type": y.dtype.c_type,
         "nest": loops.headers,
@@ -125,6 +149,9 @@ def _values(call: Call) -> Mapping[str, object]:
     }
 
 
+_TABLED = c_template("${function}", "qsoftmax.c.mako")
+_FIXED = c_template("${function}", "qsoftmax_tflm.c.mako")
+
 QSOFTMAX = Operator(
     name="QSoftmax",
     inputs=("X",),
@@ -138,13 +165,14 @@ QSOFTMAX = Operator(
 QSOFTMAX_PORTABLE = Kernel(
     name="portable.qsoftmax",
     op="QSoftmax",
+    roundings=("onnx", "tflm"),
     parallel=("*",),
     match=refused,
     access=_packed_access,
     pack=lambda site: {"T": table_of(site)},
     in_place=lambda site: (("X", "Y"),),
     values=_values,
-    source=(c_template("${function}", "qsoftmax.c.mako"),),
+    source=lambda values: (_FIXED if values["fixed"] else _TABLED,),
     call=NEST
     + """\
 ${function}((tw_qsoftmax){

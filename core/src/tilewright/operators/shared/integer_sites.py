@@ -1,4 +1,4 @@
-"""Knows what the sites of integer operators have in common: 8-bit types, zero points, ranges, requantisation in C.
+"""Knows what the sites of integer operators have in common: 8-bit types, zero points, ranges.
 Does not know any operator.
 
 Optional attributes that any integer operator may carry: `output_type` ("i8" or "u8"; without it a requantisation
@@ -12,11 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.arithmetic.requant_form import RequantForm
 from tilewright.ir.graphs.graph import Node, Site
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.ir.tensors.requant import Requant
-from tilewright.operators.c_code.c_elements import c_initialiser
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -82,29 +79,3 @@ def not_bytes(site: Site, *indices: int) -> str | None:
         if tensor.dtype not in BYTE_TYPES:
             return f"values must be i8 or u8, found {tensor.dtype.value}"
     return None
-
-
-def c_requant(requant: Requant, form: RequantForm) -> str:
-    """A `tw_requant` initialiser (requant.h)."""
-    fields = {
-        "shift": form.shift,
-        "zero_point": requant.zero_point,
-        "low": requant.low,
-        "high": requant.high,
-        "fixed": int(any(form.proved)),
-        "exact": int(not all(form.proved)),
-    }
-    return c_initialiser(fields)
-
-
-def described(form: RequantForm, accumulator_bits: int = 32) -> dict[str, object]:
-    """What the report says about a layer's arithmetic: widths, and which channels are proved."""
-    return {
-        "accumulator_bits": accumulator_bits,
-        "requant": {
-            "channels": len(form.words),
-            "proved": sum(form.proved),
-            "shift": form.shift,
-            "ranges": [str(part) for part in form.ranges()],
-        },
-    }

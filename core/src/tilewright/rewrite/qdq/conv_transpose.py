@@ -19,7 +19,7 @@ import numpy.typing as npt
 from tilewright.ir.graphs.graph import Attribute, Node
 from tilewright.ir.rounding import ceil_div
 from tilewright.rewrite.qdq.island import Island, Lowered
-from tilewright.rewrite.qdq.weights import Weight, Work, bias_of, scale_ratio, weight_of
+from tilewright.rewrite.qdq.weights import Weight, Work, bias_of, weight_of
 
 Array = npt.NDArray[np.generic]
 
@@ -78,7 +78,7 @@ def lower_conv_transpose(island: Island, main: Node, work: Work) -> Lowered:
     if isinstance(weight, str):
         return weight
     scales = x.affine.scales() * weight.scale
-    requant = island.requant(scale_ratio(scales, island.output))
+    requant = island.product_requant(x.affine, weight.scale)
     if isinstance(requant, str):
         return requant
     phases, channels = _phases(island, main), weight.array.shape[1]
@@ -92,8 +92,7 @@ def lower_conv_transpose(island: Island, main: Node, work: Work) -> Lowered:
             return bias
         inputs.append(work.bias(main, main.inputs[2], replace(bias, array=np.tile(bias.array, phases.count))))
         used.extend(bias.nodes)
-    if len(requant.scale) > 1:
-        requant = replace(requant, scale=requant.scale * phases.count)
+    requant = requant.of_channels(tuple(range(channels)) * phases.count)
     repeats = phases.count if len(weight.zero_point) > 1 else 1
     zero_point = x.affine.zero_point[0]
     attributes = {

@@ -7,12 +7,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from tilewright.ir.graphs.graph import Attribute, Graph, Node
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.ir.tensors.requant import Requant
+from tilewright.ir.tensors.requant import Requant, StoredScales
 from tilewright.rewrite.edit import GraphView, origins
 from tilewright.rewrite.merge.fuse import composed
-from tilewright.rewrite.qdq.affine import EIGHT_BITS, Affine, read
+from tilewright.rewrite.qdq.affine import EIGHT_BITS, Affine, Floats, read
 
 Lowered = Node | tuple[Node, ...] | str  # the integer nodes that replace an island, or why there are none
 
@@ -60,12 +62,21 @@ class Island:
             low, high = composed(clip, low, high)
         return self.output.limits(low, high)
 
-    def requant(self, scale: tuple[float, ...]) -> Requant | str:
-        """The requantisation by float32 `scale` (already divided by the output's), clips included; or why not."""
+    def requant(self, scale: tuple[float, ...], stored: StoredScales) -> Requant | str:
+        """The requantisation by float32 `scale`, which is made of those `stored`, clips included; or why not."""
         if not all(math.isfinite(factor) and factor >= 0 for factor in scale):
             return "the ratio of its scales is not a finite float32"
         low, high = self.low_high()
-        return Requant(scale=scale, zero_point=self.output.zero_point[0], low=low, high=high)
+        zero_point = self.output.zero_point[0]
+        return Requant(scale=scale, zero_point=zero_point, low=low, high=high, stored=stored)
+
+    def product_requant(self, x: Affine, w: Floats) -> Requant | str:
+        """The same of a sum of products, whose second factors have the scales `w`: one, or one per output channel."""
+        stored = StoredScales(x=x.scale[0], w=tuple(float(scale) for scale in w.reshape(-1)), y=self.output.scale[0])
+        with np.errstate(all="ignore"):
+            ratio = ((x.scales() * w) / self.output.scales()[0]).astype(np.float32)
+        values = tuple(float(factor) for factor in ratio.reshape(-1))
+        return self.requant(values[:1] if len(set(values)) == 1 else values, stored)
 
     def integer_node(
         self,

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from tilewright.ir.graphs.graph import Attribute, Node
 from tilewright.rewrite.qdq.island import Island, Lowered
-from tilewright.rewrite.qdq.weights import Work, bias_of, scale_ratio, weight_of
+from tilewright.rewrite.qdq.weights import Work, bias_of, weight_of
 
 
 def lower_gemm(island: Island, main: Node, work: Work) -> Lowered:
@@ -58,7 +58,7 @@ def _qgemm(island: Island, work: Work, main: Node, bias: str, transposed: bool, 
     if isinstance(weight, str):
         return weight
     product = a.affine.scales() * weight.scale
-    requant = island.requant(scale_ratio(product, island.output))
+    requant = island.product_requant(a.affine, weight.scale)
     if isinstance(requant, str):
         return requant
     if transposed:
@@ -88,7 +88,7 @@ def _qmatmul(island: Island, main: Node) -> Lowered:
         return a
     if isinstance(b, str):
         return b
-    requant = island.requant(scale_ratio(a.affine.scales() * b.affine.scales(), island.output))
+    requant = island.product_requant(a.affine, b.affine.scales())
     if isinstance(requant, str):
         return requant
     attributes: dict[str, Attribute] = {
@@ -108,7 +108,7 @@ def lower_conv(island: Island, main: Node, work: Work) -> Lowered:
     if isinstance(weight, str):
         return weight
     product = x.affine.scales() * weight.scale
-    requant = island.requant(scale_ratio(product, island.output))
+    requant = island.product_requant(x.affine, weight.scale)
     if isinstance(requant, str):
         return requant
     inputs = [x.value, weight.constant(work.draft)]

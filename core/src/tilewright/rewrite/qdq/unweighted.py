@@ -9,9 +9,10 @@ import math
 import numpy as np
 
 from tilewright.ir.graphs.graph import Attribute, Node
+from tilewright.ir.tensors.requant import Requant, StoredScales
 from tilewright.rewrite.qdq.affine import Affine
 from tilewright.rewrite.qdq.island import Island, Lowered, QuantisedSource
-from tilewright.rewrite.qdq.weights import Work, scale_ratio
+from tilewright.rewrite.qdq.weights import Work
 
 _LONGEST = 2**15  # both limits are those that QSoftmax states for its promise of one step
 _SCALES = (2.0**-16, 2.0)
@@ -23,14 +24,15 @@ def lower_sum(island: Island, main: Node, work: Work) -> Lowered:
     if isinstance(operands, str):
         return operands
     a, b = operands
-    a_scale, b_scale = (scale_ratio(side.affine.scales(), island.output)[0] for side in operands)
-    if not (math.isfinite(a_scale) and math.isfinite(b_scale)):
-        return "the ratio of its scales is not a finite float32"
+    a_scale, b_scale, y_scale = (affine.scale[0] for affine in (a.affine, b.affine, island.output))
+    if not (math.isfinite(a_scale) and math.isfinite(b_scale) and 0 < y_scale < math.inf):
+        return "its scales are not finite, or that of the result is not positive"
     sign = -1.0 if main.op == "Sub" else 1.0
     low, high = island.low_high()
     attributes: dict[str, Attribute] = {
         "a_scale": a_scale,
         "b_scale": sign * b_scale,
+        "y_scale": y_scale,
         "a_zero_point": a.affine.zero_point[0],
         "b_zero_point": b.affine.zero_point[0],
         "zero_point": island.output.zero_point[0],
@@ -46,7 +48,7 @@ def lower_product(island: Island, main: Node, work: Work) -> Lowered:
     if isinstance(operands, str):
         return operands
     a, b = operands
-    requant = island.requant(scale_ratio(a.affine.scales() * b.affine.scales(), island.output))
+    requant = island.product_requant(a.affine, b.affine.scales())
     if isinstance(requant, str):
         return requant
     attributes: dict[str, Attribute] = {
@@ -64,10 +66,12 @@ def _operands(island: Island, main: Node) -> tuple[QuantisedSource, QuantisedSou
     return b if isinstance(b, str) else (a, b)
 
 
-def mean_scale(source: Affine, output: Affine, count: int) -> float:
-    """`f32(sx / f32(sy * count))`: one rounding of the divisor, one of the quotient, as onnxruntime does it."""
+def _mean_requant(island: Island, x: Affine, counts: tuple[int, ...]) -> Requant | str:
+    """Of sums of so many elements each."""
+    stored = StoredScales(x=x.scale[0], y=island.output.scale[0], terms=counts)
     with np.errstate(all="ignore"):
-        return float(source.scales()[0] / (output.scales()[0] * np.float32(count)))
+        scale = x.scales()[0] / (island.output.scales()[0] * np.array(counts, np.float32))
+    return island.requant(tuple(float(factor) for factor in scale), stored)
 
 
 def lower_average_pool(island: Island, main: Node, work: Work) -> Lowered:
@@ -77,8 +81,7 @@ def lower_average_pool(island: Island, main: Node, work: Work) -> Lowered:
         return x
     window = math.prod(main.integers("kernel_shape"))
     ragged = bool(main.integer("ceil_mode")) or (any(main.integers("pads")) and not main.integer("count_include_pad"))
-    counts = range(1, window + 1) if ragged else (window,)
-    requant = island.requant(tuple(mean_scale(x.affine, island.output, count) for count in counts))
+    requant = _mean_requant(island, x.affine, tuple(range(1, window + 1)) if ragged else (window,))
     if isinstance(requant, str):
         return requant
     attributes = island.window_attributes()
@@ -94,7 +97,7 @@ def lower_reduce_mean(island: Island, main: Node, work: Work) -> Lowered:
     shape = island.graph.tensors[x.value].shape
     axes = main.integers("axes") or tuple(range(len(shape)))
     count = math.prod(shape[axis] for axis in axes)
-    requant = island.requant((mean_scale(x.affine, island.output, count),))
+    requant = _mean_requant(island, x.affine, (count,))
     if isinstance(requant, str):
         return requant
     attributes: dict[str, Attribute] = {

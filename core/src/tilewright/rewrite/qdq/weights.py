@@ -18,7 +18,7 @@ from tilewright.errors import Diagnostic
 from tilewright.ir.graphs.graph import Graph, Node
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.rewrite.edit import Draft, GraphView
-from tilewright.rewrite.qdq.affine import EIGHT_BITS, Affine
+from tilewright.rewrite.qdq.affine import EIGHT_BITS
 from tilewright.rewrite.qdq.island import dequantised
 
 Array = npt.NDArray[np.generic]
@@ -75,14 +75,6 @@ def weight_of(view: GraphView, value: str, channel_axis: int) -> Weight | str:
         zero_point=zero_points[:1] if len(set(zero_points)) == 1 else zero_points,
         node=stored.node,
     )
-
-
-def scale_ratio(product: Floats, output: Affine) -> tuple[float, ...]:
-    """`f32(f32(sx * sw[c]) / sy)`, one entry where all channels agree. `product` is `f32(sx * sw)`."""
-    with np.errstate(all="ignore"):
-        ratio = (product / output.scales()[0]).astype(np.float32)
-    values = tuple(float(factor) for factor in ratio.reshape(-1))
-    return values[:1] if len(set(values)) == 1 else values
 
 
 def bias_of(view: GraphView, value: str, product: Floats, ratio: tuple[float, ...], channels: int) -> Bias | str:

@@ -96,9 +96,9 @@ def _narrowed_weights(draft: Draft, node: Node, masks: Masks) -> Node:
 
 def _per_channel(value: Attribute, output: Mask) -> Attribute:
     """A requantisation with the scales of the channels that stay; other attributes as they are."""
-    if not isinstance(value, Requant) or len(value.scale) != output.size:
+    if not isinstance(value, Requant):
         return value
-    return replace(value, scale=tuple(scale for scale, kept in zip(value.scale, output, strict=True) if kept))
+    return value.of_channels([channel for channel, kept in enumerate(output) if kept])
 
 
 PASS = GraphPass(

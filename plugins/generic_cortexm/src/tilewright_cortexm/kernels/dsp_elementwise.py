@@ -12,6 +12,7 @@ from tilewright.api.kernel import Call, CodeFragments, Kernel, TileShape, sum_re
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form, requantiser
 from tilewright_cortexm.kernels.elementwise import (
     NEST,
+    SUM_ROUNDINGS,
     in_place,
     limits,
     refused,
@@ -108,6 +109,7 @@ KERNELS = (
     Kernel(
         name="cortex-m.dsp.qadd",
         op="QAdd",
+        roundings=SUM_ROUNDINGS,
         target="cortex-m",
         engine="dsp",
         match=sum_of,

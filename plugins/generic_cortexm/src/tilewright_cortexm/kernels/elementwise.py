@@ -41,6 +41,9 @@ def rows_of(call: Call) -> Rows:
     )
 
 
+SUM_ROUNDINGS = ("onnx", "tflm", "multiply-shift")  # a sum whose one shift is proved equal rounds as any of them
+
+
 def refused(site: Site) -> str | None:
     """Why this is no element by element operation on bytes, or None."""
     if any(tensor.dtype not in BYTES for tensor in (site.input(0), site.input(1), site.output)):

@@ -12,6 +12,7 @@ from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import Call, Kernel, TileShape
 from tilewright_cortexm.kernels.elementwise import (
     NEST,
+    SUM_ROUNDINGS,
     in_place,
     limits,
     refused,
@@ -101,6 +102,7 @@ KERNELS = (
     Kernel(
         name="cortex-m.mve.qadd",
         op="QAdd",
+        roundings=SUM_ROUNDINGS,
         target="cortex-m",
         engine="mve",
         match=sum_of,

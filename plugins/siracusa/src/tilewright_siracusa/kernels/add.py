@@ -61,6 +61,7 @@ QADD = Kernel(
     name="siracusa.qadd",
     op="QAdd",
     target="siracusa",
+    roundings=("onnx", "tflm", "multiply-shift"),  # whose one shift is proved equal
     match=_match,
     in_place=_in_place,
     parallel=LEADING,

@@ -1,0 +1,1 @@
+"""What integer operators compute under each name that `--arithmetic` takes."""

@@ -1,0 +1,71 @@
+"""Knows the arithmetic `onnx`: what an ONNX file means. Does not know other arithmetics.
+
+Sums of products are requantised by the float32 formula (`roundings.Float32HalfEven`). Products of two tensors, means
+and pools are exact over the scales as they are stored: by that formula too, with the float32 that makes it exact, or
+where halves go up and down, as a rational number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+import numpy as np
+
+from tilewright.arithmetic.bounds import AccumulatorBounds
+from tilewright.arithmetic.exact_scale import exact_scale
+from tilewright.ir.graphs.arithmetic import Arithmetic
+from tilewright.ir.graphs.graph import Attribute, Site
+from tilewright.ir.tensors.requant import ONNX as FLOAT32
+from tilewright.ir.tensors.requant import Requant, StoredScales
+from tilewright.ir.tensors.roundings import Rational
+from tilewright.operators.arithmetics.sums import requantised
+
+_LARGEST_PRODUCT = 2**62
+
+
+def _formula(requant: Requant, stored: StoredScales, bounds: AccumulatorBounds) -> Requant:
+    """`f32(f32(x * w[c]) / y)`, in the float32 formula."""
+    with np.errstate(all="ignore"):
+        ratio = np.float32(stored.x) * np.array(stored.w, np.float32) / np.float32(stored.y)
+    scale = tuple(float(factor) for factor in ratio)
+    return replace(requant, scale=scale[:1] if len(set(scale)) == 1 else scale, rounding=FLOAT32)
+
+
+def _exact(requant: Requant, stored: StoredScales, bounds: AccumulatorBounds) -> Requant:
+    """Exact over the stored scales; the formula where no ratio is positive, or its products leave 64 bits."""
+    ratios = stored.ratios()
+    steps = requant.low - requant.zero_point, requant.high - requant.zero_point
+    reaches = tuple(zip(bounds.lowest, bounds.highest, strict=True))
+    found = [exact_scale(ratio, reach, steps) for ratio, reach in zip(ratios, reaches, strict=True)]
+    scales = tuple(scale for scale, _ in found)
+    plain = replace(requant, scale=scales, rounding=FLOAT32)
+    above, below = (tuple(r.numerator for r in ratios), tuple(r.denominator for r in ratios))
+    reach = max(map(abs, (*bounds.lowest, *bounds.highest)))
+    if all(exact for _, exact in found) or min(above) <= 0 or reach * max(above) + max(below) >= _LARGEST_PRODUCT:
+        return plain
+    return replace(plain, rounding=Rational(numerator=above, denominator=below))
+
+
+def _rounding(site: Site) -> Mapping[str, Attribute]:
+    """What a node computes that names no rounding."""
+    return {"rounding": "onnx"}
+
+
+ONNX = Arithmetic(
+    name="onnx",
+    summary="what an ONNX file means: float32 scales, halves to even",
+    functions=MappingProxyType(
+        {
+            ("QAdd", 8): _rounding,
+            ("QAveragePool", 8): requantised(_exact),
+            ("QConv", 8): requantised(_formula),
+            ("QGemm", 8): requantised(_formula),
+            ("QMatMul", 8): requantised(_formula),
+            ("QMul", 8): requantised(_exact),
+            ("QReduceMean", 8): requantised(_exact),
+            ("QSoftmax", 8): _rounding,
+        }
+    ),
+)
