@@ -34,6 +34,16 @@ def test_more_work_is_a_lower_plan() -> None:
     assert bounds["ram"] <= more < few
 
 
+def test_an_effort_is_spent() -> None:
+    """Long and short lives, large and small blocks: no order meets the bound, and changes of one go on helping."""
+    chance = random.Random(0)
+    rows = [(chance.randrange(2_000), int(chance.expovariate(1 / 60)) + 1, chance.uniform(0, 10)) for _ in range(3_000)]
+    problem = ram(*(block(f"b{i}", 64 * int(2**size), at, at + life) for i, (at, life, size) in enumerate(rows)))
+    bounds = lower_bounds(problem)
+    some, more, most = (_peak(problem, first_fit(problem, bounds, work)) for work in (12_000, 60_000, 180_000))
+    assert bounds["ram"] < most < more < some
+
+
 def test_orders_follow_where_no_window_can_be_lowered() -> None:
     """All are alive at once but two: a window of them is all, and too large."""
     chance = random.Random(7)

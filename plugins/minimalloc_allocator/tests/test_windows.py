@@ -30,7 +30,7 @@ def started(blocks: tuple[Block, ...]) -> tuple[Yard, Numbers, int]:
     """The blocks, where first fits of the largest first end, and the bound."""
     yard = yard_of(blocks)
     assert yard is not None
-    return yard, yard.placed(next(yard.orders())), lower_bounds(ram(*blocks))["ram"]
+    return yard, yard.placed(list(yard.orders(skyline=False))[1]), lower_bounds(ram(*blocks))["ram"]
 
 
 def is_valid(blocks: tuple[Block, ...], yard: Yard, tops: Numbers) -> bool:

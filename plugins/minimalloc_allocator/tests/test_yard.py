@@ -59,7 +59,8 @@ def test_every_block_is_where_it_is_by_hand(seed: int) -> None:
 def test_each_order_is_what_it_says() -> None:
     blocks = (block("a", 4, 0, 9), block("b", 9, 0, 1), block("c", 9, 2, 4), block("d", 1, 0, 4), block("e", 1, 8, 9))
     yard = made(blocks)
-    by_size, by_area, by_meetings = (yard.number[order].tolist() for order in yard.orders())
+    by_meetings, by_size, by_area = (yard.number[order].tolist() for order in yard.orders(skyline=False))
+    assert len(list(yard.orders(skyline=True))) == 4
     assert by_size == [2, 1, 0, 3, 4]
     assert by_area == [0, 2, 1, 3, 4]
     assert by_meetings == [0, 3, 1, 2, 4]

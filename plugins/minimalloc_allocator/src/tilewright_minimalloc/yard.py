@@ -44,13 +44,17 @@ class Yard:
         found[self.number] = column
         return found
 
-    def orders(self) -> Iterator[Numbers]:
-        """Largest first; then largest in bytes times time; then those that meet most others."""
+    def orders(self, *, skyline: bool) -> Iterator[Numbers]:
+        """Those that meet most others first; then the largest; the lowest on a skyline, which takes long, if asked for;
+        then the largest in bytes times time.
+        """
         life = self.deaths - self.births + 1
-        yield np.lexsort((self.number, -life, -self.sizes))
-        yield np.lexsort((self.number, -self.sizes * life))
         dead_before_start = np.searchsorted(np.sort(self.deaths), self.births, "left")
         yield np.lexsort((self.number, -self.sizes, dead_before_start - self.until))
+        yield np.lexsort((self.number, -life, -self.sizes))
+        if skyline:
+            yield self.by_skyline()
+        yield np.lexsort((self.number, -self.sizes * life))
 
     def by_skyline(self) -> Numbers:
         """Lowest first, as `tilewright.api.allocator.stack` places them: in this order no block comes to lie higher."""
