@@ -12,6 +12,6 @@ from tilewright.tile.measure import step_costs
 
 def plan_cycles(plan: Allocated, operators: Mapping[str, Operator]) -> int:
     """Estimated cycles of one inference."""
-    steps = steps_of(plan, operators, step_costs(plan.tiled, operators, plan.decisions))
+    steps = steps_of(plan, operators, step_costs(plan.tiled, operators, plan.decisions), {})
     total: int = round(sum(step["cycles"]["total"] for step in steps))
     return total
