@@ -75,8 +75,8 @@ def _formula(judgement: Judgement) -> Iterator[str]:
     if judgement.by_formula and not judgement.faulty:
         yield (
             f"by its documented formula {judgement.op} gives what tilewright has ({_FORMULA}): that and exact "
-            f"arithmetic over the stored scales differ at {judgement.ours.off:,} of {judgement.elements:,} elements, by "
-            f"{judgement.ours.largest:g} step(s) at most"
+            f"arithmetic over the stored scales differ at {judgement.ours.off:,} of {judgement.elements:,} elements, "
+            f"by {judgement.ours.largest:g} step(s) at most"
         )
     elif not judgement.by_formula:
         yield f"{judgement.op} is computed with floats by tilewright: float32 rounds before a step is chosen"
