@@ -94,6 +94,17 @@ def moved_too_far() -> TilewrightError:
     return mismatch(verdict, lambda: "a-pass")
 
 
+def something_else() -> TilewrightError:
+    from tilewright.cli.against import demand_agreement
+    from tilewright.comparison.other_runtime import NodeAgreement
+    from tilewright.comparison.verdicts import Drift, OutputVerdict
+
+    output = OutputVerdict(name="y", elements=9, different=9, max_difference=9, argmax_equal=True, within=False)
+    drift = Drift(verdict=output, share=0.5, within=False)
+    found = NodeAgreement(node="n", op="Op", drift=drift, output=True)
+    return raised(lambda: demand_agreement([found], "onnx-reference", "net.onnx"))
+
+
 # code -> lines that fail with it, or errors that only programs meet; what is typed is added to the line, or replaces
 # what the line has of that flag and name
 CASES: Mapping[str, Sequence[str | Callable[[], TilewrightError]]] = {
@@ -130,6 +141,7 @@ CASES: Mapping[str, Sequence[str | Callable[[], TilewrightError]]] = {
     "TW1219": (negative_dim,),
     "TW1226": (f"{RIGHT} --bind x=many",),
     "TW1229": ("check dyn.onnx -t generic",),
+    "TW1231": ("quantize kws.onnx --calibration samples.npz -o again.onnx",),
     "TW1403": (f"{RIGHT} --board b.toml",),
     "TW1410": ("compile --group nowhere.toml -o out",),
     "TW2001": ("check doubles.onnx -t generic",),
@@ -148,6 +160,7 @@ CASES: Mapping[str, Sequence[str | Callable[[], TilewrightError]]] = {
     "TW5102": ("check wide.onnx -t siracusa --tiler cpsat --memory l1=2K --set stacks=l2",),
     "TW6001": ("validate net.onnx -t generic --sets 1 --io user",),
     "TW6003": (moved_too_far,),
+    "TW6004": (something_else,),
     "TW7001": ("validate net.onnx -t generic",),
     "TW7006": ("validate net.onnx -t siracusa --on host --sets 1",),
     "TW7011": ("bench net.onnx -t generic",),

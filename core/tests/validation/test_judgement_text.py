@@ -47,7 +47,7 @@ def text(*judgements: Judgement) -> str:
 
 def test_no_difference() -> None:
     assert text().splitlines() == [
-        "tilewright against device.npz, 3 set(s): 4 value(s) that both have",
+        "4 value(s) that tilewright and device.npz both have, 3 set(s)",
         "",
         "verdict: both sides agree",
     ]
@@ -78,10 +78,10 @@ def test_no_tie() -> None:
 
 
 def test_the_formula_is_told_from_a_fault() -> None:
-    assert "what the formula of QConv gives" in text(OFF)
+    assert "by its documented formula QConv gives what tilewright has" in text(OFF)
     assert "differ at 8 of 1,000 elements, by 1 step(s) at most" in text(OFF)
-    assert "the formula" not in text(PARTED)
-    assert "computes Conv of floats here" in text(replace(OFF, op="Conv", by_formula=False))
+    assert "formula" not in text(PARTED)
+    assert "Conv is computed with floats by tilewright" in text(replace(OFF, op="Conv", by_formula=False))
 
 
 @pytest.mark.parametrize(

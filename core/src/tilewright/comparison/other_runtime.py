@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tilewright.comparison.drift import drifts_of
 from tilewright.comparison.verdicts import Drift
-from tilewright.errors import TilewrightError, toolchain_error, typed
+from tilewright.errors import TilewrightError, toolchain_error
 from tilewright.ir.graphs.graph import Graph
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def demand_runtime(runtime: str) -> None:
             details=() if missing else (f"it cannot be imported: {error}",),
             fix=(
                 f"pip install {runtime}",
-                typed("--against", "onnx-reference", gives="is part of onnx, and runs most models"),
+                "or compare with the reference of onnx, which lacks few operators: --against onnx-reference",
             ),
         ) from None
 

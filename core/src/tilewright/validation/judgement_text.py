@@ -18,7 +18,7 @@ _FORMULA = "docs/design/numbers.md"
 
 def judgement_parts(verdict: Verdict, other: str, sets: int) -> Iterator[Part]:
     """What parts, how far each side is from exact arithmetic, the first element, and who is right."""
-    yield f"tilewright against {other}, {sets} set(s): {verdict.compared} value(s) that both have"
+    yield f"{verdict.compared} value(s) that tilewright and {other} both have, {sets} set(s)"
     for number, judgement in enumerate(verdict.judgements):
         yield ""
         yield _where(judgement, first=number == 0, equal=verdict.equal)
@@ -74,12 +74,12 @@ def _formula(judgement: Judgement) -> Iterator[str]:
         return
     if judgement.by_formula and not judgement.faulty:
         yield (
-            f"tilewright has what the formula of {judgement.op} gives ({_FORMULA}): this formula and exact arithmetic "
-            f"over the stored scales differ at {judgement.ours.off:,} of {judgement.elements:,} elements, by "
-            f"{judgement.ours.largest:g} step(s) at most"
+            f"by its documented formula {judgement.op} gives what tilewright has ({_FORMULA}): that and exact "
+            f"arithmetic over the stored scales differ at {judgement.ours.off:,} of {judgement.elements:,} elements, "
+            f"by {judgement.ours.largest:g} step(s) at most"
         )
     elif not judgement.by_formula:
-        yield f"tilewright computes {judgement.op} of floats here: float32 rounds before the value is rounded to a step"
+        yield f"{judgement.op} is computed with floats by tilewright: float32 rounds before a step is chosen"
 
 
 def _who(judgement: Judgement, other: str) -> str:

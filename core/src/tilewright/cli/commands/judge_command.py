@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     "judge",
     epilog=examples(
         "judge model.onnx --against onnxruntime",
-        "judge model.onnx --against onnxruntime --io inputs.npz --json verdict.json",
-        "judge model.onnx --against expected.npz",
+        "judge model.onnx --against onnxruntime --io vectors.npz --json verdict.json",
+        "judge model.onnx --against device.npz",
     ),
 )
 @click.argument("model", type=click.Path(path_type=Path))

@@ -17,6 +17,7 @@ from tilewright.cli.flags import external_flag, limit_flag
 from tilewright.cli.log_display import verbose_flag, working
 from tilewright.cli.option import examples, option
 from tilewright.cli.output import demand_writable_files, progress, send_result, show_diagnostics
+from tilewright.cli.quantize_notes import demand_float, weight_notes
 from tilewright.errors import TilewrightError
 from tilewright.report.plain_text import Part, Table
 
@@ -82,7 +83,6 @@ def command(
     json_target: str | None,
 ) -> None:
     """Quantise the float network MODEL to int8 with samples, and compare both. Needs `tilewright[quantize]`."""
-    from tilewright.cli.quantize_notes import demand_float, weight_notes
     from tilewright.frontend.reading.model_digest import files_beside
     from tilewright.quantize.accuracy import accuracy, largest_losses
     from tilewright.quantize.samples import read_samples
@@ -93,9 +93,7 @@ def command(
     recipe = Recipe(method=method, activations=activations, per_channel=not per_tensor)
     with _scratch(model) as folder:
         whole, prepared, quantised = (folder / name for name in ("model.onnx", "float.onnx", "int8.onnx"))
-        float_network = _whole(model, limits, allow_external)
-        demand_float(float_network, str(model))
-        whole.write_bytes(float_network)
+        whole.write_bytes(_whole(model, limits, allow_external))
         inputs = inputs_of(whole)
         samples = read_samples(calibration, inputs)
         judged = read_samples(test, inputs) if test else samples
@@ -107,23 +105,27 @@ def command(
         with working("comparing: running both networks"):
             comparison = accuracy(whole, quantised, judged)
             losses = largest_losses(prepared, quantised, judged.inputs[:SHOWN], SHOWN, folder)
-        notes = weight_notes(quantised.read_bytes())
         write_file(file, quantised.read_bytes())
-    show_diagnostics(notes, strict=False)
+        show_diagnostics(weight_notes(quantised.read_bytes()), strict=False)
     result = {**asdict(comparison), "largest_losses": [asdict(loss) for loss in losses]}
     wrote = f"wrote {file}.   Next: tilewright check {shlex.quote(str(file))} --target generic"
     send_result(result, json_target, *_lines(comparison, losses), wrote)
 
 
 def _whole(model: Path, limits: tuple[str, ...], allow_external: bool | None) -> bytes:
-    """MODEL, with what it keeps beside it inside; a float network may be as many times as large as what it becomes."""
+    """MODEL, with what it keeps beside it inside; a float network may be as many times as large as what it becomes.
+    TilewrightError TW1231 (exit 3) where it is quantised already.
+    """
     from tilewright.front_door.options_from_flags import limits_from
     from tilewright.frontend.reading.external import embedded
     from tilewright.frontend.reading.import_options import ImportOptions, Limits, limits_with
 
     own = Limits()
     most = replace(own, file_bytes=FLOAT_BYTES * own.file_bytes, constant_bytes=FLOAT_BYTES * own.constant_bytes)
-    return embedded(model, ImportOptions(allow_external=allow_external, limits=limits_with(limits_from(limits), most)))
+    options = ImportOptions(allow_external=allow_external, limits=limits_with(limits_from(limits), most))
+    network = embedded(model, options)
+    demand_float(network, str(model))
+    return network
 
 
 @contextmanager
