@@ -113,11 +113,11 @@ def test_where_nothing_can_be_chosen_every_report_says_so() -> None:
 def test_a_check_says_where_to_look_when_inputs_are_most_of_it() -> None:
     def report(input_bytes: int) -> dict[str, Any]:
         buffers = [{"kind": "input", "size_bytes": input_bytes}, {"kind": "output", "size_bytes": 10}]
-        return {"front": front_of((PLAN,)), "pools": [{"kind": "ram", "used_bytes": 1000}], "buffers": buffers}
+        return {"front": front_of((PLAN,)), "pools": [{"kind": "ram", "used_bytes": 10_000}], "buffers": buffers}
 
-    assert list(ends_hint(report(600), "tilewright check net.onnx"))[-1] == "  tilewright check net.onnx --front"
-    assert not list(ends_hint(report(400), "tilewright check net.onnx"))
-    assert not list(ends_hint({**report(600), "front": []}, "tilewright check net.onnx"))
+    assert list(ends_hint(report(6000), "tilewright check net.onnx"))[-1] == "  tilewright check net.onnx --front"
+    assert not list(ends_hint(report(4000), "tilewright check net.onnx"))
+    assert not list(ends_hint({**report(6000), "front": []}, "tilewright check net.onnx"))
 
 
 def test_a_point_says_what_it_asks() -> None:

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from tilewright.plan.line_buffers.front import FrontPoint
 
 _WORTH_SAYING = 0.9  # of the plan's bytes, at most
-_MOSTLY_ENDS = 0.5  # of them, at least
+_MOSTLY_ENDS = 0.5  # of them, at least; and so many
+_FEWEST_BYTES = 1024
 
 
 def milliseconds(cycles: float, clock_hz: int) -> float:
@@ -108,7 +109,7 @@ def ends_hint(report: Mapping[str, Any], typed: str) -> Iterator[str]:
     kinds = {kind: _bytes_of(report, kind) for kind in ("input", "output")}
     kind, size = max(kinds.items(), key=lambda item: item[1])
     used = sum(pool["used_bytes"] for pool in report["pools"] if pool["kind"] != "const")
-    if report.get("front") and size >= _MOSTLY_ENDS * used > 0:
+    if report.get("front") and size >= max(_MOSTLY_ENDS * used, _FEWEST_BYTES):
         yield f"{kind}s are {size:,} B of that; what it takes where they stay with the application, or pass in rows:"
         yield f"  {typed} --front"
 

@@ -32,10 +32,8 @@ SCHEMA = "https://tilewright.dev/schema/report-2.json"
 def build_report(
     deployment: Deployment, *, artifacts: bool = True, front: bool = False, further: bool = False
 ) -> dict[str, Any]:
-    """The report of `deployment`, valid against `report-2.schema.json`. Generates the C when `artifacts`, and looks for
-    plans in less memory when `front`, which may take as long as all the rest; `further`, with slower kernels, and where
-    the application does more.
-    """
+    """The report, valid against `report-2.schema.json`. Generates the C when `artifacts`. Looks for plans in less
+    memory when `front`, and for what costs more when `further`, which may take longer than all the rest."""
     allocated = deployment.allocated
     bound = allocated.tiled.scheduled.bound
     operators = deployment.registry.operators
