@@ -94,6 +94,7 @@ def _windows(site: Site) -> Work:
     if site.node.op == "QConv":
         zero = site.node.integer("x_zero_point", 0)
         padding = site.node.integer("pad_value", zero) != zero
+        trips["product of an offset"] = float(seen.taps * each * outputs) if zero else 0.0
         trips["product outside"] = float(seen.outside * each * outputs) if padding else 0.0
         length = each * (1 if not joined else windows_of(site.node).kernel[-1])
         trips["run"] = float(runs * group)
