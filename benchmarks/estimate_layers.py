@@ -86,10 +86,12 @@ def _conv_deep(rng: np.random.Generator) -> Layer:
 
 
 def _padded(rng: np.random.Generator, layer: Layer) -> Layer:
-    """Half of them pad with what counts as zero, as quantisers do."""
+    """Zero points are mostly folded into the bias before binding: then padding reads what stood for zero."""
     node = layer.site.node
-    chosen = {**node.attributes, "x_zero_point": int(rng.integers(-128, 128))}
-    chosen["pad_value"] = chosen["x_zero_point"] if rng.random() < 0.7 else -121
+    zero = int(rng.integers(-128, 128))
+    drawn = rng.random()
+    chosen = {**node.attributes, "x_zero_point": zero if drawn < 0.2 else 0}
+    chosen["pad_value"] = chosen["x_zero_point"] if 0.1 < drawn < 0.5 else -121 if drawn < 0.1 else zero
     return replace(layer, site=replace(layer.site, node=replace(node, attributes=chosen)))
 
 

@@ -180,12 +180,12 @@ def _fit(asked: argparse.Namespace) -> int:
 
 
 def _judge(asked: argparse.Namespace) -> int:
-    print("| core | layers | within 15 % | within 10 % | all together |\n|---|---:|---:|---:|---:|")
+    print("| core | seed | layers | within 15 % | within 10 % | all together |\n|---|---|---:|---:|---:|---:|")
     for core, seeds in _read(asked.files).items():
-        for rows in seeds.values():
+        for seed, rows in seeds.items():
             judged = CoreFit.installed(core)
             errors = {row: judged.error(row) for row in rows}
-            print(f"| {core} | {len(rows)} | {_verdict(errors)} |")
+            print(f"| {core} | {seed} | {len(rows)} | {_verdict(errors)} |")
             if asked.worst:
                 _worst(errors)
     return 0

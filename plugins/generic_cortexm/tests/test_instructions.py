@@ -1,12 +1,12 @@
-"""What cores are said to execute: for every operator, more for more work, more in float without an FPU, and no depthwise
-convolution where there is none."""
+"""What cores are said to execute: for every operator, more for more work, and more in float without an FPU; and no
+depthwise convolution where there is none."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from tilewright.api.graph import DType, Requant, Site
+from tilewright.api.graph import Requant, Site
 from tilewright.api.testing import every_layer, site_of, vocabulary
 from tilewright_cortexm.cores import CORES
 from tilewright_cortexm.instructions import instruction_costs, table_of, tables

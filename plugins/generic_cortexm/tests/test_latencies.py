@@ -14,7 +14,14 @@ def test_every_core_has_latencies() -> None:
 
 def test_cycles_are_those_of_classes_and_of_what_comes_to_them() -> None:
     one = Latencies(classes={"load": 2}, extras={"taken": 2, "paired": -1}, wait_states=5)
-    counts = {"instructions": 99, "instructions.other": 10, "instructions.load": 4, "taken": 3, "paired": 1, "fetches": 2}
+    counts = {
+        "instructions": 99,
+        "instructions.other": 10,
+        "instructions.load": 4,
+        "taken": 3,
+        "paired": 1,
+        "fetches": 2,
+    }
     assert one.cycles(counts) == 10 + 8 + 6 - 1 + 10
 
 

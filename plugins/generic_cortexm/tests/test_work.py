@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -28,6 +30,13 @@ def test_products_on_padding_are_none() -> None:
     assert trips["product of one"] == 13 * 16 * 8 * 2
     assert trips["product outside"] == 0
     assert whole_work("QConv", conv(8, 6, pad_value=3)).trips["product outside"] == (15 * 18 - 13 * 16) * 8 * 6
+
+
+def test_padding_that_is_not_named_counts_as_zero() -> None:
+    site = conv(8, 6)
+    attributes = {name: value for name, value in site.node.attributes.items() if name != "pad_value"}
+    quiet = replace(site, node=replace(site.node, attributes={**attributes, "x_zero_point": -128}))
+    assert whole_work("QConv", quiet).trips["product outside"] == 0
 
 
 def test_outputs_are_proved_or_in_float() -> None:

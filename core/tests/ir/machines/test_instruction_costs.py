@@ -43,9 +43,7 @@ def tile(of: Kernel) -> TileShape:
         ({}, CORE, None),
     ],
 )
-def test_cycles_are_those_of_the_instructions(
-    costs: dict[str, object], engine: Engine, cycles: float | None
-) -> None:
+def test_cycles_are_those_of_the_instructions(costs: dict[str, object], engine: Engine, cycles: float | None) -> None:
     one = kernel(**costs)
     assert stated_cycles(one, engine, tile(one)) == cycles
 

@@ -92,7 +92,9 @@ def _windows(site: Site) -> Work:
     special = "depthwise" if depthwise else "grouped" if group > 1 else "pointwise" if pointwise else ""
     kind = f"{site.node.op} {special}".rstrip()
     if site.node.op == "QConv":
-        padding = site.node.integer("pad_value", 0) != site.node.integer("x_zero_point", 0)
+        zero = site.node.integer("x_zero_point", 0)
+        padding = site.node.integer("pad_value", zero) != zero
+        trips["product of an offset"] = float(seen.taps * each * outputs) if zero else 0.0
         trips["product outside"] = float(seen.outside * each * outputs) if padding else 0.0
         length = each * (1 if not joined else windows_of(site.node).kernel[-1])
         trips["run"] = float(runs * group)

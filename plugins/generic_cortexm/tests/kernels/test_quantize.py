@@ -10,8 +10,8 @@ import pytest
 from tilewright.api.graph import DType
 from tilewright.api.testing import refusal, run_kernel, site_of, vocabulary
 from tilewright.ir.plans.layer import layer_of
-from tilewright_cortexm.kernels.quantize import KERNELS
 from tilewright_cortexm.instructions import tables
+from tilewright_cortexm.kernels.quantize import KERNELS
 from tilewright_cortexm.work import whole_work
 
 OPERATOR, (KERNEL,) = vocabulary()["QuantizeLinear"], KERNELS
