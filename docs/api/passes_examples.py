@@ -5,6 +5,7 @@ from tilewright.api.c import Field, Foreign, FunctionCall, Name, Number, operati
 from tilewright.api.deployment import Deployment, Options
 from tilewright.api.graph import Graph
 from tilewright.api.passes import (
+    ArithmeticChoice,
     Barrier,
     ByteRange,
     Charge,
@@ -40,12 +41,24 @@ from tilewright.api.passes import (
     StepCall,
     StepCode,
     Switch,
+    Target,
     While,
     replaced,
     statements_in,
     touched,
 )
 from tilewright.api.testing import vocabulary
+
+
+# %% Target, ArithmeticChoice
+# What a pass sees beside the graph: the platform with its settings, and what every integer layer is to compute.
+def asked_for(context: PassContext) -> tuple[str, str]:
+    target: Target | None = context.platform
+    choice: ArithmeticChoice | None = context.arithmetic
+    return target.settings.get("fuse", "no") if target else "no", choice.own if choice else "onnx"
+
+
+assert asked_for(PassContext(operators=vocabulary())) == ("no", "onnx")
 
 
 # %% GraphPass, PassContext, PassResult

@@ -6,7 +6,8 @@ program is a tree; its statements are all here.
 Made by tools/build_api.py: change tools/api.toml, not this file.
 """
 
-from tilewright.ir.graphs.operator import GraphPass, PassContext, PassResult
+from tilewright.ir.graphs.arithmetic import ArithmeticChoice
+from tilewright.ir.graphs.operator import GraphPass, PassContext, PassResult, Target
 from tilewright.ir.programs.program import (
     CodePass,
     CodePassContext,
@@ -49,6 +50,7 @@ from tilewright.ir.programs.statements import (
 )
 
 __all__ = [
+    "ArithmeticChoice",
     "Barrier",
     "ByteRange",
     "Charge",
@@ -84,6 +86,7 @@ __all__ = [
     "StepCall",
     "StepCode",
     "Switch",
+    "Target",
     "While",
     "replaced",
     "statements_in",

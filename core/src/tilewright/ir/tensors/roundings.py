@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Integers = npt.NDArray[np.int64]
-    Reals = npt.NDArray[np.float64]
 
 _SAFE = 2**62  # products of int64 arrays stay below it; beyond, Python's integers compute
 
@@ -31,7 +30,7 @@ class Float32HalfEven:
         """What settings, reports and kernels call it."""
         return "onnx"
 
-    def rounded(self, accumulator: Integers, scales: Reals) -> Integers:
+    def rounded(self, accumulator: npt.NDArray[np.int64], scales: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
         """See the module's text."""
         import numpy as np
 
@@ -55,7 +54,7 @@ class Rational:
         """What settings, reports and kernels call it."""
         return "rational"
 
-    def rounded(self, accumulator: Integers, scales: Reals) -> Integers:
+    def rounded(self, accumulator: npt.NDArray[np.int64], scales: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
         """See the module's text."""
         import numpy as np
 
@@ -91,7 +90,7 @@ class DoubleRounding:
         """The multiplier and the exponent of one channel."""
         return mean_multiplier(scale, self.terms) if self.terms > 1 else fixed_multiplier(scale)
 
-    def rounded(self, accumulator: Integers, scales: Reals) -> Integers:
+    def rounded(self, accumulator: npt.NDArray[np.int64], scales: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
         """See the module's text."""
         import numpy as np
 
@@ -127,7 +126,7 @@ class MultiplyShift:
         """What settings, reports and kernels call it."""
         return "multiply-shift"
 
-    def rounded(self, accumulator: Integers, scales: Reals) -> Integers:
+    def rounded(self, accumulator: npt.NDArray[np.int64], scales: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
         """See the module's text."""
         import numpy as np
 
