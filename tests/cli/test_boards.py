@@ -1,4 +1,4 @@
-"""Boards and parts that are installed: they bring target, memories and clock, and `fit` says what `check` says of them."""
+"""Boards and parts that are installed: they bring target, memories and clock, and `fit` says what `check` says."""
 
 from __future__ import annotations
 

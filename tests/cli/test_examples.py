@@ -47,6 +47,9 @@ def _folder(tmp_path_factory: pytest.TempPathFactory, typed: Callable[[str], Any
     np.savez(folder / "test.npz", image=images[32:64], labels=labels[32:64])
     np.savez(folder / "vectors.npz", **{"set0/in/image": images[:1]})
     np.savez(folder / "device.npz", **{"set0/in/image": images[:1], "set0/out/scores": np.zeros((1, 10), np.float32)})
+    for name in ("kws", "vww"):
+        shutil.copy(folder / "model.onnx", folder / f"{name}.onnx")
+    (folder / "prices.csv").write_text("stm32f446re,3.20\n")
     (folder / "blocks.csv").write_text("id,lower,upper,size\na,0,2,10\nb,1,3,20\n")
     (folder / "app.toml").write_text('target = "cortex-m4"\n[models]\none = "model.onnx"\ntwo = "float.onnx"\n')
     with contextlib.chdir(folder):

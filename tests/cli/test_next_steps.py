@@ -152,6 +152,7 @@ CASES: Mapping[str, Sequence[str | Callable[[], TilewrightError]]] = {
         f"{RIGHT} --pin x=ram --io user",
         "validate net.onnx -t generic --sets 1 --pin x=ram --place-io user",
     ),
+    "TW5006": ("fit net.onnx --chips stm32l011k4 --ms 0.000001",),
     "TW5020": ("compile views.onnx -t generic -o out --io user",),
     "TW5022": ("plan nowhere.csv",),
     "TW5034": ("check net.onnx -t siracusa --memory l1=1M",),

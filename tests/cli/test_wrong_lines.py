@@ -225,6 +225,9 @@ PLACES = (
 TOML = (
     check("--board nowhere.toml", "TW1401", says="nowhere.toml"),
     check("--board nucleo", "TW8001", 8, "nucleo"),
+    wrong("fit net.onnx --cost costs.csv", "TW1411", 2, "line 2", costs_csv="a,1\nb\n"),
+    wrong("fit net.onnx --chips avr", "TW8001", 8, "avr"),
+    wrong("boards avr", "TW8001", 8, "avr"),
     board("memory: sram\n", "TW1401", "line 1"),
     board(b"\xff\xfe\0", "TW1401"),
     board(BOARD + 'colour = "red"\n', "TW1402", "colour"),
