@@ -1,7 +1,7 @@
 """Knows the whole flow: a model, a target and options, and every stage between them and the files.
 Does not know what any stage does.
 
-    ONNX bytes -> Graph -> Bound -> Scheduled -> Tiled -> Allocated -> Program -> Artifact
+    model file -> Graph -> Bound -> Scheduled -> Tiled -> Allocated -> Program -> Artifact
 """
 
 from __future__ import annotations
@@ -18,13 +18,20 @@ from tilewright.config.flag_conflicts import bound_of, decided_already, demand_s
 from tilewright.config.graph_io import border_types, bound_inputs, demand_one_memory, streamed_io
 from tilewright.config.machine import board_notes
 from tilewright.config.options import Options
-from tilewright.config.recurrent_state import RecurrentState, initial_states, states_of, states_of_plan
-from tilewright.errors import Diagnostic
+from tilewright.config.recurrent_state import (
+    RecurrentState,
+    initial_states,
+    states_of,
+    states_of_plan,
+    with_states,
+)
+from tilewright.errors import Diagnostic, TilewrightError
 from tilewright.frontend.reading.model_digest import model_digest
 from tilewright.ir.graphs.graph import Graph, Tensor
 from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.stages import Allocated, Artifact, Bound, Scheduled, Tiled
+from tilewright.plugins.kinds import announced_names
 from tilewright.plugins.loading import load_for
 from tilewright.plugins.offers import StageEvent
 
@@ -70,7 +77,7 @@ class Deployment:
             tiler=self.options.tiler,
             memory_hierarchy=self.options.memory_hierarchy,
             exporters=self.options.emit,
-            welcome=(("allocator", EXACT),) if self.options.allocator == "auto" else (),
+            welcome=(*([("allocator", EXACT)] if self.options.allocator == "auto" else ()), *self._importers),
         )
 
     @cached_property
@@ -119,8 +126,8 @@ class Deployment:
         options = ImportOptions(
             dims=asked.dims, bind=bind, allow_external=asked.allow_external, limits=limits_with(asked.limits)
         )
-        found = load(self.model, options, self.registry.operators)
-        graph = with_integer_border(found.graph, border_types(found.graph, self.options))
+        found = load(self.model, options, self.registry.operators, self.registry.importers.values())
+        graph = with_integer_border(found.graph, border_types(found.graph, with_states(asked, found.states)))
         return self._finished("frontend", replace(found, graph=graph))
 
     @cached_property
@@ -194,7 +201,8 @@ class Deployment:
             return given
         from tilewright.rewrite.insert_streamed_io import with_streamed_io
 
-        ends = streamed_io(self.options, self.rewritten.graph)
+        asked = with_states(self.options, self.imported.states)
+        ends = streamed_io(asked, self.rewritten.graph)
         for whose in ends.values():
             demand_one_memory(self.platform, whose)
         return with_streamed_io(self.rewritten.graph, ends)
@@ -226,7 +234,9 @@ class Deployment:
         """Outputs that are inputs of the next run."""
         if isinstance(given := self._given.get(Allocated), Allocated):
             return states_of_plan(given)
-        return states_of(self.options.states, self.graph, self.options.states_folder)
+        kept = self.imported.states if self._importers or not self._given else ()
+        asked = with_states(self.options, kept)
+        return states_of(asked.states, self.graph, asked.states_folder, kept)
 
     @property
     def number_of_ops(self) -> int:
@@ -306,6 +316,18 @@ class Deployment:
         if not self._given:
             other.imported, other.rewritten = self.imported, self.rewritten
         return other.planning.plan_within(beat, work)
+
+    @cached_property
+    def _importers(self) -> tuple[tuple[str, str], ...]:
+        """Who may read the model, each by kind and name; nobody need be asked where it is ONNX, or cannot be read."""
+        from tilewright.frontend.reading.formats import is_onnx
+        from tilewright.frontend.reading.import_options import limits_with
+
+        try:
+            known = is_onnx(self.model, limits_with(self.options.limits))
+        except TilewrightError:  # which is said where the model is imported
+            known = True
+        return () if known else tuple(("importer", name) for name in announced_names("importer"))
 
     @property
     def _settled(self) -> Bound:

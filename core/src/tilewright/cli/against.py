@@ -66,7 +66,7 @@ def compared(
     names = {name for values in ours for name in values}
     options = deployment.options
     reading = ImportOptions(allow_external=options.allow_external, limits=limits_with(options.limits))
-    model = embedded(deployment.model, reading)  # and no other file is read
+    model = embedded(deployment.model, reading, deployment.registry.importers.values())  # and no other file is read
     theirs = values_from(runtime, model, names, _frames(deployment, vectors, ours))
     _demand_same_forms(deployment.outputs, ours, theirs, runtime)
     return node_agreements(deployment.scheduled.bound.graph, ours, theirs, rounds=rounds(deployment.imported.graph))
