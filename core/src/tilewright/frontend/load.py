@@ -25,7 +25,7 @@ from tilewright.frontend.nodes.widening import widened
 from tilewright.frontend.reading.declarations import Declarations, input_tensors
 from tilewright.frontend.reading.external import ExternalFiles
 from tilewright.frontend.reading.file_model import FileGraph, FileModel, FileValue
-from tilewright.frontend.reading.formats import imported_model
+from tilewright.frontend.reading.formats import imported_model, said_of_the_file
 from tilewright.frontend.reading.import_options import ImportOptions
 from tilewright.frontend.reading.names import UniqueNames, show
 from tilewright.frontend.reading.opsets import newer_form
@@ -78,7 +78,8 @@ def load(
     with model_in_errors(source):
         given = imported_model(source, chosen.limits, importers)
         file = source if isinstance(source, Path) else None
-        found = _imported(file_model(given.model, chosen.limits), file, chosen, operators or {})
+        with said_of_the_file(source, chosen.limits):
+            found = _imported(file_model(given.model, chosen.limits), file, chosen, operators or {})
         noted = (*given.diagnostics, *found.diagnostics)
         return replace(found, states=given.states, arithmetic=given.arithmetic, diagnostics=noted)
 

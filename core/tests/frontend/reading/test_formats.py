@@ -110,6 +110,18 @@ def test_an_importer_returns_what_it_must(answer: Any, operators: dict[str, Any]
     assert caught.value.code == "TW8062"
 
 
+def test_no_step_is_about_onnx_where_the_file_is_none(operators: dict[str, Any]) -> None:
+    wrong = _relu()
+    wrong.graph.output[0].type.tensor_type.elem_type = TensorProto.INT8
+    made = _acme(load=lambda data, limits: ImportedModel(model=wrong))
+    with pytest.raises(TilewrightError, match="is declared i8") as caught:
+        load(b"ACME", operators=operators, importers=[made])
+    assert caught.value.fix == ("or check --dim and the input shapes of the export",)
+    with pytest.raises(TilewrightError, match="is declared i8") as caught:
+        load(wrong.SerializeToString(), operators=operators)
+    assert "onnx.load" in caught.value.fix[0]
+
+
 def test_another_runtime_is_given_the_same_as_onnx() -> None:
     whole = embedded(b"ACME", ImportOptions(), [_acme()])
     assert onnx.ModelProto.FromString(whole) == _relu()

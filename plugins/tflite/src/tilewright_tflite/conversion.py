@@ -1,4 +1,4 @@
-"""Knows what a conversion of an operator is: a function, what it may find in its options, up to which version it is known.
+"""Knows what a conversion of an operator is: a function, the options that it reads, and its newest version.
 Does not know any operator.
 """
 

@@ -120,7 +120,15 @@ def _border(net: Network, index: int, kind: str) -> Tensor:
 
 def _output(net: Network, tensor: Tensor) -> str:
     """The value of an output, under the name that it has in the file."""
-    value = net.stored(tensor)
+    try:
+        value = net.stored(tensor)
+    except RefusedError as error:
+        raise unsupported_error(
+            "TW2103",
+            f"output '{_plain(tensor.name)}' cannot be taken: {_plain(str(error))}",
+            where=f"output '{_plain(tensor.name)}'",
+            fix=("convert the network again, with outputs that its operators compute",),
+        ) from error
     return value if value == net.name(tensor) else net.node("Identity", (value,), output=net.name(tensor))
 
 
@@ -153,8 +161,8 @@ def _refusal(refused: Sequence[_Refused], total: int) -> TilewrightError:
     for items in list(groups.values())[:_SHOWN]:
         op, count = items[0].operator, f" x{len(items)}" if len(items) > 1 else ""
         places = ", ".join(str(item.operator.index) for item in items[:3])
-        reason = _plain(items[0].reason)
-        details.append(f"{_plain(op.code)} version {op.version}{count}, operator {places} ({items[0].shapes}): {reason}")
+        what = f"{_plain(op.code)} version {op.version}{count}, operator {places} ({items[0].shapes})"
+        details.append(f"{what}: {_plain(items[0].reason)}")
     if len(groups) > _SHOWN:
         details.append(f"and {len(groups) - _SHOWN} more kinds")
     return unsupported_error(

@@ -8,6 +8,7 @@ real numbers as a tensor's integers. Whatever only moves elements works on the i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +34,17 @@ class LostError(RefusedError):
     """An operator behind one that was refused: nothing is known about it."""
 
 
+@dataclass(slots=True, kw_only=True)
+class Variable:
+    """A variable of the file while its graph is converted."""
+
+    name: str
+    assigned: bool = False  # by the graph, in every run
+    initial: Array | None = None
+    value: str = ""  # that it has at this place of the graph
+    state: str = ""  # input that it is read from
+
+
 class Network:
     """One graph of the file as ONNX. Mutable, and private to one import."""
 
@@ -41,7 +53,7 @@ class Network:
         self.limits = limits
         self.nodes: list[Any] = []  # onnx.NodeProto
         self.constants: list[Any] = []  # onnx.TensorProto
-        self.variables: Mapping[int, Any] = {}  # of the graph, see `operators.variables`
+        self.variables: Mapping[int, Variable] = {}  # of the graph, by the tensors that stand for them
         self.graphs = 1  # of the file
         self.lost: set[int] = set()  # tensors of operators that were refused
         self.states: list[KeptState] = []
@@ -174,14 +186,12 @@ class Network:
     def dequantised(self, tensor: Tensor, value: str, axis: int | None = None) -> str:
         """What integers `value` stand for, by the scales of a tensor."""
         scales, zeros = self._scales(tensor)
-        more = {"axis": tensor.axis if axis is None else axis} if len(tensor.scales) > 1 else {}
+        more: dict[str, Any] = {"axis": tensor.axis if axis is None else axis} if len(tensor.scales) > 1 else {}
         return self.node("DequantizeLinear", (value, scales, zeros), **more)
 
     def _scales(self, tensor: Tensor) -> tuple[str, str]:
         kind = np.dtype("int8" if tensor.type == "int4" else tensor.type)
-        limits, zeros = np.iinfo(kind), tensor.zero_points
-        if zeros.size and not (limits.min <= zeros.min() and zeros.max() <= limits.max):
-            raise RefusedError(f"the zero point of '{tensor.name}' is outside of {tensor.type}")
+        zeros = tensor.zero_points
         if len(tensor.scales) == 1:
             scale, zero = self.constant(np.array(tensor.scale), "scale"), np.array(tensor.zero_point, kind)
             return scale, self.constant(zero, "zero_point")
@@ -258,9 +268,7 @@ class Network:
         """A node of one output; its name."""
         return self.split(op_type, inputs, (output or self.fresh(f"{self._title}/{op_type}:0"),), **attributes)[0]
 
-    def split(
-        self, op_type: str, inputs: Sequence[str], outputs: Sequence[str], **attributes: Any
-    ) -> tuple[str, ...]:
+    def split(self, op_type: str, inputs: Sequence[str], outputs: Sequence[str], **attributes: Any) -> tuple[str, ...]:
         """A node of several outputs; their names."""
         from onnx import helper
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from tilewright.api.importer import Limits
 from tilewright_tflite.codes import CODES
-from tilewright_tflite.flatbuffer import Buffer, BudgetError, DamagedError, Table
-from tilewright_tflite.model import TYPES, Model, Operator, Subgraph, Tensor
+from tilewright_tflite.flatbuffer import BudgetError, Buffer, DamagedError, Table
+from tilewright_tflite.model import STORED, TYPES, Model, Operator, Subgraph, Tensor
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -68,18 +68,14 @@ def _content(table: Table, buffer: Buffer) -> Array | None:
     return data if data.size else None
 
 
-def _graph(
-    table: Table, codes: list[tuple[str, int, bool]], contents: list[Array | None], limits: Limits
-) -> Subgraph:
+def _graph(table: Table, codes: list[tuple[str, int, bool]], contents: list[Array | None], limits: Limits) -> Subgraph:
     tensors = tuple(_tensor(index, each, contents, limits) for index, each in enumerate(table.children(0)))
     return Subgraph(
         name=table.text(4),
         tensors=tensors,
         inputs=_indices(table, 1, len(tensors), least=0),
         outputs=_indices(table, 2, len(tensors), least=0),
-        operators=tuple(
-            _operator(index, each, codes, len(tensors)) for index, each in enumerate(table.children(3))
-        ),
+        operators=tuple(_operator(index, each, codes, len(tensors)) for index, each in enumerate(table.children(3))),
     )
 
 
@@ -106,25 +102,34 @@ def _tensor(index: int, table: Table, contents: list[Array | None], limits: Limi
         axis=axis,
         data=contents[place],
         variable=table.flag(5),
-        fault=_fault(table, quantisation, shape, scales, zeros, axis),
+        fault=_fault(table, quantisation, shape, axis) or _scale_fault(kind, scales, zeros),
     )
 
 
-def _fault(
-    table: Table, quantisation: Table | None, shape: tuple[int, ...], scales: Array, zeros: Array, axis: int
-) -> str:
-    """Why no operator may use a tensor."""
+def _fault(table: Table, quantisation: Table | None, shape: tuple[int, ...], axis: int) -> str:
+    """Why no operator may use a tensor, by the way it is stored."""
     if table.child(6) is not None:
         return "is stored sparsely"
-    if quantisation is not None and quantisation.byte(4) != 0:
+    if quantisation is None:
+        return ""
+    if quantisation.byte(4) != 0:
         return "is quantised in a way of its own"
-    if len(scales) > 1 and not (0 <= axis < len(shape) and len(scales) == shape[axis]):
-        return f"has {len(scales):,} scales along axis {axis}, which does not fit its shape"
+    scales = len(quantisation.array(2, "<f4"))
+    if scales > 1 and not (0 <= axis < len(shape) and scales == shape[axis]):
+        return f"has {scales:,} scales along axis {axis}, which does not fit its shape"
+    return ""
+
+
+def _scale_fault(kind: str, scales: Array, zeros: Array) -> str:
+    """The same, by its scales and zero points."""
+    if scales.size and not (np.isfinite(scales).all() and scales.min() >= 0):
+        return "has a scale that is negative, or no number"
     if len(zeros) not in (0, 1, len(scales)):
         return f"has {len(zeros):,} zero points, and {len(scales):,} scales"
-    if scales.size and not (np.isfinite(scales).all() and (scales >= 0).all()):
-        return "has a scale that is negative, or no number"
-    return ""
+    if kind not in STORED or not zeros.size:
+        return ""
+    limits = np.iinfo("int8" if kind == "int4" else kind)
+    return "" if limits.min <= zeros.min() and zeros.max() <= limits.max else f"has a zero point that is no {kind}"
 
 
 def _operator(index: int, table: Table, codes: list[tuple[str, int, bool]], tensors: int) -> Operator:

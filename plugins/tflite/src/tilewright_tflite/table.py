@@ -6,7 +6,16 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from tilewright_tflite.conversion import Conversion
-from tilewright_tflite.operators import blocks, convolutions, elementwise, movement, products, recurrent, reductions, variables
+from tilewright_tflite.operators import (
+    blocks,
+    convolutions,
+    elementwise,
+    movement,
+    products,
+    recurrent,
+    reductions,
+    variables,
+)
 
 _FAMILIES = (convolutions, products, elementwise, reductions, movement, blocks, recurrent, variables)
 TABLE: Mapping[str, Conversion] = MappingProxyType(

@@ -4,11 +4,13 @@ ONNX's, which is built in.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from tilewright.errors import model_error
+from tilewright.errors import TilewrightError, model_error
 from tilewright.frontend.reading.reader import model_bytes, parse
 from tilewright.frontend.reading.wire import damage, holds_graph
 from tilewright.ir.graphs.model_formats import ImportedModel, Importer, Limits
@@ -37,6 +39,18 @@ def imported_model(source: Path | bytes, limits: Limits, importers: Iterable[Imp
     if type(imported.model).__name__ != "ModelProto":
         raise wrong_answer(owner, importer.load, "load", imported.model, "an ImportedModel of an onnx.ModelProto")
     return imported
+
+
+@contextmanager
+def said_of_the_file(source: Path | bytes, limits: Limits) -> Iterator[None]:
+    """Errors inside give no step to take with ONNX files where the model is none."""
+    try:
+        yield
+    except TilewrightError as error:
+        fix = tuple(step for step in error.fix if "onnx" not in str(step).lower())
+        if len(fix) == len(error.fix) or is_onnx(source, limits):
+            raise
+        raise replace(error, fix=fix or ("make the model again: what its file says cannot be",)) from error
 
 
 def importer_of(data: bytes, name: str, importers: Iterable[Importer] = ()) -> Importer:

@@ -51,7 +51,7 @@ def _conv(op: Operator, net: Network) -> None:
     if any(dilation < 1 for dilation in dilations):
         raise RefusedError(f"its dilations are {dilations}")
     groups = channels if depthwise else channels // w.shape[3]
-    if (w.shape[3] % channels if depthwise else channels % w.shape[3] or w.shape[0] % max(groups, 1)):
+    if w.shape[3] % channels if depthwise else channels % w.shape[3] or w.shape[0] % max(groups, 1):
         raise RefusedError(f"its weights are {w.described}, and its input has {channels:,} channels")
     taps = [(size - 1) * dilation + 1 for size, dilation in zip((height, width), dilations, strict=True)]
     inputs = [net.moved(net.real(x), CHANNELS_FIRST)]

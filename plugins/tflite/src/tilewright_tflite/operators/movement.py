@@ -115,7 +115,8 @@ def _strided_slice(op: Operator, net: Network) -> None:
         if single & bit:
             begin[axis] += extent if begin[axis] < 0 else 0
             end[axis] = begin[axis] + 1
-    value = sliced(net, net.stored(x), begin, end, [1 if single >> axis & 1 else step for axis, step in enumerate(steps)])
+    steps = tuple(1 if single >> axis & 1 else step for axis, step in enumerate(steps))
+    value = sliced(net, net.stored(x), begin, end, steps)
     net.put_stored(output, net.reshaped(value, output.shape) if single else value)
 
 
@@ -177,7 +178,8 @@ def _mirror_pad(op: Operator, net: Network) -> None:
 
 def _tile(op: Operator, net: Network) -> None:
     net.put_stored(
-        net.output(op), net.node("Tile", (net.stored(net.input(op, 0)), net.integers(net.need_integers(op, 1), "times")))
+        net.output(op),
+        net.node("Tile", (net.stored(net.input(op, 0)), net.integers(net.need_integers(op, 1), "times"))),
     )
 
 

@@ -28,7 +28,7 @@ def bias(net: Network, tensor: Tensor, x: Tensor, w: Tensor) -> str:
         raise RefusedError(f"its bias '{tensor.name}' has {array.size:,} elements, its weights {len(scales):,} scales")
     value = net.constant(array.astype(np.int32).reshape(-1), f"{net.name(tensor)}_steps")
     scale = net.constant(scales if len(scales) > 1 else np.array(scales[0]), "bias_scale")
-    return net.node("DequantizeLinear", (value, scale), **({"axis": 0} if len(scales) > 1 else {}))
+    return net.node("DequantizeLinear", (value, scale), axis=0)
 
 
 def _fully_connected(op: Operator, net: Network) -> None:

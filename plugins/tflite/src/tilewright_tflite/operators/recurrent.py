@@ -36,8 +36,9 @@ def _state(op: Operator, net: Network, index: int) -> Tensor:
 
 
 def _svdf(op: Operator, net: Network) -> None:
-    """Products with the newest features, over time. Inputs: x, weights of features [F, I], weights of time [F, M], bias,
-    state [B, F * M], oldest first."""
+    """Products with the newest features, over time. Inputs: x [B, I], weights of features [F, I] and of time [F, M],
+    bias, state [B, F * M] with the oldest first.
+    """
     x, features, times, state = net.input(op, 0), net.input(op, 1), net.input(op, 2), _state(op, net, 4)
     rank, batch = op.options.integer(0), x.shape[0] if x.shape else 0
     if len(x.shape) != 2 or len(features.shape) != 2 or len(times.shape) != 2 or features.shape[1] != x.shape[1]:
@@ -62,12 +63,12 @@ def _svdf(op: Operator, net: Network) -> None:
     net.put(net.output(op), activated(net, value, op.options.byte(1)))
 
 
-def _numbers(op: Operator, net: Network, index: int, scale: Array | None = None) -> Array:
-    """The real numbers of weights, or of a bias that counts in steps of `scale`."""
+def _numbers(op: Operator, net: Network, index: int, step: float | None = None) -> Array:
+    """The real numbers of weights, or of a bias that counts in steps of `step`."""
     tensor, array = net.input(op, index), net.need(op, index)
-    if tensor.quantised and scale is None:
+    if tensor.quantised and step is None:
         return ((array.astype(np.float32) - np.float32(tensor.zero_point)) * tensor.scale).astype(np.float32)
-    return (array.astype(np.float64) * (1.0 if scale is None else scale)).astype(np.float32)
+    return (array.astype(np.float64) * (1.0 if step is None else step)).astype(np.float32)
 
 
 def _lstm(op: Operator, net: Network) -> None:
@@ -102,10 +103,10 @@ def _lstm(op: Operator, net: Network) -> None:
     net.put(output, y if options.flag(3) else net.moved(y, (1, 0, 2)))
 
 
-def _step(net: Network, op: Operator, x: Tensor, gate: int) -> Array | None:
+def _step(net: Network, op: Operator, x: Tensor, gate: int) -> float | None:
     """What one step of a gate's bias is; None where it is real."""
     w = net.input(op, gate)
-    return np.float32(x.scale) * np.float32(w.scale) if x.quantised and w.quantised else None
+    return float(x.scale * w.scale) if x.quantised and w.quantised else None
 
 
 CONVERSIONS: tuple[Conversion, ...] = (

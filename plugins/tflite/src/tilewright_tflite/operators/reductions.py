@@ -79,8 +79,9 @@ def _l2_normalization(op: Operator, net: Network) -> None:
 def _cumsum(op: Operator, net: Network) -> None:
     (axis,) = net.need_integers(op, 1)
     place = net.integers((axis,), "axis")
-    more = {"exclusive": int(op.options.flag(0)), "reverse": int(op.options.flag(1))}
-    net.put(net.output(op), net.node("CumSum", (net.real(net.input(op, 0)), place), **more))
+    exclusive, reverse = int(op.options.flag(0)), int(op.options.flag(1))
+    x = net.real(net.input(op, 0))
+    net.put(net.output(op), net.node("CumSum", (x, place), exclusive=exclusive, reverse=reverse))
 
 
 def _quantize(op: Operator, net: Network) -> None:

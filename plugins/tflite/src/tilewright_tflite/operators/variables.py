@@ -5,14 +5,13 @@ is an input and an output that the file itself joins. Does not know operators th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tilewright_tflite.conversion import Conversion, conversion
 from tilewright_tflite.model import Operator, Subgraph, Tensor
-from tilewright_tflite.network import Network, RefusedError
+from tilewright_tflite.network import Network, RefusedError, Variable
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -20,17 +19,6 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 _HANDLE, _READ, _ASSIGN, _ONCE = "VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE", "CALL_ONCE"
-
-
-@dataclass(slots=True, kw_only=True)
-class Variable:
-    """One variable while its graph is converted."""
-
-    name: str
-    assigned: bool = False  # by the graph, in every run
-    initial: Array | None = None
-    value: str = ""  # that it has at this place of the graph
-    state: str = ""  # input that it is read from
 
 
 def variables_of(net: Network, graphs: tuple[Subgraph, ...]) -> dict[int, Variable]:
