@@ -28,7 +28,7 @@ assert lines.recognises(b"ABS 4")
 # What a file says: an onnx.ModelProto, state that the file keeps by itself, and how its integers are rounded where that is not
 # ONNX's way.
 found = lines.load(b"ABS 4", Limits())
-assert isinstance(found.model, onnx.ModelProto)
+assert isinstance(found, ImportedModel) and isinstance(found.model, onnx.ModelProto)
 assert (found.states, found.arithmetic) == ((), "")
 
 # %% KeptState

@@ -38,6 +38,7 @@ from tilewright.plugins.offers import StageEvent
 if TYPE_CHECKING:
     from tilewright.emit import Vector
     from tilewright.frontend.load import Imported
+    from tilewright.ir.graphs.model_formats import KeptState
     from tilewright.ir.programs.program import Program
     from tilewright.plan.kernel_fallback import Answer
     from tilewright.plan.line_buffers.front import FrontPoint
@@ -201,8 +202,7 @@ class Deployment:
             return given
         from tilewright.rewrite.insert_streamed_io import with_streamed_io
 
-        asked = with_states(self.options, self.imported.states)
-        ends = streamed_io(asked, self.rewritten.graph)
+        ends = streamed_io(with_states(self.options, self._kept), self.rewritten.graph)
         for whose in ends.values():
             demand_one_memory(self.platform, whose)
         return with_streamed_io(self.rewritten.graph, ends)
@@ -234,9 +234,8 @@ class Deployment:
         """Outputs that are inputs of the next run."""
         if isinstance(given := self._given.get(Allocated), Allocated):
             return states_of_plan(given)
-        kept = self.imported.states if self._importers or not self._given else ()
-        asked = with_states(self.options, kept)
-        return states_of(asked.states, self.graph, asked.states_folder, kept)
+        asked = with_states(self.options, self._kept)
+        return states_of(asked.states, self.graph, asked.states_folder, self._kept)
 
     @property
     def number_of_ops(self) -> int:
@@ -328,6 +327,17 @@ class Deployment:
         except TilewrightError:  # which is said where the model is imported
             known = True
         return () if known else tuple(("importer", name) for name in announced_names("importer"))
+
+    @cached_property
+    def _kept(self) -> tuple[KeptState, ...]:
+        """What the model keeps from run to run by its own word. ONNX has no such word, and is not imported for this."""
+        from tilewright.frontend.reading.formats import is_onnx
+        from tilewright.frontend.reading.import_options import limits_with
+
+        importers = self.registry.importers.values() if self._importers else ()
+        if not importers or is_onnx(self.model, limits_with(self.options.limits), importers):
+            return ()
+        return self.imported.states
 
     @property
     def _settled(self) -> Bound:

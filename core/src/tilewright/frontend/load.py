@@ -6,7 +6,7 @@ Does not know targets; nothing here depends on where the network will run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,7 +65,7 @@ def load(
     source: Path | bytes,
     options: ImportOptions | None = None,
     operators: Mapping[str, Operator] | None = None,
-    importers: Iterable[Importer] = (),
+    importers: Collection[Importer] = (),
 ) -> Imported:
     """Read a model and bring it into normal form.
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BufferedReader
@@ -236,7 +236,7 @@ def _read(file: BufferedReader, fields: Mapping[str, str], size_bytes: int | Non
     return data
 
 
-def embedded(source: Path | bytes, options: ImportOptions, importers: Iterable[Importer] = ()) -> bytes:
+def embedded(source: Path | bytes, options: ImportOptions, importers: Collection[Importer] = ()) -> bytes:
     """The model as ONNX, its external elements moved inside; its own bytes where it has no external elements.
 
     TilewrightError (exit 3): what cannot be read, or may not be by the options, as `load` says it.

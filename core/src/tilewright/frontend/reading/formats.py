@@ -4,7 +4,7 @@ ONNX's, which is built in.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -25,15 +25,22 @@ ONNX = Importer(
 )
 
 
-def is_onnx(source: Path | bytes, limits: Limits) -> bool:
-    """Whether no other importer need be asked. TilewrightError (exit 3): TW1201 and TW1203 of what cannot be read."""
-    return ONNX.recognises(model_bytes(source, limits))
+def is_onnx(source: Path | bytes, limits: Limits, importers: Collection[Importer] = ()) -> bool:
+    """Whether it is ONNX, or none of the `importers` says that it is his: without them, whether they need be asked.
+    TilewrightError (exit 3): TW1201 and TW1203 of what cannot be read, TW1231.
+    """
+    data = model_bytes(source, limits)
+    return ONNX.recognises(data) or (bool(importers) and importer_of(data, _name(source), importers) is ONNX)
 
 
-def imported_model(source: Path | bytes, limits: Limits, importers: Iterable[Importer] = ()) -> ImportedModel:
+def _name(source: Path | bytes) -> str:
+    return source.name if isinstance(source, Path) else ""
+
+
+def imported_model(source: Path | bytes, limits: Limits, importers: Collection[Importer] = ()) -> ImportedModel:
     """What the file says, by ONNX or one of the `importers`. TilewrightError (exit 3 or 4) as they raise it."""
     data = model_bytes(source, limits)
-    importer = importer_of(data, source.name if isinstance(source, Path) else "", importers)
+    importer = importer_of(data, _name(source), importers)
     owner = f"importer '{importer.name}'"
     imported = demand_type(importer.load(data, limits), ImportedModel, owner, importer.load, "load")
     if type(imported.model).__name__ != "ModelProto":
@@ -53,7 +60,7 @@ def said_of_the_file(source: Path | bytes, limits: Limits) -> Iterator[None]:
         raise replace(error, fix=fix or ("make the model again: what its file says cannot be",)) from error
 
 
-def importer_of(data: bytes, name: str, importers: Iterable[Importer] = ()) -> Importer:
+def importer_of(data: bytes, name: str, importers: Collection[Importer] = ()) -> Importer:
     """Who reads a file of these bytes and this name. TilewrightError TW1231 (exit 3) where several say that they do."""
     if ONNX.recognises(data):
         return ONNX
