@@ -26,7 +26,7 @@ FIELDS: dict[int, Any] = {
 
 
 def root_of(data: bytes, **budget: int) -> Table:
-    return Buffer(data=data, **{"tables": 100, "letters": 100, "longest_name": 20, **budget}).root()
+    return Buffer(data=data, **{"tables": 100, "numbers": 100, "letters": 100, "longest_name": 20, **budget}).root()
 
 
 def test_what_is_written_is_read() -> None:

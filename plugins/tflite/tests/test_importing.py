@@ -117,7 +117,8 @@ def test_ends_that_cannot_be_taken(change: dict[str, Any], code: str, said: str)
     ("limits", "said", "fix"),
     [
         (Limits(constant_bytes=40), "more bytes of constants", "--limit constants=1G"),
-        (Limits(nodes=4), "more tables", "--limit nodes=1000000"),
+        (Limits(nodes=2), "more tables", "--limit nodes=1000000"),
+        (Limits(initializers=4, nodes=1000), "more constants", "--limit initializers=1000000"),
         (Limits(name_length=5), "a name that is too long", "shorter names"),
     ],
 )
@@ -125,6 +126,11 @@ def test_limits_have_their_code(limits: Limits, said: str, fix: str) -> None:
     with pytest.raises(TilewrightError, match=said) as caught:
         load(SMALL, limits)
     assert caught.value.code == "TW1203" and fix in caught.value.fix[0]
+
+
+def test_graphs_that_nothing_runs_are_named() -> None:
+    (said,) = load(file_of(small(), replace(small(), ops=[])), Limits()).diagnostics
+    assert said.code == "TW1232" and said.message.startswith("1 of the file's 2 graphs") and "graph 1" in said.where
 
 
 def test_options_of_another_operator_are_damage() -> None:

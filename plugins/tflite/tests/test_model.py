@@ -53,6 +53,6 @@ def test_numbers_without_scales_mean_themselves() -> None:
 
 
 def test_an_operator_has_its_place_in_its_name() -> None:
-    options = Buffer(data=b"\x04\x00\x04\x00\x04\x00\x00\x00", tables=1, letters=0, longest_name=0).table(4)
+    options = Buffer(data=b"\x04\x00\x04\x00\x04\x00\x00\x00", tables=1, numbers=0, letters=0, longest_name=0).table(4)
     op = Operator(code="CONV_2D", index=7, version=3, inputs=(), outputs=(), options=options, options_type=1)
     assert op.title == "CONV_2D_7"

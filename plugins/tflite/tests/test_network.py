@@ -107,3 +107,19 @@ def test_results_have_the_declared_shape() -> None:
     net = network(T(name="y", shape=(2,)))
     with pytest.raises(RefusedError, match=r"'y' is declared \[2\], not \[3\]"):
         net.put_known(net.graph.tensors[0], np.zeros(3, np.int8))
+
+
+def test_a_name_that_many_have_takes_no_longer_than_another() -> None:
+    net = network(T(name="x"))
+    names = [net.fresh("same") for _ in range(20_000)]
+    assert names[-1] == "same_19999" and len(set(names)) == 20_000
+
+
+def test_nodes_and_constants_are_counted() -> None:
+    net = network(T(name="x"), limits=replace(LIMITS, nodes=1, initializers=1))
+    net.node("Relu", ("x",))
+    net.integers((1,), "one")
+    with pytest.raises(BudgetError, match="nodes"):
+        net.node("Relu", ("x",))
+    with pytest.raises(BudgetError, match="initializers"):
+        net.integers((1,), "two")

@@ -90,7 +90,12 @@ def test_tensors_that_no_operator_may_use(changes: dict[str, Any], said: str) ->
 @pytest.mark.parametrize(
     ("graph", "limits", "said"),
     [
-        (GRAPH, Limits(nodes=2, initializers=2), "tables"),
+        (GRAPH, Limits(nodes=2), "tables"),
+        (
+            replace(GRAPH, ops=[Op(code="ADD_N", inputs=[0] * 200, outputs=(2,))]),
+            Limits(nodes=19),
+            "numbers",
+        ),
         (GRAPH, Limits(rank=1), "rank"),
         (replace(GRAPH, tensors=[replace(X, name="n" * 99), *GRAPH.tensors[1:]]), Limits(name_length=98), "name"),
         (replace(GRAPH, ops=[Op(code="ADD_N", inputs=[0] * 1025, outputs=(2,))]), Limits(), "operands"),

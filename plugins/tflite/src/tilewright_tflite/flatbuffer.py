@@ -3,7 +3,7 @@ file, or the file is `DamagedError`. Does not know what the tables mean.
 
 A table begins with the distance back to its vtable, which has the place of each field in the table, 0 for one that is
 absent. Offsets to tables, vectors and texts are counted from where they stand. A few bytes may stand for much, because
-any number of offsets may lead to one place: `Buffer.spend` counts what is made of the file.
+any number of offsets may lead to one place: `Buffer` counts what is made of the file.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 
+_SIZES = {form: struct.calcsize(form) for form in ("<b", "<B", "<h", "<H", "<i", "<I", "<q", "<Q")}
+
+
 class DamagedError(Exception):
     """The bytes are no such file: what is wrong, and where."""
 
@@ -30,10 +33,11 @@ class BudgetError(Exception):
 
 @dataclass(slots=True, kw_only=True)
 class Buffer:
-    """The bytes of a file. `tables` and `letters` are what may still be made of them."""
+    """The bytes of a file. `tables`, `numbers` and `letters` are what may still be made of them."""
 
     data: bytes
     tables: int
+    numbers: int
     letters: int
     longest_name: int
     _texts: dict[int, str] = field(default_factory=dict)
@@ -44,8 +48,10 @@ class Buffer:
 
     def number(self, form: str, at: int) -> int:
         """One number, of a form that `struct` knows."""
-        self.demand(at, struct.calcsize(form))
-        return int(struct.unpack_from(form, self.data, at)[0])
+        if not 0 <= at <= len(self.data) - _SIZES[form]:
+            raise DamagedError(f"a number at {at:,} is outside of its {len(self.data):,} bytes")
+        found: int = struct.unpack_from(form, self.data, at)[0]
+        return found
 
     def real(self, at: int) -> float:
         """One float of 32 bits."""
@@ -124,7 +130,7 @@ class Table:
 
     def integer(self, number: int, default: int = 0, form: str = "<i") -> int:
         """A number; `form` is that of `struct`."""
-        at = self.place(number, struct.calcsize(form))
+        at = self.place(number, _SIZES[form])
         return default if at is None else self.buffer.number(form, at)
 
     def byte(self, number: int, default: int = 0) -> int:
@@ -164,6 +170,14 @@ class Table:
         if count > self.buffer.tables:
             raise BudgetError("tables")
         return [self.buffer.table(self.buffer.follow(start + 4 * index)) for index in range(count)]
+
+    def integers(self, number: int) -> tuple[int, ...]:
+        """The numbers of a vector, one by one."""
+        found = self.array(number, "<i4")
+        self.buffer.numbers -= len(found)
+        if self.buffer.numbers < 0:
+            raise BudgetError("numbers")
+        return tuple(found.tolist())
 
     def array(self, number: int, dtype: str) -> Array:
         """The numbers of a vector, as they stand in the file: no copy is made."""

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tilewright.api import TilewrightError, model_error, unsupported_error
+from tilewright.api import Diagnostic, TilewrightError, model_error, unsupported_error
 from tilewright.api.importer import ImportedModel, Limits
 from tilewright_tflite.flatbuffer import BudgetError, DamagedError
-from tilewright_tflite.model import HELD, Model, Operator, Subgraph, Tensor
+from tilewright_tflite.model import HELD, Model, Operator, Tensor
 from tilewright_tflite.network import LostError, Network, RefusedError
 from tilewright_tflite.operators.reductions import ONNX_TYPES
 from tilewright_tflite.operators.variables import finish_variables, variables_of
@@ -28,9 +28,12 @@ _SHOWN = 12  # kinds of refusals
 _REASON = 200  # characters
 _LIMITS = {
     "tables": ("more tables than the limit allows", "--limit nodes=1000000   (if you trust the file)"),
+    "nodes": ("more operators than the limit allows", "--limit nodes=1000000   (if you trust the file)"),
+    "initializers": ("more constants than the limit allows", "--limit initializers=1000000   (if you trust the file)"),
+    "numbers": ("more extents and operands than the limit allows", "--limit nodes=1000000   (if you trust the file)"),
     "constants": ("more bytes of constants than the limit allows", "--limit constants=1G   (if you trust the file)"),
     "name": ("a name that is too long", "export the model with shorter names"),
-    "names": ("more letters in names than bytes", "export the model again: the file is hand-made"),
+    "names": ("more letters in names than 32 MiB", "convert the model again, with shorter names"),
     "rank": ("a tensor of more dimensions than the limit allows", "export a smaller model"),
     "operands": ("an operator of more than 1,024 operands", "export a smaller model"),
 }
@@ -52,20 +55,33 @@ def load(data: bytes, limits: Limits) -> ImportedModel:
 
 def _loaded(model: Model, limits: Limits) -> ImportedModel:
     graph = model.graphs[0]
-    if len(graph.operators) > limits.nodes:
-        raise BudgetError("tables")
     net = Network(graph, limits)
-    net.graphs = len(model.graphs)
+    net.graphs, net.variables = model.graphs, variables_of(graph)
     inputs = [_border(net, index, "input") for index in dict.fromkeys(graph.inputs)]
     for tensor in inputs:
         net.take(tensor, net.name(tensor))
-    refused = list(_walk(net, model.graphs))
+    refused = list(_walk(net))
     if refused:
         raise _refusal(refused, len(graph.operators))
     outputs = [(_output(net, tensor), tensor) for tensor in (_border(net, each, "output") for each in graph.outputs)]
     finish_variables(net)
     made = _proto(net, [(net.name(tensor), tensor) for tensor in inputs], outputs)
-    return ImportedModel(model=made, states=tuple(net.states), arithmetic=ARITHMETIC)
+    left_out = tuple(_left_out(model))
+    return ImportedModel(model=made, states=tuple(net.states), arithmetic=ARITHMETIC, diagnostics=left_out)
+
+
+def _left_out(model: Model) -> Iterator[Diagnostic]:
+    """A warning where the file has graphs that nothing here runs: other signatures, the bodies of what is not known."""
+    once = {op.options.integer(0) for op in model.graphs[0].operators if op.code == "CALL_ONCE"}
+    others = [index for index in range(1, len(model.graphs)) if index not in once]
+    if others:
+        yield Diagnostic(
+            code="TW1232",
+            severity="warning",
+            message=f"{len(others)} of the file's {len(model.graphs)} graphs are not compiled: the first is",
+            where=f"graph {others[0]} '{_plain(model.graphs[others[0]].name)}'",
+            fix=("where another one is meant, convert the network with that signature alone",),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,13 +93,11 @@ class _Refused:
     reason: str
 
 
-def _walk(net: Network, graphs: tuple[Subgraph, ...]) -> Iterator[_Refused]:
+def _walk(net: Network) -> Iterator[_Refused]:
     """Convert all operators in their order; those that are refused."""
     for op in net.graph.operators:
         net.begin(op)
         try:
-            if op.code == "CALL_ONCE" or not net.variables:
-                net.variables = net.variables or variables_of(net, graphs)
             _convert(op, net)
         except LostError:
             net.lost.update(op.outputs)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
+_LETTERS = 1 << 25  # of all names together, in every place
 _AROUND = ("Clip", "DequantizeLinear", "Identity", "QuantizeLinear", "Relu", "Reshape", "Transpose")
 _NUMPY = {"bool": "?", "float16": "<f2", "float32": "<f4", "float64": "<f8"}
 
@@ -54,21 +55,25 @@ class Network:
         self.nodes: list[Any] = []  # onnx.NodeProto
         self.constants: list[Any] = []  # onnx.TensorProto
         self.variables: Mapping[int, Variable] = {}  # of the graph, by the tensors that stand for them
-        self.graphs = 1  # of the file
+        self.graphs: tuple[Subgraph, ...] = (graph,)  # of the file
         self.lost: set[int] = set()  # tensors of operators that were refused
         self.states: list[KeptState] = []
         self.state_inputs: list[tuple[str, Tensor]] = []
         self.state_outputs: list[tuple[str, Tensor]] = []
         self._title = ""
+        self._letters = _LETTERS  # that names may still have
         self._taken: set[str] = set()
+        self._counts: dict[str, int] = {}  # name -> how many like it were taken
         self._values: dict[int, str] = {}  # tensor -> its stored value
         self._reals: dict[int, str] = {}
         self._arrays: dict[int, Array] = {}  # tensor that is known -> elements
         self._weights: dict[tuple[int, tuple[int, ...]], str] = {}
         self._shared: set[str] = set()  # values that several operators may read
         self._bytes = limits.constant_bytes
-        self._names = {tensor.index: self.fresh(tensor.name or f"tensor_{tensor.index}") for tensor in graph.tensors}
-        self._own = frozenset(self._names.values())
+        self._names: dict[int, str] = {}  # of tensors that something asks about
+        self._own: set[str] = set()
+        for index in (*graph.inputs, *graph.outputs):
+            self.name(graph.tensors[index])
 
     def begin(self, operator: Operator) -> None:
         """From here on nodes belong to `operator`."""
@@ -76,14 +81,26 @@ class Network:
 
     def fresh(self, wanted: str) -> str:
         """A name that nothing has."""
-        name, count = wanted, 1
+        name, count = wanted, self._counts.get(wanted, 0)
         while name in self._taken:
-            name, count = f"{wanted}_{count}", count + 1
+            count += 1
+            name = f"{wanted}_{count}"
+        self._spend(name)
+        self._counts[wanted] = count
         self._taken.add(name)
         return name
 
+    def _spend(self, *names: str) -> None:
+        """Names are copied wherever they stand."""
+        self._letters -= sum(map(len, names))
+        if self._letters < 0:
+            raise BudgetError("names")
+
     def name(self, tensor: Tensor) -> str:
-        """What the value of a tensor is called."""
+        """What the value of a tensor is called: as in the file, unless something else has that name already."""
+        if tensor.index not in self._names:
+            self._names[tensor.index] = self.fresh(tensor.name or f"tensor_{tensor.index}")
+            self._own.add(self._names[tensor.index])
         return self._names[tensor.index]
 
     # -- tensors of the file
@@ -256,6 +273,8 @@ class Network:
         self._bytes -= array.nbytes
         if self._bytes < 0:
             raise BudgetError("constants")
+        if len(self.constants) >= self.limits.initializers:
+            raise BudgetError("initializers")
         name = hint if hint in self._own else self.fresh(f"{self._title}/{hint}")
         self.constants.append(numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name))
         return name
@@ -272,6 +291,9 @@ class Network:
         """A node of several outputs; their names."""
         from onnx import helper
 
+        if len(self.nodes) >= self.limits.nodes:
+            raise BudgetError("nodes")
+        self._spend(*inputs, *outputs)
         wanted = f"{self._title}/{op_type}" if op_type in _AROUND or self._title in self._taken else self._title
         self.nodes.append(helper.make_node(op_type, inputs, outputs, name=self.fresh(wanted), **attributes))
         return tuple(outputs)

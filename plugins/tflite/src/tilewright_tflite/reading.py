@@ -22,6 +22,7 @@ MAGIC = b"TFL3"  # at byte 4
 VERSION = 3
 _CUSTOM = 32  # the code of an operator that has a name of its own
 _OPERANDS = 1024  # of one operator
+_NUMBERS = 10  # extents and operands, for each table
 _GRAPHS = 256
 _LEAST_LETTERS = 1 << 20
 _NO_OPTIONS = b"\x04\x00\x04\x00\x04\x00\x00\x00"  # a vtable without fields, and a table behind it
@@ -36,9 +37,9 @@ def read(data: bytes, limits: Limits) -> Model:
     """Everything of a file that is used. Raises DamagedError or BudgetError."""
     if not is_tflite(data):
         raise DamagedError("bytes 4 to 7 are not TFL3")
-    most = 2 * (limits.nodes + limits.initializers)  # tensors, their scales, operators, their options
+    most = limits.nodes  # tensors, their scales, their buffers, operators, their options
     letters = max(_LEAST_LETTERS, len(data))
-    buffer = Buffer(data=data, tables=most, letters=letters, longest_name=limits.name_length)
+    buffer = Buffer(data=data, tables=most, numbers=_NUMBERS * most, letters=letters, longest_name=limits.name_length)
     root = buffer.root()
     if root.integer(0) != VERSION:
         raise DamagedError(f"it is of version {root.integer(0)} of the format, and only {VERSION} is known")
@@ -80,14 +81,14 @@ def _graph(table: Table, codes: list[tuple[str, int, bool]], contents: list[Arra
 
 
 def _tensor(index: int, table: Table, contents: list[Array | None], limits: Limits) -> Tensor:
-    extents, place = table.array(0, "<i4"), table.integer(2, 0, "<I")
-    if len(extents) > limits.rank:
+    shape, place = table.integers(0), table.integer(2, 0, "<I")
+    if len(shape) > limits.rank:
         raise BudgetError("rank")
-    if extents.size and extents.min() < 0:
+    if min(shape, default=0) < 0:
         raise DamagedError(f"tensor {index} has a negative extent")
     if place >= len(contents):
         raise DamagedError(f"tensor {index} is in buffer {place:,}, of {len(contents):,}")
-    quantisation, shape = table.child(4), tuple(int(each) for each in extents)
+    quantisation = table.child(4)
     scales = quantisation.array(2, "<f4") if quantisation else np.zeros(0, np.float32)
     zeros = quantisation.array(3, "<i8") if quantisation else np.zeros(0, np.int64)
     axis = quantisation.integer(6) if quantisation else 0
@@ -144,17 +145,22 @@ def _operator(index: int, table: Table, codes: list[tuple[str, int, bool]], tens
         version=version,
         inputs=_indices(table, 1, tensors, least=-1),
         outputs=_indices(table, 2, tensors, least=0),
-        options=options or Buffer(data=_NO_OPTIONS, tables=1, letters=0, longest_name=0).table(4),
+        options=options or _no_options(),
         options_type=kind if options else 0,
         custom=custom,
     )
 
 
+def _no_options() -> Table:
+    """A table without fields."""
+    return Buffer(data=_NO_OPTIONS, tables=1, numbers=0, letters=0, longest_name=0).table(4)
+
+
 def _indices(table: Table, number: int, tensors: int, *, least: int) -> tuple[int, ...]:
     """Indices of tensors, all of which are there."""
-    found = table.array(number, "<i4")
+    found = table.integers(number)
     if len(found) > _OPERANDS:
         raise BudgetError("operands")
-    if found.size and not (found.min() >= least and found.max() < tensors):
+    if found and not (min(found) >= least and max(found) < tensors):
         raise DamagedError(f"a tensor is named that is none of the {tensors:,} there are")
-    return tuple(int(each) for each in found)
+    return found

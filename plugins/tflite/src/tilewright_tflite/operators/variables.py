@@ -21,17 +21,13 @@ if TYPE_CHECKING:
 _HANDLE, _READ, _ASSIGN, _ONCE = "VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE", "CALL_ONCE"
 
 
-def variables_of(net: Network, graphs: tuple[Subgraph, ...]) -> dict[int, Variable]:
-    """The variables of a graph by the tensors that stand for them, with what they begin with."""
-    names = dict(_handles(net.graph))
+def variables_of(graph: Subgraph) -> dict[int, Variable]:
+    """The variables of a graph by the tensors that stand for them."""
+    names = dict(_handles(graph))
     found = {name: Variable(name=name) for name in names.values()}
-    for op in net.graph.operators:
+    for op in graph.operators:
         if op.code == _ASSIGN and op.inputs and op.inputs[0] in names:
             found[names[op.inputs[0]]].assigned = True
-        if op.code == _ONCE and 0 < op.options.integer(0) < len(graphs):
-            for name, array in _first_values(graphs[op.options.integer(0)], net):
-                if name in found:
-                    found[name].initial = array
     return {index: found[name] for index, name in names.items()}
 
 
@@ -64,8 +60,13 @@ def _handle(op: Operator, net: Network) -> None:
 
 
 def _once(op: Operator, net: Network) -> None:
-    if not 0 < op.options.integer(0) < net.graphs:
-        raise RefusedError(f"it runs graph {op.options.integer(0)}, of {net.graphs}")
+    """What a graph that runs once gives to variables."""
+    if not 0 < op.options.integer(0) < len(net.graphs):
+        raise RefusedError(f"it runs graph {op.options.integer(0)}, of {len(net.graphs)}")
+    variables = {variable.name: variable for variable in net.variables.values()}
+    for name, array in _first_values(net.graphs[op.options.integer(0)], net):
+        if name in variables:
+            variables[name].initial = array
 
 
 def _read(op: Operator, net: Network) -> None:
