@@ -186,3 +186,61 @@ def one_operator(op: str, tensors: Sequence[T], *, inputs: Sequence[int] = (0,),
     places = range(count - outputs, count)
     node = Op(code=op, inputs=range(count - outputs), outputs=places, **options)
     return G(tensors=tensors, ops=[node], inputs=inputs, outputs=places)
+
+
+def small_network() -> G:
+    """A convolution, a pool, a dense layer and a softmax, in integers of 8 bits."""
+    quantised: dict[str, Any] = {"scale": (0.5,), "zero": (1,)}
+    random = np.random.default_rng(1)
+    w = random.integers(-127, 128, (2, 3, 3, 1)).astype(np.int8)
+    tensors = [
+        T(name="image", shape=(1, 6, 6, 1), **quantised),
+        constant(w, "w", scale=(0.1, 0.2), zero=(0, 0), axis=0),
+        constant(np.int32([5, -5]), "b"),
+        T(name="features", shape=(1, 6, 6, 2), **quantised),
+        T(name="pooled", shape=(1, 3, 3, 2), **quantised),
+        constant(np.int32([1, 18]), "shape"),
+        T(name="flat", shape=(1, 18), **quantised),
+        constant(random.integers(-127, 128, (3, 18)).astype(np.int8), "dense", scale=(0.1,), zero=(0,)),
+        T(name="logits", shape=(1, 3), **quantised),
+        T(name="scores", shape=(1, 3), scale=(1 / 256,), zero=(-128,)),
+    ]
+    size: dict[int, Any] = dict.fromkeys((1, 2, 3, 4), ("<i", 2))
+    ops = [
+        Op(code="CONV_2D", inputs=(0, 1, 2), outputs=(3,), options={1: ("<i", 1), 2: ("<i", 1), 3: ("<b", 1)}, kind=1),
+        Op(code="MAX_POOL_2D", inputs=(3,), outputs=(4,), options={**size, 0: ("<b", 1)}, kind=5),
+        Op(code="RESHAPE", inputs=(4, 5), outputs=(6,)),
+        Op(code="FULLY_CONNECTED", inputs=(6, 7, -1), outputs=(8,), options={}, kind=8),
+        Op(code="SOFTMAX", inputs=(8,), outputs=(9,), options={0: ("<f", 1.0)}, kind=9),
+    ]
+    return G(tensors=tensors, ops=ops, inputs=(0,), outputs=(9,))
+
+
+def remembering_network() -> bytes:
+    """y = the last three frames, in integers of 8 bits: a variable that begins with [[1, 2, 3]]."""
+    handle = T(name="handle", type="resource")
+    quantised: dict[str, Any] = {"scale": (0.5,), "zero": (-2,)}
+    ring = {"shape": (1, 3), **quantised}
+    tensors = [
+        T(name="x", **{**ring, "shape": (1, 1)}),
+        handle,
+        T(name="before", **ring),
+        constant(np.int32([0, 1])),
+        constant(np.int32([1, 2])),
+        T(name="older", **{**ring, "shape": (1, 2)}),
+        T(name="y", **ring),
+    ]
+    ops = [
+        Op(code="CALL_ONCE", inputs=(), outputs=(), options={0: ("<i", 1)}, kind=103),
+        Op(code="VAR_HANDLE", inputs=(), outputs=(1,), options={1: "ring"}, kind=111),
+        Op(code="READ_VARIABLE", inputs=(1,), outputs=(2,)),
+        Op(code="SLICE", inputs=(2, 3, 4), outputs=(5,)),
+        Op(code="CONCATENATION", inputs=(5, 0), outputs=(6,), options={0: ("<i", 1)}, kind=10),
+        Op(code="ASSIGN_VARIABLE", inputs=(1, 6), outputs=()),
+    ]
+    first = [
+        Op(code="VAR_HANDLE", inputs=(), outputs=(0,), options={1: "ring"}, kind=111),
+        Op(code="ASSIGN_VARIABLE", inputs=(0, 1), outputs=()),
+    ]
+    once = G(tensors=[handle, constant(np.int8([[1, 2, 3]]), **quantised)], ops=first, inputs=(), outputs=())
+    return file_of(G(tensors=tensors, ops=ops, inputs=(0,), outputs=(6,)), once)

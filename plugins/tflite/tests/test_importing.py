@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from flat_models import G, Op, T, constant, file_of
+from flat_models import G, Op, T, file_of, small_network
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -19,37 +19,9 @@ from tilewright.errors import Exit, TilewrightError
 from tilewright_tflite.importing import load
 
 SHARED = Path(__file__).resolve().parents[3].parent / "shared" / "models" / "tflite"
-Q: dict[str, Any] = {"scale": (0.5,), "zero": (1,)}
-RANDOM = np.random.default_rng(1)
 
 
-def small() -> G:
-    """A convolution, a pool, a dense layer and a softmax, in integers."""
-    w = RANDOM.integers(-127, 128, (2, 3, 3, 1)).astype(np.int8)
-    tensors = [
-        T(name="image", shape=(1, 6, 6, 1), **Q),
-        constant(w, "w", scale=(0.1, 0.2), zero=(0, 0), axis=0),
-        constant(np.int32([5, -5]), "b"),
-        T(name="features", shape=(1, 6, 6, 2), **Q),
-        T(name="pooled", shape=(1, 3, 3, 2), **Q),
-        constant(np.int32([1, 18]), "shape"),
-        T(name="flat", shape=(1, 18), **Q),
-        constant(RANDOM.integers(-127, 128, (3, 18)).astype(np.int8), "dense", scale=(0.1,), zero=(0,)),
-        T(name="logits", shape=(1, 3), **Q),
-        T(name="scores", shape=(1, 3), scale=(1 / 256,), zero=(-128,)),
-    ]
-    size: dict[int, Any] = dict.fromkeys((1, 2, 3, 4), ("<i", 2))
-    ops = [
-        Op(code="CONV_2D", inputs=(0, 1, 2), outputs=(3,), options={1: ("<i", 1), 2: ("<i", 1), 3: ("<b", 1)}, kind=1),
-        Op(code="MAX_POOL_2D", inputs=(3,), outputs=(4,), options={**size, 0: ("<b", 1)}, kind=5),
-        Op(code="RESHAPE", inputs=(4, 5), outputs=(6,)),
-        Op(code="FULLY_CONNECTED", inputs=(6, 7, -1), outputs=(8,), options={}, kind=8),
-        Op(code="SOFTMAX", inputs=(8,), outputs=(9,), options={0: ("<f", 1.0)}, kind=9),
-    ]
-    return G(tensors=tensors, ops=ops, inputs=(0,), outputs=(9,))
-
-
-SMALL = file_of(small())
+SMALL = file_of(small_network())
 
 
 def test_inputs_and_outputs_are_the_files_own(read_in: Callable[[bytes], Any]) -> None:
@@ -106,7 +78,7 @@ def test_many_kinds_are_counted() -> None:
     ],
 )
 def test_ends_that_cannot_be_taken(change: dict[str, Any], code: str, said: str) -> None:
-    graph = small()
+    graph = small_network()
     more = [T(name="text", type="string", shape=(1,)), T(name="nothing", shape=(1,))]
     with pytest.raises(TilewrightError, match=said) as caught:
         load(file_of(replace(graph, tensors=[*graph.tensors, *more], **change)), Limits())
@@ -129,7 +101,7 @@ def test_limits_have_their_code(limits: Limits, said: str, fix: str) -> None:
 
 
 def test_graphs_that_nothing_runs_are_named() -> None:
-    (said,) = load(file_of(small(), replace(small(), ops=[])), Limits()).diagnostics
+    (said,) = load(file_of(small_network(), replace(small_network(), ops=[])), Limits()).diagnostics
     assert said.code == "TW1232" and said.message.startswith("1 of the file's 2 graphs") and "graph 1" in said.where
 
 

@@ -47,7 +47,7 @@ def load(data: bytes, limits: Limits) -> ImportedModel:
     try:
         return _loaded(read(data, limits), limits)
     except DamagedError as error:
-        raise model_error("TW1202", f"this is not a readable TensorFlow Lite file: {error}", fix=_AGAIN) from error
+        raise model_error("TW1202", f"this is no readable TensorFlow Lite file: {error}", fix=_AGAIN) from error
     except BudgetError as error:
         reason, fix = _LIMITS[str(error)]
         raise model_error("TW1203", f"the file has {reason}", fix=(fix,)) from error
