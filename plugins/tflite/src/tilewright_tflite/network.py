@@ -57,6 +57,7 @@ class Network:
         self.variables: Mapping[int, Variable] = {}  # of the graph, by the tensors that stand for them
         self.graphs: tuple[Subgraph, ...] = (graph,)  # of the file
         self.lost: set[int] = set()  # tensors of operators that were refused
+        self.padded: dict[int, tuple[Tensor, list[int]]] = {}  # image -> the one it has zeros around, how many
         self.states: list[KeptState] = []
         self.state_inputs: list[tuple[str, Tensor]] = []
         self.state_outputs: list[tuple[str, Tensor]] = []

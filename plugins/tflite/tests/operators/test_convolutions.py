@@ -108,6 +108,29 @@ def test_quantised_convolutions_are_integer_steps_without_transposes(rewritten: 
     assert graph.tensors["x"].shape == (1, 8, 8, 3) and graph.tensors["y2"].shape == (1, 8, 8, 4)
 
 
+def test_zeros_around_an_image_are_added_by_the_convolution_behind_them(
+    compute: Callable[..., list[Any]], rewritten: Callable[[bytes], Any]
+) -> None:
+    x, w = RANDOM.integers(-128, 128, (1, 5, 6, 2)), RANDOM.integers(-127, 128, (3, 3, 3, 2))
+    amounts = ((0, 0), (1, 2), (0, 1), (0, 0))
+    wanted = convolved(np.pad(x + 1.0, amounts), w.transpose(1, 2, 3, 0), (2, 2), (1, 1), False) * 0.05
+    scales: dict[str, Any] = {"scale": (0.5,), "zero": (-1,)}
+    tensors = [
+        T(name="x", shape=x.shape, **scales),
+        constant(np.int32(amounts)),
+        T(name="wide", shape=(1, 8, 7, 2), **scales),
+        constant(w.astype(np.int8), scale=(0.1,), zero=(0,)),
+        T(name="y", shape=wanted.shape, scale=(1.0,), zero=(0,)),
+    ]
+    options = {0: ("<b", 1), 1: ("<i", 2), 2: ("<i", 2)}
+    ops = [Op(code="PAD", inputs=(0, 1), outputs=(2,))]
+    ops.append(Op(code="CONV_2D", inputs=(2, 3), outputs=(4,), options=options, kind=1))
+    graph = G(tensors=tensors, ops=ops, inputs=(0,), outputs=(4,))
+    (y,) = compute(graph, x.astype(np.int8))
+    assert np.abs(y - np.clip(np.rint(wanted), -128, 127)).max() <= 1
+    assert "Pad" not in [node.op for node in rewritten(file_of(graph)).nodes]
+
+
 @pytest.mark.parametrize("same", [True, False])
 def test_transposed_convolution(same: bool, compute: Callable[..., list[Any]]) -> None:
     x, w = RANDOM.normal(size=(1, 3, 4, 2)).astype(np.float32), RANDOM.normal(size=(5, 3, 3, 2)).astype(np.float32)

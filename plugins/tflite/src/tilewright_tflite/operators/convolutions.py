@@ -54,6 +54,9 @@ def _conv(op: Operator, net: Network) -> None:
     if w.shape[3] % channels if depthwise else channels % w.shape[3] or w.shape[0] % max(groups, 1):
         raise RefusedError(f"its weights are {w.described}, and its input has {channels:,} channels")
     taps = [(size - 1) * dilation + 1 for size, dilation in zip((height, width), dilations, strict=True)]
+    pads = _padding(options.byte(0), x.shape[1:3], taps, strides)
+    if options.byte(0) != _SAME and x.index in net.padded:
+        x, pads = net.padded[x.index]  # the convolution adds the zeros itself
     inputs = [net.moved(net.real(x), CHANNELS_FIRST)]
     inputs.append(net.weights(w, (3, 0, 1, 2) if depthwise else (0, 3, 1, 2)))
     if net.has(op, 2):
@@ -65,7 +68,7 @@ def _conv(op: Operator, net: Network) -> None:
         dilations=dilations,
         group=groups,
         kernel_shape=[height, width],
-        pads=_padding(options.byte(0), x.shape[1:3], taps, strides),
+        pads=pads,
     )
     net.put(net.output(op), net.moved(activated(net, value, options.byte(act)), CHANNELS_LAST))
 

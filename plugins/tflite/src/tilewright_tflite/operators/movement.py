@@ -160,7 +160,11 @@ def _pad(op: Operator, net: Network) -> None:
         if array.size != 1 or not net.input(op, 2).same_scale(x):
             raise RefusedError("what it pads with is no element like those of its input")
         fill = net.constant(array.reshape(()), "fill")
-    net.put_stored(net.output(op), padded(net, x, net.stored(x), amounts, fill))
+    output = net.output(op)
+    net.put_stored(output, padded(net, x, net.stored(x), amounts, fill))
+    if len(amounts) == 4 and amounts[0] == amounts[3] == (0, 0) and not fill and x.same_scale(output):
+        (_, (top, bottom), (left, right), _) = amounts
+        net.padded[output.index] = x, [top, left, bottom, right]
 
 
 def _mirror_pad(op: Operator, net: Network) -> None:
