@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from flat_models import G, Op, T, file_of, small_network
+from flat_models import G, Op, T, file_of, remembering_network, small_network
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -113,25 +114,29 @@ def test_options_of_another_operator_are_damage() -> None:
     assert (caught.value.code, caught.value.exit_code) == ("TW1202", Exit.MODEL)
 
 
-@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+MUTANTS = 10_000 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 200
+
+
+@settings(max_examples=MUTANTS, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
+    data=st.sampled_from([SMALL, remembering_network()]),
     changes=st.lists(
         st.tuples(
-            st.integers(0, len(SMALL) - 1),
+            st.integers(0, 1 << 12),
             st.sampled_from(["<B", "<H", "<I"]),
             st.one_of(st.sampled_from([0, 1, 2, 127, 255, 1 << 15, 1 << 31, (1 << 32) - 1]), st.integers(0, 4096)),
         ),
         max_size=4,
     ),
-    end=st.one_of(st.none(), st.integers(0, len(SMALL))),
+    end=st.one_of(st.none(), st.integers(0, 1 << 12)),
 )
 def test_a_damaged_file_is_a_graph_or_a_code(
-    changes: list[tuple[int, str, int]], end: int | None, read_in: Callable[[bytes], Any]
+    data: bytes, changes: list[tuple[int, str, int]], end: int | None, read_in: Callable[[bytes], Any]
 ) -> None:
-    made = bytearray(SMALL)
+    made = bytearray(data)
     for at, form, value in changes:
         size = struct.calcsize(form)
-        struct.pack_into(form, made, min(at, len(made) - size), value & ((1 << 8 * size) - 1))
+        struct.pack_into(form, made, at % (len(made) - size), value & ((1 << 8 * size) - 1))
     try:
         read_in(bytes(made[:end])).graph.verify()
     except TilewrightError as error:

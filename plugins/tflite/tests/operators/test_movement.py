@@ -65,6 +65,10 @@ strided("from behind", X[:, ::-1, -3:-1], [0, -1, -3], [2, -9, -1], [1, -1, 1])
 strided("masks", X[:, 1:, ::-1], [1, 1, 0], [1, 1, 0], [1, 1, -1], begin_mask=5, end_mask=7)
 strided("one of an axis", X[:, 1, -2:], [0, 1, -2], [2, 0, 4], [1, 1, 1], shrink=2)
 strided("the last of an axis", X[-1], [-1], [0], [1], shrink=1)
+strided("a new axis", X[:, None, 1:], [0, 0, 1], [2, 0, 3], [1, 1, 1], new=2)
+strided("the rest", X[..., 1:3], [0, 1], [0, 3], [1, 1], ellipsis=1)
+strided("the rest, and one of the last", X[..., 2], [0, 2], [0, 3], [1, 1], ellipsis=1, shrink=2)
+strided("the rest, and a new last axis", X[..., None], [0, 0], [0, 0], [1, 1], ellipsis=1, new=2)
 strided("relative ends", X[0:1, 1:3, :], [0, 1, 0], [1, 2, 4], [1, 1, 1], relative=1)
 
 
@@ -140,7 +144,7 @@ def test_constants_that_are_made(compute: Callable[..., list[Any]]) -> None:
         (moved("PAD", X, I32([[0, 0], [1, -1], [0, 0]])), "its amounts are [0, 0, 1, -1, 0, 0]"),
         (moved("MIRROR_PAD", X, I32([[0, 0], [3, 0], [0, 0]]), kind=77, options={}), "more of axis 1 than there is"),
         (moved("STRIDED_SLICE", X, I32([0]), I32([1]), I32([0]), kind=32, options={}), "it takes [0] to [1] by [0]"),
-        (moved("STRIDED_SLICE", X, I32([0]), I32([1]), I32([1]), kind=32, options={3: ("<i", 1)}), "new axes"),
+        (moved("STRIDED_SLICE", X, I32([0] * 4), I32([1] * 4), I32([1] * 4), kind=32, options={}), "by [1, 1, 1, 1]"),
         (moved("TRANSPOSE", X, np.float32([0])), "is no list of whole numbers"),
     ],
 )

@@ -7,6 +7,7 @@ The shape of a result is the one that the file declares; ONNX's rules hold it ag
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -95,29 +96,53 @@ def sliced(net: Network, value: str, starts: Sequence[int], ends: Sequence[int],
     return net.node("Slice", (value, net.integers(starts, "starts"), net.integers(ends, "ends"), axes, *stride))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Masks:
+    """What single bits say about the places of a strided slice."""
+
+    first: int  # it begins where the axis does
+    last: int  # it ends where the axis does
+    rest: int  # it stands for all axes that no other stands for
+    new: int  # it makes an axis
+    single: int  # it takes one element, whose axis goes
+    relative: bool  # ends are counted from where they begin
+
+
 def _strided_slice(op: Operator, net: Network) -> None:
-    x, output, options = net.input(op, 0), net.output(op), op.options
-    if options.integer(2) or options.integer(3):
-        raise RefusedError("its ellipsis or new axes are not known")
+    x, output = net.input(op, 0), net.output(op)
+    masks = _Masks(
+        **{name: op.options.integer(bit) for bit, name in enumerate(("first", "last", "rest", "new", "single"))},
+        relative=op.options.flag(5),
+    )
     starts, ends, steps = (net.need_integers(op, index) for index in (1, 2, 3))
-    if not len(starts) == len(ends) == len(steps) <= len(x.shape) or 0 in steps:
+    count, rank = len(starts), len(x.shape)
+    given = [place for place in range(count) if not (masks.new | masks.rest) >> place & 1]
+    if not count == len(ends) == len(steps) or 0 in steps or len(given) > rank or masks.rest & (masks.rest - 1):
         raise RefusedError(f"it takes {list(starts)} to {list(ends)} by {list(steps)} of {x.described}")
-    first, last, single = options.integer(0), options.integer(1), options.integer(4)
-    begin, end = list(starts), list(ends)
-    for axis, step in enumerate(steps):
-        extent, bit = x.shape[axis], 1 << axis
-        if options.flag(5):
-            end[axis] += begin[axis]
-        if first & bit:
-            begin[axis] = 0 if step > 0 else extent - 1
-        if last & bit:
-            end[axis] = extent if step > 0 else -_END
-        if single & bit:
-            begin[axis] += extent if begin[axis] < 0 else 0
-            end[axis] = begin[axis] + 1
-    steps = tuple(1 if single >> axis & 1 else step for axis, step in enumerate(steps))
-    value = sliced(net, net.stored(x), begin, end, steps)
-    net.put_stored(output, net.reshaped(value, output.shape) if single else value)
+    axes: list[tuple[int, int, int]] = []
+    for place in range(count):
+        if masks.rest >> place & 1:
+            axes += [(0, extent, 1) for extent in x.shape[len(axes) : len(axes) + rank - len(given)]]
+        elif not masks.new >> place & 1:
+            axes.append(_span(masks, place, (starts[place], ends[place], steps[place]), x.shape[len(axes)]))
+    value = sliced(net, net.stored(x), *zip(*axes, strict=True)) if axes else net.stored(x)
+    net.put_stored(output, net.reshaped(value, output.shape) if masks.single or masks.new else value)
+
+
+def _span(masks: _Masks, place: int, span: tuple[int, int, int], extent: int) -> tuple[int, int, int]:
+    """Begin, end and step on one axis, as ONNX counts them."""
+    begin, end, step = span
+    bit = 1 << place
+    if masks.relative:
+        end += begin
+    if masks.single & bit:
+        begin += extent if begin < 0 else 0
+        return begin, begin + 1, 1
+    if masks.first & bit:
+        begin = 0 if step > 0 else extent - 1
+    if masks.last & bit:
+        end = extent if step > 0 else -_END
+    return begin, end, step
 
 
 def _gather(op: Operator, net: Network) -> None:
