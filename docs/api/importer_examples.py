@@ -29,7 +29,7 @@ assert lines.recognises(b"ABS 4")
 # is not ONNX's way.
 found = lines.load(b"ABS 4", Limits())
 assert isinstance(found, ImportedModel) and isinstance(found.model, onnx.ModelProto)
-assert (found.states, found.arithmetic) == ((), "")
+assert (found.states, found.arithmetic) == ((), "onnx")
 
 # %% KeptState
 # An output that is an input of the next run: what `--state` says of other files. It begins with zeros unless `initial`

@@ -56,8 +56,8 @@ class Imported:
     opset: int  # of domain ai.onnx; 0 where the file does not use it
     onnx_nodes: int  # nodes of the file's graph
     bound: Mapping[str, Array] = field(default_factory=dict)  # inputs of the file that are constants
+    arithmetic: str = "onnx"  # what the file means its integer layers to compute
     states: tuple[KeptState, ...] = ()  # that the file itself keeps from run to run
-    arithmetic: str = ""  # that the file demands of its integers; "" is ONNX's
 
 
 @with_log_span(INFO, "frontend: what the model means")

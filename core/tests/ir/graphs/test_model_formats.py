@@ -18,6 +18,6 @@ def test_no_file_is_given_512_mib() -> None:
 
 def test_a_model_has_no_state_and_onnx_arithmetic_unless_its_file_says_so() -> None:
     imported = ImportedModel(model=None)
-    assert (imported.states, imported.arithmetic, imported.diagnostics) == ((), "", ())
+    assert (imported.states, imported.arithmetic, imported.diagnostics) == ((), "onnx", ())
     with pytest.raises(FrozenInstanceError):
         imported.states = (KeptState(output="y", input="x"),)  # type: ignore[misc]
