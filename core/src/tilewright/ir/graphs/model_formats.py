@@ -58,7 +58,7 @@ class ImportedModel:
 
     model: Any  # an onnx.ModelProto
     states: tuple[KeptState, ...] = ()
-    arithmetic: str = "onnx"  # how its integers are rounded, where the file means another way than ONNX's
+    arithmetic: str = "onnx"  # how the file means its integers to be rounded
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
