@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from tilewright.api.importer import Limits
 from tilewright.errors import Exit, TilewrightError
+from tilewright.ir.graphs.graph import Quantization
 from tilewright_tflite.importing import load
 
 SHARED = Path(__file__).resolve().parents[3].parent / "shared" / "models" / "tflite"
@@ -29,6 +30,7 @@ def test_inputs_and_outputs_are_the_files_own(read_in: Callable[[bytes], Any]) -
     found = read_in(SMALL)
     graph = found.graph
     assert (graph.inputs, graph.outputs) == (("image",), ("scores",))
+    assert graph.tensors["scores"].quantization == Quantization(scale=(1 / 256,), zero_point=(-128,))
     assert graph.tensors["image"].shape == (1, 6, 6, 1) and graph.tensors["image"].quantization is not None
     assert (found.states, found.arithmetic, found.diagnostics) == ((), "onnx", ())
     origins = {name for node in graph.nodes for name in node.origin}

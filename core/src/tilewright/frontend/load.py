@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilewright.errors import Diagnostic, TilewrightError, unsupported_error
-from tilewright.frontend.border import with_quantization
+from tilewright.frontend.border import as_declared, with_quantization
 from tilewright.frontend.decompositions import composed, einsum, masks, places, quantised, spectra
 from tilewright.frontend.nodes import legacy, structural
 from tilewright.frontend.nodes.builder import GraphBuilder
@@ -81,7 +81,8 @@ def load(
         with said_of_the_file(source, chosen.limits):
             found = _imported(file_model(given.model, chosen.limits), file, chosen, operators or {})
         noted = (*given.diagnostics, *found.diagnostics)
-        return replace(found, states=given.states, arithmetic=given.arithmetic, diagnostics=noted)
+        graph = as_declared(found.graph, given.quantization)
+        return replace(found, graph=graph, states=given.states, arithmetic=given.arithmetic, diagnostics=noted)
 
 
 def import_table(operators: Mapping[str, Operator]) -> ImportTable:

@@ -15,6 +15,7 @@ from tilewright.frontend.load import load
 from tilewright.frontend.reading.external import embedded
 from tilewright.frontend.reading.formats import ONNX, importer_of, is_onnx
 from tilewright.frontend.reading.import_options import ImportOptions
+from tilewright.ir.graphs.graph import Quantization
 from tilewright.ir.graphs.model_formats import ImportedModel, Importer, KeptState, Limits
 from tilewright.operators.families import FAMILIES
 
@@ -82,6 +83,16 @@ def test_what_an_importer_says_becomes_the_graph(operators: dict[str, Any]) -> N
     graph = load(b"ACME", operators=operators, importers=[_acme(load=lambda data, limits: found)])
     assert (graph.states, graph.arithmetic) == ((state,), "acme")
     assert [node.origin for node in graph.graph.nodes] == [("CONV #3",)]
+
+
+def test_what_integers_stand_for_is_as_the_file_says(operators: dict[str, Any]) -> None:
+    model = _relu()
+    for value in (model.graph.input[0], model.graph.output[0]):
+        value.type.tensor_type.elem_type = TensorProto.INT8
+    says = {name: Quantization(scale=(0.5,), zero_point=(3,)) for name in ("x", "other")}
+    found = ImportedModel(model=model, quantization=says)
+    tensors = load(b"ACME", operators=operators, importers=[_acme(load=lambda data, limits: found)]).graph.tensors
+    assert (tensors["x"].quantization, tensors["y"].quantization) == (says["x"], None)
 
 
 def test_limits_are_the_users(operators: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tilewright.api import Diagnostic, TilewrightError, model_error, unsupported_error
+from tilewright.api.graph import Quantization
 from tilewright.api.importer import ImportedModel, Limits
 from tilewright_tflite.flatbuffer import BudgetError, DamagedError
 from tilewright_tflite.model import HELD, Model, Operator, Tensor
@@ -66,8 +67,22 @@ def _loaded(model: Model, limits: Limits) -> ImportedModel:
     outputs = [(_output(net, tensor), tensor) for tensor in (_border(net, each, "output") for each in graph.outputs)]
     finish_variables(net)
     made = _proto(net, [(net.name(tensor), tensor) for tensor in inputs], outputs)
-    left_out = tuple(_left_out(model))
-    return ImportedModel(model=made, states=tuple(net.states), arithmetic=ARITHMETIC, diagnostics=left_out)
+    ends = [*((net.name(tensor), tensor) for tensor in inputs), *outputs, *net.state_inputs, *net.state_outputs]
+    return ImportedModel(
+        model=made,
+        states=tuple(net.states),
+        quantization={name: _quantization(tensor) for name, tensor in ends if tensor.quantised},
+        arithmetic=ARITHMETIC,
+        diagnostics=tuple(_left_out(model)),
+    )
+
+
+def _quantization(tensor: Tensor) -> Quantization:
+    """What the integers of an input or output stand for."""
+    zeros = tuple(map(int, tensor.zero_points)) or (0,)
+    zeros = zeros * len(tensor.scales) if len(zeros) == 1 else zeros
+    axis = tensor.axis if len(tensor.scales) > 1 else None
+    return Quantization(scale=tuple(map(float, tensor.scales)), zero_point=zeros, axis=axis)
 
 
 def _left_out(model: Model) -> Iterator[Diagnostic]:

@@ -63,6 +63,11 @@ def test_a_variable_is_state_without_a_flag(
     assert [frame["y"].tolist() for frame in run_frames(data, FRAMES)] == [[[0, 0, 0]], [[0, 0, 7]], [[0, 7, 8]]]
 
 
+def test_what_integers_stand_for_is_known_though_no_operator_says_it(read_in: Callable[[bytes], Any]) -> None:
+    graph = read_in(network()).graph
+    assert {graph.tensors[name].quantization.scale for name in ("x", "ring", "y", "ring_next")} == {(0.5,)}
+
+
 def test_it_begins_with_what_the_graph_that_runs_once_assigns(
     run_frames: Callable[..., list[dict[str, Any]]],
 ) -> None:

@@ -7,11 +7,12 @@ rules, and the same codes say what is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tilewright.errors import Diagnostic
+from tilewright.ir.graphs.graph import Quantization
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,6 +59,7 @@ class ImportedModel:
 
     model: Any  # an onnx.ModelProto
     states: tuple[KeptState, ...] = ()
+    quantization: Mapping[str, Quantization] = field(default_factory=dict)  # of inputs and outputs, as the file says it
     arithmetic: str = "onnx"  # how the file means its integers to be rounded
     diagnostics: tuple[Diagnostic, ...] = ()
 
