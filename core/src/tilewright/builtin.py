@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from tilewright.ir.plugin_contract import hookimpl
 
 if TYPE_CHECKING:
+    from tilewright.ir.graphs.model_formats import Importer
     from tilewright.ir.graphs.operator import GraphPass, Operator
     from tilewright.ir.machines.kernel import Kernel
     from tilewright.ir.plans.allocation import Allocator
@@ -81,6 +82,14 @@ def tilewright_runners() -> Iterable[Runner]:
     from tilewright.runners.twin import RACE, TwinRunner
 
     return (HostRunner(), TwinRunner(), RACE)
+
+
+@hookimpl
+def tilewright_importers() -> Iterable[Importer]:
+    """The format that every other becomes."""
+    from tilewright.frontend.reading.formats import ONNX
+
+    return (ONNX,)
 
 
 @hookimpl

@@ -1,7 +1,7 @@
 """Knows the whole flow: a model, a target and options, and every stage between them and the files.
 Does not know what any stage does.
 
-    ONNX bytes -> Graph -> Bound -> Scheduled -> Tiled -> Allocated -> Program -> Artifact
+    model file -> Graph -> Bound -> Scheduled -> Tiled -> Allocated -> Program -> Artifact
 """
 
 from __future__ import annotations
@@ -18,7 +18,13 @@ from tilewright.config.flag_conflicts import bound_of, decided_already, demand_s
 from tilewright.config.graph_io import border_types, bound_inputs, channels_last, demand_one_memory, streamed_io
 from tilewright.config.machine import board_notes
 from tilewright.config.options import Options
-from tilewright.config.recurrent_state import RecurrentState, initial_states, states_of, states_of_plan
+from tilewright.config.recurrent_state import (
+    RecurrentState,
+    initial_states,
+    states_of,
+    states_of_plan,
+    with_states,
+)
 from tilewright.errors import Diagnostic, TilewrightError
 from tilewright.frontend.reading.model_digest import model_digest
 from tilewright.ir.graphs.graph import Graph, Tensor
@@ -26,6 +32,7 @@ from tilewright.ir.graphs.use_order import in_order_of_use
 from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plans.decisions import Decisions, IoOwner
 from tilewright.ir.plans.stages import Allocated, Artifact, Bound, Scheduled, Tiled
+from tilewright.plugins.kinds import announced_names
 from tilewright.plugins.loading import load_for
 from tilewright.plugins.offers import StageEvent
 
@@ -36,6 +43,7 @@ if TYPE_CHECKING:
     from tilewright.comparison.verdicts import Move
     from tilewright.emit import Vector
     from tilewright.frontend.load import Imported
+    from tilewright.ir.graphs.model_formats import KeptState
     from tilewright.ir.programs.program import Program
     from tilewright.plan.kernel_fallback import Answer
     from tilewright.plan.line_buffers.front import FrontPoint
@@ -79,7 +87,7 @@ class Deployment:
             tiler=self.options.tiler,
             memory_hierarchy=self.options.memory_hierarchy,
             exporters=self.options.emit,
-            welcome=(("allocator", EXACT),) if self.options.allocator == "auto" else (),
+            welcome=(*([("allocator", EXACT)] if self.options.allocator == "auto" else ()), *self._importers),
         )
 
     @cached_property
@@ -129,8 +137,8 @@ class Deployment:
         options = ImportOptions(
             dims=asked.dims, bind=bind, allow_external=asked.allow_external, limits=limits_with(asked.limits)
         )
-        found = load(self.model, options, self.registry.operators)
-        graph = with_integer_border(found.graph, border_types(found.graph, asked))
+        found = load(self.model, options, self.registry.operators, self.registry.importers.values())
+        graph = with_integer_border(found.graph, border_types(found.graph, with_states(asked, found.states)))
         graph = with_channels_last(graph, channels_last(graph, asked))
         return self._finished("frontend", replace(found, graph=graph))
 
@@ -227,7 +235,7 @@ class Deployment:
             return given
         from tilewright.rewrite.insert_streamed_io import with_streamed_io
 
-        ends = streamed_io(self.options, self.rewritten.graph)
+        ends = streamed_io(with_states(self.options, self._kept), self.rewritten.graph)
         for whose in ends.values():
             demand_one_memory(self.platform, whose)
         return in_order_of_use(with_streamed_io(self.rewritten.graph, ends))
@@ -278,7 +286,8 @@ class Deployment:
         """Outputs that are inputs of the next run."""
         if isinstance(given := self._given.get(Allocated), Allocated):
             return states_of_plan(given)
-        return states_of(self.options.states, self.graph, self.options.states_folder)
+        asked = with_states(self.options, self._kept)
+        return states_of(asked.states, self.graph, asked.states_folder, self._kept)
 
     @property
     def number_of_ops(self) -> int:
@@ -370,6 +379,29 @@ class Deployment:
             return other.allocated
         except TilewrightError:
             return None
+
+    @cached_property
+    def _importers(self) -> tuple[tuple[str, str], ...]:
+        """Who may read the model, each by kind and name; nobody need be asked where it is ONNX, or cannot be read."""
+        from tilewright.frontend.reading.formats import is_onnx
+        from tilewright.frontend.reading.import_options import limits_with
+
+        try:
+            known = is_onnx(self.model, limits_with(self.options.limits))
+        except TilewrightError:  # which is said where the model is imported
+            known = True
+        return () if known else tuple(("importer", name) for name in announced_names("importer"))
+
+    @cached_property
+    def _kept(self) -> tuple[KeptState, ...]:
+        """What the model keeps from run to run by its own word. ONNX has no such word, and is not imported for this."""
+        from tilewright.frontend.reading.formats import is_onnx
+        from tilewright.frontend.reading.import_options import limits_with
+
+        importers = self.registry.importers.values() if self._importers else ()
+        if not importers or is_onnx(self.model, limits_with(self.options.limits), importers):
+            return ()
+        return self.imported.states
 
     @property
     def _settled(self) -> Bound:

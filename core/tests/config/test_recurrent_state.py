@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tilewright.config.options import Options
 from tilewright.config.recurrent_state import (
     demand_kept,
     initial_constants,
@@ -19,9 +20,11 @@ from tilewright.config.recurrent_state import (
     state_io,
     states_of,
     states_of_plan,
+    with_states,
 )
 from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.graphs.graph import Graph, Tensor
+from tilewright.ir.graphs.model_formats import KeptState
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.sketch import Sketch
@@ -137,3 +140,24 @@ def test_a_finished_plan_knows_its_states(toy: Any) -> None:
     kept = replace(plan, decisions=replace(plan.decisions, state={"mfcc:0": "scores"}))
     (state,) = states_of_plan(kept)
     assert (state.input, state.output, state.initial.tolist()) == ("mfcc:0", "scores", [[0] * 10])
+
+
+def test_a_model_keeps_state_by_its_own_word() -> None:
+    begun = np.float32([[1, 2, 3]])
+    own = (KeptState(output="new:0", input="h:0", initial=begun),)
+    asked = with_states(Options(), own)
+    assert asked.states == ("new:0:h:0",)
+    (state,) = states_of(asked.states, cell(), kept=own)
+    assert state.initial is begun
+
+
+@pytest.mark.parametrize("flag", ["new:0:h:0", "new:0:h:0=0.5"])
+def test_a_flag_overrules_it(flag: str) -> None:
+    own = (KeptState(output="new:0", input="h:0"), KeptState(output="new:0", input="other"))
+    assert with_states(Options(states=(flag,)), own).states == (flag, "new:0:other")
+
+
+def test_its_beginning_is_of_the_inputs_form() -> None:
+    own = (KeptState(output="new:0", input="h:0", initial=np.zeros((2, 3), np.float32)),)
+    with pytest.raises(TilewrightError, match=r"its beginning is float32\[2, 3\]"):
+        states_of(("new:0:h:0",), cell(), kept=own)

@@ -11,7 +11,7 @@ from counted import counted
 from onnx import TensorProto, helper, numpy_helper
 
 from networks import network_file
-from tilewright.frontend.reading.import_options import Limits
+from tilewright.ir.graphs.model_formats import Limits
 
 OPSETS = range(7, onnx.defs.onnx_opset_version() + 1)
 

@@ -82,7 +82,7 @@ def whole_model(deployment: Deployment) -> bytes:
 
     options = deployment.options
     reading = ImportOptions(allow_external=options.allow_external, limits=limits_with(options.limits))
-    return embedded(deployment.model, reading)
+    return embedded(deployment.model, reading, deployment.registry.importers.values())
 
 
 def _demand_same_forms(

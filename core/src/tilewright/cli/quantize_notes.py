@@ -69,8 +69,8 @@ def weight_notes(quantised: bytes) -> tuple[Diagnostic, ...]:
 
 
 def _read(model: bytes) -> FileModel:
-    from tilewright.frontend.reading.import_options import Limits
     from tilewright.frontend.reading.reader import read_model
+    from tilewright.ir.graphs.model_formats import Limits
 
     return read_model(model, Limits(file_bytes=len(model), constant_bytes=max(1, len(model)), tensor_bytes=len(model)))
 

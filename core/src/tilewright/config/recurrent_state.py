@@ -1,17 +1,19 @@
-"""Knows `--state OUT:IN`: outputs whose values are inputs of the next run, and what those inputs are at the beginning.
-Does not know where they are kept.
+"""Knows `--state OUT:IN`: outputs whose values are inputs of the next run, and what those inputs are at the beginning;
+and the same by a model's own word. Does not know where they are kept.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tilewright.config.options import Options
 from tilewright.errors import TilewrightError, usage_error
 from tilewright.errors.suggestions import did_you_mean
 from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.graphs.model_formats import KeptState
 from tilewright.ir.plans.constant_copies import initial_name
 from tilewright.ir.plans.stages import Allocated
 
@@ -33,13 +35,30 @@ class RecurrentState:
     initial: Array = field(compare=False)  # of the input's shape and type
 
 
-def states_of(texts: Iterable[str], graph: Graph, folder: Path = Path()) -> tuple[RecurrentState, ...]:
-    """What the flags mean for `graph`; files are looked for in `folder`.
+def with_states(options: Options, kept: Sequence[KeptState]) -> Options:
+    """The options with what the model keeps by itself, as flags would say it; flags about the same inputs overrule."""
+    given = options.states
+    taken = [
+        state for state in kept for text in given if f":{state.input}=" in text or text.endswith(f":{state.input}")
+    ]
+    return replace(options, states=(*given, *(_text(state) for state in kept if state not in taken)))
+
+
+def _text(state: KeptState) -> str:
+    return f"{state.output}:{state.input}"
+
+
+def states_of(
+    texts: Iterable[str], graph: Graph, folder: Path = Path(), kept: Iterable[KeptState] = ()
+) -> tuple[RecurrentState, ...]:
+    """What the flags mean for `graph`; files are looked for in `folder`. `kept`: of these flags, those that are the
+    model's own, with what its inputs are at the beginning.
 
     Raises TilewrightError TW1114 (exit 2) for one that cannot be read, names tensors that the model does not have, or
     joins tensors of different shape or type.
     """
-    states = tuple(_state(text, graph, folder) for text in texts)
+    begun = {_text(state): state.initial for state in kept if state.initial is not None}
+    states = tuple(_begun(_state(text, graph, folder), begun.get(text), text) for text in texts)
     inputs = [state.input for state in states]
     for name in inputs:
         if inputs.count(name) > 1:
@@ -126,6 +145,16 @@ def _state(text: str, graph: Graph, folder: Path) -> RecurrentState:
     if not read.elements:
         raise _wrong(f"input '{name}' has no elements", text, fix="leave that --state out: there is nothing to keep")
     return RecurrentState(input=name, output=output, initial=_initial(initial, name, graph, folder, text))
+
+
+def _begun(state: RecurrentState, initial: Array | None, text: str) -> RecurrentState:
+    """The state with another beginning, if there is one."""
+    if initial is None:
+        return state
+    if initial.shape != state.initial.shape or initial.dtype != state.initial.dtype:
+        begins = f"its beginning is {initial.dtype}{list(initial.shape)}"
+        raise _wrong(f"{begins}, input '{state.input}' is {state.initial.dtype}{list(state.initial.shape)}", text)
+    return replace(state, initial=initial)
 
 
 def _parts(text: str, graph: Graph) -> tuple[str, str, str]:

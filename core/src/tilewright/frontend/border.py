@@ -34,6 +34,15 @@ def with_quantization(graph: Graph) -> Graph:
     return replace(graph, tensors=tensors)
 
 
+def as_declared(graph: Graph, quantization: Mapping[str, Quantization]) -> Graph:
+    """The graph, its quantised inputs and outputs with what the file itself says of them, where it does."""
+    tensors = dict(graph.tensors)
+    for name in (*graph.inputs, *graph.outputs):
+        if name in quantization and tensors[name].dtype in STORED:
+            tensors[name] = replace(tensors[name], quantization=quantization[name])
+    return replace(graph, tensors=tensors)
+
+
 def quantization_of(graph: Graph, node: Node) -> Quantization | None:
     """The numbers of a QuantizeLinear or DequantizeLinear, where they are known and hold for the whole tensor."""
     scale = graph.constants.get(node.inputs[1])

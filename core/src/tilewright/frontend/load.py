@@ -1,4 +1,4 @@
-"""Knows the front end as a whole: bytes in, verified graph in normal form out.
+"""Knows the front end as a whole: a model in, verified graph in normal form out.
 Does not know targets; nothing here depends on where the network will run.
 
     read -> check functions -> inputs, constants -> walk the nodes -> outputs -> Graph
@@ -6,13 +6,13 @@ Does not know targets; nothing here depends on where the network will run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilewright.errors import Diagnostic, TilewrightError, unsupported_error
-from tilewright.frontend.border import with_quantization
+from tilewright.frontend.border import as_declared, with_quantization
 from tilewright.frontend.decompositions import (
     composed,
     deformable,
@@ -35,14 +35,16 @@ from tilewright.frontend.reading.constant_limits import check_initializers
 from tilewright.frontend.reading.declarations import Declarations, input_tensors, symbols_of, with_fitting_dims
 from tilewright.frontend.reading.external import ExternalFiles
 from tilewright.frontend.reading.file_model import FileGraph, FileModel, FileValue
+from tilewright.frontend.reading.formats import imported_model, said_of_the_file
 from tilewright.frontend.reading.import_options import ImportOptions
 from tilewright.frontend.reading.names import UniqueNames, show
 from tilewright.frontend.reading.opsets import newer_form
-from tilewright.frontend.reading.reader import model_in_errors, read_bytes, read_model
+from tilewright.frontend.reading.reader import file_model, model_in_errors
 from tilewright.frontend.reading.refusals import refusal_error
 from tilewright.frontend.reading.sorting import check_unique
 from tilewright.frontend.reading.values import not_finite
 from tilewright.ir.graphs.graph import Graph, Tensor
+from tilewright.ir.graphs.model_formats import Importer, KeptState
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.log_span import INFO, with_log_span
 
@@ -70,25 +72,34 @@ class Imported:
     onnx_nodes: int  # nodes of the file's graph
     bound: Mapping[str, Array] = field(default_factory=dict)  # inputs of the file that are constants
     arithmetic: str = "onnx"  # what the file means its integer layers to compute
+    states: tuple[KeptState, ...] = ()  # that the file itself keeps from run to run
 
 
 @with_log_span(INFO, "frontend: what the model means")
 def load(
-    source: Path | bytes, options: ImportOptions | None = None, operators: Mapping[str, Operator] | None = None
+    source: Path | bytes,
+    options: ImportOptions | None = None,
+    operators: Mapping[str, Operator] | None = None,
+    importers: Collection[Importer] = (),
 ) -> Imported:
     """Read a model and bring it into normal form.
 
-    `operators` is the vocabulary, by name; their `imports` decide which ONNX nodes are taken. Raises
+    `operators` is the vocabulary, by name; their `imports` decide which ONNX nodes are taken. `importers` read files
+    that are not ONNX. Raises
     TilewrightError: exit code 3 for a file that breaks ONNX's rules or the limits, 4 with a list of every node
     that cannot be taken, 2 for a `--dim` that fits nothing.
     """
     chosen = options or ImportOptions()
     with model_in_errors(source):
-        data = read_bytes(source, chosen.limits) if isinstance(source, Path) else source
+        given = imported_model(source, chosen.limits, importers)
         file = source if isinstance(source, Path) else None
-        model = read_model(data, chosen.limits)
-        check_initializers(model.graph, chosen.limits)
-        return _imported(model, file, chosen, operators or {})
+        with said_of_the_file(source, chosen.limits):
+            model = file_model(given.model, chosen.limits)
+            check_initializers(model.graph, chosen.limits)
+            found = _imported(model, file, chosen, operators or {})
+        noted = (*given.diagnostics, *found.diagnostics)
+        graph = as_declared(found.graph, given.quantization)
+        return replace(found, graph=graph, states=given.states, arithmetic=given.arithmetic, diagnostics=noted)
 
 
 def import_table(operators: Mapping[str, Operator]) -> ImportTable:

@@ -15,6 +15,7 @@ from pluggy import HookspecMarker
 from tilewright.ir.plugin_contract import PROJECT
 
 if TYPE_CHECKING:
+    from tilewright.ir.graphs.model_formats import Importer
     from tilewright.ir.graphs.operator import GraphPass, Operator
     from tilewright.ir.machines.board import Board
     from tilewright.ir.machines.kernel import Kernel
@@ -76,6 +77,11 @@ def tilewright_code_passes() -> Iterable[CodePass] | None:
 @hookspec
 def tilewright_runners() -> Iterable[Runner] | None:
     """Ways to execute what was generated. Entry point `runner.NAME`."""
+
+
+@hookspec
+def tilewright_importers() -> Iterable[Importer] | None:
+    """Formats of model files beside ONNX. Entry point `importer.NAME`."""
 
 
 @hookspec

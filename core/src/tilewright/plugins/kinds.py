@@ -79,6 +79,12 @@ KINDS = (
         pack=True,
     ),
     Kind(name="runner", plural="runners", label="runner", defined_in="tilewright.ir.programs.runner:Runner"),
+    Kind(
+        name="importer",
+        plural="importers",
+        label="importer",
+        defined_in="tilewright.ir.graphs.model_formats:Importer",
+    ),
     Kind(name="exporter", plural="exporters", label="exporter", defined_in="tilewright.plugins.offers:Exporter"),
     Kind(name="command", plural="commands", label="command", defined_in="tilewright.plugins.offers:Command"),
 )

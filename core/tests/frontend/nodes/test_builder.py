@@ -10,10 +10,10 @@ import pytest
 
 from tilewright.errors import TilewrightError
 from tilewright.frontend.nodes.builder import GraphBuilder
-from tilewright.frontend.reading.import_options import Limits
 from tilewright.frontend.reading.names import UniqueNames
 from tilewright.frontend.reading.refusals import InvalidNode, RefusedNode
 from tilewright.ir.graphs.graph import Node, Tensor
+from tilewright.ir.graphs.model_formats import Limits
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.tensors.dtypes import DType
 

@@ -7,8 +7,8 @@ import pytest
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 from tilewright.frontend.nodes.graph_inputs import dims_of_weights
-from tilewright.frontend.reading.import_options import Limits
 from tilewright.frontend.reading.reader import read_model
+from tilewright.ir.graphs.model_formats import Limits
 
 node = helper.make_node
 

@@ -8,7 +8,7 @@ from counted import counted, peak_bytes
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-from tilewright.frontend.reading.import_options import Limits
+from tilewright.ir.graphs.model_formats import Limits
 
 I64 = np.int64
 

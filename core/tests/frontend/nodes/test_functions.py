@@ -6,7 +6,7 @@ import pytest
 from counted import counted
 from onnx import AttributeProto, TensorProto, helper
 
-from tilewright.frontend.reading.import_options import Limits
+from tilewright.ir.graphs.model_formats import Limits
 
 SETS = [helper.make_opsetid("", 17), helper.make_opsetid("local", 1)]
 

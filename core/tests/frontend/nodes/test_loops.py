@@ -9,7 +9,7 @@ from onnx.reference import ReferenceEvaluator
 
 from tilewright.comparison.reference import run
 from tilewright.errors import Exit
-from tilewright.frontend.reading.import_options import Limits
+from tilewright.ir.graphs.model_formats import Limits
 
 X = np.array([[1, -2, 3, -4]], np.float32)
 

@@ -6,10 +6,10 @@ import pytest
 
 from tilewright.frontend.nodes.builder import GraphBuilder
 from tilewright.frontend.nodes.scope import Scope, chosen_in, emit_in
-from tilewright.frontend.reading.import_options import Limits
 from tilewright.frontend.reading.names import UniqueNames
 from tilewright.frontend.reading.refusals import InvalidNode, RefusedNode
 from tilewright.ir.graphs.graph import Tensor
+from tilewright.ir.graphs.model_formats import Limits
 from tilewright.ir.tensors.dtypes import DType
 
 MAIN = Scope(values={"x": "x", "y": None})

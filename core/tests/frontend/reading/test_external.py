@@ -17,7 +17,8 @@ from onnx import TensorProto, helper, numpy_helper
 from tilewright.errors import TilewrightError
 from tilewright.frontend.reading import external
 from tilewright.frontend.reading.external import embedded, entries_of, external_tensors
-from tilewright.frontend.reading.import_options import ImportOptions, Limits
+from tilewright.frontend.reading.import_options import ImportOptions
+from tilewright.ir.graphs.model_formats import Limits
 
 DATA = np.arange(4, dtype=np.float32).tobytes()
 

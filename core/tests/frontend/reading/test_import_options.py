@@ -7,7 +7,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from tilewright.errors import Exit, TilewrightError
-from tilewright.frontend.reading.import_options import LIMITS, Limits, limits_with
+from tilewright.frontend.reading.import_options import LIMITS, limits_with
+from tilewright.ir.graphs.model_formats import Limits
 
 
 def _of(shape):

@@ -12,7 +12,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from tilewright.errors import Exit
-from tilewright.frontend.reading.import_options import Limits
+from tilewright.ir.graphs.model_formats import Limits
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from onnx import TensorProto, helper, numpy_helper
 from tilewright.errors import Exit, TilewrightError
 from tilewright.frontend.reading.external import ExternalFiles
 from tilewright.frontend.reading.file_model import FileAttribute, FileNode, FileTensor
-from tilewright.frontend.reading.import_options import Limits
 from tilewright.frontend.reading.values import to_array, typed_attributes
+from tilewright.ir.graphs.model_formats import Limits
 
 
 @pytest.fixture

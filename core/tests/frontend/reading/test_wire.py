@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tilewright.frontend.reading.wire import damage
+from tilewright.frontend.reading.wire import damage, holds_graph
 
 
 def varint(number: int) -> bytes:
@@ -81,3 +81,9 @@ def test_a_number_without_end() -> None:
 ])  # fmt: skip
 def test_other_formats(data: bytes, reason: str) -> None:
     assert reason in damage(data)
+
+
+def test_a_model_has_a_graph() -> None:
+    assert holds_graph(b"\x08\x08\x3a\x01\x00") and not holds_graph(b"\x08\x08") and not holds_graph(b"")
+    assert not holds_graph(b"\x38\x01")  # a number in its place
+    assert not holds_graph(b"\x08\x08\x9a")  # it ends in the middle of a field

@@ -118,12 +118,16 @@ def _whole(model: Path, limits: tuple[str, ...], allow_external: bool | None) ->
     """
     from tilewright.front_door.options_from_flags import limits_from
     from tilewright.frontend.reading.external import embedded
-    from tilewright.frontend.reading.import_options import ImportOptions, Limits, limits_with
+    from tilewright.frontend.reading.import_options import ImportOptions, limits_with
+    from tilewright.ir.graphs.model_formats import Limits
+    from tilewright.plugins import load_named
+    from tilewright.plugins.kinds import announced_names
 
     own = Limits()
     most = replace(own, file_bytes=FLOAT_BYTES * own.file_bytes, constant_bytes=FLOAT_BYTES * own.constant_bytes)
-    options = ImportOptions(allow_external=allow_external, limits=limits_with(limits_from(limits), most))
-    network = embedded(model, options)
+    reading = ImportOptions(allow_external=allow_external, limits=limits_with(limits_from(limits), most))
+    importers = load_named(welcome=[("importer", name) for name in announced_names("importer")]).importers
+    network = embedded(model, reading, importers.values())
     demand_float(network, str(model))
     return network
 

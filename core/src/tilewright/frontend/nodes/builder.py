@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from tilewright.frontend.reading.import_options import Limits
+    from tilewright.ir.graphs.model_formats import Limits
 
     Array = npt.NDArray[np.generic]
 

@@ -15,7 +15,6 @@ from tilewright.frontend.nodes.scales import check_scales
 from tilewright.frontend.nodes.widening import convert_on_float32, has_doubles, needs_width
 from tilewright.frontend.reading.external import ExternalFiles
 from tilewright.frontend.reading.file_model import FileNode, FileTensor
-from tilewright.frontend.reading.import_options import Limits
 from tilewright.frontend.reading.names import show, show_all
 from tilewright.frontend.reading.reader import over_limit
 from tilewright.frontend.reading.refusals import InvalidNode, RefusedNode
@@ -24,6 +23,7 @@ from tilewright.frontend.reading.values import is_four_bits, to_array, typed_att
 from tilewright.frontend.schemas import KnownInputs, check_signature
 from tilewright.ir.graphs.graph import Attribute, Node, Tensor
 from tilewright.ir.graphs.importing import Import, OnnxNode
+from tilewright.ir.graphs.model_formats import Limits
 from tilewright.ir.tensors.dtypes import ELEMENT_TYPES, type_name
 
 if TYPE_CHECKING:

@@ -19,11 +19,11 @@ from tilewright.frontend.reading.file_model import (
     FileNode,
     FunctionKey,
 )
-from tilewright.frontend.reading.import_options import Limits
 from tilewright.frontend.reading.names import show, show_all
 from tilewright.frontend.reading.reader import over_limit, read_attribute, read_function, too_many_nodes
 from tilewright.frontend.reading.refusals import InvalidNode, RefusedNode
 from tilewright.ir.graphs.graph import Tensor
+from tilewright.ir.graphs.model_formats import Limits
 from tilewright.ir.tensors.dtypes import ELEMENT_TYPES
 
 

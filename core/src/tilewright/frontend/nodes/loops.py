@@ -13,10 +13,10 @@ from tilewright.frontend.nodes.builder import GraphBuilder
 from tilewright.frontend.nodes.conversion import NodeImporter
 from tilewright.frontend.nodes.scope import Scope, emit_in
 from tilewright.frontend.reading.file_model import FileGraph, FileNode
-from tilewright.frontend.reading.import_options import Limits
 from tilewright.frontend.reading.reader import too_many_nodes
 from tilewright.frontend.reading.refusals import InvalidNode, RefusedNode
 from tilewright.ir.graphs.graph import Attribute
+from tilewright.ir.graphs.model_formats import Limits
 
 if TYPE_CHECKING:
     import numpy as np

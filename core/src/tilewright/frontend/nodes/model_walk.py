@@ -14,11 +14,11 @@ from tilewright.frontend.nodes.functions import body_of, definition, function_ke
 from tilewright.frontend.nodes.loops import Unroller
 from tilewright.frontend.nodes.scope import AT_RUN_TIME, Scope, chosen_in
 from tilewright.frontend.reading.file_model import FileFunction, FileGraph, FileNode, FunctionKey, reads
-from tilewright.frontend.reading.import_options import Limits
 from tilewright.frontend.reading.names import show
 from tilewright.frontend.reading.reader import too_many_nodes
 from tilewright.frontend.reading.refusals import InvalidNode, RefusedAt, RefusedNode, invalid_node, shorten
 from tilewright.frontend.reading.sorting import check_unique, label, sort_nodes
+from tilewright.ir.graphs.model_formats import Limits
 
 _CONTROL_FLOW = ("If", "Loop", "Scan")
 

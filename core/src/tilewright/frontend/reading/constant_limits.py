@@ -8,8 +8,9 @@ import math
 
 from tilewright.errors import model_error
 from tilewright.frontend.reading.file_model import FileGraph, FileTensor
-from tilewright.frontend.reading.import_options import Limits, raised_together
+from tilewright.frontend.reading.import_options import raised_together
 from tilewright.frontend.reading.names import show
+from tilewright.ir.graphs.model_formats import Limits
 from tilewright.ir.tensors.dtypes import ELEMENT_TYPES
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BufferedReader
@@ -21,9 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from tilewright.errors import TilewrightError, model_error, typed
-from tilewright.frontend.reading.import_options import ImportOptions, Limits, raised
+from tilewright.frontend.reading.formats import imported_model, is_onnx
+from tilewright.frontend.reading.import_options import ImportOptions, raised
 from tilewright.frontend.reading.names import show
-from tilewright.frontend.reading.reader import model_in_errors, over_limit, parse, read_bytes
+from tilewright.frontend.reading.reader import model_bytes, model_in_errors, over_limit, parse
+from tilewright.ir.graphs.model_formats import Importer, Limits
 
 Entries = tuple[tuple[str, str], ...]  # keys and values, as the model has them
 
@@ -234,13 +236,15 @@ def _read(file: BufferedReader, fields: Mapping[str, str], size_bytes: int | Non
     return data
 
 
-def embedded(source: Path | bytes, options: ImportOptions) -> bytes:
-    """The model, its external elements moved inside; its own bytes where it has no external elements.
+def embedded(source: Path | bytes, options: ImportOptions, importers: Collection[Importer] = ()) -> bytes:
+    """The model as ONNX, its external elements moved inside; its own bytes where it has no external elements.
 
     TilewrightError (exit 3): what cannot be read, or may not be by the options, as `load` says it.
     """
     with model_in_errors(source):
-        data = read_bytes(source, options.limits) if isinstance(source, Path) else source
+        data = model_bytes(source, options.limits)
+        if importers and not is_onnx(data, options.limits):
+            return bytes(imported_model(source, options.limits, importers).model.SerializeToString())
         if _KEY not in data:
             return data
         proto = parse(data, options.limits)

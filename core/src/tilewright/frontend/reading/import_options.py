@@ -9,27 +9,10 @@ from types import MappingProxyType
 
 from tilewright.errors import typed, usage_error
 from tilewright.errors.suggestions import did_you_mean
+from tilewright.ir.graphs.model_formats import Limits
 from tilewright.ir.rounding import ceil_div
 
 _MIB = 1 << 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """The most that a file may ask for: as much as small machines can hold, so that no file takes 512 MiB here."""
-
-    file_bytes: int = 72 * _MIB
-    nodes: int = 100_000  # after functions are inlined
-    unrolled: int = 2_500  # of them, those that loops make: each is imported anew
-    steps: int = 10_000  # nodes that graph passes leave: each is a step that is planned and written
-    initializers: int = 100_000
-    nesting: int = 32  # functions and control-flow bodies inside each other
-    name_length: int = 4096  # characters
-    rank: int = 32
-    tensor_bytes: int = 64 * _MIB  # of any value
-    constant_bytes: int = 64 * _MIB  # of all constants together
-    fold_bytes: int = 16 * _MIB  # of one value computed during import
-    fold_total_bytes: int = 16 * _MIB  # of all of them
 
 
 LIMITS: Mapping[str, tuple[str, ...]] = MappingProxyType(

@@ -38,8 +38,8 @@ def model_digest(model: Path | bytes) -> str:
 
 def files_beside(model: Path) -> tuple[Path, ...]:
     """Files that `model` says its tensors are in, whether they may be read or not. None where it cannot be read."""
-    from tilewright.frontend.reading.import_options import Limits
     from tilewright.frontend.reading.reader import read_bytes
+    from tilewright.ir.graphs.model_formats import Limits
 
     try:
         named = _entries_by_location(read_bytes(model, Limits()))
@@ -51,7 +51,7 @@ def files_beside(model: Path) -> tuple[Path, ...]:
 def _digests_beside(model: Path, data: bytes) -> list[bytes]:
     """Digests of the files with tensors, in the order of their names. A file that may not be read adds nothing."""
     from tilewright.frontend.reading.external import ExternalFiles
-    from tilewright.frontend.reading.import_options import Limits
+    from tilewright.ir.graphs.model_formats import Limits
 
     files = ExternalFiles(model=model, allowed=True, limits=Limits(file_bytes=sys.maxsize))
     digests = []
@@ -66,8 +66,8 @@ def _entries_by_location(data: bytes) -> dict[str, Entries]:
     if b"location" not in data:
         return {}
     from tilewright.frontend.reading.external import entries_of, external_tensors
-    from tilewright.frontend.reading.import_options import Limits
     from tilewright.frontend.reading.reader import parse
+    from tilewright.ir.graphs.model_formats import Limits
 
     try:
         tensors = [entries_of(tensor) for tensor in external_tensors(parse(data, Limits()))]

@@ -24,10 +24,11 @@ from tilewright.frontend.reading.file_model import (
     FileValue,
     FunctionKey,
 )
-from tilewright.frontend.reading.import_options import Limits, raised, raised_together
+from tilewright.frontend.reading.import_options import raised, raised_together
 from tilewright.frontend.reading.names import show
 from tilewright.frontend.reading.opsets import opsets_of, opsets_of_model, own_domain
 from tilewright.frontend.reading.wire import damage, wire_size
+from tilewright.ir.graphs.model_formats import Limits
 
 # ONNX attribute type number -> (name, protobuf field)
 _ATTRIBUTE_KINDS = MappingProxyType(
@@ -93,6 +94,15 @@ def read_bytes(path: Path, limits: Limits) -> bytes:
         ) from error
 
 
+def model_bytes(source: Path | bytes, limits: Limits) -> bytes:
+    """The bytes of a model, wherever they are. Raises TW1201 and TW1203 as `read_bytes`."""
+    if isinstance(source, Path):
+        return read_bytes(source, limits)
+    if len(source) > limits.file_bytes:
+        raise _file_too_large(len(source), limits)
+    return source
+
+
 def _no_file(path: Path) -> TilewrightError:
     """TW1201 with what the path names instead of a file. A pipe or a device is not read, because it need not end."""
     reason, fix = "does not exist", "check the path"
@@ -109,9 +119,13 @@ def _no_file(path: Path) -> TilewrightError:
 
 def read_model(data: bytes, limits: Limits) -> FileModel:
     """Everything of a file that tilewright uses. Raises TW1202, TW1203, TW1204, TW1213 or TW1217."""
-    if len(data) > limits.file_bytes:
-        raise _file_too_large(len(data), limits)
-    proto = parse(data, limits)
+    return file_model(parse(model_bytes(data, limits), limits), limits)
+
+
+def file_model(proto: Any, limits: Limits) -> FileModel:
+    """Everything of a protobuf that tilewright uses, whoever made it. Raises as `read_model`."""
+    if not proto.HasField("graph"):
+        raise corrupt("it holds no graph")
     return _Reader(limits).model(proto)
 
 

@@ -21,7 +21,7 @@ from tilewright.ir.tensors.dtypes import ELEMENT_TYPES, DType, type_name
 if TYPE_CHECKING:
     from tilewright.frontend.reading.external import ExternalFiles
     from tilewright.frontend.reading.file_model import FileTensor
-    from tilewright.frontend.reading.import_options import Limits
+    from tilewright.ir.graphs.model_formats import Limits
 
 Array = npt.NDArray[np.generic]
 COUNTED_BYTES = 2**31 - 1  # offsets and counts of generated C are int32_t

@@ -19,7 +19,7 @@ _LONGEST = 10  # bytes of a number
 _OTHER_FORMATS = MappingProxyType(
     {
         (0, b"PK\x03\x04"): "it is a zip archive (perhaps a PyTorch or Keras file): export it to ONNX first",
-        (4, b"TFL3"): "it is a TensorFlow Lite file: convert it first (tf2onnx)",
+        (4, b"TFL3"): "it is a TensorFlow Lite file: `pip install tilewright-tflite` brings its importer",
         (4, b"ORTM"): "it is onnxruntime's own format: use the .onnx file it was made from",
         (0, b"\x89HDF"): "it is an HDF5 file (perhaps Keras): export it to ONNX first",
         (0, b"\x80\x02"): "it is a Python pickle (perhaps PyTorch): export it to ONNX first",
@@ -51,6 +51,20 @@ def damage(data: bytes) -> str:
             return end
         position = end
     return ""
+
+
+def holds_graph(data: bytes) -> bool:
+    """Whether a file without `damage` has what makes it a model, as far as its fields are looked at."""
+    position = 0
+    for _ in range(_FIELDS):
+        if position >= len(data):
+            return False
+        key, _start = _checked_varint(data, position)
+        end = _end(data, position)
+        if key is None or isinstance(end, str) or key == _GRAPH_FIELD << 3 | 2:
+            return key == _GRAPH_FIELD << 3 | 2
+        position = end
+    return True
 
 
 def _end(data: bytes, start: int) -> int | str:

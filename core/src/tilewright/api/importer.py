@@ -1,0 +1,10 @@
+"""For authors of importers.
+
+Model files of other formats than ONNX: who recognises one, within which limits it is read, and what it says.
+
+Made by tools/build_api.py: change tools/api.toml, not this file.
+"""
+
+from tilewright.ir.graphs.model_formats import ImportedModel, Importer, KeptState, Limits
+
+__all__ = ["ImportedModel", "Importer", "KeptState", "Limits"]

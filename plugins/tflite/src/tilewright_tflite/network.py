@@ -1,0 +1,308 @@
+"""Knows the ONNX graph while it is being made: values of tensors, stored and real, constants and nodes.
+Does not know operators.
+
+A quantised tensor is the integers that the file has, under the file's name; `real` is what they stand for, `put` stores
+real numbers as a tensor's integers. Whatever only moves elements works on the integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tilewright.api.importer import KeptState, Limits
+from tilewright_tflite.flatbuffer import BudgetError
+from tilewright_tflite.model import HELD, Operator, Subgraph, Tensor
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+_LETTERS = 1 << 25  # of all names together, in every place
+_AROUND = ("Clip", "DequantizeLinear", "Identity", "QuantizeLinear", "Relu", "Reshape", "Transpose")
+_NUMPY = {"bool": "?", "float16": "<f2", "float32": "<f4", "float64": "<f8"}
+
+
+class RefusedError(Exception):
+    """An operator that cannot be taken, and why. All of a model are shown together."""
+
+
+class LostError(RefusedError):
+    """An operator behind one that was refused: nothing is known about it."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Variable:
+    """A variable of the file while its graph is converted."""
+
+    name: str
+    assigned: bool = False  # by the graph, in every run
+    initial: Array | None = None
+    value: str = ""  # that it has at this place of the graph
+    state: str = ""  # input that it is read from
+
+
+class Network:
+    """One graph of the file as ONNX. Mutable, and private to one import."""
+
+    def __init__(self, graph: Subgraph, limits: Limits) -> None:
+        self.graph = graph
+        self.limits = limits
+        self.nodes: list[Any] = []  # onnx.NodeProto
+        self.constants: list[Any] = []  # onnx.TensorProto
+        self.variables: Mapping[int, Variable] = {}  # of the graph, by the tensors that stand for them
+        self.graphs: tuple[Subgraph, ...] = (graph,)  # of the file
+        self.lost: set[int] = set()  # tensors of operators that were refused
+        self.padded: dict[int, tuple[Tensor, list[int]]] = {}  # image -> the one it has zeros around, how many
+        self.states: list[KeptState] = []
+        self.state_inputs: list[tuple[str, Tensor]] = []
+        self.state_outputs: list[tuple[str, Tensor]] = []
+        self._title = ""
+        self._letters = _LETTERS  # that names may still have
+        self._taken: set[str] = set()
+        self._counts: dict[str, int] = {}  # name -> how many like it were taken
+        self._values: dict[int, str] = {}  # tensor -> its stored value
+        self._reals: dict[int, str] = {}
+        self._arrays: dict[int, Array] = {}  # tensor that is known -> elements
+        self._weights: dict[tuple[int, tuple[int, ...]], str] = {}
+        self._shared: set[str] = set()  # values that several operators may read
+        self._bytes = limits.constant_bytes
+        self._names: dict[int, str] = {}  # of tensors that something asks about
+        self._own: set[str] = set()
+        for index in (*graph.inputs, *graph.outputs):
+            self.name(graph.tensors[index])
+
+    def begin(self, operator: Operator) -> None:
+        """From here on nodes belong to `operator`."""
+        self._title = operator.title
+
+    def fresh(self, wanted: str) -> str:
+        """A name that nothing has."""
+        name, count = wanted, self._counts.get(wanted, 0)
+        while name in self._taken:
+            count += 1
+            name = f"{wanted}_{count}"
+        self._spend(name)
+        self._counts[wanted] = count
+        self._taken.add(name)
+        return name
+
+    def _spend(self, *names: str) -> None:
+        """Names are copied wherever they stand."""
+        self._letters -= sum(map(len, names))
+        if self._letters < 0:
+            raise BudgetError("names")
+
+    def name(self, tensor: Tensor) -> str:
+        """What the value of a tensor is called: as in the file, unless something else has that name already."""
+        if tensor.index not in self._names:
+            self._names[tensor.index] = self.fresh(tensor.name or f"tensor_{tensor.index}")
+            self._own.add(self._names[tensor.index])
+        return self._names[tensor.index]
+
+    # -- tensors of the file
+
+    def tensor(self, index: int) -> Tensor:
+        """A tensor that operators can use."""
+        tensor = self.graph.tensors[index]
+        if index in self.lost:
+            raise LostError(tensor.name)
+        if tensor.fault:
+            raise RefusedError(f"its tensor '{tensor.name}' {tensor.fault}")
+        return tensor
+
+    def has(self, operator: Operator, index: int) -> bool:
+        """Whether an input is there."""
+        return index < len(operator.inputs) and operator.inputs[index] >= 0
+
+    def input(self, operator: Operator, index: int) -> Tensor:
+        """An input that must be there."""
+        if not self.has(operator, index):
+            raise RefusedError(f"its input {index} is missing")
+        return self.tensor(operator.inputs[index])
+
+    def output(self, operator: Operator, index: int = 0) -> Tensor:
+        """An output that must be there."""
+        if index >= len(operator.outputs):
+            raise RefusedError(f"its output {index} is missing")
+        return self.tensor(operator.outputs[index])
+
+    def known(self, tensor: Tensor) -> Array | None:
+        """The elements of a tensor that is the same in every run, else None."""
+        if tensor.index in self._arrays:
+            return self._arrays[tensor.index]
+        return None if tensor.data is None else self._elements(tensor, tensor.data)
+
+    def need(self, operator: Operator, index: int) -> Array:
+        """The elements of an input that must be known."""
+        tensor = self.input(operator, index)
+        array = self.known(tensor)
+        if array is None:
+            raise RefusedError(f"its input '{tensor.name}' must be constant, and is computed")
+        return array
+
+    def need_integers(self, operator: Operator, index: int) -> tuple[int, ...]:
+        """The same as whole numbers: a shape, axes, places."""
+        array = self.need(operator, index)
+        if array.dtype.kind not in "iu" or array.size > self.limits.name_length:
+            raise RefusedError(f"its input '{self.input(operator, index).name}' is no list of whole numbers")
+        return tuple(int(each) for each in array.reshape(-1))
+
+    def _elements(self, tensor: Tensor, data: Array) -> Array:
+        raw = data.tobytes() if tensor.type == "int4" else data
+        if tensor.type != "int4" and tensor.type not in HELD:
+            raise RefusedError(f"its tensor '{tensor.name}' is {tensor.type}, which tilewright does not hold")
+        count = int(np.prod(tensor.shape, dtype=object))
+        kind = np.dtype(_NUMPY.get(tensor.type, tensor.type)) if tensor.type != "int4" else np.dtype("int8")
+        size = (count + 1) // 2 if tensor.type == "int4" else count * kind.itemsize
+        if len(raw) != size:
+            raise RefusedError(f"its tensor '{tensor.name}' has {len(raw):,} bytes, and its shape needs {size:,}")
+        if tensor.type == "int4":
+            packed = np.frombuffer(raw, np.int8)
+            halves = np.stack([(packed << 4) >> 4, packed >> 4], axis=-1)
+            return halves.reshape(-1)[:count].reshape(tensor.shape)
+        return np.frombuffer(raw, kind).reshape(tensor.shape)
+
+    # -- values
+
+    def stored(self, tensor: Tensor) -> str:
+        """The value that has a tensor's elements as the file has them."""
+        if tensor.index not in self._values:
+            array = self.known(tensor)
+            if array is None:
+                raise RefusedError(f"its input '{tensor.name}' is written by no operator before it")
+            self._values[tensor.index] = self.constant(array, self.name(tensor))
+        return self._values[tensor.index]
+
+    def real(self, tensor: Tensor) -> str:
+        """The value that has the numbers that a tensor's elements stand for."""
+        if not tensor.quantised:
+            return self.stored(tensor)
+        if tensor.index not in self._reals:
+            self._reals[tensor.index] = self.dequantised(tensor, self.stored(tensor))
+            self._shared.add(self._reals[tensor.index])
+        return self._reals[tensor.index]
+
+    def weights(self, tensor: Tensor, perm: Sequence[int], shape: Sequence[int] = ()) -> str:
+        """A constant's real numbers in another order of axes, and then another shape of as many axes."""
+        key = (tensor.index, (*perm, -1, *shape))
+        array = self.known(tensor)
+        if array is None:
+            raise RefusedError(f"its weights '{tensor.name}' are computed")
+        if key not in self._weights:
+            moved = np.ascontiguousarray(array.transpose(perm))
+            moved = moved.reshape(shape) if shape else moved
+            axis = next((at for at, old in enumerate(perm) if old == tensor.axis), 0)
+            value = self.constant(moved, f"{self.name(tensor)}_moved")
+            self._weights[key] = self.dequantised(tensor, value, axis) if tensor.quantised else value
+        return self._weights[key]
+
+    def dequantised(self, tensor: Tensor, value: str, axis: int | None = None) -> str:
+        """What integers `value` stand for, by the scales of a tensor."""
+        scales, zeros = self._scales(tensor)
+        more: dict[str, Any] = {"axis": tensor.axis if axis is None else axis} if len(tensor.scales) > 1 else {}
+        return self.node("DequantizeLinear", (value, scales, zeros), **more)
+
+    def _scales(self, tensor: Tensor) -> tuple[str, str]:
+        kind = np.dtype("int8" if tensor.type == "int4" else tensor.type)
+        zeros = tensor.zero_points
+        if len(tensor.scales) == 1:
+            scale, zero = self.constant(np.array(tensor.scale), "scale"), np.array(tensor.zero_point, kind)
+            return scale, self.constant(zero, "zero_point")
+        filled = np.broadcast_to(zeros if zeros.size else np.zeros(1), tensor.scales.shape).astype(kind)
+        return self.constant(tensor.scales, "scales"), self.constant(filled, "zero_points")
+
+    def as_stored(self, tensor: Tensor, value: str, output: str = "") -> str:
+        """Real numbers as a tensor of such scales would store them."""
+        if not tensor.quantised:
+            return value
+        if len(tensor.scales) != 1 or tensor.type == "int4" or tensor.scale <= 0:
+            raise RefusedError(f"its output '{tensor.name}' has a scale for each channel, or one that is 0")
+        return self.node("QuantizeLinear", (value, *self._scales(tensor)), output=output)
+
+    def put(self, tensor: Tensor, value: str) -> None:
+        """Real numbers become the tensor: quantised where it is quantised."""
+        if tensor.quantised:
+            self.take(tensor, self.as_stored(tensor, value, self.name(tensor)))
+        else:
+            self.put_stored(tensor, value)
+
+    def take(self, tensor: Tensor, value: str) -> None:
+        """The tensor is another value, as it is."""
+        self._values[tensor.index] = value
+
+    def put_stored(self, tensor: Tensor, value: str) -> None:
+        """A value becomes the tensor as it is."""
+        last, name = self.nodes[-1] if self.nodes else None, self.name(tensor)
+        if last is not None and list(last.output) == [value] and value not in self._own and value not in self._shared:
+            last.output[0] = name
+        elif value != name:
+            self.node("Identity", (value,), output=name)
+        self.take(tensor, name)
+
+    def put_known(self, tensor: Tensor, array: Array) -> None:
+        """The tensor is the same in every run."""
+        if array.shape != tensor.shape:
+            raise RefusedError(f"its output '{tensor.name}' is declared {list(tensor.shape)}, not {list(array.shape)}")
+        self._arrays[tensor.index] = array
+
+    # -- state
+
+    def kept(self, tensor: Tensor, name: str) -> str:
+        """An input that has what the run before has left; it is of a tensor's form."""
+        value = name if name == self.name(tensor) else self.fresh(name)
+        self.state_inputs.append((value, tensor))
+        return value
+
+    def keep(self, kept: str, value: str, initial: Array | None, name: str) -> None:
+        """A value becomes what the next run is given as `kept`."""
+        output = self.node("Identity", (value,), output=self.fresh(f"{name}_next"))
+        tensor = next(tensor for state, tensor in self.state_inputs if state == kept)
+        self.state_outputs.append((output, tensor))
+        self.states.append(KeptState(output=output, input=kept, initial=initial))
+
+    # -- nodes
+
+    def constant(self, array: Array, hint: str) -> str:
+        """A constant of its own."""
+        from onnx import numpy_helper
+
+        self._bytes -= array.nbytes
+        if self._bytes < 0:
+            raise BudgetError("constants")
+        if len(self.constants) >= self.limits.initializers:
+            raise BudgetError("initializers")
+        name = hint if hint in self._own else self.fresh(f"{self._title}/{hint}")
+        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name))
+        return name
+
+    def integers(self, values: Sequence[int], hint: str) -> str:
+        """A list of whole numbers: a shape, axes, places."""
+        return self.constant(np.array(values, np.int64), hint)
+
+    def node(self, op_type: str, inputs: Sequence[str], output: str = "", **attributes: Any) -> str:
+        """A node of one output; its name."""
+        return self.split(op_type, inputs, (output or self.fresh(f"{self._title}/{op_type}:0"),), **attributes)[0]
+
+    def split(self, op_type: str, inputs: Sequence[str], outputs: Sequence[str], **attributes: Any) -> tuple[str, ...]:
+        """A node of several outputs; their names."""
+        from onnx import helper
+
+        if len(self.nodes) >= self.limits.nodes:
+            raise BudgetError("nodes")
+        self._spend(*inputs, *outputs)
+        wanted = f"{self._title}/{op_type}" if op_type in _AROUND or self._title in self._taken else self._title
+        self.nodes.append(helper.make_node(op_type, inputs, outputs, name=self.fresh(wanted), **attributes))
+        return tuple(outputs)
+
+    def moved(self, value: str, perm: Sequence[int]) -> str:
+        """Axes in another order."""
+        return self.node("Transpose", (value,), perm=list(perm))
+
+    def reshaped(self, value: str, shape: Sequence[int]) -> str:
+        """The same elements in another shape."""
+        return self.node("Reshape", (value, self.integers(shape, "shape")))

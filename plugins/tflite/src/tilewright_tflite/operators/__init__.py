@@ -1,0 +1,1 @@
+"""Operators of TensorFlow Lite in ONNX's words: one module for each family."""

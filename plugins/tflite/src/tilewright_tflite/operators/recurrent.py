@@ -1,0 +1,115 @@
+"""Knows operators that keep state of their own: SVDF, and LSTM over a sequence. Their state tensors are inputs and
+outputs that the file itself joins. Does not know variables of a graph.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tilewright_tflite.conversion import Conversion, conversion
+from tilewright_tflite.model import Operator, Tensor
+from tilewright_tflite.network import Network, RefusedError
+from tilewright_tflite.operators.elementwise import activated
+from tilewright_tflite.operators.movement import sliced
+from tilewright_tflite.operators.products import bias
+from tilewright_tflite.operators.variables import initial_of
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+_TANH = 4
+_GATES = (1, 4, 2, 3)  # input, output, forget, cell: where an LSTM has its weights, in ONNX's order
+_BIASES = (12, 15, 13, 14)
+_ABSENT = {"peepholes": (9, 10, 11), "a projection": (16, 17), "layer normalisation": (20, 21, 22, 23)}
+_OUTPUT_STATE, _CELL_STATE = 18, 19
+
+
+def _state(op: Operator, net: Network, index: int) -> Tensor:
+    tensor = net.input(op, index)
+    if not tensor.variable:
+        raise RefusedError(f"its state '{tensor.name}' is no variable")
+    return tensor
+
+
+def _svdf(op: Operator, net: Network) -> None:
+    """Products with the newest features, over time. Inputs: x [B, I], weights of features [F, I] and of time [F, M],
+    bias, state [B, F * M] with the oldest first.
+    """
+    x, features, times, state = net.input(op, 0), net.input(op, 1), net.input(op, 2), _state(op, net, 4)
+    rank, batch = op.options.integer(0), x.shape[0] if x.shape else 0
+    if len(x.shape) != 2 or len(features.shape) != 2 or len(times.shape) != 2 or features.shape[1] != x.shape[1]:
+        raise RefusedError(f"its input is {x.described}, its weights {features.described} and {times.described}")
+    filters, memory = times.shape
+    if rank < 1 or filters % rank or filters != features.shape[0] or state.shape != (batch, filters * memory):
+        raise RefusedError(f"its rank is {rank}, its state {state.described}")
+    newest = net.node("Gemm", (net.real(x), net.weights(features, (0, 1))), transB=1)
+    newest = net.reshaped(net.as_stored(state, newest), (batch, filters, 1))
+    kept = net.kept(state, net.name(state))
+    older = sliced(net, net.reshaped(kept, (batch, filters, memory)), (0, 0, 1), (batch, filters, memory))
+    window = net.node("Concat", (older, newest), axis=2)
+    net.keep(kept, net.reshaped(window, state.shape), initial_of(state), net.name(state))
+    real = net.dequantised(state, window) if state.quantised else window
+    value = net.node("Mul", (real, net.weights(times, (0, 1))))
+    value = net.node("ReduceSum", (value, net.integers((2,), "axes")), keepdims=0)
+    if rank > 1:
+        value = net.reshaped(value, (batch, filters // rank, rank))
+        value = net.node("ReduceSum", (value, net.integers((2,), "axes")), keepdims=0)
+    if net.has(op, 3):
+        value = net.node("Add", (value, bias(net, net.input(op, 3), state, times)))
+    net.put(net.output(op), activated(net, value, op.options.byte(1)))
+
+
+def _numbers(op: Operator, net: Network, index: int, step: float | None = None) -> Array:
+    """The real numbers of weights, or of a bias that counts in steps of `step`."""
+    tensor, array = net.input(op, index), net.need(op, index)
+    if tensor.quantised and step is None:
+        return ((array.astype(np.float32) - np.float32(tensor.zero_point)) * tensor.scale).astype(np.float32)
+    return (array.astype(np.float64) * (1.0 if step is None else step)).astype(np.float32)
+
+
+def _lstm(op: Operator, net: Network) -> None:
+    """As ONNX's LSTM, on what the integers stand for."""
+    x, output, options = net.input(op, 0), net.output(op), op.options
+    hidden, cell = _state(op, net, _OUTPUT_STATE), _state(op, net, _CELL_STATE)
+    if absent := [name for name, places in _ABSENT.items() if any(net.has(op, place) for place in places)]:
+        raise RefusedError(f"it has {absent[0]}")
+    largest = 32768 * float(cell.scale) if cell.quantised else np.inf
+    if options.byte(0) != _TANH or options.real(2) or 0 < options.real(1) < largest:
+        raise RefusedError("its activation, or the limit of its cell or projection, is not known")
+    if len(x.shape) != 3 or len(hidden.shape) != 2 or cell.shape != hidden.shape:
+        raise RefusedError(f"its input is {x.described}, its states {hidden.described} and {cell.described}")
+    batch, count = hidden.shape
+    sequence = net.real(x) if options.flag(3) else net.moved(net.real(x), (1, 0, 2))
+    w, r = (np.concatenate([_numbers(op, net, at + more) for at in _GATES])[None] for more in (0, 4))
+    biases = [_numbers(op, net, at, _step(net, op, x, gate)) for at, gate in zip(_BIASES, _GATES, strict=True)]
+    b = np.concatenate([*biases, np.zeros(4 * count, np.float32)])[None]
+    kept = [net.kept(each, net.name(each)) for each in (hidden, cell)]
+    before = [
+        net.reshaped(net.dequantised(each, value) if each.quantised else value, (1, batch, count))
+        for each, value in zip((hidden, cell), kept, strict=True)
+    ]
+    inputs = (sequence, net.constant(w, "W"), net.constant(r, "R"), net.constant(b, "B"), "", *before)
+    names = [net.fresh(f"{op.title}/{name}") for name in ("Y", "Y_h", "Y_c")]
+    y, *after = net.split("LSTM", inputs, names, hidden_size=count)
+    for tensor, state, value in zip((hidden, cell), kept, after, strict=True):
+        stored = net.as_stored(tensor, net.reshaped(value, tensor.shape))
+        net.keep(state, stored, initial_of(tensor), net.name(tensor))
+    steps = x.shape[0] if options.flag(3) else x.shape[1]
+    y = net.reshaped(y, (steps, batch, count))
+    net.put(output, y if options.flag(3) else net.moved(y, (1, 0, 2)))
+
+
+def _step(net: Network, op: Operator, x: Tensor, gate: int) -> float | None:
+    """What one step of a gate's bias is; None where it is real."""
+    w = net.input(op, gate)
+    return float(x.scale * w.scale) if x.quantised and w.quantised else None
+
+
+CONVERSIONS: tuple[Conversion, ...] = (
+    conversion("SVDF", _svdf, 6),
+    conversion("UNIDIRECTIONAL_SEQUENCE_LSTM", _lstm, 71),
+)
