@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import inf
 
+from tilewright.bind.candidates import engine_of
 from tilewright.ir.plans.stages import Candidate
 from tilewright.plan.line_buffers.kernels import line_buffered_cycles
 from tilewright.plan.proposals.line_buffered_plan import LineBufferedPlan
@@ -45,4 +46,5 @@ def _within(room: float, step: str, segment: Segment, choice: KernelChoice) -> I
 def _cycles(candidate: Candidate, step: str, segment: Segment, choice: KernelChoice) -> float:
     if segment.row_schedule is None:
         return candidate.cycles
-    return line_buffered_cycles(candidate, choice.sites[step], choice.layers)
+    engine = engine_of(candidate.kernel, choice.bound.platform)
+    return line_buffered_cycles(candidate, choice.sites[step], choice.layers, engine)
