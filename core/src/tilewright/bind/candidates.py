@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from tilewright.errors import Refusal
 from tilewright.ir.graphs.graph import Site
 from tilewright.ir.graphs.operator import Operator
-from tilewright.ir.machines.instruction_costs import stated_cycles
 from tilewright.ir.machines.kernel import Kernel
 from tilewright.ir.machines.platform import Engine, Platform
+from tilewright.ir.machines.stated_cycles import stated_cycles
 from tilewright.ir.plans.layer import Layer, Layers
 from tilewright.ir.plans.stages import Candidate
 from tilewright.ir.plugin_contract import demand_cost

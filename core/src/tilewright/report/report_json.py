@@ -16,6 +16,7 @@ from tilewright.deployment import Deployment
 from tilewright.errors import Diagnostic
 from tilewright.frontend.reading.model_digest import model_digest
 from tilewright.ir.graphs.graph import Tensor
+from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.platform import Memory
 from tilewright.ir.plans.constant_copies import copies_of
 from tilewright.ir.plans.stages import Allocated, Buffer, PoolUse
@@ -36,9 +37,7 @@ def build_report(
     memory when `front`, and for what costs more when `further`, which may take longer than all the rest."""
     allocated = deployment.allocated
     bound = allocated.tiled.scheduled.bound
-    operators = deployment.registry.operators
-    plan = allocated.tiled, operators, allocated.decisions
-    steps = steps_of(allocated, operators, step_costs(*plan), step_instructions(*plan))
+    steps = _steps(allocated, deployment.registry.operators)
     rows = line_buffer_rows(allocated)
     totals = {kind: round(sum(step["cycles"][kind] for step in steps)) for kind in ("compute", "copy", "total")}
     return {
@@ -82,6 +81,11 @@ def _front(deployment: Deployment, *, wanted: bool, further: bool) -> dict[str, 
     if not wanted and line_buffers_possible(deployment.planning.planner, deployment.platform):
         return {}
     return {"front": front_of((*deployment.front, *(deployment.further_front if further else ())))}
+
+
+def _steps(allocated: Allocated, operators: Mapping[str, Operator]) -> list[dict[str, Any]]:
+    plan = allocated.tiled, operators, allocated.decisions
+    return steps_of(allocated, operators, step_costs(*plan), step_instructions(*plan))
 
 
 def _instructions(steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

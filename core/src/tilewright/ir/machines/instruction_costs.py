@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tilewright.ir.machines.kernel import Kernel, TileShape
-    from tilewright.ir.machines.platform import Engine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,16 +33,3 @@ class InstructionCosts:
     def counted(self) -> InstructionCosts:
         """The same of a core on which every instruction takes one cycle: its cycles are instructions."""
         return replace(self, cycles_each=lambda kernel: 1.0, overhead_cycles_each=1.0)
-
-
-def stated_cycles(kernel: Kernel, engine: Engine, tile: TileShape) -> float | None:
-    """What the kernel says that one core takes for `tile`, in cycles, or what `engine` does of its instructions; None
-    where neither knows.
-    """
-    if kernel.cycles is not None:
-        return kernel.cycles(tile)
-    costs = engine.instructions
-    if costs is None:
-        return None
-    known = costs.executed(kernel, tile)
-    return None if known is None else known * costs.cycles_each(kernel)

@@ -11,8 +11,8 @@ from tilewright.ir.access.index import bare_loop
 from tilewright.ir.access.index_map import Access, Loop, MapAccess
 from tilewright.ir.graphs.graph import Site
 from tilewright.ir.graphs.operator import Operator
-from tilewright.ir.machines.instruction_costs import stated_cycles
 from tilewright.ir.machines.platform import Engine
+from tilewright.ir.machines.stated_cycles import stated_cycles
 from tilewright.ir.plans.layer import Layer, Layers, layer_key
 from tilewright.ir.plans.region import LineBuffers, Region
 from tilewright.ir.plans.stages import Allocated, Bound, Candidate

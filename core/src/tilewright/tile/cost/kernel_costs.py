@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection, Mapping
 
 from tilewright.ir.access.index_map import Access
 from tilewright.ir.machines.core_shares import Share, blocked_extent, parallel_loops, share, share_along
-from tilewright.ir.machines.instruction_costs import stated_cycles
 from tilewright.ir.machines.kernel import Kernel, Matched, TileShape
 from tilewright.ir.machines.platform import Engine
+from tilewright.ir.machines.stated_cycles import stated_cycles
 from tilewright.ir.plugin_contract import demand_bytes
 from tilewright.ir.rounding import align_up, ceil_div
 from tilewright.tile.space.tiling_space import TilingSpace

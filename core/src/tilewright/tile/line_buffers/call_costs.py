@@ -8,9 +8,9 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
 from tilewright.bind.candidates import operations
-from tilewright.ir.machines.instruction_costs import stated_cycles
 from tilewright.ir.machines.kernel import Kernel, TileShape
 from tilewright.ir.machines.platform import Engine
+from tilewright.ir.machines.stated_cycles import stated_cycles
 from tilewright.tile.cost.kernel_costs import kernel_cycles, scratch_bytes
 from tilewright.tile.cost.traffic import MOVED_BYTES_PER_CYCLE
 from tilewright.tile.line_buffers.buffered_step import BufferedStep
