@@ -105,7 +105,7 @@ def test_limits_have_their_code(limits: Limits, said: str, fix: str) -> None:
 
 def test_graphs_that_nothing_runs_are_named() -> None:
     (said,) = load(file_of(small_network(), replace(small_network(), ops=[])), Limits()).diagnostics
-    assert said.code == "TW1232" and said.message.startswith("1 of the file's 2 graphs") and "graph 1" in said.where
+    assert said.code == "TW1241" and said.message.startswith("1 of the file's 2 graphs") and "graph 1" in said.where
 
 
 def test_options_of_another_operator_are_damage() -> None:

@@ -62,7 +62,7 @@ def test_two_that_recognise_one_file_are_told_apart_by_its_suffix() -> None:
     assert importer_of(b"ACME", "net.other", [acme, other]) is other
     with pytest.raises(TilewrightError, match="2 importers take this file") as caught:
         importer_of(b"ACME", "net", [acme, other])
-    assert caught.value.code == "TW1233" and caught.value.exit_code is Exit.MODEL
+    assert caught.value.code == "TW1240" and caught.value.exit_code is Exit.MODEL
     assert "acme: models of acme" in caught.value.details and ".acme, .other" in caught.value.fix[0]
 
 

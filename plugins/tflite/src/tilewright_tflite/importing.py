@@ -91,7 +91,7 @@ def _left_out(model: Model) -> Iterator[Diagnostic]:
     others = [index for index in range(1, len(model.graphs)) if index not in once]
     if others:
         yield Diagnostic(
-            code="TW1232",
+            code="TW1241",
             severity="warning",
             message=f"{len(others)} of the file's {len(model.graphs)} graphs are not compiled: the first is",
             where=f"graph {others[0]} '{_plain(model.graphs[others[0]].name)}'",

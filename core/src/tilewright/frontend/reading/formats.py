@@ -27,7 +27,7 @@ ONNX = Importer(
 
 def is_onnx(source: Path | bytes, limits: Limits, importers: Collection[Importer] = ()) -> bool:
     """Whether it is ONNX, or none of the `importers` says that it is his: without them, whether they need be asked.
-    TilewrightError (exit 3): TW1201 and TW1203 of what cannot be read, TW1233.
+    TilewrightError (exit 3): TW1201 and TW1203 of what cannot be read, TW1240.
     """
     data = model_bytes(source, limits)
     return ONNX.recognises(data) or (bool(importers) and importer_of(data, _name(source), importers) is ONNX)
@@ -61,7 +61,7 @@ def said_of_the_file(source: Path | bytes, limits: Limits) -> Iterator[None]:
 
 
 def importer_of(data: bytes, name: str, importers: Collection[Importer] = ()) -> Importer:
-    """Who reads a file of these bytes and this name. TilewrightError TW1233 (exit 3) where several say that they do."""
+    """Who reads a file of these bytes and this name. TilewrightError TW1240 (exit 3) where several say that they do."""
     if ONNX.recognises(data):
         return ONNX
     others = MappingProxyType({importer.name: importer for importer in importers if importer.name != ONNX.name})
@@ -71,7 +71,7 @@ def importer_of(data: bytes, name: str, importers: Collection[Importer] = ()) ->
     if len(chosen) > 1 or (by_bytes and not chosen):
         suffixes = sorted({suffix for importer in by_bytes or chosen for suffix in importer.suffixes})
         raise model_error(
-            "TW1233",
+            "TW1240",
             f"{len(by_bytes or chosen)} importers take this file for theirs",
             details=tuple(f"{importer.name}: {importer.summary}" for importer in by_bytes or chosen),
             fix=(f"name the file by what it is ({', '.join(suffixes)})", "or uninstall the other package"),
