@@ -19,6 +19,7 @@ from tilewright.config.graph_io import border_types, bound_inputs, demand_one_me
 from tilewright.config.machine import board_notes
 from tilewright.config.options import Options
 from tilewright.config.recurrent_state import RecurrentState, initial_states, states_of, states_of_plan
+from tilewright.config.sliding import demand_whole_shifts, sliding_of
 from tilewright.errors import Diagnostic
 from tilewright.frontend.reading.model_digest import model_digest
 from tilewright.ir.graphs.graph import Graph, Tensor
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from tilewright.planning import Planning, Stage
     from tilewright.plugins.registry import Registry
     from tilewright.rewrite import Rewritten
+    from tilewright.rewrite.slide.slide import Slid
 
 Value = TypeVar("Value")
 
@@ -92,7 +94,7 @@ class Deployment:
             states=self.states,
             saved=self._given,
             imported=None if self._given else self.imported.graph,
-            diagnostics=() if begun else (*self.imported.diagnostics, *self.rewritten.diagnostics),
+            diagnostics=() if begun else (*self.imported.diagnostics, *self.rewritten.diagnostics, *self._slide_notes),
         )
 
     @property
@@ -130,6 +132,18 @@ class Deployment:
 
         passes = tuple(self.registry.graph_passes.values())
         return self._finished("rewrite", rewrite(self.imported.graph, self.registry.operators, passes))
+
+    @cached_property
+    def slid(self) -> Slid | None:
+        """The network that is called with what is new of a window; None where no input slides."""
+        graph, operators = self.rewritten.graph, self.registry.operators
+        sliding = sliding_of(self.options.slide, graph)
+        if sliding is None:
+            return None
+        from tilewright.rewrite.slide.slide import hop_unit, slid
+
+        demand_whole_shifts(sliding, *hop_unit(graph, operators, sliding.input, sliding.axis), graph)
+        return slid(graph, operators, sliding.input, sliding.axis, sliding.hop)
 
     @cached_property
     def bound(self) -> Bound:
@@ -197,7 +211,7 @@ class Deployment:
         ends = streamed_io(self.options, self.rewritten.graph)
         for whose in ends.values():
             demand_one_memory(self.platform, whose)
-        return with_streamed_io(self.rewritten.graph, ends)
+        return with_streamed_io(self.slid.graph if self.slid else self.rewritten.graph, ends)
 
     @property
     def tiled(self) -> Tiled:
@@ -226,7 +240,11 @@ class Deployment:
         """Outputs that are inputs of the next run."""
         if isinstance(given := self._given.get(Allocated), Allocated):
             return states_of_plan(given)
-        return states_of(self.options.states, self.graph, self.options.states_folder)
+        kept = states_of(self.options.states, self.graph, self.options.states_folder)
+        if not self.slid:
+            return kept
+        of_window = (RecurrentState(input=s.input, output=s.output, initial=s.initial) for s in self.slid.states)
+        return (*kept, *of_window)
 
     @property
     def number_of_ops(self) -> int:
@@ -304,8 +322,12 @@ class Deployment:
         other = Deployment(self.model, self.target, self._options_with(settings), registry)
         other._given = self._given
         if not self._given:
-            other.imported, other.rewritten = self.imported, self.rewritten
+            other.imported, other.rewritten, other.slid = self.imported, self.rewritten, self.slid
         return other.planning.plan_within(beat, work)
+
+    @property
+    def _slide_notes(self) -> tuple[Diagnostic, ...]:
+        return (self.slid.note,) if self.slid else ()
 
     @property
     def _settled(self) -> Bound:

@@ -84,6 +84,12 @@ _CONTENTS = (
         metavar="OUT:IN[=VALUE]",
         help="An output that is an input of the next run; VALUE (a number or FILE.npy) is what that is at first.",
     ),
+    option(
+        "--slide",
+        default="",
+        metavar="INPUT[AXIS]=HOP",
+        help="A call gets HOP new elements of an input's axis, not the whole window; what the last call computed is kept.",
+    ),
 )
 _SEARCH = (
     option(

@@ -5,7 +5,7 @@ Does not know who asks, or how the verdict is told.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +63,7 @@ class Validation:
             "steps": [asdict(step) for step in self.steps],
             "inner_steps": list(self.verdict.inner),
             "outputs": [asdict(output) for output in self.outputs],
+            "windows": [asdict(output) for output in self.verdict.windows],
             "drift": [
                 {**asdict(one.verdict), "share_of_spread": one.share, "within": one.within}
                 for one in self.verdict.drift
@@ -142,7 +143,19 @@ def _judge(deployment: Deployment, vectors: tuple[VectorSet, ...], result: RunRe
         ),
         inner=tuple(name for name in executed if name not in judged_steps),
         drift=_drifts(deployment, vectors, graph, reference_values),
+        windows=_windows(deployment, vectors, result),
     )
+
+
+def _windows(deployment: Deployment, vectors: tuple[VectorSet, ...], result: RunResult) -> tuple[OutputVerdict, ...]:
+    """Of a stream: what every call gave, against the whole network on the window at that time. Integers are equal."""
+    if deployment.slid is None:
+        return ()
+    from tilewright.comparison.outputs import judge_values
+
+    window = deployment.slid.window
+    judged = judge_values(window, window.outputs, result.outputs, _computed(deployment, vectors, window))
+    return tuple(replace(one, within=one.within if one.is_float else not one.different) for one in judged)
 
 
 def _drifts(
@@ -157,13 +170,15 @@ def _drifts(
 
 
 def _computed(deployment: Deployment, vectors: tuple[VectorSet, ...], graph: Graph) -> list[dict[str, Array]]:
-    """Every value of `graph`, of each set."""
+    """Every value of `graph`, of each set; where a window slides, of the whole window at that time."""
     from tilewright.comparison.reference import run
     from tilewright.config.recurrent_state import run_stream
 
     operators = deployment.registry.operators
     frames = [item.inputs for item in vectors]
-    _, computed = run_stream(frames, deployment.states, lambda values: run(graph, values, operators))
+    given = deployment.slid.windows(frames) if deployment.slid else frames
+    states = [state for state in deployment.states if state.input in graph.inputs]
+    _, computed = run_stream(given, states, lambda values: run(graph, values, operators))
     return computed
 
 

@@ -27,6 +27,7 @@ def verdict_parts(verdict: Verdict) -> tuple[Part, ...]:
         *_steps(verdict),
         *_compared(verdict),
         *_drifted(verdict),
+        *_windows(verdict),
         "PASS" if verdict.passed else "FAIL",
     )
 
@@ -106,6 +107,14 @@ def _drifted(verdict: Verdict) -> Iterator[str]:
             )
 
 
+def _windows(verdict: Verdict) -> Iterator[str]:
+    """How close a stream is to the whole network on every window."""
+    for output in verdict.windows:
+        said = "identical to" if not output.different else f"within {output.max_difference:g} of"
+        if output.within:
+            yield f"on every window '{output.name}' is {said} what the whole network gives"
+
+
 def mismatch(verdict: Verdict, faulty_pass: Callable[[], str]) -> TilewrightError:
     """TW6003 (exit 6) where graph passes are wrong. Else TW6002: the first step that is outside its error model, or the
     first output that is not what its step wrote, or else the first that is too far from expected values.
@@ -127,6 +136,13 @@ def mismatch(verdict: Verdict, faulty_pass: Callable[[], str]) -> TilewrightErro
         )
     if drifted := [drift for drift in verdict.drift if not drift.within]:
         return _too_far(drifted[0], faulty_pass())
+    if streams := [window for window in verdict.windows if not window.within]:
+        return _failed(
+            "the stream gives something else than the whole network does on the same windows",
+            f"output '{streams[0].name}'",
+            f"{streams[0].different:,} of {streams[0].elements:,} elements differ, by {streams[0].max_difference:g} at most",
+            fix=("report it, with the model and the flag --slide",),
+        )
     output = next(item for item in verdict.outputs if not item.within)
     return _failed(
         "the expected values that were given are others",

@@ -23,8 +23,7 @@ def chosen(streamer: Streamer) -> StreamPlan:
     Plans are searched at several prices of a byte of state, value by value: from the plan that keeps everything, and
     from the one that keeps no gap. The search asks for no clock: the same plan for the same graph.
     """
-    everything = Choices()
-    least = streamer.plan(everything)
+    everything, least = Choices(), streamer.least
     limit = least.work + least.work // MORE_WORK
     runs_alone = Choices(gaps=dict.fromkeys(streamer.reuse.axes, 0))
     found: list[_Found] = [(everything, least)]

@@ -102,6 +102,11 @@ class Streamer:
         gaps = {name: _gaps(needs[name]) for name in runs}
         return StreamPlan(runs=runs, sums=sums, products=products, work=work, state_bytes=kept_bytes, gaps=gaps)
 
+    @cached_property
+    def least(self) -> StreamPlan:
+        """The plan that computes the least: it keeps all that the call before has."""
+        return self.plan(Choices())
+
     @property
     def whole_products(self) -> int:
         """Of the network that is called with whole windows."""
