@@ -88,7 +88,7 @@ _CONTENTS = (
         "--slide",
         default="",
         metavar="INPUT[AXIS]=HOP",
-        help="A call gets HOP new elements of an input's axis, not the whole window; what the last call computed is kept.",
+        help="A call gets HOP new elements of an input's axis, not the whole window; what is still right is kept.",
     ),
 )
 _SEARCH = (

@@ -1,4 +1,4 @@
-"""Knows `--slide INPUT[AXIS]=HOP`: an input that is handed over HOP elements of one axis at a time, and not as a window.
+"""Knows `--slide INPUT[AXIS]=HOP`: an input of which a call gets HOP new elements along an axis, and not a window.
 Does not know what of the window before is still right.
 """
 
@@ -65,7 +65,9 @@ def demand_whole_shifts(sliding: Sliding, unit: int, layer: str, graph: Graph) -
     raise cannot_slide(
         f"'{layer}' would move on by a part of an element",
         sliding.written,
-        details=(f"up to the last layer with a time axis strides make {unit} of them: HOP must be a multiple of {unit}",),
+        details=(
+            f"up to the last layer with a time axis strides make {unit} of them: HOP must be a multiple of {unit}",
+        ),
         fix=f"{named}     the nearest HOP that works" if fits else "call the network with whole windows",
     )
 

@@ -32,7 +32,7 @@ def hop_costs(deployment: Deployment) -> tuple[Cost, ...]:
 
 
 def hops_json(deployment: Deployment, costs: Sequence[Cost]) -> dict[str, Any]:
-    """For `check --json`: every hop, calls that fill the window, and bytes of every memory beside those of whole windows."""
+    """For `check --json`: every hop, calls that fill the window, bytes of memories beside those of whole windows."""
     if deployment.slid is None:
         return {}
     sizes = {name: dict(one.worst_case_buffer_size) for name, one in _both(deployment)}
@@ -47,14 +47,14 @@ def hop_parts(deployment: Deployment, costs: Sequence[Cost]) -> Iterator[Part]:
     rows = [("HOP", "products a call", "of a window", "state", "without padding")]
     rows += [_row(cost, slid) for cost in costs]
     yield Table(rows=rows, right=(0, 1, 2, 3, 4))
-    sizes = dict((name, one.worst_case_buffer_size) for name, one in _both(deployment))
+    sizes = {name: one.worst_case_buffer_size for name, one in _both(deployment)}
     for memory, size in sizes["stream_bytes"].items():
         whole = sizes["window_bytes"].get(memory, 0)
         yield f"{memory}: {size:,} B, {whole:,} B with whole windows"
     if slid.cost.unpadded < slid.cost.products:
         yield (
-            f"padding along axis {slid.axis} is computed anew in every call: the same layers trained without it compute "
-            f"{slid.cost.unpadded:,} products, not {slid.cost.products:,}"
+            f"what padding along axis {slid.axis} reaches is computed in every call: trained without it, the layers take "
+            f"{slid.cost.unpadded:,} products"
         )
 
 
@@ -68,7 +68,7 @@ def _sensible(unit: int, slid: Slid) -> Iterator[int]:
         hop *= 2
 
 
-def _row(cost: Cost, slid: Slid) -> tuple[str, ...]:
+def _row(cost: Cost, slid: Slid) -> tuple[str, str, str, str, str]:
     share = 100 * cost.products / max(slid.whole_products, 1)
     mark = f"> {cost.hop:,}" if cost.hop == slid.hop else f"{cost.hop:,}"
     return (mark, f"{cost.products:,}", f"{share:.2f} %", f"{cost.state_bytes:,} B", f"{cost.unpadded:,}")

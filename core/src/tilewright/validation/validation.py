@@ -4,7 +4,7 @@ Does not know who asks, or how the verdict is told.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from tilewright.ir.programs.runner import Runner, RunResult
 
     Array = npt.NDArray[np.generic]
+
+Wanted = Callable[[Mapping[str, "Array"]], dict[str, "Array"]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,13 +150,17 @@ def _judge(deployment: Deployment, vectors: tuple[VectorSet, ...], result: RunRe
 
 
 def _windows(deployment: Deployment, vectors: tuple[VectorSet, ...], result: RunResult) -> tuple[OutputVerdict, ...]:
-    """Of a stream: what every call gave, against the whole network on the window at that time. Integers are equal."""
+    """Of a stream: what every call gave and kept, against the whole network on the window at that time. Integers are
+    equal.
+    """
     if deployment.slid is None:
         return ()
     from tilewright.comparison.outputs import judge_values
 
-    window = deployment.slid.window
-    judged = judge_values(window, window.outputs, result.outputs, _computed(deployment, vectors, window))
+    slid = deployment.slid
+    expected = _computed(deployment, vectors, slid.window, slid.expected)
+    got = [{**values, **outputs} for outputs, values in zip(result.outputs, result.values, strict=True)]
+    judged = judge_values(slid.graph, tuple(expected[0]), got, expected)
     return tuple(replace(one, within=one.within if one.is_float else not one.different) for one in judged)
 
 
@@ -165,21 +171,33 @@ def _drifts(
     from tilewright.comparison.drift import drifts, excused
 
     imported, operators = deployment.imported.graph, deployment.registry.operators
-    before = _computed(deployment, vectors, imported)
+    before = _computed(deployment, vectors, imported, _outputs_of(imported) if deployment.slid else dict)
     return excused(drifts(imported, before, values), imported, graph, before, operators)
 
 
-def _computed(deployment: Deployment, vectors: tuple[VectorSet, ...], graph: Graph) -> list[dict[str, Array]]:
-    """Every value of `graph`, of each set; where a window slides, of the whole window at that time."""
+def _computed(
+    deployment: Deployment, vectors: tuple[VectorSet, ...], graph: Graph, wanted: Wanted = dict
+) -> list[dict[str, Array]]:
+    """What is wanted of the values of `graph`, of each set; where a window slides, of the whole window at that time."""
     from tilewright.comparison.reference import run
-    from tilewright.config.recurrent_state import run_stream
+    from tilewright.config.recurrent_state import initial_states, next_states
 
     operators = deployment.registry.operators
     frames = [item.inputs for item in vectors]
     given = deployment.slid.windows(frames) if deployment.slid else frames
     states = [state for state in deployment.states if state.input in graph.inputs]
-    _, computed = run_stream(given, states, lambda values: run(graph, values, operators))
+    states_now = initial_states(states)
+    computed: list[dict[str, Array]] = []
+    for frame in given:
+        values = run(graph, {**frame, **states_now}, operators)
+        states_now = next_states(states, values)
+        computed.append(wanted(values))
     return computed
+
+
+def _outputs_of(graph: Graph) -> Wanted:
+    """Of a long stream nobody holds all values of all windows."""
+    return lambda values: {name: values[name] for name in graph.outputs}
 
 
 def _faulty_pass(deployment: Deployment, vectors: tuple[VectorSet, ...]) -> str:

@@ -108,11 +108,12 @@ def _drifted(verdict: Verdict) -> Iterator[str]:
 
 
 def _windows(verdict: Verdict) -> Iterator[str]:
-    """How close a stream is to the whole network on every window."""
-    for output in verdict.windows:
-        said = "identical to" if not output.different else f"within {output.max_difference:g} of"
-        if output.within:
-            yield f"on every window '{output.name}' is {said} what the whole network gives"
+    """How close all values of a stream, states as well, are to the whole network's on every window."""
+    different = [window for window in verdict.windows if window.different]
+    if verdict.windows and all(window.within for window in verdict.windows):
+        most = max((window.max_difference for window in different), default=0.0)
+        said = f"within {most:g} of" if different else "identical to"
+        yield f"all {len(verdict.windows)} values of the stream are {said} those of the whole network on every window"
 
 
 def mismatch(verdict: Verdict, faulty_pass: Callable[[], str]) -> TilewrightError:
@@ -139,8 +140,9 @@ def mismatch(verdict: Verdict, faulty_pass: Callable[[], str]) -> TilewrightErro
     if streams := [window for window in verdict.windows if not window.within]:
         return _failed(
             "the stream gives something else than the whole network does on the same windows",
-            f"output '{streams[0].name}'",
-            f"{streams[0].different:,} of {streams[0].elements:,} elements differ, by {streams[0].max_difference:g} at most",
+            f"value '{streams[0].name}'",
+            f"{streams[0].different:,} of {streams[0].elements:,} elements differ, "
+            f"by {streams[0].max_difference:g} at most",
             fix=("report it, with the model and the flag --slide",),
         )
     output = next(item for item in verdict.outputs if not item.within)

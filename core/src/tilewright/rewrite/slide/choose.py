@@ -4,8 +4,8 @@ Does not know how a plan follows from its choices.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 from tilewright.rewrite.slide.stream_plan import Choices, Streamer, StreamPlan
 
@@ -13,6 +13,7 @@ MORE_WORK = 16  # state may cost a sixteenth of the least work that there is
 _PRICES = (1 / 4, 1, 4, 16, 64)  # of a byte of state, in the work of a byte in the plan that keeps everything
 _SWEEPS = 4
 _KEEPS = (0, -1)  # runs of a value and no gap between them; nothing
+_MOST_VISITS = 300_000  # of nodes, in all plans that are looked at
 
 _Found = tuple[Choices, StreamPlan]
 
@@ -21,49 +22,54 @@ def chosen(streamer: Streamer) -> StreamPlan:
     """The plan with the least state of all that are found whose work is within its limit.
 
     Plans are searched at several prices of a byte of state, value by value: from the plan that keeps everything, and
-    from the one that keeps no gap. The search asks for no clock: the same plan for the same graph.
+    from the one that keeps no gap. The budget counts work and no seconds: the same plan for the same graph.
     """
-    everything, least = Choices(), streamer.least
+    least = streamer.least
     limit = least.work + least.work // MORE_WORK
     runs_alone = Choices(gaps=dict.fromkeys(streamer.reuse.axes, 0))
-    found: list[_Found] = [(everything, least)]
-    for start in (everything, runs_alone):
+    search = _Search(streamer=streamer, left=_MOST_VISITS // max(len(streamer.graph.nodes), 1))
+    found: list[_Found] = [(Choices(), least)]
+    for start in (Choices(), runs_alone):
         at = start
         for price in _PRICES:
-            at, plan = _descended(streamer, at, price * least.work / max(least.state_bytes, 1))
+            at, plan = search.improved(at, _cheaper(price * least.work / max(least.state_bytes, 1)))
             found.append((at, plan))
     within = [one for one in found if one[1].work <= limit]
-    choices, plan = min(within, key=lambda one: (one[1].state_bytes, one[1].work))
-    return _trimmed(streamer, choices, plan, limit)
+    choices, _ = min(within, key=lambda one: (one[1].state_bytes, one[1].work))
+    return search.improved(choices, _smaller(limit))[1]
 
 
-def _descended(streamer: Streamer, choices: Choices, price: float) -> _Found:
-    """A plan of which no single change is cheaper, or as far as some sweeps go."""
-    best = streamer.plan(choices)
-    for _ in range(_SWEEPS):
-        before = best
-        for change in _changes(best, streamer, choices):
-            merged = _merged(choices, change)
-            plan = streamer.plan(merged)
-            if plan.work + price * plan.state_bytes < best.work + price * best.state_bytes:
-                choices, best = merged, plan
-        if best is before:
-            break
-    return choices, best
+@dataclass(slots=True, kw_only=True)
+class _Search:
+    """A search, and how many plans it may still look at. Local to `chosen`."""
+
+    streamer: Streamer
+    left: int
+
+    def improved(self, choices: Choices, better: Callable[[StreamPlan, StreamPlan], bool]) -> _Found:
+        """A plan of which no single change is better, as far as some sweeps and the budget go."""
+        best = self.streamer.plan(choices)
+        for _ in range(_SWEEPS):
+            before = best
+            for change in _changes(best, self.streamer, choices):
+                if self.left == 0:
+                    break
+                self.left -= 1
+                merged = _merged(choices, change)
+                plan = self.streamer.plan(merged)
+                if better(plan, best):
+                    choices, best = merged, plan
+            if best is before:
+                break
+        return choices, best
 
 
-def _trimmed(streamer: Streamer, choices: Choices, best: StreamPlan, limit: int) -> StreamPlan:
-    """The same with less state, as far as single changes lead to it within the limit."""
-    for _ in range(_SWEEPS):
-        before = best
-        for change in _changes(best, streamer, choices):
-            merged = _merged(choices, change)
-            plan = streamer.plan(merged)
-            if (plan.state_bytes, plan.work) < (best.state_bytes, best.work) and plan.work <= limit:
-                choices, best = merged, plan
-        if best is before:
-            break
-    return best
+def _cheaper(price: float) -> Callable[[StreamPlan, StreamPlan], bool]:
+    return lambda one, other: one.work + price * one.state_bytes < other.work + price * other.state_bytes
+
+
+def _smaller(limit: int) -> Callable[[StreamPlan, StreamPlan], bool]:
+    return lambda one, other: (one.state_bytes, one.work) < (other.state_bytes, other.work) and one.work <= limit
 
 
 def _changes(plan: StreamPlan, streamer: Streamer, choices: Choices) -> Iterator[Choices]:

@@ -30,15 +30,15 @@ from tilewright.ir.graphs.operator import Operator, input_names
 from tilewright.ir.rounding import ceil_div
 
 WINDOWED = frozenset({"AveragePool", "Conv", "ConvInteger", "MaxPool", "QAveragePool", "QConv"})
-_SHAPED = frozenset({"Pad", "Reshape", "Slice"})
-SAME_EVERYWHERE = WINDOWED | _SHAPED | frozenset(
-    "Abs Acos Acosh Add And ArgMax ArgMin Asin Asinh Atan Atanh BatchNormalization BitShift BitwiseAnd BitwiseOr "
-    "BitwiseXor Cast Ceil Clip Concat Cos Cosh DequantizeLinear Div Elu Equal Erf Exp Floor Gelu GeluTanh Gemm Greater "
-    "GreaterOrEqual HardSigmoid HardSwish LayerNormalization LeakyRelu Less LessOrEqual Log LogSoftmax MatMul "
-    "MatMulInteger Max Min Mish Mod Mul Neg Not Or Pow QAdd QGemm QLookup QMatMul QMul QReduceMean QSoftmax "
-    "QuantizeLinear RMSNormalization Reciprocal ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum Round Selu Sigmoid "
-    "Sign Sin Sinh Softmax Softplus Softsign Sqrt Sub Swish Tan Tanh Transpose Where Xor".split()
-)  # fmt: skip
+_NAMES = """
+Abs Acos Acosh Add And ArgMax ArgMin Asin Asinh Atan Atanh AveragePool BatchNormalization BitShift BitwiseAnd
+BitwiseOr BitwiseXor Cast Ceil Clip Concat Conv ConvInteger Cos Cosh DequantizeLinear Div Elu Equal Erf Exp Floor Gelu
+GeluTanh Gemm Greater GreaterOrEqual HardSigmoid HardSwish LayerNormalization LeakyRelu Less LessOrEqual Log LogSoftmax
+MatMul MatMulInteger Max MaxPool Min Mish Mod Mul Neg Not Or Pad Pow QAdd QAveragePool QConv QGemm QLookup QMatMul QMul
+QReduceMean QSoftmax QuantizeLinear RMSNormalization Reciprocal ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum
+Reshape Round Selu Sigmoid Sign Sin Sinh Slice Softmax Softplus Softsign Sqrt Sub Swish Tan Tanh Transpose Where Xor
+"""
+SAME_EVERYWHERE = frozenset(_NAMES.split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class TimeAxis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """Element i of a node's output reads `step*i + first` to `step*i + last` of one input, as far as these are there."""
+    """Element i of a node's output reads `step*i + first` to `step*i + last` of an input, as far as these are there."""
 
     step: int
     first: int
@@ -120,9 +120,7 @@ def analyse(
 
 
 def _unpadded(axis: TimeAxis) -> TimeAxis:
-    return TimeAxis(
-        axis=axis.axis, length=axis.length, stride=axis.stride, shift=axis.shift, low=0, high=axis.length
-    )
+    return TimeAxis(axis=axis.axis, length=axis.length, stride=axis.stride, shift=axis.shift, low=0, high=axis.length)
 
 
 def _made(
@@ -180,9 +178,7 @@ def _only_there(access: MapAccess, operand: str, place: int, loop: str) -> bool:
     """Whether no other axis of the operand is indexed by the loop, and its trips may be separated."""
     kind = next(one.kind for one in access.loops if one.name == loop)
     axes = access.axes[operand]
-    return kind == "parallel" and not any(
-        mentions(axis.index, loop) for at, axis in enumerate(axes) if at != place
-    )
+    return kind == "parallel" and not any(mentions(axis.index, loop) for at, axis in enumerate(axes) if at != place)
 
 
 def _reading(access: MapAccess, index: Index, loop: str) -> Reading:

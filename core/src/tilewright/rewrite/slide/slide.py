@@ -17,7 +17,7 @@ from tilewright.ir.rounding import ceil_div
 from tilewright.rewrite.slide.choose import chosen
 from tilewright.rewrite.slide.reuse import analyse
 from tilewright.rewrite.slide.stream_plan import Streamer, StreamPlan
-from tilewright.rewrite.slide.streaming_graph import State, streaming_graph
+from tilewright.rewrite.slide.streaming_graph import Part, State, streaming_graph
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """Of a call that takes `hop` elements. `unpadded`: the products of the same layers without padding along the axis."""
+    """Of a call that takes `hop` elements. `unpadded`: products of the same layers without padding along the axis."""
 
     hop: int
     products: int
@@ -40,8 +40,8 @@ class Cost:
 class Slid:
     """`graph` is called with `hop` elements of the input; `window` is the network that it was made of.
 
-    After `graph`'s states begin as `states` say, call k gives what `window` gives for the elements up to those of call k,
-    with `filler` before the first.
+    When `graph`'s states begin as `states` say, call k gives what `window` gives for the elements up
+    to those of call k, with `filler` before the first.
     """
 
     sliding: str
@@ -50,6 +50,7 @@ class Slid:
     window: Graph
     graph: Graph
     states: tuple[State, ...]
+    parts: Mapping[str, Part]  # what tensors hold of the values of `window`
     filler: Array = field(compare=False)  # a window of what is before the first element
     cost: Cost
     whole_products: int
@@ -69,6 +70,14 @@ class Slid:
             window = np.ascontiguousarray(joined.take(range(self.hop, joined.shape[self.axis]), axis=self.axis))
             yield {**frame, self.sliding: window}
 
+    def expected(self, values: Mapping[str, Array]) -> dict[str, Array]:
+        """What a call hands out, what it computes and what its states hold, where the whole network has these values on
+        its window.
+        """
+        handed_out = {name: values[name] for name in self.window.outputs}
+        parts = {**self.parts, **{state.output: state.kept for state in self.states}}
+        return {**handed_out, **{name: part.of(values) for name, part in parts.items()}}
+
     @property
     def note(self) -> Diagnostic:
         """What a call computes, keeps and means."""
@@ -78,12 +87,12 @@ class Slid:
         return Diagnostic(
             code="TW5040",
             severity="note",
-            message=f"a call takes {self.hop} of the {tensor.shape[self.axis]:,} elements of '{self.sliding}' along axis "
-            f"{self.axis}, and computes {self.cost.products:,} of {self.whole_products:,} products ({share:.3g} %)",
+            message=f"a call takes {self.hop} of the {tensor.shape[self.axis]:,} elements of '{self.sliding}' along "
+            f"axis {self.axis}, and computes {self.cost.products:,} of {self.whole_products:,} products ({share:.3g} %)",
             details=(
                 f"{self.cost.state_bytes:,} bytes of state are kept from call to call",
-                f"after a reset the window holds {filler}, and {self.warm_up:,} calls fill it; every call gives what the "
-                "whole network gives for the window at that time",
+                f"after a reset the window holds {filler}, and {self.warm_up:,} calls fill it; every call gives what "
+                "the whole network gives for the window at that time",
             ),
         )
 
@@ -110,7 +119,7 @@ def slid(graph: Graph, operators: Mapping[str, Operator], sliding: str, axis: in
     streamer, plan, cost = _planned(graph, operators, sliding, axis, hop)
     inputs = {name: _filled(graph.tensors[name]) for name in graph.inputs}
     filled = run(graph, inputs, operators)
-    streaming, states = streaming_graph(graph, streamer.reuse, plan, sliding, operators, filled)
+    streaming, states, parts = streaming_graph(graph, streamer.reuse, plan, sliding, operators, filled)
     return Slid(
         sliding=sliding,
         axis=axis,
@@ -118,6 +127,7 @@ def slid(graph: Graph, operators: Mapping[str, Operator], sliding: str, axis: in
         window=graph,
         graph=streaming,
         states=states,
+        parts=parts,
         filler=inputs[sliding],
         cost=cost,
         whole_products=streamer.whole_products,

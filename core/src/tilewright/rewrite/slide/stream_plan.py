@@ -1,4 +1,4 @@
-"""Knows what a call computes and what it keeps, for given choices: needs followed from the outputs back, and their cost.
+"""Knows what a call computes and keeps, for given choices: needs followed from the outputs back, and what they cost.
 Does not know how choices are made (`choose`), nor how the network is rewritten.
 
 Of a value the elements that anything needs are joined to runs. The part of a run that the call before has is kept: the
@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 
 from tilewright.ir.graphs.graph import Graph, Node, Site
 from tilewright.ir.graphs.operator import Operator
@@ -77,7 +78,8 @@ class Streamer:
         for name in self.graph.outputs:
             if name in needs:
                 needs[name].append((0, self.reuse.axes[name].length))
-        runs, products, work, kept_bytes = {}, 0, 0, 0
+        runs: dict[str, tuple[Run, ...]] = {}
+        products = work = kept_bytes = 0
         sums = {name: one for name, one in self._sums.items() if name not in choices.whole}
         for node in reversed(self.graph.nodes):
             name, (macs, trips) = node.outputs[0], self._costs[node.name]
@@ -158,7 +160,7 @@ def _trips(operator: Operator, site: Site) -> int:
 
 def _gaps(needed: Iterable[Interval]) -> tuple[int, ...]:
     parts = joined(needed)
-    return tuple(sorted({other[0] - one[1] for one, other in zip(parts, parts[1:], strict=False)}))
+    return tuple(sorted({other[0] - one[1] for one, other in pairwise(parts)}))
 
 
 def _runs(needed: Iterable[Interval], axis: TimeAxis, largest_gap: int) -> tuple[Run, ...]:

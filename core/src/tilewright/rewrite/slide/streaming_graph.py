@@ -7,7 +7,7 @@ that every call, from the first on, gives what the whole network gives for the w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -31,11 +31,35 @@ Piece = tuple[Interval, str]  # elements of a value along its time axis, and the
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What a tensor of a stream holds of a whole window: the elements `interval` of a value along an axis, or the sum
+    of all that these hold, less `zeros`.
+    """
+
+    value: str
+    axis: int
+    interval: Interval
+    summed: bool = False
+    zeros: int = 0
+
+    def of(self, values: Mapping[str, Array]) -> Array:
+        """That of the window that has these values."""
+        import numpy as np
+
+        part = np.asarray(values[self.value]).take(range(*self.interval), axis=self.axis)
+        if not self.summed:
+            return part
+        total = part.astype(np.int64).sum(axis=tuple(range(2, part.ndim)), keepdims=True)
+        return np.asarray((total - self.zeros).astype(np.int32))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class State:
     """An input of the streaming network that has the value of `output` of the call before; `initial` before any."""
 
     input: str
     output: str
+    kept: Part  # of the window of the call that is over
     initial: Array = field(compare=False)
 
 
@@ -53,6 +77,7 @@ class StreamingGraph:
     constants: dict[str, Array] = field(default_factory=dict)
     pieces: dict[str, list[Piece]] = field(default_factory=dict)
     parts: dict[tuple[str, Interval], str] = field(default_factory=dict)  # that were cut out or joined before
+    computed: dict[str, Part] = field(default_factory=dict)
     states: list[State] = field(default_factory=list)
 
     def add(
@@ -60,6 +85,7 @@ class StreamingGraph:
         attributes: Mapping[str, Attribute] | None = None, output: str = "",
     ) -> str:  # fmt: skip
         """Append a node, its output typed by the operator's own rule, and return that output."""
+        stands_for = like or origin
         name = output or fresh(hint, self.tensors, self.graph.tensors)
         node = Node(
             name=fresh(like.name if like else f"{name}:{op.lower()}", {node.name for node in self.nodes}),
@@ -67,7 +93,7 @@ class StreamingGraph:
             inputs=tuple(inputs),
             outputs=(name,),
             attributes=attributes or {},
-            origin=origins(like or origin) if like or origin else (),
+            origin=origins(stands_for) if stands_for else (),
         )
         self.tensors[name] = Tensor(name=name, dtype=DType.F32, shape=())
         self.tensors[name] = self.operators[op].infer(self._graph((node,)).site(node))[0]
@@ -81,15 +107,16 @@ class StreamingGraph:
         self.constants[name] = array
         return name
 
-    def state(self, hint: str, initial: Array) -> str:
+    def state(self, hint: str, kept: Part) -> str:
         """The name of a new input that is state. What it is in the next call is said to `follow`."""
+        initial = kept.of(self.filled)
         name = fresh(hint, self.tensors, self.graph.tensors)
         self.tensors[name] = Tensor(name=name, dtype=DType.from_numpy(initial.dtype), shape=tuple(initial.shape))
         return name
 
-    def follow(self, state: str, output: str, initial: Array) -> None:
+    def follow(self, state: str, output: str, kept: Part) -> None:
         """`output` is what `state` is in the next call."""
-        self.states.append(State(input=state, output=output, initial=initial))
+        self.states.append(State(input=state, output=output, kept=kept, initial=kept.of(self.filled)))
 
     def part(self, value: str, interval: Interval, output: str = "") -> str:
         """The tensor with these elements of a value along its time axis: cut out of its pieces, or joined of them."""
@@ -102,14 +129,15 @@ class StreamingGraph:
             cut = (max(low, interval[0]), min(high, interval[1]))
             if cut[0] >= cut[1]:
                 continue
-            whole = cut == (low, high) and not (output and cut == interval)
-            names.append(tensor if whole else self._cut(tensor, axis, cut[0] - low, cut[1] - low, output * (cut == interval)))
+            named = output if cut == interval else ""
+            whole = cut == (low, high) and not named
+            names.append(tensor if whole else self._cut(tensor, axis, cut[0] - low, cut[1] - low, named))
         made = names[0] if len(names) == 1 else self._joined(value, names, axis, interval, output)
         if not output:
             self.parts[value, interval] = made
         return made
 
-    def finish(self, sliding: str) -> Graph:
+    def finish(self) -> Graph:
         """The network as it is called, verified."""
         inputs = (*self.graph.inputs, *(state.input for state in self.states))
         outputs = (*self.graph.outputs, *(state.output for state in self.states))
@@ -139,8 +167,10 @@ class StreamingGraph:
 def streaming_graph(
     graph: Graph, reuse: Reuse, plan: StreamPlan, sliding: str, operators: Mapping[str, Operator],
     filled: Mapping[str, Array],
-) -> tuple[Graph, tuple[State, ...]]:  # fmt: skip
-    """The network that `plan` describes, and its states. `filled`: every value for the window before the first."""
+) -> tuple[Graph, tuple[State, ...], Mapping[str, Part]]:  # fmt: skip
+    """The network that `plan` describes, its states, and what its other tensors hold of the whole window's values.
+    `filled`: every value for the window before the first.
+    """
     made = StreamingGraph(graph=graph, reuse=reuse, plan=plan, operators=operators, filled=filled)
     _take_new(made, sliding)
     for node in graph.nodes:
@@ -150,7 +180,7 @@ def streaming_graph(
             _add_parts(made, node)
         else:
             _add_whole(made, node)
-    return made.finish(sliding), tuple(made.states)
+    return made.finish(), tuple(made.states), made.computed
 
 
 def _take_new(made: StreamingGraph, sliding: str) -> None:
@@ -173,7 +203,9 @@ def _add_parts(made: StreamingGraph, node: Node) -> None:
     for run in runs:
         for interval in run.computed:
             hint = value if alone else f"{value}:{interval[0]}_{interval[1]}"
-            made.pieces[value].append((interval, _computed(made, node, interval, hint, value if alone else "")))
+            tensor = _computed(made, node, interval, hint, value if alone else "")
+            made.pieces[value].append((interval, tensor))
+            made.computed[tensor] = Part(value=value, axis=made.reuse.axes[value].axis, interval=interval)
         _keep(made, value, run)
     if value in made.graph.outputs and not alone:
         made.part(value, (0, made.reuse.axes[value].length), output=value)
@@ -196,19 +228,17 @@ def _keep(made: StreamingGraph, value: str, run: Run) -> None:
         made.pieces[value].sort()
         return
     axis = made.reuse.axes[value]
-    low, high = run.kept[0] + axis.shift, run.kept[1] + axis.shift
-    initial = made.filled[value].take(range(low, high), axis=axis.axis)
-    state = made.state(f"{value}:kept", initial)
+    kept = Part(value=value, axis=axis.axis, interval=(run.kept[0] + axis.shift, run.kept[1] + axis.shift))
+    state = made.state(f"{value}:kept", kept)
     made.pieces[value] = sorted([*made.pieces[value], (run.kept, state)])
     following = fresh(f"{value}:keeps", made.tensors, made.graph.tensors)
-    made.follow(state, made.part(value, (low, high), output=following), initial)
+    made.follow(state, made.part(value, kept.interval, output=following), kept)
 
 
 def _add_whole(made: StreamingGraph, node: Node) -> None:
     """A node that computes all of its outputs anew, of all elements of its inputs."""
     inputs = tuple(
-        made.part(name, (0, made.reuse.axes[name].length)) if name in made.reuse.axes else name
-        for name in node.inputs
+        made.part(name, (0, made.reuse.axes[name].length)) if name in made.reuse.axes else name for name in node.inputs
     )
     made.nodes.append(replace(node, inputs=inputs, name=fresh(node.name, {other.name for other in made.nodes})))
     made.tensors.update({name: made.graph.tensors[name] for name in node.outputs})
@@ -216,22 +246,27 @@ def _add_whole(made: StreamingGraph, node: Node) -> None:
 
 def _add_sum(made: StreamingGraph, one: RunningSum) -> None:
     """The running sum: state + incoming; + edges is all of it; - outgoing is the next state."""
-    import numpy as np
-
-    node, requant = one.node, one.node.requant()
+    node = one.node
     (value,) = node.outputs
-    axis = made.reuse.axes[one.source].axis
-    span = range(one.outgoing[1], one.incoming[1])
-    stored = np.asarray(made.filled[one.source]).astype(np.int64).take(span, axis=axis)
+    axis, span = made.reuse.axes[one.source].axis, (one.outgoing[1], one.incoming[1])
     zeros = node.integer("x_zero_point") * one.terms
-    summed = stored.sum(axis=tuple(range(2, stored.ndim)), keepdims=True) - zeros
-    initial = summed.astype(np.int32)
-    state = made.state(f"{value}:sum", initial)
+    kept = Part(value=one.source, axis=axis, interval=span, summed=True, zeros=zeros)
+    state = made.state(f"{value}:sum", kept)
     total = entered = _combined(made, one, "Add", state, [one.incoming])
     if one.edges:
         total = _combined(made, one, "Add", entered, one.edges)
     left = _combined(made, one, "Sub", entered, [one.outgoing])
-    made.follow(state, left, initial)
+    made.follow(state, left, kept)
+    _requantise(made, one, total)
+    made.pieces[value] = [((0, 1), value)]
+
+
+def _requantise(made: StreamingGraph, one: RunningSum, total: str) -> None:
+    """The formula of `Requant` as operators of floats: f32(f32(sum) * scale), rounded, moved and limited."""
+    import numpy as np
+
+    node, requant = one.node, one.node.requant()
+    (value,) = node.outputs
     scale = requant.scale[one.terms - 1 if len(requant.scale) > 1 else 0]
     real = made.add("Cast", (total,), f"{value}:real", node, attributes={"to": DType.F32.value})
     factor = made.constant(np.full((1,), scale, np.float32), f"{value}:scale")
@@ -241,7 +276,6 @@ def _add_sum(made: StreamingGraph, one: RunningSum) -> None:
     zero = made.constant(np.asarray(requant.zero_point, zero_type.numpy), f"{value}:zero")
     attributes: dict[str, Attribute] = {"to": zero_type.value}
     made.add("QuantizeLinear", (scaled, unit, zero), value, like=node, attributes=attributes, output=value)
-    made.pieces[value] = [((0, 1), value)]
 
 
 def _combined(made: StreamingGraph, one: RunningSum, op: str, to: str, intervals: Sequence[Interval]) -> str:
