@@ -5,9 +5,10 @@ Does not know what of the window before is still right.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tilewright.errors import TilewrightError, usage_error
+from tilewright.errors import TilewrightError, typed, usage_error
 from tilewright.errors.suggestions import did_you_mean
 from tilewright.ir.graphs.graph import Graph
 
@@ -52,6 +53,17 @@ def sliding_of(text: str, graph: Graph) -> Sliding | None:
     return Sliding(input=name, axis=axis % len(shape), hop=hop)
 
 
+def other_slide(text: str, saved: Graph) -> Iterator[str]:
+    """What contradicts a saved graph, whose calls already take what is new."""
+    written = _WRITTEN.fullmatch(text)
+    if written is None:
+        return
+    name, axis, hop = written["input"], int(written["axis"]), int(written["hop"])
+    shape = saved.tensors[name].shape if name in saved.inputs else ()
+    if not -len(shape) <= axis < len(shape) or shape[axis] != hop:
+        yield f"--slide {text}: a call of it takes {list(shape)} of '{name}'"
+
+
 def demand_whole_shifts(sliding: Sliding, unit: int, layer: str, graph: Graph) -> None:
     """A hop by which every value moves on by whole elements: a multiple of `unit`, for which `layer` is the first to
     ask. TilewrightError TW1126 (exit 2).
@@ -61,14 +73,12 @@ def demand_whole_shifts(sliding: Sliding, unit: int, layer: str, graph: Graph) -
     length = graph.tensors[sliding.input].shape[sliding.axis]
     near = max(1, round(sliding.hop / unit)) * unit
     fits = near if near < length else (length - 1) // unit * unit
-    named = f"--slide {sliding.input}[{sliding.axis}]={fits}"
+    named = typed("--slide", f"{sliding.input}[{sliding.axis}]={fits}", gives="the nearest HOP that works")
     raise cannot_slide(
         f"'{layer}' would move on by a part of an element",
         sliding.written,
-        details=(
-            f"up to the last layer with a time axis strides make {unit} of them: HOP must be a multiple of {unit}",
-        ),
-        fix=f"{named}     the nearest HOP that works" if fits else "call the network with whole windows",
+        details=(f"strides before the last layer that has the axis make {unit}: HOP must be a multiple of that",),
+        fix=named if fits else "leave --slide out: the network is called with whole windows",
     )
 
 

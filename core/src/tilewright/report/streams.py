@@ -53,7 +53,7 @@ def hop_parts(deployment: Deployment, costs: Sequence[Cost]) -> Iterator[Part]:
         yield f"{memory}: {size:,} B, {whole:,} B with whole windows"
     if slid.cost.unpadded < slid.cost.products:
         yield (
-            f"what padding along axis {slid.axis} reaches is computed in every call: trained without it, the layers take "
+            f"what padding along axis {slid.axis} reaches is computed in every call: trained without it, layers take "
             f"{slid.cost.unpadded:,} products"
         )
 

@@ -88,7 +88,7 @@ class Slid:
             code="TW5040",
             severity="note",
             message=f"a call takes {self.hop} of the {tensor.shape[self.axis]:,} elements of '{self.sliding}' along "
-            f"axis {self.axis}, and computes {self.cost.products:,} of {self.whole_products:,} products ({share:.3g} %)",
+            f"axis {self.axis}, and computes {self.cost.products:,} of {self.whole_products:,} products ({share:.3g}%)",
             details=(
                 f"{self.cost.state_bytes:,} bytes of state are kept from call to call",
                 f"after a reset the window holds {filler}, and {self.warm_up:,} calls fill it; every call gives what "
