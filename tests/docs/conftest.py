@@ -129,9 +129,7 @@ class Reader:
 
 @pytest.fixture(name="reader")
 def _reader(tmp_path: Path) -> Reader:
-    """In a folder that holds the models of examples/digits and the script of examples/streams. `pip install ./x` reaches
-    nobody else.
-    """
+    """In a folder that holds models and a script of `examples`. `pip install ./x` reaches nobody else."""
     site = tmp_path / "site"
     site.mkdir()
     work = tmp_path / "work"

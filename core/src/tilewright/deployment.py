@@ -213,6 +213,13 @@ class Deployment:
             demand_one_memory(self.platform, whose)
         return with_streamed_io(self.slid.graph if self.slid else self.rewritten.graph, ends)
 
+    @cached_property
+    def with_whole_windows(self) -> Deployment:
+        """The same, where no input slides."""
+        other = Deployment(self.model, self.target, replace(self.options, slide=""), self._registry)
+        other.imported, other.rewritten = self.imported, self.rewritten
+        return other
+
     @property
     def tiled(self) -> Tiled:
         """Every buffer with its final size."""

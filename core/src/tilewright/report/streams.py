@@ -5,7 +5,7 @@ memory beside that of whole windows. Does not know how any of it is worked out.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from tilewright.deployment import Deployment
@@ -76,5 +76,4 @@ def _row(cost: Cost, slid: Slid) -> tuple[str, str, str, str, str]:
 
 def _both(deployment: Deployment) -> tuple[tuple[str, Deployment], ...]:
     """The stream, and the same network called with whole windows."""
-    whole = Deployment(deployment.model, deployment.target, replace(deployment.options, slide=""))
-    return ("stream_bytes", deployment), ("window_bytes", whole)
+    return ("stream_bytes", deployment), ("window_bytes", deployment.with_whole_windows)
