@@ -129,13 +129,14 @@ class Reader:
 
 @pytest.fixture(name="reader")
 def _reader(tmp_path: Path) -> Reader:
-    """In a folder that holds the models of examples/digits. `pip install ./x` reaches nobody else."""
+    """In a folder that holds models and a script of `examples`. `pip install ./x` reaches nobody else."""
     site = tmp_path / "site"
     site.mkdir()
     work = tmp_path / "work"
     work.mkdir()
     for name in ("digits_f32.onnx", "digits_int8.onnx", "digits_test.npz"):
         shutil.copy(ROOT / "examples" / "digits" / name, work)
+    shutil.copy(ROOT / "examples" / "streams" / "networks.py", work)
     paths = [str(site), *filter(None, [os.environ.get("PYTHONPATH")])]
     pip = {"PIP_TARGET": str(site), "PIP_NO_DEPS": "1", "PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0"}
     environment = {

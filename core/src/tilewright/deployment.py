@@ -25,6 +25,7 @@ from tilewright.config.recurrent_state import (
     states_of_plan,
     with_states,
 )
+from tilewright.config.sliding import demand_whole_shifts, sliding_of
 from tilewright.errors import Diagnostic, TilewrightError
 from tilewright.frontend.reading.model_digest import model_digest
 from tilewright.ir.graphs.graph import Graph, Tensor
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from tilewright.planning import Planning, Stage
     from tilewright.plugins.registry import Registry
     from tilewright.rewrite import Rewritten
+    from tilewright.rewrite.slide.slide import Slid
 
     Array = npt.NDArray[np.generic]
 
@@ -109,7 +111,7 @@ class Deployment:
             states=self.states,
             saved=self._given,
             imported=None if self._given else self.imported.graph,
-            diagnostics=() if begun else (*self.imported.diagnostics, *self.rewritten.diagnostics),
+            diagnostics=() if begun else (*self.imported.diagnostics, *self.rewritten.diagnostics, *self._slide_notes),
         )
 
     @property
@@ -158,6 +160,18 @@ class Deployment:
         if steps > most:
             raise over_limit("after all graph passes the network has", steps, "steps", most, name="steps")
         return self._finished("rewrite", found)
+
+    @cached_property
+    def slid(self) -> Slid | None:
+        """The network that is called with what is new of a window; None where no input slides."""
+        graph, operators = self.rewritten.graph, self.registry.operators
+        sliding = sliding_of(self.options.slide, graph)
+        if sliding is None:
+            return None
+        from tilewright.rewrite.slide.slide import hop_unit, slid
+
+        demand_whole_shifts(sliding, *hop_unit(graph, operators, sliding.input, sliding.axis), graph)
+        return slid(graph, operators, sliding.input, sliding.axis, sliding.hop)
 
     @cached_property
     def bound(self) -> Bound:
@@ -238,7 +252,14 @@ class Deployment:
         ends = streamed_io(with_states(self.options, self._kept), self.rewritten.graph)
         for whose in ends.values():
             demand_one_memory(self.platform, whose)
-        return in_order_of_use(with_streamed_io(self.rewritten.graph, ends))
+        return in_order_of_use(with_streamed_io(self.slid.graph if self.slid else self.rewritten.graph, ends))
+
+    @cached_property
+    def with_whole_windows(self) -> Deployment:
+        """The same, where no input slides."""
+        other = Deployment(self.model, self.target, replace(self.options, slide=""), self._registry)
+        other.imported, other.rewritten = self.imported, self.rewritten
+        return other
 
     @cached_property
     def moves(self) -> tuple[Move, ...]:
@@ -251,6 +272,8 @@ class Deployment:
 
         if self._given or not (runs := lossy_runs(self.imported.graph, self.rewritten.trail)):
             return ()
+        if self.slid:
+            return self.with_whole_windows.moves
         inputs = [each.inputs for each in random_vectors(self.inputs, _MOVED_SETS, self.options.seed, self.graph)]
         begun, operators = initial_states(self.states), self.registry.operators
 
@@ -287,7 +310,11 @@ class Deployment:
         if isinstance(given := self._given.get(Allocated), Allocated):
             return states_of_plan(given)
         asked = with_states(self.options, self._kept)
-        return states_of(asked.states, self.graph, asked.states_folder, self._kept)
+        kept = states_of(asked.states, self.graph, asked.states_folder, self._kept)
+        if not self.slid:
+            return kept
+        of_window = (RecurrentState(input=s.input, output=s.output, initial=s.initial) for s in self.slid.states)
+        return (*kept, *of_window)
 
     @property
     def number_of_ops(self) -> int:
@@ -367,14 +394,14 @@ class Deployment:
         other = Deployment(self.model, self.target, self._options_with(settings), registry)
         other._given = self._given
         if not self._given:
-            other.imported, other.rewritten = self.imported, self.rewritten
+            other.imported, other.rewritten, other.slid = self.imported, self.rewritten, self.slid
         return other.planning.plan_within(beat, work)
 
     def _planned_with_ends(self, owners: Mapping[str, IoOwner], optimize: Optimize) -> Allocated | None:
         """The plan with inputs and outputs elsewhere; None where there is none. No observer hears of it."""
         options = replace(self.options, io_of={**self.options.io_of, **owners}, optimize=optimize)
         other = Deployment(self.model, self.target, options, replace(self.registry, observers=()))
-        other.imported, other.rewritten = self.imported, self.rewritten
+        other.imported, other.rewritten, other.slid = self.imported, self.rewritten, self.slid
         try:
             return other.allocated
         except TilewrightError:
@@ -402,6 +429,10 @@ class Deployment:
         if not importers or is_onnx(self.model, limits_with(self.options.limits), importers):
             return ()
         return self.imported.states
+
+    @property
+    def _slide_notes(self) -> tuple[Diagnostic, ...]:
+        return (self.slid.note,) if self.slid else ()
 
     @property
     def _settled(self) -> Bound:

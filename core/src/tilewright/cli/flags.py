@@ -95,6 +95,12 @@ _CONTENTS = (
         metavar="OUT:IN[=VALUE]",
         help="An output that is an input of the next run; VALUE (a number or FILE.npy) is what that is at first.",
     ),
+    option(
+        "--slide",
+        default="",
+        metavar="INPUT[AXIS]=HOP",
+        help="A call gets HOP new elements of an input's axis, not the whole window; what is still right is kept.",
+    ),
 )
 _SEARCH = (
     option(

@@ -95,11 +95,12 @@ class Verdict:
     inner: tuple[str, ...] = ()  # steps of groups whose values never exist whole: judged by what the group writes
     drift: tuple[Drift, ...] = ()
     moves: tuple[Move, ...] = ()  # what passes have moved that may: a decision, not judged
+    windows: tuple[OutputVerdict, ...] = ()  # of a stream: outputs against the whole network on every window
 
     @property
     def passed(self) -> bool:
         """Whether the validation passes."""
-        outputs = (*(output.within for output in self.outputs), *(drift.within for drift in self.drift))
+        outputs = (*(output.within for output in (*self.outputs, *self.windows)), *(d.within for d in self.drift))
         return all(step.exact for step in self.steps) and all(outputs)
 
 

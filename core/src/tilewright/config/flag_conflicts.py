@@ -10,6 +10,7 @@ from types import MappingProxyType
 from tilewright.config.graph_io import border_types, io_owners
 from tilewright.config.options import Options
 from tilewright.config.recurrent_state import kept_pairs
+from tilewright.config.sliding import other_slide
 from tilewright.errors import Diagnostic, TilewrightError, typed, usage_error
 from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.machines.platform import Platform
@@ -166,17 +167,18 @@ def demand_same_target(saved: Platform, target: str, options: Options) -> None:
 
 
 def demand_same_border(saved: Graph, options: Options) -> None:
-    """TilewrightError TW1223 (exit 2) where `--io-type` asks for inputs or outputs that a saved graph does not have,
-    and for any `--io-layout`: how a saved graph's are handed over is in it.
+    """TilewrightError TW1223 (exit 2) where `--io-type` or `--slide` ask for inputs or outputs that a saved graph does
+    not have, and for any `--io-layout`: how a saved graph's are handed over is in it.
     """
-    conflicts = [
+    conflicts = [*other_slide(options.slide, saved)]
+    conflicts += [
         f"--io-type: '{name}' is {saved.tensors[name].dtype.value}"
         for name, dtype in border_types(saved, options).items()
         if saved.tensors[name].dtype is not dtype
     ]
     conflicts += [f"--io-layout {name}={word}: the state keeps its own" for name, word in options.io_layouts.items()]
     if conflicts:
-        raise _contradicted("the saved state was made with other types or layouts of inputs and outputs", conflicts)
+        raise _contradicted("the saved state was made with other inputs and outputs, types or layouts", conflicts)
 
 
 def demand_same_io(saved: Allocated, options: Options) -> None:

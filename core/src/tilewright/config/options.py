@@ -39,6 +39,7 @@ class Options:
     choose_constant_copies: bool = False  # the cost model chooses further ones
     states: tuple[str, ...] = ()  # OUTPUT:INPUT[=BEGINNING]: outputs that are inputs of the next run
     states_folder: Path = Path()  # where files named there are
+    slide: str = ""  # INPUT[AXIS]=HOP: an input of which a call gets what is new of a window that slides
     allocator: str = "auto"
     tiler: str = "auto"
     buffering: Literal["single", "double", "auto"] = "auto"  # tile buffers of an operand copied more than once

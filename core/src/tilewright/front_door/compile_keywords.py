@@ -33,6 +33,7 @@ class Keywords(TypedDict, total=False):
     pin: Texts  # pattern of tensors, layers or weights -> memory; or a file of decisions
     stage: Texts  # pattern of constants -> memory that they are copied to; or "auto"
     state: str | Sequence[str]  # "OUTPUT:INPUT[=VALUE]": outputs that are inputs of the next run
+    slide: str  # "INPUT[AXIS]=HOP": a call gets what is new of a window that slides
     io: Texts  # "pool" or "user" for all inputs and outputs, "push" for inputs, "pull" for outputs, or by name
     io_type: str | Mapping[str, str]  # "int8" and the like, for all inputs and outputs, or by name
     io_layout: Mapping[str, str]  # inputs and outputs -> "nhwc": handed over channels last
@@ -77,7 +78,7 @@ _SEVERAL = MappingProxyType(  # keyword -> what `options_from` calls the texts o
     }
 )
 _SINGLE = (  # keyword and flag alike
-    *("name", "allocator", "tiler", "buffering", "groups"),
+    *("name", "slide", "allocator", "tiler", "buffering", "groups"),
     *("optimize", "recompute", "effort", "seed", "allow_external"),
 )
 _OF_FILES = ("const_format", "layout", "selftest")

@@ -45,6 +45,7 @@ def options_from(flags: Mapping[str, Any]) -> Options:
         constant_copies=copies_from(flags["stages"], described),
         choose_constant_copies=AUTO in flags["stages"],
         states=flags["states"],
+        slide=flags["slide"],
         allocator=flags["allocator"],
         tiler=flags["tiler"],
         buffering=flags["buffering"],

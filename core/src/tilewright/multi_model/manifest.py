@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tilewright.deployment import Deployment
 
 KEYS = ("name", "target", "models", "concurrent")
-MODEL_KEYS = ("file", "io", "pin", "stage", "state")
+MODEL_KEYS = ("file", "io", "pin", "slide", "stage", "state")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +34,7 @@ class ModelSettings:
     pin: tuple[tuple[str, str], ...] = ()
     stage: tuple[CopyRule, ...] = ()
     state: tuple[str, ...] = ()
+    slide: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +114,7 @@ def _for_model(options: Options, settings: ModelSettings | None, prefix: str, fo
         constant_copies=(*options.constant_copies, *own.stage),
         states=(*options.states, *own.state),
         states_folder=folder,
+        slide=own.slide or options.slide,
     )
 
 
@@ -191,11 +193,15 @@ def _settings(file: Path, prefix: str, table: Mapping[str, Any]) -> ModelSetting
         raise _wrong(file, f"models.{prefix}.state must be a list of OUTPUT:INPUT")
     if not all(whose in ("pool", "user") for _, whose in io):
         raise _wrong(file, f"models.{prefix}.io must say pool or user of each tensor")
+    slide = table.get("slide", "")
+    if not isinstance(slide, str):
+        raise _wrong(file, f"models.{prefix}.slide must be a text, INPUT[AXIS]=HOP")
     return ModelSettings(
         io=cast(Mapping[str, Literal["pool", "user"]], dict(io)),
         pin=pins,
         stage=tuple(parse_copy(f"{pattern}={memory}") for pattern, memory in stages),
         state=tuple(states),
+        slide=slide,
     )
 
 

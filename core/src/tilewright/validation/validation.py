@@ -4,8 +4,8 @@ Does not know who asks, or how the verdict is told.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from tilewright.ir.programs.runner import Runner, RunResult
 
     Array = npt.NDArray[np.generic]
+
+Wanted = Callable[[Mapping[str, "Array"]], dict[str, "Array"]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +67,7 @@ class Validation:
             "steps": [asdict(step) for step in self.steps],
             "inner_steps": list(self.verdict.inner),
             "outputs": [asdict(output) for output in self.outputs],
+            "windows": [asdict(output) for output in self.verdict.windows],
             "drift": [
                 {**asdict(one.verdict), "share_of_spread": one.share, "within": one.within}
                 for one in self.verdict.drift
@@ -146,7 +149,23 @@ def _judge(deployment: Deployment, vectors: tuple[VectorSet, ...], result: RunRe
         inner=tuple(name for name in executed if name not in judged_steps),
         drift=_drifts(deployment, vectors, graph, reference_values),
         moves=_moves(deployment, vectors),
+        windows=_windows(deployment, vectors, result),
     )
+
+
+def _windows(deployment: Deployment, vectors: tuple[VectorSet, ...], result: RunResult) -> tuple[OutputVerdict, ...]:
+    """Of a stream: what every call gave and kept, against the whole network on the window at that time. Integers are
+    equal.
+    """
+    if deployment.slid is None:
+        return ()
+    from tilewright.comparison.outputs import judge_values
+
+    slid = deployment.slid
+    expected = _computed(deployment, vectors, slid.window, slid.expected)
+    got = [{**values, **outputs} for outputs, values in zip(result.outputs, result.values, strict=True)]
+    judged = judge_values(slid.graph, tuple(expected[0]), got, expected)
+    return tuple(replace(one, within=one.within if one.is_float else not one.different) for one in judged)
 
 
 def _drifts(
@@ -189,19 +208,33 @@ def _span_drifts(
     from tilewright.comparison.drift import drifts, excused
 
     operators = deployment.registry.operators
-    before = _computed(deployment, vectors, start)
+    before = _computed(deployment, vectors, start, _outputs_of(start) if deployment.slid else dict)
     return excused(drifts(start, before, values), start, end, before, operators)
 
 
-def _computed(deployment: Deployment, vectors: tuple[VectorSet, ...], graph: Graph) -> list[dict[str, Array]]:
-    """Every value of `graph`, of each set."""
+def _computed(
+    deployment: Deployment, vectors: tuple[VectorSet, ...], graph: Graph, wanted: Wanted = dict
+) -> list[dict[str, Array]]:
+    """What is wanted of the values of `graph`, of each set; where a window slides, of the whole window at that time."""
     from tilewright.comparison.reference import run
-    from tilewright.config.recurrent_state import run_stream
+    from tilewright.config.recurrent_state import initial_states, next_states
 
     operators = deployment.registry.operators
     frames = [item.inputs for item in vectors]
-    _, computed = run_stream(frames, deployment.states, lambda values: run(graph, values, operators))
+    given = deployment.slid.windows(frames) if deployment.slid else frames
+    states = [state for state in deployment.states if state.input in graph.inputs]
+    states_now = initial_states(states)
+    computed: list[dict[str, Array]] = []
+    for frame in given:
+        values = run(graph, {**frame, **states_now}, operators)
+        states_now = next_states(states, values)
+        computed.append(wanted(values))
     return computed
+
+
+def _outputs_of(graph: Graph) -> Wanted:
+    """Of a long stream nobody holds all values of all windows."""
+    return lambda values: {name: values[name] for name in graph.outputs}
 
 
 def _faulty_pass(deployment: Deployment, vectors: tuple[VectorSet, ...]) -> str:

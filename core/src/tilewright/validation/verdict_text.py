@@ -29,6 +29,7 @@ def verdict_parts(verdict: Verdict) -> tuple[Part, ...]:
         *_compared(verdict),
         *_drifted(verdict),
         *move_lines(verdict.moves),
+        *_windows(verdict),
         "PASS" if verdict.passed else "FAIL",
     )
 
@@ -108,6 +109,15 @@ def _drifted(verdict: Verdict) -> Iterator[str]:
             )
 
 
+def _windows(verdict: Verdict) -> Iterator[str]:
+    """How close all values of a stream, states as well, are to the whole network's on every window."""
+    different = [window for window in verdict.windows if window.different]
+    if verdict.windows and all(window.within for window in verdict.windows):
+        most = max((window.max_difference for window in different), default=0.0)
+        said = f"within {most:g} of" if different else "identical to"
+        yield f"all {len(verdict.windows)} values of the stream are {said} those of the whole network on every window"
+
+
 def mismatch(verdict: Verdict, faulty_pass: Callable[[], str]) -> TilewrightError:
     """TW6003 (exit 6) where graph passes are wrong. Else TW6002: the first step that is outside its error model, or the
     first output that is not what its step wrote, or else the first that is too far from expected values.
@@ -129,6 +139,14 @@ def mismatch(verdict: Verdict, faulty_pass: Callable[[], str]) -> TilewrightErro
         )
     if drifted := [drift for drift in verdict.drift if not drift.within]:
         return _too_far(drifted[0], faulty_pass())
+    if streams := [window for window in verdict.windows if not window.within]:
+        return _failed(
+            "the stream gives something else than the whole network does on the same windows",
+            f"value '{streams[0].name}'",
+            f"{streams[0].different:,} of {streams[0].elements:,} elements differ, "
+            f"by {streams[0].max_difference:g} at most",
+            fix=("report it, with the model and the flag --slide",),
+        )
     output = next(item for item in verdict.outputs if not item.within)
     return _failed(
         "the expected values that were given are others",

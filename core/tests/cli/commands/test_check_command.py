@@ -58,3 +58,12 @@ def test_warnings_are_errors_where_they_shall_be(run: Any, model: Path) -> None:
     lenient, strict = run(*words), run(*words, "--strict")
     assert lenient.code == 0 and "warning[TW50" in lenient.err and "FITS" in lenient.out
     assert strict.code == 2 and "error[TW1108]" in strict.err and "FITS" not in strict.out
+
+
+def test_a_window_that_slides_shows_its_hops(run: Any, model: Path) -> None:
+    words = ("check", model, "-t", "cluster-test", "--slide", "x[1]=1")
+    said, data = run(*words), json.loads(run(*words, "--json", "-").out)
+    assert said.code == 0 and "products a call" in said.out and "note[TW5040]" in said.err
+    assert data["slide"]["hops"][0]["hop"] == 1
+    assert "slide" not in json.loads(run("check", model, "-t", "cluster-test", "--json", "-").out)
+    assert "error[TW1128]" in run("check", model, "-t", "cluster-test", "--slide", "y[1]=1").err

@@ -32,6 +32,7 @@ def command(json_target: str | None, layers: bool, front: bool, **flags: Any) ->
     from tilewright.deployment import Deployment
     from tilewright.report.cycles import ends_hint, front_table, less_memory
     from tilewright.report.report_json import build_report
+    from tilewright.report.streams import hop_costs, hop_parts, hops_json
     from tilewright.report.text import layer_parts, summary_parts
 
     demand_writable_files(json_target, read=files_read(flags))
@@ -41,12 +42,14 @@ def command(json_target: str | None, layers: bool, front: bool, **flags: Any) ->
         deployment.compile()  # what cannot be lowered or written must not pass
     with working(LESS_MEMORY):
         report = build_report(deployment, artifacts=False, front=True, further=front)
+        hops = hop_costs(deployment)
+        streamed = tuple(hop_parts(deployment, hops))
     show_diagnostics(deployment.diagnostics, flags["strict"])
     if json_target:
-        send_json(report, json_target)
+        send_json({**report, **hops_json(deployment, hops)}, json_target)
     if json_target == "-":
         return
-    say(*summary_parts(report))
+    say(*summary_parts(report), *streamed)
     if layers:
         say("", *layer_parts(report))
     if front and (table := front_table(report)):

@@ -1,0 +1,163 @@
+"""Knows a network as a stream: what a call takes, computes and keeps, beside the network that is called with windows.
+Does not know how any of it is worked out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tilewright.comparison.reference import run
+from tilewright.errors import Diagnostic
+from tilewright.ir.graphs.graph import Graph, Tensor
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.log_span import INFO, with_log_span
+from tilewright.ir.rounding import ceil_div
+from tilewright.rewrite.slide.choose import chosen
+from tilewright.rewrite.slide.reuse import analyse
+from tilewright.rewrite.slide.stream_plan import Streamer, StreamPlan
+from tilewright.rewrite.slide.streaming_graph import Part, State, streaming_graph
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """Of a call that takes `hop` elements. `unpadded`: products of the same layers without padding along the axis."""
+
+    hop: int
+    products: int
+    state_bytes: int
+    unpadded: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slid:
+    """`graph` is called with `hop` elements of the input; `window` is the network that it was made of.
+
+    When `graph`'s states begin as `states` say, call k gives what `window` gives for the elements up
+    to those of call k, with `filler` before the first.
+    """
+
+    sliding: str
+    axis: int
+    hop: int
+    window: Graph
+    graph: Graph
+    states: tuple[State, ...]
+    parts: Mapping[str, Part]  # what tensors hold of the values of `window`
+    filler: Array = field(compare=False)  # a window of what is before the first element
+    cost: Cost
+    whole_products: int
+
+    @property
+    def warm_up(self) -> int:
+        """Calls after which nothing of the window is filler."""
+        return ceil_div(self.window.tensors[self.sliding].shape[self.axis], self.hop)
+
+    def windows(self, frames: Iterable[Mapping[str, Array]]) -> Iterator[dict[str, Array]]:
+        """What the whole network is given where the stream is given `frames`."""
+        import numpy as np
+
+        window = self.filler
+        for frame in frames:
+            joined = np.concatenate([window, frame[self.sliding]], axis=self.axis)
+            window = np.ascontiguousarray(joined.take(range(self.hop, joined.shape[self.axis]), axis=self.axis))
+            yield {**frame, self.sliding: window}
+
+    def expected(self, values: Mapping[str, Array]) -> dict[str, Array]:
+        """What a call hands out, what it computes and what its states hold, where the whole network has these values on
+        its window.
+        """
+        handed_out = {name: values[name] for name in self.window.outputs}
+        parts = {**self.parts, **{state.output: state.kept for state in self.states}}
+        return {**handed_out, **{name: part.of(values) for name, part in parts.items()}}
+
+    @property
+    def note(self) -> Diagnostic:
+        """What a call computes, keeps and means."""
+        tensor = self.window.tensors[self.sliding]
+        share = 100 * self.cost.products / max(self.whole_products, 1)
+        filler = _filler_value(tensor)
+        return Diagnostic(
+            code="TW5040",
+            severity="note",
+            message=f"a call takes {self.hop} of the {tensor.shape[self.axis]:,} elements of '{self.sliding}' along "
+            f"axis {self.axis}, and computes {self.cost.products:,} of {self.whole_products:,} products ({share:.3g}%)",
+            details=(
+                f"{self.cost.state_bytes:,} bytes of state are kept from call to call",
+                f"after a reset the window holds {filler}, and {self.warm_up:,} calls fill it; every call gives what "
+                "the whole network gives for the window at that time",
+            ),
+        )
+
+
+def hop_unit(graph: Graph, operators: Mapping[str, Operator], sliding: str, axis: int) -> tuple[int, str]:
+    """A hop must be a multiple of this, and the first node that asks for so much."""
+    reuse = analyse(graph, operators, sliding, axis, 1)
+    unit = reuse.hop_unit
+    for node in graph.nodes:
+        own = reuse.axes.get(node.outputs[0])
+        if own and own.length > 1 and own.stride > 1:
+            return unit, node.name
+    return unit, ""
+
+
+def costs(graph: Graph, operators: Mapping[str, Operator], sliding: str, axis: int, hops: Iterable[int]) -> list[Cost]:
+    """What calls of different hops cost."""
+    return [_planned(graph, operators, sliding, axis, hop)[2] for hop in hops]
+
+
+@with_log_span(INFO, "rewrite: a window that slides")
+def slid(graph: Graph, operators: Mapping[str, Operator], sliding: str, axis: int, hop: int) -> Slid:
+    """The network that is called with `hop` new elements, a multiple of `hop_unit`, instead of whole windows."""
+    streamer, plan, cost = _planned(graph, operators, sliding, axis, hop)
+    inputs = {name: _filled(graph.tensors[name]) for name in graph.inputs}
+    filled = run(graph, inputs, operators)
+    streaming, states, parts = streaming_graph(graph, streamer.reuse, plan, sliding, operators, filled)
+    return Slid(
+        sliding=sliding,
+        axis=axis,
+        hop=hop,
+        window=graph,
+        graph=streaming,
+        states=states,
+        parts=parts,
+        filler=inputs[sliding],
+        cost=cost,
+        whole_products=streamer.whole_products,
+    )
+
+
+def _planned(
+    graph: Graph, operators: Mapping[str, Operator], sliding: str, axis: int, hop: int
+) -> tuple[Streamer, StreamPlan, Cost]:
+    padded, unpadded = (
+        Streamer(
+            graph=graph,
+            operators=operators,
+            sliding=sliding,
+            reuse=analyse(graph, operators, sliding, axis, hop, padded=padded),
+        )
+        for padded in (True, False)
+    )
+    plan = chosen(padded)
+    bare = unpadded.least.products
+    return padded, plan, Cost(hop=hop, products=plan.products, state_bytes=plan.state_bytes, unpadded=bare)
+
+
+def _filled(tensor: Tensor) -> Array:
+    import numpy as np
+
+    return np.full(tensor.shape, _filler_value(tensor)).astype(tensor.dtype.numpy)
+
+
+def _filler_value(tensor: Tensor) -> int:
+    """What stands for 0 in a tensor."""
+    quantization = tensor.quantization
+    return quantization.zero_point[0] if quantization and len(quantization.zero_point) == 1 else 0

@@ -1,0 +1,69 @@
+"""Networks over windows, called with what is new: generated C against the whole network on every window, exactly."""
+
+from __future__ import annotations
+
+import os
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tilewright.config.options import Options
+from tilewright.deployment import Deployment
+from tilewright.errors import TilewrightError
+from tilewright.runners.host import HostRunner
+from tilewright.validation.runner_choice import ready_runner
+from tilewright.validation.validation import Validation, validate, vectors_of
+
+SCRIPT = Path(__file__).parents[2] / "examples" / "streams" / "networks.py"
+LONG = int(os.environ.get("TILEWRIGHT_STREAM_CALLS", "0"))  # 10,000 at night
+CALLS = {"tcn": 300, "tcn_unpadded": 300, "ds_cnn": 40, "ecg": 80}  # more than fill the window
+SLIDES = {"tcn": "x[2]=1", "tcn_unpadded": "x[2]=1", "ds_cnn": "x[2]=2", "ecg": "x[2]=4"}
+
+
+@pytest.fixture(name="networks", scope="module")
+def _networks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    made: dict[str, Any] = runpy.run_path(str(SCRIPT))["NETWORKS"]
+    folder = tmp_path_factory.mktemp("windows")
+    return {name: write(folder) for name, write in made.items()}
+
+
+def judged(model: Path, target: str, calls: int, **options: Any) -> Validation:
+    deployment = Deployment(model, target, Options(slide=SLIDES[model.stem], **options))
+    runner = HostRunner() if target == "generic" else ready_runner(deployment, "")
+    return validate(deployment, runner, vectors_of(deployment, None, calls))
+
+
+@pytest.mark.parametrize("name", list(SLIDES))
+def test_every_call_is_the_whole_network_on_its_window(networks: dict[str, Path], name: str) -> None:
+    found = judged(networks[name], "generic", LONG or CALLS[name])
+    assert found.passed, str(found)
+    assert not any(window.different for window in found.verdict.windows)
+    assert {window.name for window in found.verdict.windows} > set(found.deployment.outputs)
+
+
+@pytest.mark.parametrize("target", ["cortex-m4", "siracusa"])
+def test_on_other_targets(networks: dict[str, Path], target: str) -> None:
+    try:
+        found = judged(networks["ecg"], target, LONG or 3)
+    except TilewrightError as missing:
+        if missing.code != "TW7001":
+            raise
+        pytest.skip(missing.message)
+    assert found.passed, str(found)
+
+
+def test_rows_are_pushed(networks: dict[str, Path]) -> None:
+    found = judged(networks["ds_cnn"], "generic", 6, io_inputs="push")
+    assert found.passed, str(found)
+
+
+def test_shares_of_products(networks: dict[str, Path]) -> None:
+    shares = {}
+    for name, slide in SLIDES.items():
+        slid = Deployment(networks[name], "generic", Options(slide=slide)).slid
+        assert slid is not None
+        shares[name] = slid.cost.products / slid.whole_products
+    assert shares["tcn"] < 1 / 15 and shares["tcn_unpadded"] < 1 / 200
+    assert shares["ds_cnn"] < 0.4 and shares["ecg"] < 0.16
