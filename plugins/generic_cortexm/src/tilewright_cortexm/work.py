@@ -105,8 +105,8 @@ def _windows(site: Site) -> Work:
 
 
 def _requantised(site: Site, outputs: int) -> dict[str, float]:
-    """Outputs by their form: proved equal to integers, or computed in float."""
-    proved = sum_requant(site).proved
+    """Outputs by their form: in integers (proved equal, or another rounding than `onnx`), or computed in float."""
+    proved = sum_requant(site).proved if site.node.rounding == "onnx" else (True,)
     part = sum(proved) / max(1, len(proved))
     return {"output": outputs * part, "float output": outputs * (1 - part)}
 
@@ -230,8 +230,10 @@ def _sum(site: Site) -> Work:
 
 
 def _product(site: Site) -> Work:
-    form = sum_requant(site)
     found = _elements(site)
+    if site.node.rounding != "onnx":
+        return Work(kind="QMul of 64 bits", trips=found.trips)
+    form = sum_requant(site)
     kind = "QMul" if all(form.proved) else "QMul in float"
     return Work(kind=kind if form.shift > 32 else f"{kind} of 64 bits", trips=found.trips)
 

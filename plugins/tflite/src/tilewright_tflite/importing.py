@@ -22,7 +22,7 @@ from tilewright_tflite.table import TABLE
 if TYPE_CHECKING:
     import onnx
 
-ARITHMETIC = "onnx"  # that the importer demands for the integers of such files
+ARITHMETIC = "tflm"  # that the importer demands for the integers of such files
 _OPSET = 21  # the first whose quantisation knows 16 bits
 _IR_VERSION = 10
 _SHOWN = 12  # kinds of refusals
