@@ -95,4 +95,4 @@ def test_strict_refuses_a_decision_and_check_shows_it(network: Path) -> None:
     assert (plain.returncode, asked.returncode, strict.returncode) == (0, 0, 2)
     assert "moved" not in plain.stdout
     assert "pass 'declare-arithmetic' moved" in asked.stdout
-    assert "1 integer layers compute 'tflm' where the file means 'onnx'" in strict.stderr
+    assert "1 integer layer computes 'tflm' where the file means 'onnx'" in strict.stderr
