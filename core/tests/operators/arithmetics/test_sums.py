@@ -10,7 +10,8 @@ import pytest
 from tilewright.builtin import tilewright_operators
 from tilewright.ir.graphs.graph import Attribute
 from tilewright.ir.tensors.requant import Requant, StoredScales
-from tilewright.operators.arithmetics.sums import BOUNDS, requantised
+from tilewright.operators.arithmetics.sums import requantised
+from tilewright.operators.quantised.sum_ranges import BOUNDS
 from tilewright.testing.operator_sites import site_of
 
 STORED = StoredScales(x=0.5, y=0.25)

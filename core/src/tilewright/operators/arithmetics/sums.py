@@ -1,31 +1,17 @@
-"""Knows the range of the sums of any integer operator that is requantised, and its stored scales.
+"""Knows how a function of an arithmetic changes the requantisation of a node: given its stored scales and its sums.
 Does not know what an arithmetic makes of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 
 from tilewright.arithmetic.bounds import AccumulatorBounds
 from tilewright.ir.graphs.arithmetic import OperatorFunction
 from tilewright.ir.graphs.graph import Attribute, Site
 from tilewright.ir.tensors.requant import Requant, StoredScales
-from tilewright.operators.quantised.qconv import conv_bounds
-from tilewright.operators.quantised.qelementwise import mul_bounds
-from tilewright.operators.quantised.qgemm import gemm_bounds, matmul_bounds
-from tilewright.operators.quantised.qpool import mean_bounds, pool_bounds
+from tilewright.operators.quantised.sum_ranges import BOUNDS
 
-BOUNDS: Mapping[str, Callable[[Site], AccumulatorBounds]] = MappingProxyType(
-    {
-        "QAveragePool": pool_bounds,
-        "QConv": conv_bounds,
-        "QGemm": gemm_bounds,
-        "QMatMul": matmul_bounds,
-        "QMul": mul_bounds,
-        "QReduceMean": mean_bounds,
-    }
-)
 Requantised = Callable[[Requant, StoredScales, AccumulatorBounds], Requant | str]
 
 

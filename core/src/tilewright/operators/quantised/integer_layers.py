@@ -55,7 +55,7 @@ def sum_requant(site: Site, unit: ShiftUnit | None = None) -> RequantForm | Unit
 
     if unit is not None:
         from tilewright.arithmetic.free_proof import prove_unit
-        from tilewright.operators.arithmetics.sums import BOUNDS
+        from tilewright.operators.quantised.sum_ranges import BOUNDS
 
         return prove_unit(site.node.requant(), BOUNDS[site.node.op](site), unit)
     if site.node.rounding != "onnx":
