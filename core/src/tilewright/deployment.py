@@ -136,12 +136,12 @@ class Deployment:
     @cached_property
     def slid(self) -> Slid | None:
         """The network that is called with what is new of a window; None where no input slides."""
-        graph, operators = self.rewritten.graph, self.registry.operators
-        sliding = sliding_of(self.options.slide, graph)
-        if sliding is None:
+        if not self.options.slide:
             return None
         from tilewright.rewrite.slide.slide import hop_unit, slid
 
+        graph, operators = self.rewritten.graph, self.registry.operators
+        sliding = sliding_of(self.options.slide, graph)
         demand_whole_shifts(sliding, *hop_unit(graph, operators, sliding.input, sliding.axis), graph)
         return slid(graph, operators, sliding.input, sliding.axis, sliding.hop)
 
