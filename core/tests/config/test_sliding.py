@@ -22,7 +22,6 @@ def network() -> Graph:
 def test_an_axis_counts_from_either_end() -> None:
     assert sliding_of("x[0][2]=3", network()) == Sliding(input="x[0]", axis=2, hop=3)
     assert sliding_of("x[0][-1]=3", network()) == Sliding(input="x[0]", axis=2, hop=3)
-    assert sliding_of("", network()) is None
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,7 @@ def test_the_same_as_json() -> None:
         "hop": 2,
         "products": 42,
         "state_bytes": found["hops"][0]["state_bytes"],
+        "least": 42,
         "unpadded": 42,
     }
     assert set(found["stream_bytes"]) == set(found["window_bytes"])

@@ -30,12 +30,10 @@ class Sliding:
         return f"{self.input}[{self.axis}]={self.hop}"
 
 
-def sliding_of(text: str, graph: Graph) -> Sliding | None:
-    """What the flag means for `graph`; None where it is not given. TilewrightError TW1128 (exit 2) where it cannot be
-    read, or names what is no input, no axis of it, or no part of the window.
+def sliding_of(text: str, graph: Graph) -> Sliding:
+    """What the flag means for `graph`. TilewrightError TW1128 (exit 2) where it cannot be read, or names what is no
+    input, no axis of it, or no part of the window.
     """
-    if not text:
-        return None
     written = _WRITTEN.fullmatch(text)
     if written is None:
         raise cannot_slide(f"'{text}' cannot be read", text)

@@ -33,6 +33,13 @@ def test_a_sequence_behind_strides_is_handed_out_whole(layers: Any, streams: Any
     assert stream.cost.products < 0.7 * stream.whole_products
 
 
+@pytest.mark.parametrize("hop", [1, 7])
+def test_a_mean_without_its_axis_runs(layers: Any, streams: Any, hop: int) -> None:
+    stream = streams.of(layers.reduced(), 2, hop)
+    assert streams.wrong_calls(stream) == []
+    assert any(state.kept.summed for state in stream.states)
+
+
 def test_a_hop_is_a_multiple_of_the_strides(layers: Any, operators: Mapping[str, Operator]) -> None:
     graph = layers.strided()
     assert hop_unit(graph, operators, "x", 2) == (4, graph.nodes[0].name)
