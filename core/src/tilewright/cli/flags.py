@@ -44,6 +44,12 @@ _NETWORK = (
         help="Inputs and outputs are handed over as the integers they are quantised to (int8, uint8, int16, "
         "uint16); or one of them is. Default: as in the model.",
     ),
+    option(
+        "--slide",
+        default="",
+        metavar="INPUT[AXIS]=HOP",
+        help="A call gets HOP new elements of an input's axis, not the whole window; what is still right is kept.",
+    ),
 )
 _MEMORIES = (
     option(
@@ -83,12 +89,6 @@ _CONTENTS = (
         multiple=True,
         metavar="OUT:IN[=VALUE]",
         help="An output that is an input of the next run; VALUE (a number or FILE.npy) is what that is at first.",
-    ),
-    option(
-        "--slide",
-        default="",
-        metavar="INPUT[AXIS]=HOP",
-        help="A call gets HOP new elements of an input's axis, not the whole window; what is still right is kept.",
     ),
 )
 _SEARCH = (
