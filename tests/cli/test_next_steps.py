@@ -42,6 +42,7 @@ CODE_OF = {
     "catalogue.py": "TW8001",
     "import_options.py": "TW1203",
     "graph_io.py": "TW1122",
+    "sliding.py": "TW1126",
     "refusals.py": "TW2101",
     "external.py": "TW1210",
 }
