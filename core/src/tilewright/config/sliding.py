@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import lcm
 
 from tilewright.errors import TilewrightError, typed, usage_error
 from tilewright.errors.suggestions import did_you_mean
@@ -75,7 +76,10 @@ def demand_whole_shifts(sliding: Sliding, unit: int, layer: str, graph: Graph) -
     raise cannot_slide(
         f"'{layer}' would move on by a part of an element",
         sliding.written,
-        details=(f"strides before the last layer that has the axis make {unit}: HOP must be a multiple of that",),
+        details=(
+            f"strides before the last layer that has the axis make {unit}: HOP must be a multiple of that",
+            f"calls would take turns in {lcm(sliding.hop, unit) // sliding.hop} phases, for which no code is made",
+        ),
         fix=named if fits else "leave --slide out: the network is called with whole windows",
     )
 

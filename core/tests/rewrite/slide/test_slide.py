@@ -18,6 +18,7 @@ from tilewright.rewrite.slide.slide import costs, hop_unit
 from tilewright.testing.sketch import Sketch
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hop", [1, 2, 5, 24, 47])
 @pytest.mark.parametrize("padded", [True, False])
 def test_dilated_residual_blocks_are_equal_bit_for_bit(layers: Any, streams: Any, padded: bool, hop: int) -> None:
@@ -82,6 +83,7 @@ def _reaching(earlier: int, later: int) -> Callable[..., Reuse]:
     return wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("network", "earlier", "later"), [("tcn", 1, 0), ("strided", 1, 0), ("strided", 0, 1)])
 def test_one_element_too_many_reused_is_seen(
     layers: Any, streams: Any, monkeypatch: pytest.MonkeyPatch, network: str, earlier: int, later: int
