@@ -72,7 +72,7 @@ def given(*typed: str) -> Mapping[str, Any]:
 def test_without_flags_everything_is_empty() -> None:
     found = given()
     assert set(found) == {
-        *("board", "memory", "pools", "pins", "slide", "stages", "states", "io"),
+        *("board", "memory", "pools", "pins", "stages", "states", "io"),
     }
     assert not any(found.values())
 
