@@ -13,7 +13,6 @@ from tilewright.errors import Exit, TilewrightError, unsupported_error
 from tilewright.report.plain_text import Part, Table
 
 _PLACES = 12  # digits of what is rounded
-_FORMULA = "docs/design/numbers.md"
 
 
 def judgement_parts(verdict: Verdict, other: str, sets: int) -> Iterator[Part]:
@@ -74,7 +73,7 @@ def _formula(judgement: Judgement) -> Iterator[str]:
         return
     if judgement.by_formula and not judgement.faulty:
         yield (
-            f"by its documented formula {judgement.op} gives what tilewright has ({_FORMULA}): that and exact "
+            f"by its documented formula {judgement.op} gives what tilewright has (the page on numbers): that and exact "
             f"arithmetic over the stored scales differ at {judgement.ours.off:,} of {judgement.elements:,} elements, "
             f"by {judgement.ours.largest:g} step(s) at most"
         )

@@ -109,8 +109,8 @@ def test_outputs_over_what_their_steps_read_are_what_the_reference_says(seed: in
 
 
 @pytest.mark.slow
-def test_a_single_number_is_held_between_steps(tmp_path: Path) -> None:
-    """It has no axis, and so no rows; the image that is multiplied with it has both."""
+def test_a_single_number_is_read_by_every_row(tmp_path: Path) -> None:
+    """It has no axis, and so no rows: it is computed first, whole; the image that is multiplied with it has rows."""
     sketch = Sketch(operators=vocabulary())
     x = sketch.input("x", DType.F32, (1, 1, 12, 6))
     weights = sketch.constant(np.ones((4, 1, 1, 1), np.float32))
@@ -121,8 +121,9 @@ def test_a_single_number_is_held_between_steps(tmp_path: Path) -> None:
     feeds = {"x": np.random.default_rng(0).integers(-3, 4, (1, 1, 12, 6)).astype(np.float32)}
     network = RowNetwork(graph=sketch.finish(total), feeds=feeds)
     plan = planned(network, "ram")
-    held = {value for region in plan.tiled.regions if region.line_buffers for value in region.unmaterialised}
-    assert most in held and ran(plan, network, tmp_path)
+    first, rows = plan.tiled.regions
+    assert not first.line_buffers and rows.line_buffers and wide in rows.unmaterialised
+    assert most not in rows.unmaterialised and ran(plan, network, tmp_path)
 
 
 def chain() -> RowNetwork:
