@@ -24,7 +24,8 @@ from tilewright.api.graph import Layout, Site, channels_last, row_major
 from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, TileShape
 from tilewright.api.operator import Access
 from tilewright_cortexm.kernels.dsp_pairs import joint_biases, joint_words, pairs_of, proved
-from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form, requantiser
+from tilewright_cortexm.kernels.dsp_requant import AnyForm, any_form, described, requantiser
+from tilewright_cortexm.kernels.dsp_twice import TWICE
 from tilewright_cortexm.kernels.product_parts import GEMM_CALL, LOOP, accumulates, part_access, part_values, share
 from tilewright_cortexm.kernels.products import (
     CALL,
@@ -37,6 +38,7 @@ from tilewright_cortexm.kernels.products import (
 )
 from tilewright_cortexm.kernels.row_tiles import in_stripe, row_fields
 from tilewright_cortexm.kernels.sources import BLOCK, WIDEN, c_fragment, c_template, dsp_block, each_of
+from tilewright_cortexm.kernels.twice import ROUNDINGS
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -124,9 +126,22 @@ def _channel_blocks(rows: Rows) -> list[range]:
     ]
 
 
-def _form(layer: Products) -> DspForm:
-    """Channels of one block are requantised in pairs."""
-    return dsp_form(layer.requant, layer.form, _pairs_of_channels(layer.rows))
+def _form(layer: Products) -> AnyForm:
+    """Channels of one block are requantised in pairs. Of a layer that `_checked` took."""
+    found = _form_or_reason(layer)
+    if isinstance(found, str):
+        raise TypeError(found)
+    return found
+
+
+def _form_or_reason(layer: Products) -> AnyForm | str:
+    return any_form(layer.requant, layer.form, layer.bounds, _pairs_of_channels(layer.rows))
+
+
+def _checked(site: Site) -> Products | str:
+    layer = products(site)
+    reason = layer if isinstance(layer, str) else _form_or_reason(layer)
+    return reason if isinstance(reason, str) else layer
 
 
 def _pairs_of_channels(rows: Rows) -> list[range]:
@@ -164,11 +179,10 @@ def _pack(site: Matched) -> Mapping[str, Array]:
     padded = np.zeros((rows.y_step, rows.runs, _groups(rows) * 4), np.int8)
     padded[..., : rows.length] = layer.weights
     fours = padded.reshape(rows.y_step, -1, 4)
-    words = np.asarray(_form(layer).words)
-    blocks = _channel_blocks(rows)
+    form, blocks = _form(layer), _channel_blocks(rows)
     biases = joint_biases(layer.bias, _pairs_of_channels(rows)) if layer.paired else layer.bias
     weights = [_block_weights(layer, fours, block) for block in blocks]
-    parameters = [part[block.start : block.stop] for block in blocks for part in (biases, words)]
+    parameters = [part for block in blocks for part in (biases[block.start : block.stop], form.of_block(block))]
     return {
         "W": np.concatenate(weights).view(np.uint32),
         "P": np.concatenate(parameters).astype(np.int32),
@@ -178,11 +192,12 @@ def _pack(site: Matched) -> Mapping[str, Array]:
 def _access(site: Matched) -> Access:
     rows: Rows = site.analysis.rows
     words = rows.y_step * rows.runs * _groups(rows)
-    return part_access(site, {"W": (words,), "P": (2 * rows.y_step,)}, _pixels(rows), _FOUR)
+    parameters = (1 + _form(site.analysis).stored) * rows.y_step
+    return part_access(site, {"W": (words,), "P": (parameters,)}, _pixels(rows), _FOUR)
 
 
 def _match(site: Site) -> Products | str:
-    layer = products(site)
+    layer = _checked(site)
     if isinstance(layer, str):
         return layer
     most = _scratch(layer.rows, _pixels(layer.rows))
@@ -192,7 +207,7 @@ def _match(site: Site) -> Products | str:
 
 
 def _match_single(site: Site) -> Products | str:
-    layer = products(site)
+    layer = _checked(site)
     if isinstance(layer, str):
         return layer
     if _narrow(layer.rows):
@@ -238,7 +253,7 @@ def _block_instructions(layer: Products, pixels: int) -> float:
     if layer.paired:
         step -= pixels if channels == 2 else 4
         apart = pixels * channels
-    slow = float(_form(layer).exact.mean()) * pixels * channels * 6
+    slow = _form(layer).more * pixels * channels
     block = groups * step + 3 * groups / _unroll(groups) + 25 + 5 * pixels * channels / 2 + apart + slow
     column = 0 if _direct(rows) else (3 if _narrow(rows) else 7) * groups + 10 * rows.runs + 10
     return len(_channel_blocks(rows)) * block + rows.groups * (pixels * column + 30)
@@ -256,7 +271,7 @@ def _describe(site: Matched) -> Mapping[str, object]:
         "columns": _pixels(rows),
         "channels": _block_channels(rows),
         "paired": layer.paired,
-        "requant": {"channels": rows.y_step, "exact": int(_form(layer).exact.sum()), "proved": sum(layer.form.proved)},
+        "requant": described(_form(layer), layer.form),
     }
 
 
@@ -286,7 +301,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "x": call.operands["X" if site.node.op == "QConv" else "A"],
         "struct": "tw_dsp_conv",
         "w_step": rows.outputs * rows.runs * _groups(rows),
-        "p_step": 2 * rows.outputs,
+        "p_step": (1 + form.stored) * rows.outputs,
         **call_values(layer),
     }
 
@@ -330,15 +345,22 @@ def _counts(rows: Rows, call: Call) -> tuple[int, ...]:
 def _block_shapes(
     layer: Products, pixels: int, unroll: int, kind: str, bytes_of: str
 ) -> Sequence[Mapping[str, object]]:
-    name = f"{kind}{bytes_of and f'_{bytes_of}'}"
+    name, twice = f"{kind}{bytes_of and f'_{bytes_of}'}", layer.form is None
     shapes = [
-        dsp_block(f"tw_dsp_{pixels}x{size}_{name}", pixels, size, bytes_of=bytes_of, paired=layer.paired)
+        dsp_block(
+            f"tw_dsp_{pixels}x{size}_{name}",
+            pixels,
+            size,
+            bytes_of=bytes_of,
+            paired=layer.paired,
+            twice=twice,
+        )
         for _, _, size in _blocks(layer.rows)
     ]
     return [{**shape, "unroll": unroll} for shape in shapes]
 
 
-def _fields(layer: Products, form: DspForm, call: Call) -> Mapping[str, object]:
+def _fields(layer: Products, form: AnyForm, call: Call) -> Mapping[str, object]:
     return {
         **fields(layer, call),
         "pad": layer.pad,
@@ -356,8 +378,10 @@ _COLUMN = c_template("tw_dsp_column_${widen}", "dsp_column.c.mako")
 
 def _source(values: Mapping[str, Any]) -> CodeFragments:
     widen = _BYTES if values["widen"] == "bytes" else WIDEN
+    first = (TWICE,) if values["twice"] else ()
     columns = () if values["direct"] else (widen, _COLUMN)
-    return (*columns, *each_of(BLOCK, [shape for shapes in values["blocks"].values() for shape in shapes]), _PRODUCTS)
+    shapes = [shape for shapes in values["blocks"].values() for shape in shapes]
+    return (*first, *columns, *each_of(BLOCK, shapes), _PRODUCTS)
 
 
 def _gemm_source(values: Mapping[str, Any]) -> CodeFragments:
@@ -377,6 +401,7 @@ def _kernel(op: str, name: str, **more: Any) -> Kernel:
         instructions=_instructions,
         describe=_describe,
         includes=("<stdint.h>", "<string.h>"),
+        roundings=ROUNDINGS,
         **more,
     )
 
