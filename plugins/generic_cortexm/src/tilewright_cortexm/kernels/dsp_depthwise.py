@@ -17,7 +17,7 @@ from tilewright.api.graph import Site
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape
 from tilewright.api.operator import Access, whole
 from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, requires, turned
-from tilewright_cortexm.kernels.dsp_products import SCRATCH_LIMIT_BYTES
+from tilewright_cortexm.kernels.dsp_blocks import SCRATCH_LIMIT_BYTES
 from tilewright_cortexm.kernels.dsp_requant import AnyForm, any_form, described
 from tilewright_cortexm.kernels.row_tiles import in_stripe, tile_columns, tile_rows
 from tilewright_cortexm.kernels.sources import c_fragment, c_template

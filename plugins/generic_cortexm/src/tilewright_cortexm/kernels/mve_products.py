@@ -227,11 +227,10 @@ def _values(call: Call) -> Mapping[str, object]:
 
 def _block_shapes(layer: Products, pixels: int, kind: str) -> list[Mapping[str, object]]:
     unroll, tail, twice = _steps(layer.rows)[0], _length(layer.rows) % LANES, layer.form is None
-    trip = {"unroll": unroll, "tail": tail}
-    return [
-        {**mve_block(f"tw_mve_{pixels}x{size}_{kind}", pixels, size, twice=twice), **trip}
-        for _, _, size in _blocks(rows)
+    shapes = [
+        mve_block(f"tw_mve_{pixels}x{size}_{kind}", pixels, size, twice=twice) for _, _, size in _blocks(layer.rows)
     ]
+    return [{**shape, "unroll": unroll, "tail": tail} for shape in shapes]
 
 
 def _neighbours(rows: Rows, call: Call) -> bool:
@@ -280,11 +279,8 @@ _PART = c_template("${function}", "mve_product_part.c.mako")
 
 
 def _source(values: Mapping[str, Any]) -> CodeFragments:
-    return (
-        *values["needs"],
-        *each_of(MVE_BLOCK, [shape for shapes in values["blocks"].values() for shape in shapes]),
-        _PRODUCTS,
-    )
+    shapes = [shape for shapes in values["blocks"].values() for shape in shapes]
+    return (*values["needs"], *each_of(MVE_BLOCK, shapes), _PRODUCTS)
 
 
 def _gemm_source(values: Mapping[str, Any]) -> CodeFragments:

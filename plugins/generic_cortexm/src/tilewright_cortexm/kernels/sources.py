@@ -79,7 +79,7 @@ def dsp_block(
 
 
 def mve_block(block: str, pixels: int, channels: int, *, more: bool = False, twice: bool = False) -> dict[str, object]:
-    """What MVE_BLOCK is given of its shape. `block` is its name, the others are explained in mve_block.h and mve_twice."""
+    """What MVE_BLOCK is given of its shape. `block` is its name, the rest is explained in mve_block.h and mve_twice."""
     kind = "_more" if more else ""
     return {
         "block": block,
