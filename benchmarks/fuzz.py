@@ -17,7 +17,7 @@ from pathlib import Path
 
 from fuzzing.frame import Fuzz, run
 
-WHAT = ("cortex_m", "flags", "float_graphs", "float_tiles", "groups", "networks", "pins", "rows", "states")
+WHAT = ("cortex_m", "flags", "float_graphs", "float_tiles", "groups", "networks", "pins", "rows", "states", "windows")
 
 
 def chosen(name: str) -> Fuzz:

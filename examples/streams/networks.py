@@ -1,6 +1,6 @@
-"""Small networks over windows of a stream, in int8 as QDQ, with random weights: write them as ONNX files into a folder.
+"""Small networks over windows of a stream, with random weights, int8 as QDQ but for one: ONNX files in a folder.
 
-python networks.py FOLDER [NAME ...]      all of them, or those named: ds_cnn, ecg, tcn, tcn_unpadded
+python networks.py FOLDER [NAME ...]      all, or those named: ds_cnn, ecg, mel_gru, tcn, tcn_unpadded
 """
 
 from __future__ import annotations
@@ -145,9 +145,46 @@ def ecg(folder: Path) -> Path:
     return net.save(net.dense(value, 5), folder)
 
 
+def mel_gru(folder: Path) -> Path:
+    """Sound [1, samples, 1] in float: a spectrogram, its bands, their logarithms, a convolution and a recurrence."""
+    generator, bands, hidden = np.random.default_rng(7), 16, 8
+
+    def drawn(*shape: int) -> Array:
+        return (generator.normal(size=shape) * 0.2).astype(np.float32)
+
+    constants = {
+        "step": np.int64(160), "length": np.int64(400), "window": np.hanning(400).astype(np.float32),
+        "parts": np.array([3]), "mel": np.abs(drawn(201, bands)), "least": np.float32(1e-3), "w": drawn(12, bands, 3),
+        "gates": drawn(1, 3 * hidden, 12), "again": drawn(1, 3 * hidden, hidden), "first": np.array([0]),
+        "words": drawn(hidden, 3),
+    }  # fmt: skip
+    nodes = [
+        helper.make_node("STFT", ["x", "step", "window", "length"], ["spectrum"], "stft", onesided=1),
+        helper.make_node("Mul", ["spectrum", "spectrum"], ["squares"]),
+        helper.make_node("ReduceSum", ["squares", "parts"], ["power"], keepdims=0),
+        helper.make_node("MatMul", ["power", "mel"], ["bands"]),
+        helper.make_node("Add", ["bands", "least"], ["above"]),
+        helper.make_node("Log", ["above"], ["features"]),
+        helper.make_node("Transpose", ["features"], ["channels"], perm=[0, 2, 1]),
+        helper.make_node("Conv", ["channels", "w"], ["sums"]),
+        helper.make_node("Relu", ["sums"], ["found"]),
+        helper.make_node("Transpose", ["found"], ["frames"], perm=[2, 0, 1]),
+        helper.make_node("GRU", ["frames", "gates", "again"], ["", "last"], hidden_size=hidden),
+        helper.make_node("Squeeze", ["last", "first"], ["state"]),
+        helper.make_node("Gemm", ["state", "words"], ["y"]),
+    ]
+    ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in (("x", [1, 4000, 1]), ("y", [1, 3]))]
+    stored = [numpy_helper.from_array(np.asarray(array), name) for name, array in constants.items()]
+    graph = helper.make_graph(nodes, "mel_gru", ends[:1], ends[1:], stored)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, folder / "mel_gru.onnx")
+    return folder / "mel_gru.onnx"
+
+
 NETWORKS: dict[str, Callable[[Path], Path]] = {
     "ds_cnn": ds_cnn,
     "ecg": ecg,
+    "mel_gru": mel_gru,
     "tcn": tcn,
     "tcn_unpadded": lambda folder: tcn(folder, padded=False),
 }

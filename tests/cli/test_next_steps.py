@@ -43,6 +43,7 @@ CODE_OF = {
     "declarations.py": "TW1205",
     "import_options.py": "TW1203",
     "graph_io.py": "TW1122",
+    "sliding.py": "TW1126",
     "refusals.py": "TW2101",
     "external.py": "TW1210",
 }
@@ -134,6 +135,7 @@ CASES: Mapping[str, Sequence[str | Callable[[], TilewrightError]]] = {
     "TW1122": ("validate net.onnx -t generic --sets 1 --place-io y=push",
                f"{RIGHT} --io y=push", f"{RIGHT} --io x=pull", "check net.onnx -t siracusa --io push"),
     "TW1123": ("check kws.onnx -t siracusa --memory l1=16K --pin '*=l2'",),
+    "TW1126": ("check kws.onnx -t generic --slide 'input_1[1]=3'",),
     "TW1130": ("check net.onnx -t generic",),
     "TW1203": (f"{RIGHT} --limit nodes=1",),
     "TW1205": ("check open.onnx -t generic", "check names.onnx -t generic"),

@@ -152,7 +152,8 @@ class Deployment:
         from tilewright.frontend.reading.reader import over_limit
         from tilewright.rewrite import ARITHMETICS, rewrite
 
-        passes, platform = tuple(self.registry.graph_passes.values()), self._configured({})
+        passes = tuple(self.registry.graph_passes.values())
+        platform = self._configured({}) if self.target else None  # a network can be looked at without a target
         asked = arithmetic_choice(self.options, platform, ARITHMETICS, self.imported.arithmetic)
         graph = in_order_of_use(self.imported.graph)
         found = rewrite(graph, self.registry.operators, passes, platform, asked)
@@ -164,12 +165,12 @@ class Deployment:
     @cached_property
     def slid(self) -> Slid | None:
         """The network that is called with what is new of a window; None where no input slides."""
-        graph, operators = self.rewritten.graph, self.registry.operators
-        sliding = sliding_of(self.options.slide, graph)
-        if sliding is None:
+        if not self.options.slide:
             return None
         from tilewright.rewrite.slide.slide import hop_unit, slid
 
+        graph, operators = self.rewritten.graph, self.registry.operators
+        sliding = sliding_of(self.options.slide, graph)
         demand_whole_shifts(sliding, *hop_unit(graph, operators, sliding.input, sliding.axis), graph)
         return slid(graph, operators, sliding.input, sliding.axis, sliding.hop)
 

@@ -81,7 +81,9 @@ def test_boards_with_equal_memories_are_planned_once(monkeypatch: pytest.MonkeyP
     figures = list(planned_parts(model(), "plain", [*small, *large], registry=REGISTRY))
     assert len({tuple(sorted(one.used.items())) for one in figures}) == 2
     assert [one.flags for one in figures] == [f"--board {one.name}" for one in (*small, *large)]
-    assert len(dict.fromkeys(planned)) == 3  # without limits, layer by layer, and in 26,000 B
+    assert (
+        len(dict.fromkeys(planned)) == 4
+    )  # one reads the network; planned: without limits, layer by layer, and in 26,000 B
 
 
 def test_a_model_that_cannot_be_read_is_the_user_s_problem() -> None:

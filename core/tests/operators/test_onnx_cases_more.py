@@ -59,7 +59,7 @@ COUNTS: dict[str, tuple[int, tuple[int, ...]]] = {
     "TopK": (7, (1,)),
     "Trilu": (18, (1,)),
 }
-REFUSED = {"test_attention_local_window_gqa_rank4_mask": "f64"}
+REFUSED: dict[str, str] = {}
 
 
 @cache

@@ -33,6 +33,7 @@ def test_nothing_is_said_where_nothing_slides() -> None:
     assert (hop_costs(still), list(hop_parts(still, ())), hops_json(still, ())) == ((), [], {})
 
 
+@pytest.mark.slow
 def test_hops_are_multiples_of_the_strides_and_the_one_that_is_asked_for() -> None:
     sliding = deployment("x[2]=6")
     costs = hop_costs(sliding)
@@ -42,11 +43,13 @@ def test_hops_are_multiples_of_the_strides_and_the_one_that_is_asked_for() -> No
     assert "trained without" not in text
 
 
+@pytest.mark.slow
 def test_what_padding_costs_is_said() -> None:
     sliding = deployment("x[2]=2", (1, 1))
     assert "trained without it, layers take 42 products" in plain(hop_parts(sliding, hop_costs(sliding)))
 
 
+@pytest.mark.slow
 def test_the_same_as_json() -> None:
     sliding = deployment("x[2]=2")
     found = hops_json(sliding, hop_costs(sliding))["slide"]
@@ -55,6 +58,7 @@ def test_the_same_as_json() -> None:
         "hop": 2,
         "products": 42,
         "state_bytes": found["hops"][0]["state_bytes"],
+        "least": 42,
         "unpadded": 42,
     }
     assert set(found["stream_bytes"]) == set(found["window_bytes"])

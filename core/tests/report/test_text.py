@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tilewright.report.drawing.panels import panels_of_report
-from tilewright.report.text import layer_table, nodes_of, shown_names, summary
+from tilewright.report.text import _all_ram, layer_table, nodes_of, shown_names, summary
 
 
 def _step(number: int, group: str) -> dict[str, Any]:
@@ -132,3 +134,14 @@ def test_boxes_have_short_labels_and_whole_names() -> None:
     assert [(box.short, box.name) for box in panel.boxes] == [
         (f"activation_{k}", name) for k, name in enumerate(LAYERS)
     ]
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [(None, "(estimate)"), (1100, "(estimate)"), (1024, "36 B too many: give the pools less, as --memory ram=984")],
+)
+def test_the_stack_needs_room_beside_the_pools(limit: int | None, said: str) -> None:
+    pools = [{"kind": "ram", "name": "ram", "limit_bytes": limit}, {"kind": "const", "name": "flash", "limit_bytes": 1}]
+    ram = {"total_bytes": 1060, "pools_bytes": 1000, "stack_bytes": 60, "kind": "estimate"}
+    (line,) = _all_ram({"ram": ram, "pools": pools})
+    assert line.endswith(said)

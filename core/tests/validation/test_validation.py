@@ -213,6 +213,7 @@ class Forgetful:
         return RunResult(outputs=tuple({"y": one["y"]} for one in values), values=tuple(values))
 
 
+@pytest.mark.slow
 def test_a_stream_is_compared_with_whole_windows() -> None:
     right, wrong = _sliding(0), _sliding(1)
     assert right.passed and "those of the whole network on every window" in str(right)

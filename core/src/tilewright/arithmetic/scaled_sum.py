@@ -167,21 +167,28 @@ def form_of(total: ScaledSum, a: Integers, b: Integers, expected: Integers, bits
     found near the ratios of `total`.
     """
     ratios, sizes = total.ratios, _sizes(total, a, b)
-    a0, b0 = a - total.a_zero_point, b - total.b_zero_point
     reach = sizes[0] * abs(ratios[0]) + sizes[1] * abs(ratios[1]) + 2
     most_bits, finest = _WIDTHS[bits]
     shift = 0
     while reach * 2 ** (shift + 1) < 2**most_bits and shift < finest:
         shift += 1
-    if reach * 2**shift >= 2 ** (bits - 2):
-        return None
+    finer = (shift, shift + 1) if bits == 32 else (shift,)  # the room of a bit that is left is used where it is needed
+    fitting = (each for each in finer if reach * 2**each < 2 ** (bits - 2))
+    forms = (_form_at(total, a, b, expected, each, bits) for each in fitting)
+    return next((form for form in forms if form is not None), None)
+
+
+def _form_at(total: ScaledSum, a: Integers, b: Integers, expected: Integers, shift: int, bits: int) -> SumForm | None:
+    """A form at one shift whose factors are the nearest, or next to them."""
+    ratios, beyond = total.ratios, 2 ** _WIDTHS[bits][0]
+    a0, b0 = a - total.a_zero_point, b - total.b_zero_point
     rounded = expected - total.zero_point
     below, above = expected > total.low, expected < total.high  # a clamped result bounds one side only
     for more_a, more_b in product(_NEIGHBOURS, repeat=2):
         factors = round(ratios[0] * 2**shift) + more_a, round(ratios[1] * 2**shift) + more_b
         rest = (rounded << shift) - a0 * factors[0] - b0 * factors[1]
-        least = int(rest[below].max(initial=-(2**most_bits)))
-        most = int((rest + ((1 << shift) - 1))[above].min(initial=2**most_bits))
+        least = int(rest[below].max(initial=-beyond))
+        most = int((rest + ((1 << shift) - 1))[above].min(initial=beyond))
         if least <= most:
             half = min(max(1 << (shift - 1) if shift else 0, least), most)
             offset = half - factors[0] * total.a_zero_point - factors[1] * total.b_zero_point

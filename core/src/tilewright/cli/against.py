@@ -113,12 +113,15 @@ def _whole(values: Mapping[str, Array]) -> dict[str, Array]:
 def _frames(
     deployment: Deployment, vectors: Sequence[VectorSet], ours: Sequence[Mapping[str, Array]]
 ) -> list[dict[str, Array]]:
-    """The inputs of each set; state is what the run before has left."""
+    """The inputs of each set, of a window that slides the whole of it; state is what the run before has left."""
     from tilewright.config.recurrent_state import initial_states
 
-    frames = [{**deployment.imported.bound, **initial_states(deployment.states), **item.inputs} for item in vectors]
+    given = [item.inputs for item in vectors]
+    windows = deployment.slid.windows(given) if deployment.slid else given
+    states = [state for state in deployment.states if state.input in deployment.imported.graph.inputs]
+    frames = [{**deployment.imported.bound, **initial_states(states), **window} for window in windows]
     for frame, before in zip(frames[1:], ours, strict=False):
-        frame.update({state.input: before[state.output] for state in deployment.states if state.output in before})
+        frame.update({state.input: before[state.output] for state in states if state.output in before})
     return frames
 
 

@@ -54,6 +54,12 @@ _NETWORK = (
         metavar="NAME=nhwc|nchw",
         help="An input or output is handed over channels last, where the model has [N, C, ...]. Default: as there.",
     ),
+    option(
+        "--slide",
+        default="",
+        metavar="INPUT[AXIS]=HOP",
+        help="A call gets HOP new elements of an input's axis, not the whole window; what is still right is kept.",
+    ),
 )
 _MEMORIES = (
     option(
@@ -94,12 +100,6 @@ _CONTENTS = (
         multiple=True,
         metavar="OUT:IN[=VALUE]",
         help="An output that is an input of the next run; VALUE (a number or FILE.npy) is what that is at first.",
-    ),
-    option(
-        "--slide",
-        default="",
-        metavar="INPUT[AXIS]=HOP",
-        help="A call gets HOP new elements of an input's axis, not the whole window; what is still right is kept.",
     ),
 )
 _SEARCH = (

@@ -13,17 +13,18 @@ from tilewright.ir.machines.platform import Platform
 
 
 def arithmetic_choice(
-    options: Options, platform: Platform, core: Mapping[str, Arithmetic], own: str
+    options: Options, platform: Platform | None, core: Mapping[str, Arithmetic], own: str
 ) -> ArithmeticChoice:
     """What every integer layer computes; `own` is what the file means. TilewrightError TW1127 (exit 2) for a name that
     nobody has.
     """
-    known = {**core, **{each.name: each for each in platform.arithmetics}}
+    offered = platform.arithmetics if platform else ()
+    known = {**core, **{each.name: each for each in offered}}
     for pattern, name in options.arithmetic:
         if name not in known:
             raise usage_error(
                 "TW1127",
-                f"there is no arithmetic '{name}' on target '{platform.name}'",
+                f"there is no arithmetic '{name}'" + (f" on target '{platform.name}'" if platform else ""),
                 details=tuple(f"{each.name}: {each.summary}" for each in known.values()),
                 fix=(typed("--arithmetic", own if pattern == "*" else f"{pattern}={own}"),),
             )

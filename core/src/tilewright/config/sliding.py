@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import lcm
 
 from tilewright.errors import TilewrightError, typed, usage_error
 from tilewright.errors.suggestions import did_you_mean
@@ -30,12 +31,10 @@ class Sliding:
         return f"{self.input}[{self.axis}]={self.hop}"
 
 
-def sliding_of(text: str, graph: Graph) -> Sliding | None:
-    """What the flag means for `graph`; None where it is not given. TilewrightError TW1128 (exit 2) where it cannot be
-    read, or names what is no input, no axis of it, or no part of the window.
+def sliding_of(text: str, graph: Graph) -> Sliding:
+    """What the flag means for `graph`. TilewrightError TW1128 (exit 2) where it cannot be read, or names what is no
+    input, no axis of it, or no part of the window.
     """
-    if not text:
-        return None
     written = _WRITTEN.fullmatch(text)
     if written is None:
         raise cannot_slide(f"'{text}' cannot be read", text)
@@ -77,7 +76,10 @@ def demand_whole_shifts(sliding: Sliding, unit: int, layer: str, graph: Graph) -
     raise cannot_slide(
         f"'{layer}' would move on by a part of an element",
         sliding.written,
-        details=(f"strides before the last layer that has the axis make {unit}: HOP must be a multiple of that",),
+        details=(
+            f"strides before the last layer that has the axis make {unit}: HOP must be a multiple of that",
+            f"calls would take turns in {lcm(sliding.hop, unit) // sliding.hop} phases, for which no code is made",
+        ),
         fix=named if fits else "leave --slide out: the network is called with whole windows",
     )
 

@@ -51,7 +51,7 @@ def hop_parts(deployment: Deployment, costs: Sequence[Cost]) -> Iterator[Part]:
     for memory, size in sizes["stream_bytes"].items():
         whole = sizes["window_bytes"].get(memory, 0)
         yield f"{memory}: {size:,} B, {whole:,} B with whole windows"
-    if slid.cost.unpadded < slid.cost.products:
+    if slid.cost.unpadded < slid.cost.least:
         yield (
             f"what padding along axis {slid.axis} reaches is computed in every call: trained without it, layers take "
             f"{slid.cost.unpadded:,} products"

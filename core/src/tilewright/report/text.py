@@ -9,6 +9,7 @@ from typing import Any
 
 from tilewright.comparison.moves import move_lines
 from tilewright.comparison.verdicts import Move
+from tilewright.ir.rounding import align_down
 from tilewright.ir.short_names import short_names
 from tilewright.report.cycles import cost_text, step_time
 from tilewright.report.plain_text import Part, Table, plain
@@ -48,10 +49,21 @@ def summary_parts(report: Report) -> tuple[Part, ...]:
 
 
 def _all_ram(report: Report) -> Iterator[str]:
-    """Pools and stack together, where a target knows its stack."""
+    """Pools and stack together, where a target knows its stack; and what to type where pools leave it no room."""
     if ram := report.get("ram"):
         taken = f"{ram['pools_bytes']:,} B above and {ram['stack_bytes']:,} B of stack"
-        yield f"  {ram['total_bytes']:,} B of RAM in all: {taken} ({ram['kind']})"
+        yield f"  {ram['total_bytes']:,} B of RAM in all: {taken} ({ram['kind']}){_no_room(report['pools'], ram)}"
+
+
+def _no_room(pools: Sequence[Mapping[str, Any]], ram: Mapping[str, Any]) -> str:
+    """Nothing where the stack has room beside the pools, or no pool has a limit."""
+    written = [pool for pool in pools if pool["kind"] != "const"]
+    limits = [pool["limit_bytes"] for pool in written]
+    if None in limits or ram["total_bytes"] <= sum(limits):
+        return ""
+    over, last = ram["total_bytes"] - sum(limits), written[-1]
+    given = max(0, align_down(last["limit_bytes"] - over, 8))
+    return f"; that is {over:,} B too many: give the pools less, as --memory {last['name']}={given}"
 
 
 def _quantised(model: Mapping[str, Any]) -> Iterator[Table]:

@@ -66,7 +66,7 @@ def _told(computed: Mapping[str, int], own: str) -> tuple[Diagnostic, ...]:
         Diagnostic(
             code="TW3007",
             severity="warning",
-            message=f"{layers} integer layers compute '{name}' where the file means '{own}': results may differ",
+            message=f"{_compute(layers)} '{name}' where the file means '{own}': results may differ",
             where="--arithmetic",
             fix=(
                 f"leave it out, for what the file means ('{own}')",
@@ -83,12 +83,16 @@ def _kept(kept: Mapping[str, list[str]], own: str) -> tuple[Diagnostic, ...]:
         Diagnostic(
             code="TW3006",
             severity="warning",
-            message=f"{len(names)} integer layers compute '{own}', not what was asked for: {reason}",
+            message=f"{_compute(len(names))} '{own}', not what was asked for: {reason}",
             where=", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else ""),
             fix=("accept it: these layers compute what the file means",),
         )
         for reason, names in kept.items()
     )
+
+
+def _compute(layers: int) -> str:
+    return "1 integer layer computes" if layers == 1 else f"{layers} integer layers compute"
 
 
 SETTLE_ARITHMETIC = GraphPass(

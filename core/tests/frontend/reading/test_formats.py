@@ -127,7 +127,7 @@ def test_no_step_is_about_onnx_where_the_file_is_none(operators: dict[str, Any])
     made = _acme(load=lambda data, limits: ImportedModel(model=wrong))
     with pytest.raises(TilewrightError, match="is declared i8") as caught:
         load(b"ACME", operators=operators, importers=[made])
-    assert caught.value.fix == ("or check --dim and the input shapes of the export",)
+    assert caught.value.fix == ("or export the model again",)
     with pytest.raises(TilewrightError, match="is declared i8") as caught:
         load(wrong.SerializeToString(), operators=operators)
     assert "onnx.load" in caught.value.fix[0]

@@ -15,7 +15,7 @@ from tilewright.ir.tensors.roundings import DoubleRounding, Rational
 from tilewright.operators.arithmetics.onnx import ONNX
 from tilewright.operators.quantised.qelementwise import QMUL
 from tilewright.operators.quantised.qgemm import QGEMM
-from tilewright.operators.quantised.qpool import QREDUCE_MEAN
+from tilewright.operators.quantised.qpool import QAVERAGE_POOL, QREDUCE_MEAN
 from tilewright.testing.operator_sites import site_of
 
 RNG = np.random.default_rng(3)
@@ -66,6 +66,33 @@ def test_a_mean_over_fourteen_is_rational() -> None:
     answer = ONNX.declared(site_of(QREDUCE_MEAN, [image(3, 14)], attributes))
     assert not isinstance(answer, str)
     assert made(answer["requant"]).rounding == Rational(numerator=(1,), denominator=(14,))
+
+
+@pytest.mark.parametrize(("pads", "counted"), [((0, 0, 0, 0), {28}), ((1, 0, 1, 0), {14, 28, 42})])
+def test_pools_are_exact_for_the_counts_that_they_have(pads: tuple[int, ...], counted: set[int]) -> None:
+    """A window of whole rows of 14 elements, of which the padding takes some away."""
+    x = image(1, 2, 2, 14) if counted == {28} else image(1, 2, 3, 14)
+    kernel = (2, 14) if counted == {28} else (3, 14)
+    counts = tuple(range(1, kernel[0] * 14 + 1))
+    stored = StoredScales(x=0.5, y=0.5, terms=counts)
+    before = Requant(scale=(0.1,) * len(counts), zero_point=0, low=-128, high=127, stored=stored)
+    attributes: dict[str, Attribute] = {
+        "kernel_shape": kernel, "strides": (1, 1), "dilations": (1, 1), "pads": pads, "ceil_mode": 0, "requant": before,
+    }  # fmt: skip
+    answer = ONNX.declared(site_of(QAVERAGE_POOL, [x], attributes))
+    assert not isinstance(answer, str)
+    found = made(answer["requant"])
+    assert (len(found.scale), found.stored) == (len(counts), stored)
+    site = site_of(QAVERAGE_POOL, [x], {**attributes, **answer})
+    (pooled,) = QAVERAGE_POOL.reference(site, [x])
+    rows = pooled.shape[2]
+    for channel, row in np.ndindex(2, rows):
+        top = row - pads[0]
+        window = x[0, channel, max(top, 0) : top + kernel[0]].astype(int)
+        assert window.size in counted
+        assert pooled[0, channel, row, 0] == round(Fraction(int(window.sum()), window.size))
+    again = ONNX.declared(site)
+    assert again == {"requant": found}
 
 
 def test_without_stored_scales_there_is_nothing_to_begin_with() -> None:

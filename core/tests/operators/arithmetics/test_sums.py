@@ -11,7 +11,7 @@ from tilewright.builtin import tilewright_operators
 from tilewright.ir.graphs.graph import Attribute
 from tilewright.ir.tensors.requant import Requant, StoredScales
 from tilewright.operators.arithmetics.sums import requantised
-from tilewright.operators.quantised.integer_layers import sum_bounds
+from tilewright.operators.quantised.sum_ranges import BOUNDS
 from tilewright.testing.operator_sites import site_of
 
 STORED = StoredScales(x=0.5, y=0.25)
@@ -31,6 +31,6 @@ def test_the_range_of_sums_goes_with_their_scales(
     told = []
     answer = requantised(lambda *each: told.append(each) or replace(each[0], scale=(0.125,)))(site)
     assert answer == {"requant": replace(REQUANT, scale=(0.125,))}
-    assert told == [(REQUANT, STORED, sum_bounds(site))]
-    assert max(sum_bounds(site).highest) == highest
+    assert told == [(REQUANT, STORED, BOUNDS[op](site))]
+    assert max(BOUNDS[op](site).highest) == highest
     assert requantised(lambda *each: "no")(site) == "no"

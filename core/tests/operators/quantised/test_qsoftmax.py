@@ -140,3 +140,22 @@ def test_refusals() -> None:
         assert "scale" in (refusal(QSOFTMAX_PORTABLE, softmax_site(x[:, :9], -1, x_scale, y_scale, DType.I8)) or "")
     with pytest.raises(TilewrightError, match="TW1310"):
         softmax_site(x, 2, 0.1, 0.1, DType.I8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("length", [1, 7, 511])
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+def test_c_of_the_fixed_point(length: int, dtype: type[np.generic], tmp_path_factory: pytest.TempPathFactory) -> None:
+    """`tflm`: rows of all kinds, among them equal values, whose sum is the largest that there is."""
+    rng = np.random.default_rng(length)
+    limits = np.iinfo(np.int8 if dtype is np.int8 else np.uint8)
+    x = rng.integers(limits.min, limits.max + 1, (9, length)).astype(dtype)
+    x[0] = limits.max
+    attributes: dict[str, Attribute] = {
+        "axis": 1, "x_scale": float(np.float32(0.0571)), "y_scale": 1 / 256, "zero_point": -128, "low": -128,
+        "high": 127, "rounding": "tflm",
+    }  # fmt: skip
+    site = site_of(QSOFTMAX, [x], attributes)
+    (expected,) = QSOFTMAX.reference(site, [x])
+    (found,) = run_kernel(QSOFTMAX, QSOFTMAX_PORTABLE, site, [x], folder=tmp_path_factory.mktemp("c"), flags=UBSAN)
+    assert np.array_equal(found, expected)

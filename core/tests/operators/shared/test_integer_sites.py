@@ -7,15 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tilewright.arithmetic.requant_form import RequantForm
 from tilewright.ir.graphs.graph import Attribute, Node, Site, Tensor
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import Requant
 from tilewright.operators.shared.integer_sites import (
-    c_requant,
     centred,
     centred_weights,
-    described,
     exact_product,
     input_range,
     not_bytes,
@@ -90,23 +87,3 @@ def test_values_that_are_no_bytes() -> None:
     assert not_bytes(site(DType.I8, DType.I32), 0) is None
     assert "found i32" in str(not_bytes(site(DType.I8, DType.I32), 0, 1))
     assert "found i16" in str(not_bytes(site(DType.U8, output=DType.I16), 0))
-
-
-EXACT = -(2**31)
-REQUANT = Requant(scale=(0.5,), zero_point=-3, low=-128, high=100)
-
-
-@pytest.mark.parametrize(("words", "fixed", "exact"), [
-    ((5, 0), 1, 0), ((EXACT, EXACT), 0, 1), ((5, EXACT), 1, 1)
-])  # fmt: skip
-def test_requantisation_as_c(words: tuple[int, ...], fixed: int, exact: int) -> None:
-    text = c_requant(REQUANT, RequantForm(shift=9, words=words))
-    assert text == f"{{.shift = 9, .zero_point = -3, .low = -128, .high = 100, .fixed = {fixed}, .exact = {exact}}}"
-
-
-def test_described() -> None:
-    facts = described(RequantForm(shift=9, words=(5, 6, EXACT)), 64)
-    assert facts["accumulator_bits"] == 64
-    assert facts["requant"] == {
-        "channels": 3, "proved": 2, "shift": 9, "ranges": ["0..1 proved fixed-point", "2 exact float"]
-    }  # fmt: skip

@@ -81,6 +81,15 @@ class Layers:
             value = self.add(inner, value)
         return self.sketch.finish(self.mean(value))
 
+    def reduced(self) -> Graph:
+        """Padded at both ends, and a mean without the axis."""
+        value = self.conv(self.sketch.input("x", DType.I8, (1, 2, 40)), 4, 5, pads=(2, 2))
+        attributes: dict[str, Attribute] = {
+            "axes": (2,), "keepdims": 0, "x_zero_point": 3, "output_type": "i8",
+            "requant": Requant(scale=(1.5 / 40,), zero_point=-4, low=-128, high=127),
+        }  # fmt: skip
+        return self.sketch.finish(self.sketch.node("QReduceMean", (value,), attributes))
+
     def strided(self) -> Graph:
         """Padded at both ends, two strides, the whole sequence handed out."""
         value = self.conv(self.sketch.input("x", DType.I8, (1, 3, 40)), 4, 5, stride=2, pads=(2, 2))

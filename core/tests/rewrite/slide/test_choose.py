@@ -20,12 +20,14 @@ def _streamer(layers: Any, operators: Mapping[str, Operator]) -> Streamer:
     return Streamer(graph=graph, operators=operators, sliding="x", reuse=analyse(graph, operators, "x", 2, 1))
 
 
+@pytest.mark.slow
 def test_state_is_a_fraction_and_work_within_its_limit(streamer: Streamer) -> None:
     plan, least = chosen(streamer), streamer.least
     assert plan.work <= least.work * (1 + 1 / MORE_WORK)
     assert plan.state_bytes < least.state_bytes / 3
 
 
+@pytest.mark.slow
 def test_the_same_plan_every_time(streamer: Streamer) -> None:
     assert chosen(streamer) == chosen(streamer)
 

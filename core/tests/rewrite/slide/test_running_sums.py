@@ -22,7 +22,14 @@ def test_the_sum_goes_on_where_no_padding_reaches(layers: Any, operators: Mappin
     one = found(layers.tcn(), operators)
     assert one is not None
     assert (one.incoming, one.outgoing, one.edges) == ((47, 48), (14, 15), ((0, 14),))
-    assert (one.channels, one.terms, one.state_bytes) == ((1, 4, 1), 48, 16)
+    assert (one.axes, one.keeps, one.terms, one.state_bytes) == ((2,), True, 48, 16)
+
+
+def test_a_mean_over_axes_without_them(layers: Any, operators: Mapping[str, Operator]) -> None:
+    graph = layers.reduced()
+    one = running_sum(graph.site(graph.nodes[-1]), analyse(graph, operators, "x", 2, 1))
+    assert one is not None
+    assert (one.axes, one.keeps, one.terms, one.elements) == ((2,), False, 40, 4)
 
 
 def test_none_where_too_little_is_reused(layers: Any, operators: Mapping[str, Operator]) -> None:

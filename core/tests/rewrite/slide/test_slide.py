@@ -18,6 +18,7 @@ from tilewright.rewrite.slide.slide import costs, hop_unit
 from tilewright.testing.sketch import Sketch
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hop", [1, 2, 5, 24, 47])
 @pytest.mark.parametrize("padded", [True, False])
 def test_dilated_residual_blocks_are_equal_bit_for_bit(layers: Any, streams: Any, padded: bool, hop: int) -> None:
@@ -31,6 +32,13 @@ def test_a_sequence_behind_strides_is_handed_out_whole(layers: Any, streams: Any
     assert streams.wrong_calls(stream) == []
     assert stream.graph.tensors[stream.graph.outputs[0]].shape == (1, 3, 10)
     assert stream.cost.products < 0.7 * stream.whole_products
+
+
+@pytest.mark.parametrize("hop", [1, 7])
+def test_a_mean_without_its_axis_runs(layers: Any, streams: Any, hop: int) -> None:
+    stream = streams.of(layers.reduced(), 2, hop)
+    assert streams.wrong_calls(stream) == []
+    assert any(state.kept.summed for state in stream.states)
 
 
 def test_a_hop_is_a_multiple_of_the_strides(layers: Any, operators: Mapping[str, Operator]) -> None:
@@ -75,6 +83,7 @@ def _reaching(earlier: int, later: int) -> Callable[..., Reuse]:
     return wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("network", "earlier", "later"), [("tcn", 1, 0), ("strided", 1, 0), ("strided", 0, 1)])
 def test_one_element_too_many_reused_is_seen(
     layers: Any, streams: Any, monkeypatch: pytest.MonkeyPatch, network: str, earlier: int, later: int

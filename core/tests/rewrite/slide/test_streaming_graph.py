@@ -36,4 +36,4 @@ def test_weights_are_there_once(layers: Any, streams: Any) -> None:
 def test_a_part_is_elements_or_their_sum() -> None:
     values = {"v": np.arange(-6, 6, dtype=np.int8).reshape(1, 2, 6)}
     assert Part(value="v", axis=2, interval=(1, 3)).of(values).tolist() == [[[-5, -4], [1, 2]]]
-    assert Part(value="v", axis=2, interval=(1, 3), summed=True, zeros=10).of(values).tolist() == [[[-19], [-7]]]
+    assert Part(value="v", axis=2, interval=(1, 3), summed=(2,), zeros=10).of(values).tolist() == [[-19, -7]]

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from tilewright.api import ceil_div
 from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import TileShape, scaled_sum_form, sum_requant, windows_of
 
@@ -156,7 +157,7 @@ def _products(site: Site) -> Work:
 
 def _pool(site: Site) -> Work:
     seen, channels = _seen(site), site.output.shape[1]
-    fours, ones, quads = channels // 4, channels % 4, -(-channels // 4)
+    fours, ones, quads = channels // 4, channels % 4, ceil_div(channels, 4)
     trips = {
         "call": 1.0,
         "window": float(seen.windows),

@@ -21,6 +21,7 @@ from tilewright.ir.tensors.requant import ONNX as FLOAT32
 from tilewright.ir.tensors.requant import Requant, StoredScales
 from tilewright.ir.tensors.roundings import Rational
 from tilewright.operators.arithmetics.sums import requantised
+from tilewright.operators.quantised.qpool import pool_counts
 
 _LARGEST_PRODUCT = 2**62
 
@@ -31,6 +32,21 @@ def _formula(requant: Requant, stored: StoredScales, bounds: AccumulatorBounds) 
         ratio = np.float32(stored.x) * np.array(stored.w, np.float32) / np.float32(stored.y)
     scale = tuple(float(factor) for factor in ratio)
     return replace(requant, scale=scale[:1] if len(set(scale)) == 1 else scale, rounding=FLOAT32)
+
+
+def _average_pool(site: Site) -> Mapping[str, Attribute] | str:
+    """Exact for every count of positions that some window has; the others are never used."""
+    counted = {int(count) for count in np.unique(pool_counts(site))}
+
+    def exact(requant: Requant, stored: StoredScales, bounds: AccumulatorBounds) -> Requant:
+        kept = [at for at, count in enumerate(stored.terms) if count in counted] or [0]
+        lowest, highest = (tuple(ends[at] for at in kept) for ends in (bounds.lowest, bounds.highest))
+        terms = tuple(stored.terms[at] for at in kept)
+        few = _exact(requant, replace(stored, terms=terms), replace(bounds, lowest=lowest, highest=highest))
+        places = [kept.index(at) if at in kept else 0 for at in range(len(stored.terms))]
+        return replace(few.of_channels(places), scale=tuple(few.scale[place] for place in places), stored=stored)
+
+    return requantised(exact)(site)
 
 
 def _exact(requant: Requant, stored: StoredScales, bounds: AccumulatorBounds) -> Requant:
@@ -59,7 +75,7 @@ ONNX = Arithmetic(
     functions=MappingProxyType(
         {
             ("QAdd", 8): _rounding,
-            ("QAveragePool", 8): requantised(_exact),
+            ("QAveragePool", 8): _average_pool,
             ("QConv", 8): requantised(_formula),
             ("QGemm", 8): requantised(_formula),
             ("QMatMul", 8): requantised(_formula),

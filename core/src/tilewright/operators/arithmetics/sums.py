@@ -1,4 +1,4 @@
-"""Knows the range of the sums of any integer operator that is requantised, and its stored scales.
+"""Knows how a function of an arithmetic changes the requantisation of a node: given its stored scales and its sums.
 Does not know what an arithmetic makes of them.
 """
 
@@ -10,7 +10,7 @@ from tilewright.arithmetic.bounds import AccumulatorBounds
 from tilewright.ir.graphs.arithmetic import OperatorFunction
 from tilewright.ir.graphs.graph import Attribute, Site
 from tilewright.ir.tensors.requant import Requant, StoredScales
-from tilewright.operators.quantised.integer_layers import sum_bounds
+from tilewright.operators.quantised.sum_ranges import BOUNDS
 
 Requantised = Callable[[Requant, StoredScales, AccumulatorBounds], Requant | str]
 
@@ -22,7 +22,7 @@ def requantised(function: Requantised) -> OperatorFunction:
         requant = site.node.requant()
         if requant.stored is None:
             return "the scales of the file are not known here"
-        found = function(requant, requant.stored, sum_bounds(site))
+        found = function(requant, requant.stored, BOUNDS[site.node.op](site))
         return found if isinstance(found, str) else {"requant": found}
 
     return declared

@@ -63,7 +63,8 @@ def _infer_pool(site: Site) -> tuple[Tensor, ...]:
     return (Tensor(name=site.node.outputs[0], dtype=requant_dtype(site), shape=shape),)
 
 
-def _counts(site: Site) -> Integers:
+def pool_counts(site: Site) -> Integers:
+    """How many positions each window of a QAveragePool counts."""
     padding = bool(site.node.integer("count_include_pad"))
     return np.maximum(window_counts(windows_of(site.node), site.input(0).shape[2:], padding=padding), 1)
 
@@ -75,7 +76,7 @@ def _pool_reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, 
     for seen in tap_views(x, windows_of(node), 0):
         acc += seen
     if len(requant.scale) > 1:  # the window's count plays the part of a channel
-        counts = np.broadcast_to(_counts(site), acc.shape).reshape(-1)
+        counts = np.broadcast_to(pool_counts(site), acc.shape).reshape(-1)
         one_each = requant.of_channels((counts - 1).tolist())
         result = requantise(acc.reshape(-1), one_each, 0).reshape(acc.shape)
     else:
@@ -108,7 +109,7 @@ def _packed_pool_access(site: Site) -> Access:
 def pool_bounds(site: Site) -> AccumulatorBounds:
     """Range of the sums of each count of positions, from 1: they take the part of channels."""
     scales, zero = len(site.node.requant().scale), site.node.integer("x_zero_point")
-    counts = range(1, scales + 1) if scales > 1 else [int(_counts(site).max())]
+    counts = range(1, scales + 1) if scales > 1 else [int(pool_counts(site).max())]
     low, high = input_range(site)
     each = [product_bounds((low - zero, high - zero), (0, 1), terms=count) for count in counts]
     return AccumulatorBounds(
@@ -125,7 +126,7 @@ def pool_requant_form(site: Site) -> RequantForm:
 
 
 def _match_pool(site: Site) -> str | None:
-    counts, scales = _counts(site), len(site.node.requant().scale)
+    counts, scales = pool_counts(site), len(site.node.requant().scale)
     if scales == 1 and counts.min() != counts.max():
         return "windows count different numbers of elements, but there is one scale for all"
     if scales > 1 and counts.max() > scales:

@@ -29,7 +29,7 @@ _ADVICE = (
     ("(scale|zero point) of .*not constant", "store scales and zero points as constants"),
     ("scale per block", "quantise it per tensor, or the weights per output channel"),
     ("scale per channel", "quantise the result with one scale"),
-    ("ratio of its scales", "quantise with scales that are no further apart than float32 holds"),
+    ("ratio of its scales|scales are not finite", "quantise with scales that are no further apart than float32 holds"),
     ("not 8 bits", "quantise it to 8 bits (int8 or uint8)"),
     (NOT_QUANTISED, "quantise its result, too: a QuantizeLinear behind it"),
     ("not quantised", "quantise it as the other inputs are"),

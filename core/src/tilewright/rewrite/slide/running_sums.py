@@ -16,8 +16,9 @@ _SUM_BYTES = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningSum:
-    """A QAveragePool of all positions. Its state is the sum of [low + shift, high): in a call `incoming` is added,
-    which with `edges`, whose elements depend on padding, is the whole sum; then `outgoing` is subtracted.
+    """A mean of integers over the time axis, and perhaps others. Its state is the sum of [low + shift, high): in a call
+    `incoming` is added, which with `edges`, whose elements depend on padding, is the whole sum; then `outgoing` is
+    subtracted.
     """
 
     node: Node
@@ -25,28 +26,28 @@ class RunningSum:
     incoming: Interval
     outgoing: Interval
     edges: tuple[Interval, ...]
-    channels: tuple[int, ...]  # the shape of the sums: N, C and ones
+    axes: tuple[int, ...]  # over which is summed
+    keeps: bool  # these axes, with one element each
+    elements: int  # of the output
     terms: int  # elements of each sum
 
     @property
     def state_bytes(self) -> int:
         """Of the sums that are kept."""
-        return math.prod(self.channels) * _SUM_BYTES
+        return self.elements * _SUM_BYTES
 
 
 def running_sum(site: Site, reuse: Reuse) -> RunningSum | None:
     """The running sum that a node may be; None where it is no mean of all positions, where not enough of them are
     reused to save anything, or where a Relu is fused into it.
     """
-    node = site.node
-    if node.op != "QAveragePool" or node.inputs[0] not in reuse.axes:
+    node, axes = site.node, _summed(site)
+    if not axes or node.inputs[0] not in reuse.axes:
         return None
     x, axis, requant = site.input(0), reuse.axes[node.inputs[0]], node.requant()
-    spatial = len(x.shape) - 2
-    covers = node.integers("kernel_shape") == x.shape[2:] and not any(node.integers("pads"))
     narrowed = (requant.low, requant.high) != site.output.dtype.limits
-    terms = math.prod(x.shape[2:])
-    if not covers or narrowed or axis.axis < 2 or axis.high - axis.low < 3 * axis.shift or terms * 255 >= 2**31:
+    terms = math.prod(x.shape[at] for at in axes)
+    if narrowed or axis.axis not in axes or axis.high - axis.low < 3 * axis.shift or terms * 255 >= 2**31:
         return None
     edges = ((0, axis.low), (axis.high, axis.length))
     return RunningSum(
@@ -55,6 +56,18 @@ def running_sum(site: Site, reuse: Reuse) -> RunningSum | None:
         incoming=(axis.high - axis.shift, axis.high),
         outgoing=(axis.low, axis.low + axis.shift),
         edges=tuple(edge for edge in edges if edge[0] < edge[1]),
-        channels=(*x.shape[:2], *(1,) * spatial),
+        axes=axes,
+        keeps=len(site.output.shape) == len(x.shape),
+        elements=site.output.elements,
         terms=terms,
     )
+
+
+def _summed(site: Site) -> tuple[int, ...]:
+    """The axes over all of which a node is a mean; () where it is none."""
+    node, shape = site.node, site.input(0).shape
+    if node.op == "QReduceMean":
+        axes = node.integers("axes", tuple(range(len(shape))))
+        return tuple(sorted({axis % len(shape) for axis in axes}))
+    whole = node.op == "QAveragePool" and node.integers("kernel_shape") == shape[2:] and not any(node.integers("pads"))
+    return tuple(range(2, len(shape))) if whole else ()

@@ -28,11 +28,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """Of a call that takes `hop` elements. `unpadded`: products of the same layers without padding along the axis."""
+    """Of a call that takes `hop` elements. `least`: products if all that can be is kept. `unpadded`: the same of these
+    layers without padding along the axis.
+    """
 
     hop: int
     products: int
     state_bytes: int
+    least: int
     unpadded: int
 
 
@@ -147,8 +150,14 @@ def _planned(
         for padded in (True, False)
     )
     plan = chosen(padded)
-    bare = unpadded.least.products
-    return padded, plan, Cost(hop=hop, products=plan.products, state_bytes=plan.state_bytes, unpadded=bare)
+    cost = Cost(
+        hop=hop,
+        products=plan.products,
+        state_bytes=plan.state_bytes,
+        least=padded.least.products,
+        unpadded=unpadded.least.products,
+    )
+    return padded, plan, cost
 
 
 def _filled(tensor: Tensor) -> Array:

@@ -86,7 +86,6 @@ class Streamer:
             if node.name in sums:
                 self._need_of_sum(sums[node.name], needs)
                 kept_bytes += sums[node.name].state_bytes
-                runs[name] = (Run(interval=(0, 1), kept=(0, 0), computed=((0, 1),)),)
                 continue
             if node.name not in self.reuse.readings:
                 self._need_whole(node, needs)

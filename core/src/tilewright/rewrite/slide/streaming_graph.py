@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tilewright.ir.graphs.graph import Attribute, Graph, Node, Tensor
 from tilewright.ir.graphs.operator import Operator
@@ -39,7 +39,8 @@ class Part:
     value: str
     axis: int
     interval: Interval
-    summed: bool = False
+    summed: tuple[int, ...] = ()  # the axes of a sum
+    keeps: bool = False  # these axes, with one element each
     zeros: int = 0
 
     def of(self, values: Mapping[str, Array]) -> Array:
@@ -49,7 +50,9 @@ class Part:
         part = np.asarray(values[self.value]).take(range(*self.interval), axis=self.axis)
         if not self.summed:
             return part
-        total = part.astype(np.int64).sum(axis=tuple(range(2, part.ndim)), keepdims=True)
+        total: Any = part.astype(np.int64).sum(
+            axis=self.summed, keepdims=self.keeps
+        )  # numpy knows it only as a literal
         return np.asarray((total - self.zeros).astype(np.int32))
 
 
@@ -250,7 +253,7 @@ def _add_sum(made: StreamingGraph, one: RunningSum) -> None:
     (value,) = node.outputs
     axis, span = made.reuse.axes[one.source].axis, (one.outgoing[1], one.incoming[1])
     zeros = node.integer("x_zero_point") * one.terms
-    kept = Part(value=one.source, axis=axis, interval=span, summed=True, zeros=zeros)
+    kept = Part(value=one.source, axis=axis, interval=span, summed=one.axes, keeps=one.keeps, zeros=zeros)
     state = made.state(f"{value}:sum", kept)
     total = entered = _combined(made, one, "Add", state, [one.incoming])
     if one.edges:
@@ -258,7 +261,8 @@ def _add_sum(made: StreamingGraph, one: RunningSum) -> None:
     left = _combined(made, one, "Sub", entered, [one.outgoing])
     made.follow(state, left, kept)
     _requantise(made, one, total)
-    made.pieces[value] = [((0, 1), value)]
+    if value in made.reuse.axes:
+        made.pieces[value] = [((0, 1), value)]
 
 
 def _requantise(made: StreamingGraph, one: RunningSum, total: str) -> None:
@@ -280,12 +284,11 @@ def _requantise(made: StreamingGraph, one: RunningSum, total: str) -> None:
 
 def _combined(made: StreamingGraph, one: RunningSum, op: str, to: str, intervals: Sequence[Interval]) -> str:
     """`to` and the sums over these intervals."""
-    axes = tuple(range(2, len(one.channels)))
     value = one.node.outputs[0]
     for interval in intervals:
         part = made.part(one.source, interval)
         wide = made.add("Cast", (part,), f"{value}:wide", one.node, attributes={"to": DType.I32.value})
-        attributes: dict[str, Attribute] = {"axes": axes, "keepdims": 1}
+        attributes: dict[str, Attribute] = {"axes": one.axes, "keepdims": int(one.keeps)}
         summed = made.add("ReduceSum", (wide,), f"{value}:part", one.node, attributes=attributes)
         to = made.add(op, (to, summed), f"{value}:summed", one.node)
     return to

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tilewright.api import ceil_div
 from tilewright_tflite.conversion import Conversion, conversion
 from tilewright_tflite.model import Operator, Tensor
 from tilewright_tflite.network import Network, RefusedError
@@ -35,7 +36,7 @@ def _padding(kind: int, extents: Sequence[int], window: Sequence[int], strides: 
     if kind != _SAME:
         return [0, 0, 0, 0]
     whole = [
-        max((-(-extent // stride) - 1) * stride + size - extent, 0)
+        max((ceil_div(extent, stride) - 1) * stride + size - extent, 0)
         for extent, size, stride in zip(extents, window, strides, strict=True)
     ]
     return [*(each // 2 for each in whole), *(each - each // 2 for each in whole)]
