@@ -31,8 +31,9 @@ def executed(form: TwiceForm, channel: int, acc: int) -> int:
 
 
 @given(
-    scales=st.lists(st.floats(2.0**-30, 0.45), min_size=1, max_size=4), reach=st.sampled_from([127, 16129, 10**6, 10**9]),
-    zero_point=st.integers(-128, 127), relu=st.booleans(), data=st.data(),
+    scales=st.lists(st.floats(2.0**-30, 0.45), min_size=1, max_size=4),
+    reach=st.sampled_from([127, 16129, 10**6, 10**9]), zero_point=st.integers(-128, 127),
+    relu=st.booleans(), data=st.data(),
 )  # fmt: skip
 def test_every_sum_is_the_rounding(
     scales: list[float], reach: int, zero_point: int, relu: bool, data: st.DataObject

@@ -1,4 +1,4 @@
-"""What Helium's kernels store: scales for the formula, or multipliers and shifts, with which VQRDMULH and VRSHL are it."""
+"""What Helium's kernels store: scales, or multipliers and shifts, with which VQRDMULH and VRSHL are the rounding."""
 
 from __future__ import annotations
 
