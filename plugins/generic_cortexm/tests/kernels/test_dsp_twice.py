@@ -74,6 +74,19 @@ def test_sums_that_would_leave_the_register_are_shifted_behind() -> None:
     assert form.shift == 0 and form.more == 4
 
 
+def test_a_channel_without_weights_has_its_result_whatever_its_sum() -> None:
+    scales, ends = (
+        (2.0**-26, 0.01),
+        AccumulatorBounds(lowest=(2**30, -1000), highest=(2**30, 1000), partial_lowest=(0, 0), partial_highest=(0, 0)),
+    )
+    for low in (-128, 3):
+        requant = Requant(scale=scales, zero_point=3, low=low, high=127, rounding=DoubleRounding())
+        form = twice_form(requant, ends)
+        assert isinstance(form, TwiceForm)
+        assert form.multipliers[0] == 0 and executed(form, 0, 77) == 19
+        assert form.results(np.array([7, 500], np.int64), requant).tolist() == [19, 8]
+
+
 def test_what_has_no_form_says_why() -> None:
     def reason(scale: float, reach: int, zero_point: int = 3) -> str:
         one = Requant(scale=(scale,), zero_point=zero_point, low=-128, high=127, rounding=DoubleRounding())

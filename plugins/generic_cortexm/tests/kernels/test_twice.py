@@ -25,7 +25,8 @@ def test_they_compute_what_the_rounding_does(scale: float, reach: int, data: st.
     one = requant(scale)
     found = twice_numbers(one, bounds(reach))
     assert not isinstance(found, str)
-    ((multiplier, right),) = found
+    multiplier, right = found[0].multiplier, found[0].right
+    assert found[0].reach == reach
     for acc in [-reach, reach, -1, 0, 1, *data.draw(st.lists(st.integers(-reach, reach), max_size=20))]:
         high = (acc * multiplier + 2**30) >> 31
         rounded = (high + (2 ** (right - 1) - (high < 0) if right else 0)) >> right
@@ -33,8 +34,15 @@ def test_they_compute_what_the_rounding_does(scale: float, reach: int, data: st.
         assert min(max(rounded + 3, -128), 127) == wanted, acc
 
 
-def test_channels_whose_results_are_all_zero_multiply_by_zero() -> None:
-    assert twice_numbers(requant(0.0, 2.0**-25, 0.25), bounds(100, 100, 100)) == [(0, 1), (0, 1), (2**30, 1)]
+def test_channels_of_one_result_say_so() -> None:
+    constant = AccumulatorBounds(
+        lowest=(5 * 2**27, -100), highest=(5 * 2**27, 100), partial_lowest=(0, 0), partial_highest=(0, 0)
+    )
+    found = twice_numbers(requant(2.0**-26, 2.0**-25), constant)
+    assert not isinstance(found, str)
+    assert [one.result for one in found] == [13, 3]  # 10 and 0 above the zero point
+    found = twice_numbers(requant(0.25), bounds(100))
+    assert not isinstance(found, str) and found[0].result is None
 
 
 def test_a_scale_of_more_than_1_has_none() -> None:

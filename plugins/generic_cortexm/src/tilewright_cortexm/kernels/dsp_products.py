@@ -96,7 +96,7 @@ def _paired(layer: Products) -> Products:
     bounds = replace(layer.bounds, lowest=lowest, highest=highest)
     if not proved(layer.weights, bounds, pairs_of_channels(layer.rows)):
         return layer
-    return replace(layer, bias=np.where(moved, near, layer.bias), bounds=bounds, paired=True)
+    return replace(layer, bias=np.where(moved, near, layer.bias), paired=True)
 
 
 def _block_weights(layer: Products, fours: Bytes, block: range) -> Bytes:

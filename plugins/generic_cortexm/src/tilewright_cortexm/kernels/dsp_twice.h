@@ -16,12 +16,12 @@
     "asr " #sum ", " #sum ", " #amount "\n\t" \
     #narrow " " #sum ", #" #bits ", " #sum "\n\t"
 
-/* (acc * multiplier + 2^30) >> 31; acc is below 2^30. */
+/* (acc * multiplier + 2^30) >> 31; acc is below 2^30, or its multiplier is 0. */
 TW_KERNEL int32_t tw_dsp_doubled(int32_t acc, int32_t multiplier)
 {
 #ifdef TW_DSP_ARM
     int32_t r;
-    __asm__("smmulr %0, %1, %2" : "=r"(r) : "r"(acc * 2), "r"(multiplier));
+    __asm__("smmulr %0, %1, %2" : "=r"(r) : "r"((uint32_t)acc << 1), "r"(multiplier));
     return r;
 #else
     return (int32_t)((((int64_t)acc * multiplier) + (INT64_C(1) << 30)) >> 31);

@@ -16,7 +16,7 @@ import numpy as np
 
 from tilewright.api.graph import Requant, requantise
 from tilewright_cortexm.kernels.sources import c_fragment, limits_name
-from tilewright_cortexm.kernels.twice import halves_matter, reaches, twice_numbers
+from tilewright_cortexm.kernels.twice import TwiceNumbers, halves_matter, twice_numbers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -64,8 +64,10 @@ class TwiceForm:
         return self.multipliers[0], self.addends[0], self.amounts[0]
 
     def results(self, accumulators: Integers, requant: Requant) -> Integers:
-        """What one accumulator of each channel becomes."""
-        return requantise(accumulators, requant, 0)
+        """What one accumulator of each channel becomes. Channels of one result have it whatever that is."""
+        only = np.asarray(self.addends) >> (self.shift or np.asarray(self.amounts))
+        limited = np.clip(only, requant.low, requant.high)
+        return np.where(np.asarray(self.multipliers) == 0, limited, requantise(accumulators, requant, 0))
 
     def names(self, requant: Requant) -> dict[str, object]:
         """What C templates are given, as `DspForm.names`."""
@@ -94,39 +96,42 @@ def twice_form(requant: Requant, bounds: AccumulatorBounds) -> TwiceForm | str:
     numbers = twice_numbers(requant, bounds)
     if isinstance(numbers, str):
         return numbers
-    once = None if halves_matter(requant) else _once(numbers, requant.zero_point, reaches(bounds))
-    return once or _twice(numbers, requant.zero_point, reaches(bounds))
+    once = None if halves_matter(requant) else _once(numbers, requant.zero_point)
+    return once or _twice(numbers, requant.zero_point)
 
 
-def _once(numbers: list[tuple[int, int]], zero_point: int, reach: list[int]) -> TwiceForm | None:
-    shift = 1 + max((right for number, right in numbers if number), default=0)
-    amounts, addends = [], []
-    for (number, right), size in zip(numbers, reach, strict=True):
-        amount = 1 + shift - right if number else 0
-        first = 1 << (shift - right - 1) if number else 0  # what rounds before the shift by 31
-        half = 1 << (shift - 1) if right else 0
-        if size << amount >= _REGISTER or abs(zero_point << shift) + first + half >= _HALF:
+def _once(numbers: list[TwiceNumbers], zero_point: int) -> TwiceForm | None:
+    shift = 1 + max((one.right for one in numbers if one.result is None), default=0)
+    found = []
+    for one in numbers:
+        if one.result is not None:
+            found.append((0, one.result << shift, 0))
+            continue
+        amount = 1 + shift - one.right
+        first = 1 << (shift - one.right - 1)  # what rounds before the shift by 31
+        half = 1 << (shift - 1) if one.right else 0
+        if one.reach << amount >= _REGISTER:
             return None
-        amounts.append(amount)
-        addends.append((zero_point << shift) + first + half)
-    return TwiceForm(
-        shift=shift, multipliers=tuple(number for number, _ in numbers), addends=tuple(addends), amounts=tuple(amounts)
-    )
+        found.append((one.multiplier, (zero_point << shift) + first + half, amount))
+    return _form(shift, found) if all(abs(addend) < _HALF for _, addend, _ in found) else None
 
 
-def _twice(numbers: list[tuple[int, int]], zero_point: int, reach: list[int]) -> TwiceForm | str:
-    if max(reach) >= _HALF:
-        return f"sums are as large as {max(reach)}; this kernel doubles them in 32 bits"
-    addends = []
-    for _, right in numbers:
-        if not right:
+def _twice(numbers: list[TwiceNumbers], zero_point: int) -> TwiceForm | str:
+    found = []
+    for one in numbers:
+        if one.result is not None:
+            found.append((0, one.result << 1, 1))
+            continue
+        if one.reach >= _HALF:
+            return f"sums are as large as {one.reach}; this kernel doubles them in 32 bits"
+        if not one.right:
             return "a channel is scaled by a half or more, and rounded once"
-        addends.append((zero_point << right) + (1 << right >> 1))
-    if max(map(abs, addends)) >= _HALF:
+        found.append((one.multiplier, (zero_point << one.right) + (1 << one.right >> 1), one.right))
+    if any(abs(addend) >= _HALF for _, addend, _ in found):
         return "a zero point does not fit 32 bits above its channel's shift"
-    return TwiceForm(
-        shift=0,
-        multipliers=tuple(number for number, _ in numbers),
-        addends=tuple(addends),
-        amounts=tuple(right for _, right in numbers),
-    )
+    return _form(0, found)
+
+
+def _form(shift: int, found: list[tuple[int, int, int]]) -> TwiceForm:
+    multipliers, addends, amounts = zip(*found, strict=True)
+    return TwiceForm(shift=shift, multipliers=multipliers, addends=addends, amounts=amounts)

@@ -83,7 +83,7 @@ def mve_form(requant: Requant, bounds: AccumulatorBounds) -> MveForm | str:
     numbers = twice_numbers(requant, bounds)
     if isinstance(numbers, str):
         return numbers
-    words = np.asarray([(number, -right) for number, right in numbers], np.int64).T
+    words = np.asarray([(one.multiplier, -one.right) for one in numbers], np.int64).T
     return MveForm(requant=requant, words=words.astype(np.int32))
 
 

@@ -2,14 +2,17 @@
 right for each channel. Does not know instructions.
 
 With these a sum becomes `high = (sum * multiplier + 2**30) >> 31`, then `high / 2**right` to the nearest, halves away
-from zero. A channel whose results are all zero has the multiplier 0.
+from zero. Channels without weights may have sums of any size, and only one result.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tilewright.api.graph import DoubleRounding
+import numpy as np
+
+from tilewright.api.graph import DoubleRounding, requantise
 from tilewright.api.kernel import sum_requant
 
 if TYPE_CHECKING:
@@ -18,6 +21,16 @@ if TYPE_CHECKING:
 
 ROUNDINGS = ("onnx", "tflm")
 _LEFT = "a channel is scaled by more than 1; this kernel shifts to the right only"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwiceNumbers:
+    """Of one channel."""
+
+    multiplier: int
+    right: int
+    reach: int  # how large its sums are, at most
+    result: int | None  # the only one, where there are no others
 
 
 def formula_form(site: Site) -> RequantForm | None:
@@ -40,16 +53,18 @@ def reaches(bounds: AccumulatorBounds) -> list[int]:
     return [max(abs(low), abs(high)) for low, high in zip(bounds.lowest, bounds.highest, strict=True)]
 
 
-def twice_numbers(requant: Requant, bounds: AccumulatorBounds) -> list[tuple[int, int]] | str:
-    """`multiplier` and `right` of every channel, or why there are none."""
-    rounding, reach = requant.rounding, reaches(bounds)
+def twice_numbers(requant: Requant, bounds: AccumulatorBounds) -> list[TwiceNumbers] | str:
+    """The numbers of every channel, or why there are none."""
+    rounding = requant.rounding
     if not isinstance(rounding, DoubleRounding):
         return "is not rounded twice"
-    found = [rounding.numbers(scale) for scale in requant.scales(len(reach))]
-    if any(exponent > 0 for _, exponent in found):
+    pairs = [rounding.numbers(scale) for scale in requant.scales(len(bounds.lowest))]
+    if any(exponent > 0 for _, exponent in pairs):
         return _LEFT
-    dead = [
-        not number or (right < 0 and size < 1 << -right >> 1)
-        for (number, right), size in zip(found, reach, strict=True)
+    least, most = (requantise(np.asarray(end, np.int64), requant, 0) for end in (bounds.lowest, bounds.highest))
+    return [
+        TwiceNumbers(multiplier=multiplier, right=-exponent, reach=reach, result=low if low == high else None)
+        for (multiplier, exponent), reach, low, high in zip(
+            pairs, reaches(bounds), least.tolist(), most.tolist(), strict=True
+        )
     ]
-    return [(0, 1) if none else (number, -right) for (number, right), none in zip(found, dead, strict=True)]
