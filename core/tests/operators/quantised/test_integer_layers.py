@@ -72,7 +72,9 @@ def test_products_of_two_computed_tensors_have_one_bound() -> None:
 def test_layers_of_one_channel_keep_their_scale(
     operator: Operator, inputs: list[np.ndarray], attributes: Mapping[str, Attribute]
 ) -> None:
-    form = sum_requant(site_of(operator, inputs, {**attributes, "requant": ONE}))
+    site = site_of(operator, inputs, {**attributes, "requant": ONE})
+    form, bounds = sum_requant(site), sum_bounds(site)
+    assert len(bounds.lowest) == len(bounds.highest) == 1 and bounds.lowest[0] < bounds.highest[0]
     (word,) = form.words
     exact = (form.array().view(np.uint32) & 0x7FFF_FFFF).view(np.float32)[0]
     assert (word / 2**form.shift if form.proved[0] else exact) == pytest.approx(0.01, rel=1e-4)

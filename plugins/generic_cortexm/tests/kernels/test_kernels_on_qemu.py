@@ -19,6 +19,7 @@ from tilewright.ir.graphs.graph import Attribute, Site
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import Requant
+from tilewright.ir.tensors.roundings import DoubleRounding
 from tilewright.operators.pooling.pool import MAX_POOL
 from tilewright.operators.quantised.qconv import QCONV
 from tilewright.operators.quantised.qelementwise import QADD, QLOOKUP, QMUL
@@ -206,28 +207,41 @@ FAMILIES = (
 )  # fmt: skip
 
 
+def rounded_twice(case: Case, index: int) -> Case:
+    """The layer in the arithmetic `tflm`; every second one has no results below its zero point."""
+    operator, inputs, attributes, constants = case
+    requant = attributes.get("requant")
+    if operator is QAVERAGE_POOL or not isinstance(requant, Requant):
+        return case
+    low = min(max(requant.low, requant.zero_point), requant.high - 1) if index % 2 else requant.low
+    scale = tuple(min(each, 0.45) for each in requant.scale)  # ties have 0.5, which is one rounding
+    requant = replace(requant, scale=scale, low=low, rounding=DoubleRounding())
+    return operator, inputs, {**attributes, "requant": requant}, constants
+
+
 @cache
-def everything() -> SideBySide:
+def everything(rounding: str = "onnx") -> SideBySide:
     rng = np.random.default_rng(7)
     cases: list[tuple[Site, Sequence[Array | None]]] = []
     for make, count in FAMILIES:
         for index in range(count):
-            operator, inputs, attributes, constants = make(rng, index)
+            case = make(rng, index)
+            operator, inputs, attributes, constants = case if rounding == "onnx" else rounded_twice(case, index // 2)
             cases.append((site_of(operator, inputs, attributes, constants), inputs))
     return side_by_side(cases)
 
 
 SINGLE = ("cortex-m.dsp.qconv", "cortex-m.mve.qconv")  # those that have others for where memory is short
+FEWER = (*SINGLE, "cortex-m.dsp.depthwise3x3_columns")
 
 
 @cache
-def deployed(core: str, without: tuple[str, ...] = (), **settings: str) -> Deployment:
+def deployed(core: str, without: tuple[str, ...] = (), rounding: str = "onnx", **settings: str) -> Deployment:
     """`without`: kernels that are not there, so that the next best ones are taken."""
-    plan = everything().deployment(f"cortex-{core}", Options(settings=settings))
+    many = everything(rounding)
+    plan = many.deployment(f"cortex-{core}", Options(settings=settings))
     kernels = {name: kernel for name, kernel in plan.registry.kernels.items() if name not in without}
-    return everything().deployment(
-        f"cortex-{core}", Options(settings=settings), replace(plan.registry, kernels=kernels)
-    )
+    return many.deployment(f"cortex-{core}", Options(settings=settings), replace(plan.registry, kernels=kernels))
 
 
 # --- tests
@@ -257,6 +271,31 @@ def test_odd_shapes(
     result = many.run(plan, QemuRunner(), tmp_path, trace=True)
     wrong = [verdict for verdict in many.judge(plan, result) if not verdict.exact]
     assert [(verdict, plan.bound.bindings[verdict.name].kernel.name) for verdict in wrong] == []
+
+
+@pytest.mark.parametrize(
+    ("core", "compiler", "without"),
+    [
+        ("m4", "gcc", ()),
+        pytest.param("m4", "clang", FEWER, marks=pytest.mark.long),
+        ("m55", "gcc", ()),
+        pytest.param("m55", "clang", SINGLE, marks=pytest.mark.long),
+    ],
+)
+def test_products_that_are_rounded_twice(
+    core: str, compiler: str, without: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(OTHER_COMPILER, COMPILERS[compiler])
+    many, plan = everything("tflm"), deployed(core, without, "tflm")
+    result = many.run(plan, QemuRunner(), tmp_path, trace=True)
+    wrong = [verdict for verdict in many.judge(plan, result) if not verdict.exact]
+    assert [(verdict, plan.bound.bindings[verdict.name].kernel.name) for verdict in wrong] == []
+
+
+def test_every_kernel_that_rounds_twice_is_among_them() -> None:
+    plans = [deployed(core, without, "tflm") for core in ("m4", "m55") for without in ((), FEWER)]
+    used = {binding.kernel.name for plan in plans for binding in plan.bound.bindings.values()}
+    assert {kernel.name for kernel in KERNELS if "tflm" in kernel.roundings} <= used
 
 
 @pytest.mark.parametrize(

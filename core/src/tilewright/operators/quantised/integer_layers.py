@@ -33,11 +33,12 @@ def centred_weights(site: Site) -> npt.NDArray[np.int64]:
 
 
 def sum_bounds(site: Site) -> AccumulatorBounds:
-    """Range of the accumulator of a QConv, QGemm or QMatMul: one entry per output channel, or one for all."""
-    from tilewright.operators.quantised import qconv, qgemm
+    """Range of the sums of a layer that is requantised, as `sum_requant` knows them: one entry per output channel, or
+    one for all.
+    """
+    from tilewright.operators.quantised.sum_ranges import BOUNDS
 
-    bounds_of = {"QConv": qconv.conv_bounds, "QGemm": qgemm.gemm_bounds, "QMatMul": qgemm.matmul_bounds}
-    return bounds_of[site.node.op](site)
+    return BOUNDS[site.node.op](site)
 
 
 @overload
@@ -55,9 +56,8 @@ def sum_requant(site: Site, unit: ShiftUnit | None = None) -> RequantForm | Unit
 
     if unit is not None:
         from tilewright.arithmetic.free_proof import prove_unit
-        from tilewright.operators.quantised.sum_ranges import BOUNDS
 
-        return prove_unit(site.node.requant(), BOUNDS[site.node.op](site), unit)
+        return prove_unit(site.node.requant(), sum_bounds(site), unit)
     if site.node.rounding != "onnx":
         raise ValueError(f"node '{site.node.name}' rounds as {site.node.rounding} does: ask with a unit")
 

@@ -12,17 +12,18 @@ import numpy as np
 
 from tilewright.api.graph import Layout, Requant, Site, channels_last
 from tilewright.api.kernel import (
+    AccumulatorBounds,
     Call,
     RequantForm,
     Windows,
     centred_weights,
     refused_products,
     sum_bounds,
-    sum_requant,
     windows_of,
 )
 from tilewright.api.operator import Access
 from tilewright_cortexm.kernels.row_tiles import image_access, row_fields
+from tilewright_cortexm.kernels.twice import formula_form
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -45,7 +46,8 @@ class Depthwise:
     bias: Integers  # [channels]
     pad: int  # raw value that positions outside have
     requant: Requant
-    form: RequantForm
+    form: RequantForm | None  # of `onnx`
+    bounds: AccumulatorBounds
     turned: bool = False  # whether rows here are columns of the image, and columns its rows
 
     @property
@@ -197,5 +199,6 @@ def _depthwise(site: Site) -> Depthwise:
         bias=bias - zero * weights.sum(axis=(1, 2)),
         pad=site.node.integer("pad_value", zero),
         requant=site.node.requant(),
-        form=sum_requant(site),
+        form=formula_form(site),
+        bounds=sum_bounds(site),
     )

@@ -1,6 +1,6 @@
 <%doc>
 The assembler of blocks of one shape after the products: the sums are requantised and stored. Needs what
-dsp_block_text.c.mako needs, and end (part of the name), fixed, exact (which forms occur), low, high.
+dsp_block_text.c.mako needs, and end (part of the name), fixed, exact, twice (which forms occur), shift, low, high.
 </%doc>\
 #include "dsp_block.h"
 #include "dsp_requant.h"
@@ -41,7 +41,22 @@ ${line(f"sub {sums[p][pair[1]]}, {sums[p][pair[1]]}, {sums[p][pair[0]]}")}\
 ${line(f"asr {sums[p][pair[1]]}, {sums[p][pair[1]]}, #8")}\
 % endfor
 % endfor
-% for pair in pairs:
+% for pair in pairs if twice else ():
+% for c, registers in zip(pair, ("r10, r12", "r11, lr")):
+${line(f"ldrd {registers}, [r2, #{4 * (channels + 2 * c)}]")}\
+% endfor
+% if len(pair) == 2:
+${line(f"ldrd r0, r3, [r2, #{4 * (3 * channels + pair[0])}]")}\
+% else:
+${line(f"ldr r0, [r2, #{4 * (3 * channels + pair[0])}]")}\
+% endif
+% for c, registers in zip(pair, ("r10, r12, r0", "r11, lr, r3")):
+% for p in range(pixels):
+${text(f"TW_DSP_{'ONCE' if shift else 'TWICE'}({sums[p][c]}, {registers}, {narrow if full else 'ssat'}, {width}, shift)")}\
+% endfor
+% endfor
+% endfor
+% for pair in () if twice else pairs:
 % if len(pair) == 2:
 ${line(f"ldrd r10, r11, [r2, #{4 * (channels + pair[0])}]")}\
 % else:
@@ -82,7 +97,7 @@ ${line(f"4:")}\
 ${clamp(sums[p][c])}\
 % endfor
 % endfor
-${line(f"adds r2, #{8 * channels}")}\
+${line(f"adds r2, #{(16 if twice else 8) * channels}")}\
 ${line("str r2, [sp, #12]")}\
 ${line("ldr r2, [sp, #16]")}\
 % if pixels == 1:

@@ -1,4 +1,4 @@
-<%doc> What blocks compute, in C. Needs products (the function's name), more, bytes_of, paired. </%doc>\
+<%doc> What blocks compute, in C. Needs products (the function's name), more, bytes_of, paired, twice. </%doc>\
 #include "dsp_block.h"
 
 #ifndef TW_DSP_ARM
@@ -7,7 +7,7 @@ TW_KERNEL void ${products}(const tw_dsp_block *b, int32_t pixels, int32_t channe
 {
     const uint32_t *w = b->w;
     for (int32_t i = 0; i < b->blocks; ++i) {
-        const int32_t *const p = b->parameters + (2 * channels * i);
+        const int32_t *const p = b->parameters + (${4 if twice else 2} * channels * i);
         for (int32_t result = 0; result < (pixels * channels); ++result) {
             const int32_t j = result / channels;
             const int32_t c = result % channels;
@@ -46,8 +46,13 @@ x += ${"1" if bytes_of else "2 * pixels"}, v += channels) {
                 sum = tw_dsp_mlad(x[1], tw_dsp_odd_i8(*v), sum);
             }
 % endif
+% if twice:
+            b->y[(j * b->apart) + (i * channels) + c] = (uint8_t)tw_dsp_requant_twice(sum, p[channels + (2 * c)],
+                p[channels + (2 * c) + 1], p[(3 * channels) + c], shift, low, high);
+% else:
             b->y[(j * b->apart) + (i * channels) + c] = (uint8_t)tw_dsp_requant(sum, p[channels + c], b->above, shift,
                 b->zero_point, low, high);
+% endif
         }
         w += (b->end - b->columns) / ${"1" if bytes_of else "(2 * pixels)"} * channels;
     }

@@ -1,4 +1,4 @@
-<%doc> Needs function, widen ("i8" or "u8"), stride (of columns), rows (name of the row function). </%doc>\
+<%doc> Needs function, twice, widen ("i8" or "u8"), stride (of columns), rows (name of the row function). </%doc>\
 #include "depthwise.h"
 #include "dsp_row.h"
 #include "dsp_row_taps.h"
@@ -38,7 +38,7 @@ static void ${function}(const tw_depthwise p, const uint8_t *x, const uint8_t *w
             }
             /* slot `slot` holds the first of the three, `slot + 1` the second: slot 0 is tap row -slot */
             tw_dsp_row row = {.ring = ring, .taps = taps + (2 * ((slot == 0) ? 0 : (3 - slot))),
-                .parameters = parameters + (2 * c), .y = y + (i * p.y_row) + c, .apart = 12 * words,
+                .parameters = parameters + (${4 if twice else 2} * c), .y = y + (i * p.y_row) + c, .apart = 12 * words,
                 .bytes = ${"p.out_width / 2 * 12" if stride == 1 else "p.out_width * 12"},
                 .odd = ${"-(p.out_width & 1)" if stride == 1 else 0}, .above = above, .zero_point = zero_point,
                 .y_step = y_step};

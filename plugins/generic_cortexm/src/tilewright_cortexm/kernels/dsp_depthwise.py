@@ -17,10 +17,11 @@ from tilewright.api.graph import Site
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape
 from tilewright.api.operator import Access, whole
 from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, requires, turned
-from tilewright_cortexm.kernels.dsp_products import SCRATCH_LIMIT_BYTES
-from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
+from tilewright_cortexm.kernels.dsp_blocks import SCRATCH_LIMIT_BYTES
+from tilewright_cortexm.kernels.dsp_requant import AnyForm, any_form, described
 from tilewright_cortexm.kernels.row_tiles import in_stripe, tile_columns, tile_rows
-from tilewright_cortexm.kernels.sources import c_template
+from tilewright_cortexm.kernels.sources import c_fragment, c_template
+from tilewright_cortexm.kernels.twice import ROUNDINGS
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -64,8 +65,17 @@ def _extents(tile: TileShape) -> tuple[int, int]:
     return (columns, rows) if tile.site.analysis.turned else (rows, columns)
 
 
-def _form(layer: Depthwise) -> DspForm:
-    return dsp_form(layer.requant, layer.form)
+def depthwise_form(layer: Depthwise) -> AnyForm | str:
+    """How the sums of a layer are requantised, or why they are not."""
+    return any_form(layer.requant, layer.form, layer.bounds)
+
+
+def _form(layer: Depthwise) -> AnyForm:
+    """Of a layer that was taken."""
+    found = depthwise_form(layer)
+    if isinstance(found, str):
+        raise TypeError(found)
+    return found
 
 
 def _match(site: Site) -> Depthwise | str:
@@ -84,7 +94,9 @@ def _match_turned(site: Site) -> Depthwise | str:
 
 
 def _checked(layer: Depthwise) -> Depthwise | str:
-    windows = layer.windows
+    windows, form = layer.windows, depthwise_form(layer)
+    if isinstance(form, str):
+        return form
     if windows.kernel != (3, 3) or windows.dilations != (1, 1):
         return f"the kernel is {windows.kernel} with dilations {windows.dilations}; this one computes 3x3 without"
     if windows.strides[1] not in (1, 2):
@@ -99,15 +111,17 @@ def _checked(layer: Depthwise) -> Depthwise | str:
 
 def _pack(site: Matched) -> Mapping[str, Array]:
     layer: Depthwise = site.analysis
+    form = _form(layer)
+    parameters = [(bias, *form.of_block(range(c, c + 1))) for c, bias in enumerate(layer.bias)]
     return {
         "W": layer.weights.astype(np.int8).view(np.uint8).reshape(-1),
-        "P": np.stack([layer.bias, np.asarray(_form(layer).words)], axis=1).astype(np.int32).reshape(-1),
+        "P": np.asarray(parameters, np.int64).astype(np.int32).reshape(-1),
     }
 
 
 def _access(site: Matched) -> Access:
     layer: Depthwise = site.analysis
-    constants = {"W": (9 * layer.channels,), "P": (2 * layer.channels,)}
+    constants = {"W": (9 * layer.channels,), "P": ((1 + _form(layer).stored) * layer.channels,)}
     if layer.turned:
         return whole({"X": site.input(0).shape, **constants}, {"Y": site.output.shape})
     return layer.access(site, constants)
@@ -129,7 +143,7 @@ def _instructions(tile: TileShape) -> float:
     rows = min(layer.height, read)
     padding = (read - rows) * 16 * _words(layer)
     taken_apart = rows * (11 * min(layer.width, (columns - 1) * layer.windows.strides[1] + 3) + 40)
-    slow = 6 * float(_form(layer).exact.mean())
+    slow = _form(layer).more
     pairs = layer.windows.strides[1] == 1
     each = ceil_div(columns, 2) * (29 + 2 * slow) if pairs else columns * (18 + slow)
     computed = out * (_PLANES * (each + 38) + 60)
@@ -138,11 +152,7 @@ def _instructions(tile: TileShape) -> float:
 
 def _describe(site: Matched) -> Mapping[str, object]:
     layer: Depthwise = site.analysis
-    exact = int(_form(layer).exact.sum())
-    return {
-        "accumulator_bits": 32,
-        "requant": {"channels": layer.channels, "exact": exact, "proved": sum(layer.form.proved)},
-    }
+    return {"accumulator_bits": 32, "requant": described(_form(layer), layer.form)}
 
 
 def _values(call: Call) -> Mapping[str, object]:
@@ -167,8 +177,9 @@ _SPLIT = c_template("tw_dsp_planes_${widen}", "dsp_planes.c.mako")
 _ROW_PARTS = (
     c_template("TW_DSP_ROW_S${stride}_PRODUCTS", "dsp_row_products.c.mako"),
     c_template("TW_DSP_ROW_S${stride}_${end}", "dsp_row_text.c.mako"),
-    c_template("tw_dsp_row_s${stride}", "dsp_row_sums.c.mako"),
+    c_template("tw_dsp_row_s${stride}${'_twice' if twice else ''}", "dsp_row_sums.c.mako"),
 )
+_TWICE = c_fragment("dsp_row_twice.h")
 _ROW = c_template("${rows}", "dsp_row.c.mako", *_ROW_PARTS)
 _DEPTHWISE = c_template("${function}", "dsp_depthwise.c.mako")
 
@@ -188,9 +199,10 @@ def _kernel(name: str, match: Callable[[Site], Depthwise | str]) -> Kernel:
         instructions=_instructions,
         describe=_describe,
         values=_values,
-        source=(_SPLIT, _ROW, _DEPTHWISE),
+        source=lambda values: (*([_TWICE] if values["twice"] else []), _SPLIT, _ROW, _DEPTHWISE),
         call=CALL,
         includes=("<stdint.h>", "<string.h>"),
+        roundings=ROUNDINGS,
     )
 
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tilewright.api.graph import Site
-from tilewright.api.kernel import Call, CodeFragments, Kernel, TileShape, sum_requant
-from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form, requantiser
+from tilewright.api.kernel import Call, CodeFragments, Kernel, TileShape, sum_bounds
+from tilewright_cortexm.kernels.dsp_requant import AnyForm, any_form, requantiser
 from tilewright_cortexm.kernels.elementwise import (
     NEST,
     SUM_ROUNDINGS,
@@ -21,6 +21,7 @@ from tilewright_cortexm.kernels.elementwise import (
 )
 from tilewright_cortexm.kernels.row_tiles import tile_elements
 from tilewright_cortexm.kernels.sources import c_template, narrowed
+from tilewright_cortexm.kernels.twice import ROUNDINGS, formula_form
 
 _FULL = ((-128, 127), (0, 255))
 
@@ -73,18 +74,19 @@ def _sum_instructions(tile: TileShape) -> float:
 # --- QMul
 
 
-def _match_product(site: Site) -> DspForm | str:
+def _match_product(site: Site) -> AnyForm | str:
     reason = refused(site) or (None if len(site.node.requant().scale) == 1 else "QMul has one scale for all")
-    return reason or dsp_form(site.node.requant(), sum_requant(site))
+    return reason or any_form(site.node.requant(), formula_form(site), sum_bounds(site))
 
 
 def _product_values(call: Call) -> Mapping[str, object]:
     node, form = call.site.node, call.site.analysis
     zeros = [node.integer(name) for name in ("a_zero_point", "b_zero_point")]
+    numbers = (*zeros, *form.only(node.requant().zero_point))
     return {
         **_shared(call, f"product_{form.label(node.requant())}"),
         **form.names(node.requant()),
-        "numbers": f"{zeros[0]}, {zeros[1]}, {form.words[0]}, {form.above}, {node.requant().zero_point}",
+        "numbers": ", ".join(map(str, numbers)),
     }
 
 
@@ -124,6 +126,7 @@ KERNELS = (
     Kernel(
         name="cortex-m.dsp.qmul",
         op="QMul",
+        roundings=ROUNDINGS,
         target="cortex-m",
         engine="dsp",
         match=_match_product,

@@ -10,7 +10,7 @@ from tilewright.api import align_down, align_up, ceil_div
 from tilewright.api.graph import Site
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape
 from tilewright_cortexm.kernels import matmul as form_of
-from tilewright_cortexm.kernels.dsp_products import SCRATCH_LIMIT_BYTES
+from tilewright_cortexm.kernels.dsp_blocks import SCRATCH_LIMIT_BYTES
 from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
 from tilewright_cortexm.kernels.matmul import MatMul, matmul
 from tilewright_cortexm.kernels.sources import BLOCK, WIDEN, c_template, dsp_block, each_of

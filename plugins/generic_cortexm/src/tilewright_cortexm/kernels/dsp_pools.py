@@ -14,9 +14,10 @@ from tilewright.api.graph import Site
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape
 from tilewright.api.operator import Access
 from tilewright_cortexm.kernels import pools
-from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form, requantiser
+from tilewright_cortexm.kernels.dsp_requant import AnyForm, any_form, requantiser
 from tilewright_cortexm.kernels.pools import Average, PoolShape, average, pool
 from tilewright_cortexm.kernels.sources import c_template
+from tilewright_cortexm.kernels.twice import ROUNDINGS
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -36,19 +37,27 @@ def _match(site: Site) -> PoolShape | str:
 
 def _match_average(site: Site) -> Average | str:
     layer = _match(site)
-    return layer if isinstance(layer, str) else average(site, layer)
+    one = layer if isinstance(layer, str) else average(site, layer)
+    form = one if isinstance(one, str) else any_form(one.requant, one.form, one.bounds)
+    return form if isinstance(form, str) else one
 
 
-def _form(one: Average) -> DspForm:
-    return dsp_form(one.requant, one.form)
+def _form(one: Average) -> AnyForm:
+    """Of a layer that was taken."""
+    found = any_form(one.requant, one.form, one.bounds)
+    if isinstance(found, str):
+        raise TypeError(found)
+    return found
 
 
 def _access(site: Matched) -> Access:
-    return pools.access(site, site.analysis.pool, {"R": (len(site.analysis.form.words),)})
+    return pools.access(site, site.analysis.pool, {"R": (site.analysis.words,)})
 
 
 def _pack(site: Matched) -> Mapping[str, Array]:
-    return {"R": np.asarray(_form(site.analysis).words, np.int32)}
+    one: Average = site.analysis
+    form = _form(one)
+    return {"R": np.asarray([form.of_block(range(count, count + 1))[0] for count in range(one.words)], np.int32)}
 
 
 def _max_instructions(tile: TileShape) -> float:
@@ -85,10 +94,11 @@ def _average_values(call: Call) -> Mapping[str, object]:
 def _part_values(call: Call) -> Mapping[str, object]:
     one: Average = call.site.analysis
     form, widen = _form(one), call.site.input(0).dtype.value
+    _, above, last = form.only(one.requant.zero_point)
     return {
         "widen": widen,
         "function": f"tw_dsp_average_part_{widen}_{form.label(one.requant)}",
-        "numbers": f"{form.above}, {one.requant.zero_point}",
+        "numbers": f"{above}, {last}",
         **form.names(one.requant),
         **pools.part_values(call, one),
     }
@@ -97,9 +107,9 @@ def _part_values(call: Call) -> Mapping[str, object]:
 def _whole_values(call: Call) -> Mapping[str, object]:
     site, one = call.site, call.site.analysis
     layer, form = one.pool, _form(one)
-    widen, words, long_windows = site.input(0).dtype.value, len(form.words), layer.taps > _LONG
+    widen, words, long_windows = site.input(0).dtype.value, one.words, layer.taps > _LONG
     kind = f"{min(words, 2)}{'p' if one.padding else ''}{'l' if long_windows else ''}"
-    numbers = (one.zero_point, form.above, one.requant.zero_point, *layer.counted_fields(call))
+    numbers = (one.zero_point, *form.only(one.requant.zero_point)[1:], *layer.counted_fields(call))
     return {
         "widen": widen,
         "function": f"tw_dsp_average_pool_{widen}_{kind}_{form.label(one.requant)}",
@@ -113,8 +123,7 @@ def _whole_values(call: Call) -> Mapping[str, object]:
 
 
 def _describe(site: Matched) -> Mapping[str, object]:
-    form = _form(site.analysis)
-    return {"accumulator_bits": 32, "requant": {"channels": len(form.words), "exact": int(form.exact.sum())}}
+    return {"accumulator_bits": 32, "requant": _form(site.analysis).described()}
 
 
 _POOL = c_template("tw_dsp_pool_${widen}", "dsp_pool.c.mako")
@@ -123,8 +132,9 @@ _AVERAGE = c_template("${function}", "dsp_average_pool.c.mako", _POOL)
 _PART = c_template("${function}", "dsp_average_part.c.mako", _POOL)
 
 
-def _average_kernel(op: str, name: str) -> Kernel:
+def _average_kernel(op: str, name: str, roundings: tuple[str, ...]) -> Kernel:
     return Kernel(
+        roundings=roundings,
         name=name,
         op=op,
         target="cortex-m",
@@ -158,6 +168,6 @@ KERNELS = (
         call=pools.CALL,
         includes=("<stdint.h>", "<string.h>"),
     ),
-    _average_kernel("QAveragePool", "cortex-m.dsp.qaverage_pool"),
-    _average_kernel("QReduceMean", "cortex-m.dsp.qreduce_mean"),
+    _average_kernel("QAveragePool", "cortex-m.dsp.qaverage_pool", ("onnx",)),
+    _average_kernel("QReduceMean", "cortex-m.dsp.qreduce_mean", ROUNDINGS),
 )

@@ -1,6 +1,6 @@
 <%doc>
 Needs function, widen ("i8" or "u8", of x), shapes (of blocks: first output, how many blocks, channels in each), paired
-(whether words hold weights of two channels), depth (fours of values in all), requantise.
+(whether words hold weights of two channels), depth (fours of values in all), twice, requantise.
 </%doc>\
 #include "dsp.h"
 
@@ -9,10 +9,14 @@ Needs function, widen ("i8" or "u8", of x), shapes (of blocks: first output, how
 TW_KERNEL void ${function}(const uint8_t *x, const uint32_t *w, const int32_t *parameters, uint8_t *y, int32_t *acc,
         int32_t start, int32_t count, int32_t first, int32_t last, int32_t above, int32_t zero_point)
 {
+% if twice:
+    (void)above;
+    (void)zero_point;
+% endif
 % for at, blocks, channels in shapes:
     for (int32_t c = ${at}; c < ${at + blocks * channels}; c += ${channels}) {
         const uint32_t *weights = w + (c * ${depth}) + (start / 4 * ${channels});
-        const int32_t *const p = parameters + (2 * c);
+        const int32_t *const p = parameters + (${4 if twice else 2} * c);
         const int32_t *const begun = first ? p : (acc + c);
 % for k in range(channels):
         int32_t sum_${k} = begun[${k}];
@@ -35,7 +39,8 @@ TW_KERNEL void ${function}(const uint8_t *x, const uint32_t *w, const int32_t *p
         }
         if (last) {
 % for k in range(channels):
-            y[${added("c", k)}] = ${requantise}(${f"tw_dsp_upper(sum_{k}, sum_{k - 1})" if paired and k % 2 else f"sum_{k}"}, p[${channels + k}], above, zero_point);
+            y[${added("c", k)}] = ${requantise}(${f"tw_dsp_upper(sum_{k}, sum_{k - 1})" if paired and k % 2 else f"sum_{k}"}, \
+${f"p[{channels + 2 * k}], p[{channels + 2 * k + 1}], p[{3 * channels + k}]" if twice else f"p[{channels + k}], above, zero_point"});
 % endfor
         } else {
 % for k in range(channels):

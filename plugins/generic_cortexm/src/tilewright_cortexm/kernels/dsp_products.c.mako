@@ -1,6 +1,6 @@
 <%doc>
 Needs function, blocks (by how many columns they compute, the most first), runs (of each: first output, count), widen,
-group_words (words of a four of values in one column), direct (whether x itself is the column), apart (whether the
+twice, group_words (words of a four of values in one column), direct (whether x itself is the column), apart (whether the
 words of columns alternate), stripe (whether the columns are some of each row).
 </%doc>\
 <%!
@@ -68,7 +68,7 @@ ${f"{group_words} * count" if stripe or fewer else group_words * most}, (uint8_t
             .above = p.above, .zero_point = p.zero_point};
 % for number, (first, blocks_of) in enumerate(runs):
         b.w = w${plus(first, " * (p.row_taps * p.column_runs * p.groups)")};
-        b.parameters = parameters${plus(2 * first)};
+        b.parameters = parameters${plus((4 if twice else 2) * first)};
         b.y = y + ${"row * p.y_row + column * p.y_step" if stripe else "at * p.y_step"}${plus(first)};
         b.blocks = ${blocks_of};
 % if fewer:

@@ -19,12 +19,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilewright.api import align_up, ceil_div
+from tilewright.api import ceil_div
 from tilewright.api.graph import Layout, Site, channels_last, row_major
 from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, TileShape
 from tilewright.api.operator import Access
+from tilewright_cortexm.kernels.dsp_blocks import (
+    SCRATCH_LIMIT_BYTES,
+    block_channels,
+    channel_blocks,
+    channel_runs,
+    columns_together,
+    fours_of,
+    is_direct,
+    is_narrow,
+    of_stripe,
+    pairs_among,
+    pairs_of_channels,
+    scratch,
+    tile_scratch,
+)
 from tilewright_cortexm.kernels.dsp_pairs import joint_biases, joint_words, pairs_of, proved
-from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form, requantiser
+from tilewright_cortexm.kernels.dsp_requant import AnyForm, any_form, described, requantiser
+from tilewright_cortexm.kernels.dsp_twice import TWICE
 from tilewright_cortexm.kernels.product_parts import GEMM_CALL, LOOP, accumulates, part_access, part_values, share
 from tilewright_cortexm.kernels.products import (
     CALL,
@@ -37,6 +53,7 @@ from tilewright_cortexm.kernels.products import (
 )
 from tilewright_cortexm.kernels.row_tiles import in_stripe, row_fields
 from tilewright_cortexm.kernels.sources import BLOCK, WIDEN, c_fragment, c_template, dsp_block, each_of
+from tilewright_cortexm.kernels.twice import ROUNDINGS
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -44,94 +61,27 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
     Bytes = npt.NDArray[np.int8]
 
-SCRATCH_LIMIT_BYTES = 4096
-_WORTH_PAIRS = 12  # columns at most for each one that would be computed twice
 _UNROLLS = (4, 3, 2, 1)
 _FOUR = 4  # values in a word
 _NEAR = 2**22  # sums of channels without weights, at most
 
 
-def _groups(rows: Rows) -> int:
-    """Fours of values in one run."""
-    return ceil_div(rows.length, 4)
-
-
-def _room(rows: Rows, group_bytes: int) -> int:
-    """Bytes of columns that take so many for every four values, and of a run at the edge of a row."""
-    edge = rows.length if rows.padded else 0
-    return rows.runs * _groups(rows) * group_bytes + align_up(edge, 4)
-
-
-def _pixels(rows: Rows) -> int:
-    """Columns computed together."""
-    several = rows.pixels >= 3 and rows.outputs > 1 and not rows.single
-    return 3 if several and _room(rows, 3 * 8) <= SCRATCH_LIMIT_BYTES else 1
-
-
-def _pairs(rows: Rows, pixels: int) -> int:
-    """Blocks of two columns among so many pixels; 0 where three at a time, the last ones again, waste little."""
-    left = -pixels % 3
-    return left if _pixels(rows) == 3 and pixels >= 4 and left * _WORTH_PAIRS >= pixels else 0
-
-
-def _of_stripe(width: int, most: int) -> list[int]:
-    """Columns of each block of a row of a stripe, from left to right: none is computed twice."""
-    found = list[int]()
-    while left := width - sum(found):
-        found.append(min(most, left, 2 if left == 4 else 3))
+def _form(layer: Products) -> AnyForm:
+    """Channels of one block are requantised in pairs. Of a layer that `_checked` took."""
+    found = _form_or_reason(layer)
+    if isinstance(found, str):
+        raise TypeError(found)
     return found
 
 
-def _narrow(rows: Rows) -> bool:
-    """Whether not even one widened column fits, or is to, and values stay bytes."""
-    return rows.single or (_pixels(rows) == 1 and _room(rows, 8) > SCRATCH_LIMIT_BYTES)
+def _form_or_reason(layer: Products) -> AnyForm | str:
+    return any_form(layer.requant, layer.form, layer.bounds, pairs_of_channels(layer.rows))
 
 
-def _direct(rows: Rows) -> bool:
-    """Whether the bytes of a pixel are a column as they lie in x."""
-    alone = rows.runs == 1 and rows.run_taps == 1 and not rows.padded and rows.channels % 4 == 0
-    return _narrow(rows) and alone and rows.row_stride == rows.column_stride == 1
-
-
-def _tile_scratch(tile: TileShape) -> int:
-    rows, width = tile.site.analysis.rows, rows_of(tile).out_width
-    most = min(_pixels(rows), width) if width < rows.out_width else _pixels(rows)
-    return _scratch(rows, most) if share(tile) == 1 else 0
-
-
-def _scratch(rows: Rows, pixels: int) -> int:
-    return 0 if _direct(rows) else _room(rows, 4 if _narrow(rows) else 8 * pixels)
-
-
-def _block_channels(rows: Rows) -> int:
-    return 2 if _pixels(rows) == 3 else 4
-
-
-def _blocks(rows: Rows) -> list[tuple[int, int, int]]:
-    """First channel, how many blocks, channels in each: all channels, in one or two calls."""
-    size, outputs = _block_channels(rows), rows.outputs
-    found = [(0, outputs // size, size)] if outputs >= size else []
-    return found + ([(outputs - outputs % size, 1, outputs % size)] if outputs % size else [])
-
-
-def _channel_blocks(rows: Rows) -> list[range]:
-    """The channels of every block of every group, in their order."""
-    return [
-        range(group + first + index * size, group + first + (index + 1) * size)
-        for group in range(0, rows.y_step, rows.outputs)
-        for first, count, size in _blocks(rows)
-        for index in range(count)
-    ]
-
-
-def _form(layer: Products) -> DspForm:
-    """Channels of one block are requantised in pairs."""
-    return dsp_form(layer.requant, layer.form, _pairs_of_channels(layer.rows))
-
-
-def _pairs_of_channels(rows: Rows) -> list[range]:
-    """The pairs of every block."""
-    return [pair for block in _channel_blocks(rows) for pair in pairs_of(block)]
+def _checked(site: Site) -> Products | str:
+    layer = products(site)
+    reason = layer if isinstance(layer, str) else _form_or_reason(layer)
+    return reason if isinstance(reason, str) else layer
 
 
 def _paired(layer: Products) -> Products:
@@ -144,9 +94,9 @@ def _paired(layer: Products) -> Products:
     ends = (np.where(moved, near, end) for end in (layer.bounds.lowest, layer.bounds.highest))
     lowest, highest = (tuple(map(int, end)) for end in ends)
     bounds = replace(layer.bounds, lowest=lowest, highest=highest)
-    if not proved(layer.weights, bounds, _pairs_of_channels(layer.rows)):
+    if not proved(layer.weights, bounds, pairs_of_channels(layer.rows)):
         return layer
-    return replace(layer, bias=np.where(moved, near, layer.bias), bounds=bounds, paired=True)
+    return replace(layer, bias=np.where(moved, near, layer.bias), paired=True)
 
 
 def _block_weights(layer: Products, fours: Bytes, block: range) -> Bytes:
@@ -161,14 +111,13 @@ def _block_weights(layer: Products, fours: Bytes, block: range) -> Bytes:
 def _pack(site: Matched) -> Mapping[str, Array]:
     layer: Products = site.analysis
     rows = layer.rows
-    padded = np.zeros((rows.y_step, rows.runs, _groups(rows) * 4), np.int8)
+    padded = np.zeros((rows.y_step, rows.runs, fours_of(rows) * 4), np.int8)
     padded[..., : rows.length] = layer.weights
     fours = padded.reshape(rows.y_step, -1, 4)
-    words = np.asarray(_form(layer).words)
-    blocks = _channel_blocks(rows)
-    biases = joint_biases(layer.bias, _pairs_of_channels(rows)) if layer.paired else layer.bias
+    form, blocks = _form(layer), channel_blocks(rows)
+    biases = joint_biases(layer.bias, pairs_of_channels(rows)) if layer.paired else layer.bias
     weights = [_block_weights(layer, fours, block) for block in blocks]
-    parameters = [part[block.start : block.stop] for block in blocks for part in (biases, words)]
+    parameters = [part for block in blocks for part in (biases[block.start : block.stop], form.of_block(block))]
     return {
         "W": np.concatenate(weights).view(np.uint32),
         "P": np.concatenate(parameters).astype(np.int32),
@@ -177,25 +126,26 @@ def _pack(site: Matched) -> Mapping[str, Array]:
 
 def _access(site: Matched) -> Access:
     rows: Rows = site.analysis.rows
-    words = rows.y_step * rows.runs * _groups(rows)
-    return part_access(site, {"W": (words,), "P": (2 * rows.y_step,)}, _pixels(rows), _FOUR)
+    words = rows.y_step * rows.runs * fours_of(rows)
+    parameters = (1 + _form(site.analysis).stored) * rows.y_step
+    return part_access(site, {"W": (words,), "P": (parameters,)}, columns_together(rows), _FOUR)
 
 
 def _match(site: Site) -> Products | str:
-    layer = products(site)
+    layer = _checked(site)
     if isinstance(layer, str):
         return layer
-    most = _scratch(layer.rows, _pixels(layer.rows))
+    most = scratch(layer.rows, columns_together(layer.rows))
     if most > SCRATCH_LIMIT_BYTES:
         return f"needs {most} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}"
     return _paired(layer)
 
 
 def _match_single(site: Site) -> Products | str:
-    layer = products(site)
+    layer = _checked(site)
     if isinstance(layer, str):
         return layer
-    if _narrow(layer.rows):
+    if is_narrow(layer.rows):
         return "is computed one column of bytes at a time by cortex-m.dsp.qconv"
     return _paired(replace(layer, rows=replace(layer.rows, single=True)))
 
@@ -212,11 +162,11 @@ def _instructions(tile: TileShape) -> float:
     layer: Products = tile.site.analysis
     if share(tile) < 1:
         return _part_instructions(tile)
-    rows, columns = rows_of(tile), _pixels(layer.rows)
+    rows, columns = rows_of(tile), columns_together(layer.rows)
     if rows.out_width < layer.rows.out_width:
-        blocks = Counter(_of_stripe(rows.out_width, columns) * (rows.pixels // rows.out_width))
+        blocks = Counter(of_stripe(rows.out_width, columns) * (rows.pixels // rows.out_width))
     else:
-        pairs = _pairs(rows, rows.pixels) if rows.pixels < layer.rows.pixels else 0
+        pairs = pairs_among(rows, rows.pixels) if rows.pixels < layer.rows.pixels else 0
         blocks = Counter({columns: ceil_div(rows.pixels - 2 * pairs, columns), 2: pairs})
     return rows.batches * sum(count * _block_instructions(layer, pixels) for pixels, count in blocks.items())
 
@@ -224,24 +174,24 @@ def _instructions(tile: TileShape) -> float:
 def _part_instructions(tile: TileShape) -> float:
     """Of a part: both factors are widened for every block of channels."""
     layer: Products = tile.site.analysis
-    groups, each = share(tile) * _groups(layer.rows), 4 if layer.paired else 5
-    shapes = _blocks(layer.rows)
+    groups, each = share(tile) * fours_of(layer.rows), 4 if layer.paired else 5
+    shapes = channel_runs(layer.rows)
     return sum(count * (groups * (7 + each * channels) + 16 + 8 * channels) for _, count, channels in shapes) + 30
 
 
 def _block_instructions(layer: Products, pixels: int) -> float:
     """Of so many columns, and what they take to be there."""
-    rows, channels = layer.rows, _block_channels(layer.rows)
-    groups = rows.runs * _groups(rows)
-    step = 5 + 5 * pixels if channels == 2 else 21 if _narrow(rows) else 19
+    rows, channels = layer.rows, block_channels(layer.rows)
+    groups = rows.runs * fours_of(rows)
+    step = 5 + 5 * pixels if channels == 2 else 21 if is_narrow(rows) else 19
     apart = 0.0
     if layer.paired:
         step -= pixels if channels == 2 else 4
         apart = pixels * channels
-    slow = float(_form(layer).exact.mean()) * pixels * channels * 6
+    slow = _form(layer).more * pixels * channels
     block = groups * step + 3 * groups / _unroll(groups) + 25 + 5 * pixels * channels / 2 + apart + slow
-    column = 0 if _direct(rows) else (3 if _narrow(rows) else 7) * groups + 10 * rows.runs + 10
-    return len(_channel_blocks(rows)) * block + rows.groups * (pixels * column + 30)
+    column = 0 if is_direct(rows) else (3 if is_narrow(rows) else 7) * groups + 10 * rows.runs + 10
+    return len(channel_blocks(rows)) * block + rows.groups * (pixels * column + 30)
 
 
 def _unroll(groups: int) -> int:
@@ -253,10 +203,10 @@ def _describe(site: Matched) -> Mapping[str, object]:
     rows = layer.rows
     return {
         "accumulator_bits": 32,
-        "columns": _pixels(rows),
-        "channels": _block_channels(rows),
+        "columns": columns_together(rows),
+        "channels": block_channels(rows),
         "paired": layer.paired,
-        "requant": {"channels": rows.y_step, "exact": int(_form(layer).exact.sum()), "proved": sum(layer.form.proved)},
+        "requant": described(_form(layer), layer.form),
     }
 
 
@@ -264,29 +214,29 @@ def _values(call: Call) -> Mapping[str, object]:
     site = call.site
     layer: Products = site.analysis
     rows, requant, form = layer.rows, layer.requant, _form(layer)
-    pixels, unroll = _pixels(rows), _unroll(rows.runs * _groups(rows))
+    pixels, unroll = columns_together(rows), _unroll(rows.runs * fours_of(rows))
     kind = f"{'paired_' if layer.paired else ''}u{unroll}_{form.label(requant)}"
-    narrow, dtype = _narrow(rows), site.input(0).dtype.value
+    narrow, dtype = is_narrow(rows), site.input(0).dtype.value
     counts, stripe = _counts(rows, call), in_stripe(call)
     apart = layer.paired and pixels > 1  # columns lie word by word
-    label = f"{dtype}{'_narrow' if narrow else ''}{'_direct' if _direct(rows) else ''}_{pixels}"
+    label = f"{dtype}{'_narrow' if narrow else ''}{'_direct' if is_direct(rows) else ''}_{pixels}"
     some = f"_stripe{''.join(map(str, counts))}" if stripe else "_pairs" if len(counts) > 1 else ""
     return {
         "function": f"tw_dsp_products_{label}{some}_{kind}_{_signature(rows)}",
         "widen": "bytes" if narrow else f"{dtype}_apart" if apart else dtype,
         "apart": apart,
         "group_words": 1 if narrow else 2,
-        "direct": _direct(rows),
+        "direct": is_direct(rows),
         "stripe": stripe,
         "blocks": {count: _block_shapes(layer, count, unroll, kind, dtype if narrow else "") for count in counts},
-        "runs": [(first, count) for first, count, _ in _blocks(rows)],
+        "runs": [(first, count) for first, count, _ in channel_runs(rows)],
         **form.names(requant),
         "fields": _fields(layer, form, call),
         "columns": f"(uint32_t *){call.operands['scratch']}" if "scratch" in call.operands else "0",
         "x": call.operands["X" if site.node.op == "QConv" else "A"],
         "struct": "tw_dsp_conv",
-        "w_step": rows.outputs * rows.runs * _groups(rows),
-        "p_step": 2 * rows.outputs,
+        "w_step": rows.outputs * rows.runs * fours_of(rows),
+        "p_step": (1 + form.stored) * rows.outputs,
         **call_values(layer),
     }
 
@@ -298,51 +248,58 @@ def _gemm_values(call: Call) -> Mapping[str, object]:
     layer: Products = call.site.analysis
     widen, form = call.site.input(0).dtype.value, _form(layer)
     paired = "_paired" if layer.paired else ""
-    label = f"{widen}{paired}_{_groups(layer.rows)}_{form.label(layer.requant)}_{_signature(layer.rows)}"
+    label = f"{widen}{paired}_{fours_of(layer.rows)}_{form.label(layer.requant)}_{_signature(layer.rows)}"
     return {
         **values,
         **part,
         "function": f"tw_dsp_product_part_{label}",
         "widen": widen,
-        "shapes": _blocks(layer.rows),
+        "shapes": channel_runs(layer.rows),
         "paired": layer.paired,
-        "depth": _groups(layer.rows),
+        "depth": fours_of(layer.rows),
         "numbers": f"{form.above}, {layer.requant.zero_point}",
     }
 
 
 def _signature(rows: Rows) -> str:
-    return "_".join(str(part) for block in _blocks(rows) for part in block)
+    return "_".join(str(part) for block in channel_runs(rows) for part in block)
 
 
 def _counts(rows: Rows, call: Call) -> tuple[int, ...]:
     """How many columns the blocks of a call have, the most first. All of a stripe whose width the program has."""
-    most, width = _pixels(rows), call.operands["Y"].extents[3] if in_stripe(call) else ""
+    most, width = columns_together(rows), call.operands["Y"].extents[3] if in_stripe(call) else ""
     if width.isdigit():
-        return tuple(sorted(set(_of_stripe(int(width), most)), reverse=True))
+        return tuple(sorted(set(of_stripe(int(width), most)), reverse=True))
     if width:
         return tuple(range(most, 0, -1))
     count = str(row_fields(call).get("out_height", "0"))  # 0: the whole image
     pixels = rows.out_width * (int(count) if count.isdigit() else 1)
-    return (most, 2) if _pairs(rows, pixels) else (most,)
+    return (most, 2) if pairs_among(rows, pixels) else (most,)
 
 
 def _block_shapes(
     layer: Products, pixels: int, unroll: int, kind: str, bytes_of: str
 ) -> Sequence[Mapping[str, object]]:
-    name = f"{kind}{bytes_of and f'_{bytes_of}'}"
+    name, twice = f"{kind}{bytes_of and f'_{bytes_of}'}", layer.form is None
     shapes = [
-        dsp_block(f"tw_dsp_{pixels}x{size}_{name}", pixels, size, bytes_of=bytes_of, paired=layer.paired)
-        for _, _, size in _blocks(layer.rows)
+        dsp_block(
+            f"tw_dsp_{pixels}x{size}_{name}",
+            pixels,
+            size,
+            bytes_of=bytes_of,
+            paired=layer.paired,
+            twice=twice,
+        )
+        for _, _, size in channel_runs(layer.rows)
     ]
     return [{**shape, "unroll": unroll} for shape in shapes]
 
 
-def _fields(layer: Products, form: DspForm, call: Call) -> Mapping[str, object]:
+def _fields(layer: Products, form: AnyForm, call: Call) -> Mapping[str, object]:
     return {
         **fields(layer, call),
         "pad": layer.pad,
-        "groups": _groups(layer.rows),
+        "groups": fours_of(layer.rows),
         "above": form.above,
         "zero_point": layer.requant.zero_point,
     }
@@ -356,8 +313,10 @@ _COLUMN = c_template("tw_dsp_column_${widen}", "dsp_column.c.mako")
 
 def _source(values: Mapping[str, Any]) -> CodeFragments:
     widen = _BYTES if values["widen"] == "bytes" else WIDEN
+    first = (TWICE,) if values["twice"] else ()
     columns = () if values["direct"] else (widen, _COLUMN)
-    return (*columns, *each_of(BLOCK, [shape for shapes in values["blocks"].values() for shape in shapes]), _PRODUCTS)
+    shapes = [shape for shapes in values["blocks"].values() for shape in shapes]
+    return (*first, *columns, *each_of(BLOCK, shapes), _PRODUCTS)
 
 
 def _gemm_source(values: Mapping[str, Any]) -> CodeFragments:
@@ -373,10 +332,11 @@ def _kernel(op: str, name: str, **more: Any) -> Kernel:
         access=_access,
         requires=_requires,
         pack=_pack,
-        scratch_bytes=_tile_scratch,
+        scratch_bytes=tile_scratch,
         instructions=_instructions,
         describe=_describe,
         includes=("<stdint.h>", "<string.h>"),
+        roundings=ROUNDINGS,
         **more,
     )
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilewright.api.graph import Requant, requantise
-from tilewright.api.kernel import CodeFragments, RequantForm
+from tilewright.api.kernel import AccumulatorBounds, CodeFragments, RequantForm
+from tilewright_cortexm.kernels.dsp_twice import TWICE, TwiceForm, twice_form
 from tilewright_cortexm.kernels.sources import c_template, limits_name, narrowed
 
 if TYPE_CHECKING:
@@ -34,11 +35,25 @@ class DspForm:
     shift: int  # of the upper half
     words: tuple[int, ...]
     above: int
+    stored = 1  # words of a channel beside its bias
 
     @property
     def exact(self) -> Flags:
         """Which channels use the formula."""
         return np.asarray(self.words) < 0
+
+    @property
+    def more(self) -> float:
+        """Instructions of a result beyond those of a proved multiplier: 6 where the formula is used."""
+        return 6 * float(self.exact.mean())
+
+    def of_block(self, channels: range) -> list[int]:
+        """The words of channels that are computed together."""
+        return list(self.words[channels.start : channels.stop])
+
+    def only(self, zero_point: int) -> tuple[int, int, int]:
+        """What `requantise` is given beside a sum, where there is one channel."""
+        return self.words[0], self.above, zero_point
 
     def results(self, accumulators: Integers, requant: Requant) -> Integers:
         """What one accumulator of each channel becomes, by the form that the channel has."""
@@ -51,6 +66,7 @@ class DspForm:
         return {
             "fixed": not self.exact.all(),
             "exact": bool(self.exact.any()),
+            "twice": False,
             "shift": self.shift,
             "low": requant.low,
             "high": requant.high,
@@ -62,17 +78,25 @@ class DspForm:
         """Part of a C name: code of equal labels is the same."""
         return f"{self._forms()}{self.shift}_{requant.low}_{requant.high}".replace("-", "m")
 
+    def described(self) -> dict[str, object]:
+        """What reports say."""
+        return {"channels": len(self.words), "exact": int(self.exact.sum())}
+
     def _forms(self) -> str:
         return f"{'' if self.exact.all() else 'f'}{'x' if self.exact.any() else ''}"
 
 
 _REQUANTISE = c_template("${requantise}", "dsp_requantise.c.mako")
+_TWICE = c_template("${requantise}", "dsp_requantise_twice.c.mako")
+AnyForm = DspForm | TwiceForm
 
 
 def requantiser(values: Mapping[str, Any]) -> CodeFragments:
     """The function `requantise` of `DspForm.names`, and what it calls."""
     low, high = values["low"], values["high"]
     shifted, shift = narrowed(values["shift"], low, high)
+    if values["twice"]:
+        return (TWICE, shift, _TWICE.of(narrowed=shifted))
     rounded, clamp = narrowed(0, low, high)
     used = (*([shift] if values["fixed"] else []), *([clamp] if values["exact"] else []))
     return (*used, _REQUANTISE.of(shifted=shifted, rounded=rounded))
@@ -93,3 +117,15 @@ def dsp_form(requant: Requant, form: RequantForm, together: Iterable[range] = ()
         words=tuple(int(word) for word in np.where(exact, bits, np.asarray(form.words, np.int32))),
         above=(requant.zero_point << shift) + (1 << shift >> 1),
     )
+
+
+def any_form(
+    requant: Requant, form: RequantForm | None, bounds: AccumulatorBounds, together: Iterable[range] = ()
+) -> AnyForm | str:
+    """The form of a layer of either rounding; `form` is that of `onnx`. Or why there is none."""
+    return twice_form(requant, bounds) if form is None else dsp_form(requant, form, together)
+
+
+def described(form: AnyForm, proved: RequantForm | None) -> dict[str, object]:
+    """What reports say; `proved` is the form of `onnx` that portable C has."""
+    return form.described() | ({} if proved is None else {"proved": sum(proved.proved)})

@@ -1,5 +1,6 @@
 <%doc>
-One row of four channels of a depthwise 3x3. Needs rows (the function's name), stride (of columns), end, shift, low, high.
+One row of four channels of a depthwise 3x3. Needs rows (the function's name), stride (of columns), end,
+twice, shift, low, high.
 </%doc>\
 #include "dsp_row.h"
 
@@ -11,6 +12,6 @@ TW_ASSEMBLER void ${rows}(tw_dsp_row *b __attribute__((unused)))
 #else
 static void ${rows}(tw_dsp_row *b)
 {
-    tw_dsp_row_s${stride}(b, ${shift}, ${low}, ${high});
+    tw_dsp_row_s${stride}${'_twice' if twice else ''}(b, ${shift}, ${low}, ${high});
 }
 #endif

@@ -1,6 +1,6 @@
 <%doc>
 The assembler of one row of four channels of a depthwise 3x3, made of TW_DSP_ROW_BEGIN and dsp_row_products.c.mako. Needs
-stride (of columns), end (part of the name), fixed, exact (which forms occur), low, high.
+stride (of columns), end (part of the name), fixed, exact, twice (which forms occur), shift, low, high.
 </%doc>\
 #include "dsp_requant.h"
 #include "dsp_row.h"
@@ -9,7 +9,7 @@ stride (of columns), end (part of the name), fixed, exact (which forms occur), l
     narrow = "ssat" if low < 0 else "usat"
     full = (low, high) in ((-128, 127), (0, 255))
     sums = ["r10", "r11"] if stride == 1 else ["r10"]
-    forms = (["fixed"] if fixed else []) + (["exact"] if exact else [])
+    forms = (["fixed"] if fixed else []) + (["exact"] if exact else []) + (["twice"] if twice else [])
 %>\
 <%def name="text(part)">\
  ${"\\"}
@@ -23,6 +23,12 @@ ${text(f'"{instruction}' + r'\n\t"')}\
 ${line("ldrd r12, r3, [sp, #4]")}\
 % for sum in sums:
 ${text(f"TW_DSP_FIXED({sum}, r12, r3, {narrow if full else 'ssat'}, {8 if full else 16}, shift)")}\
+% endfor
+% elif form == "twice":
+${line("ldrd r12, r3, [sp, #4]")}\
+${line("ldr lr, [sp, #24]")}\
+% for sum in sums:
+${text(f"TW_DSP_{'ONCE' if shift else 'TWICE'}({sum}, r12, r3, lr, {narrow if full else 'ssat'}, {8 if full else 16}, shift)")}\
 % endfor
 % else:
 ${line("ldr r3, [sp, #8]")}\
@@ -41,8 +47,10 @@ ${line(f"mov{relation} {sum}, #{bound}")}\
 % endif
 </%def>\
 <%def name="results(form)">\
+% if form != "twice":
 ${line(f"ldr r12, [r11, #{28 if form == 'fixed' else 32}]")}\
 ${line("str r12, [sp, #8]")}\
+% endif
 % if form == "exact":
 ${line("vldr s1, [sp, #4]")}\
 ${line("vabs.f32 s1, s1")}\
@@ -51,8 +59,8 @@ ${line("vabs.f32 s1, s1")}\
 ${line("ldr r11, [sp, #12]")}\
 % endif
 ${line("cmp r0, r2")}\
-${line(f"beq 3{'' if form == 'fixed' else '0'}f")}\
-${line(f"2{'' if form == 'fixed' else '0'}:")}\
+${line(f"beq 3{'0' if form == 'exact' else ''}f")}\
+${line(f"2{'0' if form == 'exact' else ''}:")}\
 ${text(f"TW_DSP_ROW_S{stride}_PRODUCTS")}\
 ${requantise(form)}\
 % if stride == 1:
@@ -66,8 +74,8 @@ ${line("add r1, r1, r11")}\
 % endif
 ${line("adds r0, #12")}\
 ${line("cmp r0, r2")}\
-${line(f"bne 2{'' if form == 'fixed' else '0'}b")}\
-${line(f"3{'' if form == 'fixed' else '0'}:")}\
+${line(f"bne 2{'0' if form == 'exact' else ''}b")}\
+${line(f"3{'0' if form == 'exact' else ''}:")}\
 % if stride == 1:
 ${line("ldr r12, [sp, #16]")}\
 ${line("ldr r3, [r12, #20]")}\
@@ -77,7 +85,7 @@ ${line("beq 4f")}\
 ${line("movs r3, #0")}\
 ${line("str r3, [sp, #12]")}\
 ${line("add r2, r0, #12")}\
-${line(f"b 2{'' if form == 'fixed' else '0'}b")}\
+${line(f"b 2{'0' if form == 'exact' else ''}b")}\
 % else:
 ${line("b 4f")}\
 % endif
@@ -85,7 +93,7 @@ ${line("b 4f")}\
 #ifdef TW_DSP_ARM
 /* `shift` is that of the upper half of what SMMLA computes */
 #define TW_DSP_ROW_S${stride}_${end}(shift)\
-${text("TW_DSP_ROW_BEGIN")}\
+${text(f"TW_DSP_ROW_BEGIN{'_TWICE' if twice else ''}")}\
 % if len(forms) > 1:
 ${line("cmp r12, #0")}\
 ${line("blt 10f")}\
@@ -101,6 +109,6 @@ ${line("ldr r3, [sp, #20]")}\
 ${line("subs r3, #1")}\
 ${line("str r3, [sp, #20]")}\
 ${line("bne 1b")}\
-${line("add sp, #24")}\
+${line(f"add sp, #{32 if twice else 24}")}\
 ${line("pop {r4-r11, pc}")}
 #endif

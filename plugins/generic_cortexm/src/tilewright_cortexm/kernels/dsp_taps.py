@@ -15,10 +15,11 @@ from tilewright.api.graph import Site
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape
 from tilewright.api.operator import Access
 from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, requires
-from tilewright_cortexm.kernels.dsp_products import SCRATCH_LIMIT_BYTES
-from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form, requantiser
+from tilewright_cortexm.kernels.dsp_blocks import SCRATCH_LIMIT_BYTES
+from tilewright_cortexm.kernels.dsp_requant import AnyForm, any_form, described, requantiser
 from tilewright_cortexm.kernels.row_tiles import tile_columns, tile_rows
 from tilewright_cortexm.kernels.sources import c_template
+from tilewright_cortexm.kernels.twice import ROUNDINGS
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -34,8 +35,12 @@ def _scratch(layer: Depthwise) -> int:
     return 2 * layer.taps * _ADDRESS_BYTES + layer.channels
 
 
-def _form(layer: Depthwise) -> DspForm:
-    return dsp_form(layer.requant, layer.form)
+def _form(layer: Depthwise) -> AnyForm:
+    """Of a layer that was taken."""
+    found = any_form(layer.requant, layer.form, layer.bounds)
+    if isinstance(found, str):
+        raise TypeError(found)
+    return found
 
 
 def _match(site: Site) -> Depthwise | str:
@@ -44,6 +49,9 @@ def _match(site: Site) -> Depthwise | str:
         return layer
     if layer.channels < _CHANNELS:
         return f"has {layer.channels} channels; four are computed together"
+    form = any_form(layer.requant, layer.form, layer.bounds)
+    if isinstance(form, str):
+        return form
     if _scratch(layer) > SCRATCH_LIMIT_BYTES:
         return f"needs {_scratch(layer)} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}"
     return layer
@@ -58,9 +66,8 @@ def _groups(layer: Depthwise) -> list[range]:
 def _pack(site: Matched) -> Mapping[str, Array]:
     layer: Depthwise = site.analysis
     weights = layer.weights.reshape(layer.channels, -1).astype(np.int8)
-    words = np.asarray(_form(layer).words)
-    groups = _groups(layer)
-    parameters = [part[group.start : group.stop] for group in groups for part in (layer.bias, words)]
+    form, groups = _form(layer), _groups(layer)
+    parameters = [part for group in groups for part in (layer.bias[group.start : group.stop], form.of_block(group))]
     return {
         "W": np.concatenate([weights[group.start : group.stop].T.reshape(-1) for group in groups]).view(np.uint32),
         "P": np.concatenate(parameters).astype(np.int32),
@@ -70,15 +77,14 @@ def _pack(site: Matched) -> Mapping[str, Array]:
 def _access(site: Matched) -> Access:
     layer: Depthwise = site.analysis
     groups = len(_groups(layer))
-    constants = {"W": (groups * layer.taps,), "P": (groups * 2 * _CHANNELS,)}
+    constants = {"W": (groups * layer.taps,), "P": (groups * (1 + _form(layer).stored) * _CHANNELS,)}
     return layer.access(site, constants)
 
 
 def _instructions(tile: TileShape) -> float:
     """Executed instructions."""
     layer: Depthwise = tile.site.analysis
-    unroll, form = _unroll(layer.taps), _form(layer)
-    slow = 4 * 6 * float(form.exact.mean())
+    unroll, slow = _unroll(layer.taps), _CHANNELS * _form(layer).more
     group = layer.taps * (11 + 4 / unroll) + 40 + slow
     each = len(_groups(layer)) * group + 60
     pixels = tile_columns(tile) * tile_rows(tile)
@@ -92,11 +98,7 @@ def _unroll(taps: int) -> int:
 
 def _describe(site: Matched) -> Mapping[str, object]:
     layer: Depthwise = site.analysis
-    exact = int(_form(layer).exact.sum())
-    return {
-        "accumulator_bits": 32,
-        "requant": {"channels": layer.channels, "exact": exact, "proved": sum(layer.form.proved)},
-    }
+    return {"accumulator_bits": 32, "requant": described(_form(layer), layer.form)}
 
 
 def _values(call: Call) -> Mapping[str, object]:
@@ -138,5 +140,6 @@ KERNELS = (
         source=lambda values: (*requantiser(values), _PIXEL, _TAPS),
         call=CALL,
         includes=("<stdint.h>", "<string.h>"),
+        roundings=ROUNDINGS,
     ),
 )

@@ -1,4 +1,4 @@
-<%doc> Needs pixel (the function's name), widen ("i8" or "u8"), taps, unroll, requantise. </%doc>\
+<%doc> Needs pixel (the function's name), widen ("i8" or "u8"), taps, unroll, twice, requantise. </%doc>\
 #include "dsp_halves.h"
 
 /* One pixel, four channels at a time. Weights and parameters are those of the four channels in turn. */
@@ -43,10 +43,15 @@ static void ${pixel}(uintptr_t base, const uintptr_t *table, const uint32_t *w, 
         }
         y -= back;
 % for i in range(4):
-        y[${i}] = ${requantise}(s${i}, parameters[${4 + i}], above, zero_point);
+        y[${i}] = ${requantise}(s${i}, \
+${f"parameters[{4 + 2 * i}], parameters[{5 + 2 * i}], parameters[{12 + i}]" if twice else f"parameters[{4 + i}], above, zero_point"});
 % endfor
         y += 4;
         base += 4;
-        parameters += 8;
+        parameters += ${16 if twice else 8};
     }
+% if twice:
+    (void)above;
+    (void)zero_point;
+% endif
 }

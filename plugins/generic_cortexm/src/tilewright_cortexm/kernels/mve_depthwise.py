@@ -17,8 +17,10 @@ from tilewright.api.kernel import Call, Kernel, Matched, TileShape
 from tilewright.api.operator import Access
 from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, requires
 from tilewright_cortexm.kernels.mve_products import SCRATCH_LIMIT_BYTES
+from tilewright_cortexm.kernels.mve_twice import MveForm, mve_form, taken_form
 from tilewright_cortexm.kernels.row_tiles import tile_columns, tile_rows
-from tilewright_cortexm.kernels.sources import c_template, each_of, limits_name
+from tilewright_cortexm.kernels.sources import c_template, each_of
+from tilewright_cortexm.kernels.twice import ROUNDINGS
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -34,10 +36,15 @@ def _scratch(layer: Depthwise) -> int:
     return 2 * layer.taps * _ADDRESS_BYTES + layer.channels
 
 
+def _form(layer: Depthwise) -> MveForm:
+    return taken_form(layer.requant, layer.bounds)
+
+
 def _match(site: Site) -> Depthwise | str:
     layer = depthwise(site)
-    if isinstance(layer, str):
-        return layer
+    form = layer if isinstance(layer, str) else mve_form(layer.requant, layer.bounds)
+    if isinstance(layer, str) or isinstance(form, str):
+        return form if isinstance(form, str) else layer
     if _scratch(layer) > SCRATCH_LIMIT_BYTES:
         return f"needs {_scratch(layer)} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}"
     return layer
@@ -52,10 +59,10 @@ def _pack(site: Matched) -> Mapping[str, Array]:
     layer: Depthwise = site.analysis
     weights = layer.weights.reshape(layer.channels, -1).astype(np.int8)
     groups = [weights[first : first + CHANNELS] for first in range(0, layer.channels, CHANNELS)]
-    scales = np.asarray(layer.requant.scales(layer.channels), np.float32).view(np.int32)
-    parameters = np.zeros((2, _padded(layer)), np.int32)
-    parameters[:, : layer.channels] = np.stack([layer.bias, scales])
-    by_group = parameters.reshape(2, -1, CHANNELS // 2, 2)  # bias or scale, group, pair, even or odd
+    rows = [layer.bias, *_form(layer).words]
+    parameters = np.zeros((len(rows), _padded(layer)), np.int32)
+    parameters[:, : layer.channels] = np.stack(rows)
+    by_group = parameters.reshape(len(rows), -1, CHANNELS // 2, 2)  # bias or word, group, pair, even or odd
     return {
         "W": np.concatenate([group.T.reshape(-1) for group in groups]),
         "P": by_group.transpose(1, 0, 3, 2).reshape(-1),
@@ -64,7 +71,7 @@ def _pack(site: Matched) -> Mapping[str, Array]:
 
 def _access(site: Matched) -> Access:
     layer: Depthwise = site.analysis
-    constants = {"W": (layer.channels * layer.taps,), "P": (2 * _padded(layer),)}
+    constants = {"W": (layer.channels * layer.taps,), "P": ((1 + _form(layer).stored) * _padded(layer),)}
     return layer.access(site, constants)
 
 
@@ -89,17 +96,15 @@ def _blocks(layer: Depthwise) -> list[tuple[int, int, int]]:
     return found + ([(groups * CHANNELS, 1, rest)] if rest else [])
 
 
-def _describe(site: Site) -> Mapping[str, object]:
-    channels = site.input(0).shape[1]
-    return {"accumulator_bits": 32, "requant": {"channels": channels, "exact": channels}}
+def _describe(site: Matched) -> Mapping[str, object]:
+    return {"accumulator_bits": 32, "requant": _form(site.analysis).described()}
 
 
 def _values(call: Call) -> Mapping[str, object]:
     layer: Depthwise = call.site.analysis
-    requant, taps = layer.requant, layer.taps
-    limits = f"{requant.low}_{requant.high}".replace("-", "m")
+    form, taps = _form(layer), layer.taps
     widen = "u16" if call.site.input(0).dtype is DType.U8 else "s16"
-    kind = f"{widen}_{taps}_{limits}"
+    kind = f"{widen}_{taps}_{form.label}"
     shape = "_".join(str(part) for block in _blocks(layer) for part in block)
     return {
         "function": f"tw_mve_depthwise_{kind}_{shape}",
@@ -107,13 +112,12 @@ def _values(call: Call) -> Mapping[str, object]:
         "taps": taps,
         "unroll": _unroll(taps),
         "trips": taps // _unroll(taps),
-        "low": requant.low,
-        "high": requant.high,
-        "end": limits_name(requant.low, requant.high),
+        **form.names(),
+        "needs": form.needs(),
         "blocks": [_block(f"tw_mve_pixel_{size}_{kind}", widen, size) for _, _, size in _blocks(layer)],
         "runs": [(first, count) for first, count, _ in _blocks(layer)],
         "fields": layer.fields(call),
-        "numbers": requant.zero_point,
+        "numbers": layer.requant.zero_point,
         **layer.call_values(),
     }
 
@@ -126,7 +130,7 @@ def _block(name: str, widen: str, channels: int) -> dict[str, object]:
 _PIXEL_PARTS = (
     c_template("TW_MVE_${of}", "mve_pixel_text.c.mako"),
     c_template("TW_MVE_${of}_END_${end}", "mve_pixel_end.c.mako"),
-    c_template("tw_mve_pixel_${widen}", "mve_pixel_sums.c.mako"),
+    c_template("tw_mve_pixel_${widen}${'_twice' if twice else ''}", "mve_pixel_sums.c.mako"),
 )
 _PIXEL = c_template("${block}", "mve_pixel.c.mako", *_PIXEL_PARTS)
 _DEPTHWISE = c_template("${function}", "mve_depthwise.c.mako")
@@ -145,8 +149,9 @@ KERNELS = (
         instructions=_instructions,
         describe=_describe,
         values=_values,
-        source=lambda values: (*each_of(_PIXEL, values["blocks"]), _DEPTHWISE),
+        source=lambda values: (*values["needs"], *each_of(_PIXEL, values["blocks"]), _DEPTHWISE),
         call=CALL,
         includes=("<stdint.h>", "<string.h>"),
+        roundings=ROUNDINGS,
     ),
 )

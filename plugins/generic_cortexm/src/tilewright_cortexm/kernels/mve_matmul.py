@@ -91,6 +91,8 @@ def _values(call: Call) -> Mapping[str, object]:
             for size in (CHANNELS, rest)
             if size
         ],
+        "twice": False,
+        "away": False,
         "low": requant.low,
         "high": requant.high,
         "end": limits_name(requant.low, requant.high),

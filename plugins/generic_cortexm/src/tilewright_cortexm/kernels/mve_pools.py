@@ -39,12 +39,12 @@ def _lanes(layer: PoolShape) -> int:
 
 
 def _access(site: Matched) -> Access:
-    return pools.access(site, site.analysis.pool, {"R": (len(site.analysis.form.words),)})
+    return pools.access(site, site.analysis.pool, {"R": (site.analysis.words,)})
 
 
 def _pack(site: Matched) -> Mapping[str, Array]:
     scales = np.asarray(site.node.requant().scale, np.float32)
-    return {"R": scales[: len(site.analysis.form.words)].view(np.int32)}
+    return {"R": scales[: site.analysis.words].view(np.int32)}
 
 
 def _instructions(tile: TileShape, layer: PoolShape, lanes: int, each: float) -> float:
@@ -96,7 +96,7 @@ def _part_values(call: Call) -> Mapping[str, object]:
 def _whole_values(call: Call) -> Mapping[str, object]:
     one: Average = call.site.analysis
     layer = one.pool
-    sign, lanes, words, requant = _sign(call.site), _lanes(layer), len(one.form.words), one.requant
+    sign, lanes, words, requant = _sign(call.site), _lanes(layer), one.words, one.requant
     kind = f"{sign}{lanes}_{min(words, 2)}{'p' if one.padding else ''}_{requant.low}_{requant.high}"
     numbers = (one.zero_point, requant.zero_point, *layer.counted_fields(call))
     return {
@@ -113,7 +113,7 @@ def _whole_values(call: Call) -> Mapping[str, object]:
 
 
 def _describe(site: Matched) -> Mapping[str, object]:
-    scales = len(site.analysis.form.words)
+    scales = site.analysis.words
     return {"accumulator_bits": 32, "requant": {"channels": scales, "exact": scales}}
 
 

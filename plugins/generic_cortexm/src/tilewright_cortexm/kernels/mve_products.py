@@ -18,6 +18,7 @@ from tilewright.api import align_down, align_up, ceil_div
 from tilewright.api.graph import DType, Layout, Site, channels_last, row_major
 from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, TileShape
 from tilewright.api.operator import Access
+from tilewright_cortexm.kernels.mve_twice import MveForm, mve_form, taken_form
 from tilewright_cortexm.kernels.product_parts import GEMM_CALL, LOOP, accumulates, part_access, part_values, share
 from tilewright_cortexm.kernels.products import (
     CALL,
@@ -29,7 +30,8 @@ from tilewright_cortexm.kernels.products import (
     rows_of,
 )
 from tilewright_cortexm.kernels.row_tiles import in_stripe, row_fields
-from tilewright_cortexm.kernels.sources import MVE_BLOCK, c_template, each_of, limits_name, mve_block
+from tilewright_cortexm.kernels.sources import MVE_BLOCK, c_template, each_of, mve_block
+from tilewright_cortexm.kernels.twice import ROUNDINGS
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -84,14 +86,24 @@ def _tile_scratch(tile: TileShape) -> int:
     return _scratch(tile.site, rows, most) if share(tile) == 1 else 0
 
 
-def _match(site: Site) -> Products | str:
+def _checked(site: Site) -> Products | str:
     layer = products(site)
+    form = layer if isinstance(layer, str) else mve_form(layer.requant, layer.bounds)
+    return form if isinstance(form, str) else layer
+
+
+def _form(layer: Products) -> MveForm:
+    return taken_form(layer.requant, layer.bounds)
+
+
+def _match(site: Site) -> Products | str:
+    layer = _checked(site)
     most = _scratch(site, layer.rows, _pixels(layer.rows)) if isinstance(layer, Products) else 0
     return f"needs {most} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}" if most > SCRATCH_LIMIT_BYTES else layer
 
 
 def _match_single(site: Site) -> Products | str:
-    layer = products(site)
+    layer = _checked(site)
     if isinstance(layer, str):
         return layer
     if _direct(site, layer.rows) or _pixels(layer.rows) == 1:
@@ -104,14 +116,13 @@ def _pack(site: Matched) -> Mapping[str, Array]:
     rows, length = layer.rows, _length(layer.rows)
     flat = layer.weights.reshape(rows.y_step, length).astype(np.int8)
     bias = layer.bias + _flip(site) * layer.weights.sum(axis=(1, 2))
-    scales = np.asarray(layer.requant.scales(rows.y_step), np.float32).view(np.int32)
     weights, parameters = [], []
     for channels in _channel_blocks(rows):
         block = flat[channels.start : channels.stop]
         whole_steps = align_down(length, LANES)
         steps = block[:, :whole_steps].reshape(len(block), -1, LANES).swapaxes(0, 1)
         weights += [steps.reshape(-1), block[:, whole_steps:].reshape(-1)]
-        for part in (bias, scales):
+        for part in (bias, *_form(layer).words):
             four = np.zeros(CHANNELS, np.int64)
             four[: len(block)] = part[channels.start : channels.stop]
             parameters.append(four)
@@ -130,7 +141,7 @@ def _channel_blocks(rows: Rows) -> list[range]:
 
 def _access(site: Matched) -> Access:
     rows: Rows = site.analysis.rows
-    parameters = 2 * CHANNELS * len(_channel_blocks(rows))
+    parameters = (1 + _form(site.analysis).stored) * CHANNELS * len(_channel_blocks(rows))
     return part_access(site, {"W": (rows.y_step * _length(rows),), "P": (parameters,)}, _pixels(rows), LANES)
 
 
@@ -177,18 +188,18 @@ def _describe(site: Matched) -> Mapping[str, object]:
         "accumulator_bits": 32,
         "columns": _pixels(rows),
         "channels": CHANNELS,
-        "requant": {"channels": rows.y_step, "exact": rows.y_step},
+        "requant": _form(site.analysis).described(),
     }
 
 
 def _values(call: Call) -> Mapping[str, object]:
     site = call.site
     layer: Products = site.analysis
-    rows, requant = layer.rows, layer.requant
+    rows = layer.rows
     pixels, (unroll, trips), tail = _pixels(rows), _steps(rows), _length(rows) % LANES
     stripe, counts = in_stripe(call), _counts(rows, call)
-    limits = f"{requant.low}_{requant.high}".replace("-", "m")
-    kind = f"u{unroll}_t{tail}_{limits}"
+    form = _form(layer)
+    kind = f"u{unroll}_t{tail}_{form.label}"
     direct, flip = _direct(site, rows), _flip(site)
     dense = direct and not stripe and _neighbours(rows, call)
     shape = "_".join(str(part) for block in _blocks(rows) for part in block)
@@ -200,25 +211,26 @@ def _values(call: Call) -> Mapping[str, object]:
         "dense": dense,
         "direct": direct,
         "flip": flip,
-        "blocks": {count: _block_shapes(rows, count, kind) for count in counts},
+        "blocks": {count: _block_shapes(layer, count, kind) for count in counts},
         "runs": [(first, count) for first, count, _ in _blocks(rows)],
-        "low": requant.low,
-        "high": requant.high,
-        "end": limits_name(requant.low, requant.high),
+        **form.names(),
+        "needs": form.needs(),
         "fields": _fields(layer, flip, trips, call),
         "x": call.operands[_input(site)],
         "struct": "tw_mve_conv",
         "w_step": rows.outputs * _length(rows),
-        "p_step": 2 * align_up(rows.outputs, CHANNELS),
+        "p_step": (1 + form.stored) * align_up(rows.outputs, CHANNELS),
         **call_values(layer),
         "columns": f"(int8_t *){call.operands['scratch']}" if "scratch" in call.operands and not direct else "0",
     }
 
 
-def _block_shapes(rows: Rows, pixels: int, kind: str) -> list[Mapping[str, object]]:
-    unroll, tail = _steps(rows)[0], _length(rows) % LANES
-    trip = {"unroll": unroll, "tail": tail}
-    return [{**mve_block(f"tw_mve_{pixels}x{size}_{kind}", pixels, size), **trip} for _, _, size in _blocks(rows)]
+def _block_shapes(layer: Products, pixels: int, kind: str) -> list[Mapping[str, object]]:
+    unroll, tail, twice = _steps(layer.rows)[0], _length(layer.rows) % LANES, layer.form is None
+    shapes = [
+        mve_block(f"tw_mve_{pixels}x{size}_{kind}", pixels, size, twice=twice) for _, _, size in _blocks(layer.rows)
+    ]
+    return [{**shape, "unroll": unroll, "tail": tail} for shape in shapes]
 
 
 def _neighbours(rows: Rows, call: Call) -> bool:
@@ -240,12 +252,11 @@ def _gemm_values(call: Call) -> Mapping[str, object]:
         return {**values, **part}
     layer: Products = call.site.analysis
     rows, flip = layer.rows, _flip(call.site)
-    limits = f"{layer.requant.low}_{layer.requant.high}".replace("-", "m")
     shape = "_".join(str(part) for block in _blocks(rows) for part in block)
     return {
         **values,
         **part,
-        "function": f"tw_mve_product_part_flip{flip}_{_length(rows)}_{limits}_{shape}",
+        "function": f"tw_mve_product_part_flip{flip}_{_length(rows)}_{_form(layer).label}_{shape}",
         "shapes": _blocks(rows),
         "depth": _length(rows),
         "numbers": layer.requant.zero_point,
@@ -268,11 +279,12 @@ _PART = c_template("${function}", "mve_product_part.c.mako")
 
 
 def _source(values: Mapping[str, Any]) -> CodeFragments:
-    return (*each_of(MVE_BLOCK, [shape for shapes in values["blocks"].values() for shape in shapes]), _PRODUCTS)
+    shapes = [shape for shapes in values["blocks"].values() for shape in shapes]
+    return (*values["needs"], *each_of(MVE_BLOCK, shapes), _PRODUCTS)
 
 
 def _gemm_source(values: Mapping[str, Any]) -> CodeFragments:
-    return (_PART,) if values["part"] else _source(values)
+    return (*values["needs"], _PART) if values["part"] else _source(values)
 
 
 def _kernel(op: str, name: str, **more: Any) -> Kernel:
@@ -288,6 +300,7 @@ def _kernel(op: str, name: str, **more: Any) -> Kernel:
         instructions=_instructions,
         describe=_describe,
         includes=("<stdint.h>", "<string.h>"),
+        roundings=ROUNDINGS,
         **more,
     )
 

@@ -10,10 +10,20 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from tilewright.api.graph import DType, Layout, Requant, Site, channels_last, row_major
-from tilewright.api.kernel import Call, PartialSums, RequantForm, TileShape, Windows, sum_requant, windows_of
+from tilewright.api.kernel import (
+    AccumulatorBounds,
+    Call,
+    PartialSums,
+    RequantForm,
+    TileShape,
+    Windows,
+    sum_bounds,
+    windows_of,
+)
 from tilewright.api.operator import Access, parse_map, whole
 from tilewright_cortexm.kernels.products import BYTES
 from tilewright_cortexm.kernels.row_tiles import image_access, product, row_fields, tile_columns, tile_rows
+from tilewright_cortexm.kernels.twice import formula_form
 
 NOTHING: Mapping[str, tuple[int, ...]] = MappingProxyType({})
 
@@ -206,9 +216,15 @@ class Average:
 
     pool: PoolShape
     requant: Requant
-    form: RequantForm
+    form: RequantForm | None  # of `onnx`
+    bounds: AccumulatorBounds
     zero_point: int  # of x
     padding: bool  # whether positions outside count
+
+    @property
+    def words(self) -> int:
+        """How many requantisations there are."""
+        return len(self.bounds.lowest)
 
 
 def average(site: Site, layer: PoolShape) -> Average | str:
@@ -216,7 +232,8 @@ def average(site: Site, layer: PoolShape) -> Average | str:
     return _refused_scales(layer.taps, site) or Average(
         pool=layer,
         requant=site.node.requant(),
-        form=sum_requant(site),
+        form=formula_form(site),
+        bounds=sum_bounds(site),
         zero_point=site.node.integer("x_zero_point"),
         padding=bool(site.node.integer("count_include_pad")) and site.node.op == "QAveragePool",
     )
@@ -239,7 +256,7 @@ def call_values(call: Call, layer: PoolShape) -> dict[str, object]:
 
 def part_values(call: Call, one: Average) -> dict[str, object]:
     """What the call of such a part needs."""
-    layer, words = one.pool, len(one.form.words)
+    layer, words = one.pool, one.words
     return {
         **call_values(call, layer),
         "more": "",

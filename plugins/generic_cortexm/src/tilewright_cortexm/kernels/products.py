@@ -20,11 +20,11 @@ from tilewright.api.kernel import (
     centred_weights,
     refused_products,
     sum_bounds,
-    sum_requant,
     windows_of,
 )
 from tilewright.api.operator import Access, whole
 from tilewright_cortexm.kernels.row_tiles import image_access, product, row_fields, tile_columns, tile_rows
+from tilewright_cortexm.kernels.twice import formula_form
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -103,7 +103,7 @@ class Products:
     pad: int  # raw value that positions outside have
     requant: Requant
     bounds: AccumulatorBounds
-    form: RequantForm
+    form: RequantForm | None  # of `onnx`
     paired: bool = False  # whether weights of two channels share words, see dsp_pairs
 
 
@@ -147,7 +147,7 @@ def _products(site: Site) -> Products:
         pad=site.node.integer("pad_value", x_zero) if conv else 0,
         requant=site.node.requant(),
         bounds=sum_bounds(site),
-        form=sum_requant(site),
+        form=formula_form(site),
     )
 
 

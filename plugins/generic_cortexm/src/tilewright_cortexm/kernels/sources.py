@@ -53,14 +53,23 @@ def limits_name(low: int, high: int) -> str:
 
 
 def dsp_block(
-    block: str, pixels: int, channels: int, *, more: bool = False, bytes_of: str = "", paired: bool = False
+    block: str,
+    pixels: int,
+    channels: int,
+    *,
+    more: bool = False,
+    bytes_of: str = "",
+    paired: bool = False,
+    twice: bool = False,
 ) -> dict[str, object]:
-    """What BLOCK is given of its shape. `block` is its name, the others are explained in dsp_block.h and dsp_pairs."""
+    """What BLOCK is given of its shape. `block` is its name, the others are explained in dsp_block.h, dsp_pairs and
+    dsp_twice.
+    """
     kind = f"{'_more' if more else ''}{'_paired' if paired else ''}{bytes_of and f'_{bytes_of}'}"
     return {
         "block": block,
         "shape": f"{pixels}X{channels}{kind.upper()}",
-        "products": f"tw_dsp_products{kind}",
+        "products": f"tw_dsp_products{kind}{'_twice' if twice else ''}",
         "pixels": pixels,
         "channels": channels,
         "more": more,
@@ -69,13 +78,13 @@ def dsp_block(
     }
 
 
-def mve_block(block: str, pixels: int, channels: int, *, more: bool = False) -> dict[str, object]:
-    """What MVE_BLOCK is given of its shape. `block` is its name, `more` is explained in mve_block.h."""
+def mve_block(block: str, pixels: int, channels: int, *, more: bool = False, twice: bool = False) -> dict[str, object]:
+    """What MVE_BLOCK is given of its shape. `block` is its name, the rest is explained in mve_block.h and mve_twice."""
     kind = "_more" if more else ""
     return {
         "block": block,
         "shape": f"{pixels}X{channels}{kind.upper()}",
-        "products": f"tw_mve_products{kind}",
+        "products": f"tw_mve_products{kind}{'_twice' if twice else ''}",
         "pixels": pixels,
         "channels": channels,
         "more": more,
