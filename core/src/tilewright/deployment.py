@@ -15,17 +15,10 @@ from typing import TYPE_CHECKING, TypeVar
 from tilewright.allocate.auto import EXACT
 from tilewright.allocate.limits import beyond_machine_warnings, memory_bytes
 from tilewright.config.flag_conflicts import bound_of, decided_already, demand_same, demand_same_border, idle_flags
-from tilewright.config.graph_io import border_types, bound_inputs, channels_last, demand_one_memory, streamed_io
+from tilewright.config.graph_io import demand_one_memory, streamed_io
 from tilewright.config.machine import board_notes
 from tilewright.config.options import Options
-from tilewright.config.recurrent_state import (
-    RecurrentState,
-    initial_states,
-    states_of,
-    states_of_plan,
-    with_states,
-)
-from tilewright.config.sliding import demand_whole_shifts, sliding_of
+from tilewright.config.recurrent_state import RecurrentState, initial_states, states_of, states_of_plan, with_states
 from tilewright.errors import Diagnostic, TilewrightError
 from tilewright.frontend.reading.model_digest import model_digest
 from tilewright.ir.graphs.graph import Graph, Tensor
@@ -33,14 +26,11 @@ from tilewright.ir.graphs.use_order import in_order_of_use
 from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plans.decisions import Decisions, IoOwner
 from tilewright.ir.plans.stages import Allocated, Artifact, Bound, Scheduled, Tiled
-from tilewright.plugins.kinds import announced_names
+from tilewright.network import imported_with, importers_for, rewritten_with, slid_with
 from tilewright.plugins.loading import load_for
 from tilewright.plugins.offers import StageEvent
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
     from tilewright.comparison.verdicts import Move
     from tilewright.emit import Vector
     from tilewright.frontend.load import Imported
@@ -56,10 +46,7 @@ if TYPE_CHECKING:
     from tilewright.rewrite import Rewritten
     from tilewright.rewrite.slide.slide import Slid
 
-    Array = npt.NDArray[np.generic]
-
 Value = TypeVar("Value")
-_MOVED_SETS = 4  # random inputs, by which it is told how far a decision moves outputs
 
 
 class Deployment:
@@ -102,7 +89,7 @@ class Deployment:
         """What is asked for, as the planner takes it."""
         from tilewright.planning import Planning
 
-        begun = Graph in self._given
+        begun, slid = Graph in self._given, () if Graph in self._given or not self.slid else (self.slid.note,)
         return Planning(
             graph=self.graph,
             platform=self.platform,
@@ -111,7 +98,7 @@ class Deployment:
             states=self.states,
             saved=self._given,
             imported=None if self._given else self.imported.graph,
-            diagnostics=() if begun else (*self.imported.diagnostics, *self.rewritten.diagnostics, *self._slide_notes),
+            diagnostics=() if begun else (*self.imported.diagnostics, *self.rewritten.diagnostics, *slid),
         )
 
     @property
@@ -130,49 +117,18 @@ class Deployment:
     @cached_property
     def imported(self) -> Imported:
         """What the model means, in normal form."""
-        from tilewright.frontend.border import with_integer_border
-        from tilewright.frontend.border_layout import with_channels_last
-        from tilewright.frontend.load import load
-        from tilewright.frontend.reading.import_options import ImportOptions, limits_with
-
-        asked, bind = self.options, bound_inputs(self.options)
-        options = ImportOptions(
-            dims=asked.dims, bind=bind, allow_external=asked.allow_external, limits=limits_with(asked.limits)
-        )
-        found = load(self.model, options, self.registry.operators, self.registry.importers.values())
-        graph = with_integer_border(found.graph, border_types(found.graph, with_states(asked, found.states)))
-        graph = with_channels_last(graph, channels_last(graph, asked))
-        return self._finished("frontend", replace(found, graph=graph))
+        return self._finished("frontend", imported_with(self.model, self.options, self.registry))
 
     @cached_property
     def rewritten(self) -> Rewritten:
-        """After every graph pass. TW1203 where more steps are left than may be planned (`--limit steps=COUNT`)."""
-        from tilewright.config.arithmetics import arithmetic_choice
-        from tilewright.frontend.reading.import_options import limits_with
-        from tilewright.frontend.reading.reader import over_limit
-        from tilewright.rewrite import ARITHMETICS, rewrite
-
-        passes = tuple(self.registry.graph_passes.values())
-        platform = self._configured({}) if self.target else None  # a network can be looked at without a target
-        asked = arithmetic_choice(self.options, platform, ARITHMETICS, self.imported.arithmetic)
-        graph = in_order_of_use(self.imported.graph)
-        found = rewrite(graph, self.registry.operators, passes, platform, asked)
-        steps, most = len(found.graph.nodes), limits_with(self.options.limits).steps
-        if steps > most:
-            raise over_limit("after all graph passes the network has", steps, "steps", most, name="steps")
-        return self._finished("rewrite", found)
+        """After every graph pass."""
+        platform = self._configured({}) if self.target else None
+        return self._finished("rewrite", rewritten_with(self.imported, self.options, self.registry, platform))
 
     @cached_property
     def slid(self) -> Slid | None:
         """The network that is called with what is new of a window; None where no input slides."""
-        if not self.options.slide:
-            return None
-        from tilewright.rewrite.slide.slide import hop_unit, slid
-
-        graph, operators = self.rewritten.graph, self.registry.operators
-        sliding = sliding_of(self.options.slide, graph)
-        demand_whole_shifts(sliding, *hop_unit(graph, operators, sliding.input, sliding.axis), graph)
-        return slid(graph, operators, sliding.input, sliding.axis, sliding.hop)
+        return slid_with(self.rewritten.graph, self.options, self.registry)
 
     @cached_property
     def bound(self) -> Bound:
@@ -264,24 +220,16 @@ class Deployment:
 
     @cached_property
     def moves(self) -> tuple[Move, ...]:
-        """How far passes that may change what is computed have moved the outputs, over random inputs. Of a state that
-        was imported, nothing is known.
-        """
-        from tilewright.comparison.moves import lossy_runs, moves_of
-        from tilewright.comparison.reference import run
-        from tilewright.comparison.vectors import random_vectors
+        """How far lossy passes have moved the outputs, over random inputs; nothing is known of an imported state."""
+        from tilewright.comparison.moves import lossy_runs
+        from tilewright.comparison.random_moves import random_moves
 
         if self._given or not (runs := lossy_runs(self.imported.graph, self.rewritten.trail)):
             return ()
         if self.slid:
             return self.with_whole_windows.moves
-        inputs = [each.inputs for each in random_vectors(self.inputs, _MOVED_SETS, self.options.seed, self.graph)]
-        begun, operators = initial_states(self.states), self.registry.operators
-
-        def values(graph: Graph) -> list[dict[str, Array]]:
-            return [run(graph, {**each, **begun}, operators) for each in inputs]
-
-        return tuple(move for each in runs for move in moves_of(each, values(each.before), values(each.after)))
+        begun = initial_states(self.states)
+        return random_moves(runs, self.inputs, begun, self.options.seed, self.graph, self.registry.operators)
 
     @property
     def tiled(self) -> Tiled:
@@ -319,9 +267,7 @@ class Deployment:
 
     @property
     def number_of_ops(self) -> int:
-        """Multiply-accumulates of one inference, each of them one operation. Whoever counts a multiplication and an
-        addition apart has twice as many. Additions, comparisons and moves alone count nothing.
-        """
+        """Multiply-accumulates of one inference, each one operation (not two); all else counts nothing."""
         return sum(self.registry.operators[site.node.op].macs(site) for site in self.graph.sites())
 
     @property
@@ -337,9 +283,8 @@ class Deployment:
             from tilewright.planning import plan_notes
 
             planned = tuple(plan_notes(self.allocated, self.registry.operators))
-            planned += (
-                () if self._given else tuple(idle_flags(self.allocated, self.options, self.planning.decisions.memories))
-            )
+            if not self._given:
+                planned += tuple(idle_flags(self.allocated, self.options, self.planning.decisions.memories))
         offered = self.registry.platforms[self.target], self.options, self.registry.memory_hierarchies
         bound, notes = self._settled, (*board_notes(*offered), *self.contest.notes())
         found = (*bound.diagnostics, *notes, *beyond_machine_warnings(bound.platform), *planned)
@@ -391,49 +336,33 @@ class Deployment:
         """The plan with other settings of the target; why none fits; () where it cannot take fewer cycles than `beat`.
         No observer hears of it.
         """
-        registry = replace(self.registry, observers=())
-        other = Deployment(self.model, self.target, self._options_with(settings), registry)
+        return self._unobserved(self._options_with(settings)).planning.plan_within(beat, work)
+
+    def _unobserved(self, options: Options) -> Deployment:
+        """The same network with other options, of which no observer hears."""
+        other = Deployment(self.model, self.target, options, replace(self.registry, observers=()))
         other._given = self._given
         if not self._given:
             other.imported, other.rewritten, other.slid = self.imported, self.rewritten, self.slid
-        return other.planning.plan_within(beat, work)
+        return other
 
     def _planned_with_ends(self, owners: Mapping[str, IoOwner], optimize: Optimize) -> Allocated | None:
         """The plan with inputs and outputs elsewhere; None where there is none. No observer hears of it."""
         options = replace(self.options, io_of={**self.options.io_of, **owners}, optimize=optimize)
-        other = Deployment(self.model, self.target, options, replace(self.registry, observers=()))
-        other.imported, other.rewritten, other.slid = self.imported, self.rewritten, self.slid
         try:
-            return other.allocated
+            return self._unobserved(options).allocated
         except TilewrightError:
             return None
 
     @cached_property
     def _importers(self) -> tuple[tuple[str, str], ...]:
-        """Who may read the model, each by kind and name; nobody need be asked where it is ONNX, or cannot be read."""
-        from tilewright.frontend.reading.formats import is_onnx
-        from tilewright.frontend.reading.import_options import limits_with
-
-        try:
-            known = is_onnx(self.model, limits_with(self.options.limits))
-        except TilewrightError:  # which is said where the model is imported
-            known = True
-        return () if known else tuple(("importer", name) for name in announced_names("importer"))
+        """Who may read the model, each by kind and name."""
+        return importers_for(self.model, self.options)
 
     @cached_property
     def _kept(self) -> tuple[KeptState, ...]:
         """What the model keeps from run to run by its own word. ONNX has no such word, and is not imported for this."""
-        from tilewright.frontend.reading.formats import is_onnx
-        from tilewright.frontend.reading.import_options import limits_with
-
-        importers = self.registry.importers.values() if self._importers else ()
-        if not importers or is_onnx(self.model, limits_with(self.options.limits), importers):
-            return ()
-        return self.imported.states
-
-    @property
-    def _slide_notes(self) -> tuple[Diagnostic, ...]:
-        return (self.slid.note,) if self.slid else ()
+        return self.imported.states if self._importers else ()
 
     @property
     def _settled(self) -> Bound:

@@ -53,9 +53,7 @@ def build_report(
         "cycles": {**totals, "kind": "estimate"},
         **_instructions(steps),
         **_time(totals["total"], deployment.options.clock_hz),
-        "copies": {key: sum(step["copies"][key] for step in steps) for key in ("in_bytes", "out_bytes")},
-        "bound_bytes": sum(step["bound_bytes"] for step in steps),
-        "traffic_ratio": traffic_ratio(steps),
+        **_traffic(steps),
         "allocation": _allocation(deployment, allocated),
         **_front(deployment, wanted=front, further=further),
         "order": _order(allocated),
@@ -81,6 +79,15 @@ def _front(deployment: Deployment, *, wanted: bool, further: bool) -> dict[str, 
     if not wanted and line_buffers_possible(deployment.planning.planner, deployment.platform):
         return {}
     return {"front": front_of((*deployment.front, *(deployment.further_front if further else ())))}
+
+
+def _traffic(steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What steps copy, and what they could not copy less of."""
+    return {
+        "copies": {key: sum(step["copies"][key] for step in steps) for key in ("in_bytes", "out_bytes")},
+        "bound_bytes": sum(step["bound_bytes"] for step in steps),
+        "traffic_ratio": traffic_ratio(steps),
+    }
 
 
 def _steps(allocated: Allocated, operators: Mapping[str, Operator]) -> list[dict[str, Any]]:

@@ -10,8 +10,17 @@ from tilewright.errors import model_error
 from tilewright.frontend.reading.file_model import FileGraph, FileTensor
 from tilewright.frontend.reading.import_options import raised_together
 from tilewright.frontend.reading.names import show
+from tilewright.frontend.reading.reader import over_limit
+from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.graphs.model_formats import Limits
 from tilewright.ir.tensors.dtypes import ELEMENT_TYPES
+
+
+def check_steps(graph: Graph, limits: Limits) -> None:
+    """TW1203 where graph passes leave more steps than may be planned."""
+    if len(graph.nodes) > limits.steps:
+        text = "after all graph passes the network has"
+        raise over_limit(text, len(graph.nodes), "steps", limits.steps, name="steps")
 
 
 def check_initializers(graph: FileGraph, limits: Limits) -> None:

@@ -33,6 +33,14 @@ def is_onnx(source: Path | bytes, limits: Limits, importers: Collection[Importer
     return ONNX.recognises(data) or (bool(importers) and importer_of(data, _name(source), importers) is ONNX)
 
 
+def may_be_onnx(source: Path | bytes, limits: Limits) -> bool:
+    """The same of what can be read; of what cannot, this is said where it is imported."""
+    try:
+        return is_onnx(source, limits)
+    except TilewrightError:
+        return True
+
+
 def _name(source: Path | bytes) -> str:
     return source.name if isinstance(source, Path) else ""
 

@@ -1,0 +1,75 @@
+"""Knows what a model becomes before it is bound: who reads it, imported, rewritten, and called with what is new of a
+window. Does not know plans, nor who observes these stages.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tilewright.config.graph_io import border_types, bound_inputs, channels_last
+from tilewright.config.options import Options
+from tilewright.config.recurrent_state import with_states
+from tilewright.config.sliding import demand_whole_shifts, sliding_of
+from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.graphs.use_order import in_order_of_use
+from tilewright.ir.machines.platform import Platform
+from tilewright.plugins.kinds import announced_names
+from tilewright.plugins.registry import Registry
+
+if TYPE_CHECKING:
+    from tilewright.frontend.load import Imported
+    from tilewright.rewrite import Rewritten
+    from tilewright.rewrite.slide.slide import Slid
+
+
+def importers_for(model: Path | bytes, options: Options) -> tuple[tuple[str, str], ...]:
+    """Who may read the model, each by kind and name; nobody need be asked where it is ONNX, or cannot be read."""
+    from tilewright.frontend.reading.formats import may_be_onnx
+    from tilewright.frontend.reading.import_options import limits_with
+
+    if may_be_onnx(model, limits_with(options.limits)):
+        return ()
+    return tuple(("importer", name) for name in announced_names("importer"))
+
+
+def imported_with(model: Path | bytes, options: Options, registry: Registry) -> Imported:
+    """What the model means, in normal form, with the inputs and outputs that are asked for."""
+    from tilewright.frontend.border import with_integer_border
+    from tilewright.frontend.border_layout import with_channels_last
+    from tilewright.frontend.load import load
+    from tilewright.frontend.reading.import_options import ImportOptions, limits_with
+
+    bind, limits = bound_inputs(options), limits_with(options.limits)
+    reading = ImportOptions(dims=options.dims, bind=bind, allow_external=options.allow_external, limits=limits)
+    found = load(model, reading, registry.operators, registry.importers.values())
+    graph = with_integer_border(found.graph, border_types(found.graph, with_states(options, found.states)))
+    return replace(found, graph=with_channels_last(graph, channels_last(graph, options)))
+
+
+def rewritten_with(imported: Imported, options: Options, registry: Registry, platform: Platform | None) -> Rewritten:
+    """After every graph pass. `platform` is None where a network is looked at without a target. TilewrightError TW1203
+    where more steps are left than may be planned (`--limit steps=COUNT`).
+    """
+    from tilewright.config.arithmetics import arithmetic_choice
+    from tilewright.frontend.reading.constant_limits import check_steps
+    from tilewright.frontend.reading.import_options import limits_with
+    from tilewright.rewrite import ARITHMETICS, rewrite
+
+    asked = arithmetic_choice(options, platform, ARITHMETICS, imported.arithmetic)
+    passes = tuple(registry.graph_passes.values())
+    found = rewrite(in_order_of_use(imported.graph), registry.operators, passes, platform, asked)
+    check_steps(found.graph, limits_with(options.limits))
+    return found
+
+
+def slid_with(graph: Graph, options: Options, registry: Registry) -> Slid | None:
+    """The network that is called with what is new of a window; None where no input slides."""
+    if not options.slide:
+        return None
+    from tilewright.rewrite.slide.slide import hop_unit, slid
+
+    sliding, operators = sliding_of(options.slide, graph), registry.operators
+    demand_whole_shifts(sliding, *hop_unit(graph, operators, sliding.input, sliding.axis), graph)
+    return slid(graph, operators, sliding.input, sliding.axis, sliding.hop)
