@@ -37,7 +37,8 @@ def test_a_network_without_a_target_is_rewritten(registry: Any) -> None:
     imported = imported_with(chain(3), Options(), registry)
     found = rewritten_with(imported, Options(), registry, None)
     assert len(found.graph.nodes) == 3
-    assert slid_with(found.graph, Options(), registry) is None
+    with pytest.raises(TilewrightError, match="has 2 axes"):
+        slid_with(found.graph, Options(slide="v0[5]=1"), registry)
 
 
 def test_more_steps_than_may_be_planned_are_refused(registry: Any) -> None:

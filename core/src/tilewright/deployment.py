@@ -26,7 +26,7 @@ from tilewright.ir.graphs.use_order import in_order_of_use
 from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plans.decisions import Decisions, IoOwner
 from tilewright.ir.plans.stages import Allocated, Artifact, Bound, Scheduled, Tiled
-from tilewright.network import imported_with, importers_for, rewritten_with, slid_with
+from tilewright.network import imported_with, importers_for, is_for_another, rewritten_with, slid_with
 from tilewright.plugins.loading import load_for
 from tilewright.plugins.offers import StageEvent
 
@@ -128,7 +128,7 @@ class Deployment:
     @cached_property
     def slid(self) -> Slid | None:
         """The network that is called with what is new of a window; None where no input slides."""
-        return slid_with(self.rewritten.graph, self.options, self.registry)
+        return slid_with(self.rewritten.graph, self.options, self.registry) if self.options.slide else None
 
     @cached_property
     def bound(self) -> Bound:
@@ -356,13 +356,13 @@ class Deployment:
 
     @cached_property
     def _importers(self) -> tuple[tuple[str, str], ...]:
-        """Who may read the model, each by kind and name."""
         return importers_for(self.model, self.options)
 
     @cached_property
     def _kept(self) -> tuple[KeptState, ...]:
         """What the model keeps from run to run by its own word. ONNX has no such word, and is not imported for this."""
-        return self.imported.states if self._importers else ()
+        other = bool(self._importers) and is_for_another(self.model, self.options, self.registry)
+        return self.imported.states if other else ()
 
     @property
     def _settled(self) -> Bound:

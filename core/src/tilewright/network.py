@@ -34,6 +34,15 @@ def importers_for(model: Path | bytes, options: Options) -> tuple[tuple[str, str
     return tuple(("importer", name) for name in announced_names("importer"))
 
 
+def is_for_another(model: Path | bytes, options: Options, registry: Registry) -> bool:
+    """Whether an importer reads it that is not ONNX's."""
+    from tilewright.frontend.reading.formats import is_onnx
+    from tilewright.frontend.reading.import_options import limits_with
+
+    importers = registry.importers.values()
+    return bool(importers) and not is_onnx(model, limits_with(options.limits), importers)
+
+
 def imported_with(model: Path | bytes, options: Options, registry: Registry) -> Imported:
     """What the model means, in normal form, with the inputs and outputs that are asked for."""
     from tilewright.frontend.border import with_integer_border
@@ -64,10 +73,8 @@ def rewritten_with(imported: Imported, options: Options, registry: Registry, pla
     return found
 
 
-def slid_with(graph: Graph, options: Options, registry: Registry) -> Slid | None:
-    """The network that is called with what is new of a window; None where no input slides."""
-    if not options.slide:
-        return None
+def slid_with(graph: Graph, options: Options, registry: Registry) -> Slid:
+    """The network that is called with what is new of a window, as `--slide` asks for it."""
     from tilewright.rewrite.slide.slide import hop_unit, slid
 
     sliding, operators = sliding_of(options.slide, graph), registry.operators

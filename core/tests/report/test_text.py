@@ -138,7 +138,12 @@ def test_boxes_have_short_labels_and_whole_names() -> None:
 
 @pytest.mark.parametrize(
     ("limit", "said"),
-    [(None, "(estimate)"), (1100, "(estimate)"), (1024, "36 B too many: give the pools less, as --memory ram=984")],
+    [
+        (None, "(estimate)"),
+        (1100, "(estimate)"),
+        (900, "(estimate)"),  # soft
+        (1024, "36 B too many: give the pools less, as --memory ram=984"),
+    ],
 )
 def test_the_stack_needs_room_beside_the_pools(limit: int | None, said: str) -> None:
     pools = [{"kind": "ram", "name": "ram", "limit_bytes": limit}, {"kind": "const", "name": "flash", "limit_bytes": 1}]

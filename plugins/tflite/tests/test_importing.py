@@ -32,7 +32,7 @@ def test_inputs_and_outputs_are_the_files_own(read_in: Callable[[bytes], Any]) -
     assert (graph.inputs, graph.outputs) == (("image",), ("scores",))
     assert graph.tensors["scores"].quantization == Quantization(scale=(1 / 256,), zero_point=(-128,))
     assert graph.tensors["image"].shape == (1, 6, 6, 1) and graph.tensors["image"].quantization is not None
-    assert (found.states, found.arithmetic, found.diagnostics) == ((), "onnx", ())
+    assert (found.states, found.arithmetic, found.diagnostics) == ((), "tflm", ())
     origins = {name for node in graph.nodes for name in node.origin}
     assert {"CONV_2D_0", "MAX_POOL_2D_1", "FULLY_CONNECTED_3", "SOFTMAX_4"} <= origins
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 from tilewright.api.kernel import Kernel, TileShape
@@ -67,6 +67,7 @@ def table_of(core: str) -> CoreTable:
     return tables().get(core, CoreTable(executed={}, cycles_each={}, usual_cycles_each=1.5, stack={}))
 
 
+@cache
 def instruction_costs(core: str) -> InstructionCosts:
     """For an engine of a platform. The table is read when something is asked."""
     return InstructionCosts(

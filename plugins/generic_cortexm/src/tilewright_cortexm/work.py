@@ -173,7 +173,8 @@ def _pool(site: Site) -> Work:
         "tap of quads": float(seen.taps * quads),
     }
     outputs = seen.windows * channels
-    more = _requantised(site, outputs) if site.node.op == "QAveragePool" else {"output": float(outputs)}
+    in_float = site.node.op == "QAveragePool"  # as all that were counted are
+    more = {"float output" if in_float else "output": float(outputs)}
     return Work(kind=site.node.op, trips={**trips, **more})
 
 
