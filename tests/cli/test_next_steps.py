@@ -137,6 +137,8 @@ CASES: Mapping[str, Sequence[str | Callable[[], TilewrightError]]] = {
     "TW1122": ("validate net.onnx -t generic --sets 1 --place-io y=push",
                f"{RIGHT} --io y=push", f"{RIGHT} --io x=pull", "check net.onnx -t siracusa --io push"),
     "TW1123": ("check kws.onnx -t siracusa --memory l1=16K --pin '*=l2'",),
+    "TW1126": ("check wide.onnx -t generic --io-layout x=nhwc",),
+    "TW1127": ("check kws.onnx -t generic --arithmetic tlfm",),
     "TW1128": ("check kws.onnx -t generic --slide 'input_1[1]=3'",),
     "TW1130": ("check net.onnx -t generic",),
     "TW1203": (f"{RIGHT} --limit nodes=1",),
@@ -181,6 +183,7 @@ ENVIRONMENT = {"TW7001": {"CC": "no-such-cc"}, "TW8002": {"TILEWRIGHT_BLOCK": "t
 PROJECT = {"TW1130": 'colour = "red"\n'}  # tilewright.toml
 # What a step leaves of the environment and the line: it is taken where the mistake has been undone.
 INSTEAD = {
+    "TW1127": ("--arithmetic",),
     "TW1004": ("--name",), "TW1101": ("--io", "--place-io", "--plot", "--capacity", "--clock", "--optimize"),
     "TW1111": ("--code-pass",),
     "TW1112": ("--code-pass",), "TW1116": ("--pin",), "TW6001": ("--io",), "TW7006": ("--on",),

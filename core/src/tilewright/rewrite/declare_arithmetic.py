@@ -70,7 +70,7 @@ def _told(computed: Mapping[str, int], own: str) -> tuple[Diagnostic, ...]:
             where="--arithmetic",
             fix=(
                 f"leave it out, for what the file means ('{own}')",
-                "tilewright validate says by how much they differ",
+                "or let `tilewright validate` say by how much they differ",
             ),
         )
         for name, layers in computed.items()
