@@ -63,7 +63,7 @@ def test_what_is_told() -> None:
         "accumulator_bits": 32, "requant": {"channels": 2, "rounding": "multiply-shift"}
     }  # fmt: skip
     assert "proved" in str(described(requant(ONNX), bounds_of(9), ""))
-    assert ".fixed = 1, .exact = 0}" in c_requant(requant(ONNX), bounds_of(9), "")
+    assert ".fixed = 1, .exact = 1}" in c_requant(requant(ONNX), bounds_of(9), "")
     assert c_requant(requant(SHIFT), bounds_of(9), "") == "{.zero_point = -3, .low = -128, .high = 127}"
 
 
