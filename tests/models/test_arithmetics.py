@@ -81,7 +81,7 @@ def test_c_computes_what_was_declared(name: str, target: str, network: Path, too
     assert shown.passed, str(shown)
     assert all(step.bit_equal for step in shown.steps)
     told = [each.code for each in deployment.diagnostics if each.severity == "warning"]
-    assert told == ([] if name == "onnx" else ["TW3005"])
+    assert told == ([] if name == "onnx" else ["TW3007"])
     assert bool(shown.verdict.moves) == bool(deployment.moves) == (name != "onnx")
     assert ("pass 'declare-arithmetic' moved" in str(shown)) == (name != "onnx")
 
