@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import runpy
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +37,8 @@ def judged(model: Path, target: str, calls: int, **options: Any) -> Validation:
     ("name", "calls"), [*CALLS.items(), *(pytest.param(name, 10_000, marks=pytest.mark.long) for name in CALLS)]
 )
 def test_every_call_is_the_whole_network_on_its_window(networks: dict[str, Path], name: str, calls: int) -> None:
-    """How far integers are from the file's floats (`drift`) is no matter of windows."""
     found = judged(networks[name], "generic", calls)
-    assert replace(found.verdict, drift=()).passed, str(found)
+    assert found.passed, str(found)
     assert not any(window.different for window in found.verdict.windows if not window.is_float)
     assert {window.name for window in found.verdict.windows} > set(found.deployment.outputs)
 

@@ -39,13 +39,13 @@ class RunningSum:
 
 def running_sum(site: Site, reuse: Reuse) -> RunningSum | None:
     """The running sum that a node may be; None where it is no mean of all positions, where not enough of them are
-    reused to save anything, or where a Relu is fused into it.
+    reused to save anything, where a Relu is fused into it, or where it is rounded otherwise than a float product is.
     """
     node, axes = site.node, _summed(site)
     if not axes or node.inputs[0] not in reuse.axes:
         return None
     x, axis, requant = site.input(0), reuse.axes[node.inputs[0]], node.requant()
-    narrowed = (requant.low, requant.high) != site.output.dtype.limits
+    narrowed = (requant.low, requant.high) != site.output.dtype.limits or node.rounding != "onnx"
     terms = math.prod(x.shape[at] for at in axes)
     if narrowed or axis.axis not in axes or axis.high - axis.low < 3 * axis.shift or terms * 255 >= 2**31:
         return None
