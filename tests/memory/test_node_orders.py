@@ -38,7 +38,7 @@ def shuffled(network: ModelProto, seed: int) -> ModelProto:
 
 
 def planned(network: ModelProto, target: str = "generic", **asked: object) -> Allocated:
-    options = replace(Options(), **asked)  # type: ignore[arg-type]
+    options = replace(Options(), **asked)  # type: ignore[arg-type]  # each field has its own
     return Deployment(network.SerializeToString(), target, options).allocated
 
 

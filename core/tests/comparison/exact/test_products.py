@@ -79,7 +79,7 @@ def test_matrices(kind: str, left: tuple[int, ...], right: tuple[int, ...]) -> N
     exact = np.vectorize(lambda value: Fraction(float(value)), otypes=[object])
     expected = np.asarray(np.matmul(exact(one), exact(other)))
     assert found.shape == expected.shape
-    assert all(found.at(tuple(map(int, index))) == expected[tuple(index)] for index in np.argwhere(expected != None))  # noqa: E711
+    assert all(found.at(index) == expected[index] for index in np.ndindex(*expected.shape))
 
 
 def test_scales_of_channels_leave_small_integers() -> None:

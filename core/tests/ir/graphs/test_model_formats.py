@@ -20,4 +20,4 @@ def test_a_model_has_no_state_and_onnx_arithmetic_unless_its_file_says_so() -> N
     imported = ImportedModel(model=None)
     assert (imported.states, imported.arithmetic, imported.diagnostics) == ((), "onnx", ())
     with pytest.raises(FrozenInstanceError):
-        imported.states = (KeptState(output="y", input="x"),)  # type: ignore[misc]
+        imported.states = (KeptState(output="y", input="x"),)  # type: ignore[misc]  # what must fail

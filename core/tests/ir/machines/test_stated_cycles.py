@@ -27,7 +27,7 @@ CORE = Engine(name="cpu", instructions=COSTS)
 
 
 def kernel(**costs: object) -> Kernel:
-    return Kernel(name="test.relu", op="Neg", call="neg(${X}, ${Y});", **costs)  # type: ignore[arg-type]
+    return Kernel(name="test.relu", op="Neg", call="neg(${X}, ${Y});", **costs)  # type: ignore[arg-type]  # of either kind
 
 
 def tile(of: Kernel) -> TileShape:

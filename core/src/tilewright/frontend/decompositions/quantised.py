@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tilewright.frontend.decompositions.runtime_imports import runtime_imports
 from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 _LARGEST = 255.0
 _QDQ = 13  # operator set in which scales may be given for each channel
-_MICROSOFT = "com.microsoft"
 _MANY = 1 << 16
 _WINDOW = {"auto_pad": "STRING", "kernel_shape": "INTS", "pads": "INTS", "strides": "INTS"}
 _GEMM = {"alpha": "FLOAT", "transA": "INT", "transB": "INT"}
@@ -166,28 +166,17 @@ IMPORTS = (
         max_inputs=9,
     ),
     Import(op_type="QLinearMatMul", since=10, attributes={}, convert=_qlinear_matmul, min_inputs=8, max_inputs=8),
-    *(
-        Import(
-            op_type=op_type,
-            since=1,
-            domain=_MICROSOFT,
-            attributes=attributes,
-            convert=convert,
-            min_inputs=least,
-            max_inputs=most,
-        )
-        for op_type, attributes, convert, least, most in (
-            ("QuantizeLinear", {"axis": "INT"}, _same_in_onnx, 3, 3),
-            ("DequantizeLinear", {"axis": "INT"}, _same_in_onnx, 3, 3),
-            ("QGemm", _GEMM, _qgemm, 6, 9),
-            ("QLinearAdd", {}, _qlinear_binary, 2, 8),
-            ("QLinearMul", {}, _qlinear_binary, 2, 8),
-            ("QLinearSigmoid", {}, _qlinear_elementwise, 2, 5),
-            ("QLinearLeakyRelu", {"alpha": "FLOAT"}, _qlinear_elementwise, 2, 5),
-            ("QLinearSoftmax", {"axis": "INT", "opset": "INT"}, _qlinear_softmax, 2, 5),
-            ("QLinearGlobalAveragePool", {"channels_last": "INT"}, _qlinear_pool, 2, 5),
-            ("QLinearAveragePool", _AVERAGE, _qlinear_pool, 2, 5),
-            ("QLinearConcat", {"axis": "INT"}, _qlinear_concat, 5, _MANY),
-        )
+    *runtime_imports(
+        ("QuantizeLinear", {"axis": "INT"}, _same_in_onnx, 3, 3),
+        ("DequantizeLinear", {"axis": "INT"}, _same_in_onnx, 3, 3),
+        ("QGemm", _GEMM, _qgemm, 6, 9),
+        ("QLinearAdd", {}, _qlinear_binary, 2, 8),
+        ("QLinearMul", {}, _qlinear_binary, 2, 8),
+        ("QLinearSigmoid", {}, _qlinear_elementwise, 2, 5),
+        ("QLinearLeakyRelu", {"alpha": "FLOAT"}, _qlinear_elementwise, 2, 5),
+        ("QLinearSoftmax", {"axis": "INT", "opset": "INT"}, _qlinear_softmax, 2, 5),
+        ("QLinearGlobalAveragePool", {"channels_last": "INT"}, _qlinear_pool, 2, 5),
+        ("QLinearAveragePool", _AVERAGE, _qlinear_pool, 2, 5),
+        ("QLinearConcat", {"axis": "INT"}, _qlinear_concat, 5, _MANY),
     ),
 )

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tilewright.frontend.decompositions.runtime_imports import runtime_imports
 from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode
 
-_MICROSOFT = "com.microsoft"
 _LAYER, _ROOT = 17, 23  # the operator sets with LayerNormalization and RMSNormalization
 _GELU = 20
 _QUICK = 1.702  # the usual slope of QuickGelu
@@ -82,23 +82,12 @@ IMPORTS = (
         min_inputs=2,
         max_inputs=2,
     ),
-    *(
-        Import(
-            op_type=op_type,
-            since=1,
-            domain=_MICROSOFT,
-            attributes=attributes,
-            convert=convert,
-            min_inputs=least,
-            max_inputs=most,
-        )
-        for op_type, attributes, convert, least, most in (
-            ("Gelu", {}, _gelu, 1, 1),
-            ("FastGelu", {}, _gelu, 1, 2),
-            ("BiasGelu", {}, _gelu, 2, 2),
-            ("QuickGelu", {"alpha": "FLOAT"}, _quick_gelu, 1, 1),
-            ("SkipLayerNormalization", _EPSILON, _normalised_sum, 3, 5),
-            ("SkipSimplifiedLayerNormalization", _EPSILON, _normalised_sum, 3, 4),
-        )
+    *runtime_imports(
+        ("Gelu", {}, _gelu, 1, 1),
+        ("FastGelu", {}, _gelu, 1, 2),
+        ("BiasGelu", {}, _gelu, 2, 2),
+        ("QuickGelu", {"alpha": "FLOAT"}, _quick_gelu, 1, 1),
+        ("SkipLayerNormalization", _EPSILON, _normalised_sum, 3, 5),
+        ("SkipSimplifiedLayerNormalization", _EPSILON, _normalised_sum, 3, 4),
     ),
 )

@@ -3,13 +3,13 @@ Does not know what nodes compute."""
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from tilewright.errors import TilewrightError, model_error
 from tilewright.frontend.reading.file_model import FileNode, reads
 from tilewright.frontend.reading.names import show, show_all
+from tilewright.ir.graphs.topological import topological_order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ def sort_nodes(nodes: Sequence[FileNode], known: Iterable[str], visible: Callabl
     moved = next((index for index, before in enumerate(waiting) if any(other >= index for other in before)), None)
     if moved is None:
         return Sorted(nodes=tuple(nodes), moved=None)
-    order = _order(waiting)
+    order = topological_order(waiting)
     if len(order) < len(nodes):
         raise _cycle([nodes[index] for index in _find_cycle(waiting, set(order))])
     return Sorted(nodes=tuple(nodes[index] for index in order), moved=nodes[moved])
@@ -75,24 +75,6 @@ def _writers(nodes: Sequence[FileNode], known: Iterable[str]) -> dict[str, int]:
                 raise _duplicate(f"value {show(name)} is written, but {other}", label(node))
             writer[name] = index
     return writer
-
-
-def _order(waiting: Sequence[set[int]]) -> list[int]:
-    readers: list[list[int]] = [[] for _ in waiting]
-    missing = [len(before) for before in waiting]
-    for index, before in enumerate(waiting):
-        for other in before:
-            readers[other].append(index)
-    ready = [index for index, count in enumerate(missing) if not count]
-    order: list[int] = []
-    while ready:
-        index = heapq.heappop(ready)
-        order.append(index)
-        for reader in readers[index]:
-            missing[reader] -= 1
-            if not missing[reader]:
-                heapq.heappush(ready, reader)
-    return order
 
 
 def _find_cycle(waiting: Sequence[set[int]], done: set[int]) -> list[int]:

@@ -5,13 +5,13 @@ Does not know cells (`cells`). Float sums are taken in another order, inside the
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass
 
 import numpy as np
 
 from tilewright.ir.graphs.graph import Attribute, Graph, Node
 from tilewright.ir.graphs.operator import GraphPass, PassContext, PassResult
+from tilewright.ir.graphs.topological import topological_order
 from tilewright.rewrite.edit import Draft, GraphView, origins
 from tilewright.rewrite.roll.cells import Cell, cells_at
 from tilewright.rewrite.roll.stacking import Made, stacked
@@ -257,21 +257,7 @@ def _sorted(graph: Graph) -> Graph:
     """The nodes in an order in which each is after what it reads, and else as they are."""
     writer = {name: number for number, node in enumerate(graph.nodes) for name in node.outputs}
     before = [{writer[name] for name in node.inputs if name in writer} for node in graph.nodes]
-    readers: list[list[int]] = [[] for _ in graph.nodes]
-    for number, needed in enumerate(before):
-        for other in needed:
-            readers[other].append(number)
-    missing = [len(needed) for needed in before]
-    ready = [number for number, count in enumerate(missing) if not count]
-    order: list[int] = []
-    while ready:
-        number = heapq.heappop(ready)
-        order.append(number)
-        for reader in readers[number]:
-            missing[reader] -= 1
-            if not missing[reader]:
-                heapq.heappush(ready, reader)
-    return graph.with_nodes(tuple(graph.nodes[number] for number in order))
+    return graph.with_nodes(tuple(graph.nodes[number] for number in topological_order(before)))
 
 
 PASS = GraphPass(
