@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from c_compiler import command_of
 
 from tilewright.comparison.reference import run
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.ir.programs.runner import Job
 from tilewright.runners.host import HostRunner
+from tilewright.runners.toolchain import find_compiler
 from tilewright.snapshot.atomic_folder import write_folder
 
 DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits"
@@ -59,7 +61,7 @@ class Bench:
         made = []
         for path in sorted([*source.glob("*.c"), *source.glob("*.S")]):
             made.append(path.with_suffix(".o"))
-            command = ["cc", "-std=c11", "-O1", "-ffp-contract=off", *flags, f"-I{source}"]
+            command = command_of(find_compiler(), ["-std=c11", "-O1", "-ffp-contract=off", *flags, f"-I{source}"])
             subprocess.run([*command, "-c", str(path), "-o", str(made[-1])], check=True, cwd=source)
         return made
 
@@ -68,7 +70,9 @@ class Bench:
         objects = self.object_files(deployment, *flags)
         (self.folder / "main.c").write_text(main, encoding="ascii")
         program = self.folder / "program"
-        command = ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", *flags, f"-I{self.folder / 'c'}"]
+        command = command_of(
+            find_compiler(), ["-std=c11", "-Wall", "-Wextra", "-Werror", *flags, f"-I{self.folder / 'c'}"]
+        )
         subprocess.run(
             [*command, "-o", str(program), str(self.folder / "main.c"), *map(str, objects), "-lm"], check=True
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -103,7 +103,9 @@ def test_a_beginning_that_is_not_zero(streams: dict[str, Path], tmp_path: Path) 
             np.testing.assert_array_equal(one["y"], known["y"])
 
 
-def test_the_selftest_resets_before_every_vector(streams: dict[str, Path], tmp_path: Path, tool: object) -> None:
+def test_the_selftest_resets_before_every_vector(
+    streams: dict[str, Path], tmp_path: Path, cc: Callable[..., tuple[str, ...]]
+) -> None:
     deployment = Deployment(streams["window"], "generic", Options(states=STATES["window"], selftest=True))
     import subprocess
 
@@ -111,7 +113,7 @@ def test_the_selftest_resets_before_every_vector(streams: dict[str, Path], tmp_p
 
     write_folder(tmp_path / "out", deployment.files)
     sources = sorted(str(path) for path in (tmp_path / "out").glob("*.c"))
-    subprocess.run(["cc", "-std=c11", "-ffp-contract=off", "-o", str(tmp_path / "test"), *sources, "-lm"], check=True)
+    subprocess.run(cc("-std=c11", "-ffp-contract=off", "-o", tmp_path / "test", *sources, "-lm"), check=True)
     assert subprocess.run([str(tmp_path / "test")], check=False).returncode == 0
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
-import os
-import shlex
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -23,7 +22,7 @@ TOOL = Path(__file__).parents[2] / "tools" / "exp_coefficients.py"
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+def library(cc: Callable[..., tuple[str, ...]], tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     folder = tmp_path_factory.mktemp("functions")
     loop = (
         "void run(int32_t n, const float *x, float *y);\n"
@@ -32,8 +31,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     sections = ordered((c_fragment("prelude.h"), *c_functions("tw_expf()")))
     text = "\n".join(("#include <stdint.h>", "#include <math.h>", *(section.text for section in sections), loop))
     (folder / "f.c").write_text(text, encoding="utf-8")
-    command = [*shlex.split(os.environ.get("CC", "cc")), *STRICT, "-shared", "-fPIC", "-o", "f.so", "f.c"]
-    subprocess.run(command, check=True, cwd=folder)
+    subprocess.run(cc(*STRICT, "-shared", "-fPIC", "-o", "f.so", "f.c"), check=True, cwd=folder)
     return ctypes.CDLL(str(folder / "f.so"))
 
 

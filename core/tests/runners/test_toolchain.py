@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -93,8 +94,9 @@ MAIN = '#include "number.h"\nint main(void) { return number(); }\n'
 class Machine:
     """Runs commands, and counts them. Nothing is known of what was compiled before."""
 
-    def __init__(self) -> None:
+    def __init__(self, compiler: Sequence[str]) -> None:
         self.runs = 0
+        self.compiler = compiler
 
     def __call__(self, command: Sequence[str], folder: Path) -> None:
         self.runs += 1
@@ -102,19 +104,19 @@ class Machine:
 
     def built(self, folder: Path, number: int, texts: dict[str, str] = TEXTS) -> list[str]:
         folder.mkdir(exist_ok=True)
-        return object_files(["cc", f"-DNUMBER={number}"], texts, folder, self)
+        return object_files([*self.compiler, f"-DNUMBER={number}"], texts, folder, self)
 
 
 def answer(folder: Path, objects: list[str]) -> int:
     (folder / "main.c").write_text(MAIN)
-    subprocess.run(["cc", "-o", "program", "main.c", *objects], cwd=folder, check=True)
+    subprocess.run([*find_compiler().command, "-o", "program", "main.c", *objects], cwd=folder, check=True)
     return subprocess.run([str(folder / "program")], check=False).returncode
 
 
 @pytest.fixture(name="machine")
 def _machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
     monkeypatch.setattr(module, "_COMPILED", {})
-    return Machine()
+    return Machine(find_compiler().command)
 
 
 def test_another_folder_has_them_without_a_compiler(tmp_path: Path, machine: Machine) -> None:
@@ -140,10 +142,15 @@ def test_other_options_and_other_texts_are_compiled(tmp_path: Path, machine: Mac
 def test_another_compiler_of_the_same_name_is_another(
     tmp_path: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    texts = {"works": f'exec {shlex.join(machine.compiler)} "$@"', "fails": "echo 'not this time' >&2\nexit 1"}
+    for name, text in texts.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "my-cc").write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name / "my-cc").chmod(0o755)
+    machine.compiler = ["my-cc"]
+    monkeypatch.setenv("PATH", str(tmp_path / "works"), prepend=":")
     machine.built(tmp_path / "work", 3)
-    (tmp_path / "cc").write_text("#!/bin/sh\necho 'not this time' >&2\nexit 1\n")
-    (tmp_path / "cc").chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setenv("PATH", str(tmp_path / "fails"), prepend=":")
     with pytest.raises(TilewrightError, match="the test failed with exit status 1"):
         machine.built(tmp_path / "work", 3)
     assert machine.runs == 2

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from c_compiler import command_of
 
-from tilewright.runners.toolchain import object_files
+from tilewright.runners.toolchain import find_compiler, object_files
 from tilewright.runners.twin import ADDRESS, ENVIRONMENT, RUNTIME, THREAD
 
 PROGRAM = Path(__file__).with_name("twin_product.c").read_text(encoding="ascii")
@@ -44,7 +45,7 @@ def build(program: str, folder: Path, flags: tuple[str, ...] = ()) -> None:
     texts = {name: root.joinpath("runners", "twin_runtime", name).read_text(encoding="ascii") for name in RUNTIME} | {
         "tw_rt.h": root.joinpath("emit", "text", "tw_rt.h").read_text(encoding="ascii")
     }
-    command = ["cc", "-std=c11", "-O2", *flags, "-pthread", "-I."]
+    command = command_of(find_compiler(), ["-std=c11", "-O2", *flags, "-pthread", "-I."])
     objects = object_files(command, texts, folder, compiled)
     (folder / "main.c").write_text(program)
     compiled([*command, "-o", "program", "main.c", *objects], folder)

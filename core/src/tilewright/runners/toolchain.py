@@ -138,7 +138,8 @@ def object_files(
     key = (shutil.which(command[0]), tuple(command), tuple(texts.items()))
     if key not in _COMPILED:
         here = f"-fdebug-prefix-map={folder.resolve()}=."  # the next folder is another one
-        run([*command, here, "-c", *sources], folder)
+        for source in sources:  # one at a time: zig writes one object file for several
+            run([*command, here, "-c", source], folder)
         _COMPILED[key] = {name: (folder / name).read_bytes() for name in objects}
     for name, content in _COMPILED[key].items():
         (folder / name).write_bytes(content)

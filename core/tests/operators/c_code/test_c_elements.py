@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,7 @@ STRICT = ("-std=c11", "-O2", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-p
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+def library(cc: Callable[..., tuple[str, ...]], tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     folder = tmp_path_factory.mktemp("halves")
     sections = ordered(conversions(*HALVES))
     calls = "".join(
@@ -41,7 +42,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     )
     text = "\n".join(section.text for section in (c_fragment("prelude.h"), *sections))
     (folder / "h.c").write_text(f"#include <stdint.h>\n{text}\n{calls}")
-    subprocess.run(["cc", *STRICT, "h.c", "-o", "h.so"], cwd=folder, check=True)
+    subprocess.run(cc(*STRICT, "h.c", "-o", "h.so"), cwd=folder, check=True)
     return ctypes.CDLL(str(folder / "h.so"))
 
 

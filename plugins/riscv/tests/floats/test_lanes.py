@@ -13,6 +13,7 @@ import pytest
 from tilewright.api.kernel import CodeFragment
 from tilewright.ir.code_fragments import ordered
 from tilewright.operators.c_code.c_source import c_fragment
+from tilewright.runners.toolchain import find_compiler
 from tilewright_riscv.floats.lanes import LANES, Dialect, Line, Program, divisions, function_text, loop_instructions
 from tilewright_riscv.floats.sections import function_section
 
@@ -55,8 +56,8 @@ def library(folder: Path, program: Program) -> ctypes.CDLL:
     text = "\n".join(("#include <stdint.h>", "#include <math.h>", *(section.text for section in sections)))
     pointer = f"void *at_{program.name} = {DIALECT.function(program)};"  # the function itself is static
     (folder / "f.c").write_text(f"{text}\n{pointer}\n", encoding="ascii")
-    command = ["cc", "-std=gnu11", "-O1", "-ffp-contract=off", "-w", "-shared", "-fPIC", "-o", "f.so", "f.c", "-lm"]
-    subprocess.run(command, check=True, cwd=folder)
+    flags = ("-std=gnu11", "-O1", "-ffp-contract=off", "-w", "-shared", "-fPIC")
+    subprocess.run([*find_compiler().command, *flags, "-o", "f.so", "f.c", "-lm"], check=True, cwd=folder)
     return ctypes.CDLL(str(folder / "f.so"))
 
 

@@ -16,6 +16,7 @@ from iss_run import CODE, image_of
 from xpulp_iss import Machine
 
 from tilewright.operators.c_code.c_source import c_fragment as core_section
+from tilewright.runners.toolchain import find_compiler
 from tilewright_siracusa.kernels.sources import c_fragment
 
 PRELUDE = f"#include <stdint.h>\n#include <string.h>\n{core_section('prelude.h').text}\n"
@@ -128,7 +129,9 @@ void tw_test(uint32_t a, uint32_t b, uint32_t c, uint32_t *out)
     )
     host = f"{PRELUDE}#include <stdio.h>\n{body}int main(void)\n{{\n    uint32_t out[{len(FUNCTIONS)}];\n{loop}\n}}\n"
     (tmp_path / "host.c").write_text(host)
-    subprocess.run(["cc", "-std=c11", "-O1", "-o", tmp_path / "host", tmp_path / "host.c"], check=True)
+    subprocess.run(
+        [*find_compiler().command, "-std=c11", "-O1", "-o", tmp_path / "host", tmp_path / "host.c"], check=True
+    )
     expected = subprocess.run([tmp_path / "host"], check=True, capture_output=True, text=True).stdout.split()
     freestanding = PRELUDE.replace("#include <string.h>", "void *memcpy(void *, const void *, unsigned);")
     image, entry = image_of(freestanding + body, tmp_path)
