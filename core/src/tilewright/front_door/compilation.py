@@ -148,7 +148,7 @@ def compile(model: Model, target: str, **keywords: Unpack[Keywords]) -> Compiled
     line, by the same names: `memory={"ram": "64K"}`, `io="user"`, `pin={"conv*": "sram"}`; Keywords lists them. A
     `tilewright.toml` is not read. Raises TilewrightError, with the codes of the command line.
     """
-    deployment = Deployment(_source(model), target, options_of(keywords))
+    deployment = Deployment(source_of(model), target, options_of(keywords))
     if state := keywords.get("import_state"):
         deployment = deployment.import_state(Path(state))
     result = compiled(deployment, front=bool(keywords.get("front")))
@@ -171,7 +171,8 @@ def compiled(deployment: Deployment, *, front: bool = False) -> Compiled:
     )
 
 
-def _source(model: Model) -> Path | bytes:
+def source_of(model: Model) -> Path | bytes:
+    """As a deployment takes it."""
     if isinstance(model, str | os.PathLike):
         return Path(model)
     return model if isinstance(model, bytes) else model.SerializeToString()
