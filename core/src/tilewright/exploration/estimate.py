@@ -4,9 +4,9 @@ Does not know what is tried next.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Unpack
+from typing import Any, Unpack
 
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
@@ -37,13 +37,13 @@ class Estimate:
         return not self.code
 
 
-def estimate(model: Model, target: str, **keywords: Unpack[Keywords]) -> Estimate:
+def estimate(model: Model, target: str, *, args: Sequence[Any] | None = None, **keywords: Unpack[Keywords]) -> Estimate:
     """What `tilewright.compile(model, target, **keywords)` takes, without writing C: for searches over networks.
 
     What does not fit or is not supported is no exception: look at `fits`. Raises TilewrightError for a model or a
     keyword that cannot be read.
     """
-    deployment = Deployment(source_of(model), target, options_of(keywords))
+    deployment = Deployment(source_of(model, args), target, options_of(keywords))
     deployment.rewritten  # noqa: B018  # what cannot be read is raised
     try:
         plan = deployment.allocated
