@@ -18,6 +18,8 @@ pytestmark = pytest.mark.long
 @pytest.mark.parametrize("older", [False, True], ids=["exporter", "older exporter"])
 @pytest.mark.parametrize("name", MODULES)
 def test_a_module_is_right_on_two_targets(name: str, older: bool, monkeypatch: pytest.MonkeyPatch, tool: Any) -> None:
+    if older and name == "transformer":
+        pytest.skip("torch's older exporter has no rule for its own fused layer")
     if older:
         monkeypatch.setitem(sys.modules, "onnxscript", None)
     module, args = made(name)

@@ -147,8 +147,8 @@ def compile(model: Model, target: str, *, args: Sequence[Any] | None = None, **k
 
     `model` is a path, the bytes of an ONNX file, an `onnx.ModelProto`, or a PyTorch module with `args`, tensors that it
     can be called with: it is exported, and compared with what the module gives on these. The keywords are the flags
-    of the command line, by the same names: `memory={"ram": "64K"}`, `io="user"`, `pin={"conv*": "sram"}`; Keywords lists
-    them. A `tilewright.toml` is not read. Raises TilewrightError, with the codes of the command line.
+    of the command line, by the same names: `memory={"ram": "64K"}`, `io="user"`, `pin={"conv*": "sram"}`; Keywords
+    lists them. A `tilewright.toml` is not read. Raises TilewrightError, with the codes of the command line.
     """
     deployment = Deployment(source_of(model, args), target, options_of(keywords))
     if state := keywords.get("import_state"):

@@ -18,9 +18,8 @@ from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError, usage_error
 from tilewright.plugins.loading import load_packs
 
-_RELATIVE = (
-    1e-3  # of the largest output: what float32 in another order makes of deep networks, and no wrong operator does
-)
+# Of the largest output: what float32 in another order makes of deep networks, and no wrong operator does.
+_RELATIVE = 1e-3
 
 
 def is_module(model: object) -> bool:
