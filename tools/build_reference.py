@@ -24,6 +24,9 @@ from tilewright.cli.main import tilewright as command_line
 from tilewright.comparison.verdicts import OutputVerdict, StepVerdict
 from tilewright.errors import Exit
 from tilewright.errors.catalogue import EXITS, catalogue
+from tilewright.exploration.estimate import Estimate
+from tilewright.exploration.sweep.axes import Axis
+from tilewright.exploration.sweep.sweep import Sweep
 from tilewright.front_door.compilation import Compiled, MemoryUse, Report
 from tilewright.front_door.compile_keywords import Keywords
 from tilewright.plugins import hookspecs
@@ -50,6 +53,11 @@ FOR_USERS = (
     Compiled,
     Report,
     MemoryUse,
+    tilewright.estimate,
+    Estimate,
+    tilewright.sweep,
+    Sweep,
+    Axis,
     Validation,
     StepVerdict,
     OutputVerdict,

@@ -19,7 +19,12 @@ def page_of(hook: str) -> str:
     return hook.removeprefix("tilewright_").replace("_", "-") + ".md"
 
 
-@pytest.mark.parametrize("page", [*TUTORIALS, *GUIDES], ids=lambda path: path.stem)
+def marked(page: Path) -> Any:
+    """What a page needs that only .ci/nightly installs."""
+    return pytest.param(page, marks=pytest.mark.long) if page.stem == "pytorch" else page
+
+
+@pytest.mark.parametrize("page", map(marked, [*TUTORIALS, *GUIDES]), ids=lambda path: path.stem)
 def test_what_a_page_says_works(page: Path, reader: Any, tool: Any) -> None:
     text = page.read_text(encoding="utf-8")
     for name in ("cc ", "cmake ", "qemu-system-riscv32"):

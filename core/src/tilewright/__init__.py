@@ -9,17 +9,33 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tilewright.errors import TilewrightError
+    from tilewright.exploration.estimate import Estimate, estimate
+    from tilewright.exploration.sweep.sweep import Sweep, sweep
     from tilewright.front_door.compilation import Compiled, compile
     from tilewright.validation.validation import Validation
 
 __version__ = "0.1.0"
-__all__ = ["Compiled", "TilewrightError", "Validation", "__version__", "compile"]
+__all__ = [
+    "Compiled",
+    "Estimate",
+    "Sweep",
+    "TilewrightError",
+    "Validation",
+    "__version__",
+    "compile",
+    "estimate",
+    "sweep",
+]
 
 _HOMES = {
     "Compiled": "tilewright.front_door.compilation",
+    "Estimate": "tilewright.exploration.estimate",
+    "Sweep": "tilewright.exploration.sweep.sweep",
     "TilewrightError": "tilewright.errors",
     "Validation": "tilewright.validation.validation",
     "compile": "tilewright.front_door.compilation",
+    "estimate": "tilewright.exploration.estimate",
+    "sweep": "tilewright.exploration.sweep.sweep",
 }
 
 

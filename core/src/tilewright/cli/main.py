@@ -22,8 +22,10 @@ _OBJECTS = 2_000_000
 _IN_VALIDATE = {"--place-io": "--io"}  # flag of `validate` -> what other commands call it
 _UNSEEN = "mako.ext.pygmentplugin"  # colours of Mako's error pages, and with them half of a highlighter: 24 ms
 COMMANDS = {
+    "demo": "A trained network compiled, built, run and checked: ten seconds.",
     "check": "Will it compile, will it fit, what will it cost? Writes nothing.",
     "fit": "Which parts run it? The smallest ones, with what is left and how fast.",
+    "sweep": "Plan with every combination of flags: tables, and the points that nothing beats.",
     "compile": "Generate the C library, its headers and the report.",
     "validate": "Run the generated code and compare every step with its reference.",
     "judge": "Say who is right where tilewright and another runtime differ.",

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -17,6 +17,7 @@ from tilewright.allocate.limits import memory_bytes
 from tilewright.deployment import Deployment
 from tilewright.errors import Diagnostic, demand_no_warnings, usage_error
 from tilewright.front_door.compile_keywords import Keywords, options_of
+from tilewright.front_door.pytorch import exported, is_module
 from tilewright.report.drawing.chart import report_svg
 from tilewright.report.drawing.html import report_files
 from tilewright.report.report_json import build_report
@@ -141,14 +142,15 @@ class Compiled:
         return self.report._repr_html_()
 
 
-def compile(model: Model, target: str, **keywords: Unpack[Keywords]) -> Compiled:
+def compile(model: Model, target: str, *, args: Sequence[Any] | None = None, **keywords: Unpack[Keywords]) -> Compiled:
     """Plan `model` for `target` and write it in C, in memory: what `tilewright compile` does, without the disk.
 
-    `model` is a path, the bytes of an ONNX file, or an `onnx.ModelProto`. The keywords are the flags of the command
-    line, by the same names: `memory={"ram": "64K"}`, `io="user"`, `pin={"conv*": "sram"}`; Keywords lists them. A
-    `tilewright.toml` is not read. Raises TilewrightError, with the codes of the command line.
+    `model` is a path, the bytes of an ONNX file, an `onnx.ModelProto`, or a PyTorch module with `args`, tensors that it
+    can be called with: it is exported, and compared with what the module gives on these. The keywords are the flags
+    of the command line, by the same names: `memory={"ram": "64K"}`, `io="user"`, `pin={"conv*": "sram"}`; Keywords
+    lists them. A `tilewright.toml` is not read. Raises TilewrightError, with the codes of the command line.
     """
-    deployment = Deployment(_source(model), target, options_of(keywords))
+    deployment = Deployment(source_of(model, args), target, options_of(keywords))
     if state := keywords.get("import_state"):
         deployment = deployment.import_state(Path(state))
     result = compiled(deployment, front=bool(keywords.get("front")))
@@ -171,7 +173,10 @@ def compiled(deployment: Deployment, *, front: bool = False) -> Compiled:
     )
 
 
-def _source(model: Model) -> Path | bytes:
+def source_of(model: Model, args: Sequence[Any] | None = None) -> Path | bytes:
+    """As a deployment takes it."""
+    if is_module(model):
+        return exported(model, args)
     if isinstance(model, str | os.PathLike):
         return Path(model)
     return model if isinstance(model, bytes) else model.SerializeToString()

@@ -1,0 +1,1 @@
+"""Networks planned with every combination of some flags: a table, and the points that nothing beats."""

@@ -1,0 +1,146 @@
+"""Knows how points are worked out by the workers of a Dask cluster, on this machine or others: the network's files and
+a text go there, a text comes back. Does not know what a point takes.
+
+Source: Dask's distributed scheduler, https://distributed.dask.org: a task of a worker that is lost runs on another.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tilewright.errors import Exit, TilewrightError, usage_error
+from tilewright.exploration.sweep.cache import installed_versions, named_files
+from tilewright.exploration.sweep.executors import Work
+from tilewright.frontend.reading.model_digest import files_beside
+from tilewright.snapshot.atomic_folder import write_folder
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+LOCAL = "local"  # instead of an address: workers of this machine, for as long as the sweep takes
+_ATTEMPTS = 3  # of a point whose worker was lost
+_PATIENCE = "10s"  # with a scheduler that does not answer
+Files = Mapping[str, bytes]  # path below a folder -> content
+_unpacked: dict[str, tempfile.TemporaryDirectory[str]] = {}  # of a worker: digest -> its folder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DaskWorkers:
+    """Of one cluster. Each network goes there once."""
+
+    client: Client
+
+    def results(self, work: Work, tasks: Mapping[int, str]) -> Iterator[tuple[int, str]]:
+        """As they come. TilewrightError TW1414 (exit 7) for points that end every worker which takes them."""
+        from distributed import as_completed
+
+        _demand_same_versions(self.client)
+        versions, sent = installed_versions(), dict[str, Any]()
+        futures = {}
+        for number, task in tasks.items():
+            model = json.loads(task)["model"]
+            if model not in sent:
+                sent[model] = self.client.scatter(files_of(Path(model)), broadcast=True, hash=True)
+            future = self.client.submit(at_worker, work, task, sent[model], versions, pure=False, retries=_ATTEMPTS - 1)
+            futures[future.key] = number
+            sent.setdefault(f"\0{number}", future)  # as long as somebody holds it, Dask works on it
+        waiting = [sent[f"\0{number}"] for number in tasks]
+        lost = 0
+        for future in as_completed(waiting):
+            if future.status == "finished":
+                yield futures[future.key], future.result()
+            else:
+                lost += 1
+        if lost:
+            raise TilewrightError(
+                "TW1414",
+                f"{lost} points of the sweep were lost with every worker that took them",
+                fix=(
+                    "see the workers' logs: memory may be short",
+                    "start again: what is known is not worked out again",
+                ),
+                exit_code=Exit.TOOLCHAIN,
+            )
+
+
+@contextmanager
+def dask_workers(address: str, count: int) -> Iterator[DaskWorkers]:
+    """The workers of the scheduler at `address`, or `count` of this machine for `local`. TilewrightError TW1415
+    (exit 7) where Dask is not installed, nobody answers, or the workers have other packages.
+    """
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise _unusable("Dask is not installed", "pip install 'tilewright[dask]'") from None
+    if address == LOCAL:
+        with (
+            LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None) as cluster,
+            Client(cluster) as client,
+        ):
+            yield DaskWorkers(client=client)
+        return
+    try:
+        client = Client(address, timeout=_PATIENCE)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise _unusable(f"there is no scheduler at {address}: {error}", "start one: dask scheduler") from None
+    with client:
+        yield DaskWorkers(client=client)
+
+
+def at_worker(work: Work, task: str, files: Files, versions: Mapping[str, str]) -> str:
+    """`work` of the task, with its network from a folder of the worker's own."""
+    if installed_versions() != dict(versions):  # a worker that has come since the sweep began
+        raise RuntimeError("this worker has other packages than who asks")
+    point = json.loads(task)
+    folder = _folder_with(files)
+    return work(json.dumps({**point, "model": str(folder / Path(point["model"]).name)}, sort_keys=True))
+
+
+def files_of(model: Path) -> dict[str, bytes]:
+    """The model and the files with its tensors. TilewrightError TW1201 where the model cannot be read."""
+    from tilewright.frontend.reading.reader import read_bytes
+    from tilewright.ir.graphs.model_formats import Limits
+
+    beside = {file: file.relative_to(model.parent) for file in files_beside(model) if file.is_file()}
+    return {model.name: read_bytes(model, Limits())} | {str(name): file.read_bytes() for file, name in beside.items()}
+
+
+def _folder_with(files: Files) -> Path:
+    """A folder of this process, which is gone when it ends; the same for the same files."""
+    digest = sha256(b"\0".join(name.encode() + b"\0" + files[name] for name in sorted(files))).hexdigest()
+    if digest not in _unpacked:
+        _unpacked[digest] = tempfile.TemporaryDirectory(prefix="tilewright-sweep-")
+        write_folder(Path(_unpacked[digest].name), files)
+    return Path(_unpacked[digest].name)
+
+
+def demand_no_files(flags: Mapping[str, Any]) -> None:
+    """TilewrightError TW1415 (exit 2) where flags name files: these are on this machine only."""
+    named = sorted(map(str, named_files(flags)))
+    if named:
+        reason = f"a flag names '{named[0]}', a file of this machine"
+        raise usage_error(
+            "TW1415", f"the cluster cannot be used: {reason}", fix=("leave --scheduler out: processes of this machine",)
+        )
+
+
+def _demand_same_versions(client: Client) -> None:
+    mine = installed_versions()
+    for worker, theirs in client.run(installed_versions).items():
+        if theirs != mine:
+            others = sorted(name for name in {*mine, *theirs} if mine.get(name) != theirs.get(name))
+            said = (f"{name}: {mine.get(name, 'none')} here, {theirs.get(name, 'none')} there" for name in others)
+            raise _unusable(f"worker {worker} has other packages", "install the same ones there", tuple(said))
+
+
+def _unusable(reason: str, fix: str, details: tuple[str, ...] = ()) -> TilewrightError:
+    return TilewrightError(
+        "TW1415", f"the cluster cannot be used: {reason}", details=details, fix=(fix,), exit_code=Exit.TOOLCHAIN
+    )
