@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     Words = npt.NDArray[np.int32]
 
 _LARGEST_PRODUCT = 2**62
+NULL_WORDS = "(const int32_t *)0"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
