@@ -8,7 +8,10 @@ stored, halves away from zero, and does not change their scale. Sums of two tens
 softmax in `arithmetic.fixed_softmax`.
 
 Products of values of 16 bits with weights of 8 are summed in 64 bits, and rounded once: the multiplier is cut to 16
-bits, and sum times multiplier shifted to the right, halves up. Everything else of 16 bits is as with 8. Functions of one value (QLookup) are the tables that the file's importer makes.
+bits, and sum times multiplier shifted to the right, halves up. Everything else of 16 bits is as with 8.
+
+A change of scale, and both sides of a LeakyRelu, are products with x / y. Other functions of one value (QLookup) are the
+tables that the file's importer makes.
 """
 
 from __future__ import annotations
@@ -25,7 +28,6 @@ from tilewright.ir.graphs.graph import Attribute, Site
 from tilewright.ir.tensors.requant import Requant, StoredScales
 from tilewright.ir.tensors.roundings import DoubleRounding, MultiplyShift, Rational, fixed_multiplier
 from tilewright.operators.arithmetics.sums import both_sides, requantised
-from tilewright.operators.quantised.qrescale import negative
 from tilewright.operators.quantised.qsoftmax import refused_fixed
 
 TFLM_ROUNDING = "tflm"
@@ -68,18 +70,6 @@ def _rounded_once(requant: Requant, scale: tuple[float, ...], bounds: Accumulato
     cut = tuple(min((multiplier + 2**15) >> 16, 2**15 - 1) for multiplier, _ in numbers)
     shift = tuple(15 - exponent for _, exponent in numbers)
     return replace(requant, scale=once, rounding=MultiplyShift(multiplier=cut, shift=shift, bits=64))
-
-
-def _rescaled(site: Site) -> Mapping[str, Attribute] | str:
-    """x / y in float64; of a LeakyRelu both scales, which are divided in float32."""
-    leaky = negative(site) is not None
-
-    def scaled(requant: Requant, stored: StoredScales, bounds: AccumulatorBounds) -> Requant | str:
-        slope = np.float32(stored.x) * np.float32(stored.w[0])
-        single = float(slope / np.float32(stored.y)), stored.x / stored.y
-        return _rounded_twice(requant, (single[0] if leaky else single[1],), bounds)
-
-    return both_sides(scaled)(site)
 
 
 def _mean(requant: Requant, stored: StoredScales, bounds: AccumulatorBounds) -> Requant | str:
@@ -143,8 +133,8 @@ TFLM = Arithmetic(
             ("QMul", 16): requantised(_products),
             ("QReduceMean", 8): requantised(_mean),
             ("QReduceMean", 16): requantised(_mean),
-            ("QRescale", 8): _rescaled,
-            ("QRescale", 16): _rescaled,
+            ("QRescale", 8): both_sides(_products),
+            ("QRescale", 16): both_sides(_products),
             ("QSoftmax", 8): _softmax,
         }
     ),
