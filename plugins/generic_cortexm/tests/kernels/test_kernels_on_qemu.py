@@ -22,8 +22,9 @@ from tilewright.ir.tensors.requant import Requant
 from tilewright.ir.tensors.roundings import DoubleRounding
 from tilewright.operators.pooling.pool import MAX_POOL
 from tilewright.operators.quantised.qconv import QCONV
-from tilewright.operators.quantised.qelementwise import QADD, QLOOKUP, QMUL
+from tilewright.operators.quantised.qelementwise import QADD, QMUL
 from tilewright.operators.quantised.qgemm import QGEMM, QMATMUL
+from tilewright.operators.quantised.qlookup import QLOOKUP
 from tilewright.operators.quantised.qpool import QAVERAGE_POOL, QREDUCE_MEAN
 from tilewright.operators.quantised.qsoftmax import QSOFTMAX
 from tilewright.operators.quantised.quantize import QUANTIZE
