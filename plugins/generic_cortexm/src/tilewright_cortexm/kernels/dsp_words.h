@@ -4,6 +4,13 @@
 #include <stdint.h>
 #include <string.h>
 
+/* A function that is not to become part of another, whose registers it would have to share. */
+#if defined(__GNUC__)
+#  define TW_DSP_APART __attribute__((noinline)) static
+#else
+#  define TW_DSP_APART static
+#endif
+
 typedef struct { /* a convolution over a channels-last tensor of 16 bits; a matrix product is one of 1x1 */
     /* of x; channels of one pixel, elements between pixels, and rows */
     int32_t width;
@@ -96,11 +103,28 @@ TW_KERNEL int32_t tw_dsp_words_exact(float sum, int32_t word, int32_t zero_point
     return tw_dsp_words_rounded(sum * scale.value, low - zero_point, high - zero_point) + zero_point;
 }
 
+/* clamp(v >> shift, low, high): one instruction where the limits are those of 16 bits, or those from 0 on. */
+TW_KERNEL int32_t tw_dsp_words_narrow(int32_t v, int32_t shift, int32_t low, int32_t high)
+{
+    const int32_t q = v >> shift;
+#ifdef TW_DSP_ARM
+    int32_t r;
+    if ((low == -32768) && (high == 32767)) {
+        __asm__("ssat %0, #16, %1" : "=r"(r) : "r"(q));
+        return r;
+    }
+    if ((low == 0) && (high == 32767)) {
+        __asm__("usat %0, #15, %1" : "=r"(r) : "r"(q));
+        return r;
+    }
+#endif
+    return (q < low) ? low : ((q > high) ? high : q);
+}
+
 /* A multiplier of 16 bits, moved up by 16: its product's upper half is shifted. `above` is the zero point and one half. */
 TW_KERNEL int32_t tw_dsp_words_shifted(int32_t sum, const int32_t *words, int32_t low, int32_t high)
 {
-    const int32_t q = tw_dsp_mmla(sum, words[0], words[1]) >> words[2];
-    return (q < low) ? low : ((q > high) ? high : q);
+    return tw_dsp_words_narrow(tw_dsp_mmla(sum, words[0], words[1]), words[2], low, high);
 }
 
 /* The same of a sum of 64 bits, where the multiplier is as it is and `words[1]` the zero point. */
