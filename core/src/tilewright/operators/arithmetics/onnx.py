@@ -98,6 +98,7 @@ ONNX = Arithmetic(
             ("QRescale", 8): both_sides(_formula),
             ("QRescale", 16): both_sides(_formula),
             ("QSoftmax", 8): _rounding,
+            ("QSoftmax", 16): _rounding,
         }
     ),
 )

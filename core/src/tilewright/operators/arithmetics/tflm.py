@@ -5,7 +5,7 @@ A sum has a multiplier of 31 bits and an exponent, and is rounded twice (`roundi
 scale in float64: x * w[c] / y of a convolution and of a product of two tensors; of a fully connected layer with one
 scale, and of a product of matrices, x * w is rounded to float32 first. An average pool divides the values as they are
 stored, halves away from zero, and does not change their scale. Sums of two tensors are in `arithmetic.pair_sums`,
-softmax in `arithmetic.fixed_softmax`.
+softmax in `arithmetic.fixed_softmax` and `arithmetic.wide_softmax`.
 
 Products of values of 16 bits with weights of 8 are summed in 64 bits, and rounded once: the multiplier is cut to 16
 bits, and sum times multiplier shifted to the right, halves up. Everything else of 16 bits is as with 8.
@@ -29,6 +29,7 @@ from tilewright.ir.tensors.requant import Requant, StoredScales
 from tilewright.ir.tensors.roundings import DoubleRounding, MultiplyShift, Rational, fixed_multiplier
 from tilewright.operators.arithmetics.sums import both_sides, requantised
 from tilewright.operators.quantised.qsoftmax import refused_fixed
+from tilewright.operators.quantised.qsoftmax_wide import refused_wide
 
 TFLM_ROUNDING = "tflm"
 
@@ -109,6 +110,12 @@ def _sum(site: Site) -> Mapping[str, Attribute] | str:
     return {"rounding": TFLM_ROUNDING}
 
 
+def _wide_softmax(site: Site) -> Mapping[str, Attribute] | str:
+    changed: Mapping[str, Attribute] = {"rounding": TFLM_ROUNDING}
+    node = replace(site.node, attributes={**site.node.attributes, **changed})
+    return refused_wide(replace(site, node=node)) or changed
+
+
 def _softmax(site: Site) -> Mapping[str, Attribute] | str:
     changed: Mapping[str, Attribute] = {"rounding": TFLM_ROUNDING}
     return refused_fixed(site) or changed
@@ -136,6 +143,7 @@ TFLM = Arithmetic(
             ("QRescale", 8): both_sides(_products),
             ("QRescale", 16): both_sides(_products),
             ("QSoftmax", 8): _softmax,
+            ("QSoftmax", 16): _wide_softmax,
         }
     ),
 )
