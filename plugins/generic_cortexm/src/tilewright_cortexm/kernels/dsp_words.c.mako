@@ -1,4 +1,4 @@
-<%doc> Needs function, blocks (first channel, how many blocks, channels in each, products), direct, wide, shifted, low, high,
+<%doc> Needs function, inline (whether blocks requantise themselves), blocks (first channel, how many blocks, channels in each, products), direct, wide, shifted, low, high,
 stored (words of a channel), chunk (fours that 32 bits hold the sum of). </%doc>\
 #include "dsp_words.h"
 
@@ -10,7 +10,7 @@ stored (words of a channel), chunk (fours that 32 bits hold the sum of). </%doc>
         (False, True): "tw_dsp_words_exact((float)total, p[{stored} * c + {biases}], zero_point, {low}, {high})",
     }[shifted, wide].format(stored=stored, biases=2 if wide else 1, low=low, high=high)
 %>\
-% for size, products in sorted({(size, products) for _, _, size, products in blocks}):
+% for size, products in [] if inline else sorted({(size, products) for _, _, size, products in blocks}):
 /* The results of ${size} channels of one pixel. */
 TW_KERNEL void ${function}_${size}(const int16_t *x, const uint32_t *w, int32_t fours, const int32_t *p, int32_t zero_point,
         int16_t *y)
@@ -61,9 +61,19 @@ static void ${function}(const tw_dsp_words p, const int16_t *x, const uint32_t *
         const int16_t *const from = column;
         tw_dsp_words_column(&p, x, i, j, column);
 % endif
-% for _, count, size, _ in blocks:
-        for (int32_t block = 0; block < ${count}; ++block) {
+% for _, count, size, block in blocks:
+        for (int32_t n = 0; n < ${count}; ++n) {
+% if not inline:
             ${function}_${size}(from, v, p.fours, q, p.zero_point, to);
+% elif direct:
+            if (((uintptr_t)from & 3) == 0) {
+                ${block}_aligned(from, v, p.fours, q, to, p.zero_point);
+            } else {
+                ${block}_any(from, v, p.fours, q, to, p.zero_point);
+            }
+% else:
+            ${block}_aligned(from, v, p.fours, q, to, p.zero_point);
+% endif
             v += ${size} * p.fours;
             q += ${stored * size};
             to += ${size};

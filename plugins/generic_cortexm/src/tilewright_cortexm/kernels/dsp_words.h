@@ -39,20 +39,22 @@ typedef struct { /* a convolution over a channels-last tensor of 16 bits; a matr
     int32_t zero_point;
 } tw_dsp_words;
 
-/* One run: taps outside read the padding value. */
+/* One run: taps outside read the padding value; `row` is null where all are. */
 TW_KERNEL void tw_dsp_words_run(const tw_dsp_words *p, const int16_t *row, int32_t column, int16_t *to)
 {
-    for (int32_t tap = 0; tap < p->run_taps; ++tap) {
-        const int32_t at = column + tap;
-        if (row && (at >= 0) && (at < p->width)) {
-            memcpy(to, row + (at * p->x_step), (size_t)p->channels * sizeof *to);
-            to += p->channels;
-        } else {
-            for (int32_t c = 0; c < p->channels; ++c) {
-                *to = (int16_t)p->pad;
-                ++to;
-            }
-        }
+    const int32_t before = (column < 0) ? -column : 0;
+    const int32_t room = p->width - column;
+    const int32_t first = (row && (before < p->run_taps)) ? before : p->run_taps;
+    const int32_t end = (room < p->run_taps) ? room : p->run_taps;
+    const int32_t last = (end > first) ? end : first;
+    for (int32_t i = 0; i < (first * p->channels); ++i) {
+        to[i] = (int16_t)p->pad;
+    }
+    for (int32_t i = first * p->channels; i < (last * p->channels); ++i) {
+        to[i] = row[(column * p->channels) + i];
+    }
+    for (int32_t i = last * p->channels; i < (p->run_taps * p->channels); ++i) {
+        to[i] = (int16_t)p->pad;
     }
 }
 
@@ -69,7 +71,7 @@ TW_KERNEL void tw_dsp_words_column(const tw_dsp_words *p, const int16_t *x, int3
         const int16_t *const row = outside ? (const int16_t *)0 : (x + (line * p->x_row));
         for (int32_t r = 0; r < p->column_runs; ++r) {
             const int32_t column = left + (r * p->column_dilation);
-            if (outside || (column < 0) || ((column + p->run_taps) > p->width) || (p->x_step != p->channels)) {
+            if (outside || (column < 0) || ((column + p->run_taps) > p->width)) {
                 tw_dsp_words_run(p, row, column, to);
             } else {
                 memcpy(to, row + (column * p->x_step), (size_t)length * sizeof *to);

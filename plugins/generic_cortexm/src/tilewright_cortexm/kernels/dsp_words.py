@@ -80,6 +80,12 @@ class Words:
         return rows.runs == rows.run_taps == 1 and not rows.padded and rows.length % 4 == 0
 
 
+    @property
+    def inline(self) -> bool:
+        """Whether one instruction clamps results of 32-bit sums: blocks requantise them before they are stored."""
+        return not self.wide and self.requant.high == 2**15 - 1 and self.requant.low in (-(2**15), 0)
+
+
 def wide_reason(site: Site) -> str | None:
     """Why a layer is none of 16-bit values and 8-bit weights, or None."""
     x, w, y = site.input(0), site.input(1), site.output
@@ -140,7 +146,7 @@ def refused_rounding(layer: Words) -> str | None:
 
 
 def parameters(layer: Words) -> npt.NDArray[np.int32]:
-    """Of each channel the bias, in one word or two, and how it is requantised."""
+    """[channels, words]: the bias, in one word or two, and how it is requantised."""
     channels, requant = len(layer.bias), layer.requant
     rounding, columns = requant.rounding, [layer.bias & 0xFFFFFFFF, *([layer.bias >> 32] if layer.wide else [])]
     if isinstance(rounding, MultiplyShift):
@@ -153,7 +159,7 @@ def parameters(layer: Words) -> npt.NDArray[np.int32]:
     else:
         columns.append(np.asarray(requant.scales(channels), np.float32).view(np.uint32).astype(np.int64))
     stacked = np.stack([np.asarray(column, np.int64) for column in columns], axis=1)
-    return stacked.astype(np.uint32).view(np.int32).reshape(-1)
+    return stacked.astype(np.uint32).view(np.int32)
 
 
 def _spread(values: tuple[int, ...], channels: int) -> Integers:
@@ -177,7 +183,15 @@ def _pack(site: Matched) -> Mapping[str, Array]:
         for first, count, size in channel_runs(len(layer.bias))
         for index in range(count)
     ]
-    return {"W": np.concatenate(blocks).view(np.uint32), "P": parameters(layer)}
+    numbers = parameters(layer)
+    if layer.inline:  # the biases of a block, then the rest of it
+        parts = [
+            numbers[first + index * size : first + (index + 1) * size]
+            for first, count, size in channel_runs(len(layer.bias))
+            for index in range(count)
+        ]
+        numbers = np.concatenate([piece.reshape(-1) for part in parts for piece in (part[:, 0], part[:, 1:])])
+    return {"W": np.concatenate(blocks).view(np.uint32), "P": numbers.reshape(-1)}
 
 
 def _access(site: Matched) -> Access:
@@ -228,12 +242,16 @@ def _describe(site: Matched) -> Mapping[str, object]:
 def _values(call: Call) -> Mapping[str, object]:
     layer: Words = call.site.analysis
     low, high = layer.requant.low, layer.requant.high
-    kind = f"{'wide_' * layer.wide}{'shifted' if layer.shifted else 'exact'}{'_direct' * layer.direct}"
+    form = "shifted" if layer.shifted else "exact"
+    kind = f"{form}{'_wide' * layer.wide}{'_direct' * layer.direct}"
     runs = channel_runs(len(layer.bias))
+    name = f"tw_dsp_words_{form}_from_{low}" if layer.inline else "tw_dsp_words_products"
+    name = name.replace("-", "m")
     signature = "_".join(f"{count}x{size}" for _, count, size in runs)
     return {
         "function": f"tw_dsp_words_{kind}_{signature}_{low}_{high}".replace("-", "m"),
-        "blocks": [(first, count, size, f"tw_dsp_words_products_{size}") for first, count, size in runs],
+        "blocks": [(first, count, size, f"{name}_{size}") for first, count, size in runs],
+        "inline": layer.inline,
         "direct": layer.direct,
         "wide": layer.wide,
         "shifted": layer.shifted,
@@ -263,6 +281,7 @@ _FIELDS = (
     "column_runs", "run_taps", "row_stride", "column_stride", "row_dilation", "column_dilation", "top", "left",
 )  # fmt: skip
 _PRODUCTS = c_template("${products}", "dsp_words_products.c.mako")
+_BLOCK = c_template("${block}", "dsp_words_block.c.mako")
 _LAYER = c_template("${function}", "dsp_words.c.mako")
 CALL = """\
 % if batches > 1:
@@ -277,9 +296,14 @@ ${function}((tw_dsp_words){
 
 
 def _source(values: Mapping[str, Any]) -> CodeFragments:
-    blocks = values["blocks"]
-    shapes = [{"products": name, "size": size} for _, _, size, name in blocks]
-    return (*each_of(_PRODUCTS, shapes), _LAYER)
+    sizes = [(size, name) for _, _, size, name in values["blocks"]]
+    if not values["inline"]:
+        return (*each_of(_PRODUCTS, [{"products": name, "size": size} for size, name in sizes]), _LAYER)
+    ways = (True, False) if values["direct"] else (True,)
+    shapes = [
+        {"block": f"{name}_{'aligned' if way else 'any'}", "size": size, "aligned": way} for size, name in sizes for way in ways
+    ]
+    return (*each_of(_BLOCK, shapes), _LAYER)
 
 
 def _kernel(op: str, name: str) -> Kernel:

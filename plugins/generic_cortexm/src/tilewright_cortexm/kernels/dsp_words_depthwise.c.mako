@@ -1,5 +1,5 @@
 <%doc> Needs function, rows and columns (of the kernel), step (elements of x between taps of a row), shifted, low, high,
-stored (words of a channel), written (whether places of taps fit instructions), padded (whether taps outside count for more than 0). </%doc>\
+stored (words of a channel), written (whether places of taps fit instructions), padded (whether taps outside count for more than 0), sides (ranges of columns whose taps are inside x, written out). </%doc>\
 #include "depthwise.h"
 #include "dsp_halves.h"
 #include "dsp_words.h"
@@ -12,6 +12,20 @@ stored (words of a channel), written (whether places of taps fit instructions), 
         requantised = "tw_dsp_words_exact((float){sum}, q[{stored} * {c} + 1], zero_point, {low}, {high})"
     result = lambda c: requantised.format(sum=f"sum{c}", c=c, stored=stored, low=low, high=high)
 %>\
+<%def name="written_row(first, last, at)">\
+            __asm__ volatile(
+% for j in range(first, last):
+                "ldr %4, [%8, #${2 * j * step}]\n\t"
+                "ldr %5, [%8, #${2 * j * step + 4}]\n\t"
+                "ldrd %6, %7, [%9, #${8 * (at + j)}]\n\t"
+                "smlabb %0, %4, %6, %0\n\t"
+                "smlatt %1, %4, %6, %1\n\t"
+                "smlabb %2, %5, %7, %2\n\t"
+                "smlatt %3, %5, %7, %3\n\t"
+% endfor
+                : "+&r"(sum0), "+&r"(sum1), "+&r"(sum2), "+&r"(sum3), "=&r"(low), "=&r"(high), "=&r"(w), "=&r"(v)
+                : "r"(row), "r"(taps) : "memory");
+</%def>\
 /* Four channels of `count` neighbours whose taps are all inside x, and whose x are so many elements apart. */
 TW_DSP_APART void ${function}_inside(const tw_depthwise *p, const int16_t *x, const uint32_t *taps, const int32_t *q,
         int16_t *y, int32_t zero_point, int32_t count, int32_t apart)
@@ -28,18 +42,7 @@ TW_DSP_APART void ${function}_inside(const tw_depthwise *p, const int16_t *x, co
 #if defined(TW_DSP_ARM) && defined(__ARM_FEATURE_UNALIGNED)
         {
             uint32_t low, high, w, v;
-            __asm__ volatile(
-% for j in range(columns):
-                "ldr %4, [%8, #${2 * j * step}]\n\t"
-                "ldr %5, [%8, #${2 * j * step + 4}]\n\t"
-                "ldrd %6, %7, [%9, #${8 * (i * columns + j)}]\n\t"
-                "smlabb %0, %4, %6, %0\n\t"
-                "smlatt %1, %4, %6, %1\n\t"
-                "smlabb %2, %5, %7, %2\n\t"
-                "smlatt %3, %5, %7, %3\n\t"
-% endfor
-                : "+&r"(sum0), "+&r"(sum1), "+&r"(sum2), "+&r"(sum3), "=&r"(low), "=&r"(high), "=&r"(w), "=&r"(v)
-                : "r"(row), "r"(taps) : "memory");
+${written_row(0, columns, i * columns)}\
         }
 #else
 % endif
@@ -68,6 +71,37 @@ TW_DSP_APART void ${function}_inside(const tw_depthwise *p, const int16_t *x, co
     (void)zero_point;
 }
 
+% if written and not padded and sides:
+#if defined(TW_DSP_ARM) && defined(__ARM_FEATURE_UNALIGNED)
+#  define TW_DSP_SIDES 1
+#endif
+#ifdef TW_DSP_SIDES
+% for first, last in sides:
+/* Four channels of a pixel, of whose taps columns ${first} to ${last - 1} are inside x, and these rows. */
+TW_DSP_APART void ${function}_side_${first}_${last}(const tw_depthwise *p, const int16_t *x, const uint32_t *taps,
+        const int32_t *q, int16_t *y, int32_t zero_point, int32_t first_row, int32_t last_row)
+{
+    const int32_t next_row = p->row_dilation * p->x_row;
+    const int16_t *row = x + (first_row * next_row);
+% for c in range(4):
+    int32_t sum${c} = q[${stored * c}];
+% endfor
+    taps += ${2 * columns} * first_row;
+    for (int32_t i = first_row; i < last_row; ++i) {
+        uint32_t low, high, w, v;
+${written_row(first, last, 0)}\
+        row += next_row;
+        taps += ${2 * columns};
+    }
+% for c in range(4):
+    y[${c}] = (int16_t)${result(c)};
+% endfor
+    (void)zero_point;
+}
+
+% endfor
+#endif
+% endif
 /* Four channels of a pixel; `first` to `last` are the taps inside x, of each axis. Weights are pairs of halves. */
 TW_DSP_APART void ${function}_edge(const tw_depthwise *p, const int16_t *x, const uint32_t *taps, const int32_t *q,
         int16_t *y, int32_t zero_point, int32_t first_row, int32_t last_row, int32_t first_column, int32_t last_column)
@@ -148,9 +182,22 @@ static void ${function}(const tw_depthwise p, const int16_t *x, const uint32_t *
                     to += count * p.channels;
                     continue;
                 }
-                ${function}_edge(&p, row + (left * p.channels), taps, q, to, zero_point, first_row, last_row,
-                    ${function}_before(left, p.column_dilation, 0, ${columns}),
-                    ${function}_before(left, p.column_dilation, p.width, ${columns}));
+                const int32_t first = ${function}_before(left, p.column_dilation, 0, ${columns});
+                const int32_t last = ${function}_before(left, p.column_dilation, p.width, ${columns});
+% if written and not padded and sides:
+#ifdef TW_DSP_SIDES
+% for first, last in sides:
+                if ((first == ${first}) && (last == ${last})) {
+                    ${function}_side_${first}_${last}(&p, row + (left * p.channels), taps, q, to, zero_point, first_row,
+                        last_row);
+                } else
+% endfor
+#endif
+% endif
+                {
+                    ${function}_edge(&p, row + (left * p.channels), taps, q, to, zero_point, first_row, last_row, first,
+                        last);
+                }
                 ++j;
                 left += p.column_stride;
                 to += p.channels;

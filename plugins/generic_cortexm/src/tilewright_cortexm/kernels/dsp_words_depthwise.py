@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _PLANES = 4
 _MOST_TAPS = 49  # that are written out
 _LARGEST_OFFSET = 4095  # of a load
+_MOST_SIDES = 4  # ranges of columns at edges that are written out
 _IN_TURN = (0, 2, 1, 3)
 _NO_ROWS = Rows(
     batches=1, width=1, height=1, channels=1, out_width=1, pixels=1, outputs=1, row_taps=1, column_runs=1, run_taps=1
@@ -92,7 +93,7 @@ def _pack(site: Matched) -> Mapping[str, Array]:
     layer: Depthwise = site.analysis
     taps = layer.weights.reshape(layer.channels, -1).astype(np.int8)
     words = [taps[first : first + _PLANES].T[:, _IN_TURN].reshape(-1) for first in _groups(layer)]
-    return {"W": np.concatenate(words).view(np.uint32), "P": parameters(_words(layer))}
+    return {"W": np.concatenate(words).view(np.uint32), "P": parameters(_words(layer)).reshape(-1)}
 
 
 def _access(site: Matched) -> Access:
@@ -117,16 +118,29 @@ def _describe(site: Matched) -> Mapping[str, object]:
     return {"accumulator_bits": 32, "requant": facts}
 
 
+def _sides(layer: Depthwise) -> list[tuple[int, int]]:
+    """The ranges of columns whose taps are inside x, of pixels at the edges; none where there are many."""
+    taps, stride = layer.windows.kernel[1], layer.windows.strides[1]
+    dilation, clipped = layer.windows.dilations[1], layer.windows.before[0] > 0 or layer.windows.after[0] > 0
+    found = set[tuple[int, int]]()
+    for column in range(layer.out_width):
+        start = column * stride - layer.windows.before[1]
+        inside = [tap for tap in range(taps) if 0 <= start + tap * dilation < layer.width]
+        if inside and (clipped or len(inside) < taps):
+            found.add((inside[0], inside[-1] + 1))
+    return sorted(found) if len(found) <= _MOST_SIDES else []
+
+
 def _values(call: Call) -> Mapping[str, object]:
     layer: Depthwise = call.site.analysis
     words, requant = _words(layer), layer.requant
     rows, columns = layer.windows.kernel
     step = layer.windows.dilations[1] * layer.channels
-    kind = f"{'shifted' if words.shifted else 'exact'}{'_padded' * (layer.pad != 0)}"
+    sides = "".join(f"_{first}{last}" for first, last in _sides(layer))
+    form = f"{'shifted' if words.shifted else 'exact'}{'_padded' * (layer.pad != 0)}"
+    kind = f"{form}_{rows}x{columns}_{step}_{requant.low}_{requant.high}{sides}"
     return {
-        "function": f"tw_dsp_words_depthwise_{kind}_{rows}x{columns}_{step}_{requant.low}_{requant.high}".replace(
-            "-", "m"
-        ),
+        "function": f"tw_dsp_words_depthwise_{kind}".replace("-", "m"),
         "rows": rows,
         "columns": columns,
         "step": step,
@@ -135,6 +149,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "high": requant.high,
         "stored": words.stored,
         "padded": layer.pad != 0,
+        "sides": _sides(layer),
         "written": 2 * (columns - 1) * step + 4 <= _LARGEST_OFFSET,
         "fields": {**layer.fields(call), "pad": layer.pad},
         "numbers": requant.zero_point,
