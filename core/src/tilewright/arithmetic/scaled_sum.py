@@ -6,8 +6,7 @@ that is a power of two: multiply, add, round half to even at a shift. Where no p
 adding one half and shifting is the same. Any other form has rounded factors, and is used where it gives the same result
 for every one of the 65,536 pairs; where none does, because halves go up and down, the sum is divided.
 
-Values of 16 bits have 2**32 pairs. The sum over the divisor is a half, or at least one part of the divisor away from
-one: rounded factors of 64 bits are equal where there is no half, and their error on the largest values is below that.
+Values of 16 bits have 2**32 pairs, which nobody goes through: theirs is at a shift with halves to even, or divided.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
-from math import gcd, lcm
+from math import lcm
 from typing import TYPE_CHECKING
 
 from tilewright.errors import unsupported_error
@@ -113,7 +112,7 @@ def sum_form(total: ScaledSum, a_range: tuple[int, int], b_range: tuple[int, int
 
     sizes = _largest(a_range, total.a_zero_point), _largest(b_range, total.b_zero_point)
     if total.wide:
-        return _wide(total, sizes) or _exact(total, a_range, b_range, sizes)
+        return _exact(total, a_range, b_range, sizes)
     exact = _exact(total, a_range, b_range, sizes)
     if exact is not None and exact.bits == 32:
         return exact
@@ -162,23 +161,6 @@ def _has_halves(
     a_factor, b_factor, offset = numbers
     a, b = np.arange(a_range[0], a_range[1] + 1)[:, None], np.arange(b_range[0], b_range[1] + 1)
     return bool(((a * a_factor + b * b_factor + offset) & (divisor - 1) == divisor >> 1).any())
-
-
-def _wide(total: ScaledSum, sizes: tuple[int, int]) -> SumForm | None:
-    """The nearest factors in 64 bits, where they are proved equal without going through pairs; see the module's text."""
-    *factors, divisor = exact_factors(total)
-    apart = gcd(divisor, *factors)  # of two sums
-    most_bits, finest = _WIDTHS[64]
-    reach = sum(size * abs(ratio) for size, ratio in zip(sizes, total.ratios, strict=True)) + sum(sizes) + 2
-    shift = next((shift for shift in range(finest, 0, -1) if reach * 2**shift < 2**most_bits), 0)
-    near = [round(ratio * 2**shift) for ratio in total.ratios]
-    error = sum(
-        size * abs(ratio * 2**shift - factor) for size, ratio, factor in zip(sizes, total.ratios, near, strict=True)
-    )
-    if not shift or (divisor // 2) % apart == 0 or 2 * error * divisor >= apart * 2**shift:
-        return None
-    offset = (1 << (shift - 1)) - near[0] * total.a_zero_point - near[1] * total.b_zero_point
-    return SumForm(bits=64, a_factor=near[0], b_factor=near[1], offset=offset, shift=shift, ties=False)
 
 
 def _sizes(total: ScaledSum, a: Integers, b: Integers) -> tuple[int, int]:

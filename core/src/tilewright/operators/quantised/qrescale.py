@@ -63,7 +63,7 @@ def _match(site: Site) -> str | None:
     requants, bounds = [site.node.requant(), *([below] if (below := negative(site)) else [])], rescale_bounds(site)
     if any(len(requant.scale) > 1 for requant in requants):
         return "QRescale has one scale for all"
-    if len({type(requant.rounding) for requant in requants}) > 1:
+    if len({c_rounding(requant).function for requant in requants}) > 1:
         return "both sides of the zero point must round alike"
     reasons = (too_wide(requant, bounds) for requant in requants)
     return not_values(site, 0) or next((reason for reason in reasons if reason), None)
