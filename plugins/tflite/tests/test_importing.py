@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from flat_models import G, Op, T, file_of, remembering_network, small_network
+from flat_models import G, Op, T, file_of, remembering_network, small_network, wide_network
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -101,6 +101,15 @@ def test_limits_have_their_code(limits: Limits, said: str, fix: str) -> None:
     with pytest.raises(TilewrightError, match=said) as caught:
         load(SMALL, limits)
     assert caught.value.code == "TW1203" and fix in caught.value.fix[0]
+
+
+@pytest.mark.parametrize(("kind", "codes"), [(np.int64, []), (np.int32, ["TW3011"])])
+def test_a_bias_of_32_bits_beside_values_of_16_is_named(kind: type[Any], codes: list[str]) -> None:
+    graph = wide_network()
+    tensors = [*graph.tensors]
+    tensors[2] = replace(tensors[2], type=np.dtype(kind).name, data=tensors[2].data.astype(kind))
+    said = load(file_of(replace(graph, tensors=tensors)), Limits()).diagnostics
+    assert [each.code for each in said] == codes and all("CONV_2D_0" in each.where for each in said)
 
 
 def test_graphs_that_nothing_runs_are_named() -> None:

@@ -223,7 +223,8 @@ def test_sums_of_two_and_softmax_of_16_bits() -> None:
     assert declared(site_of(QADD, [words(4), words(4)], {**total, "output_type": "i16"})).node.rounding == "tflm"
     softmax: dict[str, Attribute] = {"x_scale": X, "zero_point": 0, "low": -(2**15), "high": 2**15 - 1}
     fits, other = (
-        site_of(QSOFTMAX, [words(2, 5)], {**softmax, "y_scale": scale, "output_type": "i16"}) for scale in (2.0**-15, 2.0**-16)
+        site_of(QSOFTMAX, [words(2, 5)], {**softmax, "y_scale": scale, "output_type": "i16"})
+        for scale in (2.0**-15, 2.0**-16)
     )
     assert declared(fits).node.rounding == "tflm"
     assert "zero point 0" in str(TFLM.declared(other))

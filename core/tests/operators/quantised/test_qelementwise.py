@@ -60,7 +60,9 @@ def zero_point(array: Array) -> st.SearchStrategy[int]:
 def add_cases(draw: st.DrawFn) -> Case:
     _, a, b = pairs(draw)
     narrow = a.itemsize == b.itemsize == 1
-    low, high = draw(st.sampled_from([(-128, 127), (0, 255), (0, 127), (-20, 90), (-(2**15), 2**15 - 1), (0, 2**16 - 1)]))
+    low, high = draw(
+        st.sampled_from([(-128, 127), (0, 255), (0, 127), (-20, 90), (-(2**15), 2**15 - 1), (0, 2**16 - 1)])
+    )
     y_type = next(each for each in DType if each.is_integer and each.limits[0] <= low and high <= each.limits[1])
     attributes: dict[str, Attribute] = {
         "a_scale": draw(scales), "b_scale": draw(scales) * draw(st.sampled_from([1, -1])), "low": low, "high": high,

@@ -83,5 +83,7 @@ def test_each_kernel_has_its_widths() -> None:
     assert refusal(QSOFTMAX_WIDE, wide_site(byte, DType.I8, 0.1, "onnx")) == "values have 8 bits"
     assert refusal(QSOFTMAX_PORTABLE, wide_site(word, DType.I16, 0.1, "onnx")) is not None
     assert "zero point 0" in str(refusal(QSOFTMAX_WIDE, wide_site(word, DType.U16, 0.1, "tflm")))
-    assert "at most 32768" in str(refusal(QSOFTMAX_WIDE, wide_site(np.zeros((1, 2**15 + 1), np.int16), DType.I16, 1.0, "onnx")))
+    assert "at most 32768" in str(
+        refusal(QSOFTMAX_WIDE, wide_site(np.zeros((1, 2**15 + 1), np.int16), DType.I16, 1.0, "onnx"))
+    )
     assert "not positive" in str(refusal(QSOFTMAX_WIDE, wide_site(word, DType.I16, 0.0, "onnx")))

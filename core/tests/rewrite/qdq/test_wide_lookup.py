@@ -1,4 +1,4 @@
-"""Functions of one value where 16 bits are read or written: another scale, or a table; how far that is from the file."""
+"""Functions of one value of 16 bits: another scale, or lines between places; how far that is from the file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WORD = DType.I16
 def lowered(
     bench: Any, operators: Any, op: str, attributes: Any, types: tuple[DType, DType], scales: tuple[float, float]
 ) -> tuple[Graph, Graph]:
-    """Dequantise, the operator ("" for none), quantise, over all that the first type can hold; and what becomes of it."""
+    """Dequantise, the operator ("" for none), quantise, of all that the first type can hold; what becomes of it."""
     s = Sketch(operators=operators)
     x = s.dequantize(s.input("x", types[0], (2 ** (8 * types[0].size_bytes),)), scales[0], 0)
     y = s.node(op, (x,), attributes) if op else x
@@ -35,9 +35,13 @@ def apart(bench: Any, before: Graph, after: Graph, dtype: DType) -> int:
     return int(np.abs(one - other).max())
 
 
-@pytest.mark.parametrize(("op", "attributes"), [("", {}), ("Clip", {"min": 0.0, "max": math.inf}), ("Clip", {"min": -1.0, "max": 6.0})])
+@pytest.mark.parametrize(
+    ("op", "attributes"), [("", {}), ("Clip", {"min": 0.0, "max": math.inf}), ("Clip", {"min": -1.0, "max": 6.0})]
+)
 @pytest.mark.parametrize("types", [(WORD, DType.I8), (DType.I8, WORD), (WORD, DType.U16), (DType.U16, WORD)])
-def test_clips_are_another_scale(op: str, attributes: Any, types: tuple[DType, DType], bench: Any, operators: Any) -> None:
+def test_clips_are_another_scale(
+    op: str, attributes: Any, types: tuple[DType, DType], bench: Any, operators: Any
+) -> None:
     scales = tuple(8.0 / 2 ** (8 * dtype.size_bytes) * 1.1 for dtype in types)
     before, after = lowered(bench, operators, op, attributes, types, (scales[0], scales[1] * 0.9))
     assert [node.op for node in after.nodes] == ["QRescale"]

@@ -10,8 +10,8 @@ softmax in `arithmetic.fixed_softmax` and `arithmetic.wide_softmax`.
 Products of values of 16 bits with weights of 8 are summed in 64 bits, and rounded once: the multiplier is cut to 16
 bits, and sum times multiplier shifted to the right, halves up. Everything else of 16 bits is as with 8.
 
-A change of scale, and both sides of a LeakyRelu, are products with x / y. Other functions of one value (QLookup) are the
-tables that the file's importer makes.
+A change of scale, and both sides of a LeakyRelu, are products with x / y. Other functions of one value (QLookup) are
+the tables that the file's importer makes.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ def sum_requant(site: Site) -> RequantForm: ...
 @overload
 def sum_requant(site: Site, unit: ShiftUnit) -> UnitProof: ...
 def sum_requant(site: Site, unit: ShiftUnit | None = None) -> RequantForm | UnitProof:
-    """How a QConv, QGemm, QMatMul, QMul, QAveragePool, QReduceMean or QRescale is requantised, each as its module defines it.
+    """How a QConv, QGemm, QMatMul, QMul, QAveragePool, QReduceMean or QRescale is requantised, as its module has it.
 
     With a `unit`, what that can compute of it, whatever the layer's rounding: for each channel a multiplier, an addend
     and a shift that are proved equal on every sum that can occur, or the reason why there are none. Without, the form

@@ -195,13 +195,14 @@ def _values(call: Call) -> Mapping[str, object]:
     step, joined = _run(numbers.windows, group_inputs, x.strides)
     bias = operands.get("B")
     wide = bias is not None and bias.dtype is DType.I64
+    sums = f"acc{bits}{'_b64' * wide}"
     requant = site.node.requant()
     rounding = c_rounding(requant, bits)
     return {
         "rounding": rounding,
         "part": part,
         "kept": sums_argument(call),
-        "function": f"tw_qconv{'_part' if part else ''}_{types}_{y.dtype.value}_acc{bits}{'_b64' * wide}{rounding.suffix}",
+        "function": f"tw_qconv{'_part' if part else ''}_{types}_{y.dtype.value}_{sums}{rounding.suffix}",
         "dot": f"tw_dot_{types}_acc{bits}",
         "bits": bits,
         "x_type": x.dtype.c_type,

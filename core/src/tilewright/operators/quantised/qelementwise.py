@@ -18,7 +18,6 @@ from tilewright.arithmetic.pair_sums import PAIR_SUMS, fixed_multipliers, input_
 from tilewright.arithmetic.requant_form import RequantForm, requant_form
 from tilewright.arithmetic.scaled_sum import ScaledSum, SumForm
 from tilewright.c_text.literals import c_int
-from tilewright.ir.access.index_map import Access, parse_map
 from tilewright.ir.code_fragments import CodeFragment, FragmentTemplate
 from tilewright.ir.graphs.graph import Site, Tensor
 from tilewright.ir.graphs.operator import Operator

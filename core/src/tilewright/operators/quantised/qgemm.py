@@ -185,7 +185,9 @@ def _matmul_values(call: Call) -> Mapping[str, object]:
     columns = {
         "bias": NULL_WORDS,
         "words": _one_column(call.site),
-        "zero_points": f"(const int32_t[]){{{', '.join([str(zero)] * 4)}}}" if zero else NULL_WORDS,  # a block reads four
+        "zero_points": f"(const int32_t[]){{{', '.join([str(zero)] * 4)}}}"
+        if zero
+        else NULL_WORDS,  # a block reads four
     }
     return {**_values(call, rows, fields), **columns}
 
@@ -212,6 +214,7 @@ def _values(call: Call, rows: Rows, fields: Mapping[str, object]) -> dict[str, o
     acc, part = call.operands.get("acc"), call.is_part
     kept = {"ACC": acc.strides[:-1]} if acc else {}
     wide = (bias := call.operands.get("C")) is not None and bias.dtype is DType.I64
+    sums = f"acc{bits}{'_b64' * wide}"
     all_rows = walk(y.extents[:-1], {**rows, **kept}, "Y")
     outer, (count, steps) = nest(all_rows, 1), innermost(all_rows)
     requant = site.node.requant()
@@ -220,7 +223,7 @@ def _values(call: Call, rows: Rows, fields: Mapping[str, object]) -> dict[str, o
         "rounding": rounding,
         "part": part,
         "kept": sums_argument(call, outer.offsets),
-        "function": f"tw_qgemm{'_part' if part else ''}_{types}_{y.dtype.value}_acc{bits}{'_b64' * wide}{rounding.suffix}",
+        "function": f"tw_qgemm{'_part' if part else ''}_{types}_{y.dtype.value}_{sums}{rounding.suffix}",
         "dot": f"tw_dot_{types}_acc{bits}",
         "bits": bits,
         "x_type": a.dtype.c_type,

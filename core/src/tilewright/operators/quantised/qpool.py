@@ -1,4 +1,4 @@
-"""Knows QAveragePool and QReduceMean: exact sums of values of 8 or 16 bits, requantised; the division is inside the scale.
+"""Knows QAveragePool and QReduceMean: exact sums of 8- or 16-bit values, requantised; the division is in the scale.
 Does not know floats; `pool` and `reduce` compute those. The meaning is in the architecture, section 9.
 
 QAveragePool has the normal form of AveragePool. Padding never adds to a sum; with `count_include_pad` it counts.

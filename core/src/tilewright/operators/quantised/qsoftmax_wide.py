@@ -1,5 +1,4 @@
-"""Knows the portable kernel of QSoftmax of 16-bit values. Does not know what it computes: `arithmetic.wide_softmax` does.
-"""
+"""Knows the portable kernel of QSoftmax of 16-bit values. Does not know what it is; `arithmetic.wide_softmax` does."""
 
 from __future__ import annotations
 

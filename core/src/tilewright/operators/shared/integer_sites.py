@@ -2,7 +2,8 @@
 Does not know any operator.
 
 Optional attributes that any integer operator may carry: `output_type` (without it a requantisation to 8 bits that
-reaches below 0 makes i8, one that reaches above 127 makes u8, and any other keeps the type of the first input), and `x_range` (lowest, highest value the first input can have, where its producer clamps it).
+reaches below 0 makes i8, one that reaches above 127 makes u8, and any other keeps the type of the first input), and
+`x_range` (lowest, highest value the first input can have, where its producer clamps it).
 """
 
 from __future__ import annotations

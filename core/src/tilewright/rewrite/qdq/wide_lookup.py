@@ -1,9 +1,9 @@
-"""Knows how elementwise operators of one quantised tensor become integers where a value has 16 bits: another scale, or a
-function between the elements of a table. Does not know tables that have every result (`lookup`).
+"""Knows how elementwise operators of one quantised tensor become integers where a value has 16 bits: another scale, or
+a function between the elements of a table. Does not know tables that have every result (`lookup`).
 
 Clips alone, and LeakyRelu before them, are a QRescale. Anything else of 8 bits is a table of 256 results of 16 bits. Of
-16 bits it is known at 513 places, and between them as a straight line, which the largest error of each is split for. How
-far that is from the file's meaning is measured for all 65,536 values; what is too far stays in float.
+16 bits it is known at 513 places, and a straight line between them; half of its error in the middle is taken from its
+ends. How far that is from the file's meaning is measured for all 65,536 values; what is too far stays in float.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Knows how the DSP extension computes convolutions and matrix products of 16-bit values with 8-bit weights: SMLAD on
 values as they lie, four channels together. Does not know depthwise convolutions, nor layers of bytes (`dsp_products`).
 
-What one pixel reads is gathered in scratch; a pixel that lies together is read where it is. Weights are bytes, four of a
-channel in a word, and are widened as they are multiplied. Sums have 32 bits where these hold them. Else the sum of as
+What one pixel reads is gathered in scratch; a pixel that lies together is read where it is. Weights are bytes, four of
+a channel in a word, and are widened as they are multiplied. Sums have 32 bits where these hold them. Else the sum of as
 many products as 32 bits hold, whatever they are, is added to one of 64 bits.
 """
 
@@ -78,7 +78,6 @@ class Words:
         """Whether all that a pixel reads lies together in x, and comes out even."""
         rows = self.rows
         return rows.runs == rows.run_taps == 1 and not rows.padded and rows.length % 4 == 0
-
 
     @property
     def inline(self) -> bool:
@@ -301,7 +300,9 @@ def _source(values: Mapping[str, Any]) -> CodeFragments:
         return (*each_of(_PRODUCTS, [{"products": name, "size": size} for size, name in sizes]), _LAYER)
     ways = (True, False) if values["direct"] else (True,)
     shapes = [
-        {"block": f"{name}_{'aligned' if way else 'any'}", "size": size, "aligned": way} for size, name in sizes for way in ways
+        {"block": f"{name}_{'aligned' if way else 'any'}", "size": size, "aligned": way}
+        for size, name in sizes
+        for way in ways
     ]
     return (*each_of(_BLOCK, shapes), _LAYER)
 

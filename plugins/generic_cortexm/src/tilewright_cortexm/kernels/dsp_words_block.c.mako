@@ -34,7 +34,7 @@ TW_ASSEMBLER void ${block}(const int16_t *x __attribute__((unused)), const uint3
 {
     __asm__ volatile(
         "push {r3-r11, lr}\n\t"
-        "ldm r3!, ${biases}\n\t"
+        "${f"ldm r3!, {biases}" if size > 1 else "ldr r4, [r3], #4"}\n\t"
         "str r3, [sp]\n\t"
         "subs r2, #4\n\t"
         "blt 2f\n"

@@ -30,10 +30,12 @@ stored (words of a channel), written (whether places of taps fit instructions), 
 TW_DSP_APART void ${function}_inside(const tw_depthwise *p, const int16_t *x, const uint32_t *taps, const int32_t *q,
         int16_t *y, int32_t zero_point, int32_t count, int32_t apart)
 {
+% if rows > 1:
     const int32_t next_row = p->row_dilation * p->x_row;
+% endif
     const int32_t y_apart = p->channels;
     for (; count > 0; --count) {
-        const int16_t *row = x;
+        const int16_t *${"" if rows > 1 else "const "}row = x;
 % for c in range(4):
         int32_t sum${c} = q[${stored * c}];
 % endfor

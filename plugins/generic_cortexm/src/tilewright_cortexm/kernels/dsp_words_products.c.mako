@@ -23,7 +23,7 @@ TW_ASSEMBLER void ${products}_${name}(const int16_t *x __attribute__((unused)),
 {
     __asm__ volatile(
         "push {r3-r11, lr}\n\t"
-        "ldm r3, ${sums}\n\t"
+        "${f"ldm r3, {sums}" if size > 1 else "ldr r4, [r3]"}\n\t"
         "subs r2, #4\n\t"
         "blt 2f\n"
         "1:\n\t"
@@ -45,7 +45,7 @@ TW_ASSEMBLER void ${products}_${name}(const int16_t *x __attribute__((unused)),
         "bne 3b\n"
         "4:\n\t"
         "ldr r3, [sp]\n\t"
-        "stm r3, ${sums}\n\t"
+        "${f"stm r3, {sums}" if size > 1 else "str r4, [r3]"}\n\t"
         "pop {r3-r11, pc}\n" ::: "memory");
 }
 
