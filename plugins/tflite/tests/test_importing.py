@@ -173,3 +173,21 @@ def test_public_models(file: Path, run_frames: Callable[..., list[dict[str, Any]
         return
     deep = {"pretrainedResnet_quant": 40, "hello_world_int8": 3, "ad01_int8": 2}  # differences of one step add up
     assert apart.max() <= deep.get(file.stem, 1) and np.mean(apart > 0) < 0.4
+
+
+PARTS = ("add*", "conv*", "leaky*", "pad*", "strided*", "sub*", "transpose*")  # of a network of 16-bit activations
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared models are not there")
+@pytest.mark.parametrize(
+    "file", sorted(file for part in PARTS for file in SHARED.glob(f"{part}.tflite")), ids=lambda path: path.stem
+)
+def test_layers_of_16_bits_are_those_of_tflite_micro(file: Path, as_arithmetic: Callable[[bytes], Any]) -> None:
+    """Integers only, and every output of every set is equal."""
+    graph, run = as_arithmetic(file.read_bytes())
+    assert not {node.op for node in graph.nodes} & {"DequantizeLinear", "QuantizeLinear"}
+    vectors = np.load(str(file).removesuffix(".tflite") + ".io.npz")
+    for k in range(3):
+        values = run({name: vectors[f"{k}/in/{index}"] for index, name in enumerate(graph.inputs)})
+        for index, name in enumerate(graph.outputs):
+            assert np.array_equal(values[name], vectors[f"{k}/out/{index}"])

@@ -105,7 +105,7 @@ def _access(site: Matched) -> Access:
 def _instructions(tile: TileShape) -> float:
     """Executed instructions."""
     layer: Depthwise = tile.site.analysis
-    taps, pixels = layer.weights[0].size, tile_rows(tile) * tile_columns(tile)
+    taps, pixels = int(layer.weights[0].size), tile_rows(tile) * tile_columns(tile)
     edges = min(pixels, layer.edges)
     each = 8 * taps + 90
     slow = edges * (8 * taps + 60)
