@@ -31,7 +31,6 @@ FAMILIES = (
     "tilewright.operators.quantised.qpool",
     "tilewright.operators.quantised.qrescale",
     "tilewright.operators.quantised.qsoftmax",
-    "tilewright.operators.quantised.qsoftmax_wide",
     "tilewright.operators.quantised.quantize",
     "tilewright.operators.recurrent.recurrent",
     "tilewright.operators.reductions.reduce",

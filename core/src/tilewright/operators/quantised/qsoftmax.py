@@ -25,26 +25,22 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.arithmetic import fixed_softmax, wide_softmax
+from tilewright.arithmetic import fixed_softmax
 from tilewright.ir.access.index_map import Access, parse_map
 from tilewright.ir.graphs.graph import Site, Tensor
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel
 from tilewright.operators.c_code.c_source import c_template
 from tilewright.operators.c_code.walk import NEST, nest, walk
+from tilewright.operators.quantised.qsoftmax_wide import QSOFTMAX_WIDE, wide_reference
+from tilewright.operators.quantised.softmax_rows import TFLM, axis_of, softmax_map
 from tilewright.operators.shared.integer_sites import BYTE_TYPES, centred, not_bytes, output_dtype
 from tilewright.operators.shared.refusals import shape_error
 
 Array = npt.NDArray[np.generic]
-Integers = npt.NDArray[np.int64]
 
 _LONGEST = 2**15
-TFLM = "tflm"
 _SMALLEST_SCALE, _LARGEST_SCALE = 2.0**-16, 2.0
-
-
-def axis_of(site: Site) -> int:
-    return site.node.integer("axis", -1) % len(site.input(0).shape)
 
 
 def _infer(site: Site) -> tuple[Tensor, ...]:
@@ -78,7 +74,7 @@ def _scale(site: Site) -> int:
 def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
     node, axis, x = site.node, axis_of(site), centred(inputs[0])
     if site.input(0).dtype not in BYTE_TYPES:
-        return (_wide_reference(site, x).astype(site.output.dtype.numpy),)
+        return (wide_reference(site, x).astype(site.output.dtype.numpy),)
     table = np.zeros(256, np.int64)
     table[: len(table_of(site))] = table_of(site)
     if node.rounding == TFLM:
@@ -89,31 +85,6 @@ def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
     y = (entries + divisor // 2) // divisor + node.integer("zero_point")
     limited = np.minimum(np.maximum(y, node.integer("low")), node.integer("high"))
     return (limited.astype(site.output.dtype.numpy),)
-
-
-def wide_table(site: Site) -> Array:
-    """The table of a node of 16 bits."""
-    if site.node.rounding == TFLM:
-        return wide_softmax.fixed_tables()
-    return wide_softmax.factors(site.node.number("x_scale"))
-
-
-def _wide_reference(site: Site, x: Integers) -> Integers:
-    node, table = site.node, wide_table(site).astype(np.int64)
-    if node.rounding == TFLM:
-        y = np.apply_along_axis(wide_softmax.fixed_row, axis_of(site), x, table, node.number("x_scale"))
-    else:
-        rows = np.apply_along_axis(wide_softmax.exact_row, axis_of(site), x, table, node.number("y_scale"))
-        y = rows + node.integer("zero_point")
-    limited: Integers = np.minimum(np.maximum(y, node.integer("low")), node.integer("high"))
-    return limited
-
-
-def softmax_map(site: Site, table: str) -> str:
-    axis, rank = axis_of(site), len(site.input(0).shape)
-    loops = [f"a{index}" for index in range(rank) if index != axis]
-    indices = ",".join(":" if index == axis else f"a{index}" for index in range(rank))
-    return f"{' '.join(loops)} : X[{indices}] {table} -> Y[{indices}]"
 
 
 def _packed_access(site: Site) -> Access:
@@ -204,4 +175,4 @@ ${function}((tw_qsoftmax){
 )
 
 OPERATORS = (QSOFTMAX,)
-KERNELS = (QSOFTMAX_PORTABLE,)
+KERNELS = (QSOFTMAX_PORTABLE, QSOFTMAX_WIDE)

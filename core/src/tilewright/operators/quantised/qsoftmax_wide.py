@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+import numpy as np
+import numpy.typing as npt
+
 from tilewright.arithmetic import wide_softmax
 from tilewright.ir.access.index_map import Access, parse_map
 from tilewright.ir.graphs.graph import Site
@@ -13,10 +16,32 @@ from tilewright.ir.tensors.dtypes import DType
 from tilewright.operators.c_code.c_elements import c_initialiser
 from tilewright.operators.c_code.c_source import c_template
 from tilewright.operators.c_code.walk import NEST, nest, walk
-from tilewright.operators.quantised.qsoftmax import TFLM, axis_of, softmax_map, wide_table
+from tilewright.operators.quantised.softmax_rows import TFLM, axis_of, softmax_map
 from tilewright.operators.shared.integer_sites import BYTE_TYPES, not_values
 
+Array = npt.NDArray[np.generic]
+Integers = npt.NDArray[np.int64]
+
 _SCALES = (2.0**-16, 1.0)
+
+
+def wide_table(site: Site) -> Array:
+    """The table of a node of 16 bits."""
+    if site.node.rounding == TFLM:
+        return wide_softmax.fixed_tables()
+    return wide_softmax.factors(site.node.number("x_scale"))
+
+
+def wide_reference(site: Site, x: Integers) -> Integers:
+    """The results of values `x`, limits included."""
+    node, table = site.node, wide_table(site).astype(np.int64)
+    if node.rounding == TFLM:
+        y = np.apply_along_axis(wide_softmax.fixed_row, axis_of(site), x, table, node.number("x_scale"))
+    else:
+        rows = np.apply_along_axis(wide_softmax.exact_row, axis_of(site), x, table, node.number("y_scale"))
+        y = rows + node.integer("zero_point")
+    limited: Integers = np.minimum(np.maximum(y, node.integer("low")), node.integer("high"))
+    return limited
 
 
 def _access(site: Site) -> Access:
@@ -86,6 +111,3 @@ QSOFTMAX_WIDE = Kernel(
     source=lambda values: (_FIXED if values["fixed"] else _EXACT,),
     call=NEST + '${function}((${function}_row)${fields}, ${X}${at["X"]}, ${T}, ${Y}${at["Y"]});',
 )
-
-OPERATORS = ()
-KERNELS = (QSOFTMAX_WIDE,)
