@@ -28,6 +28,7 @@ from tilewright.operators.shared.c_rounding import (
     channel_words,
     described,
     requant_source,
+    sums_of,
     too_wide,
     words_index,
     words_shape,
@@ -193,9 +194,8 @@ def _values(call: Call) -> Mapping[str, object]:
     bits = site.analysis.bits
     group_inputs, part = w.shape[-1], call.is_part
     step, joined = _run(numbers.windows, group_inputs, x.strides)
-    bias = operands.get("B")
-    wide = bias is not None and bias.dtype is DType.I64
-    sums = f"acc{bits}{'_b64' * wide}"
+    bias = operands.get("B", NULL_WORDS)
+    b_type, sums = sums_of(bias, bits)
     requant = site.node.requant()
     rounding = c_rounding(requant, bits)
     return {
@@ -208,7 +208,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "x_type": x.dtype.c_type,
         "w_type": w.dtype.c_type,
         "y_type": y.dtype.c_type,
-        "b_type": "int64_t" if wide else "int32_t",
+        "b_type": b_type,
         "fields": {
             "batches": y.extents[0],
             "outputs": y.extents[1],
@@ -226,7 +226,7 @@ def _values(call: Call) -> Mapping[str, object]:
             **(window_part_fields(call, group_inputs) if part else {"joined": int(joined), "step": step}),
             "requant": c_requant(requant, site.analysis, site.node.name),
         },
-        "bias": bias or NULL_WORDS,
+        "bias": bias,
         "zero_points": operands.get("Z", NULL_WORDS),
     }
 

@@ -30,6 +30,7 @@ from tilewright.operators.shared.c_rounding import (
     channel_words,
     described,
     requant_source,
+    sums_of,
     too_wide,
     words_index,
     words_shape,
@@ -213,8 +214,7 @@ def _values(call: Call, rows: Rows, fields: Mapping[str, object]) -> dict[str, o
     types = f"{a.dtype.value}_{b.dtype.value}"
     acc, part = call.operands.get("acc"), call.is_part
     kept = {"ACC": acc.strides[:-1]} if acc else {}
-    wide = (bias := call.operands.get("C")) is not None and bias.dtype is DType.I64
-    sums = f"acc{bits}{'_b64' * wide}"
+    b_type, sums = sums_of(call.operands.get("C"), bits)
     all_rows = walk(y.extents[:-1], {**rows, **kept}, "Y")
     outer, (count, steps) = nest(all_rows, 1), innermost(all_rows)
     requant = site.node.requant()
@@ -229,7 +229,7 @@ def _values(call: Call, rows: Rows, fields: Mapping[str, object]) -> dict[str, o
         "x_type": a.dtype.c_type,
         "w_type": b.dtype.c_type,
         "y_type": y.dtype.c_type,
-        "b_type": "int64_t" if wide else "int32_t",
+        "b_type": b_type,
         "nest": outer.headers,
         "at": outer.offsets,
         "fields": {
