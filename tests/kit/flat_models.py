@@ -188,6 +188,30 @@ def one_operator(op: str, tensors: Sequence[T], *, inputs: Sequence[int] = (0,),
     return G(tensors=tensors, ops=[node], inputs=inputs, outputs=places)
 
 
+def wide_network() -> G:
+    """Layers of 16-bit values and 8-bit weights: a convolution, LeakyRelu, a sum, and what is rescaled to 8 bits."""
+    words: dict[str, Any] = {"type": "int16", "zero": (0,)}
+    random = np.random.default_rng(2)
+    image, scales = (1, 5, 6, 4), (0.004, 0.009, 0.002, 0.007)
+    tensors = [
+        T(name="image", shape=image, scale=(3e-4,), **words),
+        constant(random.integers(-127, 128, (4, 3, 3, 4)).astype(np.int8), "w", scale=scales, zero=(0,) * 4, axis=0),
+        constant(random.integers(-90000, 90000, 4), "b"),
+        T(name="features", shape=image, scale=(8e-4,), **words),
+        T(name="leaky", shape=image, scale=(7e-4,), **words),
+        T(name="sum", shape=image, scale=(9e-4,), **words),
+        T(name="bytes", shape=image, scale=(0.21,), zero=(-3,)),
+    ]
+    conv = {0: ("<b", 0), 1: ("<i", 1), 2: ("<i", 1), 3: ("<b", 0)}
+    ops = [
+        Op(code="CONV_2D", inputs=(0, 1, 2), outputs=(3,), kind=1, options=conv, version=4),
+        Op(code="LEAKY_RELU", inputs=(3,), outputs=(4,), kind=75, options={0: ("<f", 0.2)}),
+        Op(code="ADD", inputs=(4, 0), outputs=(5,), kind=11, options={0: ("<b", 0)}),
+        Op(code="QUANTIZE", inputs=(5,), outputs=(6,)),
+    ]
+    return G(tensors=tensors, ops=ops, inputs=(0,), outputs=(5, 6))
+
+
 def small_network() -> G:
     """A convolution, a pool, a dense layer and a softmax, in integers of 8 bits."""
     quantised: dict[str, Any] = {"scale": (0.5,), "zero": (1,)}

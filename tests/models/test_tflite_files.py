@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from flat_models import file_of, remembering_network, small_network
+from flat_models import file_of, remembering_network, small_network, wide_network
 
 import tilewright
 from tilewright.deployment import Deployment
@@ -32,6 +32,14 @@ def small(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def wide(tmp_path: Path) -> Path:
+    """Values of 16 bits."""
+    file = tmp_path / "wide.tflite"
+    file.write_bytes(file_of(wide_network()))
+    return file
+
+
+@pytest.fixture
 def ring(tmp_path: Path) -> Path:
     """The last three frames, at first 1, 2, 3."""
     file = tmp_path / "ring.tflite"
@@ -45,7 +53,7 @@ def command(*words: str, **environment: str) -> subprocess.CompletedProcess[str]
 
 
 @pytest.mark.parametrize(("runner", "target", "needed"), RUNNERS, ids=[one[0] for one in RUNNERS])
-@pytest.mark.parametrize("network", ["small", "ring"])
+@pytest.mark.parametrize("network", ["small", "ring", "wide"])
 def test_every_step_is_exact(
     network: str,
     runner: str,
@@ -103,3 +111,11 @@ def test_damage_is_said_of_the_format_that_the_name_says(tmp_path: Path) -> None
     file.write_bytes(b"something else")
     done = command("check", str(file), "--target", "generic")
     assert done.returncode == 3 and "no readable TensorFlow Lite file" in done.stdout + done.stderr
+
+
+def test_layers_of_16_bits_are_integers_in_twice_the_bytes(wide: Path) -> None:
+    graph = Deployment(wide, "generic").bound.graph
+    moves = {"Transpose", "Reshape"}
+    assert [node.op for node in graph.nodes if node.op not in moves] == ["QConv", "QRescale", "QAdd", "QRescale"]
+    sizes = {node.op: graph.tensors[node.outputs[0]].dtype.size_bytes for node in graph.nodes[:-1]}
+    assert set(sizes.values()) == {2}

@@ -9,8 +9,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tilewright.arithmetic.pair_sums import PAIR_SUMS, fixed_multipliers, pair_sum_form, shifted_factors
+from tilewright.arithmetic.pair_sums import (
+    PAIR_SUMS,
+    fixed_multipliers,
+    input_shift,
+    pair_sum_form,
+    shifted_factors,
+)
 from tilewright.arithmetic.scaled_sum import ScaledSum
+from tilewright.ir.tensors.roundings import fixed_multiplier
 
 BYTES = (-128, 127)
 A, B = np.arange(-128, 128)[:, None], np.arange(-128, 128)
@@ -76,3 +83,15 @@ def test_a_form_is_equal_for_every_pair(total: ScaledSum, rounding: str) -> None
 
 def test_sums_of_tflm_mostly_have_a_form_of_32_bits() -> None:
     assert pair_sum_form(PLAIN, BYTES, BYTES, "tflm") is not None
+
+
+def test_16_bits_are_shifted_by_15() -> None:
+    wide = replace(PLAIN, wide=True, low=-(2**15), high=2**15 - 1)
+    assert (input_shift(PLAIN), input_shift(wide)) == (20, 15)
+    twice = 2 * wide.b_scale
+    for a, b in ((-32768, 32767), (12345, -54), (5, -128)):
+        numbers = [int(PAIR_SUMS["tflm"](wide, np.array([a]), np.array([b]))[0])]
+        real = (wide.a_scale * (a - 5) + wide.b_scale * (b + 128)) / wide.y_scale - 7
+        assert abs(numbers[0] - min(max(real, wide.low), wide.high)) < 1
+    assert fixed_multipliers(wide)[2] == fixed_multiplier(twice / (2**15 * wide.y_scale))
+    assert pair_sum_form(wide, (-32768, 32767), (-32768, 32767), "tflm") is None

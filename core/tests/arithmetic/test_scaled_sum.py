@@ -154,3 +154,33 @@ def test_scales_that_are_no_numbers(scale: float) -> None:
     with pytest.raises(TilewrightError, match=f"scales 0.5 and {scale!r} to a result of scale 1.0") as caught:
         exact_factors(replace(PLAIN, b_scale=scale))
     assert (caught.value.code, caught.value.exit_code) == ("TW3103", Exit.UNSUPPORTED)
+
+
+WORDS = (-(2**15), 2**15 - 1)
+
+
+@pytest.mark.parametrize("y_scale", [1.0, 1.5, float(np.float32(9.1e-4)), float(np.float32(0.3))])
+@pytest.mark.parametrize("scales", [(3.1e-4, 5.3e-4), (0.25, -0.75), (1e-5, 0.11)])
+def test_sums_of_16_bits_are_exact_without_going_through_all_pairs(scales: tuple[float, float], y_scale: float) -> None:
+    a_scale, b_scale = (float(np.float32(scale)) for scale in scales)
+    total = ScaledSum(
+        a_scale=a_scale, b_scale=b_scale, a_zero_point=0, b_zero_point=-7, zero_point=3, low=WORDS[0], high=WORDS[1],
+        y_scale=y_scale, wide=True,
+    )  # fmt: skip
+    form = sum_form(total, WORDS, WORDS)
+    assert form is not None and form.bits in (32, 64)
+    rng = np.random.default_rng(1)
+    pairs = [*rng.integers(*WORDS, (400, 2)).tolist(), WORDS, (WORDS[0], WORDS[0]), (0, 0), (1, -1)]
+    for a, b in pairs:
+        assert (
+            computed(form, total, a, b) == by_fractions(total, a, b) == int(scaled_sum(total, np.array(a), np.array(b)))
+        )
+
+
+def test_halves_of_16_bits_go_to_even() -> None:
+    total = ScaledSum(
+        a_scale=0.5, b_scale=0.25, a_zero_point=0, b_zero_point=0, zero_point=0, low=WORDS[0], high=WORDS[1], wide=True
+    )  # fmt: skip
+    form = sum_form(total, WORDS, WORDS)
+    assert form is not None and form.ties
+    assert [computed(form, total, a, 0) for a in (1, 3, -1, -3)] == [0, 2, 0, -2]

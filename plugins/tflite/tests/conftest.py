@@ -14,7 +14,9 @@ from tilewright.comparison.reference import run
 from tilewright.config.options import Options
 from tilewright.config.recurrent_state import run_stream, states_of, with_states
 from tilewright.frontend.load import Imported, load
+from tilewright.ir.graphs.arithmetic import ArithmeticChoice
 from tilewright.ir.graphs.graph import Graph
+from tilewright.operators.arithmetics.known import ARITHMETICS
 from tilewright.operators.families import FAMILIES
 from tilewright.rewrite import rewrite
 from tilewright.rewrite.passes import PASSES
@@ -62,3 +64,16 @@ def rewritten() -> Callable[[bytes], Graph]:
 @pytest.fixture
 def run_frames() -> Callable[..., list[dict[str, Any]]]:
     return stream
+
+
+@pytest.fixture
+def as_arithmetic() -> Callable[[bytes], tuple[Graph, Callable[[Mapping[str, Any]], Mapping[str, Any]]]]:
+    """The graph behind all passes, in the arithmetic that the importer demands, and what computes it."""
+
+    def made(data: bytes) -> tuple[Graph, Callable[[Mapping[str, Any]], Mapping[str, Any]]]:
+        found = imported(data)
+        choice = ArithmeticChoice(own=found.arithmetic, known=ARITHMETICS)
+        graph = rewrite(found.graph, OPERATORS, PASSES, arithmetic=choice).graph
+        return graph, lambda values: run(graph, values, OPERATORS)
+
+    return made

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from flat_models import G, Op, T, file_of, remembering_network, small_network
+from flat_models import G, Op, T, file_of, remembering_network, small_network, wide_network
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -103,6 +103,15 @@ def test_limits_have_their_code(limits: Limits, said: str, fix: str) -> None:
     assert caught.value.code == "TW1203" and fix in caught.value.fix[0]
 
 
+@pytest.mark.parametrize(("kind", "codes"), [(np.int64, []), (np.int32, ["TW3011"])])
+def test_a_bias_of_32_bits_beside_values_of_16_is_named(kind: type[Any], codes: list[str]) -> None:
+    graph = wide_network()
+    tensors = [*graph.tensors]
+    tensors[2] = replace(tensors[2], type=np.dtype(kind).name, data=tensors[2].data.astype(kind))
+    said = load(file_of(replace(graph, tensors=tensors)), Limits()).diagnostics
+    assert [each.code for each in said] == codes and all("CONV_2D_0" in each.where for each in said)
+
+
 def test_graphs_that_nothing_runs_are_named() -> None:
     (said,) = load(file_of(small_network(), replace(small_network(), ops=[])), Limits()).diagnostics
     assert said.code == "TW1241" and said.message.startswith("1 of the file's 2 graphs") and "graph 1" in said.where
@@ -164,3 +173,21 @@ def test_public_models(file: Path, run_frames: Callable[..., list[dict[str, Any]
         return
     deep = {"pretrainedResnet_quant": 40, "hello_world_int8": 3, "ad01_int8": 2}  # differences of one step add up
     assert apart.max() <= deep.get(file.stem, 1) and np.mean(apart > 0) < 0.4
+
+
+PARTS = ("add*", "conv*", "leaky*", "pad*", "strided*", "sub*", "transpose*")  # of a network of 16-bit activations
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared models are not there")
+@pytest.mark.parametrize(
+    "file", sorted(file for part in PARTS for file in SHARED.glob(f"{part}.tflite")), ids=lambda path: path.stem
+)
+def test_layers_of_16_bits_are_those_of_tflite_micro(file: Path, as_arithmetic: Callable[[bytes], Any]) -> None:
+    """Integers only, and every output of every set is equal."""
+    graph, run = as_arithmetic(file.read_bytes())
+    assert not {node.op for node in graph.nodes} & {"DequantizeLinear", "QuantizeLinear"}
+    vectors = np.load(str(file).removesuffix(".tflite") + ".io.npz")
+    for k in range(3):
+        values = run({name: vectors[f"{k}/in/{index}"] for index, name in enumerate(graph.inputs)})
+        for index, name in enumerate(graph.outputs):
+            assert np.array_equal(values[name], vectors[f"{k}/out/{index}"])

@@ -1,8 +1,8 @@
-"""Knows the functions by which two scaled bytes are added, one for each rounding that QAdd has, on arrays of values.
+"""Knows the functions by which two scaled values are added, one for each rounding that QAdd has, on arrays of values.
 Does not know which forms are equal to them (`scaled_sum`), nor tensors.
 
-`onnx` is exact and rounded once. `tflm` is TensorFlow Lite Micro's: inputs shifted by 20, three multipliers. With
-t = 2 * max(a_scale, b_scale) and D the double rounding of `roundings`, scales as float64:
+`onnx` is exact and rounded once. `tflm` is TensorFlow Lite Micro's: inputs shifted by 20 (15 where they have 16 bits),
+three multipliers. With t = 2 * max(a_scale, b_scale) and D the double rounding of `roundings`, scales as float64:
 
     s = D((a - a_zero_point) << 20, a_scale / t) +- D((b - b_zero_point) << 20, b_scale / t)
     y = clamp(D(s, t / (2**20 * y_scale)) + zero_point, low, high)
@@ -32,15 +32,20 @@ if TYPE_CHECKING:
 
 PairSum = Callable[[ScaledSum, "Array", "Array"], "Integers"]
 
-INPUT_SHIFT = 20  # of 8-bit inputs
+_INPUT_SHIFT, _WIDE_SHIFT = 20, 15  # of inputs of 8 bits, and of 16
 _LARGEST = 2**29
 _FINEST = 28
+
+
+def input_shift(total: ScaledSum) -> int:
+    """By how much `tflm` shifts its inputs."""
+    return _WIDE_SHIFT if total.wide else _INPUT_SHIFT
 
 
 def fixed_scales(total: ScaledSum) -> tuple[float, float, float]:
     """The three ratios of `tflm`, in float64: of a, of b (whose sign is left out), and of the sum."""
     twice = 2 * max(total.a_scale, abs(total.b_scale))
-    return total.a_scale / twice, abs(total.b_scale) / twice, twice / (2**INPUT_SHIFT * total.y_scale)
+    return total.a_scale / twice, abs(total.b_scale) / twice, twice / (2 ** input_shift(total) * total.y_scale)
 
 
 def fixed_multipliers(total: ScaledSum) -> tuple[tuple[int, int], ...]:
@@ -53,9 +58,9 @@ def fixed_sum(total: ScaledSum, a: Array, b: Array) -> Integers:
     import numpy as np
 
     of_a, of_b, of_sum = (np.array([scale]) for scale in fixed_scales(total))
-    rounded = DoubleRounding().rounded
-    left = rounded(((a.astype(np.int64) - total.a_zero_point) << INPUT_SHIFT)[..., None], of_a)
-    right = rounded(((b.astype(np.int64) - total.b_zero_point) << INPUT_SHIFT)[..., None], of_b)
+    rounded, shift = DoubleRounding().rounded, input_shift(total)
+    left = rounded(((a.astype(np.int64) - total.a_zero_point) << shift)[..., None], of_a)
+    right = rounded(((b.astype(np.int64) - total.b_zero_point) << shift)[..., None], of_b)
     whole = rounded(left - right if total.b_scale < 0 else left + right, of_sum)[..., 0]
     return _limited(total, whole)
 
@@ -98,6 +103,8 @@ def pair_sum_form(
         a_factor, b_factor, shift = shifted_factors(total)
         offset = (1 << shift >> 1) - a_factor * total.a_zero_point - b_factor * total.b_zero_point
         return SumForm(bits=32, a_factor=a_factor, b_factor=b_factor, offset=offset, shift=shift, ties=False)
+    if total.wide:
+        return None
     a, b = np.arange(a_range[0], a_range[1] + 1)[:, None], np.arange(b_range[0], b_range[1] + 1)
     return form_of(total, a, b, PAIR_SUMS[rounding](total, a, b), 32)
 

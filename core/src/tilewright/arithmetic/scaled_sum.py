@@ -5,6 +5,8 @@ A float32 is an integer over a power of two, so the sum is an integer over a com
 that is a power of two: multiply, add, round half to even at a shift. Where no pair of 8-bit values falls on a half,
 adding one half and shifting is the same. Any other form has rounded factors, and is used where it gives the same result
 for every one of the 65,536 pairs; where none does, because halves go up and down, the sum is divided.
+
+Values of 16 bits have 2**32 pairs, which nobody goes through: theirs is at a shift with halves to even, or divided.
 """
 
 from __future__ import annotations
@@ -42,6 +44,7 @@ class ScaledSum:
     low: int
     high: int
     y_scale: float = 1.0
+    wide: bool = False  # a value has 16 bits
 
     @property
     def ratios(self) -> tuple[Fraction, Fraction]:
@@ -91,7 +94,8 @@ def scaled_sum(total: ScaledSum, a: Array, b: Array) -> Integers:
     import numpy as np
 
     a_factor, b_factor, divisor = exact_factors(total)
-    fits = 512 * (abs(a_factor) + abs(b_factor)) + divisor < 2**62
+    reach = 2**17 if total.wide else 512
+    fits = reach * (abs(a_factor) + abs(b_factor)) + divisor < 2**62
     kind = np.int64 if fits else object
     v = (a.astype(kind) - total.a_zero_point) * a_factor + (b.astype(kind) - total.b_zero_point) * b_factor
     floor = v // divisor
@@ -107,6 +111,8 @@ def sum_form(total: ScaledSum, a_range: tuple[int, int], b_range: tuple[int, int
     import numpy as np
 
     sizes = _largest(a_range, total.a_zero_point), _largest(b_range, total.b_zero_point)
+    if total.wide:
+        return _exact(total, a_range, b_range, sizes)
     exact = _exact(total, a_range, b_range, sizes)
     if exact is not None and exact.bits == 32:
         return exact
@@ -122,8 +128,6 @@ def _exact(
     total: ScaledSum, a_range: tuple[int, int], b_range: tuple[int, int], sizes: tuple[int, int]
 ) -> SumForm | None:
     """The definition itself: at a shift, or over a divisor; None where 64 bits are not enough."""
-    import numpy as np
-
     a_factor, b_factor, divisor = exact_factors(total)
     shift = divisor.bit_length() - 1
     at_shift = divisor == 1 << shift
@@ -137,9 +141,7 @@ def _exact(
         return SumForm(
             bits=64, a_factor=a_factor, b_factor=b_factor, offset=offset, shift=0, ties=True, divisor=divisor
         )
-    a, b = np.arange(a_range[0], a_range[1] + 1)[:, None], np.arange(b_range[0], b_range[1] + 1)
-    halves = (a * a_factor + b * b_factor + offset) & (divisor - 1) == divisor >> 1
-    ties = bool(halves.any())
+    ties = total.wide or _has_halves(a_range, b_range, (a_factor, b_factor, offset), divisor)
     return SumForm(
         bits=bits,
         a_factor=a_factor,
@@ -148,6 +150,17 @@ def _exact(
         shift=shift,
         ties=ties,
     )
+
+
+def _has_halves(
+    a_range: tuple[int, int], b_range: tuple[int, int], numbers: tuple[int, int, int], divisor: int
+) -> bool:
+    """Whether any pair of bytes falls on a half."""
+    import numpy as np
+
+    a_factor, b_factor, offset = numbers
+    a, b = np.arange(a_range[0], a_range[1] + 1)[:, None], np.arange(b_range[0], b_range[1] + 1)
+    return bool(((a * a_factor + b * b_factor + offset) & (divisor - 1) == divisor >> 1).any())
 
 
 def _sizes(total: ScaledSum, a: Integers, b: Integers) -> tuple[int, int]:

@@ -49,7 +49,7 @@ def _ask(graph: Graph, context: PassContext) -> PassResult:
 
 def is_integer_layer(node: Node) -> bool:
     """Whether an arithmetic has a say in what the node computes."""
-    return (node.op, 8) in ONNX.functions
+    return ONNX.knows(node.op)
 
 
 def _declare(draft: Draft, node: Node, answer: Mapping[str, Attribute]) -> None:

@@ -238,6 +238,8 @@ def _quantised(numbers: np.random.Generator) -> Iterator[Sample]:
     product: dict[str, Attribute] = {"a_zero_point": 3, "b_zero_point": -5, "requant": _requant(2.0e4)}
     yield Sample(op="QMul", inputs=(image, _bytes(numbers, 8, 1, 31)), attributes=product)
     yield Sample(op="QLookup", inputs=(image, _bytes(numbers, 256)), constants=(1,))
+    below: Mapping[str, Attribute] = {"requant": _requant(200.0), "negative": _requant(900.0), "x_zero_point": 3}
+    yield Sample(op="QRescale", inputs=(image,), attributes=below)
     scales: dict[str, Attribute] = {"x_scale": 0.05, "y_scale": 1 / 256}
     softmax: dict[str, Attribute] = {"axis": 2, **scales, "zero_point": -128, "low": -128, "high": 127}
     yield Sample(op="QSoftmax", inputs=(image,), attributes=softmax)

@@ -1,4 +1,4 @@
-"""The arithmetics of the core: each by its name, and with a function for every integer operator of 8 bits."""
+"""The arithmetics of the core: each by its name, and with a function for every integer operator of its widths."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ import pytest
 from tilewright.operators.arithmetics.known import ARITHMETICS
 
 OPERATORS = {"QAdd", "QAveragePool", "QConv", "QGemm", "QMatMul", "QMul", "QReduceMean", "QSoftmax"}
+WIDE = {(op, 16) for op in OPERATORS} | {("QRescale", 8), ("QRescale", 16)}
 
 
 @pytest.mark.parametrize("name", ["onnx", "tflm", "pulp-shift"])
 def test_each_knows_every_integer_operator(name: str) -> None:
     assert ARITHMETICS[name].name == name
-    assert set(ARITHMETICS[name].functions) == {(op, 8) for op in OPERATORS}
+    wide = set[tuple[str, int]]() if name == "pulp-shift" else WIDE
+    assert set(ARITHMETICS[name].functions) == {(op, 8) for op in OPERATORS} | wide
+    assert ARITHMETICS[name].knows("QConv") and not ARITHMETICS[name].knows("Conv")

@@ -10,7 +10,8 @@ import pytest
 from tilewright.builtin import tilewright_operators
 from tilewright.ir.graphs.graph import Attribute
 from tilewright.ir.tensors.requant import Requant, StoredScales
-from tilewright.operators.arithmetics.sums import requantised
+from tilewright.operators.arithmetics.sums import both_sides, requantised
+from tilewright.operators.quantised.qrescale import QRESCALE
 from tilewright.operators.quantised.sum_ranges import BOUNDS
 from tilewright.testing.operator_sites import site_of
 
@@ -34,3 +35,14 @@ def test_the_range_of_sums_goes_with_their_scales(
     assert told == [(REQUANT, STORED, BOUNDS[op](site))]
     assert max(BOUNDS[op](site).highest) == highest
     assert requantised(lambda *each: "no")(site) == "no"
+
+
+def test_both_sides_of_a_zero_point_are_changed() -> None:
+    values = np.ones(4, np.int16)
+    above, below = replace(REQUANT, zero_point=3), replace(REQUANT, zero_point=5)
+    site = site_of(QRESCALE, [values], {"requant": above, "negative": below})
+    answer = both_sides(lambda requant, *_: replace(requant, scale=(0.125,)))(site)
+    assert answer == {"requant": replace(above, scale=(0.125,)), "negative": replace(below, scale=(0.125,))}
+    assert both_sides(lambda requant, *_: "no")(site) == "no"
+    unknown = site_of(QRESCALE, [values], {"requant": replace(above, stored=None)})
+    assert both_sides(lambda requant, *_: requant)(unknown) == "the scales of the file are not known here"

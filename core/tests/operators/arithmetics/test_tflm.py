@@ -19,6 +19,7 @@ from tilewright.operators.quantised.qconv import QCONV
 from tilewright.operators.quantised.qelementwise import QADD, QMUL
 from tilewright.operators.quantised.qgemm import QGEMM, QMATMUL
 from tilewright.operators.quantised.qpool import QAVERAGE_POOL, QREDUCE_MEAN
+from tilewright.operators.quantised.qrescale import QRESCALE
 from tilewright.operators.quantised.qsoftmax import QSOFTMAX
 from tilewright.testing.operator_sites import site_of
 
@@ -164,3 +165,66 @@ def test_sums_beyond_32_bits_are_not_of_tflm() -> None:
     a, b, c = image(1, 4), image(4, 1), np.array([2**31 - 1], np.int32)
     attributes: dict[str, Attribute] = {"a_zero_point": 0, "b_zero_point": (0,), "requant": requant()}
     assert "32 bits" in str(TFLM.declared(site_of(QGEMM, [a, b, c], attributes, (1, 2))))
+
+
+def once_rounded(acc: int, scale: float) -> int:
+    """The multiplier cut to 16 bits, and one shift, halves up."""
+    fraction, exponent = math.frexp(scale)
+    cut = min((math.floor(fraction * 2**31 + 0.5) + 2**15) // 2**16, 2**15 - 1)
+    return math.floor(Fraction(acc * cut, 2 ** (15 - exponent)) + Fraction(1, 2))
+
+
+def words(*shape: int) -> npt.NDArray[np.int16]:
+    return RNG.integers(-(2**15), 2**15, shape).astype(np.int16)
+
+
+WIDE: dict[str, Any] = {"zero_point": 0, "low": -(2**15), "high": 2**15 - 1}
+
+
+@pytest.mark.parametrize("w_scales", [(W,), (W, 3 * W)])
+def test_products_of_16_bits_are_rounded_once(w_scales: tuple[float, ...]) -> None:
+    a, b = words(5, 30), image(30, 2)
+    attributes: dict[str, Attribute] = {
+        "a_zero_point": 0, "b_zero_point": (0,), "requant": requant(w_scales, y=Y * 16, **WIDE), "output_type": "i16"
+    }  # fmt: skip
+    site = declared(site_of(QGEMM, [a, b, None], attributes, (1,)))
+    single = float(np.float32(X) * np.float32(W))
+    scales = (single / (Y * 16),) if len(w_scales) == 1 else tuple(X * w / (Y * 16) for w in w_scales)
+    sums = a.astype(int) @ b.astype(int)
+    expected = [
+        [min(max(once_rounded(int(acc), scales[n % len(scales)]), -(2**15)), 2**15 - 1) for n, acc in enumerate(row)]
+        for row in sums
+    ]
+    assert QGEMM.reference(site, [a, b, None])[0].tolist() == expected
+    assert site.node.requant().rounding.name == "multiply-shift"
+
+
+def test_what_64_bits_do_not_hold_is_refused() -> None:
+    a, b = words(1, 4), image(4, 1)
+    attributes: dict[str, Attribute] = {"b_zero_point": (0,), "requant": requant(**WIDE), "output_type": "i16"}
+    bias = np.array([2**50], np.int64)
+    assert "48 bits" in str(TFLM.declared(site_of(QGEMM, [a, b, bias], attributes, (1, 2))))
+    steep: dict[str, Attribute] = {**attributes, "requant": requant(y=1e-9, **WIDE)}
+    assert "shift to the left" in str(TFLM.declared(site_of(QGEMM, [a, b, None], steep, (1,))))
+
+
+def test_a_change_of_scale_and_both_sides_of_a_leaky_relu() -> None:
+    x = words(300)
+    below = replace(requant((0.3,), **WIDE), zero_point=0)
+    node: dict[str, Attribute] = {"requant": requant((1.0,), **WIDE), "negative": below, "output_type": "i16"}
+    site = declared(site_of(QRESCALE, [x], node))
+    (found,) = QRESCALE.reference(site, [x])
+    for value, result in zip(x.tolist(), found.tolist(), strict=True):
+        assert result == twice_rounded(value, X * (0.3 if value < 0 else 1.0) / Y)
+
+
+def test_sums_of_two_and_softmax_of_16_bits() -> None:
+    total: dict[str, Attribute] = {"a_scale": X, "b_scale": -Y, "y_scale": Y, "low": -(2**15), "high": 2**15 - 1}
+    assert declared(site_of(QADD, [words(4), words(4)], {**total, "output_type": "i16"})).node.rounding == "tflm"
+    softmax: dict[str, Attribute] = {"x_scale": X, "zero_point": 0, "low": -(2**15), "high": 2**15 - 1}
+    fits, other = (
+        site_of(QSOFTMAX, [words(2, 5)], {**softmax, "y_scale": scale, "output_type": "i16"})
+        for scale in (2.0**-15, 2.0**-16)
+    )
+    assert declared(fits).node.rounding == "tflm"
+    assert "zero point 0" in str(TFLM.declared(other))

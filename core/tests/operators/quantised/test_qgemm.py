@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from tilewright.errors import TilewrightError
 from tilewright.ir.graphs.graph import Attribute, Site
+from tilewright.ir.machines.kernel import Kernel
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import Requant, requantise
 from tilewright.operators.quantised.qgemm import (
@@ -31,13 +32,14 @@ few = settings(max_examples=30, deadline=None, suppress_health_check=[HealthChec
 compiled = settings.get_profile("programs")
 BUILDS = (("gcc", *UBSAN), ("gcc", *STRICT, "-O2"), ("clang", *STRICT, "-O2"))
 BYTES = st.sampled_from([DType.I8, DType.U8])
+VALUES = st.sampled_from([DType.I8, DType.U8, DType.I16, DType.U16])
 Case = tuple[Site, list[Array | None]]
 
 
 @st.composite
 def gemm_cases(draw: st.DrawFn) -> Case:
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    a_type, b_type, y_type = draw(BYTES), draw(BYTES), draw(BYTES)
+    a_type, b_type, y_type = draw(VALUES), draw(BYTES), draw(VALUES)
     lead, depth, columns = (
         draw(st.lists(st.integers(1, 3), max_size=2)),
         draw(st.integers(1, 40)),
@@ -64,7 +66,7 @@ def gemm_cases(draw: st.DrawFn) -> Case:
 @st.composite
 def matmul_cases(draw: st.DrawFn) -> Case:
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    a_type, b_type, y_type = draw(BYTES), draw(BYTES), draw(BYTES)
+    a_type, b_type, y_type = draw(VALUES), draw(VALUES), draw(VALUES)
     lead_a, lead_b = draw(st.sampled_from([((), ()), ((2,), (2,)), ((3, 1), (2,)), ((), (2, 2)), ((2, 1), (1, 3))]))
     rows, depth, columns = draw(st.integers(1, 4)), draw(st.integers(1, 20)), draw(st.integers(1, 9))
     saturated = draw(st.booleans())
@@ -81,6 +83,13 @@ def matmul_cases(draw: st.DrawFn) -> Case:
     }
     inputs: list[Array | None] = [a, b]
     return site_of(QMATMUL, inputs, attributes), inputs
+
+
+def taken_of(kernel: Kernel, site: Site) -> None:
+    """Bytes are always taken; sums of 16-bit values that a rounding has no register for are another test's."""
+    reason = refusal(kernel, site)
+    assume(reason is None or any(site.input(index).dtype.size_bytes == 2 for index in (0, 1)))
+    assert reason is None
 
 
 def by_scalars(site: Site, inputs: list[Array | None]) -> Array:
@@ -121,7 +130,7 @@ def test_c_in_any_layout(
 ) -> None:
     site, inputs = case
     operator, kernel = (QGEMM, QGEMM_PORTABLE) if site.node.op == "QGemm" else (QMATMUL, QMATMUL_PORTABLE)
-    assert refusal(kernel, site) is None
+    taken_of(kernel, site)
     ranks = {"A": np.ndim(inputs[0]), "B": np.ndim(inputs[1]), "Y": len(site.output.shape)}
     layouts = {name: tuple(data.draw(st.permutations(range(rank)))) for name, rank in ranks.items()}
     folder = tmp_path_factory.mktemp("c")
@@ -137,6 +146,7 @@ def test_c_in_any_layout(
 def test_c_in_tiles(tmp_path_factory: pytest.TempPathFactory, case: Case, data: st.DataObject) -> None:
     site, inputs = case
     operator, kernel = (QGEMM, QGEMM_PORTABLE) if site.node.op == "QGemm" else (QMATMUL, QMATMUL_PORTABLE)
+    taken_of(kernel, site)
     loops = [loop.name for loop in operator.access(site).loops if loop.kind == "parallel"]
     cuts = {loop: data.draw(st.integers(1, 5)) for loop in (*loops, *data.draw(st.sampled_from([(), ("k",)])))}
     (found,) = run_tiled(operator, kernel, site, inputs, cuts=cuts, folder=tmp_path_factory.mktemp("c"))

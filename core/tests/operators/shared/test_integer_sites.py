@@ -16,7 +16,10 @@ from tilewright.operators.shared.integer_sites import (
     exact_product,
     input_range,
     not_bytes,
+    not_values,
+    not_weights,
     output_dtype,
+    packed_bias,
     requant_dtype,
     zero_points,
 )
@@ -87,3 +90,27 @@ def test_values_that_are_no_bytes() -> None:
     assert not_bytes(site(DType.I8, DType.I32), 0) is None
     assert "found i32" in str(not_bytes(site(DType.I8, DType.I32), 0, 1))
     assert "found i16" in str(not_bytes(site(DType.U8, output=DType.I16), 0))
+
+
+def test_values_have_8_or_16_bits() -> None:
+    assert not_values(site(DType.I16, output=DType.U16), 0) is None
+    assert not_values(site(DType.I8, DType.I16, output=DType.U8), 0, 1) is None
+    assert not_values(site(DType.I32), 0) == "values must be integers of 8 or 16 bits, found i32"
+    assert not_values(site(DType.I8, output=DType.F32), 0) == "values must be integers of 8 or 16 bits, found f32"
+
+
+def test_weights_are_constants_of_8_bits() -> None:
+    whole = site(DType.I16, DType.I8, DType.I64)
+    arrays = {"in1": np.zeros(2, np.int8), "in2": np.array([2**33, 0])}
+    assert not_weights(whole) == not_weights(replace(whole, constants={"in1": arrays["in1"]}))
+    assert not_weights(whole) == "weights and bias must be constants"
+    assert not_weights(replace(whole, constants=arrays)) is None
+    assert "found i16" in str(not_weights(replace(site(DType.I16, DType.I16), constants=arrays)))
+    assert "found f32" in str(not_weights(replace(site(DType.I16, DType.I8, DType.F32), constants=arrays)))
+
+
+def test_a_bias_is_stored_in_32_bits_where_they_are_enough() -> None:
+    whole = site(DType.I16, DType.I8, DType.I64)
+    for value, kind in ((2**31 - 1, np.int32), (2**31, np.int64), (-(2**31), np.int32)):
+        packed = packed_bias(replace(whole, constants={"in2": np.array([value, 0])}))
+        assert (packed.dtype, packed.tolist()) == (np.dtype(kind), [value, 0])

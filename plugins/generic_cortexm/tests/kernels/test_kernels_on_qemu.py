@@ -19,11 +19,12 @@ from tilewright.ir.graphs.graph import Attribute, Site
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import Requant
-from tilewright.ir.tensors.roundings import DoubleRounding
+from tilewright.ir.tensors.roundings import DoubleRounding, MultiplyShift
 from tilewright.operators.pooling.pool import MAX_POOL
 from tilewright.operators.quantised.qconv import QCONV
-from tilewright.operators.quantised.qelementwise import QADD, QLOOKUP, QMUL
+from tilewright.operators.quantised.qelementwise import QADD, QMUL
 from tilewright.operators.quantised.qgemm import QGEMM, QMATMUL
+from tilewright.operators.quantised.qlookup import QLOOKUP
 from tilewright.operators.quantised.qpool import QAVERAGE_POOL, QREDUCE_MEAN
 from tilewright.operators.quantised.qsoftmax import QSOFTMAX
 from tilewright.operators.quantised.quantize import QUANTIZE
@@ -191,6 +192,42 @@ def table_case(rng: np.random.Generator, index: int) -> Case:
     return QSOFTMAX, [byte_array(rng, x_type, (3, 37), index == 5)], attributes, ()
 
 
+def words_case(rng: np.random.Generator, index: int) -> Case:
+    """Values of 16 bits, by the formula of floats or as `tflm` rounds them; every fourth with sums beyond 32 bits."""
+    product, wide = index % 3 == 2, index % 4 == 3
+    depthwise = index % 3 == 1
+    channels, outputs = int(rng.choice([4, 6, 8, 13])), int(rng.choice([1, 2, 3, 4, 5, 7, 12]))
+    channels = 300 if wide and not depthwise else channels
+    kernel = (1, 1) if wide or product else tuple(int(size) for size in rng.integers(1, 4, 2))
+    extents = (1, 1) if product else tuple(int(size) + 5 for size in rng.integers(0, 4, 2))
+    outputs = channels if depthwise else outputs
+    x = byte_array(rng, DType.I16, (1 + index % 2, channels, *extents), wide)
+    w = byte_array(rng, DType.I8, (outputs, 1 if depthwise else channels, *kernel), wide)
+    bias = rng.integers(-90000, 90000, outputs) * (2**20 if wide and not depthwise else 1)
+    scale = 20000 / (32768 * 60 * np.sqrt(w[0].size)) * 2.0 ** rng.uniform(-2, 0, outputs)
+    limits = ((-(2**15), 2**15 - 1), (0, 2**15 - 1), (-20000, 30000))[index // 2 % 3]
+    requant = Requant(
+        scale=tuple(float(each) for each in scale.astype(np.float32)),
+        zero_point=(0, -300)[index % 2], low=limits[0], high=limits[1],
+    )  # fmt: skip
+    if index // 3 % 2:
+        shift = 14 - np.floor(np.log2(scale)).astype(int)
+        cut = np.minimum(np.rint(scale * 2.0**shift), 2**15 - 1)
+        numbers = {"multiplier": tuple(map(int, cut)), "shift": tuple(map(int, shift))}
+        requant = replace(requant, rounding=MultiplyShift(**numbers, bits=64))
+    attributes: dict[str, Attribute] = {"requant": requant, "output_type": "i16"}
+    if product:
+        attributes |= {"a_zero_point": (0, 77)[index % 2], "b_zero_point": (0,)}
+        return QGEMM, [x[:, :, 0, 0].copy(), w[:, :, 0, 0].T.copy(), bias], attributes, (1, 2)
+    pads = tuple(int(pad) for pad in rng.integers(0, 2, 4)) if kernel != (1, 1) else (0, 0, 0, 0)
+    attributes |= {
+        "kernel_shape": kernel, "strides": (1 + index % 2, 1), "dilations": (1, 1 + index // 6 % 2), "pads": pads,
+        "ceil_mode": 0, "group": channels if depthwise else 1, "x_zero_point": (0, 77)[index % 2],
+        "pad_value": (0, 77, -5)[index % 3], "w_zero_point": (0,),
+    }  # fmt: skip
+    return QCONV, [x, w, bias], attributes, (1, 2)
+
+
 def border_case(rng: np.random.Generator, index: int) -> Case:
     y_type, scale = BYTES[index % 2], np.float32((0.05, 0.25)[index // 2 % 2])
     x = rng.normal(0, 100 * scale, (2, 5, 11)).astype(np.float32)
@@ -229,6 +266,13 @@ def everything(rounding: str = "onnx") -> SideBySide:
             operator, inputs, attributes, constants = case if rounding == "onnx" else rounded_twice(case, index // 2)
             cases.append((site_of(operator, inputs, attributes, constants), inputs))
     return side_by_side(cases)
+
+
+@cache
+def of_words() -> SideBySide:
+    rng = np.random.default_rng(3)
+    cases = [words_case(rng, index) for index in range(24)]
+    return side_by_side([(site_of(*case), case[1]) for case in cases])
 
 
 SINGLE = ("cortex-m.dsp.qconv", "cortex-m.mve.qconv")  # those that have others for where memory is short
@@ -317,7 +361,25 @@ def test_estimates_are_near_what_is_executed(core: str, without: tuple[str, ...]
 def test_every_kernel_is_among_them() -> None:
     plans = [deployed(core, without) for core in ("m4", "m55") for without in ((), SINGLE, FEWER)]
     used = {binding.kernel.name for plan in plans for binding in plan.bound.bindings.values()}
+    words = of_words().deployment("cortex-m4", Options())
+    used |= {binding.kernel.name for binding in words.bound.bindings.values()}
     assert {kernel.name for kernel in KERNELS} <= used
+
+
+@pytest.mark.parametrize(
+    ("core", "compiler", "settings"),
+    [("m4", "gcc", {}), ("m4", "clang", {}), ("m4", "gcc", {"unaligned": "no"}), ("m55", "gcc", {})],
+    ids=["m4-gcc", "m4-clang", "m4-gcc-strict", "m55-gcc"],
+)
+def test_odd_shapes_of_16_bits(
+    core: str, compiler: str, settings: Mapping[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(OTHER_COMPILER, COMPILERS[compiler])
+    many = of_words()
+    plan = many.deployment(f"cortex-{core}", Options(settings=settings))
+    result = many.run(plan, QemuRunner(), tmp_path, trace=True)
+    wrong = [verdict for verdict in many.judge(plan, result) if not verdict.exact]
+    assert [(verdict, plan.bound.bindings[verdict.name].kernel.name) for verdict in wrong] == []
 
 
 def test_words_of_one_channel_and_of_two_are_among_them() -> None:

@@ -13,7 +13,7 @@ from tilewright.ir.graphs.graph import Attribute, Site
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Kernel
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.operators.quantised.qelementwise import QLOOKUP
+from tilewright.operators.quantised.qlookup import QLOOKUP
 from tilewright.operators.quantised.qsoftmax import QSOFTMAX
 from tilewright.operators.quantised.quantize import QUANTIZE
 from tilewright_cortexm.kernels import KERNELS

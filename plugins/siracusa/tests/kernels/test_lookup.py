@@ -15,7 +15,7 @@ from iss_run import run_on_iss
 
 from tilewright.api.testing import refusal, site_of
 from tilewright.ir.plans.layer import layer_of
-from tilewright.operators.quantised.qelementwise import QLOOKUP, QLOOKUP_PORTABLE
+from tilewright.operators.quantised.qlookup import QLOOKUP, QLOOKUP_PORTABLE
 from tilewright_siracusa.kernels import lookup
 
 Array = npt.NDArray[np.generic]

@@ -12,7 +12,7 @@ from tilewright.api import Diagnostic, TilewrightError, model_error, unsupported
 from tilewright.api.graph import Quantization
 from tilewright.api.importer import ImportedModel, Limits
 from tilewright_tflite.flatbuffer import BudgetError, DamagedError
-from tilewright_tflite.model import HELD, Model, Operator, Tensor
+from tilewright_tflite.model import HELD, Model, Operator, Subgraph, Tensor
 from tilewright_tflite.network import LostError, Network, RefusedError
 from tilewright_tflite.operators.reductions import ONNX_TYPES
 from tilewright_tflite.operators.variables import finish_variables, variables_of
@@ -73,7 +73,7 @@ def _loaded(model: Model, limits: Limits) -> ImportedModel:
         states=tuple(net.states),
         quantization={name: _quantization(tensor) for name, tensor in ends if tensor.quantised},
         arithmetic=ARITHMETIC,
-        diagnostics=tuple(_left_out(model)),
+        diagnostics=(*_left_out(model), *_narrow_sums(graph)),
     )
 
 
@@ -96,6 +96,24 @@ def _left_out(model: Model) -> Iterator[Diagnostic]:
             message=f"{len(others)} of the file's {len(model.graphs)} graphs are not compiled: the first is",
             where=f"graph {others[0]} '{_plain(model.graphs[others[0]].name)}'",
             fix=("where another one is meant, convert the network with that signature alone",),
+        )
+
+
+def _narrow_sums(graph: Subgraph) -> Iterator[Diagnostic]:
+    """A warning where products of 16-bit values have a bias of 32: their sums would be rounded twice, as with bytes."""
+    found = []
+    for op in graph.operators:
+        types = [graph.tensors[index].type if index >= 0 else "" for index in op.inputs[:3]]
+        if op.code in ("CONV_2D", "FULLY_CONNECTED") and types[:1] == ["int16"] and types[2:] == ["int32"]:
+            found.append(op.title)
+    if found:
+        yield Diagnostic(
+            code="TW3011",
+            severity="warning",
+            message="values of 16 bits have a bias of 32: sums are rounded once, where TensorFlow Lite Micro rounds "
+            "them twice, so that results may differ by one step",
+            where=", ".join(found[:_SHOWN]) + (", ..." if len(found) > _SHOWN else ""),
+            fix=("convert the network again with a bias of 64 bits, as converters do", "or accept the difference"),
         )
 
 

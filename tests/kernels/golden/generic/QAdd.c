@@ -10,7 +10,7 @@
 #  endif
 #endif
 
-/* Two 8-bit values, each times its own factor: the sum is rounded at a shift, moved and clamped. */
+/* Two values, each times its own factor: the sum is rounded at a shift, moved and clamped. */
 typedef struct {
     int64_t a_factor, b_factor, offset;
     int32_t shift;

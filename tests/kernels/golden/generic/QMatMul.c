@@ -10,7 +10,7 @@
 #  endif
 #endif
 
-/* An integer accumulator becomes an 8-bit value: clamp(rne((float)acc * scale) + zero_point, low, high). */
+/* An integer accumulator becomes a value of 8 or 16 bits: clamp(rne((float)acc * scale) + zero_point, low, high). */
 typedef struct {
     int32_t shift;
     int32_t zero_point;

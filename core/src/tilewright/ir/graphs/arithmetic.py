@@ -31,6 +31,10 @@ class Arithmetic:
         function = self.functions.get((site.node.op, bits))
         return f"{self.name} has no {site.node.op} of {bits} bits" if function is None else function(site)
 
+    def knows(self, op: str) -> bool:
+        """Whether it has a function for this operator, at any width."""
+        return any(name == op for name, _ in self.functions)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArithmeticChoice:

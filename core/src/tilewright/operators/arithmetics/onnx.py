@@ -2,7 +2,7 @@
 
 Sums of products are requantised by the float32 formula (`roundings.Float32HalfEven`). Products of two tensors, means
 and pools are exact over the scales as they are stored: by that formula too, with the float32 that makes it exact, or
-where halves go up and down, as a rational number.
+where halves go up and down, as a rational number. Those of 16 bits, and a change of scale, have the formula.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tilewright.ir.graphs.graph import Attribute, Site
 from tilewright.ir.tensors.requant import ONNX as FLOAT32
 from tilewright.ir.tensors.requant import Requant, StoredScales
 from tilewright.ir.tensors.roundings import Rational
-from tilewright.operators.arithmetics.sums import requantised
+from tilewright.operators.arithmetics.sums import both_sides, requantised
 from tilewright.operators.quantised.qpool import pool_counts
 
 _LARGEST_PRODUCT = 2**62
@@ -64,6 +64,13 @@ def _exact(requant: Requant, stored: StoredScales, bounds: AccumulatorBounds) ->
     return replace(plain, rounding=Rational(numerator=above, denominator=below))
 
 
+def _mean_formula(requant: Requant, stored: StoredScales, bounds: AccumulatorBounds) -> Requant:
+    """`f32(x / f32(y * terms))`, in the float32 formula."""
+    with np.errstate(all="ignore"):
+        scale = np.float32(stored.x) / (np.float32(stored.y) * np.array(stored.terms, np.float32))
+    return replace(requant, scale=tuple(float(factor) for factor in scale), rounding=FLOAT32)
+
+
 def _rounding(site: Site) -> Mapping[str, Attribute]:
     """What a node computes that names no rounding."""
     return {"rounding": "onnx"}
@@ -75,13 +82,23 @@ ONNX = Arithmetic(
     functions=MappingProxyType(
         {
             ("QAdd", 8): _rounding,
+            ("QAdd", 16): _rounding,
             ("QAveragePool", 8): _average_pool,
+            ("QAveragePool", 16): requantised(_mean_formula),
             ("QConv", 8): requantised(_formula),
+            ("QConv", 16): requantised(_formula),
             ("QGemm", 8): requantised(_formula),
+            ("QGemm", 16): requantised(_formula),
             ("QMatMul", 8): requantised(_formula),
+            ("QMatMul", 16): requantised(_formula),
             ("QMul", 8): requantised(_exact),
+            ("QMul", 16): requantised(_formula),
             ("QReduceMean", 8): requantised(_exact),
+            ("QReduceMean", 16): requantised(_mean_formula),
+            ("QRescale", 8): both_sides(_formula),
+            ("QRescale", 16): both_sides(_formula),
             ("QSoftmax", 8): _rounding,
+            ("QSoftmax", 16): _rounding,
         }
     ),
 )

@@ -10,6 +10,7 @@ from tilewright.arithmetic.bounds import AccumulatorBounds
 from tilewright.ir.graphs.arithmetic import OperatorFunction
 from tilewright.ir.graphs.graph import Attribute, Site
 from tilewright.ir.tensors.requant import Requant, StoredScales
+from tilewright.operators.quantised.qrescale import negative
 from tilewright.operators.quantised.sum_ranges import BOUNDS
 
 Requantised = Callable[[Requant, StoredScales, AccumulatorBounds], Requant | str]
@@ -24,5 +25,25 @@ def requantised(function: Requantised) -> OperatorFunction:
             return "the scales of the file are not known here"
         found = function(requant, requant.stored, BOUNDS[site.node.op](site))
         return found if isinstance(found, str) else {"requant": found}
+
+    return declared
+
+
+def both_sides(function: Requantised) -> OperatorFunction:
+    """The same for a QRescale: what is below the zero point, too, where that has a scale of its own."""
+
+    def declared(site: Site) -> Mapping[str, Attribute] | str:
+        above, below = site.node.requant(), negative(site)
+        changed: dict[str, Attribute] = {}
+        for name, requant in (("requant", above), ("negative", below)):
+            if requant is None:
+                continue
+            if requant.stored is None:
+                return "the scales of the file are not known here"
+            found = function(requant, requant.stored, BOUNDS[site.node.op](site))
+            if isinstance(found, str):
+                return found
+            changed[name] = found
+        return changed
 
     return declared

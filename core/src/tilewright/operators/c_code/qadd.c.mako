@@ -1,4 +1,4 @@
-/* Two 8-bit values, each times its own factor: the sum is rounded at a shift, moved and clamped. */
+/* Two values, each times its own factor: the sum is rounded at a shift, moved and clamped. */
 typedef struct {
     int${bits}_t a_factor, b_factor, offset;
     int32_t shift;

@@ -2,7 +2,7 @@
 #include "prelude.h"
 #include <stdint.h>
 
-/* Two 8-bit values, each times its own factor: the sum over an even divisor, halves to the even neighbour. */
+/* Two values, each times its own factor: the sum over an even divisor, halves to the even neighbour. */
 typedef struct {
     int64_t a_factor, b_factor, offset, divisor;
     int32_t zero_point;

@@ -60,7 +60,7 @@ TW_KERNEL int${bits}_t ${function}_outside(const tw_qconv *p, tw_taps depth, tw_
 
 /* One window, `count` outputs (1 or 4), from accumulators to stored bytes. */
 TW_KERNEL void ${function}_outputs(const tw_qconv *p, int32_t count, int32_t x_apart, tw_taps depth, tw_taps row,
-        tw_taps column, const ${x_type} *x, const ${w_type} *w, const int32_t *b, const int32_t *r,
+        tw_taps column, const ${x_type} *x, const ${w_type} *w, const ${b_type} *b, const int32_t *r,
         const int32_t *z, ${y_type} *y)
 {
     int${bits}_t acc[4];
@@ -81,7 +81,7 @@ TW_KERNEL void ${function}_outputs(const tw_qconv *p, int32_t count, int32_t x_a
 
 /* One window, every output of the tile: four at a time where they read the same group, or each its own channels. */
 TW_KERNEL void ${function}_window(const tw_qconv *p, tw_taps depth, tw_taps row, tw_taps column,
-        const ${x_type} *x, const ${w_type} *w, const int32_t *b, const int32_t *r, const int32_t *z, ${y_type} *y)
+        const ${x_type} *x, const ${w_type} *w, const ${b_type} *b, const int32_t *r, const int32_t *z, ${y_type} *y)
 {
     const int32_t group = p->group_inputs * p->x_channel; /* elements of x to the next group */
     int32_t left = p->group_outputs - (p->first_output % p->group_outputs); /* outputs of the current group */
@@ -89,7 +89,7 @@ TW_KERNEL void ${function}_window(const tw_qconv *p, tw_taps depth, tw_taps row,
     for (int32_t o = 0; o < p->outputs;) {
         const int32_t room = p->outputs - o;
         const int32_t count = ((room >= 4) && ((p->group_outputs == 1) || (left >= 4))) ? 4 : 1;
-        const int32_t *const bo = b ? &b[o] : b;
+        const ${b_type} *const bo = b ? &b[o] : b;
         const int32_t *const zo = z ? &z[o] : z;
         if (count == 4) {
             ${function}_outputs(p, 4, (p->group_outputs == 1) ? group : 0, depth, row, column, x + at,
@@ -109,7 +109,7 @@ TW_KERNEL void ${function}_window(const tw_qconv *p, tw_taps depth, tw_taps row,
 }
 
 /* y = requant(b + sum of (x - x_zero_point) * (w - w_zero_point)); positions outside read pad_value. */
-TW_KERNEL void ${function}(const tw_qconv p, const ${x_type} *x, const ${w_type} *w, const int32_t *b,
+TW_KERNEL void ${function}(const tw_qconv p, const ${x_type} *x, const ${w_type} *w, const ${b_type} *b,
         const int32_t *r, const int32_t *z, ${y_type} *y)
 {
     for (int32_t n = 0; n < p.batches; ++n) {

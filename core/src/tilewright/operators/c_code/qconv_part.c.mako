@@ -28,7 +28,7 @@ TW_KERNEL void ${function}_window(const tw_qconv_part *p, tw_taps depth, tw_taps
 
 /* One window, every output of the tile. */
 TW_KERNEL void ${function}_outputs(const tw_qconv_part *p, tw_taps depth, tw_taps row, tw_taps column,
-        const ${x_type} *x, const ${w_type} *w, const int32_t *b, const int32_t *r, const int32_t *z,
+        const ${x_type} *x, const ${w_type} *w, const ${b_type} *b, const int32_t *r, const int32_t *z,
         int${bits}_t *acc, ${y_type} *y)
 {
     const int32_t skipped = p->first_output % p->group_outputs;
@@ -46,7 +46,7 @@ TW_KERNEL void ${function}_outputs(const tw_qconv_part *p, tw_taps depth, tw_tap
 }
 
 /* The same for a part of the channels: sums are kept in `acc` from part to part, y is written after the last one. */
-TW_KERNEL void ${function}(const tw_qconv_part p, const ${x_type} *x, const ${w_type} *w, const int32_t *b,
+TW_KERNEL void ${function}(const tw_qconv_part p, const ${x_type} *x, const ${w_type} *w, const ${b_type} *b,
         const int32_t *r, const int32_t *z, int${bits}_t *acc, ${y_type} *y)
 {
     for (int32_t n = 0; n < p.batches; ++n) {

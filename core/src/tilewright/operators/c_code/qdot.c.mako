@@ -1,4 +1,5 @@
 <%doc> Needs x_type, w_type (C types), bits (of the accumulator) and dot, a name that carries all three. </%doc>\
+<% wide = "(int64_t)" if bits == 64 else "" %>\
 /* Sums of (x - x_zero_point) * (w - w_zero_point), added to the accumulators of one or of four outputs. */
 typedef struct {
     int32_t count; /* products */
@@ -17,7 +18,7 @@ TW_KERNEL void ${dot}_1(${dot} p, const ${x_type} *x, const ${w_type} *w, int${b
     const int32_t z0 = p.w_zero_points ? p.w_zero_points[0] : 0;
     int${bits}_t sum = acc[0];
     for (int32_t i = 0; i < p.count; ++i) {
-        sum += (x[i * p.x_step] - p.x_zero_point) * (w[i * p.w_step] - z0);
+        sum += ${wide}(x[i * p.x_step] - p.x_zero_point) * (w[i * p.w_step] - z0);
     }
     acc[0] = sum;
 }
@@ -36,10 +37,10 @@ TW_KERNEL void ${dot}_4(${dot} p, const ${x_type} *x, const ${w_type} *w, int${b
     for (int32_t i = 0; i < p.count; ++i) {
         const ${x_type} *const xi = x + (i * p.x_step);
         const ${w_type} *const wi = w + (i * p.w_step);
-        sum0 += (xi[0] - p.x_zero_point) * (wi[0] - z0);
-        sum1 += (xi[p.x_apart] - p.x_zero_point) * (wi[p.w_apart] - z1);
-        sum2 += (xi[2 * p.x_apart] - p.x_zero_point) * (wi[2 * p.w_apart] - z2);
-        sum3 += (xi[3 * p.x_apart] - p.x_zero_point) * (wi[3 * p.w_apart] - z3);
+        sum0 += ${wide}(xi[0] - p.x_zero_point) * (wi[0] - z0);
+        sum1 += ${wide}(xi[p.x_apart] - p.x_zero_point) * (wi[p.w_apart] - z1);
+        sum2 += ${wide}(xi[2 * p.x_apart] - p.x_zero_point) * (wi[2 * p.w_apart] - z2);
+        sum3 += ${wide}(xi[3 * p.x_apart] - p.x_zero_point) * (wi[3 * p.w_apart] - z3);
     }
     acc[0] = sum0;
     acc[1] = sum1;

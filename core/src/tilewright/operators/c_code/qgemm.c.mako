@@ -2,7 +2,7 @@
 
 /* `count` neighbouring columns of one row: 1 or 4. */
 TW_KERNEL void ${function}_columns(const tw_qgemm *p, int32_t count, const ${x_type} *a, const ${w_type} *b,
-        const int32_t *c, const int32_t *r, const int32_t *z, ${y_type} *y)
+        const ${b_type} *c, const int32_t *r, const int32_t *z, ${y_type} *y)
 {
     const ${dot} run = {.count = p->depth, .x_step = p->a_depth, .w_step = p->b_depth, .x_apart = 0,
         .w_apart = p->b_column, .x_zero_point = p->a_zero_point, .w_zero_points = z};
@@ -21,7 +21,7 @@ TW_KERNEL void ${function}_columns(const tw_qgemm *p, int32_t count, const ${x_t
 }
 
 /* y = requant(c + sum of (a - a_zero_point) * (b - b_zero_point)), row by row. */
-TW_KERNEL void ${function}(const tw_qgemm p, const ${x_type} *a, const ${w_type} *b, const int32_t *c,
+TW_KERNEL void ${function}(const tw_qgemm p, const ${x_type} *a, const ${w_type} *b, const ${b_type} *c,
         const int32_t *r, const int32_t *z, ${y_type} *y)
 {
     for (int32_t m = 0; m < p.rows; ++m) {

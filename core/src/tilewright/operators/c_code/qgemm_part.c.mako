@@ -1,7 +1,7 @@
 #include "qgemm_part.h"
 
 /* The same for a part of the depth: sums are kept in `acc` from part to part, y is written after the last one. */
-TW_KERNEL void ${function}(const tw_qgemm_part p, const ${x_type} *a, const ${w_type} *b, const int32_t *c,
+TW_KERNEL void ${function}(const tw_qgemm_part p, const ${x_type} *a, const ${w_type} *b, const ${b_type} *c,
         const int32_t *r, const int32_t *z, int${bits}_t *acc, ${y_type} *y)
 {
     for (int32_t m = 0; m < p.rows; ++m) {

@@ -34,7 +34,7 @@ from tilewright.operators.shared.reducing import (
     reduce_source,
     reduce_values,
 )
-from tilewright.operators.shared.refusals import need_types, not_float32, not_float32_or_bytes, shape_error
+from tilewright.operators.shared.refusals import need_types, not_float32, not_float32_or_values, shape_error
 from tilewright.operators.shared.windows import (
     WINDOW_ATTRIBUTES,
     Windows,
@@ -278,7 +278,7 @@ _MAX = c_template("tw_max_pool_${short}", "max_pool.c.mako")
 MAX_POOL_PORTABLE = Kernel(
     name="portable.max_pool",
     op="MaxPool",
-    match=not_float32_or_bytes,
+    match=not_float32_or_values,
     prefers=prefers_channels_last,
     parallel=("c", "d", "h", "w"),
     accumulates=_accumulates,

@@ -46,13 +46,13 @@ def sum_requant(site: Site) -> RequantForm: ...
 @overload
 def sum_requant(site: Site, unit: ShiftUnit) -> UnitProof: ...
 def sum_requant(site: Site, unit: ShiftUnit | None = None) -> RequantForm | UnitProof:
-    """How a QConv, QGemm, QMatMul, QMul, QAveragePool or QReduceMean is requantised, each as its module defines it.
+    """How a QConv, QGemm, QMatMul, QMul, QAveragePool, QReduceMean or QRescale is requantised, as its module has it.
 
     With a `unit`, what that can compute of it, whatever the layer's rounding: for each channel a multiplier, an addend
     and a shift that are proved equal on every sum that can occur, or the reason why there are none. Without, the form
     that kernels for cores have of the formula `onnx`; ValueError for a layer of another rounding.
     """
-    from tilewright.operators.quantised import qconv, qelementwise, qgemm, qpool
+    from tilewright.operators.quantised import qconv, qelementwise, qgemm, qpool, qrescale
 
     if unit is not None:
         from tilewright.arithmetic.free_proof import prove_unit
@@ -68,6 +68,7 @@ def sum_requant(site: Site, unit: ShiftUnit | None = None) -> RequantForm | Unit
         "QMul": qelementwise.mul_requant_form,
         "QAveragePool": qpool.pool_requant_form,
         "QReduceMean": qpool.mean_requant_form,
+        "QRescale": qrescale.rescale_requant_form,
     }
     return form_of[site.node.op](site)
 

@@ -1,4 +1,5 @@
-"""Knows QConv: convolution of 8-bit values with constant 8-bit weights, an exact sum, one requantisation per channel.
+"""Knows QConv: convolution of values of 8 or 16 bits with constant 8-bit weights, an exact sum, one requantisation per
+channel.
 Does not know floats; Conv computes those. The meaning is in the architecture, section 9.
 """
 
@@ -21,11 +22,13 @@ from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import requantise
 from tilewright.operators.c_code.c_source import DOT
 from tilewright.operators.shared.c_rounding import (
+    NULL_WORDS,
     c_requant,
     c_rounding,
     channel_words,
     described,
     requant_source,
+    sums_of,
     too_wide,
     words_index,
     words_shape,
@@ -35,7 +38,9 @@ from tilewright.operators.shared.integer_sites import (
     centred_weights,
     exact_product,
     input_range,
-    not_bytes,
+    not_values,
+    not_weights,
+    packed_bias,
     requant_dtype,
     zero_points,
 )
@@ -167,20 +172,19 @@ def _pack(site: Matched) -> Mapping[str, Array]:
         "R": channel_words(site.node.requant(), site.analysis, site.node.name),
     }
     if site.has_input(2):
-        packed["B"] = np.asarray(site.constant(2))
+        packed["B"] = packed_bias(site)
     if numbers.w_zero_points:
         packed["Z"] = np.asarray(numbers.w_zero_points, np.int32)
     return packed
 
 
 def _match(site: Site) -> AccumulatorBounds | str:
-    if site.constant(1) is None or (site.has_input(2) and site.constant(2) is None):
-        return "W and B must be constants"
-    if site.has_input(2) and site.input(2).dtype is not DType.I32:
-        return f"B must be i32, found {site.input(2).dtype.value}"
+    reason = not_weights(site) or not_values(site, 0)
+    if reason:
+        return reason
     bounds = conv_bounds(site)
     accumulator_bits(bounds, site.node.name)
-    return not_bytes(site, 0, 1) or too_wide(site.node.requant(), bounds) or bounds
+    return too_wide(site.node.requant(), bounds) or bounds
 
 
 def _values(call: Call) -> Mapping[str, object]:
@@ -190,19 +194,21 @@ def _values(call: Call) -> Mapping[str, object]:
     bits = site.analysis.bits
     group_inputs, part = w.shape[-1], call.is_part
     step, joined = _run(numbers.windows, group_inputs, x.strides)
-    null: object = "(const int32_t *)0"
+    bias = operands.get("B", NULL_WORDS)
+    b_type, sums = sums_of(bias, bits)
     requant = site.node.requant()
     rounding = c_rounding(requant, bits)
     return {
         "rounding": rounding,
         "part": part,
         "kept": sums_argument(call),
-        "function": f"tw_qconv{'_part' if part else ''}_{types}_{y.dtype.value}_acc{bits}{rounding.suffix}",
+        "function": f"tw_qconv{'_part' if part else ''}_{types}_{y.dtype.value}_{sums}{rounding.suffix}",
         "dot": f"tw_dot_{types}_acc{bits}",
         "bits": bits,
         "x_type": x.dtype.c_type,
         "w_type": w.dtype.c_type,
         "y_type": y.dtype.c_type,
+        "b_type": b_type,
         "fields": {
             "batches": y.extents[0],
             "outputs": y.extents[1],
@@ -220,8 +226,8 @@ def _values(call: Call) -> Mapping[str, object]:
             **(window_part_fields(call, group_inputs) if part else {"joined": int(joined), "step": step}),
             "requant": c_requant(requant, site.analysis, site.node.name),
         },
-        "bias": operands.get("B", null),
-        "zero_points": operands.get("Z", null),
+        "bias": bias,
+        "zero_points": operands.get("Z", NULL_WORDS),
     }
 
 
@@ -237,7 +243,7 @@ QCONV = Operator(
     name="QConv",
     inputs=("X", "W", "B"),
     outputs=("Y",),
-    summary="convolution of 8-bit integers with an exact accumulator, requantised per channel",
+    summary="convolution of integers with 8-bit weights and an exact accumulator, requantised per channel",
     infer=_infer,
     reference=_reference,
     access=_access,

@@ -1,26 +1,23 @@
-"""Knows QAdd and QMul, 8-bit values combined element by element and rounded once, and QLookup, a table of 256 elements.
-Does not know floats, nor what a table means. The meaning is in the architecture, section 9.
+"""Knows QAdd and QMul, values of 8 or 16 bits combined element by element and rounded once. Does not know floats; the
+meaning is in the architecture, section 9.
 
 QAdd and QMul broadcast, and are exact before they round; Sub is a QAdd with a negative `b_scale`. The scales of a QAdd
-are those stored in the file; `y_scale`, that of the result, is 1 where a node does not have it. Who makes a table
-computes any function of one value in float64.
+are those stored in the file; `y_scale`, that of the result, is 1 where a node does not have it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
 
 from tilewright.arithmetic.bounds import AccumulatorBounds, product_bounds
-from tilewright.arithmetic.pair_sums import PAIR_SUMS, fixed_multipliers, pair_sum_form
+from tilewright.arithmetic.pair_sums import PAIR_SUMS, fixed_multipliers, input_shift, pair_sum_form
 from tilewright.arithmetic.requant_form import RequantForm, requant_form
 from tilewright.arithmetic.scaled_sum import ScaledSum, SumForm
 from tilewright.c_text.literals import c_int
-from tilewright.ir.access.index_map import Access, parse_map
 from tilewright.ir.code_fragments import CodeFragment, FragmentTemplate
 from tilewright.ir.graphs.graph import Site, Tensor
 from tilewright.ir.graphs.operator import Operator
@@ -33,9 +30,10 @@ from tilewright.operators.c_code.walk import ELEMENTWISE_CALL, elementwise_value
 from tilewright.operators.shared.c_rounding import c_requant, c_rounding, c_words, channel_words, described, too_wide
 from tilewright.operators.shared.elementwise import pair_access
 from tilewright.operators.shared.integer_sites import (
+    BYTE_TYPES,
     centred,
     input_range,
-    not_bytes,
+    not_values,
     output_dtype,
     requant_dtype,
 )
@@ -73,6 +71,7 @@ def scaled_sum_of(site: Site) -> ScaledSum:
         low=node.integer("low"),
         high=node.integer("high"),
         y_scale=node.number("y_scale", 1.0),
+        wide=any(site.input(index).dtype not in BYTE_TYPES for index in (0, 1)),
     )
 
 
@@ -82,7 +81,7 @@ def add_form(site: Site) -> SumForm | None:
 
 
 def _match_add(site: Site) -> SumForm | str | None:
-    reason = not_bytes(site, 0, 1)
+    reason = not_values(site, 0, 1)
     if reason:
         return reason
     if site.node.rounding == "tflm":
@@ -127,6 +126,7 @@ def _fixed_add_values(call: Call, total: ScaledSum) -> Mapping[str, object]:
         "a_zero_point": total.a_zero_point,
         "b_zero_point": total.b_zero_point,
         "sign": -1 if total.b_scale < 0 else 1,
+        "shift": input_shift(total),
         "to": c_initialiser({"zero_point": total.zero_point, "low": total.low, "high": total.high}),
     }
     values = elementwise_values(
@@ -165,25 +165,25 @@ def mul_requant_form(site: Site) -> RequantForm:
 
 
 def _match_mul(site: Site) -> str | None:
-    reason = not_bytes(site, 0, 1) or (None if len(site.node.requant().scale) == 1 else "QMul has one scale for all")
+    reason = not_values(site, 0, 1) or (None if len(site.node.requant().scale) == 1 else "QMul has one scale for all")
     return reason or too_wide(site.node.requant(), mul_bounds(site))
 
 
 def _mul_values(call: Call) -> Mapping[str, object]:
     node, requant, bounds = call.site.node, call.site.node.requant(), mul_bounds(call.site)
-    rounding, (words,) = c_rounding(requant), channel_words(requant, bounds, node.name)
-    y_type = call.operands["Y"].dtype.c_type
+    rounding, (words,) = c_rounding(requant, bounds.bits), channel_words(requant, bounds, node.name)
+    y_type, wide = call.operands["Y"].dtype.c_type, "(int64_t)" if bounds.bits == 64 else ""
     values = elementwise_values(
         call,
-        f"qmul_{_types(call)}{rounding.suffix}",
-        f"({y_type}){rounding.handed('(a - a_zero_point) * (b - b_zero_point)', 'word', 'p')}",
+        f"qmul_{_types(call)}_acc{bounds.bits}{rounding.suffix}" if wide else f"qmul_{_types(call)}{rounding.suffix}",
+        f"({y_type}){rounding.handed(f'{wide}(a - a_zero_point) * (b - b_zero_point)', 'word', 'p')}",
         scalars={
             **{name: ("int32_t", str(node.integer(name))) for name in _ZERO_POINTS},
             "word": (rounding.word_type.rstrip(), c_words(words)),
             "p": ("tw_requant", f"(tw_requant){c_requant(requant, bounds, node.name)}"),
         },
     )
-    return {**values, "bits": 32, "rounding": rounding}
+    return {**values, "bits": bounds.bits, "rounding": rounding}
 
 
 _ZERO_POINTS = ("a_zero_point", "b_zero_point")
@@ -208,7 +208,7 @@ QADD = Operator(
     name="QAdd",
     inputs=("A", "B"),
     outputs=("Y",),
-    summary="sum of two 8-bit tensors of different scales, exact, rounded once",
+    summary="sum of two integer tensors of different scales, exact, rounded once",
     infer=lambda site: _result(site, output_dtype(site, site.node.integer("low"), site.node.integer("high"))),
     reference=lambda site, inputs: (
         PAIR_SUMS[site.node.rounding](scaled_sum_of(site), np.asarray(inputs[0]), np.asarray(inputs[1])).astype(
@@ -222,7 +222,7 @@ QMUL = Operator(
     name="QMul",
     inputs=("A", "B"),
     outputs=("Y",),
-    summary="product of two 8-bit tensors, requantised",
+    summary="product of two integer tensors, requantised",
     infer=lambda site: _result(site, requant_dtype(site)),
     reference=_mul_reference,
     access=pair_access,
@@ -248,65 +248,12 @@ QMUL_PORTABLE = Kernel(
     parallel=("*",),
     match=_match_mul,
     in_place=_in_place,
-    describe=lambda site: described(site.node.requant(), mul_bounds(site), site.node.name),
+    describe=lambda site: described(site.node.requant(), mul_bounds(site), site.node.name, mul_bounds(site).bits),
     values=_mul_values,
     source=lambda values: (values["rounding"].section, ELEMENTWISE),
     call=ELEMENTWISE_CALL,
 )
 
 
-def _infer(site: Site) -> tuple[Tensor, ...]:
-    x, table = site.input(0), site.input(1)
-    if table.shape != (256,):
-        raise shape_error(site, "T must have 256 elements")
-    return (Tensor(name=site.node.outputs[0], dtype=table.dtype, shape=x.shape),)
-
-
-def _access(site: Site) -> Access:
-    shapes = {"X": site.input(0).shape, "T": site.input(1).shape, "Y": site.output.shape}
-    return parse_map(": X[...] T[:] -> Y[...]").bind(shapes)
-
-
-def _values(call: Call) -> Mapping[str, object]:
-    x, table = call.operands["X"], call.operands["T"]
-    elements = replace(call, operands={name: operand for name, operand in call.operands.items() if name != "T"})
-    position = "x + 128" if x.dtype is DType.I8 else "x"
-    return elementwise_values(
-        elements,
-        f"qlookup_{x.dtype.value}_{table.dtype.value}",
-        f"t[{position}]",
-        scalars={"t": (f"const {table.dtype.c_type} *", str(table))},
-    )
-
-
-QLOOKUP = Operator(
-    name="QLookup",
-    inputs=("X", "T"),
-    outputs=("Y",),
-    summary="a function of one 8-bit value, as a table of 256",
-    infer=_infer,
-    reference=lambda site, inputs: (np.asarray(inputs[1])[centred(inputs[0], site.input(0).dtype.limits[0])],),
-    access=_access,
-)
-
-QLOOKUP_PORTABLE = Kernel(
-    name="portable.qlookup",
-    op="QLookup",
-    parallel=("*",),
-    match=lambda site: not_bytes(site, 0, 1),
-    in_place=lambda site: (("X", "Y"),),
-    values=_values,
-    source=(ELEMENTWISE,),
-    call=ELEMENTWISE_CALL,
-)
-
-OPERATORS = (
-    QADD,
-    QMUL,
-    QLOOKUP,
-)
-KERNELS = (
-    QADD_PORTABLE,
-    QMUL_PORTABLE,
-    QLOOKUP_PORTABLE,
-)
+OPERATORS = (QADD, QMUL)
+KERNELS = (QADD_PORTABLE, QMUL_PORTABLE)

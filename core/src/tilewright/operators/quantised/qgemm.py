@@ -1,7 +1,7 @@
-"""Knows QGemm and QMatMul: matrix products of 8-bit values with an exact sum and one requantisation.
+"""Knows QGemm and QMatMul: matrix products of values of 8 or 16 bits with an exact sum and one requantisation.
 Does not know floats; `gemm` computes those. The meaning is in the architecture, section 9.
 
-QGemm has constant weights, stored as one row per output column; QMatMul multiplies two computed tensors, whose
+QGemm has constant 8-bit weights, stored as one row per output column; QMatMul multiplies two computed tensors, whose
 zero points and requantisation are the same for all columns. Both compile to one C function.
 """
 
@@ -23,12 +23,14 @@ from tilewright.ir.tensors.requant import requantise
 from tilewright.operators.c_code.c_source import DOT
 from tilewright.operators.c_code.walk import NEST, broadcast_steps, innermost, nest, walk
 from tilewright.operators.shared.c_rounding import (
+    NULL_WORDS,
     c_requant,
     c_rounding,
     c_words,
     channel_words,
     described,
     requant_source,
+    sums_of,
     too_wide,
     words_index,
     words_shape,
@@ -38,7 +40,9 @@ from tilewright.operators.shared.integer_sites import (
     centred_weights,
     exact_product,
     input_range,
-    not_bytes,
+    not_values,
+    not_weights,
+    packed_bias,
     requant_dtype,
     zero_points,
 )
@@ -49,8 +53,6 @@ from tilewright.operators.shared.refusals import shape_error
 Array = npt.NDArray[np.generic]
 Integers = npt.NDArray[np.int64]
 Rows = Mapping[str, tuple[int, ...]]  # operand -> step along every axis of Y but the last
-
-_NULL = "(const int32_t *)0"
 
 
 # --- QGemm
@@ -112,7 +114,7 @@ def _pack(site: Matched) -> Mapping[str, Array]:
         "R": channel_words(site.node.requant(), site.analysis, site.node.name),
     }
     if site.has_input(2):
-        packed["C"] = np.asarray(site.constant(2))
+        packed["C"] = packed_bias(site)
     zeros, columns = zero_points(site.node, "b_zero_point"), site.input(1).shape[1]
     if any(zeros):
         packed["Z"] = np.asarray(zeros * columns if len(zeros) == 1 else zeros, np.int32)
@@ -120,11 +122,7 @@ def _pack(site: Matched) -> Mapping[str, Array]:
 
 
 def _match_gemm(site: Site) -> AccumulatorBounds | str:
-    if site.constant(1) is None or (site.has_input(2) and site.constant(2) is None):
-        return "B and C must be constants"
-    if site.has_input(2) and site.input(2).dtype is not DType.I32:
-        return f"C must be i32, found {site.input(2).dtype.value}"
-    return _within_range(site, gemm_bounds(site))
+    return not_weights(site) or not_values(site, 0) or _within_range(site, gemm_bounds(site))
 
 
 def _gemm_values(call: Call) -> Mapping[str, object]:
@@ -132,9 +130,9 @@ def _gemm_values(call: Call) -> Mapping[str, object]:
     rows = {"A": a.strides[:-1], "B": (0,) * (len(y.shape) - 1), "Y": y.strides[:-1]}
     fields = {"b_depth": b.strides[1], "b_column": b.strides[0], "own": 1}
     columns = {
-        "bias": call.operands.get("C", _NULL),
+        "bias": call.operands.get("C", NULL_WORDS),
         "words": call.operands["R"],
-        "zero_points": call.operands.get("Z", _NULL),
+        "zero_points": call.operands.get("Z", NULL_WORDS),
     }
     return {**_values(call, rows, fields), **columns}
 
@@ -177,7 +175,7 @@ def matmul_requant_form(site: Site) -> RequantForm:
 def _match_matmul(site: Site) -> AccumulatorBounds | str:
     if len(zero_points(site.node, "b_zero_point")) > 1 or len(site.node.requant().scale) > 1:
         return "columns with zero points or scales of their own need constant weights (QGemm)"
-    return _within_range(site, matmul_bounds(site))
+    return not_values(site, 0, 1) or _within_range(site, matmul_bounds(site))
 
 
 def _matmul_values(call: Call) -> Mapping[str, object]:
@@ -186,9 +184,11 @@ def _matmul_values(call: Call) -> Mapping[str, object]:
     rows = {"A": broadcast_steps(a, y)[:-1], "B": (*broadcast_steps(b, y)[:-2], 0), "Y": y.strides[:-1]}
     fields = {"b_depth": b.strides[-2], "b_column": b.strides[-1], "own": 0}
     columns = {
-        "bias": _NULL,
+        "bias": NULL_WORDS,
         "words": _one_column(call.site),
-        "zero_points": f"(const int32_t[]){{{', '.join([str(zero)] * 4)}}}" if zero else _NULL,  # a block reads four
+        "zero_points": f"(const int32_t[]){{{', '.join([str(zero)] * 4)}}}"
+        if zero
+        else NULL_WORDS,  # a block reads four
     }
     return {**_values(call, rows, fields), **columns}
 
@@ -199,7 +199,7 @@ def _matmul_values(call: Call) -> Mapping[str, object]:
 def _within_range(site: Site, bounds: AccumulatorBounds) -> AccumulatorBounds | str:
     """`bounds`, where a sum and its operands have types of C."""
     accumulator_bits(bounds, site.node.name)
-    return not_bytes(site, 0, 1) or too_wide(site.node.requant(), bounds) or bounds
+    return too_wide(site.node.requant(), bounds) or bounds
 
 
 def _one_column(site: Matched) -> str:
@@ -214,6 +214,7 @@ def _values(call: Call, rows: Rows, fields: Mapping[str, object]) -> dict[str, o
     types = f"{a.dtype.value}_{b.dtype.value}"
     acc, part = call.operands.get("acc"), call.is_part
     kept = {"ACC": acc.strides[:-1]} if acc else {}
+    b_type, sums = sums_of(call.operands.get("C"), bits)
     all_rows = walk(y.extents[:-1], {**rows, **kept}, "Y")
     outer, (count, steps) = nest(all_rows, 1), innermost(all_rows)
     requant = site.node.requant()
@@ -222,12 +223,13 @@ def _values(call: Call, rows: Rows, fields: Mapping[str, object]) -> dict[str, o
         "rounding": rounding,
         "part": part,
         "kept": sums_argument(call, outer.offsets),
-        "function": f"tw_qgemm{'_part' if part else ''}_{types}_{y.dtype.value}_acc{bits}{rounding.suffix}",
+        "function": f"tw_qgemm{'_part' if part else ''}_{types}_{y.dtype.value}_{sums}{rounding.suffix}",
         "dot": f"tw_dot_{types}_acc{bits}",
         "bits": bits,
         "x_type": a.dtype.c_type,
         "w_type": b.dtype.c_type,
         "y_type": y.dtype.c_type,
+        "b_type": b_type,
         "nest": outer.headers,
         "at": outer.offsets,
         "fields": {
@@ -273,7 +275,7 @@ QGEMM = Operator(
     name="QGemm",
     inputs=("A", "B", "C"),
     outputs=("Y",),
-    summary="fully connected layer of 8-bit integers with an exact accumulator, requantised per column",
+    summary="fully connected layer of integers with 8-bit weights and an exact accumulator, requantised per column",
     infer=_infer_gemm,
     reference=_gemm_reference,
     access=_gemm_access,
@@ -284,7 +286,7 @@ QMATMUL = Operator(
     name="QMatMul",
     inputs=("A", "B"),
     outputs=("Y",),
-    summary="batched product of two 8-bit tensors with an exact accumulator, requantised",
+    summary="batched product of two integer tensors with an exact accumulator, requantised",
     infer=_infer_matmul,
     reference=_matmul_reference,
     access=computed_matmul_access,

@@ -1,4 +1,4 @@
-"""Knows QAveragePool and QReduceMean: exact sums of 8-bit values, requantised; the division is inside the scale.
+"""Knows QAveragePool and QReduceMean: exact sums of 8- or 16-bit values, requantised; the division is in the scale.
 Does not know floats; `pool` and `reduce` compute those. The meaning is in the architecture, section 9.
 
 QAveragePool has the normal form of AveragePool. Padding never adds to a sum; with `count_include_pad` it counts.
@@ -38,7 +38,7 @@ from tilewright.operators.shared.c_rounding import (
 from tilewright.operators.shared.integer_sites import (
     centred,
     input_range,
-    not_bytes,
+    not_values,
     requant_dtype,
 )
 from tilewright.operators.shared.reducing import either
@@ -48,8 +48,12 @@ from tilewright.operators.shared.windows import c_axes, inferred_outputs, prefer
 Array = npt.NDArray[np.generic]
 Integers = npt.NDArray[np.int64]
 
-_TOO_MANY = "a sum has {} terms; 32-bit sums of 8-bit values hold {}"
-_MOST_TERMS = 2**31 // 511  # raw values up to 255, and the zero points taken away from them
+
+def _too_many(site: Site, terms: int) -> str | None:
+    """Why 32 bits do not hold a sum of stored values, and the zero points taken away from them; or None."""
+    bits = 8 * site.input(0).dtype.size_bytes
+    most = 2**31 // (2 ** (bits + 1) - 1)
+    return f"a sum has {terms} terms; 32-bit sums of {bits}-bit values hold {most}" if terms > most else None
 
 
 # --- QAveragePool
@@ -131,8 +135,7 @@ def _match_pool(site: Site) -> str | None:
         return "windows count different numbers of elements, but there is one scale for all"
     if scales > 1 and counts.max() > scales:
         return f"a window counts {counts.max()} elements, but there are {scales} scales"
-    terms = math.prod(windows_of(site.node).kernel)
-    reason = not_bytes(site, 0) or (_TOO_MANY.format(terms, _MOST_TERMS) if terms > _MOST_TERMS else None)
+    reason = not_values(site, 0) or _too_many(site, math.prod(windows_of(site.node).kernel))
     return reason or too_wide(site.node.requant(), pool_bounds(site))
 
 
@@ -220,8 +223,7 @@ def mean_requant_form(site: Site) -> RequantForm:
 def _match_mean(site: Site) -> str | None:
     if len(site.node.requant().scale) > 1:
         return "QReduceMean has one scale for all"
-    terms = _terms(site)
-    reason = not_bytes(site, 0) or (_TOO_MANY.format(terms, _MOST_TERMS) if terms > _MOST_TERMS else None)
+    reason = not_values(site, 0) or _too_many(site, _terms(site))
     return reason or too_wide(site.node.requant(), mean_bounds(site))
 
 
@@ -275,7 +277,7 @@ QAVERAGE_POOL = Operator(
     name="QAveragePool",
     inputs=("X",),
     outputs=("Y",),
-    summary="mean of each window of 8-bit integers, an exact sum requantised",
+    summary="mean of each window of integers, an exact sum requantised",
     infer=_infer_pool,
     reference=_pool_reference,
     access=_pool_access,
@@ -285,7 +287,7 @@ QREDUCE_MEAN = Operator(
     name="QReduceMean",
     inputs=("X",),
     outputs=("Y",),
-    summary="mean of 8-bit integers over whole axes, an exact sum requantised",
+    summary="mean of integers over whole axes, an exact sum requantised",
     infer=_infer_mean,
     reference=_mean_reference,
     access=_mean_access,

@@ -1,5 +1,5 @@
-"""Knows QSoftmax: softmax of 8-bit values along one axis in integers, over a table of exponentials.
-Does not know floats; Softmax computes those.
+"""Knows QSoftmax: softmax of values of 8 bits along one axis in integers, over a table of exponentials.
+Does not know floats; Softmax computes those. What is computed of 16 bits is in `arithmetic.wide_softmax`.
 
 Attributes: `axis`, `x_scale`, `y_scale` (float32 values), `zero_point`, `low`, `high` of the output. For a row of n
 elements whose largest is m, with all divisions rounding down:
@@ -32,18 +32,15 @@ from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel
 from tilewright.operators.c_code.c_source import c_template
 from tilewright.operators.c_code.walk import NEST, nest, walk
-from tilewright.operators.shared.integer_sites import centred, not_bytes, output_dtype
+from tilewright.operators.quantised.qsoftmax_wide import QSOFTMAX_WIDE, wide_reference
+from tilewright.operators.quantised.softmax_rows import TFLM, axis_of, softmax_map
+from tilewright.operators.shared.integer_sites import BYTE_TYPES, centred, not_bytes, output_dtype
 from tilewright.operators.shared.refusals import shape_error
 
 Array = npt.NDArray[np.generic]
 
 _LONGEST = 2**15
-TFLM = "tflm"
 _SMALLEST_SCALE, _LARGEST_SCALE = 2.0**-16, 2.0
-
-
-def _axis(site: Site) -> int:
-    return site.node.integer("axis", -1) % len(site.input(0).shape)
 
 
 def _infer(site: Site) -> tuple[Tensor, ...]:
@@ -66,7 +63,7 @@ def table_of(site: Site) -> npt.NDArray[np.uint32]:
     """The table T of a node, without the zeros at its end."""
     if site.node.rounding == TFLM:
         return np.array(fixed_softmax.exponentials(site.node.number("x_scale")), np.uint32)
-    node, length = site.node, site.input(0).shape[_axis(site)]
+    node, length = site.node, site.input(0).shape[axis_of(site)]
     return exponentials(length, node.number("x_scale"), node.number("y_scale"))
 
 
@@ -75,7 +72,9 @@ def _scale(site: Site) -> int:
 
 
 def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
-    node, axis, x = site.node, _axis(site), centred(inputs[0])
+    node, axis, x = site.node, axis_of(site), centred(inputs[0])
+    if site.input(0).dtype not in BYTE_TYPES:
+        return (wide_reference(site, x).astype(site.output.dtype.numpy),)
     table = np.zeros(256, np.int64)
     table[: len(table_of(site))] = table_of(site)
     if node.rounding == TFLM:
@@ -88,21 +87,14 @@ def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
     return (limited.astype(site.output.dtype.numpy),)
 
 
-def _map(site: Site, table: str) -> str:
-    axis, rank = _axis(site), len(site.input(0).shape)
-    loops = [f"a{index}" for index in range(rank) if index != axis]
-    indices = ",".join(":" if index == axis else f"a{index}" for index in range(rank))
-    return f"{' '.join(loops)} : X[{indices}] {table} -> Y[{indices}]"
-
-
 def _packed_access(site: Site) -> Access:
     shapes = {"X": site.input(0).shape, "T": table_of(site).shape, "Y": site.output.shape}
-    return parse_map(_map(site, "T[:]")).bind(shapes)
+    return parse_map(softmax_map(site, "T[:]")).bind(shapes)
 
 
 def refused(site: Site) -> str | None:
     """Why a node is refused, or None."""
-    length = site.input(0).shape[_axis(site)]
+    length = site.input(0).shape[axis_of(site)]
     x_scale, y_scale = site.node.number("x_scale"), site.node.number("y_scale")
     if site.node.rounding == TFLM:
         return refused_fixed(site) or not_bytes(site, 0)
@@ -115,7 +107,7 @@ def refused(site: Site) -> str | None:
 
 def refused_fixed(site: Site) -> str | None:
     """Why the fixed point of `tflm` has no result for a node, or None."""
-    length, node = site.input(0).shape[_axis(site)], site.node
+    length, node = site.input(0).shape[axis_of(site)], site.node
     if node.number("y_scale") != 1 / 256 or node.integer("zero_point") != site.output.dtype.limits[0]:
         return "softmax of tflm has a result of scale 1/256, whose lowest value is 0"
     if not 1 <= length <= fixed_softmax.LONGEST:
@@ -124,7 +116,7 @@ def refused_fixed(site: Site) -> str | None:
 
 
 def _values(call: Call) -> Mapping[str, object]:
-    node, x, y, axis = call.site.node, call.operands["X"], call.operands["Y"], _axis(call.site)
+    node, x, y, axis = call.site.node, call.operands["X"], call.operands["Y"], axis_of(call.site)
     rows = [index for index in range(len(x.shape)) if index != axis]
     steps = {name: [operand.strides[index] for index in rows] for name, operand in (("X", x), ("Y", y))}
     loops = nest(walk([y.extents[index] for index in rows], steps, "Y"), 0)
@@ -156,10 +148,10 @@ QSOFTMAX = Operator(
     name="QSoftmax",
     inputs=("X",),
     outputs=("Y",),
-    summary="softmax of 8-bit integers along one axis, in integers",
+    summary="softmax of integers along one axis, in integers",
     infer=_infer,
     reference=_reference,
-    access=lambda site: parse_map(_map(site, "")).bind({"X": site.input(0).shape, "Y": site.output.shape}),
+    access=lambda site: parse_map(softmax_map(site, "")).bind({"X": site.input(0).shape, "Y": site.output.shape}),
 )
 
 QSOFTMAX_PORTABLE = Kernel(
@@ -183,4 +175,4 @@ ${function}((tw_qsoftmax){
 )
 
 OPERATORS = (QSOFTMAX,)
-KERNELS = (QSOFTMAX_PORTABLE,)
+KERNELS = (QSOFTMAX_PORTABLE, QSOFTMAX_WIDE)

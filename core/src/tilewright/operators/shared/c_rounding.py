@@ -14,7 +14,8 @@ from tilewright.arithmetic.bounds import AccumulatorBounds
 from tilewright.arithmetic.requant_form import RequantForm, requant_form
 from tilewright.c_text.literals import c_int
 from tilewright.ir.code_fragments import CodeFragment, FragmentTemplate
-from tilewright.ir.machines.kernel import CodeFragments
+from tilewright.ir.machines.kernel import CodeFragments, Operand
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import Requant
 from tilewright.ir.tensors.roundings import DoubleRounding, Float32HalfEven, MultiplyShift, Rational
 from tilewright.operators.c_code.c_elements import c_initialiser
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     Words = npt.NDArray[np.int32]
 
 _LARGEST_PRODUCT = 2**62
+NULL_WORDS = "(const int32_t *)0"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +86,12 @@ def c_rounding(requant: Requant, accumulator_bits: int = 32) -> CRounding:
         register=rounding.bits,
         overflow=rounding.overflow,
     )
+
+
+def sums_of(bias: object, bits: int) -> tuple[str, str]:
+    """Of sums of `bits` that begin with a bias (an operand, or none): its C type, and the part of a function's name."""
+    wide = isinstance(bias, Operand) and bias.dtype is DType.I64
+    return ("int64_t", f"acc{bits}_b64") if wide else ("int32_t", f"acc{bits}")
 
 
 def requant_source(part: str, whole: str, *needs: CodeFragment | FragmentTemplate) -> Callable[..., CodeFragments]:

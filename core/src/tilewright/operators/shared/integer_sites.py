@@ -1,9 +1,9 @@
-"""Knows what the sites of integer operators have in common: 8-bit types, zero points, ranges.
+"""Knows what the sites of integer operators have in common: types of 8 and 16 bits, zero points, ranges.
 Does not know any operator.
 
-Optional attributes that any integer operator may carry: `output_type` ("i8" or "u8"; without it a requantisation
-that reaches below 0 makes i8, one that reaches above 127 makes u8, and any other keeps the type of the first
-input), and `x_range` (lowest, highest value the first input can have, where its producer clamps it).
+Optional attributes that any integer operator may carry: `output_type` (without it a requantisation to 8 bits that
+reaches below 0 makes i8, one that reaches above 127 makes u8, and any other keeps the type of the first input), and
+`x_range` (lowest, highest value the first input can have, where its producer clamps it).
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 
 _WEIGHTS = {"QConv": (0, "w_zero_point"), "QGemm": (-1, "b_zero_point")}  # axis of output channels, their zero points
 BYTE_TYPES = (DType.I8, DType.U8)
+VALUE_TYPES = (*BYTE_TYPES, DType.I16, DType.U16)
+BIAS_TYPES = (DType.I32, DType.I64)
 
 
 def output_dtype(site: Site, low: int, high: int) -> DType:
-    """The 8-bit type of a result between `low` and `high`; see the module's text."""
+    """The type of a result between `low` and `high`; see the module's text."""
     named = site.node.attributes.get("output_type")
     if isinstance(named, str):
         return DType(named)
@@ -68,7 +70,9 @@ def centred_weights(node: Node, weights: Array | None) -> Integers:
 
 
 def exact_product(left: Integers, right: Integers) -> Integers:
-    """Matrix product of centred 8-bit values. float64 holds every partial sum exactly: each is below 2**53."""
+    """Matrix product of centred values of 8 or 16 bits. float64 holds every partial sum exactly: up to 2**19 products
+    of two of 16 bits, each sum is below 2**53.
+    """
     product: Integers = np.matmul(left.astype(np.float64), right.astype(np.float64)).astype(np.int64)
     return product
 
@@ -79,3 +83,29 @@ def not_bytes(site: Site, *indices: int) -> str | None:
         if tensor.dtype not in BYTE_TYPES:
             return f"values must be i8 or u8, found {tensor.dtype.value}"
     return None
+
+
+def not_values(site: Site, *indices: int) -> str | None:
+    """Why these inputs or the output are not integers of 8 or 16 bits, or None."""
+    for tensor in (*(site.input(index) for index in indices), site.output):
+        if tensor.dtype not in VALUE_TYPES:
+            return f"values must be integers of 8 or 16 bits, found {tensor.dtype.value}"
+    return None
+
+
+def not_weights(site: Site, weights: int = 1, bias: int = 2) -> str | None:
+    """Why constant weights of 8 bits, and a constant bias where there is one, are not such; or None."""
+    if site.constant(weights) is None or (site.has_input(bias) and site.constant(bias) is None):
+        return "weights and bias must be constants"
+    if site.input(weights).dtype not in BYTE_TYPES:
+        return f"weights must be i8 or u8, found {site.input(weights).dtype.value}"
+    if site.has_input(bias) and site.input(bias).dtype not in BIAS_TYPES:
+        return f"the bias must be i32 or i64, found {site.input(bias).dtype.value}"
+    return None
+
+
+def packed_bias(site: Site, index: int = 2) -> Array:
+    """A constant bias as kernels store it: 32 bits where they are enough, else 64."""
+    bias, limits = np.asarray(site.constant(index)), DType.I32.limits
+    fits = not bias.size or (limits[0] <= bias.min() and bias.max() <= limits[1])
+    return bias.astype(np.int32 if fits else np.int64)

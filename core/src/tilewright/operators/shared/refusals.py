@@ -40,6 +40,13 @@ def not_float32_or_bytes(site: Site) -> str | None:
     return None if dtype in (DType.F32, DType.I8, DType.U8) else f"X must be f32, i8 or u8, found {dtype.value}"
 
 
+def not_float32_or_values(site: Site) -> str | None:
+    """Why X is refused by a kernel for float32 and integers of 8 and 16 bits, or None."""
+    dtype = site.input(0).dtype
+    taken = dtype is DType.F32 or (dtype.is_integer and dtype.size_bytes <= 2)
+    return None if taken else f"X must be f32 or an integer of 8 or 16 bits, found {dtype.value}"
+
+
 def not_ordered(site: Site) -> str | None:
     """Why X is refused by a kernel for float32 and integers, or None."""
     dtype = site.input(0).dtype

@@ -19,6 +19,7 @@ Floats = npt.NDArray[np.float32]
 
 _Number = TypeVar("_Number", np.int64, np.float32)
 EIGHT_BITS = (DType.I8, DType.U8)
+VALUE_BITS = (*EIGHT_BITS, DType.I16, DType.U16)  # what activations are stored in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +35,11 @@ class Affine:
     def whole(self) -> bool:
         """Whether one scale holds for the whole tensor."""
         return self.axis is None
+
+    @property
+    def wide(self) -> bool:
+        """Whether what is stored has more than 8 bits."""
+        return self.dtype not in EIGHT_BITS
 
     def scales(self) -> Floats:
         """The scales as float32, of length 1 or the extent of `axis`."""

@@ -87,7 +87,7 @@ def lower_conv_transpose(island: Island, main: Node, work: Work) -> Lowered:
         [x.node, weight.node],
     )
     if len(main.inputs) > 2 and main.inputs[2]:
-        bias = bias_of(island.view, main.inputs[2], scales, requant.scale, channels)
+        bias = bias_of(island.view, main.inputs[2], scales, requant.scale, channels, wide=x.affine.wide)
         if isinstance(bias, str):
             return bias
         inputs.append(work.bias(main, main.inputs[2], replace(bias, array=np.tile(bias.array, phases.count))))

@@ -14,7 +14,7 @@ from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import Requant, StoredScales
 from tilewright.rewrite.edit import GraphView, origins
 from tilewright.rewrite.merge.fuse import composed
-from tilewright.rewrite.qdq.affine import EIGHT_BITS, Affine, Floats, read
+from tilewright.rewrite.qdq.affine import VALUE_BITS, Affine, Floats, read
 
 Lowered = Node | tuple[Node, ...] | str  # the integer nodes that replace an island, or why there are none
 
@@ -34,7 +34,7 @@ class Island:
 
     view: GraphView
     quantize: Node
-    output: Affine  # of what `quantize` writes: 8 bits, one scale
+    output: Affine  # of what `quantize` writes: 8 or 16 bits, one scale
     clips: tuple[Node, ...]  # first to last
     main: Node | None
     source: str  # the float value that the clips read
@@ -45,12 +45,12 @@ class Island:
         return self.view.graph
 
     def stored(self, value: str) -> QuantisedSource | str:
-        """The 8-bit value, of one scale, that `value` was dequantised from; or why there is none."""
+        """The value of 8 or 16 bits, of one scale, that `value` was dequantised from; or why there is none."""
         stored = dequantised(self.view, value)
         if isinstance(stored, str):
             return stored
-        if stored.affine.dtype not in EIGHT_BITS:
-            return f"{stored.value!r} is {stored.affine.dtype.value}, not 8 bits"
+        if stored.affine.dtype not in VALUE_BITS:
+            return f"{stored.value!r} is {stored.affine.dtype.value}, not 8 or 16 bits"
         return stored if stored.affine.whole else f"activation {stored.value!r} has a scale per channel"
 
     def low_high(self) -> tuple[int, int]:
@@ -122,8 +122,8 @@ def island_before(view: GraphView, quantize: Node) -> Island | str:
     output = read(view.graph, quantize)
     if isinstance(output, str):
         return output
-    if output.dtype not in EIGHT_BITS:
-        return f"the result is {output.dtype.value}, not 8 bits"
+    if output.dtype not in VALUE_BITS:
+        return f"the result is {output.dtype.value}, not 8 or 16 bits"
     if not output.whole:
         return "the result has a scale per channel"
     source = quantize.inputs[0]

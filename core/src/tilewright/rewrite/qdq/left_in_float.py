@@ -31,6 +31,9 @@ _ADVICE = (
     ("scale per channel", "quantise the result with one scale"),
     ("ratio of its scales|scales are not finite", "quantise with scales that are no further apart than float32 holds"),
     ("not 8 bits", "quantise it to 8 bits (int8 or uint8)"),
+    ("not 8 or 16 bits", "quantise it to 8 bits (int8 or uint8), or to 16"),
+    ("a line between", "quantise its input to the range that it has, or to 8 bits"),
+    ("result of 8 bits", "quantise input and result to as many bits"),
     (NOT_QUANTISED, "quantise its result, too: a QuantizeLinear behind it"),
     ("not quantised", "quantise it as the other inputs are"),
 )  # fmt: skip

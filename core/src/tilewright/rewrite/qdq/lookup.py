@@ -1,149 +1,35 @@
 """Knows how elementwise operators of one quantised tensor become a table: 256 stored values, 256 results.
-Does not know operators of two tensors, nor those that look at neighbours.
+Does not know operators of two tensors, nor those that look at neighbours. Values of 16 bits are in `wide_lookup`.
 
-The table is computed as ONNX reads: DequantizeLinear in float32, the operators in float64, one rounding to float32,
-QuantizeLinear in float32. Relu, Clip and a change of scale come out exactly as the float graph computes them.
+Relu, Clip and a change of scale come out exactly as the float graph computes them.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from tilewright.ir.graphs.graph import Node
-from tilewright.operators.elementwise.unary import UNARY
-from tilewright.rewrite.edit import GraphView, origins
-from tilewright.rewrite.qdq.island import Island, Lowered, QuantisedSource, dequantised
+from tilewright.rewrite.qdq.elementwise import region_of, results, stored_values
+from tilewright.rewrite.qdq.island import Island, Lowered
 from tilewright.rewrite.qdq.weights import Work
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Doubles = npt.NDArray[np.float64]
-
-_BINARY: Mapping[str, Callable[[Doubles, Doubles], Doubles]] = MappingProxyType(
-    {"Add": np.add, "Div": np.divide, "Max": np.maximum, "Min": np.minimum, "Mul": np.multiply, "Sub": np.subtract}
-)
-ELEMENTWISE = frozenset(("Clip", *_BINARY, *UNARY))
-_LONGEST = 64  # operators in one table: a guard against graphs made to be slow
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Region:
-    """Elementwise operators between one stored tensor and one real value."""
-
-    source: QuantisedSource
-    nodes: tuple[Node, ...]  # in the order they compute
-    constants: dict[str, float]  # scalars they read
+from tilewright.rewrite.qdq.wide_lookup import lower_wide
 
 
 def lower(island: Island, work: Work) -> Lowered:
     """QLookup(X, T)."""
-    region = _region(island)
+    region = region_of(island)
     if isinstance(region, str):
         return region
-    table = work.draft.constant(_table(island, region), f"{island.quantize.outputs[0]}_table")
-    names = (*region.nodes, island.quantize)
-    alone = all(island.view.read_once(node.outputs[0]) for node in region.nodes)
-    return Node(
-        name=region.nodes[-1].name if region.nodes and alone else island.quantize.name,
-        op="QLookup",
-        inputs=(region.source.value, table),
-        outputs=island.quantize.outputs,
-        origin=origins(region.source.node, *names),
-    )
+    if region.source.affine.wide or island.output.wide:
+        return lower_wide(island, region, work)
+    table = results(island, region, stored_values(region.source))
+    name = work.draft.constant(table, f"{island.quantize.outputs[0]}_table")
+    return region.node(island, "QLookup", (name,), {})
 
 
 def unchanged(island: Island) -> str | None:
     """The stored value that the island only copies: dequantised and quantised again with the same numbers."""
-    region = _region(island)
+    region = region_of(island)
     if isinstance(region, str) or region.source.affine.dtype is not island.output.dtype:
         return None
-    return region.source.value if np.array_equal(_table(island, region), _stored_values(region.source)) else None
-
-
-def _region(island: Island) -> _Region | str:
-    """The operators between `quantize` and the one tensor it depends on; or why there is no such thing."""
-    view, top = island.view, island.quantize.inputs[0]
-    order: list[Node] = []
-    constants: dict[str, float] = {}
-    sources: list[QuantisedSource] = []
-    seen: set[str] = set()
-    waiting = [top]
-    while waiting:
-        value = waiting.pop()
-        if value in seen:
-            continue
-        seen.add(value)
-        scalar = _scalar(view, value)
-        node = view.producer.get(value)
-        if scalar is not None:
-            constants[value] = scalar
-        elif node is not None and node.op in ELEMENTWISE and len(order) < _LONGEST:
-            order.append(node)
-            waiting.extend(node.inputs)
-        else:
-            stored = island.stored(value)
-            if isinstance(stored, str):
-                computed = node is not None and node.op not in ("DequantizeLinear", "QuantizeLinear")
-                return f"{node.op} has no integer form here" if node is not None and computed else stored
-            sources.append(stored)
-    return _checked(island, order, constants, sources)
-
-
-def _checked(
-    island: Island, nodes: list[Node], constants: dict[str, float], sources: list[QuantisedSource]
-) -> _Region | str:
-    if not sources:
-        return "it depends on no tensor"
-    source, tensors = sources[0], island.graph.tensors
-    if any((other.value, other.affine) != (source.value, source.affine) for other in sources):
-        return "it has no integer form for more than one tensor"
-    if tensors[source.value].shape != tensors[island.quantize.outputs[0]].shape:
-        return "it broadcasts its input"
-    in_order = sorted(nodes, key=lambda node: island.view.position[node.name])
-    return _Region(source=source, nodes=tuple(in_order), constants=constants)
-
-
-def _scalar(view: GraphView, value: str) -> float | None:
-    """A constant of one element, dequantised or float; None for anything else."""
-    array = view.graph.constants.get(value)
-    if array is None:
-        stored = dequantised(view, value)
-        if isinstance(stored, str) or stored.value not in view.graph.constants:
-            return None
-        array = stored.affine.dequantise(view.graph.constants[stored.value])
-    return float(array.reshape(()).item()) if array.size == 1 else None
-
-
-def _stored_values(source: QuantisedSource) -> npt.NDArray[np.generic]:
-    low, high = source.affine.dtype.limits
-    return np.arange(low, high + 1).astype(source.affine.dtype.numpy)
-
-
-def _computed(node: Node, arguments: Sequence[Doubles]) -> Doubles:
-    """One operator in float64, its fused clip included."""
-    if node.op == "Clip":
-        return _clipped(arguments[0], node, "min", "max")
-    result = _BINARY[node.op](*arguments) if node.op in _BINARY else UNARY[node.op](node, arguments[0])
-    return _clipped(result, node, "clip_low", "clip_high")
-
-
-def _clipped(values: Doubles, node: Node, low: str, high: str) -> Doubles:
-    return np.minimum(np.maximum(values, node.number(low, -math.inf)), node.number(high, math.inf))
-
-
-def _table(island: Island, region: _Region) -> npt.NDArray[np.generic]:
-    start = region.source.affine.dequantise(_stored_values(region.source)).astype(np.float64)
-    values: dict[str, Doubles] = {name: np.float64(scalar) + np.zeros(()) for name, scalar in region.constants.items()}
-    with np.errstate(all="ignore"):
-        for node in region.nodes:
-            arguments = [values.get(name, start) for name in node.inputs]
-            values[node.outputs[0]] = _computed(node, arguments)
-        result = values.get(island.quantize.inputs[0], start)
-        return island.output.quantise(np.broadcast_to(result, start.shape).astype(np.float32))
+    stored = stored_values(region.source)
+    return region.source.value if np.array_equal(results(island, region, stored), stored) else None

@@ -17,6 +17,7 @@ from tilewright.ir.tensors.dtypes import DType
 from tilewright.rewrite.edit import Draft, GraphView
 from tilewright.rewrite.qdq import lookup
 from tilewright.rewrite.qdq.conv_transpose import lower_conv_transpose
+from tilewright.rewrite.qdq.elementwise import ELEMENTWISE
 from tilewright.rewrite.qdq.island import Island, Lowered, island_before
 from tilewright.rewrite.qdq.left_in_float import left_in_float
 from tilewright.rewrite.qdq.movement import MOVING
@@ -45,7 +46,7 @@ FAMILIES: Mapping[str, Callable[[Island, Node, Work], Lowered]] = MappingProxyTy
         "Sub": lower_sum,
     }
 )
-_INTEGER = frozenset((*FAMILIES, *lookup.ELEMENTWISE, *MOVING))  # what has an integer form, quantised as it takes
+_INTEGER = frozenset((*FAMILIES, *ELEMENTWISE, *MOVING))  # what has an integer form, quantised as it takes
 
 
 def _lower_islands(graph: Graph, context: PassContext) -> PassResult:

@@ -19,7 +19,7 @@ from tilewright.ir.graphs.operator import GraphPass, PassContext, PassResult
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.rewrite.edit import Draft, GraphView, origins, with_attributes
 from tilewright.rewrite.fold.fold_constants import fold
-from tilewright.rewrite.qdq.affine import EIGHT_BITS, Affine, read
+from tilewright.rewrite.qdq.affine import VALUE_BITS, Affine, read
 
 MOVING = ("Concat", "MaxPool", "Pad", "Reshape", "Slice", "Transpose", "Upsample")
 
@@ -40,7 +40,7 @@ def sink_dequantise(graph: Graph) -> Graph:
     for node in graph.nodes:
         if node.op == "DequantizeLinear":
             affine = read(graph, node)
-            if not isinstance(affine, str) and affine.whole and affine.dtype in EIGHT_BITS:
+            if not isinstance(affine, str) and affine.whole and affine.dtype in VALUE_BITS:
                 stored[node.outputs[0]] = _Stored(value=node.inputs[0], affine=affine, node=node)
         elif node.op in MOVING and len(node.outputs) == 1:
             _sink(draft, node, stored)
@@ -86,7 +86,7 @@ def hoist_quantise(graph: Graph) -> Graph:
     draft = Draft(graph=graph)
     for quantize in graph.nodes:
         affine = read(graph, quantize) if quantize.op == "QuantizeLinear" else ""
-        if isinstance(affine, str) or not affine.whole or affine.dtype not in EIGHT_BITS:
+        if isinstance(affine, str) or not affine.whole or affine.dtype not in VALUE_BITS:
             continue
         top = _movable(view, quantize.inputs[0])
         if top is not None:

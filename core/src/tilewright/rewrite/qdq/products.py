@@ -68,7 +68,8 @@ def _qgemm(island: Island, work: Work, main: Node, bias: str, transposed: bool, 
     inputs = [a.value, matrix]
     used = [a.node, weight.node, *((add,) if add else ())]
     if bias:
-        stored = bias_of(island.view, bias, product, requant.scale, weight.array.shape[0 if transposed else 1])
+        channels = weight.array.shape[0 if transposed else 1]
+        stored = bias_of(island.view, bias, product, requant.scale, channels, wide=a.affine.wide)
         if isinstance(stored, str):
             return stored
         inputs.append(work.bias(main, bias, stored))
@@ -114,7 +115,8 @@ def lower_conv(island: Island, main: Node, work: Work) -> Lowered:
     inputs = [x.value, weight.constant(work.draft)]
     used = [x.node, weight.node]
     if len(main.inputs) > 2 and main.inputs[2]:
-        bias = bias_of(island.view, main.inputs[2], product, requant.scale, weight.array.shape[0])
+        channels = weight.array.shape[0]
+        bias = bias_of(island.view, main.inputs[2], product, requant.scale, channels, wide=x.affine.wide)
         if isinstance(bias, str):
             return bias
         inputs.append(work.bias(main, main.inputs[2], bias))

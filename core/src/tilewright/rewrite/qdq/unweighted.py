@@ -114,6 +114,8 @@ def lower_softmax(island: Island, main: Node, work: Work) -> Lowered:
     x = island.stored(main.inputs[0])
     if isinstance(x, str):
         return x
+    if island.output.wide and not x.affine.wide:
+        return "Softmax of 8 bits has an integer form for a result of 8 bits"
     rows, y_scale = island.graph.tensors[x.value].shape[main.integer("axis", -1)], island.output.scale[0]
     if rows > _LONGEST or not _SCALES[0] <= y_scale < _SCALES[1]:
         return f"rows of {rows} elements at scale {y_scale:.3g} are outside what integer softmax computes to one step"

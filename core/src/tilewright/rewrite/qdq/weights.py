@@ -26,6 +26,7 @@ Floats = npt.NDArray[np.float32]
 
 _Number = TypeVar("_Number", np.int32, np.float64)
 LARGEST_MOVE = 0.125  # of one output step
+_WIDEST = 2.0**47  # of a bias beside products of 16 bits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +48,9 @@ class Weight:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bias:
-    """A bias as int32 per output channel, the nodes it came from, and the largest rounding in output steps."""
+    """A bias per output channel, the nodes it came from, and the largest rounding in output steps."""
 
-    array: Array
+    array: Array  # i32, or i64 where that is needed
     nodes: tuple[Node, ...]
     moved: float
 
@@ -77,8 +78,12 @@ def weight_of(view: GraphView, value: str, channel_axis: int) -> Weight | str:
     )
 
 
-def bias_of(view: GraphView, value: str, product: Floats, ratio: tuple[float, ...], channels: int) -> Bias | str:
-    """The constant bias `value` (any shape that has `channels` or 1 elements) at scale `product`; or why not."""
+def bias_of(
+    view: GraphView, value: str, product: Floats, ratio: tuple[float, ...], channels: int, *, wide: bool = False
+) -> Bias | str:
+    """The constant bias `value` (any shape that has `channels` or 1 elements) at scale `product`; or why not. It has 32
+    bits, or where it is `wide` as many as it needs: what values of 16 bits are summed to is larger.
+    """
     elements = view.graph.tensors[value].elements
     if elements not in (1, channels):
         return f"the bias {value!r} has {elements} elements for {channels} channels"
@@ -90,13 +95,15 @@ def bias_of(view: GraphView, value: str, product: Floats, ratio: tuple[float, ..
         return Bias(array=_spread(exact, channels), nodes=nodes, moved=0.0)
     with np.errstate(all="ignore"):
         units = _spread(real, channels) / product.astype(np.float64).reshape(-1)
-    if not np.all(np.isfinite(units)) or np.any(np.abs(units) > DType.I32.limits[1]):
-        return f"the bias {value!r} does not fit 32 bits at the scale of the accumulator"
+    most = float(np.max(np.abs(units), initial=0.0))
+    if not most <= (_WIDEST if wide else DType.I32.limits[1]):
+        return f"the bias {value!r} does not fit {48 if wide else 32} bits at the scale of the accumulator"
     rounded = np.rint(units)
     moved = float(np.max(np.abs(units - rounded) * np.array(ratio), initial=0.0))
     if moved > LARGEST_MOVE:
         return f"rounding the bias {value!r} to the accumulator would move results by {moved:.2g} of an output step"
-    return Bias(array=rounded.astype(np.int32), nodes=nodes, moved=moved)
+    kind = np.int32 if most <= DType.I32.limits[1] else np.int64
+    return Bias(array=rounded.astype(kind), nodes=nodes, moved=moved)
 
 
 def _real_bias(
