@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tilewright.api.kernel import Kernel
 from tilewright_snitch.kernels import (
+    byte_products,
     byte_windows,
     column_reductions,
     columns,
@@ -33,6 +34,7 @@ KERNELS: tuple[Kernel, ...] = (
     *functions.KERNELS,
     *integer_products.KERNELS,
     *byte_windows.KERNELS,
+    *byte_products.KERNELS,
     *reductions.KERNELS,
     *column_reductions.KERNELS,
 )

@@ -1,4 +1,4 @@
-"""Knows how many cycles a core takes for convolutions of bytes in the float unit: widening, products, requantisation.
+"""Knows how many cycles a core takes for layers of bytes in the float unit: widening, products, requantisation.
 Does not know how columns are chosen that are computed together.
 
 What is beside products was fitted as those were, see `costs`.
@@ -19,6 +19,10 @@ MOVE_CYCLES = 1.2  # of a float that the next row needs, too
 RUN_CYCLES = 150.0  # of columns that are computed together: their place, and calls
 EIGHT_CYCLES, FOUR_CYCLES, ONE_CYCLES = 50.0, 34.0, 30.0  # of results of a pixel, so many outputs together
 RESULTS_CYCLES = 75.0  # of these, beside their pixels
+
+PRODUCT_CALL_CYCLES = 120.0
+PRODUCT_CYCLES = {4: 8.75, 1: 3.7}  # of a weight, rows together
+PRODUCT_BLOCK_CYCLES = {4: 502.0, 1: 126.0}  # of four outputs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,3 +83,11 @@ def depthwise_cycles(layer: ByteLayer, work: ByteRows) -> float:
     sums = taps_cycles(1, run, work.channels + work.channels % 2, kind="products", clip=0)
     row = RUN_CYCLES + sums + _results(work)
     return CALL_CYCLES + work.batches * work.runs * (_widening(layer, work) + work.rows * row)
+
+
+def gemm_cycles(rows: int, outputs: int, depth: int) -> float:
+    """Of rows times a constant matrix of bytes."""
+    blocks, total = ceil_div(outputs, 4), PRODUCT_CALL_CYCLES
+    for together, count in ((4, rows // 4), (1, rows % 4)):
+        total += count * blocks * (PRODUCT_BLOCK_CYCLES[together] + 4 * depth * PRODUCT_CYCLES[together])
+    return total

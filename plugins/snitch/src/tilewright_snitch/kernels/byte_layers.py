@@ -1,4 +1,4 @@
-"""Knows which convolutions of bytes are sums that float32 holds exactly, and the numbers that they then compute with.
+"""Knows which convolutions and products of bytes are sums that float32 holds exactly, and their numbers then.
 Does not know instructions, nor how a layer is cut.
 
 Whatever is summed, in whatever order, stays below 2^24; a bias is added last, so that it rounds as the sum would.
@@ -14,6 +14,7 @@ import numpy as np
 from tilewright.api import align_up
 from tilewright.api.graph import Site
 from tilewright.api.kernel import Windows, centred_weights, refused_products, windows_of
+from tilewright_snitch.kernels.integer_layers import ALONE, MOST_LEADING
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -62,6 +63,14 @@ def byte_depthwise(site: Site) -> ByteLayer | str:
     return _refused(site) or _no_depthwise(site) or _layer(site, depthwise=True)
 
 
+def byte_products(site: Site) -> ByteLayer | str:
+    """A QGemm in this form, each row a window of one tap, or why it has none."""
+    leading = len(site.input(0).shape) - 1
+    if leading > MOST_LEADING:
+        return f"A has {leading} axes of rows; {MOST_LEADING} are supported"
+    return _refused(site) or _layer(site, depthwise=False)
+
+
 def _refused(site: Site) -> str | None:
     if (reason := refused_products(site)) is not None:
         return reason
@@ -94,18 +103,23 @@ def _no_depthwise(site: Site) -> str | None:
 def _centred(site: Site) -> Integers:
     """[outputs, elements of a window]"""
     centred: Integers = centred_weights(site)
-    return centred.reshape(len(centred), -1)
+    return centred.T if site.node.op == "QGemm" else centred.reshape(len(centred), -1)
 
 
 def _pad(site: Site) -> int:
-    return site.node.integer("pad_value", site.node.integer("x_zero_point"))
+    return site.node.integer("pad_value", _zero(site))
+
+
+def _zero(site: Site) -> int:
+    """Of x."""
+    return site.node.integer("a_zero_point" if site.node.op == "QGemm" else "x_zero_point")
 
 
 def _bias(site: Site) -> Integers:
     """With the zero point of x in it."""
     sums = _centred(site).sum(axis=1)
     given = np.asarray(site.constant(2), np.int64) if site.has_input(2) else np.zeros_like(sums)
-    moved: Integers = given - site.node.integer("x_zero_point") * sums
+    moved: Integers = given - _zero(site) * sums
     return moved
 
 
@@ -119,7 +133,9 @@ def _reach(site: Site) -> int:
 
 
 def _layer(site: Site, *, depthwise: bool) -> ByteLayer:
-    centred, channels = centred_weights(site), site.input(0).shape[1]
+    gemm = site.node.op == "QGemm"
+    centred = centred_weights(site).T if gemm else centred_weights(site)
+    channels = site.input(0).shape[-1 if gemm else 1]
     outputs, wide = len(centred), align_up(channels, 2)
     rows: Integers = np.moveaxis(centred, 1, -1).reshape(
         outputs, -1, centred.shape[1]
@@ -130,7 +146,7 @@ def _layer(site: Site, *, depthwise: bool) -> ByteLayer:
     weights[..., : rows.shape[-1]] = rows
     scales = np.asarray(site.node.requant().scales(outputs), np.float32)
     return ByteLayer(
-        windows=windows_of(site.node),
+        windows=ALONE if gemm else windows_of(site.node),
         weights=weights,
         parameters=np.stack([_bias(site).astype(np.float32), scales]),
         pad=_pad(site),

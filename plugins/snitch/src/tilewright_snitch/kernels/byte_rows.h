@@ -1,5 +1,6 @@
 #pragma once
 #include "streams.h"
+#include "integer_products.h"
 #include <stdint.h>
 
 /* Bytes whose products are summed as float32, which is exact: no sum reaches 2^24. */
@@ -20,17 +21,20 @@ typedef struct {
 #  define TW_SN_FSB(rs, place) ".insn s 0x27, 0, " rs ", " place "\n\t"
 #endif
 
-/* clamp(rne((sum + bias) * scale), low, high) + zero_point; limits are less the zero point. Adding 3 * 2^22 leaves no bit for a
- * fraction: the addition rounds, and the integer is in the low bits. */
+/* a * b + c, which is exact here. */
+#ifdef TW_SN_STREAMS
+#  define TW_SN_FMA(a, b, c) __builtin_fmaf(a, b, c)
+#else
+#  define TW_SN_FMA(a, b, c) (((a) * (b)) + (c))
+#endif
+
+/* clamp(rne((sum + bias) * scale), low, high) + zero_point; limits are less the zero point. */
 TW_KERNEL uint8_t tw_sn_byte_of(const tw_sn_bytes *k, float sum, float bias, float scale)
 {
     const float low = (float)(k->low - k->zero_point);
     const float high = (float)(k->high - k->zero_point);
     const float exact = sum + bias;
-    const float value = exact * scale;
-    const float inside = (value < low) ? low : ((value > high) ? high : value);
-    const union { float value; int32_t bits; } rounded = {.value = inside + 12582912.0f};
-    return (uint8_t)(rounded.bits - INT32_C(0x4b400000) + k->zero_point);
+    return tw_sn_rounded(exact * scale, low, high, k->zero_point);
 }
 
 TW_KERNEL float *tw_sn_filled(float *to, int32_t count, float value)

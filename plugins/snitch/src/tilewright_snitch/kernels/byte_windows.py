@@ -19,6 +19,7 @@ from tilewright.api.operator import Access, parse_map
 from tilewright_snitch.kernels import taps
 from tilewright_snitch.kernels.byte_costs import ByteRows, conv_cycles, depthwise_cycles
 from tilewright_snitch.kernels.byte_layers import GRAIN, ByteLayer, byte_conv, byte_depthwise
+from tilewright_snitch.kernels.byte_products import BYTES_FIELDS
 from tilewright_snitch.kernels.conv import PRODUCTS_FIELDS, WHOLE, WINDOWS_FIELDS, window_fields
 from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, trips
 from tilewright_snitch.kernels.product_sections import INCLUDES, PRODUCTS, RESULTS, sums_values
@@ -207,17 +208,12 @@ def _conv_source(values: Mapping[str, object]) -> CodeFragments:
     return (*(PRODUCTS.of(name=values[way], bias=bias) for way, bias in _WAYS.items()), _around(_PART))
 
 
-_BYTES_FIELDS = """(tw_sn_bytes){
-% for field, value in row.items():
-    .${field} = ${value},
-% endfor
-}"""
 _SUMS_FIELDS = """&(tw_sn_sums){
 % for field, value in sums.items():
     .${field} = ${value},
 % endfor
 }, """
-_BEGIN = f"${{bytes}}(&{WINDOWS_FIELDS}, &{_BYTES_FIELDS}, "
+_BEGIN = f"${{bytes}}(&{WINDOWS_FIELDS}, &{BYTES_FIELDS}, "
 _CONV_CALL = f"""\
 % if sums:
 {_BEGIN}&{PRODUCTS_FIELDS}, {_SUMS_FIELDS}${{X}}, ${{W}}, ${{P}}, ${{kept}}(uint8_t *)${{Y}}, (float *)${{scratch}});
