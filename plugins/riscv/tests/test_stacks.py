@@ -79,3 +79,24 @@ def test_the_settings() -> None:
     stack, stacks = STACKS.options("l1")
     assert "1024" in stack.help
     assert stacks.choices == ("auto", "l1", "l2")
+
+
+NEEDS = replace(STACKS, kernel_bytes={"small": 200, "large": 500, "huge": 5000})
+
+
+@pytest.mark.parametrize(
+    ("settings", "kernels", "each"),
+    [
+        ({}, {"small"}, 368),
+        ({}, {"small", "large"}, 672),
+        ({}, {"huge"}, 1024),  # never more than stacks have anyway
+        ({}, {"small", "unknown"}, 1024),
+        ({"stack": "512"}, {"small"}, 512),
+        ({"stacks": "l2"}, {"small"}, 1024),
+    ],
+)
+def test_they_are_as_large_as_kernels_need(settings: dict[str, str], kernels: set[str], each: int) -> None:
+    sized = NEEDS.for_kernels(cluster(**settings), frozenset(kernels))
+    assert NEEDS.one_bytes(sized) == each
+    assert sized.runtime_bytes == {"l1": 0 if "stacks" in settings else 9 * each}
+    assert NEEDS.memory(sized) == NEEDS.memory(cluster(**settings))

@@ -165,7 +165,16 @@ def test_a_copy_that_is_overtaken_is_waited_for(simulator: Path, tmp_path: Path)
     subprocess.run(command(str(simulator), MACHINE, elf, tmp_path), check=True)
 
 
-def test_a_stack_that_is_too_small_is_named(tmp_path: Path) -> None:
+def test_a_stack_that_is_too_small_is_refused_by_what_gcc_says(tmp_path: Path) -> None:
+    plan = deployment(stack="256")
+    with pytest.raises(TilewrightError) as refused:
+        RUNNER.run(job_for(plan), tmp_path / "work")
+    assert refused.value.code == "TW5063"
+
+
+def test_a_stack_that_is_too_small_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """At the end of the program, where no compiler has said so before."""
+    monkeypatch.setattr(programs, "demand_stack", lambda *given: None)
     plan = deployment(stack="256")
     with pytest.raises(TilewrightError) as caught:
         RUNNER.run(job_for(plan), tmp_path / "work")

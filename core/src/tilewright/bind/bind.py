@@ -44,7 +44,7 @@ def bind(
     stored = store_constants(layer_of)
     return Bound(
         graph=relaid.graph,
-        platform=platform,
+        platform=platform.running(layer.kernel.name for layer in layer_of.values()),
         bindings={
             name: _binding(name, layer, found[name], stored.names[name], _engine(name, layer, platform, decisions))
             for name, layer in layer_of.items()

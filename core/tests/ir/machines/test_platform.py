@@ -68,6 +68,18 @@ def test_what_a_target_follows_from_is_a_target() -> None:
     lost = replace(PLAIN, settle=lambda platform: platform.memories)  # type: ignore[arg-type, return-value]
     with pytest.raises(TilewrightError, match=r"target '.*': settle must return a Platform, found tuple"):
         lost.with_limits({})
+    lost = replace(PLAIN, settle_kernels=lambda platform, kernels: kernels)  # type: ignore[arg-type, return-value]
+    with pytest.raises(TilewrightError, match=r"settle_kernels must return a Platform, found frozenset"):
+        lost.running(["one"])
+
+
+def test_the_runtime_may_take_what_kernels_need() -> None:
+    def sized(platform: Platform, kernels: frozenset[str]) -> Platform:
+        return replace(platform, runtime_bytes={"ram": len(kernels)})
+
+    assert PLAIN.running(["one"]) is PLAIN
+    needy = replace(PLAIN, settle_kernels=sized)
+    assert needy.running(["one", "two", "one"]).runtime_bytes == {"ram": 2}
 
 
 def test_a_hierarchy_replaces_the_memories() -> None:

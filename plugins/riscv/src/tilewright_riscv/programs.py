@@ -15,6 +15,7 @@ from tilewright.api import usage_error
 from tilewright.api.platform import Platform
 from tilewright.api.runner import Job, execute, make_harness
 from tilewright_riscv.machine import BareMachine
+from tilewright_riscv.stack_need import WRITTEN, demand_stack
 from tilewright_riscv.toolchains import Toolchain
 
 if TYPE_CHECKING:
@@ -62,7 +63,8 @@ def build(
 ) -> Path:
     """Compile and link in `folder`, where `sources` are, the runtime below `runtime/`, and tw_rt.h.
 
-    Returns the ELF. TilewrightError TW7002 (exit 7) with the compiler's or the linker's words.
+    Returns the ELF. TilewrightError TW7002 (exit 7) with the compiler's or the linker's words, TW5063 (exit 2) where
+    stacks are too small, as gcc says.
     """
     for name, content in runtime_files(machine).items():
         (folder / "runtime" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -72,9 +74,12 @@ def build(
     objects = [f"{source.replace('/', '_')}.o" for source in (*sources, *own)]
     base = (*toolchain.command, *toolchain.machine)
     flags = (*base, *STRICT, *COMMON, *machine.stacks.macros(platform), SILENT, "-I.", "-Iruntime", "-Iruntime/libc")
+    written = (WRITTEN,) if toolchain.name == "gcc" else ()
     for source, target in zip((*sources, *own), objects, strict=True):
-        kind = RUNTIME_ONLY if source in own else ()
+        kind = RUNTIME_ONLY if source in own else written
         _tool([*flags, *kind, "-c", "-o", target, source], folder, toolchain)
+    if written:
+        demand_stack(machine.stacks, platform, folder, objects[: len(sources)])
     link = (*base, *toolchain.link, "-T", machine.script)
     _tool([*link, "-o", ELF, *objects, *libraries, *toolchain.libraries], folder, toolchain)
     return folder / ELF

@@ -5,12 +5,13 @@ Does not know any machine.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from tilewright.api import usage_error
+from tilewright.api import align_up, usage_error
 from tilewright.api.platform import Option, Platform
 
 LEAST_BYTES = 128
+PROGRAM_BYTES = 160  # of a core before a step begins: the program, its call, and what no core may touch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +25,7 @@ class Stacks:
     outer_call_cycles: float  # more than that, with far stacks
     outer_slowdown: float  # of kernels, with far stacks
     dma_cores: int = 0  # cores with a stack that compute nothing
+    kernel_bytes: Mapping[str, int] = field(default_factory=dict)  # of a step that runs this kernel, as gcc compiles it
 
     def options(self, near: str) -> tuple[Option, ...]:
         """For `Platform.options`."""
@@ -31,7 +33,11 @@ class Stacks:
             f"{near}; where it has less than {self.small_bytes >> 10} KiB, that or {self.outer}, by what the plans take"
         )
         return (
-            Option(name="stack", help=f"bytes of each core's stack; auto: {self.each_bytes}", default="auto"),
+            Option(
+                name="stack",
+                help=f"bytes of each core's stack; auto: what the kernels need, {self.each_bytes} where nobody knows",
+                default="auto",
+            ),
             Option(
                 name="stacks",
                 help=f"where stacks are; auto: {small}",
@@ -93,6 +99,17 @@ class Stacks:
         )
         taken = 0 if far else self.all_bytes(platform)
         return replace(platform, engines=(engine,), runtime_bytes={near: taken})
+
+    def for_kernels(self, platform: Platform, kernels: frozenset[str]) -> Platform:
+        """For `Platform.settle_kernels`: stacks in the scratchpad are as large as what runs needs, where that is known
+        of all of it and nobody chose a size.
+        """
+        asked = platform.settings.get("stack", "auto") != "auto"
+        if asked or not kernels <= set(self.kernel_bytes) or self.memory(platform) != platform.inner:
+            return platform
+        most = max((self.kernel_bytes[name] for name in kernels), default=0)
+        each = min(align_up(PROGRAM_BYTES + most, 16), self.each_bytes)
+        return self.settled(replace(platform, settings={**platform.settings, "stack": str(each)}))
 
     def macros(self, platform: Platform) -> tuple[str, ...]:
         """What the runtime's files are told: cores that compute, stacks, bytes of each."""

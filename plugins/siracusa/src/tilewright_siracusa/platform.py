@@ -11,6 +11,7 @@ from typing import Literal
 from tilewright.api import usage_error
 from tilewright.api.platform import CopyPath, Engine, Memory, Option, Platform
 from tilewright_riscv.stacks import Stacks
+from tilewright_siracusa.kernel_stacks import KERNEL_BYTES
 from tilewright_siracusa.machine import (
     CALL_CYCLES,
     CHANNELS,
@@ -47,6 +48,7 @@ STACKS = Stacks(
     call_cycles=CALL_CYCLES,
     outer_call_cycles=FAR_CALL_CYCLES,
     outer_slowdown=FAR_SLOWDOWN,
+    kernel_bytes=KERNEL_BYTES,
 )
 UNREACHABLE: Mapping[str, Literal["rw", "ro", "none"]] = {ENGINE: "none"}
 
@@ -177,6 +179,7 @@ SIRACUSA = _configured(
         settle=STACKS.settled,
         portable_cycles=portable_cycles,
         rivals=STACKS.rivals,
+        settle_kernels=STACKS.for_kernels,
     ),
     {option.name: option.default for option in _OPTIONS},
 )

@@ -269,7 +269,9 @@ def test_a_simulator_that_keeps_floats_in_the_registers_of_integers(
 
 
 @pytest.mark.parametrize("trace", [False, True])
-def test_a_stack_that_is_too_small_is_named(trace: bool, tmp_path: Path) -> None:
+def test_a_stack_that_is_too_small_is_named(trace: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """At the end of the program, where no compiler has said so before."""
+    monkeypatch.setattr(programs, "demand_stack", lambda *given: None)
     with pytest.raises(TilewrightError) as caught:
         RUNNER.run(job_for(deployment(stack="448"), trace=trace), tmp_path / "work")
     assert caught.value.code == "TW7003"

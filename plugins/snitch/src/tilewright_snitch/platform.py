@@ -12,6 +12,7 @@ from tilewright.api.kernel import TileShape
 from tilewright.api.platform import CopyPath, Engine, Memory, Option, Platform
 from tilewright_riscv.stacks import Stacks
 from tilewright_snitch.code import step_code_cycles
+from tilewright_snitch.kernel_stacks import KERNEL_BYTES
 from tilewright_snitch.machine import (
     CALL_CYCLES,
     CHANNELS,
@@ -46,6 +47,7 @@ STACKS = Stacks(
     outer_call_cycles=FAR_CALL_CYCLES,
     outer_slowdown=FAR_SLOWDOWN,
     dma_cores=1,
+    kernel_bytes=KERNEL_BYTES,
 )
 
 
@@ -153,6 +155,7 @@ SNITCH = _configured(
         configure_with=_configured,
         settle=_settled,
         rivals=STACKS.rivals,
+        settle_kernels=STACKS.for_kernels,
     ),
     {option.name: option.default for option in _OPTIONS},
 )

@@ -145,9 +145,9 @@ def run_on_iss(
             memory.write(tile.place, np.ascontiguousarray(tile.array.transpose(tile.layout)).tobytes())
     end, room = _end(tiles), tiles[-1].array
     kept = tiles[-1].place if inside else end + align_up(kernel.scratch_bytes(layer.tile(trips)), 16)
-    if part is not None:
-        before = np.full(room.size, np.nan, room.dtype) if part.sums is None else part.sums
-        memory.write(kept, before.tobytes())
+    if part is not None and layer.sums is not None:
+        room = np.full(room.size, -1, layer.sums.dtype.numpy)
+        memory.write(kept, (room if part.sums is None else part.sums).tobytes())
     memory.write(STACK, np.asarray([*(tile.place for tile in tiles), end, kept], np.uint32).tobytes())
     core = called(memory, entry, STACK, timing)
     sums = np.frombuffer(memory.read(kept, room.nbytes), room.dtype) if part is not None else None

@@ -4,7 +4,7 @@ themselves. Does not know any target, nor what is placed anywhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -128,6 +128,9 @@ class Platform:
     options: tuple[Option, ...] = ()
     configure_with: Callable[[Platform, Mapping[str, str]], Platform] | None = None
     settle: Callable[[Platform], Platform] | None = None  # what depends on memory sizes, once they are known
+    settle_kernels: Callable[[Platform, frozenset[str]], Platform] | None = (
+        None  # what depends on the kernels that run, by name, once they are bound
+    )
     rivals: Callable[[Platform], tuple[Mapping[str, str], ...]] | None = None  # settings to compare by their plans
     roomier: tuple[Mapping[str, str], ...] = ()  # settings to try where a model does not fit, best first
     settings: Mapping[str, str] = field(default_factory=dict)  # as configured; part of the report
@@ -210,6 +213,13 @@ class Platform:
         )
         limited = replace(self, memories=memories)
         return self._answered("settle", limited.settle, limited.settle(limited)) if limited.settle else limited
+
+    def running(self, kernels: Iterable[str]) -> Platform:
+        """The same platform with what these kernels, by name, need of it."""
+        if self.settle_kernels is None:
+            return self
+        settled = self.settle_kernels(self, frozenset(kernels))
+        return self._answered("settle_kernels", self.settle_kernels, settled)
 
     def _answered(self, name: str, function: object, answer: object) -> Platform:
         return demand_type(answer, Platform, f"target '{self.name}'", function, name)

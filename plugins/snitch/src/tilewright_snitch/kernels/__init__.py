@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tilewright.api.kernel import Kernel
 from tilewright_snitch.kernels import (
+    byte_products,
+    byte_windows,
     column_reductions,
     columns,
     conv,
@@ -31,6 +33,8 @@ KERNELS: tuple[Kernel, ...] = (
     *elements.KERNELS,
     *functions.KERNELS,
     *integer_products.KERNELS,
+    *byte_windows.KERNELS,
+    *byte_products.KERNELS,
     *reductions.KERNELS,
     *column_reductions.KERNELS,
 )

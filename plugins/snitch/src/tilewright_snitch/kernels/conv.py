@@ -85,9 +85,8 @@ def _layouts(site: Site) -> Mapping[str, Layout]:
     return {"X": layout, "Y": layout}
 
 
-def edge_columns(site: Matched) -> float:
-    """The share of output columns whose windows reach outside."""
-    windows: Windows = site.analysis.two_axes
+def edge_columns(site: Matched, windows: Windows) -> float:
+    """The share of output columns whose windows, over two axes, reach outside."""
     columns, extent = site.output.shape[-1], site.input(0).shape[-1]
     starts = (column * windows.strides[1] - windows.before[1] for column in range(columns))
     reach = (windows.kernel[1] - 1) * windows.dilations[1] + 1
@@ -101,7 +100,7 @@ def _cycles(tile: TileShape) -> float:
     depth = channels * windows.kernel[0] * windows.kernel[1]
     clip = ("none", "low", "both").index(activation(site)[0])
     double, bias = site.output.dtype is DType.F64, site.has_input(2) or channels < site.input(1).shape[1]
-    edges = round(edge_columns(site) * columns)
+    edges = round(edge_columns(site, windows) * columns)
     inside = products_cycles(columns - edges, outputs, depth, double=double, bias=bias, clip=clip)
     less = depth * (windows.kernel[1] - 1) // windows.kernel[1] or depth
     edge = products_cycles(1, outputs, less, double=double, bias=bias, clip=clip)
@@ -153,7 +152,7 @@ PRODUCTS_FIELDS = """(tw_sn_products){
 }"""
 CONV_FIELDS = f"&{WINDOWS_FIELDS}, &{PRODUCTS_FIELDS}"
 
-_WHOLE = c_template("${function}", "conv.c.mako", c_fragment("windows.h"), PRODUCTS)
+WHOLE = c_template("${function}", "conv.c.mako", c_fragment("windows.h"), PRODUCTS)
 _CALL = f"""\
 % if part:
 ${{function}}({CONV_FIELDS}, &(tw_sn_sums){{
@@ -181,7 +180,7 @@ CONV = Kernel(
     cycles=_cycles,
     step_cycles=code_cycles(CODE_BYTES),
     values=_values,
-    source=lambda values: part_sections(values) if values["part"] else (_WHOLE,),
+    source=lambda values: part_sections(values) if values["part"] else (WHOLE,),
     call=_CALL,
     includes=INCLUDES,
 )

@@ -50,7 +50,7 @@ def _cycles(tile: TileShape) -> float:
     rows, columns, outputs = trips(tile, "n", "h"), trips(tile, "w"), trips(tile, "o")
     each = min(site.input(1).shape[0] // site.node.integer("group", 1), outputs)
     depth, clip = prod(site.input(1).shape[1:]), activation(site)[0]
-    edges = round(edge_columns(site) * columns)
+    edges = round(edge_columns(site, windows) * columns)
 
     def products(pixels: int, products: int) -> float:
         limits, bias = ("none", "low", "both").index(clip), site.has_input(2)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.api.graph import DType, Site
-from tilewright.api.kernel import Windows, centred_weights, refused_products, windows_of
+from tilewright.api.kernel import Call, Windows, centred_weights, refused_products, windows_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 BYTES = (DType.I8, DType.U8)
 MOST_LEADING = 3  # axes of a fully connected layer's rows
-_ALONE = Windows(kernel=(1, 1), strides=(1, 1), dilations=(1, 1), before=(0, 0), after=(0, 0))
+ALONE = Windows(kernel=(1, 1), strides=(1, 1), dilations=(1, 1), before=(0, 0), after=(0, 0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +62,22 @@ def _out_of_range(site: Site, layer: IntegerLayer) -> str | None:
     return "sums need more than 32 bits" if reach.max() >= 2**31 else None
 
 
+def row_fields(call: Call, depth: int) -> dict[str, object]:
+    """The fields of tw_sn_windows, see windows.h, where rows of A with so many elements are pixels."""
+    a, y = call.operands["A"], call.operands["Y"]
+    lead = MOST_LEADING - (len(y.shape) - 1)
+    axes = ("batch", "row", "column")
+    extents = ("1",) * lead + y.extents[:-1]
+    fields: dict[str, object] = dict(zip(("batches", "rows", "columns"), extents, strict=True))
+    fields |= {"in_rows": extents[1], "in_columns": extents[2], "channels": depth}
+    ones = ("row_taps", "column_taps", "row_stride", "column_stride", "row_dilation", "column_dilation")
+    fields |= dict.fromkeys(ones, 1)
+    for name, operand in (("x", a), ("y", y)):
+        steps = (0,) * lead + operand.strides[:-1]
+        fields |= {f"{name}_{axis}": step for axis, step in zip(axes, steps, strict=True)}
+    return fields
+
+
 def _conv(site: Site) -> IntegerLayer:
     centred = centred_weights(site)
     zero = site.node.integer("x_zero_point")
@@ -78,7 +94,7 @@ def _conv(site: Site) -> IntegerLayer:
 def _gemm(site: Site) -> IntegerLayer:
     weights = centred_weights(site).T
     bias = _bias(site, weights, site.node.integer("a_zero_point"))
-    return IntegerLayer(windows=_ALONE, weights=weights, inputs=weights.shape[1], bias=bias, pad=0)
+    return IntegerLayer(windows=ALONE, weights=weights, inputs=weights.shape[1], bias=bias, pad=0)
 
 
 def _bias(site: Site, weights: Integers, zero: int) -> Integers:

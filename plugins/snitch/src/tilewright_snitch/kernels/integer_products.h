@@ -38,10 +38,9 @@ TW_KERNEL void tw_sn_next(const tw_sn_windows *p, tw_sn_place *at)
     }
 }
 
-/* clamp(rne((float)sum * scale), low, high) + zero_point; limits are less the zero point. */
-TW_KERNEL uint8_t tw_sn_requantised(int32_t sum, float scale, float low, float high, int32_t zero_point)
+/* clamp(rne(value), low, high) + zero_point; limits are less the zero point. */
+TW_KERNEL uint8_t tw_sn_rounded(float value, float low, float high, int32_t zero_point)
 {
-    const float value = (float)sum * scale;
 #ifdef TW_SN_STREAMS
     float above;
     float inside;
@@ -56,6 +55,11 @@ TW_KERNEL uint8_t tw_sn_requantised(int32_t sum, float scale, float low, float h
     const union { float value; int32_t bits; } rounded = {.value = inside + 12582912.0f};
     return (uint8_t)(rounded.bits - INT32_C(0x4b400000) + zero_point);
 #endif
+}
+
+TW_KERNEL uint8_t tw_sn_requantised(int32_t sum, float scale, float low, float high, int32_t zero_point)
+{
+    return tw_sn_rounded((float)sum * scale, low, high, zero_point);
 }
 
 TW_KERNEL float tw_sn_scale(int32_t bits)

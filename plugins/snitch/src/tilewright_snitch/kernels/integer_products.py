@@ -18,7 +18,7 @@ from tilewright.api.kernel import Call, Kernel, Matched, TileShape, windows_of
 from tilewright.api.operator import Access, parse_map
 from tilewright_snitch.kernels.conv import window_fields
 from tilewright_snitch.kernels.costs import integers_cycles
-from tilewright_snitch.kernels.integer_layers import MOST_LEADING, IntegerLayer, integer_layer
+from tilewright_snitch.kernels.integer_layers import IntegerLayer, integer_layer, row_fields
 from tilewright_snitch.kernels.layers import trips
 from tilewright_snitch.kernels.sources import c_fragment, c_template
 from tilewright_snitch.machine import code_cycles
@@ -112,18 +112,8 @@ def _conv_values(call: Call) -> Mapping[str, object]:
 
 def _gemm_values(call: Call) -> Mapping[str, object]:
     """Rows of A are pixels."""
-    a, y = call.operands["A"], call.operands["Y"]
-    lead = MOST_LEADING - (len(y.shape) - 1)
-    axes = ("batch", "row", "column")
-    extents = ("1",) * lead + y.extents[:-1]
-    fields: dict[str, object] = dict(zip(("batches", "rows", "columns"), extents, strict=True))
-    fields |= {"in_rows": extents[1], "in_columns": extents[2], "channels": call.site.analysis.inputs}
-    ones = ("row_taps", "column_taps", "row_stride", "column_stride", "row_dilation", "column_dilation")
-    fields |= dict.fromkeys(ones, 1)
-    for name, operand in (("x", a), ("y", y)):
-        steps = (0,) * lead + operand.strides[:-1]
-        fields |= {f"{name}_{axis}": step for axis, step in zip(axes, steps, strict=True)}
-    return _values(call, fields, y.extents[-1], "A", joined=True)
+    fields = row_fields(call, call.site.analysis.inputs)
+    return _values(call, fields, call.operands["Y"].extents[-1], "A", joined=True)
 
 
 def _values(call: Call, fields: Mapping[str, object], outputs: str, x: str, *, joined: bool) -> Mapping[str, object]:

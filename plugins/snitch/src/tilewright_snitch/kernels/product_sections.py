@@ -4,7 +4,7 @@ results are neighbours. Does not know kernels, nor what is multiplied.
 
 from __future__ import annotations
 
-from tilewright.api.graph import Site
+from tilewright.api.graph import DType, Site
 from tilewright_riscv.floats.activation import activation
 from tilewright_snitch.kernels import blocks
 from tilewright_snitch.kernels.sources import c_fragment, c_template
@@ -17,8 +17,15 @@ PRODUCTS = c_template("${name}", "products.c.mako", c_fragment("streams.h"), c_f
 
 def products_values(site: Site, *, bias: bool, dense: bool, deep: bool = False, clip: str = "") -> dict[str, object]:
     """What products.c needs of a layer; `clip` where it is another than the layer's."""
-    dtype, (own, limits) = site.output.dtype.computed_in, activation(site)
-    clip = clip or own
+    own, limits = activation(site)
+    sums = sums_values(site.output.dtype.computed_in, bias=bias, dense=dense, deep=deep, clip=clip or own)
+    return {**sums, "low": limits["low"], "high": limits["high"]}
+
+
+def sums_values(
+    dtype: DType, *, bias: bool, dense: bool = True, deep: bool = False, clip: str = "none"
+) -> dict[str, object]:
+    """What products.c needs, but for limits."""
     return {
         "name": f"tw_sn_{dtype.value}_products_{clip}_{int(bias)}{int(dense)}{'_deep' if deep else ''}",
         "type": dtype.c_type,
@@ -33,6 +40,4 @@ def products_values(site: Site, *, bias: bool, dense: bool, deep: bool = False, 
         "widths": blocks.WIDTHS,
         "product_lines": blocks.product_lines,
         "finish_lines": blocks.finish_lines,
-        "low": limits["low"],
-        "high": limits["high"],
     }

@@ -84,7 +84,7 @@ def _requires(site: Site) -> Mapping[str, Layout]:
 def _cycles(tile: TileShape) -> float:
     site, windows = tile.site, tile.site.analysis.two_axes
     rows, columns = trips(tile, "n", "h"), trips(tile, "w")
-    edges = round(edge_columns(site) * columns)
+    edges = round(edge_columns(site, windows) * columns)
     clip = ("none", "low", "both").index(activation(site)[0])
     row_taps, taps = windows.kernel
     edge = (1, row_taps * max(taps - 1, 1))
@@ -116,6 +116,11 @@ def _values(call: Call) -> Mapping[str, object]:
 def taps_values(site: Site, kind: str, fields: Mapping[str, object]) -> dict[str, object]:
     """What taps.c and its call need of windows of any kind; `fields` are those of tw_sn_windows, see windows.h."""
     clip, limits = activation(site)
+    return {**window_sums_values(kind, clip), "fields": fields, "low": limits["low"], "high": limits["high"]}
+
+
+def window_sums_values(kind: str, clip: str) -> dict[str, object]:
+    """What taps.c needs, but for windows and limits."""
     return {
         "function": f"tw_sn_f32_taps_{kind}_{clip}",
         "kind": kind,
@@ -128,11 +133,8 @@ def taps_values(site: Site, kind: str, fields: Mapping[str, object]) -> dict[str
         "factor": blocks.FACTOR,
         "limits": blocks.LIMITS,
         "clobbered": ("ft0", "ft1", "ft2", *blocks.SUMS),
-        "fields": fields,
         "ends": "",
         "weights": "",
-        "low": limits["low"],
-        "high": limits["high"],
     }
 
 
