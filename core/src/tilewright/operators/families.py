@@ -24,6 +24,7 @@ FAMILIES = (
     "tilewright.operators.movement.pad",
     "tilewright.operators.pooling.pool",
     "tilewright.operators.elementwise.power",
+    "tilewright.operators.quantised.qaffine",
     "tilewright.operators.quantised.qconv",
     "tilewright.operators.quantised.qelementwise",
     "tilewright.operators.quantised.qgemm",

@@ -238,6 +238,9 @@ def _quantised(numbers: np.random.Generator) -> Iterator[Sample]:
     product: dict[str, Attribute] = {"a_zero_point": 3, "b_zero_point": -5, "requant": _requant(2.0e4)}
     yield Sample(op="QMul", inputs=(image, _bytes(numbers, 8, 1, 31)), attributes=product)
     yield Sample(op="QLookup", inputs=(image, _bytes(numbers, 256)), constants=(1,))
+    factors = [numbers.integers(-(2**21), 2**21, (8, 1, 1)).astype(np.int32) for _ in range(3)]
+    affine: dict[str, Attribute] = {"x_zero_point": 3, "shift": 21, "low": -128, "high": 127}
+    yield Sample(op="QAffine", inputs=(image, *factors), attributes=affine, constants=(1, 2, 3))
     scales: dict[str, Attribute] = {"x_scale": 0.05, "y_scale": 1 / 256}
     softmax: dict[str, Attribute] = {"axis": 2, **scales, "zero_point": -128, "low": -128, "high": 127}
     yield Sample(op="QSoftmax", inputs=(image,), attributes=softmax)

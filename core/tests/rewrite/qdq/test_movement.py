@@ -211,3 +211,55 @@ def test_several_consumers_of_one_dequantize(operators: Any, bench: Any) -> None
     moved = bench.apply(graph, MOVE_QUANTISATION, LOWER_QUANTISED)
     assert sorted(ops(moved)) == ["DequantizeLinear", "MaxPool", "QLookup", "Reshape"]
     assert bench.same_bits(graph, moved)
+
+
+@pytest.mark.parametrize("op", ["ReduceMax", "ReduceMin"])
+def test_the_largest_of_stored_values_is_stored(op: str, operators: Any, bench: Any) -> None:
+    s = Sketch(operators=operators)
+    x = s.dequantize(s.input("x", DType.U8, (2, 3)), 0.1, 7)
+    graph = s.finish(s.node(op, (x,), {"axes": (1,), "keepdims": 0}))
+    after = sink_dequantise(graph)
+    assert _ops(after) == [op, "DequantizeLinear"]
+    assert bench.same_bits(graph, after)
+
+
+@pytest.mark.parametrize("op", ["ArgMax", "ArgMin"])
+def test_the_place_of_the_largest_is_found_in_stored_values(op: str, operators: Any, bench: Any) -> None:
+    s = Sketch(operators=operators)
+    x = s.dequantize(s.input("x", DType.I8, (4, 9)), 0.1, 7)
+    graph = s.finish(s.node(op, (x,), {"axis": 1, "keepdims": 1}))
+    after = sink_dequantise(graph)
+    assert _ops(after) == [op]
+    assert bench.same_bits(graph, after)
+
+
+def test_order_needs_a_positive_scale(operators: Any) -> None:
+    s = Sketch(operators=operators)
+    x = s.dequantize(s.input("x", DType.I8, (4, 9)), -0.1, 7)
+    graph = s.finish(s.node("ReduceMax", (x,), {"axes": (1,), "keepdims": 0}))
+    assert sink_dequantise(graph) is graph
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_rows_of_a_table_are_quantised_with_the_table(stored: bool, operators: Any, bench: Any) -> None:
+    s = Sketch(operators=operators)
+    places = s.constant(np.array([2, 0, 1, 1], np.int64))
+    table = s.dequantize(s.input("x", DType.I8, (3, 5)), 0.1, 3) if stored else s.constant(
+        np.linspace(-3, 3, 15, dtype=np.float32).reshape(3, 5)
+    )  # fmt: skip
+    index = s.input("i", DType.BOOL, (4,))
+    rows = s.node("Gather", (table, places), {"axis": 0})
+    kept = s.node("Where", (s.node("Reshape", (index,), {"shape": (4, 1)}), rows, rows))
+    graph = s.finish(s.quantize(kept if stored else rows, 0.1, 3), index)
+    after = bench.apply(graph, MOVE_QUANTISATION)
+    gather = next(node for node in after.nodes if node.op == "Gather")
+    assert after.tensors[gather.outputs[0]].dtype is DType.I8
+    assert bench.same_bits(graph, after)
+
+
+def test_rows_that_are_computed_are_gathered_first(operators: Any) -> None:
+    """To quantise a whole tensor for a few of its rows would be more work."""
+    s = Sketch(operators=operators)
+    rows = s.node("Gather", (s.input("x", DType.F32, (9, 5)), s.constant(np.array([2, 0], np.int64))), {"axis": 0})
+    graph = s.finish(s.quantize(rows, 0.1, 3))
+    assert hoist_quantise(graph) is graph

@@ -8,10 +8,10 @@ QuantizeLinear in float32. Relu, Clip and a change of scale come out exactly as 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
@@ -30,21 +30,22 @@ _BINARY: Mapping[str, Callable[[Doubles, Doubles], Doubles]] = MappingProxyType(
     {"Add": np.add, "Div": np.divide, "Max": np.maximum, "Min": np.minimum, "Mul": np.multiply, "Sub": np.subtract}
 )
 ELEMENTWISE = frozenset(("Clip", *_BINARY, *UNARY))
+_Constant = TypeVar("_Constant")
 _LONGEST = 64  # operators in one table: a guard against graphs made to be slow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Region:
+class Region(Generic[_Constant]):
     """Elementwise operators between one stored tensor and one real value."""
 
     source: QuantisedSource
     nodes: tuple[Node, ...]  # in the order they compute
-    constants: dict[str, float]  # scalars they read
+    constants: dict[str, _Constant]  # that they read
 
 
 def lower(island: Island, work: Work) -> Lowered:
     """QLookup(X, T)."""
-    region = _region(island)
+    region = region_before(island, _scalar)
     if isinstance(region, str):
         return region
     table = work.draft.constant(_table(island, region), f"{island.quantize.outputs[0]}_table")
@@ -61,17 +62,22 @@ def lower(island: Island, work: Work) -> Lowered:
 
 def unchanged(island: Island) -> str | None:
     """The stored value that the island only copies: dequantised and quantised again with the same numbers."""
-    region = _region(island)
+    region = region_before(island, _scalar)
     if isinstance(region, str) or region.source.affine.dtype is not island.output.dtype:
         return None
-    return region.source.value if np.array_equal(_table(island, region), _stored_values(region.source)) else None
+    return region.source.value if np.array_equal(_table(island, region), stored_values(region.source)) else None
 
 
-def _region(island: Island) -> _Region | str:
-    """The operators between `quantize` and the one tensor it depends on; or why there is no such thing."""
+def region_before(
+    island: Island, constant: Callable[[GraphView, str], _Constant | None], further: Collection[str] = ()
+) -> Region[_Constant] | str:
+    """The operators between `quantize` and the one tensor it depends on; or why there is no such thing.
+
+    `constant` says which values are constants; operators in `further` count as elementwise ones.
+    """
     view, top = island.view, island.quantize.inputs[0]
     order: list[Node] = []
-    constants: dict[str, float] = {}
+    constants: dict[str, _Constant] = {}
     sources: list[QuantisedSource] = []
     seen: set[str] = set()
     waiting = [top]
@@ -80,11 +86,11 @@ def _region(island: Island) -> _Region | str:
         if value in seen:
             continue
         seen.add(value)
-        scalar = _scalar(view, value)
+        known = constant(view, value)
         node = view.producer.get(value)
-        if scalar is not None:
-            constants[value] = scalar
-        elif node is not None and node.op in ELEMENTWISE and len(order) < _LONGEST:
+        if known is not None:
+            constants[value] = known
+        elif node is not None and (node.op in ELEMENTWISE or node.op in further) and len(order) < _LONGEST:
             order.append(node)
             waiting.extend(node.inputs)
         else:
@@ -97,8 +103,8 @@ def _region(island: Island) -> _Region | str:
 
 
 def _checked(
-    island: Island, nodes: list[Node], constants: dict[str, float], sources: list[QuantisedSource]
-) -> _Region | str:
+    island: Island, nodes: list[Node], constants: dict[str, _Constant], sources: list[QuantisedSource]
+) -> Region[_Constant] | str:
     if not sources:
         return "it depends on no tensor"
     source, tensors = sources[0], island.graph.tensors
@@ -107,7 +113,7 @@ def _checked(
     if tensors[source.value].shape != tensors[island.quantize.outputs[0]].shape:
         return "it broadcasts its input"
     in_order = sorted(nodes, key=lambda node: island.view.position[node.name])
-    return _Region(source=source, nodes=tuple(in_order), constants=constants)
+    return Region(source=source, nodes=tuple(in_order), constants=constants)
 
 
 def _scalar(view: GraphView, value: str) -> float | None:
@@ -121,12 +127,13 @@ def _scalar(view: GraphView, value: str) -> float | None:
     return float(array.reshape(()).item()) if array.size == 1 else None
 
 
-def _stored_values(source: QuantisedSource) -> npt.NDArray[np.generic]:
+def stored_values(source: QuantisedSource) -> npt.NDArray[np.generic]:
+    """Every value that the type of `source` has, in order."""
     low, high = source.affine.dtype.limits
     return np.arange(low, high + 1).astype(source.affine.dtype.numpy)
 
 
-def _computed(node: Node, arguments: Sequence[Doubles]) -> Doubles:
+def computed(node: Node, arguments: Sequence[Doubles]) -> Doubles:
     """One operator in float64, its fused clip included."""
     if node.op == "Clip":
         return _clipped(arguments[0], node, "min", "max")
@@ -138,12 +145,12 @@ def _clipped(values: Doubles, node: Node, low: str, high: str) -> Doubles:
     return np.minimum(np.maximum(values, node.number(low, -math.inf)), node.number(high, math.inf))
 
 
-def _table(island: Island, region: _Region) -> npt.NDArray[np.generic]:
-    start = region.source.affine.dequantise(_stored_values(region.source)).astype(np.float64)
+def _table(island: Island, region: Region[float]) -> npt.NDArray[np.generic]:
+    start = region.source.affine.dequantise(stored_values(region.source)).astype(np.float64)
     values: dict[str, Doubles] = {name: np.float64(scalar) + np.zeros(()) for name, scalar in region.constants.items()}
     with np.errstate(all="ignore"):
         for node in region.nodes:
             arguments = [values.get(name, start) for name in node.inputs]
-            values[node.outputs[0]] = _computed(node, arguments)
+            values[node.outputs[0]] = computed(node, arguments)
         result = values.get(island.quantize.inputs[0], start)
         return island.output.quantise(np.broadcast_to(result, start.shape).astype(np.float32))

@@ -16,11 +16,13 @@ from tilewright.ir.graphs.operator import GraphPass, PassContext, PassResult
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.rewrite.edit import Draft, GraphView
 from tilewright.rewrite.qdq import lookup
+from tilewright.rewrite.qdq.channels import lower_channels
 from tilewright.rewrite.qdq.conv_transpose import lower_conv_transpose
 from tilewright.rewrite.qdq.island import Island, Lowered, island_before
 from tilewright.rewrite.qdq.left_in_float import left_in_float
 from tilewright.rewrite.qdq.movement import MOVING
 from tilewright.rewrite.qdq.products import lower_biased, lower_conv, lower_gemm, lower_matmul
+from tilewright.rewrite.qdq.selection import lower_selection
 from tilewright.rewrite.qdq.unweighted import (
     lower_average_pool,
     lower_product,
@@ -39,10 +41,13 @@ FAMILIES: Mapping[str, Callable[[Island, Node, Work], Lowered]] = MappingProxyTy
         "ConvTranspose": lower_conv_transpose,
         "Gemm": lower_gemm,
         "MatMul": lower_matmul,
+        "Max": lower_selection,
+        "Min": lower_selection,
         "Mul": lower_product,
         "ReduceMean": lower_reduce_mean,
         "Softmax": lower_softmax,
         "Sub": lower_sum,
+        "Where": lower_selection,
     }
 )
 _INTEGER = frozenset((*FAMILIES, *lookup.ELEMENTWISE, *MOVING))  # what has an integer form, quantised as it takes
@@ -75,7 +80,7 @@ def _lower_islands(graph: Graph, context: PassContext) -> PassResult:
 
 
 def _lower(island: Island, work: Work) -> Lowered:
-    """A table where one suffices, else the operator's family."""
+    """A table where one suffices, else the operator's family, else a factor for each channel."""
     table = lookup.lower(island, work)
     if isinstance(table, Node) or island.main is None:
         return table
@@ -83,7 +88,9 @@ def _lower(island: Island, work: Work) -> Lowered:
     if biased is not None:
         return biased
     family = FAMILIES.get(island.main.op)
-    return table if family is None else family(island, island.main, work)
+    lowered = table if family is None else family(island, island.main, work)
+    channels = lower_channels(island, work) if isinstance(lowered, str) else lowered
+    return lowered if isinstance(channels, str) else channels
 
 
 def _before(view: GraphView, quantize: Node, clips: set[str]) -> Node:
