@@ -76,7 +76,7 @@ def lower_channels(island: Island, work: Work) -> Lowered:
     region = _shaped(region, rank)
     extents = np.broadcast_shapes(*(array.shape for array in region.constants.values()), (1,) * rank)
     if math.prod(extents) > _MOST:
-        return f"its constants have {math.prod(extents)} elements"
+        return f"it has no integer form for {math.prod(extents)} constants"
     zero = region.source.affine.zero_point[0]
     stored = stored_values(region.source).astype(np.int64).reshape(-1, *(1,) * rank)
     meant = _meant(island, region, extents, stored - zero)
