@@ -28,6 +28,7 @@ FAMILIES = (
     "tilewright.operators.quantised.qconv",
     "tilewright.operators.quantised.qelementwise",
     "tilewright.operators.quantised.qgemm",
+    "tilewright.operators.quantised.qlayernorm",
     "tilewright.operators.quantised.qpool",
     "tilewright.operators.quantised.qsoftmax",
     "tilewright.operators.quantised.quantize",

@@ -241,6 +241,12 @@ def _quantised(numbers: np.random.Generator) -> Iterator[Sample]:
     factors = [numbers.integers(-(2**21), 2**21, (8, 1, 1)).astype(np.int32) for _ in range(3)]
     affine: dict[str, Attribute] = {"x_zero_point": 3, "shift": 21, "low": -128, "high": 127}
     yield Sample(op="QAffine", inputs=(image, *factors), attributes=affine, constants=(1, 2, 3))
+    normal: dict[str, Attribute] = {
+        "axis": 1, "centred": 1, "x_zero_point": 3, "epsilon": 1 << 20, "epsilon_bits": 4, "bits": 25, "shift": 14,
+        "low": -128, "high": 127,
+    }  # fmt: skip
+    numbered = tuple(numbers.integers(-(2**27), 2**27, (1, 29, 1)).astype(np.int32) // part for part in (1, 64))
+    yield Sample(op="QLayerNormalization", inputs=(image, *numbered), attributes=normal, constants=(1, 2))
     scales: dict[str, Attribute] = {"x_scale": 0.05, "y_scale": 1 / 256}
     softmax: dict[str, Attribute] = {"axis": 2, **scales, "zero_point": -128, "low": -128, "high": 127}
     yield Sample(op="QSoftmax", inputs=(image,), attributes=softmax)

@@ -69,7 +69,7 @@ class _Fit:
 
 def lower_channels(island: Island, work: Work) -> Lowered:
     """QAffine(X, F, A, G); G only where it differs from F."""
-    region = region_before(island, _channels, _NORMALISED)
+    region = region_before(island, constant_of, _NORMALISED)
     if isinstance(region, str):
         return region
     rank = len(island.graph.tensors[region.source.value].shape)
@@ -109,8 +109,8 @@ def lower_channels(island: Island, work: Work) -> Lowered:
     )
 
 
-def _channels(view: GraphView, value: str) -> Doubles | None:
-    """A constant, dequantised or float; None for anything else."""
+def constant_of(view: GraphView, value: str) -> Doubles | None:
+    """A real constant, dequantised or float; None for anything else, and for one too large."""
     array = view.graph.constants.get(value)
     if array is None:
         stored = dequantised(view, value)

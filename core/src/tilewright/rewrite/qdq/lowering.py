@@ -21,6 +21,7 @@ from tilewright.rewrite.qdq.conv_transpose import lower_conv_transpose
 from tilewright.rewrite.qdq.island import Island, Lowered, island_before
 from tilewright.rewrite.qdq.left_in_float import left_in_float
 from tilewright.rewrite.qdq.movement import MOVING
+from tilewright.rewrite.qdq.normalisation import ROWS, lower_normalisation
 from tilewright.rewrite.qdq.products import lower_biased, lower_conv, lower_gemm, lower_matmul
 from tilewright.rewrite.qdq.selection import lower_selection
 from tilewright.rewrite.qdq.unweighted import (
@@ -50,7 +51,9 @@ FAMILIES: Mapping[str, Callable[[Island, Node, Work], Lowered]] = MappingProxyTy
         "Where": lower_selection,
     }
 )
-_INTEGER = frozenset((*FAMILIES, *lookup.ELEMENTWISE, *MOVING))  # what has an integer form, quantised as it takes
+_INTEGER = frozenset(
+    (*FAMILIES, *lookup.ELEMENTWISE, *MOVING, *ROWS)
+)  # what has an integer form, quantised as it takes
 
 
 def _lower_islands(graph: Graph, context: PassContext) -> PassResult:
@@ -84,9 +87,10 @@ def _lower(island: Island, work: Work) -> Lowered:
     table = lookup.lower(island, work)
     if isinstance(table, Node) or island.main is None:
         return table
-    biased = lower_biased(island, island.main, work)
-    if biased is not None:
-        return biased
+    for several in (lower_biased, lower_normalisation):
+        joined = several(island, island.main, work)
+        if joined is not None:
+            return joined
     family = FAMILIES.get(island.main.op)
     lowered = table if family is None else family(island, island.main, work)
     channels = lower_channels(island, work) if isinstance(lowered, str) else lowered
