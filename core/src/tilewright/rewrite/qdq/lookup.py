@@ -18,7 +18,7 @@ import numpy as np
 from tilewright.ir.graphs.graph import Node
 from tilewright.operators.elementwise.unary import UNARY
 from tilewright.rewrite.edit import GraphView, origins
-from tilewright.rewrite.qdq.island import Island, Lowered, QuantisedSource, dequantised
+from tilewright.rewrite.qdq.island import Island, Lowered, QuantisedSource, scalar_constant
 from tilewright.rewrite.qdq.weights import Work
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Region(Generic[_Constant]):
 
 def lower(island: Island, work: Work) -> Lowered:
     """QLookup(X, T)."""
-    region = region_before(island, _scalar)
+    region = region_before(island, scalar_constant)
     if isinstance(region, str):
         return region
     table = work.draft.constant(_table(island, region), f"{island.quantize.outputs[0]}_table")
@@ -62,7 +62,7 @@ def lower(island: Island, work: Work) -> Lowered:
 
 def unchanged(island: Island) -> str | None:
     """The stored value that the island only copies: dequantised and quantised again with the same numbers."""
-    region = region_before(island, _scalar)
+    region = region_before(island, scalar_constant)
     if isinstance(region, str) or region.source.affine.dtype is not island.output.dtype:
         return None
     return region.source.value if np.array_equal(_table(island, region), stored_values(region.source)) else None
@@ -114,17 +114,6 @@ def _checked(
         return "it broadcasts its input"
     in_order = sorted(nodes, key=lambda node: island.view.position[node.name])
     return Region(source=source, nodes=tuple(in_order), constants=constants)
-
-
-def _scalar(view: GraphView, value: str) -> float | None:
-    """A constant of one element, dequantised or float; None for anything else."""
-    array = view.graph.constants.get(value)
-    if array is None:
-        stored = dequantised(view, value)
-        if isinstance(stored, str) or stored.value not in view.graph.constants:
-            return None
-        array = stored.affine.dequantise(view.graph.constants[stored.value])
-    return float(array.reshape(()).item()) if array.size == 1 else None
 
 
 def stored_values(source: QuantisedSource) -> npt.NDArray[np.generic]:

@@ -27,7 +27,7 @@ from tilewright.rewrite.qdq.selection import lower_selection
 from tilewright.rewrite.qdq.unweighted import (
     lower_average_pool,
     lower_product,
-    lower_reduce_mean,
+    lower_reduce,
     lower_softmax,
     lower_sum,
 )
@@ -45,7 +45,8 @@ FAMILIES: Mapping[str, Callable[[Island, Node, Work], Lowered]] = MappingProxyTy
         "Max": lower_selection,
         "Min": lower_selection,
         "Mul": lower_product,
-        "ReduceMean": lower_reduce_mean,
+        "ReduceMean": lower_reduce,
+        "ReduceSum": lower_reduce,
         "Softmax": lower_softmax,
         "Sub": lower_sum,
         "Where": lower_selection,
@@ -87,14 +88,22 @@ def _lower(island: Island, work: Work) -> Lowered:
     table = lookup.lower(island, work)
     if isinstance(table, Node) or island.main is None:
         return table
-    for several in (lower_biased, lower_normalisation):
-        joined = several(island, island.main, work)
-        if joined is not None:
-            return joined
-    family = FAMILIES.get(island.main.op)
-    lowered = table if family is None else family(island, island.main, work)
+    lowered = _lower_operator(island, island.main, work, table)
     channels = lower_channels(island, work) if isinstance(lowered, str) else lowered
     return lowered if isinstance(channels, str) else channels
+
+
+def _lower_operator(island: Island, main: Node, work: Work, otherwise: Lowered) -> Lowered:
+    """What its family makes of `main`, or of the operator before a product with one number."""
+    for several in (lower_biased, lower_normalisation):
+        joined = several(island, main, work)
+        if joined is not None:
+            return joined
+    before = island.before_factor()
+    if before is not None and before.main is not None:
+        return _lower_operator(before, before.main, work, otherwise)
+    family = FAMILIES.get(main.op)
+    return otherwise if family is None else family(island, main, work)
 
 
 def _before(view: GraphView, quantize: Node, clips: set[str]) -> Node:

@@ -89,14 +89,14 @@ def lower_average_pool(island: Island, main: Node, work: Work) -> Lowered:
     return island.integer_node("QAveragePool", (x.value,), attributes, x.node)
 
 
-def lower_reduce_mean(island: Island, main: Node, work: Work) -> Lowered:
-    """QReduceMean over the same axes."""
+def lower_reduce(island: Island, main: Node, work: Work) -> Lowered:
+    """QReduceMean over the same axes; that of a sum divides by 1."""
     x = island.stored(main.inputs[0])
     if isinstance(x, str):
         return x
     shape = island.graph.tensors[x.value].shape
     axes = main.integers("axes") or tuple(range(len(shape)))
-    count = math.prod(shape[axis] for axis in axes)
+    count = math.prod(shape[axis] for axis in axes) if main.op == "ReduceMean" else 1
     requant = _mean_requant(island, x.affine, (count,))
     if isinstance(requant, str):
         return requant
