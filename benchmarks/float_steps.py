@@ -1,7 +1,7 @@
 """Which steps of quantised networks stay float between the first QuantizeLinear and the last DequantizeLinear: one line
-for each network of `tests/kit/qdq_networks.py`.
+for each network of `tests/kit/qdq_networks.py`, or for files of ONNX.
 
-    python benchmarks/float_steps.py [NAME ...] [--validate]
+    python benchmarks/float_steps.py [NAME|FILE.onnx ...] [--validate]
 
 With `--validate` each is also built for this machine and judged step by step, and its outputs are compared with those
 of the graph as it was imported, in float: the largest distance in steps of the output, and the share that differs.
@@ -16,12 +16,14 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from tests.kit.qdq_networks import BLOCKS, PIECES, qdq_network
 from tilewright.comparison.reference import run
+from tilewright.comparison.vectors import random_vectors
 from tilewright.deployment import Deployment
 from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.tensors.dtypes import DType
@@ -43,10 +45,11 @@ def _is_float(graph: Graph, op: str, inputs: tuple[str, ...], outputs: tuple[str
     return any(graph.tensors[name].dtype is DType.F32 for name in computed)
 
 
-def judged(deployment: Deployment, inputs: dict[str, Any]) -> str:
+def judged(deployment: Deployment, inputs: Mapping[str, Any]) -> str:
     """What `validate` says, and how far outputs of the integers are from those of the graph as it was imported."""
     passed = validate(deployment, ready_runner(deployment, "host"), vectors_of(deployment, None, 2)).passed
     operators = deployment.registry.operators
+    inputs = inputs or random_vectors(deployment.inputs, 1, 0, deployment.graph)[0].inputs
     before = run(deployment.imported.graph, inputs, operators)
     after = run(deployment.rewritten.graph, inputs, operators)
     told = []
@@ -71,14 +74,14 @@ def main() -> int:
     names = asked.names or [*PIECES, *BLOCKS]
     left = 0
     for name in names:
-        model, inputs = qdq_network(name)
+        model, inputs = (Path(name), {}) if name.endswith(".onnx") else qdq_network(name)
         deployment = Deployment(model, "generic")
         graph = deployment.rewritten.graph
         steps = float_steps(graph)
         left += bool(steps)
         told = ", ".join(f"{count} {op}" if count > 1 else op for op, count in Counter(steps).items())
         verdict = f"  [{judged(deployment, inputs)}]" if asked.validate else ""
-        print(f"{name:24} {len(steps):3} of {len(graph.nodes):3}  {told}{verdict}", flush=True)
+        print(f"{Path(name).stem:24} {len(steps):3} of {len(graph.nodes):3}  {told}{verdict}", flush=True)
     print(f"{left} of {len(names)} networks have float steps")
     return 0
 

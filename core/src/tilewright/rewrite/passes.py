@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from tilewright.rewrite import bound_inputs, declare_arithmetic
-from tilewright.rewrite.fold import flatten_into_weights, fold_channel_constants, fold_constants, fold_zero_points
+from tilewright.rewrite.fold import (
+    flatten_into_weights,
+    fold_channel_constants,
+    fold_constants,
+    fold_finite,
+    fold_zero_points,
+)
 from tilewright.rewrite.merge import fuse, merge_lookups, merge_transposes
 from tilewright.rewrite.qdq import lowering, movement
 from tilewright.rewrite.quantisation import recognise_decomposed_quantisation, recognise_fake_quantisation
@@ -15,7 +21,9 @@ PASSES = (
     redundant_nodes.DROP_CASTS_BACK,
     recognise_fake_quantisation.PASS,
     recognise_decomposed_quantisation.PASS,
+    fold_finite.FOLD_FINITE,
     fold_constants.FOLD_CONSTANTS,
+    fold_finite.FOLD_DECIDED,
     redundant_nodes.MERGE_DUPLICATES,
     fuse.FUSE_MATMUL_ADD,
     roll_recurrences.PASS,
