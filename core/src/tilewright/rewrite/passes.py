@@ -10,7 +10,7 @@ from tilewright.rewrite.fold import (
     fold_finite,
     fold_zero_points,
 )
-from tilewright.rewrite.merge import fuse, merge_lookups, merge_transposes
+from tilewright.rewrite.merge import fuse, merge_lookups, merge_transposes, recognise_normalisation
 from tilewright.rewrite.qdq import lowering, movement
 from tilewright.rewrite.quantisation import recognise_decomposed_quantisation, recognise_fake_quantisation
 from tilewright.rewrite.remove import redundant_nodes, remove_dead_channels
@@ -26,6 +26,7 @@ PASSES = (
     fold_finite.FOLD_DECIDED,
     redundant_nodes.MERGE_DUPLICATES,
     fuse.FUSE_MATMUL_ADD,
+    recognise_normalisation.PASS,
     roll_recurrences.PASS,
     fold_channel_constants.PASS,
     movement.MOVE_QUANTISATION,
