@@ -30,6 +30,7 @@ FAMILIES = (
     "tilewright.operators.quantised.qgemm",
     "tilewright.operators.quantised.qlayernorm",
     "tilewright.operators.quantised.qpool",
+    "tilewright.operators.quantised.qresize",
     "tilewright.operators.quantised.qsoftmax",
     "tilewright.operators.quantised.quantize",
     "tilewright.operators.recurrent.recurrent",

@@ -261,6 +261,9 @@ def _quantised(numbers: np.random.Generator) -> Iterator[Sample]:
         attributes={"axis": 1},
         constants=(1, 2),
     )
+    lines: dict[str, Attribute] = {"sizes": (17, 29), "slopes": (9, 10), "offsets": (-4, 0), "divisors": (17, 28)}
+    resize: dict[str, Attribute] = {**lines, "x_zero_point": 4, "requant": _requant(6.0e4)}
+    yield Sample(op="QResizeLinear", inputs=(_bytes(numbers, 1, 7, 9, 11),), attributes=resize)
     mean: dict[str, Attribute] = {"axes": (1, 2), "keepdims": 1, "x_zero_point": 4, "requant": _requant(2.0e4)}
     yield Sample(op="QReduceMean", inputs=(image,), attributes=mean)
     weights = (_bytes(numbers, 101, 53), numbers.integers(-900, 900, 53).astype(np.int32))

@@ -81,6 +81,7 @@ ONNX = Arithmetic(
             ("QMatMul", 8): requantised(_formula),
             ("QMul", 8): requantised(_exact),
             ("QReduceMean", 8): requantised(_exact),
+            ("QResizeLinear", 8): requantised(_exact),
             ("QSoftmax", 8): _rounding,
         }
     ),

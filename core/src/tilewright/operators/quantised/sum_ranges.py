@@ -11,6 +11,7 @@ from tilewright.operators.quantised.qconv import conv_bounds
 from tilewright.operators.quantised.qelementwise import mul_bounds
 from tilewright.operators.quantised.qgemm import gemm_bounds, matmul_bounds
 from tilewright.operators.quantised.qpool import mean_bounds, pool_bounds
+from tilewright.operators.quantised.qresize import resize_bounds
 
 BOUNDS: Mapping[str, Callable[[Site], AccumulatorBounds]] = MappingProxyType(
     {
@@ -20,5 +21,6 @@ BOUNDS: Mapping[str, Callable[[Site], AccumulatorBounds]] = MappingProxyType(
         "QMatMul": matmul_bounds,
         "QMul": mul_bounds,
         "QReduceMean": mean_bounds,
+        "QResizeLinear": resize_bounds,
     }
 )

@@ -28,6 +28,7 @@ from tilewright.rewrite.qdq.unweighted import (
     lower_average_pool,
     lower_product,
     lower_reduce,
+    lower_resize,
     lower_softmax,
     lower_sum,
 )
@@ -47,6 +48,7 @@ FAMILIES: Mapping[str, Callable[[Island, Node, Work], Lowered]] = MappingProxyTy
         "Mul": lower_product,
         "ReduceMean": lower_reduce,
         "ReduceSum": lower_reduce,
+        "ResizeLinear": lower_resize,
         "Softmax": lower_softmax,
         "Sub": lower_sum,
         "Where": lower_selection,

@@ -10,6 +10,7 @@ import numpy as np
 
 from tilewright.ir.graphs.graph import Attribute, Node
 from tilewright.ir.tensors.requant import Requant, StoredScales
+from tilewright.operators.quantised.qresize import MOST_WEIGHT
 from tilewright.rewrite.qdq.affine import Affine
 from tilewright.rewrite.qdq.island import Island, Lowered, QuantisedSource
 from tilewright.rewrite.qdq.weights import Work
@@ -107,6 +108,22 @@ def lower_reduce(island: Island, main: Node, work: Work) -> Lowered:
         "requant": requant,
     }
     return island.integer_node("QReduceMean", (x.value,), attributes, x.node)
+
+
+def lower_resize(island: Island, main: Node, work: Work) -> Lowered:
+    """QResizeLinear with the same positions."""
+    x = island.stored(main.inputs[0])
+    if isinstance(x, str):
+        return x
+    weight = math.prod(main.integers("divisors"))
+    if weight > MOST_WEIGHT:
+        return f"ResizeLinear has no integer form for weights of {weight}: its scales are no small ratios"
+    requant = _mean_requant(island, x.affine, (weight,))
+    if isinstance(requant, str):
+        return requant
+    attributes = island.window_attributes()
+    attributes.update(x_zero_point=x.affine.zero_point[0], requant=requant)
+    return island.integer_node("QResizeLinear", (x.value,), attributes, x.node)
 
 
 def lower_softmax(island: Island, main: Node, work: Work) -> Lowered:
