@@ -29,6 +29,7 @@ FAMILIES = (
     "tilewright.operators.quantised.qelementwise",
     "tilewright.operators.quantised.qgemm",
     "tilewright.operators.quantised.qlayernorm",
+    "tilewright.operators.quantised.qlogsoftmax",
     "tilewright.operators.quantised.qpool",
     "tilewright.operators.quantised.qresize",
     "tilewright.operators.quantised.qsoftmax",

@@ -26,6 +26,7 @@ from tilewright.rewrite.qdq.products import lower_biased, lower_conv, lower_gemm
 from tilewright.rewrite.qdq.selection import lower_selection
 from tilewright.rewrite.qdq.unweighted import (
     lower_average_pool,
+    lower_log_softmax,
     lower_product,
     lower_reduce,
     lower_resize,
@@ -42,6 +43,7 @@ FAMILIES: Mapping[str, Callable[[Island, Node, Work], Lowered]] = MappingProxyTy
         "Conv": lower_conv,
         "ConvTranspose": lower_conv_transpose,
         "Gemm": lower_gemm,
+        "LogSoftmax": lower_log_softmax,
         "MatMul": lower_matmul,
         "Max": lower_selection,
         "Min": lower_selection,

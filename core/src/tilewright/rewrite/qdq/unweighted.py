@@ -10,12 +10,14 @@ import numpy as np
 
 from tilewright.ir.graphs.graph import Attribute, Node
 from tilewright.ir.tensors.requant import Requant, StoredScales
+from tilewright.operators.quantised.qlogsoftmax import shift_of
 from tilewright.operators.quantised.qresize import MOST_WEIGHT
 from tilewright.rewrite.qdq.affine import Affine
 from tilewright.rewrite.qdq.island import Island, Lowered, QuantisedSource
 from tilewright.rewrite.qdq.weights import Work
 
 _LONGEST = 2**15  # both limits are those that QSoftmax states for its promise of one step
+_FEWEST_BITS = 10  # behind the point of a sum of QLogSoftmax: a result is exact but next to halves
 _SCALES = (2.0**-16, 2.0)
 
 
@@ -134,13 +136,30 @@ def lower_softmax(island: Island, main: Node, work: Work) -> Lowered:
     rows, y_scale = island.graph.tensors[x.value].shape[main.integer("axis", -1)], island.output.scale[0]
     if rows > _LONGEST or not _SCALES[0] <= y_scale < _SCALES[1]:
         return f"rows of {rows} elements at scale {y_scale:.3g} are outside what integer softmax computes to one step"
+    return island.integer_node("QSoftmax", (x.value,), _row_attributes(island, main, x.affine), x.node)
+
+
+def lower_log_softmax(island: Island, main: Node, work: Work) -> Lowered:
+    """QLogSoftmax(X). It reads differences to the largest element only, too."""
+    x = island.stored(main.inputs[0])
+    if isinstance(x, str):
+        return x
+    rows = island.graph.tensors[x.value].shape[main.integer("axis", -1)]
+    x_scale, y_scale = x.affine.scale[0], island.output.scale[0]
+    if not (0 < x_scale < math.inf and 0 < y_scale < math.inf):
+        return "its scales are not finite, or that of the result is not positive"
+    if not 1 <= rows <= _LONGEST or shift_of(rows, x_scale, y_scale) < _FEWEST_BITS:
+        return f"rows of {rows} elements at scale {y_scale:.3g} are outside what integer softmax computes to one step"
+    return island.integer_node("QLogSoftmax", (x.value,), _row_attributes(island, main, x.affine), x.node)
+
+
+def _row_attributes(island: Island, main: Node, x: Affine) -> dict[str, Attribute]:
     low, high = island.low_high()
-    attributes: dict[str, Attribute] = {
+    return {
         "axis": main.integer("axis", -1),
-        "x_scale": x.affine.scale[0],
-        "y_scale": y_scale,
+        "x_scale": x.scale[0],
+        "y_scale": island.output.scale[0],
         "zero_point": island.output.zero_point[0],
         "low": low,
         "high": high,
     }
-    return island.integer_node("QSoftmax", (x.value,), attributes, x.node)
