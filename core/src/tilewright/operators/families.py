@@ -33,6 +33,7 @@ FAMILIES = (
     "tilewright.operators.quantised.qpool",
     "tilewright.operators.quantised.qresize",
     "tilewright.operators.quantised.qsoftmax",
+    "tilewright.operators.quantised.qsoftmax_masked",
     "tilewright.operators.quantised.quantize",
     "tilewright.operators.recurrent.recurrent",
     "tilewright.operators.reductions.reduce",

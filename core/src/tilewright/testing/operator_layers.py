@@ -250,6 +250,7 @@ def _quantised(numbers: np.random.Generator) -> Iterator[Sample]:
     scales: dict[str, Attribute] = {"x_scale": 0.05, "y_scale": 1 / 256}
     softmax: dict[str, Attribute] = {"axis": 2, **scales, "zero_point": -128, "low": -128, "high": 127}
     yield Sample(op="QSoftmax", inputs=(image,), attributes=softmax)
+    yield Sample(op="QMaskedSoftmax", inputs=(image, numbers.random((29, 31)) < 0.4), attributes=softmax)
     yield Sample(op="QLogSoftmax", inputs=(image,), attributes={**softmax, "zero_point": 127, "y_scale": 0.06})
     floats, scale = _floats(numbers, 5, 21, 23), np.abs(_floats(numbers, 21)) + np.float32(0.02)
     quantise: dict[str, Attribute] = {"axis": 1, "to": "i8"}

@@ -9,7 +9,8 @@ elements whose largest is m:
     factor = rint(x_scale / y_scale * 2**shift)   of_two = rint(log(2) / y_scale * 2**shift)
     y      = clamp((A - ((log * of_two) >> 20) - (m - x) * factor) >> shift, low, high)
 
-A is (zero_point + 1/2) * 2**shift. `shift` is as large as leaves every sum in 32 bits, at most 24. A result is at most one step off.
+A is (zero_point + 1/2) * 2**shift. `shift` is as large as leaves every sum in 32 bits, at most 24. A result is at most
+one step off.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from tilewright.rewrite.qdq.channels import lower_channels
 from tilewright.rewrite.qdq.conv_transpose import lower_conv_transpose
 from tilewright.rewrite.qdq.island import Island, Lowered, island_before
 from tilewright.rewrite.qdq.left_in_float import left_in_float
+from tilewright.rewrite.qdq.masked_softmax import lower_softmax
 from tilewright.rewrite.qdq.movement import MOVING
 from tilewright.rewrite.qdq.normalisation import ROWS, lower_normalisation
 from tilewright.rewrite.qdq.products import lower_biased, lower_conv, lower_gemm, lower_matmul
@@ -30,7 +31,6 @@ from tilewright.rewrite.qdq.unweighted import (
     lower_product,
     lower_reduce,
     lower_resize,
-    lower_softmax,
     lower_sum,
 )
 from tilewright.rewrite.qdq.weights import Work

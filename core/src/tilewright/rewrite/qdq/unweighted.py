@@ -128,11 +128,8 @@ def lower_resize(island: Island, main: Node, work: Work) -> Lowered:
     return island.integer_node("QResizeLinear", (x.value,), attributes, x.node)
 
 
-def lower_softmax(island: Island, main: Node, work: Work) -> Lowered:
+def softmax_of(island: Island, main: Node, x: QuantisedSource) -> Node | str:
     """QSoftmax(X). It reads differences to the largest element only, so the input's zero point has no effect."""
-    x = island.stored(main.inputs[0])
-    if isinstance(x, str):
-        return x
     rows, y_scale = island.graph.tensors[x.value].shape[main.integer("axis", -1)], island.output.scale[0]
     if rows > _LONGEST or not _SCALES[0] <= y_scale < _SCALES[1]:
         return f"rows of {rows} elements at scale {y_scale:.3g} are outside what integer softmax computes to one step"
