@@ -63,7 +63,8 @@ def judged(deployment: Deployment, inputs: Mapping[str, Any]) -> str:
 def _step(graph: Graph, output: str) -> float:
     """The scale of an output that is dequantised last; 1 of any other."""
     node = graph.producer()[output]
-    return float(graph.constants[node.inputs[1]].reshape(())) if node.op == "DequantizeLinear" else 1.0
+    scale = graph.constants.get(node.inputs[1]) if node.op == "DequantizeLinear" else None
+    return 1.0 if scale is None else float(scale.reshape(()))
 
 
 def main() -> int:

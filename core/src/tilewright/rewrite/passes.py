@@ -12,7 +12,11 @@ from tilewright.rewrite.fold import (
 )
 from tilewright.rewrite.merge import fuse, merge_lookups, merge_transposes, recognise_normalisation
 from tilewright.rewrite.qdq import lowering, movement
-from tilewright.rewrite.quantisation import recognise_decomposed_quantisation, recognise_fake_quantisation
+from tilewright.rewrite.quantisation import (
+    dequantise_sums,
+    recognise_decomposed_quantisation,
+    recognise_fake_quantisation,
+)
 from tilewright.rewrite.remove import redundant_nodes, remove_dead_channels
 from tilewright.rewrite.roll import roll_recurrences
 
@@ -27,6 +31,7 @@ PASSES = (
     redundant_nodes.MERGE_DUPLICATES,
     fuse.FUSE_MATMUL_ADD,
     recognise_normalisation.PASS,
+    dequantise_sums.PASS,
     roll_recurrences.PASS,
     fold_channel_constants.PASS,
     movement.MOVE_QUANTISATION,
