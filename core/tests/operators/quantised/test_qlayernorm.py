@@ -82,10 +82,12 @@ def test_reference_is_its_definition(case: Case) -> None:
         square, s = (variance << node.integer("epsilon_bits")) + node.integer("epsilon"), 0
         while 0 < square < 2**60:
             square, s = square * 4, s + 1
-        s = 61 - node.integer("bits") - node.integer("epsilon_bits") // 2 - s
-        inverse = 2**61 // math.isqrt(square) if variance else 0
+        up = node.integer("bits") + node.integer("epsilon_bits") // 2 + s - 29
+        inverse = min(2**61 // math.isqrt(square), 2**31 - 1) // 2 ** max(-up, 0) if variance else 0
         for value, scale, shift, result in zip(d, scales, shifts, results, strict=True):
-            even = ((n * value - mean) * inverse + (1 << (s - 1))) >> s if variance else 0
+            moved = (n * value - mean) * 2 ** max(up, 0) if variance else 0
+            even = moved * inverse >> 32
+            assert abs(moved) < 2**31 and abs(even * scale) < 2**62 and abs((even * scale >> 32) + shift) < 2**31
             y = ((even * scale >> 32) + shift) >> node.integer("shift")
             assert result == min(max(y, node.integer("low")), node.integer("high"))
 
@@ -149,6 +151,12 @@ def test_what_the_kernel_refuses(changes: dict[str, Attribute], said: str) -> No
     inputs: list[Array] = [np.zeros((2, 2, 4), np.int8), *numbers_of(4, np.ones((1, 1, 4)), np.zeros((1, 1, 4)))]
     site = site_of(QLAYERNORM, inputs, {**attributes_of(4, 1.0, axis=2), **changes}, (1, 2))
     assert said in str(refusal(QLAYERNORM_PORTABLE, site))
+
+
+def test_sums_that_may_leave_32_bits_are_refused() -> None:
+    factor, addend = numbers_of(4, np.ones((1, 4)), np.zeros((1, 4)))
+    inputs: list[Array] = [np.zeros((2, 4), np.int8), factor, addend + np.int32(2**31 - 2**28)]
+    assert "no room" in str(refusal(QLAYERNORM_PORTABLE, site_of(QLAYERNORM, inputs, attributes_of(4, 1.0), (1, 2))))
 
 
 def test_other_shapes_are_model_errors() -> None:

@@ -6,9 +6,9 @@ A row is all of the axes from `axis` on, at most two, n elements in all. With d 
     m        = sum(d), or 0 without `centred`
     variance = n * sum(d * d) - m * m
     square   = variance << epsilon_bits, plus epsilon; << 2 as often as it stays below 2**62, c times
-    inverse  = 2**61 / isqrt(square)                                                both rounded down
-    s        = 61 - bits - epsilon_bits / 2 - c
-    even     = ((n * d - m) * inverse + 2**(s - 1)) >> s                            `bits` behind the point
+    inverse  = 2**61 / isqrt(square), both rounded down; 2**31 - 1 where it is more
+    up       = bits + epsilon_bits / 2 + c - 29; where that is negative, inverse is shifted right instead
+    even     = (((n * d - m) << up) * inverse) >> 32                                `bits` behind the point
     y        = clamp((((even * F) >> 32) + A) >> shift, low, high)
 
 Without variance `even` is 0. F and A are constant i32 tensors with as many axes as X, each of one element or all.
@@ -41,8 +41,8 @@ _FARTHEST = 255  # of a value from the zero point
 
 
 def most_bits(length: int) -> int:
-    """The most that `bits` may be: an element is at most the root of n deviations from the mean, and fits 31 bits."""
-    return 30 - math.ceil(math.log2(max(length, 2)) / 2)
+    """The most that `bits` may be: an element is at most the root of n deviations from the mean, and fits 30 bits."""
+    return 28 - math.ceil(math.log2(max(length, 2)) / 2)
 
 
 def most_epsilon_bits(length: int, epsilon: float) -> int:
@@ -79,9 +79,9 @@ def _even(site: Site, rows: Integers) -> Integers:
         variance = n * int((row * row).sum()) - mean * mean
         if variance <= 0:
             continue
-        square, shift = _square(variance, site)
-        inverse = 2**61 // math.isqrt(square)
-        result[index] = ((n * row - mean) * inverse + (1 << (shift - 1))) >> shift
+        square, up = _square(variance, site)
+        inverse = min(2**61 // math.isqrt(square), 2**31 - 1) >> max(-up, 0)
+        result[index] = (((n * row - mean) << max(up, 0)) * inverse) >> 32
     return result
 
 
@@ -89,7 +89,7 @@ def _square(variance: int, site: Site) -> tuple[int, int]:
     node = site.node
     square = (variance << node.integer("epsilon_bits")) + node.integer("epsilon")
     more = max(0, (62 - square.bit_length()) // 2)
-    return square << 2 * more, 61 - node.integer("bits") - node.integer("epsilon_bits") // 2 - more
+    return square << 2 * more, node.integer("bits") + node.integer("epsilon_bits") // 2 + more - 29
 
 
 def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
@@ -125,7 +125,8 @@ def _match(site: Site) -> str | None:
     largest = (n * n * _FARTHEST * _FARTHEST << node.integer("epsilon_bits")) + node.integer("epsilon")
     if largest >= 2**62 or node.integer("epsilon_bits") % 2 or not 0 < node.integer("bits") <= most_bits(n):
         return "epsilon_bits or bits are more than 64 bits hold"
-    return not_bytes(site, 0)
+    addend = np.abs(np.asarray(site.constant(2), np.int64)).max(initial=0)
+    return "A leaves 32 bits no room" if addend >= 2**31 - 2**28 else not_bytes(site, 0)
 
 
 def _values(call: Call) -> Mapping[str, object]:

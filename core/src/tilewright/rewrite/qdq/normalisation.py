@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 ROWS = ("LayerNormalization", "RMSNormalization")
 _BEHIND = ("Add", "Div", "Mul", "Reshape", "Sub")
 _MOST = 1 << 22  # elements of a scale that is written out for all of them
-_REACH = 2.0**27  # of a result before its shift; factors have three bits more
+_REACH = 2.0**25  # of a result before its shift; factors have five bits more
 
 
 def lower_normalisation(island: Island, main: Node, work: Work) -> Lowered | None:
