@@ -21,28 +21,13 @@ from typing import Any
 
 import numpy as np
 
-from tests.kit.qdq_networks import BLOCKS, PIECES, qdq_network
+from tests.kit.qdq_networks import BLOCKS, PIECES, float_steps, qdq_network
 from tilewright.comparison.reference import run
 from tilewright.comparison.vectors import random_vectors
 from tilewright.deployment import Deployment
 from tilewright.ir.graphs.graph import Graph
-from tilewright.ir.tensors.dtypes import DType
 from tilewright.validation.runner_choice import ready_runner
 from tilewright.validation.validation import validate, vectors_of
-
-
-def float_steps(graph: Graph) -> tuple[str, ...]:
-    """The operators that read or write float32, but for a Q of a graph input and a DQ that writes a graph output."""
-    return tuple(node.op for node in graph.nodes if _is_float(graph, node.op, node.inputs, node.outputs))
-
-
-def _is_float(graph: Graph, op: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> bool:
-    if op == "QuantizeLinear" and inputs[0] in graph.inputs:
-        return False
-    if op == "DequantizeLinear" and outputs[0] in graph.outputs:
-        return False
-    computed = [name for name in (*inputs, *outputs) if name and name not in graph.constants]
-    return any(graph.tensors[name].dtype is DType.F32 for name in computed)
 
 
 def judged(deployment: Deployment, inputs: Mapping[str, Any]) -> str:

@@ -11,6 +11,22 @@ import numpy.typing as npt
 from onnx import TensorProto, helper
 
 from tests.kit.qdq_draft import F32, I64, Array, Draft
+from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.tensors.dtypes import DType
+
+
+def float_steps(graph: Graph) -> tuple[str, ...]:
+    """The operators that read or write float32, but for a Q of a graph input and a DQ that writes a graph output."""
+    return tuple(node.op for node in graph.nodes if _is_float(graph, node.op, node.inputs, node.outputs))
+
+
+def _is_float(graph: Graph, op: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> bool:
+    if op == "QuantizeLinear" and inputs[0] in graph.inputs:
+        return False
+    if op == "DequantizeLinear" and outputs[0] in graph.outputs:
+        return False
+    computed = [name for name in (*inputs, *outputs) if name and name not in graph.constants]
+    return any(graph.tensors[name].dtype is DType.F32 for name in computed)
 
 
 def qdq_network(name: str) -> tuple[bytes, dict[str, Array]]:

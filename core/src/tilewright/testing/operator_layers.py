@@ -271,7 +271,7 @@ def _integer_functions(numbers: np.random.Generator) -> Iterator[Sample]:
     affine: dict[str, Attribute] = {"x_zero_point": 3, "shift": 21, **limits}
     yield Sample(op="QAffine", inputs=(image, *factors), attributes=affine, constants=(1, 2, 3))
     normal: dict[str, Attribute] = {
-        "axis": 1, "centred": 1, "x_zero_point": 3, "epsilon": 1 << 20, "epsilon_bits": 4, "bits": 24, "shift": 14,
+        "axis": 1, "centred": 1, "x_zero_point": 3, "epsilon": 1 << 20, "epsilon_bits": 4, "bits": 22, "shift": 14,
     }  # fmt: skip
     rows = tuple(numbers.integers(-(2**27), 2**27, (1, 29, 1)).astype(np.int32) // part for part in (1, 64))
     yield Sample(op="QLayerNormalization", inputs=(image, *rows), attributes={**normal, **limits}, constants=(1, 2))

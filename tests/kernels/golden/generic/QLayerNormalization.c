@@ -10,20 +10,6 @@
 #  endif
 #endif
 
-/* value / 2^shift, rounded down: >> of a negative number is the compiler's own. */
-TW_KERNEL int64_t tw_floor_shift(int64_t value, int32_t shift)
-{
-    return (value < 0) ? ~(~value >> shift) : (value >> shift);
-}
-
-/* What a signed register of `bits` (below 64) holds of `value`. */
-TW_KERNEL int64_t tw_wrapped(int64_t value, int32_t bits)
-{
-    const uint64_t half = UINT64_C(1) << (bits - 1);
-    const uint64_t kept = ((uint64_t)value + half) & ((half << 1) - 1);
-    return (int64_t)kept - (int64_t)half;
-}
-
 typedef struct {
     /* a row is `blocks` of `count` elements; from one to the next of x, of factors, of addends, of y */
     int32_t blocks, count;
@@ -33,11 +19,17 @@ typedef struct {
     int32_t epsilon_bits, bits, shift, low, high;
 } tw_qlayernorm;
 
-/* What brings an element of a row to its distance from the mean over the deviation: times `inverse`, over 2^shift. */
+/* What brings an element of a row to its distance from the mean over the deviation. */
 typedef struct {
-    int32_t sum, shift;
-    uint32_t inverse;
+    int32_t sum, scale, inverse;
 } tw_qlayernorm_row;
+
+/* The upper half of a product below 2^62. Adding 2^62 keeps it positive, where >> is defined. */
+TW_KERNEL int32_t tw_qlayernorm_high(int32_t one, int32_t other)
+{
+    const uint64_t above = (uint64_t)((int64_t)one * other) + (UINT64_C(1) << 62);
+    return (int32_t)(above >> 32) - (INT32_C(1) << 30);
+}
 
 /* The root of a number from 2^60 to 2^62, rounded down. */
 TW_KERNEL uint32_t tw_qlayernorm_root(uint64_t square)
@@ -55,15 +47,17 @@ TW_KERNEL tw_qlayernorm_row tw_qlayernorm_row_of(int64_t n, int32_t sum, int64_t
 {
     const int64_t mean = p->centred ? sum : 0;
     const uint64_t variance = (uint64_t)((n * squares) - (mean * mean));
-    tw_qlayernorm_row row = {.sum = (int32_t)mean, .shift = 1, .inverse = 0};
+    tw_qlayernorm_row row = {.sum = (int32_t)mean, .scale = 0, .inverse = 0};
     if (variance > 0) {
         uint64_t square = (variance << p->epsilon_bits) + p->epsilon;
-        row.shift = 61 - p->bits - (p->epsilon_bits / 2);
+        int32_t up = p->bits + (p->epsilon_bits / 2) - 29;
         while (square < (UINT64_C(1) << 60)) {
             square <<= 2;
-            row.shift -= 1;
+            up += 1;
         }
-        row.inverse = (uint32_t)((UINT64_C(1) << 61) / tw_qlayernorm_root(square));
+        const uint64_t inverse = (UINT64_C(1) << 61) / tw_qlayernorm_root(square);
+        row.scale = (int32_t)1 << ((up > 0) ? up : 0);
+        row.inverse = (int32_t)((inverse - (inverse >> 31)) >> ((up < 0) ? -up : 0));
     }
     return row;
 }
@@ -72,10 +66,9 @@ TW_KERNEL tw_qlayernorm_row tw_qlayernorm_row_of(int64_t n, int32_t sum, int64_t
 TW_KERNEL int32_t tw_qlayernorm_element(int32_t apart, tw_qlayernorm_row row, int32_t factor, int32_t addend,
                                         const tw_qlayernorm *p)
 {
-    const int64_t half = INT64_C(1) << (row.shift - 1);
-    const int64_t even = tw_floor_shift(((int64_t)apart * row.inverse) + half, row.shift);
-    const int64_t scaled = tw_floor_shift(even * factor, 32) + addend;
-    const int32_t q = (int32_t)tw_floor_shift(scaled, p->shift);
+    const int32_t even = tw_qlayernorm_high(apart * row.scale, row.inverse);
+    const int32_t scaled = tw_qlayernorm_high(even, factor) + addend;
+    const int32_t q = (scaled < 0) ? ~(~scaled >> p->shift) : (scaled >> p->shift);
     return (q < p->low) ? p->low : ((q > p->high) ? p->high : q);
 }
 
@@ -124,6 +117,6 @@ TW_STEP void net_0_qlayernormalization(const uint8_t *flash, uint8_t *ram)
     tw_qlayernorm_i8_i8((tw_qlayernorm){
         .blocks = 29, .count = 31, .x_block = 31, .x_step = 1, .f_block = 1, .f_step = 0, .a_block = 1, .a_step = 0,
         .y_block = 31, .y_step = 1, .epsilon = UINT64_C(1048576), .centred = 1, .x_zero_point = 3, .epsilon_bits = 4,
-        .bits = 25, .shift = 14, .low = -128, .high = 127,
+        .bits = 22, .shift = 14, .low = -128, .high = 127,
     }, x + tw_i0 * 899, f, a, y + tw_i0 * 899);
 }
