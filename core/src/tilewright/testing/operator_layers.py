@@ -281,7 +281,9 @@ def _integer_functions(numbers: np.random.Generator) -> Iterator[Sample]:
     lines: dict[str, Attribute] = {"sizes": (17, 29), "slopes": (9, 10), "offsets": (-4, 0), "divisors": (17, 28)}
     resize: dict[str, Attribute] = {**lines, "x_zero_point": 4, "requant": _requant(6.0e4)}
     yield Sample(op="QResizeLinear", inputs=(_bytes(numbers, 1, 7, 9, 11),), attributes=resize)
-    yield Sample(op="DynamicScale", inputs=(np.asarray(np.float32(-1.7)), np.asarray(np.float32(2.3))))
+    yield Sample(
+        op="DynamicScale", inputs=(_floats(numbers, 9, 21) - np.float32(1), _floats(numbers, 9, 21) + np.float32(1))
+    )
 
 
 def _integer_windows(numbers: np.random.Generator) -> Iterator[Sample]:

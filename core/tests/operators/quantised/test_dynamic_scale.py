@@ -51,6 +51,6 @@ def test_c_computes_the_same(flags: tuple[str, ...], tmp_path: Path) -> None:
         assert all(np.array_equal(a, b, equal_nan=True) for a, b in zip(found, expected, strict=True))
 
 
-def test_ends_are_scalars() -> None:
-    with pytest.raises(TilewrightError, match="f32 scalars"):
+def test_ends_are_as_many() -> None:
+    with pytest.raises(TilewrightError, match="as many of one"):
         site_of(DYNAMIC_SCALE, [np.zeros(1, np.float32), np.zeros((), np.float32)])

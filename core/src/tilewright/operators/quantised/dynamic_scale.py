@@ -10,17 +10,18 @@ All in float32, as the function in the standard has it. Source: ONNX DynamicQuan
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.ir.access.index_map import parse_map
+from tilewright.ir.access.index_map import Access, parse_map
 from tilewright.ir.graphs.graph import Site, Tensor
 from tilewright.ir.graphs.operator import Operator
-from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.machines.kernel import Call, Kernel
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.operators.c_code.c_source import c_fragment
+from tilewright.operators.c_code.walk import NEST, nest, walk
 from tilewright.operators.shared.refusals import shape_error
 
 Array = npt.NDArray[np.generic]
@@ -28,22 +29,35 @@ _STEPS = np.float32(255)
 
 
 def _infer(site: Site) -> tuple[Tensor, ...]:
-    if any((tensor.dtype, tensor.shape) != (DType.F32, ()) for tensor in (site.input(0), site.input(1))):
-        raise shape_error(site, "the smallest and the largest value are f32 scalars")
+    low, high = site.input(0), site.input(1)
+    if low.shape != high.shape or {low.dtype, high.dtype} != {DType.F32}:
+        raise shape_error(site, "the smallest and the largest values are f32, as many of one as of the other")
     types = (DType.F32, DType.U8)
-    return tuple(Tensor(name=name, dtype=dtype, shape=()) for name, dtype in zip(site.node.outputs, types, strict=True))
+    return tuple(
+        Tensor(name=name, dtype=dtype, shape=low.shape) for name, dtype in zip(site.node.outputs, types, strict=True)
+    )
 
 
 def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
-    smallest, largest = (np.float32(np.asarray(value).item()) for value in inputs)
-    zero = np.float32(0)
+    smallest, largest = (np.asarray(values, np.float32) for values in inputs)
+    zero, one = np.float32(0), np.float32(1)
     with np.errstate(all="ignore"):
-        low, high = zero if smallest > 0 else smallest, zero if largest < 0 else largest
+        low, high = np.where(smallest > 0, zero, smallest), np.where(largest < 0, zero, largest)
         span = high - low
-        scale = np.float32(1) if span == 0 else span / _STEPS
+        scale = np.where(span == 0, one, span / _STEPS)
         below = zero - low / scale
-    inside = min(below, _STEPS) if below >= 0 else zero
-    return np.asarray(scale, np.float32), np.asarray(np.rint(inside), np.uint8)
+    inside = np.where(below >= 0, np.minimum(below, _STEPS), zero)
+    return np.asarray(scale, np.float32), np.rint(inside).astype(np.uint8)
+
+
+def _access(site: Site) -> Access:
+    return parse_map(": L[...] H[...] -> S[...] Z[...]").bind(dict.fromkeys("LHSZ", site.input(0).shape))
+
+
+def _values(call: Call) -> Mapping[str, object]:
+    steps = {name: call.operands[name].strides for name in "LHSZ"}
+    loops = nest(walk(call.operands["S"].extents, steps, "S"), 0)
+    return {"nest": loops.headers, "at": loops.offsets}
 
 
 DYNAMIC_SCALE = Operator(
@@ -53,14 +67,16 @@ DYNAMIC_SCALE = Operator(
     summary="scale and zero point that bring the smallest and the largest value to 0 and 255",
     infer=_infer,
     reference=_reference,
-    access=lambda site: parse_map(": L[] H[] -> S[] Z[]").bind(dict.fromkeys("LHSZ", ())),
+    access=_access,
 )
 
 DYNAMIC_SCALE_F32 = Kernel(
     name="portable.dynamic_scale",
     op="DynamicScale",
+    parallel=("*",),
+    values=_values,
     source=(c_fragment("dynamic_scale.c"),),
-    call="tw_dynamic_scale(*${L}, *${H}, ${S}, ${Z});",
+    call=NEST + "tw_dynamic_scale((${L}${at['L']})[0], (${H}${at['H']})[0], ${S}${at['S']}, ${Z}${at['Z']});",
 )
 
 OPERATORS = (DYNAMIC_SCALE,)
