@@ -15,6 +15,7 @@ from tilewright.rewrite.qdq import lowering, movement
 from tilewright.rewrite.quantisation import (
     dequantise_sums,
     recognise_decomposed_quantisation,
+    recognise_dynamic_scale,
     recognise_fake_quantisation,
 )
 from tilewright.rewrite.remove import redundant_nodes, remove_dead_channels
@@ -28,6 +29,7 @@ PASSES = (
     fold_finite.FOLD_FINITE,
     fold_constants.FOLD_CONSTANTS,
     fold_finite.FOLD_DECIDED,
+    recognise_dynamic_scale.PASS,
     redundant_nodes.MERGE_DUPLICATES,
     fuse.FUSE_MATMUL_ADD,
     recognise_normalisation.PASS,

@@ -54,10 +54,10 @@ TW_KERNEL void tw_dynamic_scale(float smallest, float largest, float *scale, uin
 /* Step 0 of 1: DynamicScale
  *   nodes    dynamicscale_0
  *   kernel   portable.dynamic_scale
- *   L        f32[]  ram [0, 4)    dynamicscale_0_in0
- *   H        f32[]  ram [4, 8)    dynamicscale_0_in1
- *   S        f32[]  ram [8, 12)   dynamicscale_0_out0
- *   Z        u8[]   ram [12, 13)  dynamicscale_0_out1
+ *   L        f32[9,21]  ram [0, 756)      dynamicscale_0_in0
+ *   H        f32[9,21]  ram [756, 1512)   dynamicscale_0_in1
+ *   S        f32[9,21]  ram [1512, 2268)  dynamicscale_0_out0
+ *   Z        u8[9,21]   ram [2268, 2457)  dynamicscale_0_out1
  */
 TW_STEP void net_0_dynamicscale(uint8_t *ram)
 {
@@ -65,5 +65,6 @@ TW_STEP void net_0_dynamicscale(uint8_t *ram)
     const float *const h = (const float *)(ram + IN_DYNAMICSCALE_0_IN1);
     float *const s = (float *)(ram + DYNAMICSCALE_0_OUT);
     uint8_t *const z = ram + DYNAMICSCALE_0_OUT_Z;
-    tw_dynamic_scale(*l_2, *h, s, z);
+    for (int32_t tw_i0 = 0; tw_i0 < 189; ++tw_i0)
+    tw_dynamic_scale((l_2 + tw_i0)[0], (h + tw_i0)[0], s + tw_i0, z + tw_i0);
 }

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
+_LARGEST = 255.0
 _QDQ = 13  # operator set in which scales may be given for each channel
 _MANY = 1 << 16
 _WINDOW = {"auto_pad": "STRING", "kernel_shape": "INTS", "pads": "INTS", "strides": "INTS"}
@@ -31,12 +32,22 @@ _AVERAGE = {**_WINDOW, "ceil_mode": "INT", "count_include_pad": "INT", "channels
 
 def _dynamic_quantize(node: OnnxNode, graph: Conversion) -> None:
     """From the smallest to the largest value, and 0, become 0 to 255."""
-    ends = [graph.apply(node, f"Reduce{end}", 13, node.inputs, (), {"keepdims": 0}) for end in ("Min", "Max")]
-    scale, point = (
-        name or graph.name(node, hint)
-        for name, hint in zip((*node.outputs[1:3], "", "")[:2], ("scale", "zero_point"), strict=True)
+    zero, largest, one = (
+        graph.add_constant(np.asarray(number, np.float32), hint)
+        for number, hint in ((0.0, "zero"), (_LARGEST, "largest"), (1.0, "one"))
     )
-    graph.emit(node, "DynamicScale", ends, (scale, point), hint="scale")
+    low, high = (
+        graph.emit(node, bound, (graph.apply(node, f"Reduce{bound}", 13, node.inputs, (), {"keepdims": 0}), zero))
+        for bound in ("Min", "Max")
+    )
+    span = graph.emit(node, "Sub", (high, low), hint="span")
+    step = graph.emit(node, "Div", (span, largest), hint="step")
+    none = graph.emit(node, "Equal", (span, zero), hint="none")
+    scale = graph.emit(node, "Where", (none, one, step), node.outputs[1:2], hint="scale")
+    steps = graph.emit(node, "Sub", (zero, graph.emit(node, "Div", (low, scale), hint="below")), hint="steps")
+    inside = graph.emit(node, "Clip", (steps,), (), {"min": 0.0, "max": _LARGEST}, "inside")
+    whole = graph.emit(node, "Round", (inside,), hint="whole")
+    point = graph.emit(node, "Cast", (whole,), node.outputs[2:3], {"to": "u8"}, "zero_point")
     graph.emit(node, "QuantizeLinear", (node.inputs[0], scale, point), node.outputs[:1], {"to": "u8"})
 
 
