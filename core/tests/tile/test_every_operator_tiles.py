@@ -39,6 +39,9 @@ WHOLE_AXES = {
     "TopK": 13 * 4 + 4 * 4 + 4 * 8,
     "ArgMin": 13 * 4,
     "QSoftmax": 1024 + 2 * 31,  # a table of exponentials
+    "QMaskedSoftmax": 1024 + 3 * 31,
+    "QLogSoftmax": 1024 + 2 * 31,
+    "QLayerNormalization": 2 * 29 * 31 + 2 * 29 * 4,  # a row of two axes
     "QLookup": 256 + 2,
     "Gather": 9 * 4,
     "Gather_constant_indices": 14 * 4,

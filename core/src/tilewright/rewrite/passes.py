@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from tilewright.rewrite import bound_inputs, declare_arithmetic
-from tilewright.rewrite.fold import flatten_into_weights, fold_channel_constants, fold_constants, fold_zero_points
-from tilewright.rewrite.merge import fuse, merge_lookups, merge_transposes
+from tilewright.rewrite.fold import (
+    flatten_into_weights,
+    fold_channel_constants,
+    fold_constants,
+    fold_finite,
+    fold_zero_points,
+)
+from tilewright.rewrite.merge import fuse, merge_lookups, merge_transposes, recognise_normalisation
 from tilewright.rewrite.qdq import lowering, movement
-from tilewright.rewrite.quantisation import recognise_decomposed_quantisation, recognise_fake_quantisation
+from tilewright.rewrite.quantisation import (
+    dequantise_sums,
+    recognise_decomposed_quantisation,
+    recognise_dynamic_scale,
+    recognise_fake_quantisation,
+)
 from tilewright.rewrite.remove import redundant_nodes, remove_dead_channels
 from tilewright.rewrite.roll import roll_recurrences
 
@@ -15,9 +26,14 @@ PASSES = (
     redundant_nodes.DROP_CASTS_BACK,
     recognise_fake_quantisation.PASS,
     recognise_decomposed_quantisation.PASS,
+    fold_finite.FOLD_FINITE,
     fold_constants.FOLD_CONSTANTS,
+    fold_finite.FOLD_DECIDED,
+    recognise_dynamic_scale.PASS,
     redundant_nodes.MERGE_DUPLICATES,
     fuse.FUSE_MATMUL_ADD,
+    recognise_normalisation.PASS,
+    dequantise_sums.PASS,
     roll_recurrences.PASS,
     fold_channel_constants.PASS,
     movement.MOVE_QUANTISATION,

@@ -46,7 +46,7 @@ def every_layer(seed: int = 0) -> tuple[Sample, ...]:
     numbers = np.random.default_rng(seed)
     families: tuple[Callable[[np.random.Generator], Iterable[Sample]], ...] = (
         _elementwise, _logical, _windows, _products, _rows, _reductions, _moving, _sampled, _quantised,
-        _integer_windows, recurrent_layers,
+        _integer_windows, recurrent_layers, _integer_functions,
     )  # fmt: skip
     return tuple(layer for family in families for layer in family(numbers))
 
@@ -264,6 +264,28 @@ def _quantised(numbers: np.random.Generator) -> Iterator[Sample]:
     zeros = (_bytes(numbers, 1), _bytes(numbers, 35))
     yield Sample(op="MatMulInteger", inputs=(_bytes(numbers, 2, 27, 61), _bytes(numbers, 61, 35), *zeros))
     yield Sample(op="QMatMul", inputs=batches, attributes={**sums, "requant": _requant(5.0e5)})
+
+
+def _integer_functions(numbers: np.random.Generator) -> Iterator[Sample]:
+    image = _bytes(numbers, 8, 29, 31)
+    limits: dict[str, Attribute] = {"low": -128, "high": 127}
+    factors = [numbers.integers(-(2**21), 2**21, (8, 1, 1)).astype(np.int32) for _ in range(3)]
+    affine: dict[str, Attribute] = {"x_zero_point": 3, "shift": 21, **limits}
+    yield Sample(op="QAffine", inputs=(image, *factors), attributes=affine, constants=(1, 2, 3))
+    normal: dict[str, Attribute] = {
+        "axis": 1, "centred": 1, "x_zero_point": 3, "epsilon": 1 << 20, "epsilon_bits": 4, "bits": 22, "shift": 14,
+    }  # fmt: skip
+    rows = tuple(numbers.integers(-(2**27), 2**27, (1, 29, 1)).astype(np.int32) // part for part in (1, 64))
+    yield Sample(op="QLayerNormalization", inputs=(image, *rows), attributes={**normal, **limits}, constants=(1, 2))
+    softmax: dict[str, Attribute] = {"axis": 2, "x_scale": 0.05, "y_scale": 1 / 256, "zero_point": -128, **limits}
+    yield Sample(op="QMaskedSoftmax", inputs=(image, numbers.random((29, 31)) < 0.4), attributes=softmax)
+    yield Sample(op="QLogSoftmax", inputs=(image,), attributes={**softmax, "zero_point": 127, "y_scale": 0.06})
+    lines: dict[str, Attribute] = {"sizes": (17, 29), "slopes": (9, 10), "offsets": (-4, 0), "divisors": (17, 28)}
+    resize: dict[str, Attribute] = {**lines, "x_zero_point": 4, "requant": _requant(6.0e4)}
+    yield Sample(op="QResizeLinear", inputs=(_bytes(numbers, 1, 7, 9, 11),), attributes=resize)
+    yield Sample(
+        op="DynamicScale", inputs=(_floats(numbers, 9, 21) - np.float32(1), _floats(numbers, 9, 21) + np.float32(1))
+    )
 
 
 def _integer_windows(numbers: np.random.Generator) -> Iterator[Sample]:

@@ -24,6 +24,7 @@ WITHOUT = {
     "Acos", "Acosh", "ArgMax", "ArgMin", "Arrival", "Asin", "Asinh", "Atan", "Atanh", "BitCast", "BitShift",
     "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Cos", "Cosh", "CumProd", "CumSum", "Departure", "GRUSteps", "GridSample",
     "LSTMSteps", "MaxPoolIndices", "Mod", "Pow", "QAdd", "QAveragePool", "QConv", "QGemm", "QLookup", "QMatMul",
+    "DynamicScale", "QAffine", "QLayerNormalization", "QLogSoftmax", "QMaskedSoftmax", "QResizeLinear",
     "QMul", "QReduceMean", "QSoftmax", "RNNSteps", "ReduceProd", "Resample", "RoiAlign", "Scatter", "Sin", "Sinh",
     "Tan", "TopK",
 }  # fmt: skip

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.tensors.dtypes import DType
@@ -57,3 +58,37 @@ def test_a_result_needed_in_float_too_is_computed_both_ways(operators: Any, benc
         ("MatMul", "dense"),
         ("QGemm", "q"),
     ]
+
+
+def _scaled_network(operators: Any, order: str, factor: float, *, inside: bool) -> Graph:
+    """A convolution whose result (or, `inside`, whose input) is multiplied with one number, between clips."""
+    s = Sketch(operators=operators)
+    number = s.constant(np.array(factor, np.float32))
+
+    def scaled(value: str) -> str:
+        return s.node(*(("Div", (value, number)) if order == "Div" else ("Mul", (number, value))))
+
+    a, b = (s.dequantize(s.input(name, DType.I8, (6, 6)), 0.05, 3) for name in "ab")
+    product = s.node("MatMul", (scaled(a) if inside else a, b))
+    low = s.node("Clip", (product,), {"min": -0.4})
+    return s.finish(s.quantize(s.node("Clip", (low if inside else scaled(low),), {"max": 0.3}), 0.004, 3))
+
+
+@pytest.mark.parametrize("order", ["Mul", "Div"])
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("factor", [0.37, 1.9])
+def test_one_number_is_part_of_a_scale(order: str, inside: bool, factor: float, operators: Any, bench: Any) -> None:
+    graph = _scaled_network(operators, order, factor, inside=inside)
+    after = bench.apply(graph, *PASSES)
+    assert [node.op for node in after.nodes] == ["QMatMul"]
+    assert {"Mul_2", "Div_2", "Mul_3", "Div_3", "Mul_4", "Div_4", "Mul_5", "Div_5"} & set(after.nodes[0].origin)
+    for seed in range(3):
+        (found,), (wanted,) = bench.outputs(after, seed), bench.outputs(graph, seed)
+        apart = np.abs(found.astype(int) - wanted.astype(int))
+        assert apart.max() <= 1 and apart.mean() <= 0.03
+
+
+@pytest.mark.parametrize("factor", [-0.5, 0.0, float("inf"), 1e-41])
+def test_other_numbers_stay_in_float(factor: float, operators: Any, bench: Any) -> None:
+    graph = _scaled_network(operators, "Mul", factor, inside=False)
+    assert "QMatMul" not in [node.op for node in bench.apply(graph, *PASSES).nodes]

@@ -45,8 +45,8 @@ def test_equal_warnings_are_one(operators: Any, bench: Any) -> None:
 
 
 def test_others_have_their_own(operators: Any, bench: Any) -> None:
-    found = bench.diagnostics(network(operators, ("Div", 1), ("Max", 1)), *PASSES)
-    assert sorted(each.where for each in found) == ["Div_0", "Max_0"]
+    found = bench.diagnostics(network(operators, ("Div", 1), ("Pow", 1)), *PASSES)
+    assert sorted(each.where for each in found) == ["Div_0", "Pow_0"]
 
 
 def test_what_is_written_with_others_has_its_own_name(operators: Any, bench: Any) -> None:
@@ -55,7 +55,7 @@ def test_what_is_written_with_others_has_its_own_name(operators: Any, bench: Any
 
     s = Sketch(operators=operators)
     x = s.dequantize(s.input("x", DType.I8, (2, 3)), 0.05, 3)
-    zero, slope = s.constant(np.zeros((), np.float32)), s.constant(np.array([0.1, 0.2, 0.3], np.float32))
+    zero, slope = s.constant(np.zeros((), np.float32)), s.input("slope", DType.F32, (3,))
     above, below = s.node("Max", (x, zero), name="act/above"), s.node("Min", (x, zero), name="act/below")
     total = s.node("Add", (above, s.node("Mul", (below, slope), name="act/scaled")), name="act")
     graph = s.finish(s.quantize(total, 0.05, 3))
@@ -91,7 +91,7 @@ def test_every_reason_has_its_advice() -> None:
             found = [advice for pattern, advice in _ADVICE if re.search(pattern, text)]
             assert found, text
             hopeless += not found[0]
-    assert 0 < hopeless < 10
+    assert 0 < hopeless < 16
 
 
 @pytest.mark.parametrize("pattern", [pattern for pattern, _ in _ADVICE])

@@ -11,6 +11,7 @@ import pytest
 
 from tilewright.ir.graphs.graph import Attribute, Graph
 from tilewright.ir.tensors.dtypes import DType
+from tilewright.rewrite.passes import PASSES
 from tilewright.rewrite.qdq.lowering import LOWER_QUANTISED
 from tilewright.rewrite.qdq.movement import (
     MOVE_QUANTISATION,
@@ -211,3 +212,51 @@ def test_several_consumers_of_one_dequantize(operators: Any, bench: Any) -> None
     moved = bench.apply(graph, MOVE_QUANTISATION, LOWER_QUANTISED)
     assert sorted(ops(moved)) == ["DequantizeLinear", "MaxPool", "QLookup", "Reshape"]
     assert bench.same_bits(graph, moved)
+
+
+@pytest.mark.parametrize("op", ["ReduceMax", "ReduceMin"])
+def test_the_largest_of_stored_values_is_stored(op: str, operators: Any, bench: Any) -> None:
+    s = Sketch(operators=operators)
+    x = s.dequantize(s.input("x", DType.U8, (2, 3)), 0.1, 7)
+    graph = s.finish(s.node(op, (x,), {"axes": (1,), "keepdims": 0}))
+    after = sink_dequantise(graph)
+    assert _ops(after) == [op, "DequantizeLinear"]
+    assert bench.same_bits(graph, after)
+
+
+@pytest.mark.parametrize("op", ["ArgMax", "ArgMin"])
+def test_the_place_of_the_largest_is_found_in_stored_values(op: str, operators: Any, bench: Any) -> None:
+    s = Sketch(operators=operators)
+    x = s.dequantize(s.input("x", DType.I8, (4, 9)), 0.1, 7)
+    graph = s.finish(s.node(op, (x,), {"axis": 1, "keepdims": 1}))
+    after = sink_dequantise(graph)
+    assert _ops(after) == [op]
+    assert bench.same_bits(graph, after)
+
+
+def test_order_needs_a_positive_scale(operators: Any) -> None:
+    s = Sketch(operators=operators)
+    x = s.dequantize(s.input("x", DType.I8, (4, 9)), -0.1, 7)
+    graph = s.finish(s.node("ReduceMax", (x,), {"axes": (1,), "keepdims": 0}))
+    assert sink_dequantise(graph) is graph
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_rows_of_a_table_are_quantised_with_the_table(stored: bool, operators: Any, bench: Any) -> None:
+    s = Sketch(operators=operators)
+    places = s.input("i", DType.I64, (4,))
+    table = s.dequantize(s.input("x", DType.I8, (3, 5)), 0.1, 3) if stored else s.constant(
+        np.linspace(-3, 3, 15, dtype=np.float32).reshape(3, 5)
+    )  # fmt: skip
+    graph = s.finish(s.quantize(s.node("Gather", (table, places), {"axis": 0}), 0.1, 3))
+    after = bench.apply(graph, *PASSES)
+    assert _ops(after) == ["Gather"]
+    assert bench.same_bits(graph, after)
+
+
+def test_rows_that_are_computed_are_gathered_first(operators: Any) -> None:
+    """To quantise a whole tensor for a few of its rows would be more work."""
+    s = Sketch(operators=operators)
+    rows = s.node("Gather", (s.input("x", DType.F32, (9, 5)), s.constant(np.array([2, 0], np.int64))), {"axis": 0})
+    graph = s.finish(s.quantize(rows, 0.1, 3))
+    assert hoist_quantise(graph) is graph

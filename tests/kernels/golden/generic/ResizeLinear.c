@@ -43,7 +43,7 @@ typedef struct {
     /* neighbours, as elements after the tile's first */
     int32_t before;
     int32_t after;
-    float share; /* weight of the one after */
+    int32_t share; /* weight of the one after, of `divisor` */
 } tw_between;
 
 TW_KERNEL tw_between tw_line_at(const tw_line *line, int32_t output)
@@ -56,7 +56,7 @@ TW_KERNEL tw_between tw_line_at(const tw_line *line, int32_t output)
     const tw_between between = {
         .before = (low - line->origin) * line->x_step,
         .after = (high - line->origin) * line->x_step,
-        .share = (float)((rest < 0) ? (rest + line->divisor) : rest) / (float)line->divisor,
+        .share = (rest < 0) ? (rest + line->divisor) : rest,
     };
     return between;
 }
@@ -71,16 +71,17 @@ TW_KERNEL void tw_resize_linear_f32(const tw_resize_linear p, const float *x, fl
     for (int32_t n = 0; n < p.batches; ++n) {
         for (int32_t j = 0; j < p.row.outputs; ++j) {
             const tw_between row = tw_line_at(&p.row, j);
+            const float lower = (float)row.share / (float)p.row.divisor;
             for (int32_t k = 0; k < p.column.outputs; ++k) {
                 const tw_between column = tw_line_at(&p.column, k);
+                const float right = (float)column.share / (float)p.column.divisor;
                 const float *const xn = x + (n * p.x_batch);
                 float *const yn = y + (n * p.y_batch) + (j * p.row.y_step) + (k * p.column.y_step);
                 for (int32_t c = 0; c < p.channels; ++c) {
                     const float *const above = xn + (c * p.x_channel) + row.before;
                     const float *const below = xn + (c * p.x_channel) + row.after;
-                    yn[c * p.y_channel] = tw_mix(tw_mix(above[column.before], above[column.after], column.share),
-                                                 tw_mix(below[column.before], below[column.after], column.share),
-                                                 row.share);
+                    yn[c * p.y_channel] = tw_mix(tw_mix(above[column.before], above[column.after], right),
+                                                 tw_mix(below[column.before], below[column.after], right), lower);
                 }
             }
         }

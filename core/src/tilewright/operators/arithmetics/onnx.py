@@ -97,6 +97,7 @@ ONNX = Arithmetic(
             ("QReduceMean", 16): requantised(_mean_formula),
             ("QRescale", 8): both_sides(_formula),
             ("QRescale", 16): both_sides(_formula),
+            ("QResizeLinear", 8): requantised(_exact),
             ("QSoftmax", 8): _rounding,
             ("QSoftmax", 16): _rounding,
         }

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tilewright.arithmetic.bounds import AccumulatorBounds
     from tilewright.ir.tensors.requant import Requant, StoredScales
 
-_REQUANTISED = ("QAveragePool", "QConv", "QGemm", "QMatMul", "QMul", "QReduceMean")
+_REQUANTISED = ("QAveragePool", "QConv", "QGemm", "QMatMul", "QMul", "QReduceMean", "QResizeLinear")
 
 
 def shift_arithmetic(name: str, summary: str, unit: ShiftUnit) -> Arithmetic:

@@ -1,55 +1,6 @@
+#include "line.h"
 #include "prelude.h"
 #include <stdint.h>
-
-/* Every output between its two neighbours along each axis. */
-typedef struct { /* one spatial axis; output i of the whole tensor lies at (slope * i + offset) / divisor of the input */
-    /* of this tile */
-    int32_t outputs;
-    int32_t first;
-    int32_t slope;
-    int32_t offset;
-    int32_t divisor;
-    int32_t last; /* of the whole input */
-    int32_t origin; /* of the input tile */
-    /* elements between neighbours */
-    int32_t x_step;
-    int32_t y_step;
-} tw_line;
-
-typedef struct {
-    /* extents of the output tile */
-    int32_t batches;
-    int32_t channels;
-    /* elements between neighbours */
-    int32_t x_batch;
-    int32_t x_channel;
-    int32_t y_batch;
-    int32_t y_channel;
-    tw_line row;
-    tw_line column;
-} tw_resize_linear;
-
-typedef struct {
-    /* neighbours, as elements after the tile's first */
-    int32_t before;
-    int32_t after;
-    float share; /* weight of the one after */
-} tw_between;
-
-TW_KERNEL tw_between tw_line_at(const tw_line *line, int32_t output)
-{
-    const int32_t position = (line->slope * (line->first + output)) + line->offset;
-    const int32_t rest = position % line->divisor;
-    const int32_t below = (position / line->divisor) - ((rest < 0) ? 1 : 0);
-    const int32_t low = (below < 0) ? 0 : ((below > line->last) ? line->last : below);
-    const int32_t high = ((below + 1) < 0) ? 0 : (((below + 1) > line->last) ? line->last : (below + 1));
-    const tw_between between = {
-        .before = (low - line->origin) * line->x_step,
-        .after = (high - line->origin) * line->x_step,
-        .share = (float)((rest < 0) ? (rest + line->divisor) : rest) / (float)line->divisor,
-    };
-    return between;
-}
 
 TW_KERNEL float tw_mix(float one, float other, float share)
 {
@@ -61,16 +12,17 @@ TW_KERNEL void tw_resize_linear_f32(const tw_resize_linear p, const float *x, fl
     for (int32_t n = 0; n < p.batches; ++n) {
         for (int32_t j = 0; j < p.row.outputs; ++j) {
             const tw_between row = tw_line_at(&p.row, j);
+            const float lower = (float)row.share / (float)p.row.divisor;
             for (int32_t k = 0; k < p.column.outputs; ++k) {
                 const tw_between column = tw_line_at(&p.column, k);
+                const float right = (float)column.share / (float)p.column.divisor;
                 const float *const xn = x + (n * p.x_batch);
                 float *const yn = y + (n * p.y_batch) + (j * p.row.y_step) + (k * p.column.y_step);
                 for (int32_t c = 0; c < p.channels; ++c) {
                     const float *const above = xn + (c * p.x_channel) + row.before;
                     const float *const below = xn + (c * p.x_channel) + row.after;
-                    yn[c * p.y_channel] = tw_mix(tw_mix(above[column.before], above[column.after], column.share),
-                                                 tw_mix(below[column.before], below[column.after], column.share),
-                                                 row.share);
+                    yn[c * p.y_channel] = tw_mix(tw_mix(above[column.before], above[column.after], right),
+                                                 tw_mix(below[column.before], below[column.after], right), lower);
                 }
             }
         }

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -19,14 +18,12 @@ from tilewright.ir.access.index_map import Access, parse_map
 from tilewright.ir.graphs.graph import Site, Tensor
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel
+from tilewright.ir.tensors.dtypes import DType
 from tilewright.operators.c_code.c_elements import c_initialiser
 from tilewright.operators.c_code.c_source import c_fragment
 from tilewright.operators.shared.float_results import dot_tolerance
 from tilewright.operators.shared.refusals import not_float32, shape_error
 from tilewright.operators.shared.windows import prefers_channels_last
-
-if TYPE_CHECKING:
-    pass
 
 Array = npt.NDArray[np.generic]
 Doubles = npt.NDArray[np.float64]
@@ -53,7 +50,8 @@ class Line:
         return np.clip(before, 0, last), np.clip(before + 1, 0, last), np.asarray(share, np.float64)
 
 
-def _lines(site: Site) -> tuple[Line, ...]:
+def lines_of(site: Site) -> tuple[Line, ...]:
+    """Of the spatial axes, in order."""
     names = ("sizes", "slopes", "offsets", "divisors")
     numbers = zip(site.input(0).shape[2:], *(site.node.integers(name) for name in names), strict=True)
     return tuple(
@@ -63,16 +61,21 @@ def _lines(site: Site) -> tuple[Line, ...]:
 
 
 def _infer(site: Site) -> tuple[Tensor, ...]:
+    return (resized(site, site.input(0).dtype),)
+
+
+def resized(site: Site, dtype: DType) -> Tensor:
+    """The result, of that type."""
     x = site.input(0)
     if not 3 <= len(x.shape) <= 4 or len(site.node.integers("sizes")) != len(x.shape) - 2:
         raise shape_error(site, "X is [N, C, W] or [N, C, H, W], and there is a size for each spatial axis")
     if 0 in x.shape or any(divisor < 1 for divisor in site.node.integers("divisors")):
         raise shape_error(site, "X has no element, or a divisor is not positive")
-    return (Tensor(name=site.node.outputs[0], dtype=x.dtype, shape=(*x.shape[:2], *site.node.integers("sizes"))),)
+    return Tensor(name=site.node.outputs[0], dtype=dtype, shape=(*x.shape[:2], *site.node.integers("sizes")))
 
 
 def _exact(site: Site, x: Doubles) -> Doubles:
-    for axis, line in enumerate(_lines(site), start=2):
+    for axis, line in enumerate(lines_of(site), start=2):
         before, after, share = line.neighbours()
         weights = share.reshape(-1, *(1,) * (x.ndim - axis - 1))
         x = np.take(x, before, axis) * (1 - weights) + np.take(x, after, axis) * weights
@@ -84,8 +87,9 @@ def _tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array | None
     return (dot_tolerance(4, _exact(site, np.abs(x)), _exact(site, x)),)
 
 
-def _access(site: Site) -> Access:
-    lines = _lines(site)
+def line_access(site: Site) -> Access:
+    """Two neighbours along each axis."""
+    lines = lines_of(site)
     loops = _LOOPS[-len(lines) :]
     reads: list[str] = []
     values: dict[str, int] = {}
@@ -102,8 +106,9 @@ def _access(site: Site) -> Access:
     return parse_map(text).bind({"X": site.input(0).shape, "Y": site.output.shape}, values)
 
 
-def _values(call: Call) -> Mapping[str, object]:
-    x, y, lines = call.operands["X"], call.operands["Y"], _lines(call.site)
+def line_values(call: Call) -> Mapping[str, object]:
+    """The fields of a `tw_resize_linear`."""
+    x, y, lines = call.operands["X"], call.operands["Y"], lines_of(call.site)
     axes = dict.fromkeys(("row", "column"), "{.outputs = 1, .divisor = 1}")
     for axis, name in enumerate(("row", "column")[-len(lines) :]):
         at, line = axis + 2, lines[axis]
@@ -137,7 +142,7 @@ RESIZE_LINEAR = Operator(
     summary="another size by linear interpolation along spatial axes",
     infer=_infer,
     reference=lambda site, inputs: (_exact(site, np.asarray(inputs[0], np.float64)).astype(np.float32),),
-    access=_access,
+    access=line_access,
     tolerance=_tolerance,
     macs=lambda site: 4 * site.output.elements,
 )
@@ -148,7 +153,7 @@ RESIZE_LINEAR_F32 = Kernel(
     match=not_float32,
     prefers=prefers_channels_last,
     parallel=("c", "h", "w"),
-    values=_values,
+    values=line_values,
     source=(c_fragment("interpolate.c"),),
     call="""\
 tw_resize_linear_f32((tw_resize_linear){

@@ -12,6 +12,7 @@ from tilewright.operators.quantised.qelementwise import mul_bounds
 from tilewright.operators.quantised.qgemm import gemm_bounds, matmul_bounds
 from tilewright.operators.quantised.qpool import mean_bounds, pool_bounds
 from tilewright.operators.quantised.qrescale import rescale_bounds
+from tilewright.operators.quantised.qresize import resize_bounds
 
 BOUNDS: Mapping[str, Callable[[Site], AccumulatorBounds]] = MappingProxyType(
     {
@@ -22,5 +23,6 @@ BOUNDS: Mapping[str, Callable[[Site], AccumulatorBounds]] = MappingProxyType(
         "QMul": mul_bounds,
         "QReduceMean": mean_bounds,
         "QRescale": rescale_bounds,
+        "QResizeLinear": resize_bounds,
     }
 )

@@ -5,7 +5,7 @@ Does not know which operator they surround.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -18,6 +18,7 @@ Array = npt.NDArray[np.generic]
 Floats = npt.NDArray[np.float32]
 
 _Number = TypeVar("_Number", np.int64, np.float32)
+_SMALLEST = 2.0**-126  # scale: machines differ below it
 EIGHT_BITS = (DType.I8, DType.U8)
 VALUE_BITS = (*EIGHT_BITS, DType.I16, DType.U16)  # what activations are stored in
 
@@ -44,6 +45,14 @@ class Affine:
     def scales(self) -> Floats:
         """The scales as float32, of length 1 or the extent of `axis`."""
         return np.array(self.scale, np.float32)
+
+    def scaled(self, factor: float) -> Affine | None:
+        """The same stored values, meaning `factor` times as much; None where a scale leaves what float32 holds."""
+        with np.errstate(all="ignore"):
+            scales = (np.array(self.scale) * factor).astype(np.float32)
+        if not np.all(np.isfinite(scales) & (scales >= _SMALLEST)):
+            return None
+        return replace(self, scale=tuple(float(scale) for scale in scales))
 
     def dequantise(self, stored: Array) -> Floats:
         """DequantizeLinear (ONNX opset 13): `f32(stored - zero_point) * scale`, in float32."""

@@ -8,17 +8,17 @@ QuantizeLinear in float32.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
 from tilewright.ir.graphs.graph import Attribute, Node
 from tilewright.operators.elementwise.unary import UNARY
 from tilewright.rewrite.edit import GraphView, origins
-from tilewright.rewrite.qdq.island import Island, QuantisedSource, dequantised
+from tilewright.rewrite.qdq.island import Island, QuantisedSource, scalar_constant
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -29,16 +29,17 @@ _BINARY: Mapping[str, Callable[[Doubles, Doubles], Doubles]] = MappingProxyType(
     {"Add": np.add, "Div": np.divide, "Max": np.maximum, "Min": np.minimum, "Mul": np.multiply, "Sub": np.subtract}
 )
 ELEMENTWISE = frozenset(("Clip", *_BINARY, *UNARY))
+_Constant = TypeVar("_Constant")
 _LONGEST = 64  # operators in one table: a guard against graphs made to be slow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Region:
+class Region(Generic[_Constant]):
     """Elementwise operators between one stored tensor and one real value."""
 
     source: QuantisedSource
     nodes: tuple[Node, ...]  # in the order they compute
-    constants: dict[str, float]  # scalars they read
+    constants: dict[str, _Constant]  # that they read
 
     def node(self, island: Island, op: str, more: tuple[str, ...], attributes: dict[str, Attribute]) -> Node:
         """The integer operator that computes it, of the stored tensor and `more` inputs."""
@@ -53,11 +54,21 @@ class Region:
         )
 
 
-def region_of(island: Island) -> Region | str:
-    """The operators between `quantize` and the one tensor it depends on; or why there is no such thing."""
+def region_of(island: Island) -> Region[float] | str:
+    """The operators between `quantize` and the one tensor it depends on, beside single numbers; or why there are none."""
+    return region_before(island, scalar_constant)
+
+
+def region_before(
+    island: Island, constant: Callable[[GraphView, str], _Constant | None], further: Collection[str] = ()
+) -> Region[_Constant] | str:
+    """The operators between `quantize` and the one tensor it depends on; or why there is no such thing.
+
+    `constant` says which values are constants; operators in `further` count as elementwise ones.
+    """
     view, top = island.view, island.quantize.inputs[0]
     order: list[Node] = []
-    constants: dict[str, float] = {}
+    constants: dict[str, _Constant] = {}
     sources: list[QuantisedSource] = []
     seen: set[str] = set()
     waiting = [top]
@@ -66,25 +77,25 @@ def region_of(island: Island) -> Region | str:
         if value in seen:
             continue
         seen.add(value)
-        scalar = _scalar(view, value)
+        known = constant(view, value)
         node = view.producer.get(value)
-        if scalar is not None:
-            constants[value] = scalar
-        elif node is not None and node.op in ELEMENTWISE and len(order) < _LONGEST:
+        if known is not None:
+            constants[value] = known
+        elif node is not None and (node.op in ELEMENTWISE or node.op in further) and len(order) < _LONGEST:
             order.append(node)
             waiting.extend(node.inputs)
         else:
             stored = island.stored(value)
             if isinstance(stored, str):
-                computed = node is not None and node.op not in ("DequantizeLinear", "QuantizeLinear")
-                return f"{node.op} has no integer form here" if node is not None and computed else stored
+                is_computed = node is not None and node.op not in ("DequantizeLinear", "QuantizeLinear")
+                return f"{node.op} has no integer form here" if node is not None and is_computed else stored
             sources.append(stored)
     return _checked(island, order, constants, sources)
 
 
 def _checked(
-    island: Island, nodes: list[Node], constants: dict[str, float], sources: list[QuantisedSource]
-) -> Region | str:
+    island: Island, nodes: list[Node], constants: dict[str, _Constant], sources: list[QuantisedSource]
+) -> Region[_Constant] | str:
     if not sources:
         return "it depends on no tensor"
     source, tensors = sources[0], island.graph.tensors
@@ -96,24 +107,13 @@ def _checked(
     return Region(source=source, nodes=tuple(in_order), constants=constants)
 
 
-def _scalar(view: GraphView, value: str) -> float | None:
-    """A constant of one element, dequantised or float; None for anything else."""
-    array = view.graph.constants.get(value)
-    if array is None:
-        stored = dequantised(view, value)
-        if isinstance(stored, str) or stored.value not in view.graph.constants:
-            return None
-        array = stored.affine.dequantise(view.graph.constants[stored.value])
-    return float(array.reshape(()).item()) if array.size == 1 else None
-
-
 def stored_values(source: QuantisedSource) -> npt.NDArray[np.generic]:
     """All that the type can hold, from the lowest."""
     low, high = source.affine.dtype.limits
     return np.arange(low, high + 1).astype(source.affine.dtype.numpy)
 
 
-def _computed(node: Node, arguments: Sequence[Doubles]) -> Doubles:
+def computed(node: Node, arguments: Sequence[Doubles]) -> Doubles:
     """One operator in float64, its fused clip included."""
     if node.op == "Clip":
         return _clipped(arguments[0], node, "min", "max")
@@ -125,17 +125,17 @@ def _clipped(values: Doubles, node: Node, low: str, high: str) -> Doubles:
     return np.minimum(np.maximum(values, node.number(low, -math.inf)), node.number(high, math.inf))
 
 
-def results(island: Island, region: Region, stored: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+def results(island: Island, region: Region[float], stored: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
     """What the file means, for these stored values."""
     return island.output.quantise(real_results(island, region, stored).astype(np.float32))
 
 
-def real_results(island: Island, region: Region, stored: npt.NDArray[np.generic]) -> Doubles:
+def real_results(island: Island, region: Region[float], stored: npt.NDArray[np.generic]) -> Doubles:
     """The same before it is quantised."""
     start = region.source.affine.dequantise(stored).astype(np.float64)
     values: dict[str, Doubles] = {name: np.float64(scalar) + np.zeros(()) for name, scalar in region.constants.items()}
     with np.errstate(all="ignore"):
         for node in region.nodes:
             arguments = [values.get(name, start) for name in node.inputs]
-            values[node.outputs[0]] = _computed(node, arguments)
+            values[node.outputs[0]] = computed(node, arguments)
         return np.broadcast_to(values.get(island.quantize.inputs[0], start), start.shape)

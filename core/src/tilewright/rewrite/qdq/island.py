@@ -5,14 +5,14 @@ Does not know which operators have an integer form.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tilewright.ir.graphs.graph import Attribute, Graph, Node
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import Requant, StoredScales
-from tilewright.rewrite.edit import GraphView, origins
+from tilewright.rewrite.edit import GraphView, origins, with_attributes
 from tilewright.rewrite.merge.fuse import composed
 from tilewright.rewrite.qdq.affine import VALUE_BITS, Affine, Floats, read
 
@@ -38,6 +38,7 @@ class Island:
     clips: tuple[Node, ...]  # first to last
     main: Node | None
     source: str  # the float value that the clips read
+    factors: tuple[Node, ...] = ()  # products with one number that the scale of `output` has in it
 
     @property
     def graph(self) -> Graph:
@@ -45,13 +46,46 @@ class Island:
         return self.view.graph
 
     def stored(self, value: str) -> QuantisedSource | str:
-        """The value of 8 or 16 bits, of one scale, that `value` was dequantised from; or why there is none."""
+        """The value of 8 or 16 bits, of one scale, that `value` was dequantised from; or why there is none.
+
+        A positive number that it is multiplied with, or divided by, is in the scale.
+        """
+        scaled = scaled_by(self.view, self.view.producer.get(value))
+        if scaled is not None:
+            return self._scaled(*scaled)
         stored = dequantised(self.view, value)
         if isinstance(stored, str):
             return stored
         if stored.affine.dtype not in VALUE_BITS:
             return f"{stored.value!r} is {stored.affine.dtype.value}, not 8 or 16 bits"
         return stored if stored.affine.whole else f"activation {stored.value!r} has a scale per channel"
+
+    def _scaled(self, product: Node, value: str, factor: float) -> QuantisedSource | str:
+        stored = self.stored(value)
+        if isinstance(stored, str):
+            return stored
+        affine = stored.affine.scaled(factor)
+        if affine is None:
+            return f"with {product.name!r} its scales are not finite float32"
+        return replace(stored, affine=affine, node=replace(stored.node, origin=origins(stored.node, product)))
+
+    def before_factor(self) -> Island | None:
+        """The same island whose operator stands before a product with a positive number, which is in the scale of
+        `output` then; None where `main` is no such product.
+        """
+        scaled = scaled_by(self.view, self.main)
+        if scaled is None:
+            return None
+        product, value, factor = scaled
+        output = self.output.scaled(1 / factor)
+        if output is None:
+            return None
+        clips = tuple(_bounds_over(clip, factor) for clip in self.clips)
+        clips_before, main, source = _clips_before(self.view, value)
+        return replace(
+            self, output=output, clips=(*clips_before, *clips), main=main, source=source,
+            factors=(product, *self.factors),
+        )  # fmt: skip
 
     def low_high(self) -> tuple[int, int]:
         """The limits of the stored result: the type's, narrowed by the clips (one may be in `main` already)."""
@@ -89,10 +123,10 @@ class Island:
 
         It keeps the name of the ONNX operator it computes, unless that one is needed in float too.
         """
-        values = (self.source, *(clip.outputs[0] for clip in self.clips))
+        values = (self.source, *(node.outputs[0] for node in (*self.clips, *self.factors)))
         alone = all(self.view.read_once(value) for value in values)
         named = self.main if self.main is not None and alone else self.quantize
-        around = (*used, *((self.main,) if self.main else ()), *self.clips, self.quantize)
+        around = (*used, *((self.main,) if self.main else ()), *self.clips, *self.factors, self.quantize)
         return Node(
             name=named.name,
             op=op,
@@ -126,13 +160,49 @@ def island_before(view: GraphView, quantize: Node) -> Island | str:
         return f"the result is {output.dtype.value}, not 8 or 16 bits"
     if not output.whole:
         return "the result has a scale per channel"
-    source = quantize.inputs[0]
+    clips, main, source = _clips_before(view, quantize.inputs[0])
+    return Island(view=view, quantize=quantize, output=output, clips=clips, main=main, source=source)
+
+
+def _clips_before(view: GraphView, source: str) -> tuple[tuple[Node, ...], Node | None, str]:
+    """The clips before `source`, the operator before these (no DequantizeLinear), and what the first of them reads."""
     clips: list[Node] = []
     main = view.producer.get(source)
     while main is not None and main.op == "Clip" and view.graph.tensors[source].dtype is DType.F32:
         clips.insert(0, main)
         source = main.inputs[0]
         main = view.producer.get(source)
-    if main is not None and main.op == "DequantizeLinear":
-        main = None
-    return Island(view=view, quantize=quantize, output=output, clips=tuple(clips), main=main, source=source)
+    return tuple(clips), None if main is not None and main.op == "DequantizeLinear" else main, source
+
+
+def scaled_by(view: GraphView, node: Node | None) -> tuple[Node, str, float] | None:
+    """A product with one positive number, or a quotient by one: the node, the other operand, and the factor."""
+    if node is None or node.op not in ("Mul", "Div") or node.attributes:
+        return None
+    orders = (node.inputs,) if node.op == "Div" else (node.inputs, node.inputs[::-1])
+    for value, name in orders:
+        number = scalar_constant(view, name)
+        if number is not None and 0 < number < math.inf and len(view.graph.tensors[name].shape) <= _rank(view, value):
+            return node, value, number if node.op == "Mul" else 1 / number
+    return None
+
+
+def _rank(view: GraphView, value: str) -> int:
+    return len(view.graph.tensors[value].shape)
+
+
+def _bounds_over(clip: Node, factor: float) -> Node:
+    """The clip of what is multiplied with `factor` behind it."""
+    bounds = (("min", -math.inf), ("max", math.inf))
+    return with_attributes(clip, {name: clip.number(name, none) / factor for name, none in bounds})
+
+
+def scalar_constant(view: GraphView, value: str) -> float | None:
+    """A constant of one element, dequantised or float; None for anything else."""
+    array = view.graph.constants.get(value)
+    if array is None:
+        stored = dequantised(view, value)
+        if isinstance(stored, str) or stored.value not in view.graph.constants:
+            return None
+        array = stored.affine.dequantise(view.graph.constants[stored.value])
+    return float(array.reshape(()).item()) if array.size == 1 else None

@@ -64,7 +64,7 @@ def _tainted(graph: Graph) -> Iterator[Node]:
     """The operators that read what was quantised, or what one of them has written."""
     tainted: set[str] = set()
     for node in graph.nodes:
-        if node.op == "DequantizeLinear":
+        if node.op == "DequantizeLinear" and node.inputs[1] in graph.constants:
             tainted.update(node.outputs)
         elif node.op != "QuantizeLinear" and tainted.intersection(node.inputs):
             tainted.update(node.outputs)

@@ -16,17 +16,22 @@ from tilewright.ir.graphs.operator import GraphPass, PassContext, PassResult
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.rewrite.edit import Draft, GraphView
 from tilewright.rewrite.qdq import lookup
+from tilewright.rewrite.qdq.channels import lower_channels
 from tilewright.rewrite.qdq.conv_transpose import lower_conv_transpose
 from tilewright.rewrite.qdq.elementwise import ELEMENTWISE
 from tilewright.rewrite.qdq.island import Island, Lowered, island_before
 from tilewright.rewrite.qdq.left_in_float import left_in_float
+from tilewright.rewrite.qdq.masked_softmax import lower_softmax
 from tilewright.rewrite.qdq.movement import MOVING
+from tilewright.rewrite.qdq.normalisation import ROWS, lower_normalisation
 from tilewright.rewrite.qdq.products import lower_biased, lower_conv, lower_gemm, lower_matmul
+from tilewright.rewrite.qdq.selection import lower_selection
 from tilewright.rewrite.qdq.unweighted import (
     lower_average_pool,
+    lower_log_softmax,
     lower_product,
-    lower_reduce_mean,
-    lower_softmax,
+    lower_reduce,
+    lower_resize,
     lower_sum,
 )
 from tilewright.rewrite.qdq.weights import Work
@@ -39,14 +44,20 @@ FAMILIES: Mapping[str, Callable[[Island, Node, Work], Lowered]] = MappingProxyTy
         "Conv": lower_conv,
         "ConvTranspose": lower_conv_transpose,
         "Gemm": lower_gemm,
+        "LogSoftmax": lower_log_softmax,
         "MatMul": lower_matmul,
+        "Max": lower_selection,
+        "Min": lower_selection,
         "Mul": lower_product,
-        "ReduceMean": lower_reduce_mean,
+        "ReduceMean": lower_reduce,
+        "ReduceSum": lower_reduce,
+        "ResizeLinear": lower_resize,
         "Softmax": lower_softmax,
         "Sub": lower_sum,
+        "Where": lower_selection,
     }
 )
-_INTEGER = frozenset((*FAMILIES, *ELEMENTWISE, *MOVING))  # what has an integer form, quantised as it takes
+_INTEGER = frozenset((*FAMILIES, *ELEMENTWISE, *MOVING, *ROWS))  # what has an integer form, quantised as it takes
 
 
 def _lower_islands(graph: Graph, context: PassContext) -> PassResult:
@@ -76,15 +87,26 @@ def _lower_islands(graph: Graph, context: PassContext) -> PassResult:
 
 
 def _lower(island: Island, work: Work) -> Lowered:
-    """A table where one suffices, else the operator's family."""
+    """A table where one suffices, else the operator's family, else a factor for each channel."""
     table = lookup.lower(island, work)
     if isinstance(table, Node) or island.main is None:
         return table
-    biased = lower_biased(island, island.main, work)
-    if biased is not None:
-        return biased
-    family = FAMILIES.get(island.main.op)
-    return table if family is None else family(island, island.main, work)
+    lowered = _lower_operator(island, island.main, work, table)
+    channels = lower_channels(island, work) if isinstance(lowered, str) else lowered
+    return lowered if isinstance(channels, str) else channels
+
+
+def _lower_operator(island: Island, main: Node, work: Work, otherwise: Lowered) -> Lowered:
+    """What its family makes of `main`, or of the operator before a product with one number."""
+    for several in (lower_biased, lower_normalisation):
+        joined = several(island, main, work)
+        if joined is not None:
+            return joined
+    before = island.before_factor()
+    if before is not None and before.main is not None:
+        return _lower_operator(before, before.main, work, otherwise)
+    family = FAMILIES.get(main.op)
+    return otherwise if family is None else family(island, main, work)
 
 
 def _before(view: GraphView, quantize: Node, clips: set[str]) -> Node:

@@ -1,10 +1,11 @@
 """Knows the pass that brings operators without arithmetic to the integer side of Q and DQ: operators that only move or
 select elements do the same to stored integers as to real values. Bit-equal.
-Does not know arithmetic. MaxPool belongs here: dequantising by a positive scale keeps the order.
+Does not know arithmetic. MaxPool and ReduceMax belong here: dequantising by a positive scale keeps the order.
 
-Two exact moves bring every such operator to the integer side, whatever the exporter wrapped in Q and DQ:
-  sink   move(dequantise(x)) = dequantise(move(x)), all inputs of one scale and zero point;
+Exact moves bring every such operator to the integer side, whatever the exporter wrapped in Q and DQ:
+  sink   move(dequantise(x)) = dequantise(move(x)), all inputs that are moved of one scale and zero point;
   hoist  quantise(move(y)) = move(quantise(y)), where nothing else reads move(y).
+ArgMax and ArgMin find the same places in stored integers. Rows of a constant table are quantised with the table.
 """
 
 from __future__ import annotations
@@ -21,7 +22,11 @@ from tilewright.rewrite.edit import Draft, GraphView, origins, with_attributes
 from tilewright.rewrite.fold.fold_constants import fold
 from tilewright.rewrite.qdq.affine import VALUE_BITS, Affine, read
 
-MOVING = ("Concat", "MaxPool", "Pad", "Reshape", "Slice", "Transpose", "Upsample")
+_BOTH_WAYS = ("Concat", "MaxPool", "Pad", "Reshape", "Slice", "Transpose", "Upsample")
+_BY_INDEX = ("Gather", "GatherElements")  # the second input says what is taken, and is not moved
+_ORDERED = ("MaxPool", "ReduceMax", "ReduceMin", "ArgMax", "ArgMin")  # need a positive scale
+_FINDING = ("ArgMax", "ArgMin")  # their results are places, no values
+MOVING = (*_BOTH_WAYS, *_BY_INDEX, "ReduceMax", "ReduceMin")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,20 +49,34 @@ def sink_dequantise(graph: Graph) -> Graph:
                 stored[node.outputs[0]] = _Stored(value=node.inputs[0], affine=affine, node=node)
         elif node.op in MOVING and len(node.outputs) == 1:
             _sink(draft, node, stored)
+        elif node.op in _FINDING and node.inputs[0] in stored and _keeps_order(node, stored[node.inputs[0]].affine):
+            draft.replace(node, replace(node, inputs=(stored[node.inputs[0]].value,)))
     return draft.finish()
 
 
+def _moved(node: Node) -> tuple[str, ...]:
+    """The inputs that `node` moves or selects from."""
+    return node.inputs[:1] if node.op in _BY_INDEX else tuple(name for name in node.inputs if name)
+
+
+def _keeps_order(node: Node, affine: Affine) -> bool:
+    return node.op not in _ORDERED or all(np.isfinite(scale) and scale > 0 for scale in affine.scale)
+
+
 def _sink(draft: Draft, node: Node, stored: dict[str, _Stored]) -> None:
-    sources = [stored.get(name) for name in node.inputs if name]
+    sources = [stored.get(name) for name in _moved(node)]
     first = sources[0] if sources else None
     if first is None or any(source is None or source.affine != first.affine for source in sources):
+        return
+    if not _keeps_order(node, first.affine):
         return
     attributes = _stored_attributes(node, first.affine)
     if attributes is None:
         return
     output = node.outputs[0]
     moved = draft.value(first.affine.dtype, draft.graph.tensors[output].shape, f"{output}_stored")
-    inputs = tuple(source.value for source in sources if source is not None)
+    values = tuple(source.value for source in sources if source is not None)
+    inputs = (*values, *node.inputs[1:]) if node.op in _BY_INDEX else values
     integer = replace(node, inputs=inputs, outputs=(moved,), attributes=attributes)
     again = Node(
         name=draft.node_name(f"{node.name}_dequantise"),
@@ -97,7 +116,9 @@ def hoist_quantise(graph: Graph) -> Graph:
 def _movable(view: GraphView, value: str) -> Node | None:
     """The moving operator that writes `value`, if nobody but the one reader needs it in float."""
     node = view.producer.get(value)
-    if node is None or node.op not in MOVING or len(node.outputs) != 1 or not view.read_once(value):
+    if node is None or len(node.outputs) != 1 or not view.read_once(value):
+        return None
+    if node.op not in _BOTH_WAYS and not (node.op in _BY_INDEX and view.compile_time(node.inputs[0])):
         return None
     return node if view.graph.tensors[value].dtype is DType.F32 else None
 
@@ -114,7 +135,7 @@ def _hoisted(view: GraphView, draft: Draft, top: Node, quantize: Node, affine: A
             made.append(node)
             continue
         stored: dict[str, str] = {}
-        for value in dict.fromkeys(name for name in node.inputs if name):
+        for value in dict.fromkeys(_moved(node)):
             stored[value] = draft.value(affine.dtype, view.graph.tensors[value].shape, f"{value}_stored")
             source = _movable(view, value) or _quantising(draft, quantize, value, stored[value])
             waiting.append((source, stored[value]))
@@ -129,7 +150,7 @@ def _quantising(draft: Draft, quantize: Node, value: str, stored: str) -> Node:
 
 def _on_stored(move: Node, quantize: Node, affine: Affine, stored: Mapping[str, str], output: str) -> Node:
     """The moving operator on `stored` values, which are named by those that they stand for; it writes `output`."""
-    inputs = tuple(stored[name] if name else "" for name in move.inputs)
+    inputs = tuple(stored.get(name, name) for name in move.inputs)
     integer = replace(move, inputs=inputs, outputs=(output,), origin=origins(move, quantize))
     if move.op != "Pad" or move.attributes.get("mode", "constant") != "constant":
         return integer
@@ -182,7 +203,7 @@ def _move_quantisation(graph: Graph, context: PassContext) -> PassResult:
 
 MOVE_QUANTISATION = GraphPass(
     name="move-quantisation",
-    summary="Reshape, Transpose, MaxPool, Concat, Slice and Pad work on stored integers",
+    summary="Reshape, Transpose, MaxPool, Concat, Slice, Pad, Gather and ReduceMax work on stored integers",
     apply=_move_quantisation,
     after=("merge-duplicates", "fuse-matmul-add", "fold-channel-constants"),
 )

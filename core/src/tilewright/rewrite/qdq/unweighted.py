@@ -10,11 +10,14 @@ import numpy as np
 
 from tilewright.ir.graphs.graph import Attribute, Node
 from tilewright.ir.tensors.requant import Requant, StoredScales
+from tilewright.operators.quantised.qlogsoftmax import shift_of
+from tilewright.operators.quantised.qresize import MOST_WEIGHT
 from tilewright.rewrite.qdq.affine import Affine
 from tilewright.rewrite.qdq.island import Island, Lowered, QuantisedSource
 from tilewright.rewrite.qdq.weights import Work
 
 _LONGEST = 2**15  # both limits are those that QSoftmax states for its promise of one step
+_FEWEST_BITS = 10  # behind the point of a sum of QLogSoftmax: a result is exact but next to halves
 _SCALES = (2.0**-16, 2.0)
 
 
@@ -89,14 +92,14 @@ def lower_average_pool(island: Island, main: Node, work: Work) -> Lowered:
     return island.integer_node("QAveragePool", (x.value,), attributes, x.node)
 
 
-def lower_reduce_mean(island: Island, main: Node, work: Work) -> Lowered:
-    """QReduceMean over the same axes."""
+def lower_reduce(island: Island, main: Node, work: Work) -> Lowered:
+    """QReduceMean over the same axes; that of a sum divides by 1."""
     x = island.stored(main.inputs[0])
     if isinstance(x, str):
         return x
     shape = island.graph.tensors[x.value].shape
     axes = main.integers("axes") or tuple(range(len(shape)))
-    count = math.prod(shape[axis] for axis in axes)
+    count = math.prod(shape[axis] for axis in axes) if main.op == "ReduceMean" else 1
     requant = _mean_requant(island, x.affine, (count,))
     if isinstance(requant, str):
         return requant
@@ -109,23 +112,53 @@ def lower_reduce_mean(island: Island, main: Node, work: Work) -> Lowered:
     return island.integer_node("QReduceMean", (x.value,), attributes, x.node)
 
 
-def lower_softmax(island: Island, main: Node, work: Work) -> Lowered:
-    """QSoftmax(X). It reads differences to the largest element only, so the input's zero point has no effect."""
+def lower_resize(island: Island, main: Node, work: Work) -> Lowered:
+    """QResizeLinear with the same positions."""
     x = island.stored(main.inputs[0])
     if isinstance(x, str):
         return x
+    weight = math.prod(main.integers("divisors"))
+    if weight > MOST_WEIGHT:
+        return f"ResizeLinear has no integer form for weights of {weight}: its scales are no small ratios"
+    requant = _mean_requant(island, x.affine, (weight,))
+    if isinstance(requant, str):
+        return requant
+    attributes = island.window_attributes()
+    attributes.update(x_zero_point=x.affine.zero_point[0], requant=requant)
+    return island.integer_node("QResizeLinear", (x.value,), attributes, x.node)
+
+
+def softmax_of(island: Island, main: Node, x: QuantisedSource) -> Node | str:
+    """QSoftmax(X). It reads differences to the largest element only, so the input's zero point has no effect."""
     if island.output.wide and not x.affine.wide:
         return "Softmax of 8 bits has an integer form for a result of 8 bits"
     rows, y_scale = island.graph.tensors[x.value].shape[main.integer("axis", -1)], island.output.scale[0]
     if rows > _LONGEST or not _SCALES[0] <= y_scale < _SCALES[1]:
         return f"rows of {rows} elements at scale {y_scale:.3g} are outside what integer softmax computes to one step"
+    return island.integer_node("QSoftmax", (x.value,), _row_attributes(island, main, x.affine), x.node)
+
+
+def lower_log_softmax(island: Island, main: Node, work: Work) -> Lowered:
+    """QLogSoftmax(X). It reads differences to the largest element only, too."""
+    x = island.stored(main.inputs[0])
+    if isinstance(x, str):
+        return x
+    rows = island.graph.tensors[x.value].shape[main.integer("axis", -1)]
+    x_scale, y_scale = x.affine.scale[0], island.output.scale[0]
+    if not (0 < x_scale < math.inf and 0 < y_scale < math.inf):
+        return "its scales are not finite, or that of the result is not positive"
+    if not 1 <= rows <= _LONGEST or shift_of(rows, x_scale, y_scale) < _FEWEST_BITS:
+        return f"rows of {rows} elements at scale {y_scale:.3g} are outside what integer softmax computes to one step"
+    return island.integer_node("QLogSoftmax", (x.value,), _row_attributes(island, main, x.affine), x.node)
+
+
+def _row_attributes(island: Island, main: Node, x: Affine) -> dict[str, Attribute]:
     low, high = island.low_high()
-    attributes: dict[str, Attribute] = {
+    return {
         "axis": main.integer("axis", -1),
-        "x_scale": x.affine.scale[0],
-        "y_scale": y_scale,
+        "x_scale": x.scale[0],
+        "y_scale": island.output.scale[0],
         "zero_point": island.output.zero_point[0],
         "low": low,
         "high": high,
     }
-    return island.integer_node("QSoftmax", (x.value,), attributes, x.node)

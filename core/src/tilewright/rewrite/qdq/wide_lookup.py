@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _FURTHEST = 4  # steps of 65,536: further off, a table is no quantised form of the function
 
 
-def lower_wide(island: Island, region: Region, work: Work) -> Lowered:
+def lower_wide(island: Island, region: Region[float], work: Work) -> Lowered:
     """QRescale(X), or QLookup(X, T)."""
     slope = _slope(region)
     if slope is not None:
@@ -49,7 +49,7 @@ def lower_wide(island: Island, region: Region, work: Work) -> Lowered:
     return region.node(island, "QLookup", (name,), {})
 
 
-def _slope(region: Region) -> float | None:
+def _slope(region: Region[float]) -> float | None:
     """By how much values below zero are multiplied, where Clips and a LeakyRelu before them are all; else None."""
     nodes = region.nodes
     first = nodes[0] if nodes else None
@@ -59,7 +59,7 @@ def _slope(region: Region) -> float | None:
     return 1.0 if all(node.op == "Clip" for node in nodes) else None
 
 
-def _rescaled(island: Island, region: Region, slope: float) -> Lowered:
+def _rescaled(island: Island, region: Region[float], slope: float) -> Lowered:
     low, high = -math.inf, math.inf
     for node in region.nodes:
         low, high = _limited(node, low, high)
@@ -97,7 +97,7 @@ def _between(island: Island, region: Region) -> Array:
     return np.clip(np.rint(moved), *y.dtype.limits).astype(y.dtype.numpy)
 
 
-def _told(region: Region, most: int, share: float) -> Diagnostic:
+def _told(region: Region[float], most: int, share: float) -> Diagnostic:
     return Diagnostic(
         code="TW3010",
         severity="note",

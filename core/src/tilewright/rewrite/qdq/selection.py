@@ -1,0 +1,65 @@
+"""Knows how Max, Min and Where of quantised tensors select among stored integers: every operand is brought to the scale
+of the result first, by a table where it has another one. Exact, because QuantizeLinear keeps the order.
+Does not know operators of one tensor (`movement`, `lookup`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from tilewright.ir.graphs.graph import Node
+from tilewright.rewrite.edit import origins
+from tilewright.rewrite.qdq.island import Island, Lowered
+from tilewright.rewrite.qdq.weights import Work
+
+
+def lower_selection(island: Island, main: Node, work: Work) -> Lowered:
+    """A QLookup for each operand that needs one, and the operator on integers."""
+    first = 1 if main.op == "Where" else 0  # what decides is no operand
+    inputs, made, used = list(main.inputs), list[Node](), list[Node]()
+    for index in range(first, len(inputs)):
+        brought = _brought(island, inputs[index], work)
+        if isinstance(brought, str):
+            return brought
+        inputs[index], nodes, sources = brought
+        made.extend(nodes)
+        used.extend(sources)
+    selected = island.integer_node(main.op, tuple(inputs), {}, *used)
+    return (*made, replace(selected, attributes={}))
+
+
+def _brought(island: Island, value: str, work: Work) -> tuple[str, tuple[Node, ...], tuple[Node, ...]] | str:
+    """`value` in the scale of the result, clips included; the nodes that make it, and those it came from."""
+    constant = island.graph.constants.get(value)
+    hint = f"{island.quantize.outputs[0]}_of_{value}"
+    if constant is not None:
+        return work.draft.constant(_quantised(island, constant.astype(np.float32)), hint), (), ()
+    source = island.stored(value)
+    if isinstance(source, str):
+        return source
+    low, high = source.affine.dtype.limits
+    stored = np.arange(low, high + 1).astype(source.affine.dtype.numpy)
+    table = _quantised(island, source.affine.dequantise(stored))
+    if table.dtype == stored.dtype and np.array_equal(table, stored):
+        return source.value, (), (source.node,)
+    if source.value in island.graph.constants:
+        array = island.graph.constants[source.value]
+        return work.draft.constant(_quantised(island, source.affine.dequantise(array)), hint), (), (source.node,)
+    made = work.draft.value(island.output.dtype, island.graph.tensors[source.value].shape, hint)
+    node = Node(
+        name=work.draft.node_name(f"{island.quantize.name}_of_{value}"),
+        op="QLookup",
+        inputs=(source.value, work.draft.constant(table, f"{hint}_table")),
+        outputs=(made,),
+        origin=origins(source.node, island.quantize),
+    )
+    return made, (node,), (source.node,)
+
+
+def _quantised(island: Island, real: npt.NDArray[np.float32]) -> npt.NDArray[np.generic]:
+    low, high = island.low_high()
+    limited = np.clip(island.output.quantise(real), low, high)
+    return np.asarray(limited.astype(island.output.dtype.numpy))
