@@ -55,7 +55,7 @@ class Region(Generic[_Constant]):
 
 
 def region_of(island: Island) -> Region[float] | str:
-    """The operators between `quantize` and the one tensor it depends on, beside single numbers; or why there are none."""
+    """The operators between `quantize` and the one tensor it depends on, beside numbers; or why there are none."""
     return region_before(island, scalar_constant)
 
 

@@ -85,7 +85,7 @@ def _limited(node: Node, low: float, high: float) -> tuple[float, float]:
     return max(low, node.number("clip_low", low)), min(high, node.number("clip_high", high))
 
 
-def _between(island: Island, region: Region) -> Array:
+def _between(island: Island, region: Region[float]) -> Array:
     """The elements of a table: half of what the line is off in the middle is taken from where it begins."""
     x, y = region.source.affine, island.output
     places = x.dtype.limits[0] + STEP // 2 * np.arange(2 * TABLE_OF_WORDS - 1, dtype=np.int64)
