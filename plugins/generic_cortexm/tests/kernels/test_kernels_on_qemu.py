@@ -99,6 +99,21 @@ def high_case(rng: np.random.Generator, index: int) -> Case:
     return QCONV, [x, w, rng.integers(-3000, 3000, channels).astype(np.int32)], attributes, (1, 2)
 
 
+def winograd_case(rng: np.random.Generator, index: int) -> Case:
+    """Convolutions of 3x3 whose channels and outputs come in fours and twos, over images of a tile or more."""
+    x_type, y_type = types(index)
+    channels, outputs = (4, 8, 16, 40)[index % 4], (2, 6, 4)[index % 3]
+    x = byte_array(rng, x_type, (1 + index % 2, channels, *(int(n) for n in rng.integers(4, 11, 2))), index % 5 == 4)
+    w = byte_array(rng, DType.I8, (outputs, channels, 3, 3), index % 5 == 3)
+    attributes: dict[str, Attribute] = {
+        "kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "ceil_mode": 0,
+        "group": 1, "requant": requant_of(rng, outputs, y_type, 255 * 60 * np.sqrt(w[0].size), index),
+        "x_zero_point": 7, "pad_value": int(rng.integers(*x_type.limits)), "w_zero_point": (0,),
+        "output_type": y_type.value,
+    }  # fmt: skip
+    return QCONV, [x, w, rng.integers(-3000, 3000, outputs).astype(np.int32)], attributes, (1, 2)
+
+
 def gemm_case(rng: np.random.Generator, index: int) -> Case:
     a_type, y_type = types(index)
     rows, depth, columns = int(rng.integers(1, 6)), int(rng.integers(1, 80)), int(rng.integers(1, 13))
@@ -203,7 +218,7 @@ def border_case(rng: np.random.Generator, index: int) -> Case:
 FAMILIES = (
     (border_case, 4),
     (conv_case, 36), (gemm_case, 8), (matmul_case, 6), (pool_case, 10), (mean_case, 3), (pair_case, 16),
-    (table_case, 10), (high_case, 4),
+    (table_case, 10), (high_case, 4), (winograd_case, 8),
 )  # fmt: skip
 
 
@@ -232,7 +247,7 @@ def everything(rounding: str = "onnx") -> SideBySide:
 
 
 SINGLE = ("cortex-m.dsp.qconv", "cortex-m.mve.qconv")  # those that have others for where memory is short
-FEWER = (*SINGLE, "cortex-m.dsp.depthwise3x3_columns")
+FEWER = (*SINGLE, "cortex-m.dsp.depthwise3x3_columns", "cortex-m.dsp.winograd4")
 
 
 @cache
