@@ -20,7 +20,10 @@ from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import Requant
 from tilewright.ir.tensors.roundings import DoubleRounding
+from tilewright.operators.convolution.conv import CONV
 from tilewright.operators.pooling.pool import MAX_POOL
+from tilewright.operators.products.gemm import GEMM
+from tilewright.operators.products.matmul import MATMUL
 from tilewright.operators.quantised.qconv import QCONV
 from tilewright.operators.quantised.qelementwise import QADD, QLOOKUP, QMUL
 from tilewright.operators.quantised.qgemm import QGEMM, QMATMUL
@@ -112,6 +115,30 @@ def winograd_case(rng: np.random.Generator, index: int) -> Case:
         "output_type": y_type.value,
     }  # fmt: skip
     return QCONV, [x, w, rng.integers(-3000, 3000, outputs).astype(np.int32)], attributes, (1, 2)
+
+
+def float_case(rng: np.random.Generator, index: int) -> Case:
+    """Convolutions of floats, every third one depthwise, and products; with limits, NaN and infinities."""
+    clips: dict[str, Attribute] = ({}, {"clip_low": 0.0}, {"clip_low": -0.5, "clip_high": 1.5})[index // 4 % 3]
+    if index % 4 == 3:
+        rows, depth, columns = (int(n) for n in rng.integers(1, 20, 3))
+        a, b = (rng.standard_normal(shape).astype(np.float32) for shape in ((rows, depth), (depth, columns)))
+        bias = rng.standard_normal(columns).astype(np.float32)
+        return (GEMM, [a, b, bias], clips, (1, 2)) if index % 8 == 3 else (MATMUL, [a, b], {}, (1,))
+    depthwise = index % 4 == 2
+    channels, outputs = int(rng.choice([1, 3, 4, 7, 8, 12])), int(rng.choice([1, 2, 3, 4, 6, 8]))
+    channels, outputs = (max(channels, 3),) * 2 if depthwise else (channels, outputs)
+    kernel, strides, pads = (tuple(int(n) for n in rng.integers(*ends)) for ends in ((1, 5, 2), (1, 3, 2), (0, 3, 4)))
+    dilations = (1 + index % 2, 1 + index // 4 % 2 if depthwise else 1)
+    extents = (int((k - 1) * d + rng.integers(1, 12)) for k, d in zip(kernel, dilations, strict=True))
+    x = rng.standard_normal((1 + index % 2, channels, *extents)).astype(np.float32)
+    x.reshape(-1)[::97] = (np.nan, np.inf, -np.inf, 1.0)[index % 4]
+    w = rng.standard_normal((outputs, 1 if depthwise else channels, *kernel)).astype(np.float32)
+    attributes: dict[str, Attribute] = {
+        "kernel_shape": kernel, "strides": strides, "dilations": dilations, "pads": pads, "ceil_mode": 0,
+        "group": channels if depthwise else 1, **clips,
+    }  # fmt: skip
+    return CONV, [x, w, rng.standard_normal(outputs).astype(np.float32)], attributes, (1, 2)
 
 
 def gemm_case(rng: np.random.Generator, index: int) -> Case:
@@ -218,7 +245,7 @@ def border_case(rng: np.random.Generator, index: int) -> Case:
 FAMILIES = (
     (border_case, 4),
     (conv_case, 36), (gemm_case, 8), (matmul_case, 6), (pool_case, 10), (mean_case, 3), (pair_case, 16),
-    (table_case, 10), (high_case, 4), (winograd_case, 8),
+    (table_case, 10), (high_case, 4), (winograd_case, 8), (float_case, 24),
 )  # fmt: skip
 
 

@@ -141,7 +141,7 @@ def _products(site: Site) -> Products:
     weights = _conv_weights(site) if conv else _gemm_weights(site)
     bias = np.asarray(site.constant(2), np.int64) if site.has_input(2) else np.zeros(len(weights), np.int64)
     return Products(
-        rows=_conv_rows(site) if conv else _gemm_rows(site),
+        rows=conv_rows(site) if conv else gemm_rows(site),
         weights=weights,
         bias=bias - x_zero * weights.sum(axis=(1, 2)),
         pad=site.node.integer("pad_value", x_zero) if conv else 0,
@@ -153,14 +153,15 @@ def _products(site: Site) -> Products:
 
 def _conv_weights(site: Site) -> Integers:
     weights = centred_weights(site)
-    return np.moveaxis(weights, 1, -1).reshape(len(weights), _conv_rows(site).runs, -1)
+    return np.moveaxis(weights, 1, -1).reshape(len(weights), conv_rows(site).runs, -1)
 
 
 def _gemm_weights(site: Site) -> Integers:
     return centred_weights(site).T[:, None, :]
 
 
-def _conv_rows(site: Site) -> Rows:
+def conv_rows(site: Site) -> Rows:
+    """Of a convolution."""
     windows = windows_of(site.node).two_axes
     batches, channels, *spatial = site.input(0).shape
     out = site.output.shape[2:]
@@ -188,7 +189,8 @@ def _conv_rows(site: Site) -> Rows:
     )
 
 
-def _gemm_rows(site: Site) -> Rows:
+def gemm_rows(site: Site) -> Rows:
+    """Of a product with one matrix."""
     *lead, depth = site.input(0).shape
     count = int(np.prod(lead))
     return Rows(
