@@ -121,7 +121,7 @@ def float_case(rng: np.random.Generator, index: int) -> Case:
     """Convolutions of floats, every third one depthwise, and products; with limits, NaN and infinities."""
     clips: dict[str, Attribute] = ({}, {"clip_low": 0.0}, {"clip_low": -0.5, "clip_high": 1.5})[index // 4 % 3]
     if index % 4 == 3:
-        rows, depth, columns = (int(n) for n in rng.integers(1, 20, 3))
+        rows, depth, columns = (int(n) for n in rng.integers(5, 24, 3))
         a, b = (rng.standard_normal(shape).astype(np.float32) for shape in ((rows, depth), (depth, columns)))
         bias = rng.standard_normal(columns).astype(np.float32)
         return (GEMM, [a, b, bias], clips, (1, 2)) if index % 8 == 3 else (MATMUL, [a, b], {}, (1,))
