@@ -28,10 +28,11 @@ from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.roundings import DoubleRounding
 from tilewright.operators.quantised.qconv import QCONV
 from tilewright_cortexm.kernels.dsp_products import KERNELS as OTHERS
-from tilewright_cortexm.kernels.dsp_winograd import KERNELS
+from tilewright_cortexm.kernels.dsp_winograd import KERNELS as ALL
 
 Array = npt.NDArray[np.generic]
 Case = tuple[Site, list[Array | None]]
+KERNELS = tuple(kernel for kernel in ALL if kernel.engine == "dsp")
 BYTES = (DType.I8, DType.U8)
 compiled = settings.get_profile("programs")
 
@@ -99,6 +100,16 @@ def test_sums_may_be_rounded_twice(kernel: Kernel, halves: bool, tmp_path: Path)
     layouts = layer_of(QCONV, kernel, site).required
     (found,) = run_kernel(QCONV, kernel, site, inputs, folder=tmp_path, layouts=layouts, flags=UBSAN)
     assert np.array_equal(found, QCONV.reference(site, inputs)[0])
+
+
+@pytest.mark.parametrize("kernel", [kernel for kernel in ALL if kernel.engine == "cpu"], ids=lambda kernel: kernel.name)
+def test_cores_without_the_extension_compute_the_same(kernel: Kernel, tmp_path: Path) -> None:
+    for number, (channels, x_type) in enumerate(((4, DType.I8), (36, DType.U8))):
+        site, inputs = case(np.random.default_rng(number), (7, 9), channels, 4, x_type=x_type)
+        layouts = layer_of(QCONV, kernel, site).required
+        (folder := tmp_path / str(number)).mkdir()
+        (found,) = run_kernel(QCONV, kernel, site, inputs, folder=folder, layouts=layouts, flags=UBSAN)
+        assert np.array_equal(found, QCONV.reference(site, inputs)[0])
 
 
 def test_layers_that_are_taken(tmp_path: Path) -> None:

@@ -334,8 +334,25 @@ def test_products_that_are_rounded_twice(
     assert [(verdict, plan.bound.bindings[verdict.name].kernel.name) for verdict in wrong] == []
 
 
+@pytest.mark.parametrize("core", ["m3", "m0plus"])
+@pytest.mark.parametrize("side", [4, 2])
+def test_winograd_without_the_dsp_extension(core: str, side: int, tmp_path: Path) -> None:
+    """Four channels have one turn of the inner loop, 40 have several."""
+    rng = np.random.default_rng(3)
+    cases = [winograd_case(rng, index) for index in range(6)]
+    many = side_by_side([(site_of(operator, inputs, names, fixed), inputs) for operator, inputs, names, fixed in cases])
+    options = Options(settings={"speed_flash": "all"})
+    registry = many.deployment(f"cortex-{core}", options).registry
+    only = f"cortex-m.cpu.winograd{side}"
+    kernels = {name: kernel for name, kernel in registry.kernels.items() if kernel.op != "QConv" or name == only}
+    plan = many.deployment(f"cortex-{core}", options, replace(registry, kernels=kernels))
+    result = many.run(plan, QemuRunner(), tmp_path, trace=True)
+    assert [verdict for verdict in many.judge(plan, result) if not verdict.exact] == []
+
+
 def test_every_kernel_that_rounds_twice_is_among_them() -> None:
     plans = [deployed(core, without, "tflm") for core in ("m4", "m55") for without in ((), FEWER)]
+    plans += [deployed("m3", without, "tflm") for without in ((), ("cortex-m.cpu.winograd4",))]
     used = {binding.kernel.name for plan in plans for binding in plan.bound.bindings.values()}
     assert {kernel.name for kernel in KERNELS if "tflm" in kernel.roundings} <= used
 
@@ -358,6 +375,7 @@ def test_estimates_are_near_what_is_executed(core: str, without: tuple[str, ...]
 
 def test_every_kernel_is_among_them() -> None:
     plans = [deployed(core, without) for core in ("m4", "m55") for without in ((), SINGLE, FEWER)]
+    plans += [deployed("m3", without) for without in ((), ("cortex-m.cpu.winograd4",))]
     used = {binding.kernel.name for plan in plans for binding in plan.bound.bindings.values()}
     assert {kernel.name for kernel in KERNELS} <= used
 

@@ -31,6 +31,22 @@ TW_KERNEL uint32_t tw_dsp_halves(uint32_t sum)
 #endif
 }
 
+/* Halves of a word with their signs, and a sum modulo 2^32. */
+TW_KERNEL int32_t tw_dsp_low_half(uint32_t word)
+{
+    return (int32_t)(word << 16) >> 16;
+}
+
+TW_KERNEL int32_t tw_dsp_high_half(uint32_t word)
+{
+    return (int32_t)word >> 16;
+}
+
+TW_KERNEL int32_t tw_dsp_added(int32_t sum, int32_t product)
+{
+    return (int32_t)((uint32_t)sum + (uint32_t)product);
+}
+
 /* Where a tile begins that is the `at`-th of so many results each: the last one ends where the image does. */
 TW_KERNEL int32_t tw_dsp_tile_start(int32_t at, int32_t side, int32_t extent)
 {

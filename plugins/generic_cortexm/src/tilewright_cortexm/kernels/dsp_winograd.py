@@ -1,4 +1,5 @@
-"""Knows how the DSP extension computes 3x3 convolutions by Winograd's transforms: SMLAD over points, of three tiles.
+"""Knows how cores compute 3x3 convolutions by Winograd's transforms: products over points, of three tiles at a time,
+with SMLAD where the DSP extension is.
 Does not know the transforms (`winograd`), nor how much larger constants may become for that (`Kernel.more_constants`).
 
 Four channels of a tile of bytes are transformed at once, two in every word. For each point, products of three tiles
@@ -35,6 +36,7 @@ SCRATCH_LIMIT_BYTES = 20480
 _TILES = 3  # at a time
 _OUTPUTS = 2
 _UNROLLS = (16, 12, 10, 8, 6, 4, 2)  # pairs of channels
+_SHORT_UNROLL = 8  # where each of them takes more code
 _FIELDS = (
     "width", "height", "x_row", "out_width", "out_height", "y_step", "y_row", "top", "left", "pad",
     "above", "zero_point",
@@ -160,7 +162,7 @@ def _requires(site: Site) -> Mapping[str, Layout]:
     return {"X": layout, "Y": layout}
 
 
-def _instructions(tile: TileShape) -> float:
+def _instructions(tile: TileShape, engine: str) -> float:
     """Executed instructions."""
     layer: _Layer = tile.site.analysis
     transform, rows = layer.transform, rows_of(tile)
@@ -168,15 +170,16 @@ def _instructions(tile: TileShape) -> float:
     across, down = ceil_div(rows.out_width, side), ceil_div(rows.pixels // rows.out_width, side)
     tiles, pairs = across * down, layer.channels // 2
     edges = tiles - max(0, across - 2) * max(0, down - 2)
-    turns = pairs // _unroll(layer)
-    block = points * (8 * pairs + (4 if turns == 1 else 14 + 2 * turns)) + 52
+    turns, dsp = pairs // _unroll(layer, engine), engine == "dsp"
+    block = points * ((8 if dsp else 22) * pairs + (4 if turns == 1 and dsp else 14 + 4 * turns)) + 52
     values = tiles * of.values * layer.channels / 4 + edges * of.edge * layer.channels
     results = tiles * layer.outputs * (of.result + layer.form.more * side**2)
     return rows.batches * (values + ceil_div(tiles, _TILES) * layer.outputs / _OUTPUTS * block + results)
 
 
-def _unroll(layer: _Layer) -> int:
-    return next(count for count in _UNROLLS if layer.channels // 2 % count == 0)
+def _unroll(layer: _Layer, engine: str) -> int:
+    most = _UNROLLS[0] if engine == "dsp" else _SHORT_UNROLL
+    return next(count for count in _UNROLLS if count <= most and layer.channels // 2 % count == 0)
 
 
 def _describe(site: Matched) -> Mapping[str, object]:
@@ -191,25 +194,26 @@ def _describe(site: Matched) -> Mapping[str, object]:
     }
 
 
-def _values(call: Call) -> Mapping[str, object]:
+def _values(call: Call, engine: str) -> Mapping[str, object]:
     layer: _Layer = call.site.analysis
     transform, rows, requant = layer.transform, layer.rows, layer.products.requant
     dtype, fields = call.site.input(0).dtype.value, _fields(layer, call)
     extents = (str(fields["out_height"]), str(fields["out_width"]))
     partial = not all(extent.isdigit() and int(extent) >= transform.side for extent in extents)
-    turns = layer.channels // 2 // _unroll(layer)
+    turns = layer.channels // 2 // _unroll(layer, engine)
     name, shape = f"tw_dsp_winograd{transform.side}", f"{dtype}_{layer.channels}"
     label = f"{layer.form.label(requant)}{'_partial' if partial else ''}"
     return {
         "function": f"{name}_{shape}_{layer.outputs}_{label}",
         "tile": f"{name}_tile_{shape}",
         "values": f"{name}_values_{shape}",
-        "block": f"{name}_block_u{_unroll(layer)}{'' if turns == 1 else '_turns'}",
+        "dsp": engine == "dsp",
+        "block": f"{name}_{engine}_block_u{_unroll(layer, engine)}{'' if turns == 1 else '_turns'}",
         "results": f"{name}_results_{label}",
         **{key: getattr(transform, key) for key in ("side", "reads", "points", "inverse", "shifts")},
         "flip": dtype == "i8",
         "turns": turns,
-        "unroll": _unroll(layer),
+        "unroll": _unroll(layer, engine),
         "channels": layer.channels,
         "outputs": layer.outputs,
         "stored": layer.form.stored,
@@ -261,21 +265,21 @@ def _source(values: Mapping[str, Any]) -> CodeFragments:
     return (*requantiser(values), _TILE, _BLOCK, _RESULTS, _WINOGRAD)
 
 
-def _kernel(transform: Transform) -> Kernel:
+def _kernel(transform: Transform, engine: str) -> Kernel:
     return Kernel(
-        name=f"cortex-m.dsp.winograd{transform.side}",
+        name=f"cortex-m.{engine}.winograd{transform.side}",
         op="QConv",
         target="cortex-m",
-        engine="dsp",
+        engine=engine,
         match=_matched(transform),
         access=_access,
         requires=_requires,
         pack=_pack,
         more_constants=_more_constants,
         scratch_bytes=lambda tile: _scratch(tile.site.analysis),
-        instructions=_instructions,
+        instructions=lambda tile: _instructions(tile, engine),
         describe=_describe,
-        values=_values,
+        values=lambda call: _values(call, engine),
         source=_source,
         call=_CALL,
         includes=("<stdint.h>", "<string.h>"),
@@ -283,4 +287,4 @@ def _kernel(transform: Transform) -> Kernel:
     )
 
 
-KERNELS = (_kernel(FOUR), _kernel(TWO))
+KERNELS = tuple(_kernel(transform, engine) for engine in ("dsp", "cpu") for transform in (FOUR, TWO))
