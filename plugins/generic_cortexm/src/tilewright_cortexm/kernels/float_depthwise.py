@@ -132,7 +132,7 @@ ${function}((tw_float_depthwise){
 % endfor
 }, ${X}${at(x_image)}, ${W}, ${B}, ${Y}${at(y_image)});"""
 
-_TAPS = {kind: c_template("${block}", f"float_taps_{kind}.c.mako") for kind in ("mve", "fpu")}
+_TAPS = {"mve": c_template("${block}", "float_taps_mve.c.mako"), "fpu": c_template("${block}", "float_taps_fpu.c.mako")}
 _DEPTHWISE = c_template("${function}", "float_depthwise.c.mako")
 
 

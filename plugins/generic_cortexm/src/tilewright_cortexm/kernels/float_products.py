@@ -263,7 +263,10 @@ ${function}((tw_float_conv){
 % endfor
 }, ${x}${at(x_image)}, ${W}, ${B}, ${Y}${at(y_image)});"""
 
-_BLOCKS = {kind: c_template("${block}", f"float_block_{kind}.c.mako") for kind in ("mve", "fpu")}
+_BLOCKS = {
+    "mve": c_template("${block}", "float_block_mve.c.mako"),
+    "fpu": c_template("${block}", "float_block_fpu.c.mako"),
+}
 _PRODUCTS = c_template("${function}", "float_products.c.mako")
 
 
