@@ -282,6 +282,22 @@ TW_KERNEL uint32_t tw_dsp_halves(uint32_t sum)
 #endif
 }
 
+/* Halves of a word with their signs, and a sum modulo 2^32. */
+TW_KERNEL int32_t tw_dsp_low_half(uint32_t word)
+{
+    return (int32_t)(word << 16) >> 16;
+}
+
+TW_KERNEL int32_t tw_dsp_high_half(uint32_t word)
+{
+    return (int32_t)word >> 16;
+}
+
+TW_KERNEL int32_t tw_dsp_added(int32_t sum, int32_t product)
+{
+    return (int32_t)((uint32_t)sum + (uint32_t)product);
+}
+
 /* Where a tile begins that is the `at`-th of so many results each: the last one ends where the image does. */
 TW_KERNEL int32_t tw_dsp_tile_start(int32_t at, int32_t side, int32_t extent)
 {
@@ -412,7 +428,7 @@ static void tw_dsp_winograd4_tile_i8_12(const tw_dsp_winograd *p, const uint8_t 
 
 /* Products of 36 points, summed over channels, of three tiles with two outputs. */
 #ifdef TW_DSP_ARM
-TW_ASSEMBLER void tw_dsp_winograd4_block_u6(const uint32_t *v __attribute__((unused)),
+TW_ASSEMBLER void tw_dsp_winograd4_dsp_block_u6(const uint32_t *v __attribute__((unused)),
         const uint32_t *u __attribute__((unused)), int32_t *m __attribute__((unused)),
         int32_t turns __attribute__((unused)))
 {
@@ -479,16 +495,27 @@ TW_ASSEMBLER void tw_dsp_winograd4_block_u6(const uint32_t *v __attribute__((unu
         "pop {r4-r11, pc}" ::: "memory");
 }
 #else
-static void tw_dsp_winograd4_block_u6(const uint32_t *v, const uint32_t *u, int32_t *m, int32_t turns)
+static void tw_dsp_winograd4_dsp_block_u6(const uint32_t *v, const uint32_t *u, int32_t *m, int32_t turns)
 {
     const int32_t pairs = 6 * turns;
     for (int32_t point = 0; point < 36; ++point) {
-        for (int32_t result = 0; result < 6; ++result) {
-            int32_t sum = 0;
+        for (int32_t tile = 0; tile < 3; ++tile) {
+            const uint32_t *x = v + tile;
+            const uint32_t *w = u;
+            int32_t first = 0;
+            int32_t second = 0;
             for (int32_t pair = 0; pair < pairs; ++pair) {
-                sum = tw_dsp_mlad(v[(3 * pair) + (result / 2)], u[(2 * pair) + (result % 2)], sum);
+                const int32_t low = tw_dsp_low_half(*x);
+                const int32_t high = tw_dsp_high_half(*x);
+                first = tw_dsp_added(first, tw_dsp_low_half(w[0]) * low);
+                second = tw_dsp_added(second, tw_dsp_low_half(w[1]) * low);
+                first = tw_dsp_added(first, tw_dsp_high_half(w[0]) * high);
+                second = tw_dsp_added(second, tw_dsp_high_half(w[1]) * high);
+                x += 3;
+                w += 2;
             }
-            m[result] = sum;
+            m[2 * tile] = first;
+            m[(2 * tile) + 1] = second;
         }
         v += 3 * pairs;
         u += 2 * pairs;
@@ -579,7 +606,7 @@ TW_KERNEL void tw_dsp_winograd4_i8_12_18_x0_m128_127(const tw_dsp_winograd p, co
             tw_dsp_winograd4_tile_i8_12(&p, x, i - p.top, j - p.left, (uint8_t *)m, scratch + k);
         }
         for (int32_t o = 0; o < 18; o += 2) {
-            tw_dsp_winograd4_block_u6(scratch, w + (o * 216), m, 1);
+            tw_dsp_winograd4_dsp_block_u6(scratch, w + (o * 216), m, 1);
             tw_dsp_winograd4_results_x0_m128_127(&p, m, count, to, parameters + (o * 2));
             for (int32_t k = 0; k < count; ++k) {
                 to[k] += 2;
