@@ -282,8 +282,7 @@ TW_ASSEMBLER void tw_mve_2x4_u3_t12_m128_127(const tw_mve_block *b __attribute__
 #else
 static void tw_mve_2x4_u3_t12_m128_127(const tw_mve_block *b)
 {
-    tw_mve_products(b, 2, 4, b->steps * 48, 48, 0,
-        12, -128, 127);
+    tw_mve_products(b, 2, 4, b->steps * 48, 48, 0, 12, -128, 127);
 }
 #endif
 
@@ -384,8 +383,7 @@ TW_ASSEMBLER void tw_mve_2x2_u3_t12_m128_127(const tw_mve_block *b __attribute__
 #else
 static void tw_mve_2x2_u3_t12_m128_127(const tw_mve_block *b)
 {
-    tw_mve_products(b, 2, 2, b->steps * 48, 48, 0,
-        12, -128, 127);
+    tw_mve_products(b, 2, 2, b->steps * 48, 48, 0, 12, -128, 127);
 }
 #endif
 

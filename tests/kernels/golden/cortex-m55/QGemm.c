@@ -271,8 +271,7 @@ TW_ASSEMBLER void tw_mve_2x4_u3_t5_m128_127(const tw_mve_block *b __attribute__(
 #else
 static void tw_mve_2x4_u3_t5_m128_127(const tw_mve_block *b)
 {
-    tw_mve_products(b, 2, 4, b->steps * 48, 48, 0,
-        5, -128, 127);
+    tw_mve_products(b, 2, 4, b->steps * 48, 48, 0, 5, -128, 127);
 }
 #endif
 
@@ -365,8 +364,7 @@ TW_ASSEMBLER void tw_mve_2x1_u3_t5_m128_127(const tw_mve_block *b __attribute__(
 #else
 static void tw_mve_2x1_u3_t5_m128_127(const tw_mve_block *b)
 {
-    tw_mve_products(b, 2, 1, b->steps * 48, 48, 0,
-        5, -128, 127);
+    tw_mve_products(b, 2, 1, b->steps * 48, 48, 0, 5, -128, 127);
 }
 #endif
 

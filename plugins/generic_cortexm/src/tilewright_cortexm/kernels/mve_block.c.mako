@@ -26,7 +26,7 @@ TW_ASSEMBLER void ${block}(const tw_mve_block *b __attribute__((unused)))
 #else
 static void ${block}(const tw_mve_block *b)
 {
-    ${products}(b, ${pixels}, ${channels}, ${f"b->steps * {16 * unroll}, {16 * unroll}, {jump}" if unroll else "0, 1, 0"},
-        ${tail}, ${low}, ${high});
+    ${products}(b, ${pixels}, ${channels}, ${f"b->steps * {16 * unroll}, {16 * unroll}, {jump}" if unroll else "0, 1, 0"}, \
+${tail}, ${low}, ${high});
 }
 #endif
