@@ -204,7 +204,7 @@ def _values(call: Call, engine: str) -> Mapping[str, object]:
     name, shape = f"tw_dsp_winograd{transform.side}", f"{dtype}_{layer.channels}"
     label = f"{layer.form.label(requant)}{'_partial' if partial else ''}"
     return {
-        "function": f"{name}_{shape}_{layer.outputs}_{label}",
+        "function": f"{name}_{engine}_{shape}_{layer.outputs}_{label}",
         "tile": f"{name}_tile_{shape}",
         "values": f"{name}_values_{shape}",
         "dsp": engine == "dsp",
