@@ -589,7 +589,7 @@ static void tw_dsp_winograd4_results_x0_m128_127(const tw_dsp_winograd *p, const
 
 /* Tiles of 4x4 results, three at a time, with two outputs at a time. The last tile of a row or column ends where
  * that does. */
-TW_KERNEL void tw_dsp_winograd4_i8_12_18_x0_m128_127(const tw_dsp_winograd p, const uint8_t *x, const uint32_t *w,
+TW_KERNEL void tw_dsp_winograd4_dsp_i8_12_18_x0_m128_127(const tw_dsp_winograd p, const uint8_t *x, const uint32_t *w,
         const int32_t *parameters, uint8_t *y, uint32_t *scratch)
 {
     int32_t *const m = (int32_t *)(void *)(scratch + 648);
@@ -646,7 +646,7 @@ TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
     const int32_t *const p = (const int32_t *)(flash + QCONV_1_P);
     int8_t *const y = (int8_t *)(ram + QCONV_1_OUT);
     uint8_t *const scratch = ram + QCONV_1_SCRATCH;
-    tw_dsp_winograd4_i8_12_18_x0_m128_127((tw_dsp_winograd){
+    tw_dsp_winograd4_dsp_i8_12_18_x0_m128_127((tw_dsp_winograd){
         .width = 25, .height = 27, .x_row = 300, .out_width = 25, .out_height = 27, .y_step = 18, .y_row = 450,
         .top = 1, .left = 1, .pad = -4, .above = -3, .zero_point = -3,
     }, (const uint8_t *)x, w, p, (uint8_t *)y, (uint32_t *)scratch);
