@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -103,3 +104,24 @@ def test_rounding_takes_vcvtr_where_there_is_an_fpu(core: str, tmp_path: Path, t
     )
     assert done.returncode == 0, done.stderr
     assert ("vcvtr" in done.stdout) == (core in WITH_FPU)
+
+
+@pytest.mark.parametrize(("wanted", "flash", "growth"), [
+    ("auto", None, 104857), ("none", None, 0), ("all", None, 1048576 - 80000 - 32768),
+    ("auto", 200_000, 200_000 - 80000 - 32768), ("none", 200_000, 0), ("auto", 100_000, 0),
+])  # fmt: skip
+def test_constants_may_grow_by_a_tenth_of_flash_or_what_is_left_of_a_limit(
+    wanted: str, flash: int | None, growth: int
+) -> None:
+    platform = configured("cortex-m4", speed_flash=wanted).with_limits({"flash": flash} if flash else {})
+    assert platform.constant_growth is not None
+    assert platform.constant_growth(platform, 80000) == growth
+
+
+def test_flash_of_a_board_is_no_limit_of_the_network() -> None:
+    platform = configured("cortex-m4")
+    memories = tuple(replace(one, size_bytes=524288, machine_bytes=524288) for one in platform.memories)
+    board = replace(platform, memories=memories)
+    assert board.constant_growth is not None and board.constant_growth(board, 80000) == 52428
+    unbounded = board.resized({"flash": None})
+    assert unbounded.constant_growth is not None and unbounded.constant_growth(unbounded, 80000) > 2**30

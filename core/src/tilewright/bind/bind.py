@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 
 from tilewright.bind.candidates import NodeCandidates, choices, engine_of, kernels_by_operator
+from tilewright.bind.constant_growth import growth_notes, within_growth
 from tilewright.bind.constants import store_constants
 from tilewright.bind.layouts import choose_layouts, insert_relayouts
 from tilewright.errors import Diagnostic, typed, unsupported_error, usage_error
@@ -34,7 +35,7 @@ def bind(
     Raises TilewrightError TW2001 (exit 4) that lists every node nobody can compute, with every refusal.
     """
     candidates_of = _candidates_by_site(kernels, platform, layers or Layers(operators=operators))
-    found = {site.node.name: candidates_of(site) for site in graph.sites()}
+    found = within_growth({site.node.name: candidates_of(site) for site in graph.sites()}, platform)
     _demand_candidates(graph, found, platform)
     chosen = {name: _pick(name, answer, decisions) for name, answer in found.items()}
     layouts = choose_layouts(graph, operators, chosen, decisions.layouts)
@@ -51,7 +52,7 @@ def bind(
         },
         layouts=relaid.layouts,
         constants=stored.arrays,
-        diagnostics=diagnostics,
+        diagnostics=(*diagnostics, *growth_notes(layer_of, found, platform)),
         layers=layer_of,
     )
 

@@ -69,6 +69,16 @@ def test_a_clock_says_how_long_cycles_take_and_nothing_of_instructions(
     assert found.get("time", {}).get("kind", "measured") == "measured"
 
 
+def test_cycles_that_are_modelled_are_called_so(monkeypatch: pytest.MonkeyPatch, run: Any, model: Path) -> None:
+    counting(monkeypatch, {"instructions": 640, "modelled_cycles": 1_000})
+    said = run("bench", model, "-t", "cluster-test", "--clock", "8MHz")
+    header, *lines = said.out.splitlines()
+    assert header.split()[3:5] == ["instructions", "modelled_cycles"]
+    (whole,) = (line for line in lines if line.startswith("all"))
+    assert whole.split() == ["all", "64", "640", "1,000", "10.00"]
+    assert lines[-1] == "0.125 ms an inference at 8 MHz (modelled)"
+
+
 def test_a_runner_that_counts_nothing_is_refused(monkeypatch: pytest.MonkeyPatch, run: Any, model: Path) -> None:
     counting(monkeypatch, {}, "none")
     said = run("bench", model, "-t", "cluster-test")

@@ -9,12 +9,15 @@ from dataclasses import replace
 from importlib.resources import files
 
 from tilewright.api.platform import Engine, Memory, Option, Platform
-from tilewright_cortexm.cores import CORES, Core, core_named
+from tilewright_cortexm.cores import CORES, KIB, Core, core_named
 from tilewright_cortexm.instructions import instruction_costs
 
 FAMILY = "cortex-m"
 DEFAULT_CORE = "m4"
 ALIGN = 16
+CODE_BYTES = 32 * KIB  # of flash that constants leave alone
+SHARE_FOR_SPEED = 10  # of flash, by which constants may grow where nobody says more
+BOUNDLESS = 2**31
 
 
 def _memories(core: Core) -> tuple[Memory, ...]:
@@ -42,7 +45,23 @@ def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
         engines=_engines(core),
         compile_flags=(*core.flags, *strict),
         prelude=_prelude(core),
+        constant_growth=_constant_growth,
+        constant_growth_fix="--set speed_flash=none keeps constants small, --set speed_flash=all takes what is left",
     )
+
+
+def _constant_growth(platform: Platform, constants_bytes: int) -> int:
+    """What kernels may take for speed (`speed_flash`): of flash that has the size that the board or a typical chip has,
+    a tenth; of flash that was given to the network all that is left of it, but for code.
+    """
+    flash, wanted = platform.of_kind("const")[0], platform.settings["speed_flash"]
+    size_bytes = platform.hard_bytes(flash.name)
+    if wanted == "none":
+        return 0
+    left = BOUNDLESS if size_bytes is None else max(0, size_bytes - constants_bytes - CODE_BYTES)
+    usual = flash.machine_bytes or core_named(platform.settings["core"]).flash_bytes
+    given = wanted == "all" or size_bytes != usual
+    return left if given else min(left, usual // SHARE_FOR_SPEED)
 
 
 def _prelude(core: Core) -> str:
@@ -67,6 +86,13 @@ def _target(name: str, summary: str, cores: tuple[Core, ...], default: Core) -> 
                 help="whether unaligned words may be read; no also for chips that trap them",
                 default="core",
                 choices=("core", "no"),
+            ),
+            Option(
+                name="speed_flash",
+                help="flash that faster kernels may take for larger constants; auto is a tenth of it, or all that is "
+                "left of --memory flash=BYTES but 32 KiB",
+                default="auto",
+                choices=("auto", "none", "all"),
             ),
         ),
         configure_with=_configured,

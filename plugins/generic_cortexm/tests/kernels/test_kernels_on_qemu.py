@@ -20,7 +20,10 @@ from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import Requant
 from tilewright.ir.tensors.roundings import DoubleRounding, MultiplyShift
+from tilewright.operators.convolution.conv import CONV
 from tilewright.operators.pooling.pool import MAX_POOL
+from tilewright.operators.products.gemm import GEMM
+from tilewright.operators.products.matmul import MATMUL
 from tilewright.operators.quantised.qconv import QCONV
 from tilewright.operators.quantised.qelementwise import QADD, QMUL
 from tilewright.operators.quantised.qgemm import QGEMM, QMATMUL
@@ -98,6 +101,45 @@ def high_case(rng: np.random.Generator, index: int) -> Case:
         "w_zero_point": (0,), "output_type": y_type.value,
     }  # fmt: skip
     return QCONV, [x, w, rng.integers(-3000, 3000, channels).astype(np.int32)], attributes, (1, 2)
+
+
+def winograd_case(rng: np.random.Generator, index: int) -> Case:
+    """Convolutions of 3x3 whose channels and outputs come in fours and twos, over images of a tile or more."""
+    x_type, y_type = types(index)
+    channels, outputs = (4, 8, 16, 40)[index % 4], (2, 6, 4)[index % 3]
+    x = byte_array(rng, x_type, (1 + index % 2, channels, *(int(n) for n in rng.integers(4, 11, 2))), index % 5 == 4)
+    w = byte_array(rng, DType.I8, (outputs, channels, 3, 3), index % 5 == 3)
+    attributes: dict[str, Attribute] = {
+        "kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "ceil_mode": 0,
+        "group": 1, "requant": requant_of(rng, outputs, y_type, 255 * 60 * np.sqrt(w[0].size), index),
+        "x_zero_point": 7, "pad_value": int(rng.integers(*x_type.limits)), "w_zero_point": (0,),
+        "output_type": y_type.value,
+    }  # fmt: skip
+    return QCONV, [x, w, rng.integers(-3000, 3000, outputs).astype(np.int32)], attributes, (1, 2)
+
+
+def float_case(rng: np.random.Generator, index: int) -> Case:
+    """Convolutions of floats, every third one depthwise, and products; with limits, NaN and infinities."""
+    clips: dict[str, Attribute] = ({}, {"clip_low": 0.0}, {"clip_low": -0.5, "clip_high": 1.5})[index // 4 % 3]
+    if index % 4 == 3:
+        rows, depth, columns = (int(n) for n in rng.integers(5, 24, 3))
+        a, b = (rng.standard_normal(shape).astype(np.float32) for shape in ((rows, depth), (depth, columns)))
+        bias = rng.standard_normal(columns).astype(np.float32)
+        return (GEMM, [a, b, bias], clips, (1, 2)) if index % 8 == 3 else (MATMUL, [a, b], {}, (1,))
+    depthwise = index % 4 == 2
+    channels, outputs = int(rng.choice([1, 3, 4, 7, 8, 12])), int(rng.choice([1, 2, 3, 4, 6, 8]))
+    channels, outputs = (max(channels, 3),) * 2 if depthwise else (channels, outputs)
+    kernel, strides, pads = (tuple(int(n) for n in rng.integers(*ends)) for ends in ((1, 5, 2), (1, 3, 2), (0, 3, 4)))
+    dilations = (1 + index % 2, 1 + index // 4 % 2 if depthwise else 1)
+    extents = (int((k - 1) * d + rng.integers(1, 12)) for k, d in zip(kernel, dilations, strict=True))
+    x = rng.standard_normal((1 + index % 2, channels, *extents)).astype(np.float32)
+    x.reshape(-1)[::97] = (np.nan, np.inf, -np.inf, 1.0)[index % 4]
+    w = rng.standard_normal((outputs, 1 if depthwise else channels, *kernel)).astype(np.float32)
+    attributes: dict[str, Attribute] = {
+        "kernel_shape": kernel, "strides": strides, "dilations": dilations, "pads": pads, "ceil_mode": 0,
+        "group": channels if depthwise else 1, **clips,
+    }  # fmt: skip
+    return CONV, [x, w, rng.standard_normal(outputs).astype(np.float32)], attributes, (1, 2)
 
 
 def gemm_case(rng: np.random.Generator, index: int) -> Case:
@@ -240,7 +282,7 @@ def border_case(rng: np.random.Generator, index: int) -> Case:
 FAMILIES = (
     (border_case, 4),
     (conv_case, 36), (gemm_case, 8), (matmul_case, 6), (pool_case, 10), (mean_case, 3), (pair_case, 16),
-    (table_case, 10), (high_case, 4),
+    (table_case, 10), (high_case, 4), (winograd_case, 8), (float_case, 24),
 )  # fmt: skip
 
 
@@ -276,7 +318,7 @@ def of_words() -> SideBySide:
 
 
 SINGLE = ("cortex-m.dsp.qconv", "cortex-m.mve.qconv")  # those that have others for where memory is short
-FEWER = (*SINGLE, "cortex-m.dsp.depthwise3x3_columns")
+FEWER = (*SINGLE, "cortex-m.dsp.depthwise3x3_columns", "cortex-m.dsp.winograd4")
 
 
 @cache
@@ -336,8 +378,25 @@ def test_products_that_are_rounded_twice(
     assert [(verdict, plan.bound.bindings[verdict.name].kernel.name) for verdict in wrong] == []
 
 
+@pytest.mark.parametrize("core", ["m3", "m0plus"])
+@pytest.mark.parametrize("side", [4, 2])
+def test_winograd_without_the_dsp_extension(core: str, side: int, tmp_path: Path) -> None:
+    """Four channels have one turn of the inner loop, 40 have several."""
+    rng = np.random.default_rng(3)
+    cases = [winograd_case(rng, index) for index in range(6)]
+    many = side_by_side([(site_of(operator, inputs, names, fixed), inputs) for operator, inputs, names, fixed in cases])
+    options = Options(settings={"speed_flash": "all"})
+    registry = many.deployment(f"cortex-{core}", options).registry
+    only = f"cortex-m.cpu.winograd{side}"
+    kernels = {name: kernel for name, kernel in registry.kernels.items() if kernel.op != "QConv" or name == only}
+    plan = many.deployment(f"cortex-{core}", options, replace(registry, kernels=kernels))
+    result = many.run(plan, QemuRunner(), tmp_path, trace=True)
+    assert [verdict for verdict in many.judge(plan, result) if not verdict.exact] == []
+
+
 def test_every_kernel_that_rounds_twice_is_among_them() -> None:
     plans = [deployed(core, without, "tflm") for core in ("m4", "m55") for without in ((), FEWER)]
+    plans += [deployed("m3", without, "tflm") for without in ((), ("cortex-m.cpu.winograd4",))]
     used = {binding.kernel.name for plan in plans for binding in plan.bound.bindings.values()}
     assert {kernel.name for kernel in KERNELS if "tflm" in kernel.roundings} <= used
 
@@ -360,6 +419,7 @@ def test_estimates_are_near_what_is_executed(core: str, without: tuple[str, ...]
 
 def test_every_kernel_is_among_them() -> None:
     plans = [deployed(core, without) for core in ("m4", "m55") for without in ((), SINGLE, FEWER)]
+    plans += [deployed("m3", without) for without in ((), ("cortex-m.cpu.winograd4",))]
     used = {binding.kernel.name for plan in plans for binding in plan.bound.bindings.values()}
     words = of_words().deployment("cortex-m4", Options())
     used |= {binding.kernel.name for binding in words.bound.bindings.values()}

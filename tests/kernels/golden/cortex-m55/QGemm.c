@@ -232,9 +232,9 @@ typedef struct {
 #endif
 
 #ifndef TW_MVE_ARM
-/* `count` values of every pixel in sixteens, then `rest` more. */
-TW_KERNEL void tw_mve_products(const tw_mve_block *b, int32_t pixels, int32_t channels, int32_t count, int32_t rest,
-        int32_t low, int32_t high)
+/* `count` values of every pixel in sixteens, with a `jump` behind each `run` of them, then `rest` more. */
+TW_KERNEL void tw_mve_products(const tw_mve_block *b, int32_t pixels, int32_t channels, int32_t count, int32_t run,
+        int32_t jump, int32_t rest, int32_t low, int32_t high)
 {
     const int8_t *w = b->w;
     for (int32_t i = 0; i < b->blocks; ++i) {
@@ -246,7 +246,7 @@ TW_KERNEL void tw_mve_products(const tw_mve_block *b, int32_t pixels, int32_t ch
             int32_t sum = p[c];
             float scale;
             for (int32_t k = 0; k < count; ++k) {
-                sum += x[j][k] * w[(((k / 16 * channels) + c) * 16) + (k % 16)];
+                sum += x[j][k + (k / run * jump)] * w[(((k / 16 * channels) + c) * 16) + (k % 16)];
             }
             for (int32_t k = 0; k < rest; ++k) {
                 sum += x[j][count + k] * w[(count * channels) + (c * rest) + k];
@@ -271,7 +271,7 @@ TW_ASSEMBLER void tw_mve_2x4_u3_t5_m128_127(const tw_mve_block *b __attribute__(
 #else
 static void tw_mve_2x4_u3_t5_m128_127(const tw_mve_block *b)
 {
-    tw_mve_products(b, 2, 4, b->steps * 48, 5, -128, 127);
+    tw_mve_products(b, 2, 4, b->steps * 48, 48, 0, 5, -128, 127);
 }
 #endif
 
@@ -364,7 +364,7 @@ TW_ASSEMBLER void tw_mve_2x1_u3_t5_m128_127(const tw_mve_block *b __attribute__(
 #else
 static void tw_mve_2x1_u3_t5_m128_127(const tw_mve_block *b)
 {
-    tw_mve_products(b, 2, 1, b->steps * 48, 5, -128, 127);
+    tw_mve_products(b, 2, 1, b->steps * 48, 48, 0, 5, -128, 127);
 }
 #endif
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tilewright.deployment import Deployment
     from tilewright.ir.programs.runner import Runner, RunResult
 
+MODELLED = "modelled_cycles"  # of what was executed, by latencies: nobody has measured them
 TOGETHER = "-"  # in the place of counts that only the whole group has
 
 
@@ -39,7 +40,8 @@ TOGETHER = "-"  # in the place of counts that only the whole group has
 def command(runner_name: str, trace_file: Path | None, json_target: str | None, **flags: Any) -> None:
     """Build MODEL's generated code, run one inference on random inputs (--seed), and count.
 
-    What is counted depends on the runner: instructions or cycles, and the most stack that was in use.
+    What is counted depends on the runner: instructions or cycles, and the most stack that was in use. Cycles that a
+    runner models of the instructions that were executed are called so.
     """
     from tilewright.deployment import Deployment
     from tilewright.ir.programs.runner import counted_units
@@ -121,11 +123,12 @@ def as_json(deployment: Deployment, runner: str, result: RunResult) -> dict[str,
 
 
 def _time(clock_hz: int | None, result: RunResult) -> dict[str, Any]:
-    """What the cycles take on the clock that was given, where the runner has counted cycles."""
-    if clock_hz is None or "cycles" not in result.counts:
+    """What the cycles take on the clock that was given, where the runner has counted or modelled cycles."""
+    unit = next((unit for unit in ("cycles", MODELLED) if unit in result.counts), "")
+    if clock_hz is None or not unit:
         return {}
-    time = {"clock_hz": clock_hz, "milliseconds": milliseconds(result.counts["cycles"], clock_hz)}
-    return {"time": {**time, "kind": result.kind}}
+    kind = "modelled" if unit == MODELLED else result.kind
+    return {"time": {"clock_hz": clock_hz, "milliseconds": milliseconds(result.counts[unit], clock_hz), "kind": kind}}
 
 
 def _macs(deployment: Deployment) -> dict[str, int]:
@@ -150,7 +153,7 @@ def _nested(counts: Mapping[str, int]) -> dict[str, Any]:
 
 def _show(bench: Mapping[str, Any]) -> None:
     units = [unit for unit in ("instructions", "cycles") if unit in bench]
-    counts = [*units, *(name for name in ("stack_bytes",) if name in bench)]
+    counts = [*units, *(name for name in (MODELLED, "stack_bytes") if name in bench)]
     rows = [("step", "kernel", "MACs", *counts, *(f"{unit}/MAC" for unit in units), "name")]
     rows += _step_rows(bench["steps"], counts, units)
     rows.append(_row("all", "", "", bench, counts, units, bench))
@@ -171,10 +174,10 @@ def _step_rows(steps: Sequence[Mapping[str, Any]], counts: list[str], units: lis
     rows = []
     for step in steps:
         whole = together.setdefault(step["group"], {})
-        for name in ("macs", *units):
+        for name in ("macs", *units, MODELLED):
             if name in step:
                 whole[name] = whole.get(name, 0) + step[name]
-        shown = {**step, **{unit: whole[unit] for unit in units if unit in whole}}
+        shown = {**step, **{unit: whole[unit] for unit in (*units, MODELLED) if unit in whole}}
         inner = step["id"] != last[step["group"]]
         rows.append(_row(str(step["id"]), step["kernel"], step["name"], shown, counts, units, whole, inner=inner))
     return rows

@@ -119,6 +119,10 @@ def _nothing(site: Matched) -> Mapping[str, Any]:
     return {}
 
 
+def _no_bytes(site: Matched) -> int:
+    return 0
+
+
 def _no_values(call: Call) -> Mapping[str, object]:
     return {}
 
@@ -162,6 +166,7 @@ class Kernel:
     requires: Callable[[Matched], Mapping[str, Layout]] = _nothing  # operand -> the only layout it can take
     prefers: Callable[[Matched], Mapping[str, Layout]] = _nothing  # operand -> layout it is fastest in
     pack: Callable[[Matched], Mapping[str, Array]] = _nothing  # operand -> constant as stored; replaces ONNX constants
+    more_constants: Callable[[Matched], int] = _no_bytes  # bytes that `pack` makes beyond what others need, for speed
     scratch_bytes: Callable[[TileShape], int] = lambda tile: 0
     in_place: Callable[[Matched], tuple[tuple[str, str], ...]] = lambda site: ()  # (input, output) that may share bytes
     memories: Mapping[str, tuple[str, ...]] = field(

@@ -124,6 +124,10 @@ class Platform:
     portable_cycles: Callable[[Site], float | None] | None = (
         None  # what a whole node takes in portable C, where that was measured; None: operations over throughput
     )
+    constant_growth: Callable[[Platform, int], int] | None = (
+        None  # bytes by which so many bytes of constants may grow for faster kernels; None: none
+    )
+    constant_growth_fix: str = ""  # what to type for other growth
     arithmetics: tuple[Arithmetic, ...] = ()  # what its units compute that nobody else does: `--arithmetic NAME`
     options: tuple[Option, ...] = ()
     configure_with: Callable[[Platform, Mapping[str, str]], Platform] | None = None

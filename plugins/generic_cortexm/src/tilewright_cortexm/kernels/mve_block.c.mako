@@ -1,14 +1,16 @@
 <%doc>
 One block of code for each use: the dot products of `pixels` runs of bytes with every `channels` rows of weights,
-requantised and stored. Needs block, shape, end, pixels, channels, unroll, tail, low, high, products.
+requantised and stored. Needs block, shape, end, pixels, channels, unroll, tail, jump (bytes that values skip behind a trip of
+the loop), low, high, products.
 </%doc>\
 #include "mve.h"
 #include "mve_block.h"
 
 <%
     parts = [f"TW_MVE_{shape}_BEGIN"]
+    skips = [f'"addw {value}, {value}, #{jump}\\n\\t"' for value in ("r1", "r3")[:pixels] if jump]
     if unroll:
-        parts.append(f"TW_MVE_{shape}_LOOP({' '.join([f'TW_MVE_{shape}_SIXTEEN'] * unroll)})")
+        parts.append(f"TW_MVE_{shape}_LOOP({' '.join([*[f'TW_MVE_{shape}_SIXTEEN'] * unroll, *skips])})")
     if tail:
         parts.append(f"TW_MVE_{shape}_LAST({tail})")
 %>\
@@ -24,6 +26,7 @@ TW_ASSEMBLER void ${block}(const tw_mve_block *b __attribute__((unused)))
 #else
 static void ${block}(const tw_mve_block *b)
 {
-    ${products}(b, ${pixels}, ${channels}, ${f"b->steps * {16 * unroll}" if unroll else 0}, ${tail}, ${low}, ${high});
+    ${products}(b, ${pixels}, ${channels}, ${f"b->steps * {16 * unroll}, {16 * unroll}, {jump}" if unroll else "0, 1, 0"}, \
+${tail}, ${low}, ${high});
 }
 #endif

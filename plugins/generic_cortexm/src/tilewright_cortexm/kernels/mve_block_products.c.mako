@@ -3,9 +3,9 @@
 #include "mve_block.h"
 
 #ifndef TW_MVE_ARM
-/* `count` values of every pixel in sixteens, then `rest` more. */
-TW_KERNEL void ${products}(const tw_mve_block *b, int32_t pixels, int32_t channels, int32_t count, int32_t rest,
-        int32_t low, int32_t high)
+/* `count` values of every pixel in sixteens, with a `jump` behind each `run` of them, then `rest` more. */
+TW_KERNEL void ${products}(const tw_mve_block *b, int32_t pixels, int32_t channels, int32_t count, int32_t run,
+        int32_t jump, int32_t rest, int32_t low, int32_t high)
 {
     const int8_t *w = b->w;
     for (int32_t i = 0; i < b->blocks; ++i) {
@@ -19,7 +19,7 @@ TW_KERNEL void ${products}(const tw_mve_block *b, int32_t pixels, int32_t channe
             float scale;
 % endif
             for (int32_t k = 0; k < count; ++k) {
-                sum += x[j][k] * w[(((k / 16 * channels) + c) * 16) + (k % 16)];
+                sum += x[j][k + (k / run * jump)] * w[(((k / 16 * channels) + c) * 16) + (k % 16)];
             }
             for (int32_t k = 0; k < rest; ++k) {
                 sum += x[j][count + k] * w[(count * channels) + (c * rest) + k];

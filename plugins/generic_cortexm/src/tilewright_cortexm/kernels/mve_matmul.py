@@ -87,7 +87,8 @@ def _values(call: Call) -> Mapping[str, object]:
         "pixels": rows,
         "rest": rest,
         "blocks": [
-            {**mve_block(f"tw_mve_rows_{rows}x{size}_{kind}", rows, size, more=True), "unroll": unroll, "tail": 0}
+            mve_block(f"tw_mve_rows_{rows}x{size}_{kind}", rows, size, more=True)
+            | {"unroll": unroll, "tail": 0, "jump": 0}
             for size in (CHANNELS, rest)
             if size
         ],

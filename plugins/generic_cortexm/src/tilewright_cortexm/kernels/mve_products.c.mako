@@ -1,6 +1,6 @@
 <%doc>
-Needs function, blocks (by how many pixels they compute, the most first), runs (of each: first output, count), direct,
-twice, dense (whether neighbouring pixels read neighbours), flip (128 where x is unsigned, or 0), stripe (whether the pixels are
+Needs function, blocks (by how many pixels they compute, the most first), inside (blocks of two pixels that are read where they
+are, if there are any), runs (of each: first output, count), direct, twice, dense (whether neighbouring pixels read neighbours), flip (128 where x is unsigned, or 0), stripe (whether the pixels are
 some of each row).
 </%doc>\
 <%!
@@ -49,6 +49,18 @@ TW_KERNEL void ${function}(const tw_mve_conv p, const uint8_t *x, const int8_t *
             from[j] = (const int8_t *)x + (i * row_step) + ((at + j - (i * p.out_width)) * column_step);
         }
         (void)columns;
+% elif inside:
+        const int32_t i = at / p.out_width;
+        const int32_t j = at - (i * p.out_width);
+        const int32_t line = (i * p.row_stride) - p.top;
+        const int32_t column = (j * p.column_stride) - p.left;
+        const int32_t inside = (line >= 0) && ((line + ((p.row_taps - 1) * p.row_dilation)) < p.height) && (column >= 0)
+            && ((column + p.column_stride + p.run_taps) <= p.width) && ((j + 1) < p.out_width);
+        const int8_t *const first = inside ? ((const int8_t *)x + (line * p.x_row) + (column * p.x_step)) : columns;
+        const int8_t *const from[2] = {first, first + (inside ? (p.column_stride * p.x_step) : p.room)};
+        for (int32_t k = inside ? 2 : 0; k < 2; ++k) {
+            tw_mve_column(&p, x, at + k, ${flip}, columns + (k * p.room));
+        }
 % else:
         const int8_t *const from[2] = {columns, columns + p.room};
 % if most == 1:
@@ -59,7 +71,7 @@ TW_KERNEL void ${function}(const tw_mve_conv p, const uint8_t *x, const int8_t *
         }
 % endif
 % endif
-        tw_mve_block b = {.x = from[0], .other = from[1], .apart = p.y_step, .steps = p.steps,
+        tw_mve_block b = {.x = from[0], .other = from[1], .apart = p.y_step, .steps = ${"inside ? p.row_taps : p.steps" if inside else "p.steps"},
             .zero_point = p.zero_point};
 % for index, (first, count) in enumerate(runs):
         b.w = w${plus(first, " * p.length")};
@@ -68,6 +80,8 @@ TW_KERNEL void ${function}(const tw_mve_conv p, const uint8_t *x, const int8_t *
         b.blocks = ${count};
 % if fewer:
         ((count == 1) ? ${blocks[1][index]["block"]} : ${blocks[most][index]["block"]})(&b);
+% elif inside:
+        (inside ? ${inside[index]["block"]} : ${blocks[most][index]["block"]})(&b);
 % else:
         ${blocks[most][index]["block"]}(&b);
 % endif

@@ -2,8 +2,9 @@
 Does not know depthwise convolutions.
 
 Two pixels and four channels are computed together, or one pixel where there is only one. What a pixel reads is
-copied into one run first, unless it is one already (1x1). A kernel of its own copies one pixel at a time, for where
-memory is short. Of a stripe the last pixel of a row may be alone. A product of one row can be computed in parts.
+copied into one run first, unless it is one already (1x1), or the windows of two neighbours are inside and their rows of
+taps are whole sixteens. A kernel of its own copies one pixel at a time, for where memory is short. Of a stripe the last
+pixel of a row may be alone. A product of one row can be computed in parts.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ SCRATCH_LIMIT_BYTES = 4096
 LANES = 16
 CHANNELS = 4
 _UNROLLS = (4, 3, 2, 1)
+_LONGEST_ROW = 12 * LANES  # of taps, for which there is code
+_IMMEDIATE = 4096
 
 
 def _input(site: Site) -> str:
@@ -172,14 +175,25 @@ def _instructions(tile: TileShape) -> float:
     return rows.pixels // rows.out_width * row
 
 
-def _block_instructions(site: Site, rows: Rows, pixels: int) -> float:
+def _block_instructions(site: Matched, rows: Rows, pixels: int) -> float:
     """Of so many pixels, and what they take to be there."""
     unroll, trips = _steps(rows)
     step = pixels + CHANNELS + pixels * CHANNELS
     tail = step + 9 if _length(rows) % LANES else 0
     block = trips * (unroll * step + 2) + tail + 14 + 11 * pixels
-    column = 12 if _direct(site, rows) else rows.runs * (15 + rows.length / LANES * 4) + 15
+    column = 12 if _direct(site, rows) else _copied(site) * (rows.runs * (15 + rows.length / LANES * 4) + 15)
     return len(_channel_blocks(rows)) * block + rows.groups * (pixels * column + 40)
+
+
+def _copied(site: Matched) -> float:
+    """The part of a layer's pixels whose values are copied."""
+    rows: Rows = site.analysis.rows
+    if not _reads_inside(site, rows):
+        return 1.0
+    high = rows.height - (rows.row_taps - 1) * rows.row_dilation, rows.row_stride
+    wide = rows.width - rows.run_taps + 1, rows.column_stride
+    down, across = (ceil_div(max(extent, 0), stride) for extent, stride in (high, wide))
+    return max(0.0, 1 - down * across / rows.pixels)
 
 
 def _describe(site: Matched) -> Mapping[str, object]:
@@ -203,7 +217,8 @@ def _values(call: Call) -> Mapping[str, object]:
     direct, flip = _direct(site, rows), _flip(site)
     dense = direct and not stripe and _neighbours(rows, call)
     shape = "_".join(str(part) for block in _blocks(rows) for part in block)
-    way = "dense" if dense else "direct" if direct else f"flip{flip}"
+    jump = _jump(rows, call)
+    way = "dense" if dense else "direct" if direct else f"inside{jump}" if jump else f"flip{flip}"
     some = f"stripe{''.join(map(str, counts))}" if stripe else pixels
     return {
         "function": f"tw_mve_products_{some}_{way}_{kind}_{shape}",
@@ -212,6 +227,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "direct": direct,
         "flip": flip,
         "blocks": {count: _block_shapes(layer, count, kind) for count in counts},
+        "inside": _inside_shapes(layer, kind, jump),
         "runs": [(first, count) for first, count, _ in _blocks(rows)],
         **form.names(),
         "needs": form.needs(),
@@ -230,7 +246,29 @@ def _block_shapes(layer: Products, pixels: int, kind: str) -> list[Mapping[str, 
     shapes = [
         mve_block(f"tw_mve_{pixels}x{size}_{kind}", pixels, size, twice=twice) for _, _, size in _blocks(layer.rows)
     ]
-    return [{**shape, "unroll": unroll, "tail": tail} for shape in shapes]
+    return [{**shape, "unroll": unroll, "tail": tail, "jump": 0} for shape in shapes]
+
+
+def _reads_inside(site: Site, rows: Rows) -> bool:
+    """Whether pixels whose windows are inside are read where they are: rows of taps are whole sixteens."""
+    plain = rows.groups == rows.column_runs == 1 and not _flip(site) and not _direct(site, rows)
+    return plain and _pixels(rows) == 2 and rows.length % LANES == 0 and rows.length <= _LONGEST_ROW
+
+
+def _jump(rows: Rows, call: Call) -> int:
+    """Bytes from the end of a row of taps to the next one; 0 where values are copied."""
+    if in_stripe(call) or not _reads_inside(call.site, rows):
+        return 0
+    jump = rows.row_dilation * int(str(row_fields(call).get("x_row", rows.x_row))) - rows.length
+    return jump if 0 < jump < _IMMEDIATE else 0
+
+
+def _inside_shapes(layer: Products, kind: str, jump: int) -> list[Mapping[str, object]]:
+    """Blocks of two pixels that are read where they are: a row of taps in every trip of the loop."""
+    rows, twice = layer.rows, layer.form is None
+    name = f"inside{rows.length}_{jump}_{kind}"
+    shapes = [mve_block(f"tw_mve_2x{size}_{name}", 2, size, twice=twice) for _, _, size in _blocks(rows) if jump]
+    return [{**shape, "unroll": rows.length // LANES, "tail": 0, "jump": jump} for shape in shapes]
 
 
 def _neighbours(rows: Rows, call: Call) -> bool:
@@ -279,7 +317,7 @@ _PART = c_template("${function}", "mve_product_part.c.mako")
 
 
 def _source(values: Mapping[str, Any]) -> CodeFragments:
-    shapes = [shape for shapes in values["blocks"].values() for shape in shapes]
+    shapes = [shape for shapes in (*values["blocks"].values(), values["inside"]) for shape in shapes]
     return (*values["needs"], *each_of(MVE_BLOCK, shapes), _PRODUCTS)
 
 

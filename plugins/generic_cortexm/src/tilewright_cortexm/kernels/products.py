@@ -161,6 +161,7 @@ def gemm_weights(site: Site) -> Integers:
 
 
 def conv_rows(site: Site) -> Rows:
+    """Of a convolution."""
     windows = windows_of(site.node).two_axes
     batches, channels, *spatial = site.input(0).shape
     out = site.output.shape[2:]
@@ -189,6 +190,7 @@ def conv_rows(site: Site) -> Rows:
 
 
 def gemm_rows(site: Site) -> Rows:
+    """Of a product with one matrix."""
     *lead, depth = site.input(0).shape
     count = int(np.prod(lead))
     return Rows(

@@ -27,6 +27,7 @@ from tilewright.api.runner import (
 )
 from tilewright_cortexm.cores import Core, core_named
 from tilewright_cortexm.cortex_m import DEFAULT_CORE
+from tilewright_cortexm.latencies import LATENCIES, Latencies
 from tilewright_cortexm.qemu.counting import EXTRAS, first_counted, region_lines, step_functions
 from tilewright_cortexm.qemu.machines import MACHINES
 from tilewright_cortexm.qemu.tools import GCC, QEMU, arm_compiler, counter_plugin, demand_tools, missing_tools
@@ -35,18 +36,21 @@ STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic
 OWN = ("board.h", "silent.h", "startup.c", "copies.c", "sections.ld")
 SILENT = '-DTW_PRINT_HEADER="silent.h"'  # there is no console
 ELF = "network.elf"
+FLASH_END = 0x20000000  # of all boards
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QemuRunner:
-    """Runs on an emulated Cortex-M board. Counts are exact instructions, not cycles: QEMU models no pipeline."""
+    """Runs on an emulated Cortex-M board. Counts are exact instructions; cycles are modelled, of what was executed by
+    documented latencies (`latencies`): QEMU models no pipeline.
+    """
 
     name: str = "qemu-cortex-m"
-    summary: str = "Cortex-M boards emulated by QEMU; counts executed instructions exactly"
-    counts: tuple[str, ...] = ("instructions",)
+    summary: str = "Cortex-M boards emulated by QEMU; counts executed instructions exactly, and models cycles"
+    counts: tuple[str, ...] = ("instructions", "modelled_cycles")
     optimise: str = "-O2"
     stack_bytes: int = 16384
-    flash_end: int = 0  # an address: lines of code that are read below it are counted, too
+    flash_end: int = FLASH_END  # an address: lines of code that are read below it are counted, too; 0: none are
     compile_seconds: float = 600.0
     run_seconds: float = 900.0
 
@@ -130,7 +134,8 @@ class QemuRunner:
         every = len(job.plan.tiled.scheduled.steps)
         found = first_counted((folder / "counts.txt").read_text(encoding="ascii"), every, len(steps))
         stack = memoryview((folder / "stack.bin").read_bytes()).cast("I")
-        whole = _flat(found.total) | {
+        latencies = LATENCIES[core_of(job).name]
+        whole = _flat(found.total, latencies) | {
             "stack_bytes": stack[0],
             "code_bytes": elf_code_bytes((folder / _object(f"{job.prefix}.c")).read_bytes()),
         }
@@ -138,7 +143,7 @@ class QemuRunner:
             outputs=(),
             counts=whole,
             step_counts={
-                name: _flat(counts) | {"stack_bytes": stack[1 + number]}
+                name: _flat(counts, latencies) | {"stack_bytes": stack[1 + number]}
                 for (number, name), counts in zip(steps.items(), found.steps, strict=True)
             },
             kind="measured",
@@ -166,10 +171,11 @@ def _object(source: str) -> str:
     return f"{Path(source).name.rpartition('.')[0]}{'_S' if source.endswith('.S') else ''}.o"
 
 
-def _flat(classes: Mapping[str, int]) -> dict[str, int]:
+def _flat(classes: Mapping[str, int], latencies: Latencies) -> dict[str, int]:
     counted = {f"instructions.{name}": count for name, count in classes.items() if count and name not in EXTRAS}
     more = {name: count for name, count in classes.items() if count and name in EXTRAS}
-    return {"instructions": sum(counted.values())} | counted | more
+    cycles = round(latencies.cycles(counted | more))
+    return {"instructions": sum(counted.values()), "modelled_cycles": cycles} | counted | more
 
 
 def _located(error: TilewrightError, elf: bytes) -> TilewrightError:

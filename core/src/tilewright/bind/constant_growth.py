@@ -1,0 +1,129 @@
+"""Knows which nodes may have kernels that are faster with more constants (`Kernel.more_constants`): those that gain
+most for each byte, as far as the platform lets constants grow. Does not know what such kernels compute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from tilewright.bind.candidates import NodeCandidates
+from tilewright.errors import Diagnostic, Refusal
+from tilewright.ir.machines.platform import Platform
+from tilewright.ir.plans.layer import Layer
+
+Candidates = Mapping[str, NodeCandidates]  # by node
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Choice:
+    """A kernel of a node: what it takes beyond the smallest constants, and how long it computes."""
+
+    kernel: str
+    more_bytes: int
+    cycles: float
+
+
+def within_growth(found: Candidates, platform: Platform) -> dict[str, NodeCandidates]:
+    """The same without kernels for whose constants there is no room; these are refused. Kernels that are ruled out or
+    pinned elsewhere change nothing about it: every binding of a graph has the same candidates.
+    """
+    choices = {node: _choices(one) for node, one in found.items()}
+    if not any(one.more_bytes for mine in choices.values() for one in mine):
+        return dict(found)
+    room = platform.constant_growth(platform, _smallest_bytes(found)) if platform.constant_growth else 0
+    taken = _taken(choices, room)
+    left = room - sum(choice.more_bytes for choice in taken.values())
+    return {node: _allowed(one, taken[node], left) if node in taken else one for node, one in found.items()}
+
+
+def growth_notes(bound: Mapping[str, Layer], found: Candidates, platform: Platform) -> Iterator[Diagnostic]:
+    """The note TW5050 for constants that grew: by how much, and what that saves."""
+    grown = {node: more for node, layer in bound.items() if (more := more_bytes(layer))}
+    if not grown:
+        return
+    saved = sum(_smallest(_choices(found[node])).cycles - _cycles(found[node], bound[node]) for node in grown)
+    total = sum(_cycles(found[node], layer) for node, layer in bound.items()) + saved
+    steps = "1 step has" if len(grown) == 1 else f"{len(grown)} steps have"
+    yield Diagnostic(
+        code="TW5050",
+        severity="note",
+        message=f"{steps} {sum(grown.values()):,} B more constants, for about {100 * saved / total:.0f} % fewer cycles "
+        "(estimate)",
+        fix=(platform.constant_growth_fix,) if platform.constant_growth_fix else (),
+    )
+
+
+def more_bytes(layer: Layer) -> int:
+    """What a kernel's constants take beyond those of others."""
+    return layer.kernel.more_constants(layer.site)
+
+
+def _choices(found: NodeCandidates) -> list[_Choice]:
+    """By cycles; only those that are faster than all with fewer bytes."""
+    kept = list[_Choice]()
+    for candidate, layer in zip(found.candidates, found.layers, strict=True):
+        more = more_bytes(layer)
+        if not kept or more < kept[-1].more_bytes:
+            kept.append(_Choice(kernel=candidate.kernel.name, more_bytes=more, cycles=candidate.cycles))
+    return kept
+
+
+def _smallest(choices: list[_Choice]) -> _Choice:
+    return choices[-1]
+
+
+def _cycles(found: NodeCandidates, layer: Layer) -> float:
+    return next(one.cycles for one in found.candidates if one.kernel.name == layer.kernel.name)
+
+
+def _smallest_bytes(found: Candidates) -> int:
+    """Of all constants, where no node's grow. Equal layers are the same, and have theirs once."""
+    smallest = {_layer(one, _smallest(_choices(one)).kernel) for one in found.values() if one.candidates}
+    return sum(array.nbytes for layer in smallest for array in (layer.packed or layer.site.constants).values())
+
+
+def _layer(found: NodeCandidates, kernel: str) -> Layer:
+    return next(layer for layer in found.layers if layer.kernel.name == kernel)
+
+
+def _taken(choices: Mapping[str, list[_Choice]], room: int) -> dict[str, _Choice]:
+    """Of nodes with a choice the one that is taken: again and again what saves most cycles for each byte."""
+    taken = {node: _smallest(mine) for node, mine in choices.items() if len(mine) > 1}
+    while True:
+        better = [
+            (node, one)
+            for node, now in taken.items()
+            for one in choices[node]
+            if now.more_bytes < one.more_bytes <= room + now.more_bytes
+        ]
+        if not better:
+            return taken
+        node, one = max(better, key=lambda pair: _gain(taken[pair[0]], pair[1]))
+        room -= one.more_bytes - taken[node].more_bytes
+        taken[node] = one
+
+
+def _gain(now: _Choice, other: _Choice) -> float:
+    return (now.cycles - other.cycles) / (other.more_bytes - now.more_bytes)
+
+
+def _allowed(found: NodeCandidates, most: _Choice, left: int) -> NodeCandidates:
+    """Without the kernels whose constants take more than the one that is taken."""
+    pairs = list(zip(found.candidates, found.layers, strict=True))
+    kept = [(one, layer) for one, layer in pairs if more_bytes(layer) <= most.more_bytes]
+    refused = [
+        Refusal(candidate=one.kernel.name, reason=_reason(more_bytes(layer) - most.more_bytes, left))
+        for one, layer in pairs
+        if more_bytes(layer) > most.more_bytes
+    ]
+    return replace(
+        found,
+        candidates=tuple(one for one, _ in kept),
+        layers=tuple(layer for _, layer in kept),
+        refusals=(*found.refusals, *refused),
+    )
+
+
+def _reason(needed: int, left: int) -> str:
+    return f"takes {needed:,} more bytes of constants, for speed; {max(left, 0):,} are left for that"
