@@ -24,8 +24,8 @@ from tilewright.runners.toolchain import INSTALL_HINT, Compiler, execute, find_c
 from tilewright.runners.twin_machine import TEAM_HEADER, TwinMachine, machine_of
 from tilewright.runners.write_guard import trespass
 
-RUNTIME = ("twin.h", "clock.c", "copy.c", "memory.c", "team.c")
-LIFETIMES = ('-DTW_LIFETIMES_HEADER="twin_lifetimes.h"',)
+RUNTIME = ("twin.h", "clock.c", "copy.c", "engine.c", "memory.c", "team.c")
+WATCHED = ('-DTW_LIFETIMES_HEADER="twin_lifetimes.h"', "-DTW_RT_ENGINES=1")
 ADDRESS = ("-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
 THREAD = ("-O1", "-g1", "-fsanitize=thread", "-fno-omit-frame-pointer")
 LIFETIMES_HEADER = """/* Buffers of whole steps. Every core says that they live; the DMA core, that they are dead. */
@@ -104,7 +104,7 @@ class TwinRunner:
         bindings = job.plan.tiled.scheduled.bound.bindings.values()
         libraries = sorted({library for binding in bindings for library in binding.kernel.libraries})
         extra = THREAD if self.race else ADDRESS if job.sanitize else ()
-        command = [*compiler.command, *STRICT, *LIFETIMES, *extra, "-pthread", "-I."]
+        command = [*compiler.command, *STRICT, *WATCHED, *extra, "-pthread", "-I."]
         what = f"compiling the generated code with {compiler.name}"
         build = partial(execute, code="TW7002", what=what, timeout_seconds=self.compile_seconds)
         objects = object_files(command, _runtime(job), folder, build)
