@@ -92,7 +92,7 @@ class Stacks:
             slowdown=self.outer_slowdown if far else 1.0,
         )
         taken = 0 if far else self.all_bytes(platform)
-        return replace(platform, engines=(engine,), runtime_bytes={near: taken})
+        return replace(platform, engines=(engine, *platform.engines[1:]), runtime_bytes={near: taken})
 
     def macros(self, platform: Platform) -> tuple[str, ...]:
         """What the runtime's files are told: cores that compute, stacks, bytes of each."""

@@ -198,7 +198,8 @@ def _add_scratch(operands: _Operands, tiling: TiledStep, share: CoreShare) -> No
         operands.given["scratch"] = scratch_operand("NULL", 0)
         return
     place, extents = tiling.book.of_buffer(buffer.name), extents_of(tiling.nest.ranges)
-    size, _ = scratch_bytes(tiling.kernel, tiling.site, tiling.nest.access, extents, share.cores)
+    cores = 1 if tiling.kernel.finish else share.cores  # what a job leaves is all cores'
+    size, _ = scratch_bytes(tiling.kernel, tiling.site, tiling.nest.access, extents, cores)
     own: Expression = FunctionCall("tw_rt_core") * size if share.loop else Number(0)
     if tiling.kernel.wait or tiling.kernel.finish:
         size, own = _jobs_scratch(tiling, size)

@@ -29,7 +29,8 @@ class NumberedEngine:
 def engine_number(tiling: TiledStep) -> NumberedEngine:
     """The engine on which the kernel of a step has its jobs."""
     engines = tiling.platform.engines
-    at = next((number for number, engine in enumerate(engines) if engine.name == tiling.kernel.engine), 0)
+    name = tiling.box.analysis.members[tiling.number].space.engine.name
+    at = next((number for number, engine in enumerate(engines) if engine.name == name), 0)
     return NumberedEngine(number=at, engine=engines[at])
 
 
@@ -49,11 +50,14 @@ def job_start(
     written: Sequence[str],
     cycles: Sequence[Expression],
 ) -> JobStart:
-    """What stands behind the call that starts a job. `written` are names of operands; scratch is, too."""
+    """What stands behind the call that starts a job. `written` are names of operands; scratch is, too. What the cores
+    finish is theirs.
+    """
+    theirs = written if kernel.finish else ()
     windows = [
         _window(operand, operand.name in ("scratch", *written))
         for operand in operands.values()
-        if operand.pointer != "NULL" and 0 not in operand.shape
+        if operand.pointer != "NULL" and 0 not in operand.shape and operand.name not in theirs
     ]
     arguments = (
         Number(engine.number, unsigned=True),

@@ -77,7 +77,7 @@ TW_KERNEL int32_t tw_neureka_part(uint32_t count, int32_t at, int32_t size, uint
 }
 
 /* Sums of one output channel over one tile's inputs, added to `sums`. */
-TW_KERNEL void tw_neureka_sums(const uintptr_t *r, const int32_t *tile, const uint8_t *words, int32_t ki, int32_t lane,
+TW_KERNEL void tw_neureka_accumulate(const uintptr_t *r, const int32_t *tile, const uint8_t *words, int32_t ki, int32_t lane,
         uint32_t *sums)
 {
     const uint32_t mode = r[23] >> 5 & 3u;
@@ -149,7 +149,7 @@ TW_KERNEL void tw_neureka_channel(const uintptr_t *r, const int32_t *tile, int32
     for (int32_t part = 0; part < parts; ++part) {
         const int32_t ki = mode == TW_NEUREKA_CHANNELS ? ko : part;
         const uintptr_t at = r[0] + (uintptr_t)channel * r[13] + (uintptr_t)ki * word;
-        tw_neureka_sums(r, tile, (const uint8_t *)at, ki, lane, sums);
+        tw_neureka_accumulate(r, tile, (const uint8_t *)at, ki, lane, sums);
     }
     for (int32_t i = 0; i < tile[2]; ++i) {
         for (int32_t j = 0; j < tile[3]; ++j) {

@@ -1,29 +1,10 @@
 <%doc>
 Needs limit (see kernels/finish.c), shift: whether sums are multiplied and shifted, and not multiplied as floats.
 </%doc>\
-#include "xpulp.h"
-
-/* Which of the engine's sums a core requantises, and how. */
-typedef struct {
-    int32_t rows;
-    int32_t columns;
-    int32_t outputs;
-    int32_t stride;     /* rows and columns of sums from one output to the next */
-    int32_t sum_column; /* sums from pixel to pixel */
-    int32_t sum_row;
-    int32_t y_column;
-    int32_t y_row;
-    int32_t words;      /* of a channel in the table of biases */
-    int32_t first_row;  /* of the image, where windows begin: negative outside */
-    int32_t first_column;
-    int32_t last_row;   /* beyond which windows leave the image */
-    int32_t last_column;
-    int32_t shift;
-    tw_xp_limits to;
-} tw_neureka_${"shifted" if shift else "rounded"}_${limit};
+#include "neureka_sums.h"
 
 /* `table` has for each channel ${"a multiplier, an addend" if shift else "the bits of a scale"}, and a bias for each way in which a window leaves the image. */
-TW_KERNEL void ${function}(tw_neureka_${"shifted" if shift else "rounded"}_${limit} p, const int32_t *sums, const int32_t *table, uint8_t *y)
+TW_KERNEL void ${function}(tw_neureka_sums p, const int32_t *sums, const int32_t *table, uint8_t *y)
 {
     for (int32_t i = 0; i < p.rows; ++i) {
         const int32_t row = p.first_row + i * p.stride;

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 QUEUE = 2
 _MODES = {"taps": 0, "channels": 1, "points": 2}
 _SIGNED, _BIASED, _NO_RELU, _SUMS, _OFFSET, _WIDE_SCALES, _SCALED = 1 << 26, 1 << 25, 1 << 23, 2 << 21, 1 << 15, 2 << 12, 1 << 4
-_FINISHED = 9.0  # cycles of a core for each output: an estimate, not measured
+_FINISHED = 11.0  # cycles of a core for each output: an estimate, not measured
 _FINISHED_PIXEL = 16.0
 
 
@@ -217,7 +217,7 @@ def _finish_values(call: Call) -> Mapping[str, object]:
         "to": limits(requant, limit),
     }
     sums = f"({rows} * {step} * ({columns}) + {along} * {step}) * ({outputs}) + ({y.origin[1]} - {job.origin[1]})"
-    return {**names, "type": f"tw_neureka_{form}", "finish": fields, "first": sums}
+    return {**names, "finish": fields, "first": sums}
 
 
 _JOB = c_fragment("neureka.c")
@@ -235,7 +235,7 @@ tw_neureka_start((tw_neureka_job){
 % endfor
 }, ${x}, ${W}, ${to}, ${scales}, ${biases});"""
 _FINISH_CALL = """\\
-${function}((${type}){
+${function}((tw_neureka_sums){
 % for name, value in finish.items():
     .${name} = ${value},
 % endfor
