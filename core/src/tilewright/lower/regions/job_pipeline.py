@@ -8,9 +8,9 @@ Does not know what is inside of any of these.
         barrier
         core 0 starts the job of tile t, and waits for that of tile t - 1
         barrier
-        the DMA core starts the fetch of what comes next, into the buffer that tile t - 1 has left
+        the DMA core starts the fetch of what comes next, into the buffer that the job of tile t - 1 has left
         all cores finish tile t - 1, barrier
-        the DMA core starts the store of tile t - 1
+        the DMA core starts the fetch of what comes into a buffer that they read, and the store of tile t - 1
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ def job_loop(
     here, past = less(t, level.total), operation(">", t, Number(0))
     start, wait, *finish = phases
     waited = {BEHIND: Choice(here, Number(1), Number(0))}
-    prefetch = _fetches(moves, t)
+    needed = {parameter.name for part in finish for parameter in part.parameters}
+    early, late = ([move for move in moves if (move.slot.name in needed) is wanted] for wanted in (False, True))
     stores = [
         statement
         for move in moves
@@ -63,10 +64,10 @@ def job_loop(
         *when(here, (_called(start, moves, level, t),)),
         *when(past, (_called(wait, moves, level, before, waited),)),
         Barrier(),
-        *dma_core(prefetch),
+        *dma_core(_fetches(early, t)),
         *(statement for part in finish for statement in when(past, (_called(part, moves, level, before),))),
         *((Barrier(),) if finish else ()),
-        *dma_core(stores),
+        *dma_core((*_fetches(late, t), *stores)),
     )
     return (For(variable=level.counter, start=FIRST, stop=level.total + 1, step=Number(1), body=body),)
 
