@@ -38,12 +38,14 @@ def kernel_cycles(
 
 
 def finish_cycles(kernel: Kernel, site: Matched, access: Access, extents: Mapping[str, int], engine: Engine) -> float:
-    """What the cores take, all together, to finish a job of `engine`; 0 for kernels whose jobs leave nothing."""
+    """What the cores take, all together, to finish a job of `engine`; 0 for kernels whose jobs leave nothing. Any job
+    takes them as much as its call takes the engine.
+    """
     finish = kernel.finish
     if finish is None:
         return 0.0
     split = share(replace(kernel, parallel=finish.parallel, multiples={}), access, extents, engine.finishing_cores)
-    return finish.cycles(_of_shape(site, access, shared_extents(extents, split)))
+    return engine.call_cycles + finish.cycles(_of_shape(site, access, shared_extents(extents, split)))
 
 
 def with_finish(cycles: float, finish: float, engine: Engine) -> float:
