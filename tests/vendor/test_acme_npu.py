@@ -146,8 +146,9 @@ def test_a_missing_wait_is_found_at_the_end(tmp_path: Path) -> None:
         run(plan, edited(plan, artifact, "tw_rt_engine_wait(1u, ", "(void)("), tmp_path / "wrong", FEW)
     assert caught.value.code == "TW7041"
     assert "a tile that is declared dead" in caught.value.message  # its input
-    unowned = edited(plan, artifact, "}, 2u);", "}, 0u);")
+    unowned = artifact
     for _ in ("first", "second"):
+        unowned = edited(plan, unowned, "}, 2u);", "}, 0u);")
         unowned = edited(plan, unowned, "tw_rt_engine_wait(1u, ", "(void)(")
     with pytest.raises(TilewrightError) as caught:
         run(plan, unowned, tmp_path / "unowned", FEW)
@@ -155,7 +156,10 @@ def test_a_missing_wait_is_found_at_the_end(tmp_path: Path) -> None:
     assert "kernel 'acme.clip' (step 'first') was never waited for" in caught.value.message
 
 
-ALONE = "for (int32_t i = 0; i < ${loops['i']}; ++i) { ${Y}[i] = ${X}[i] < ${low} ? ${low} : ${X}[i] > ${high} ? ${high} : ${X}[i]; }"
+ALONE = """\
+for (int32_t i = 0; i < ${loops['i']}; ++i) {
+    ${Y}[i] = ${X}[i] < ${low} ? ${low} : ${X}[i] > ${high} ? ${high} : ${X}[i];
+}"""
 
 
 def without(kind: type) -> CodePass:

@@ -38,7 +38,11 @@ def values(call: Call) -> Mapping[str, object]:
     """The limits, and where this core's share of a job begins."""
     node, y = call.site.node, call.operands["Y"]
     origin = call.job.get("Y", y).origin[0]
-    return {"low": int(node.number("min", -128)), "high": int(node.number("max", 127)), "first": f"{y.origin[0]} - {origin}"}
+    return {
+        "low": int(node.number("min", -128)),
+        "high": int(node.number("max", 127)),
+        "first": f"{y.origin[0]} - {origin}",
+    }
 
 
 def sum_bytes(tile: TileShape) -> int:

@@ -20,8 +20,8 @@ from tilewright.ir.machines.platform import Platform
 from tilewright.ir.programs.runner import Job, Level, RunResult, Timeline, TimeSpan
 from tilewright.runners.harness import Harness, decode_outputs, decode_trace, make_harness
 from tilewright.runners.host import SANITIZER_OPTIONS, STRICT
-from tilewright.runners.toolchain import INSTALL_HINT, Compiler, execute, find_compiler, missing_compiler, object_files
 from tilewright.runners.kernel_owners import packages_of
+from tilewright.runners.toolchain import INSTALL_HINT, Compiler, execute, find_compiler, missing_compiler, object_files
 from tilewright.runners.twin_machine import TEAM_HEADER, TwinMachine, machine_of
 from tilewright.runners.write_guard import trespass
 

@@ -1,4 +1,4 @@
-"""Layers on N-EUREKA equal the references, on the twin: windows, strides, borders, types, parts of the engine's tiles."""
+"""Layers on N-EUREKA equal the references, on the twin: windows, strides, borders, types, several jobs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ class Draft:
             self.constant(np.float32(60 * np.sqrt(depth))), self.constant(self.kind(self.zero)),
         ]  # fmt: skip
 
-    def conv(self, outputs: int, side: int, stride: int = 1, pads: Any = 0, group: int = 1, spread: bool = True) -> None:
+    def conv(
+        self, outputs: int, side: int, stride: int = 1, pads: Any = 0, group: int = 1, spread: bool = True
+    ) -> None:
         inputs = self.channels // group
         weights = self.rng.integers(-128, 128, (outputs, inputs, side, side)).astype(np.int8)
         scales, zeros, y_scale, y_zero = self._tail(outputs, weights[0].size, spread)
@@ -50,7 +52,7 @@ class Draft:
         self.value = f"y{len(self.nodes)}"
         self.nodes.append(helper.make_node(
             "QLinearConv", [*x, self.constant(weights), scales, zeros, y_scale, y_zero, bias], [self.value],
-            f"n{len(self.nodes)}", strides=[stride] * 2, pads=[pads] * 4 if isinstance(pads, int) else pads, group=group,
+            f"n{len(self.nodes)}", strides=[stride] * 2, pads=np.resize(pads, 4).tolist(), group=group,
         ))  # fmt: skip
         self.channels = outputs
 

@@ -245,7 +245,7 @@ def waits_in(step: StepCode) -> tuple[tuple[str, int], ...]:
 def _waited_for(statement: Statement) -> str:
     match statement:
         case KernelWait(kernel=kernel):
-            return f"a job of kernel {kernel!r}"
+            return _job_of(kernel)
         case JobWait(kernel=kernel):
             return f"bytes of a job of kernel {kernel!r}"
         case CopyWait(transfer=transfer):
@@ -255,15 +255,18 @@ def _waited_for(statement: Statement) -> str:
     return ""
 
 
+def _job_of(kernel: str) -> str:
+    return f"a job of kernel {kernel!r}"
+
+
 def _check_waits(step: StepCode) -> None:
     there = dict(waits_in(step))
     for what, count in step.waits:
         if there.get(what, 0) < count:
             raise ValueError(f"step {step.step!r} waits for {what} {there.get(what, 0)} times, not {count}")
     for statement in step.statements:
-        if isinstance(statement, KernelCall) and statement.awaited:
-            if f"a job of kernel {statement.kernel!r}" not in there:
-                raise ValueError(f"step {step.step!r} starts a job of kernel {statement.kernel!r}, and waits for none")
+        if isinstance(statement, KernelCall) and statement.awaited and _job_of(statement.kernel) not in there:
+            raise ValueError(f"step {step.step!r} starts {_job_of(statement.kernel)}, and waits for none")
 
 
 def _check_region(

@@ -251,7 +251,9 @@ Statement = (
 )
 
 
-Coded = KernelCall | KernelWait | JobStart | JobWait | CopyStart | CopyWait | Charge  # which are their `code`, and nothing around it
+Coded = (
+    KernelCall | KernelWait | JobStart | JobWait | CopyStart | CopyWait | Charge
+)  # which are their `code`, and nothing around it
 
 
 def statements_in(body: tuple[Statement, ...]) -> Iterator[Statement]:

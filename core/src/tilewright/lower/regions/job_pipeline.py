@@ -15,7 +15,7 @@ Does not know what is inside of any of these.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from tilewright.ir.programs.expressions import NEVER, Choice, Expression, Number, all_of, less, operation
 from tilewright.ir.programs.program import Part
@@ -105,7 +105,7 @@ def _called(
     moves: Sequence[OperandMove],
     level: HopLevel,
     tile: Expression,
-    more: dict[str, Expression] | None = None,
+    more: Mapping[str, Expression] | None = None,
 ) -> Statement:
     addresses = {move.slot.name: move.bytes(tile) for move in moves}
     return call_part(part, {level.counter: tile, **addresses, **(more or {})}, tile)

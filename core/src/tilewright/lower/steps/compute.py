@@ -30,7 +30,6 @@ from tilewright.lower.tiles.tile_operands import OperandLocation, TiledStep
 from tilewright.tile.cost.footprint import SUMS
 from tilewright.tile.cost.kernel_costs import kernel_cycles, scratch_bytes
 
-
 Phase = Literal["compute", "start", "wait", "finish"]
 
 

@@ -1,5 +1,5 @@
-"""Knows what the program tells the runtime of jobs that an engine has beside the cores: which bytes they own, from their
-start to the wait for them; and how cores share what a job leaves them to do.
+"""Knows what the program tells the runtime of jobs that an engine has beside the cores: which bytes they own, from
+their start to the wait for them; and how cores share what a job leaves them to do.
 Does not know when jobs are started and waited for (`pipeline`, `job_pipeline`), nor what a job computes.
 """
 

@@ -5,6 +5,7 @@ Does not know the arithmetic of layers (`layers`), nor what a word of weights lo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,7 +45,15 @@ if TYPE_CHECKING:
 
 QUEUE = 2
 _MODES = {"taps": 0, "channels": 1, "points": 2}
-_SIGNED, _BIASED, _NO_RELU, _SUMS, _OFFSET, _WIDE_SCALES, _SCALED = 1 << 26, 1 << 25, 1 << 23, 2 << 21, 1 << 15, 2 << 12, 1 << 4
+_SIGNED, _BIASED, _NO_RELU, _SUMS, _OFFSET, _WIDE_SCALES, _SCALED = (
+    1 << 26,
+    1 << 25,
+    1 << 23,
+    2 << 21,
+    1 << 15,
+    2 << 12,
+    1 << 4,
+)
 _FINISHED = 11.0  # cycles of a core for each output: an estimate, not measured
 _FINISHED_PIXEL = 16.0
 
@@ -128,26 +137,40 @@ def _values(call: Call) -> Mapping[str, object]:
     return {**_job_values(call), **_finish_values(call)}
 
 
-def _image(operand: Operand) -> dict[str, tuple[str, ...]]:
-    """Extents, origin and padding of rows and columns; those of a matrix are one row."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Image:
+    """Rows and columns of an operand, as C; a matrix is one row."""
+
+    extents: tuple[str, ...]
+    origin: tuple[str, ...]
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    strides: tuple[int, ...]
+
+
+def _image(operand: Operand) -> _Image:
     if len(operand.extents) == 4:
-        pick = slice(2, 4)
-        return {
-            "extents": operand.extents[pick], "origin": operand.origin[pick],
-            "before": operand.before[pick], "after": operand.after[pick],
-            "strides": tuple(map(str, operand.strides[pick])),
-        }  # fmt: skip
-    return {
-        "extents": ("1", operand.extents[0]), "origin": ("0", operand.origin[0]), "before": ("0", "0"),
-        "after": ("0", "0"), "strides": ("0", str(operand.strides[0])),
-    }  # fmt: skip
+        return _Image(
+            extents=operand.extents[2:],
+            origin=operand.origin[2:],
+            before=operand.before[2:],
+            after=operand.after[2:],
+            strides=operand.strides[2:],
+        )
+    return _Image(
+        extents=("1", operand.extents[0]),
+        origin=("0", operand.origin[0]),
+        before=("0", "0"),
+        after=("0", "0"),
+        strides=(0, operand.strides[0]),
+    )
 
 
 def _job_values(call: Call) -> Mapping[str, object]:
     found: EngineLayer = call.site.analysis
     x, y = call.operands["A" if "A" in call.operands else "X"], call.operands["Y"]
     read, written, scaling = _image(x), _image(y), found.scaling
-    columns, outputs = _stretched(written["extents"][1], found), y.extents[1]
+    columns, outputs = _stretched(written.extents[1], found), y.extents[1]
     step = found.stride if found.mode == "points" else 1
     conf = _MODES[found.mode] << 5 | packing.BITS - 1 | _OFFSET | (_SIGNED if x.dtype is DType.I8 else 0)
     if scaling:
@@ -161,18 +184,18 @@ def _job_values(call: Call) -> Mapping[str, object]:
         "scales": call.operands["S"] if scaling else "(const void *)0",
         "biases": call.operands["B"] if scaling else "(const void *)0",
         "fields": {
-            "rows": _stretched(written["extents"][0], found),
+            "rows": _stretched(written.extents[0], found),
             "columns": columns,
             "inputs": outputs if found.mode == "channels" else x.extents[1],
             "outputs": outputs,
-            "top": read["before"][0],
-            "left": read["before"][1],
-            "bottom": read["after"][0],
-            "right": read["after"][1],
-            "x_column": step * int(read["strides"][1]),
-            "x_row": step * int(read["strides"][0]),
-            "y_column": written["strides"][1] if scaling else f"4 * ({outputs})",
-            "y_row": written["strides"][0] if scaling else f"4 * ({outputs}) * ({columns})",
+            "top": read.before[0],
+            "left": read.before[1],
+            "bottom": read.after[0],
+            "right": read.after[1],
+            "x_column": step * read.strides[1],
+            "x_row": step * read.strides[0],
+            "y_column": written.strides[1] if scaling else f"4 * ({outputs})",
+            "y_row": written.strides[0] if scaling else f"4 * ({outputs}) * ({columns})",
             "conf": f"0x{conf:x}u",
         },
     }
@@ -195,22 +218,22 @@ def _finish_values(call: Call) -> Mapping[str, object]:
         return names
     y, job = call.operands["Y"], call.job["Y"]
     written, whole = _image(y), _image(job)
-    columns, outputs = _stretched(whole["extents"][1], found), job.extents[1]
+    columns, outputs = _stretched(whole.extents[1], found), job.extents[1]
     step = 1 if found.mode == "points" else found.stride
-    rows, along = (f"({mine} - {first})" for mine, first in zip(written["origin"], whole["origin"], strict=True))
+    rows, along = (f"({mine} - {first})" for mine, first in zip(written.origin, whole.origin, strict=True))
     before = found.layer.windows.before
     fields = {
-        "rows": written["extents"][0],
-        "columns": written["extents"][1],
+        "rows": written.extents[0],
+        "columns": written.extents[1],
         "outputs": y.extents[1],
         "stride": step,
         "sum_column": outputs,
         "sum_row": f"({columns}) * ({outputs})",
-        "y_column": written["strides"][1],
-        "y_row": written["strides"][0],
+        "y_column": written.strides[1],
+        "y_row": written.strides[0],
         "words": call.operands["P"].strides[0],
-        "first_row": f"{written['origin'][0]} * {found.stride} - {before[0]}",
-        "first_column": f"{written['origin'][1]} * {found.stride} - {before[1]}",
+        "first_row": f"{written.origin[0]} * {found.stride} - {before[0]}",
+        "first_column": f"{written.origin[1]} * {found.stride} - {before[1]}",
         "last_row": found.extents[0] - found.side,
         "last_column": found.extents[1] - found.side,
         "shift": rounding.shift[0] if isinstance(rounding, MultiplyShift) else 0,

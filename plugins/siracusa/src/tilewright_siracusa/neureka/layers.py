@@ -115,7 +115,7 @@ def scaled_by_engine(site: Site, found: EngineLayer | str) -> EngineLayer | str:
 
 
 def _scaling(site: Site, layer: ProductLayer, bits: int, proof: UnitProof) -> Scaling | str:
-    """With the layer's bias behind the product; every product fits 32 bits, so that it does not matter where it ends."""
+    """With the layer's bias behind the product, which fits 32 bits: it does not matter where it would be cut."""
     count = layer.outputs
     multipliers, own = (np.resize(np.asarray(values, np.int64), count) for values in (proof.multipliers, proof.addends))
     addends = own + layer.bias * multipliers

@@ -1,7 +1,7 @@
 """Knows how N-EUREKA has weights in memory: cut into bits, in words of 32 bytes, bit k of a word in byte k / 8.
 Does not know layers.
 
-Weights are stored unsigned, as `w + OFFSET`; places that no channel fills are stored zeros, which the engine never uses.
+Weights are stored unsigned, as `w + OFFSET`; places that no channel fills are zeros, which the engine never uses.
 """
 
 from __future__ import annotations
