@@ -77,7 +77,8 @@ def test_the_engine_scales_what_is_proved() -> None:
     found = scaled_by_engine(site, conv_layer(site))
     assert isinstance(found, EngineLayer) and isinstance(found.scaling, Scaling)
     assert found.scaling.bits == 8
-    sums = np.random.default_rng(3).integers(-40000, 40000, (50, 8))
+    weights = found.layer.weights.reshape(8, -1).astype(np.int64)
+    sums = np.random.default_rng(3).integers(0, 256, (50, weights.shape[1])) @ weights.T + found.layer.bias
     rounded = (sums * np.arange(1, 9) + 2**17) >> 18
     multipliers, addends = np.array(found.scaling.multipliers), np.array(found.scaling.addends)
     own = ((sums - found.layer.bias) * multipliers + addends) >> found.scaling.shift
