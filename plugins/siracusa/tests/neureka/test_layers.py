@@ -32,7 +32,7 @@ def conv(side: int = 3, *, zero: int = 0, pad: int = 1, stride: int = 1, group: 
     requant = make_requant(rng, 8, DType.U8, 255.0 * 128 * 9, "random")
     if shift:
         rounding = MultiplyShift(multiplier=(1, 2, 3, 4, 5, 6, 7, 8), shift=(18,))
-        requant = replace(requant, rounding=rounding, scale=(1.0,), zero_point=0)
+        requant = replace(requant, rounding=rounding, scale=tuple(m / 2**18 for m in range(1, 9)), zero_point=0)
     attributes: Any = {
         "kernel_shape": (side, side), "strides": (stride, stride), "dilations": (1, 1), "pads": (pad,) * 4,
         "group": group, "ceil_mode": 0, "requant": requant, "x_zero_point": zero, "pad_value": zero,
