@@ -127,6 +127,14 @@ def _beside(engine: str, cores: int) -> tuple[Engine, ...]:
     )
 
 
+def _rivals(platform: Platform) -> tuple[Mapping[str, str], ...]:
+    """Places of stacks, and with `engine=auto` plans with the engine and without: its sums take room, too."""
+    stacks = STACKS.rivals(platform)
+    if platform.settings["engine"] != "auto":
+        return stacks
+    return tuple({"engine": engine, **place} for place in stacks or ({},) for engine in ("mixed", "cores"))
+
+
 def _prelude(isa: str) -> str:
     return (
         "#ifndef TW_XPULP /* whether kernels may use the cores' own instructions; -DTW_XPULP=0 for other machines */\n"
@@ -178,10 +186,10 @@ _OPTIONS = (
     Option(name="cores", help="cores of the cluster that compute", default=str(CORES), choices=("1", "2", "4", "8")),
     Option(
         name="engine",
-        help="who computes layers of products: the cores; neureka, the engine beside them, wherever it can; auto: the "
-        "faster one of both, by estimates",
+        help="who computes layers of products: the cores; neureka, the engine beside them, wherever it can; mixed: for "
+        "each layer the faster of both, by estimates; auto: mixed or cores, whichever plan is faster",
         default="cores",
-        choices=("cores", "neureka", "auto"),
+        choices=("cores", "neureka", "mixed", "auto"),
     ),
     Option(
         name="isa",
@@ -203,7 +211,7 @@ SIRACUSA = _configured(
         configure_with=_configured,
         settle=STACKS.settled,
         portable_cycles=portable_cycles,
-        rivals=STACKS.rivals,
+        rivals=_rivals,
     ),
     {option.name: option.default for option in _OPTIONS},
 )
