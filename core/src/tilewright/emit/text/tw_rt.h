@@ -67,9 +67,29 @@ void tw_rt_engine_wait(uint32_t engine, int32_t behind);
 /* How many jobs have not ended; those that have must still be waited for. */
 uint32_t tw_rt_engine_poll(uint32_t engine);
 #else
-#  define tw_rt_engine_start(...) ((void)0)
-#  define tw_rt_engine_wait(engine, behind) ((void)(behind))
-#  define tw_rt_engine_poll(engine) (0u)
+static inline void tw_rt_engine_start(uint32_t engine, const char *kernel, uint32_t cycles, int32_t part, int32_t whole,
+        const tw_rt_window *windows, uint32_t count)
+{
+    (void)engine;
+    (void)kernel;
+    (void)cycles;
+    (void)part;
+    (void)whole;
+    (void)windows;
+    (void)count;
+}
+
+static inline void tw_rt_engine_wait(uint32_t engine, int32_t behind)
+{
+    (void)engine;
+    (void)behind;
+}
+
+static inline uint32_t tw_rt_engine_poll(uint32_t engine)
+{
+    (void)engine;
+    return 0u;
+}
 #endif
 
 #ifdef __cplusplus
