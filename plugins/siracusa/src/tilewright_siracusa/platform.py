@@ -186,7 +186,7 @@ _OPTIONS = (
     Option(name="cores", help="cores of the cluster that compute", default=str(CORES), choices=("1", "2", "4", "8")),
     Option(
         name="engine",
-        help="who computes layers of products: the cores; neureka, the engine beside them, wherever it can; mixed: for "
+        help="who computes layers of products: the cores; neureka, the engine beside them, first; mixed: for "
         "each layer the faster of both, by estimates; auto: mixed or cores, whichever plan is faster",
         default="cores",
         choices=("cores", "neureka", "mixed", "auto"),
