@@ -77,7 +77,7 @@ class Engine:
     )
     finishing_cores: int = 1  # cores of the first engine, which finish its jobs (`Kernel.finish`)
     preferred: bool = (
-        False  # its kernels are asked first, whatever they cost; others replace them where tiles are faster
+        False  # its kernels are asked first, whatever they cost; others where tiles are faster
     )
     dma_core: bool = False  # one more core starts copies and waits for them, and computes nothing; otherwise core 0
 
