@@ -8,6 +8,7 @@ from tilewright.api.kernel import (
     ChannelRange,
     CodeFragment,
     CodeFragments,
+    Finish,
     FragmentTemplate,
     Kernel,
     Matched,
@@ -99,6 +100,11 @@ assert f"f({call.operands['X']}, {call.operands['Y']});" == "f(x, y);"
 # %% PartialSums
 # What `Kernel.accumulates` returns: the loop `k` may be cut, and sums are kept as int32 from one part to the next.
 assert PartialSums(loops=("k",), dtype=DType.I32).loops == ("k",)
+
+# %% Finish
+# What the cores do with what a job of an engine has left in scratch, each for its share along `i`.
+limited = Finish(call="acme_limit(${scratch}, ${Y});", parallel=("i",), cycles=lambda tile: 2.0 * tile.extent("i"))
+assert limited.parallel == ("i",)
 
 # %% Windows, windows_of
 # Kernel, strides, dilations and pads of a Conv or a pool, and the shapes that follow.

@@ -20,6 +20,8 @@ from tilewright.api.passes import (
     GraphPass,
     Hook,
     If,
+    JobStart,
+    JobWait,
     KernelCall,
     KernelLicence,
     KernelWait,
@@ -161,6 +163,14 @@ compute = KernelCall(
     kernel="acme.relu_f32", code=Foreign(text="acme_relu(16, x, y);"), reads=(tile_in,), writes=(tile_out,)
 )
 ready = KernelWait(kernel="acme.relu_f32", code=Foreign(text="acme_wait();"))
+
+# %% JobStart, JobWait
+# What a program for several cores tells its runtime of an asynchronous kernel: its job has begun, has ended.
+begun = JobStart(
+    kernel="acme.relu_f32", code=Foreign(text='tw_rt_engine_start(1u, "acme.relu_f32", 40u, 1, 1, w, 2u);')
+)
+ended = JobWait(kernel="acme.relu_f32", code=Foreign(text="tw_rt_engine_wait(1u, 0);"))
+assert begun.kernel == ended.kernel
 
 # %% CopyStart, CopyWait
 # A transfer between two memories. Until the wait of that name the source must stay as it is.

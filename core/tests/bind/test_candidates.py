@@ -57,3 +57,12 @@ def test_what_a_platform_measured_of_portable_c(
 def test_a_cost_that_cannot_be_compared_names_its_kernel(cycles: Any) -> None:
     with pytest.raises(TilewrightError, match=r"kernel 'fast': cycles must return a number of cycles, 0 or more"):
         found(PLATFORM, PORTABLE, replace(FAST, cycles=lambda tile: cycles))
+
+
+def test_what_a_preferred_engine_runs_comes_first_and_cycles_are_of_all_cores() -> None:
+    slow = replace(FAST, name="on_npu", engine="npu", cycles=lambda tile: 7.0)
+    quick = replace(FAST, name="on_cores", cycles=lambda tile: 8.0)
+    shared = replace(PLATFORM, engines=(Engine(name="cpu", cores=4), Engine(name="npu")))
+    assert [name for name, _ in found(shared, slow, quick)] == ["on_cores", "on_npu"]
+    preferred = replace(shared, engines=(shared.engines[0], Engine(name="npu", preferred=True)))
+    assert [name for name, _ in found(preferred, slow, quick)] == ["on_npu", "on_cores"]

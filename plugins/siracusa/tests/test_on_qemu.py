@@ -48,3 +48,10 @@ def test_a_network_that_prints_runs_where_there_is_no_console() -> None:
     )
     result = CliRunner().invoke(tilewright, (*words, "--code-pass", "print-tensors"))
     assert result.exit_code == 0, result.output
+
+
+def test_the_model_of_the_engine_runs_there_too() -> None:
+    """And the program compiles where no runtime watches its jobs."""
+    words = ("validate", str(DIGITS / "digits_int8.onnx"), "-t", "siracusa", "--on", "qemu", "--sets", "1")
+    result = CliRunner().invoke(tilewright, (*words, "--set", "engine=neureka"))
+    assert "PASS" in result.stdout, result.output

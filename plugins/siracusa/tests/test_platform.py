@@ -178,3 +178,23 @@ def test_stacks_in_l2_are_slow() -> None:
     assert (near.slowdown, far.slowdown) == (1.0, 2.1)
     assert far.call_cycles == near.call_cycles + 800
     assert configured(stacks="l1").resized({"l1": 16 << 10}).engines == configured().engines
+
+
+def test_the_engine_is_there_where_it_is_asked_for() -> None:
+    assert [engine.name for engine in configured().engines] == ["cluster"]
+    _, beside = configured(engine="neureka", cores="4").engines
+    assert (beside.name, beside.queue, beside.finishing_cores, beside.preferred) == ("neureka", 2, 4, True)
+    assert not configured(engine="mixed").engines[1].preferred
+    assert [engine.name for engine in configured(engine="mixed").resized({"l1": 16 << 10}).engines] == [
+        "cluster",
+        "neureka",
+    ]
+
+
+def test_plans_with_the_engine_and_without_are_compared_where_nobody_chose() -> None:
+    platform = configured(engine="auto")
+    assert platform.rivals is not None
+    assert platform.rivals(platform) == ({"engine": "mixed"}, {"engine": "cores"})
+    small = platform.with_limits({"l1": 16 << 10})
+    assert [settings["engine"] for settings in platform.rivals(small)] == ["mixed", "cores"] * 2
+    assert platform.rivals(configured()) == ()

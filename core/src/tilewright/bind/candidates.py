@@ -39,7 +39,7 @@ def choices(site: Site, key: Hashable, kernels: Iterable[Kernel], platform: Plat
             found.append((Candidate(kernel=kernel, cycles=whole_cycles(answer, platform)), answer))
         else:
             refusals.append(Refusal(candidate=kernel.name, reason=answer))
-    found.sort(key=lambda one: _rank(one[0]))
+    found.sort(key=lambda one: _rank(one[0], engine_of(one[0].kernel, platform)))
     return NodeCandidates(
         candidates=tuple(candidate for candidate, _ in found),
         layers=tuple(layer for _, layer in found),
@@ -47,10 +47,10 @@ def choices(site: Site, key: Hashable, kernels: Iterable[Kernel], platform: Plat
     )
 
 
-def _rank(candidate: Candidate) -> tuple[float, bool, int, str]:
-    """Smaller is better: time, then kernels for the platform, then their own ranks."""
+def _rank(candidate: Candidate, engine: Engine) -> tuple[bool, float, bool, int, str]:
+    """Smaller is better: what a preferred engine runs, time of all cores, kernels for the platform, their own ranks."""
     kernel = candidate.kernel
-    return candidate.cycles, kernel.target == "*", -kernel.rank, kernel.name
+    return not engine.preferred, candidate.cycles / engine.cores, kernel.target == "*", -kernel.rank, kernel.name
 
 
 def kernels_by_operator(kernels: Mapping[str, Kernel]) -> dict[str, list[Kernel]]:
@@ -94,6 +94,8 @@ def whole_cycles(layer: Layer, platform: Platform) -> float:
     kernel = layer.kernel
     engine = engine_of(kernel, platform)
     stated = stated_cycles(kernel, engine, layer.whole)
+    if stated is not None and kernel.finish is not None:
+        stated += kernel.finish.cycles(layer.whole) / engine.finishing_cores
     if stated is not None:
         named = "cycles" if kernel.cycles else "instructions"
         return demand_cost(stated, f"kernel '{kernel.name}'", kernel.cycles or kernel.instructions, named)

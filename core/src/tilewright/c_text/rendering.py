@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
+from types import MappingProxyType
 
 from tilewright.c_text.calls import read_statement, words
 from tilewright.c_text.literals import added, times
@@ -17,6 +19,7 @@ from tilewright.ir.programs.statements import Code, Foreign
 
 INDENT = 4  # columns that authors indent what is inside of a loop
 
+_NO_MORE: Mapping[str, object] = MappingProxyType({})
 _TERMS = {"times": times, "added": added}  # what every text of a kernel may call
 
 
@@ -52,15 +55,24 @@ def render_call(kernel: Kernel, call: Call) -> Code:
     return _statements(kernel, "call", call)
 
 
-def render_wait(kernel: Kernel, call: Call) -> Code | None:
-    """The statement that waits for an asynchronous kernel; None for the others."""
+def render_wait(kernel: Kernel, call: Call, behind: str = "0") -> Code | None:
+    """The statement that waits for an asynchronous kernel; None for the others. `behind` is C: the number of later jobs
+    that may still run then.
+    """
     if not kernel.wait:
         return None
-    return _statements(kernel, "wait", call)
+    return _statements(kernel, "wait", call, {"behind": behind})
 
 
-def _statements(kernel: Kernel, field: str, call: Call) -> Code:
-    names = {**call.operands, "loops": call.extents, **_values(kernel, call)}
+def render_finish(kernel: Kernel, call: Call) -> Code:
+    """The statement in which a core computes its share of the outputs, of what a job has left in scratch."""
+    if kernel.finish is None:
+        raise ValueError(f"{kernel.name} leaves nothing to finish")
+    return _statements(replace(kernel, call=kernel.finish.call), "call", call)
+
+
+def _statements(kernel: Kernel, field: str, call: Call, more: Mapping[str, object] = _NO_MORE) -> Code:
+    names = {**call.operands, "loops": call.extents, **more, **_values(kernel, call)}
     with _all_given(kernel, field, names):
         return rendered(getattr(kernel, field), names)
 

@@ -5,6 +5,7 @@ Does not know how C is printed, nor what is inside a step.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from tilewright.c_text.fragment_files import fragment_file
 from tilewright.c_text.identifiers import demand_prefix
@@ -12,7 +13,7 @@ from tilewright.ir.code_fragments import CodeFragment, ordered
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.log_span import INFO, with_log_span
 from tilewright.ir.plans.stages import Allocated
-from tilewright.ir.programs.program import KernelLicence, Program
+from tilewright.ir.programs.program import KernelLicence, Program, waits_in
 from tilewright.ir.programs.statements import StepCall
 from tilewright.lower.line_buffers.streamed_io import with_rows
 from tilewright.lower.names import names_in_full, offset_names, shown_names
@@ -58,7 +59,7 @@ def lower(allocated: Allocated, operators: Mapping[str, Operator], prefix: str) 
         initial=copies_at_start(book),
         includes=tuple(sorted({*includes, *ALWAYS_INCLUDED})),
         sources=ordered((*helpers, *(section for step in lowered for section in step.sources))),
-        steps=tuple(step.code for step in lowered),
+        steps=tuple(replace(step.code, waits=waits_in(step.code)) for step in lowered),
         body=(*(StepCall(step=index) for index in range(total)), *state_updates(allocated, book, team=team)),
         licences=_licences(lowered),
         names=names_in_full(allocated, short),

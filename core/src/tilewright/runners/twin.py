@@ -20,12 +20,13 @@ from tilewright.ir.machines.platform import Platform
 from tilewright.ir.programs.runner import Job, Level, RunResult, Timeline, TimeSpan
 from tilewright.runners.harness import Harness, decode_outputs, decode_trace, make_harness
 from tilewright.runners.host import SANITIZER_OPTIONS, STRICT
+from tilewright.runners.kernel_owners import packages_of
 from tilewright.runners.toolchain import INSTALL_HINT, Compiler, execute, find_compiler, missing_compiler, object_files
 from tilewright.runners.twin_machine import TEAM_HEADER, TwinMachine, machine_of
 from tilewright.runners.write_guard import trespass
 
-RUNTIME = ("twin.h", "clock.c", "copy.c", "memory.c", "team.c")
-LIFETIMES = ('-DTW_LIFETIMES_HEADER="twin_lifetimes.h"',)
+RUNTIME = ("twin.h", "clock.c", "copy.c", "engine.c", "memory.c", "team.c")
+WATCHED = ('-DTW_LIFETIMES_HEADER="twin_lifetimes.h"', "-DTW_RT_ENGINES=1")
 ADDRESS = ("-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
 THREAD = ("-O1", "-g1", "-fsanitize=thread", "-fno-omit-frame-pointer")
 LIFETIMES_HEADER = """/* Buffers of whole steps. Every core says that they live; the DMA core, that they are dead. */
@@ -36,6 +37,7 @@ LIFETIMES_HEADER = """/* Buffers of whole steps. Every core says that they live;
 """
 ENVIRONMENT = {**SANITIZER_OPTIONS, "TSAN_OPTIONS": "halt_on_error=1"}
 CLOCK = "the twin's virtual clock: the platform's estimates for kernels and copies, and who waits for whom"
+OF_JOBS = ("TW7040", "TW7041", "TW7042", "TW7043")  # faults of kernels that run beside the cores
 OUTSIDE = "none"  # what runs before the first step, between two, or after the last
 
 
@@ -104,7 +106,7 @@ class TwinRunner:
         bindings = job.plan.tiled.scheduled.bound.bindings.values()
         libraries = sorted({library for binding in bindings for library in binding.kernel.libraries})
         extra = THREAD if self.race else ADDRESS if job.sanitize else ()
-        command = [*compiler.command, *STRICT, *LIFETIMES, *extra, "-pthread", "-I."]
+        command = [*compiler.command, *STRICT, *WATCHED, *extra, "-pthread", "-I."]
         what = f"compiling the generated code with {compiler.name}"
         build = partial(execute, code="TW7002", what=what, timeout_seconds=self.compile_seconds)
         objects = object_files(command, _runtime(job), folder, build)
@@ -150,7 +152,7 @@ class TwinRunner:
         except TilewrightError as error:
             if fault := trespass(job, harness.areas, folder):
                 raise fault from error
-            _raise_fault(error, folder, execution)
+            _raise_fault(error, folder, execution, job)
 
 
 RACE = TwinRunner(
@@ -158,13 +160,14 @@ RACE = TwinRunner(
 )
 
 
-def _raise_fault(error: TilewrightError, folder: Path, execution: Execution) -> NoReturn:
+def _raise_fault(error: TilewrightError, folder: Path, execution: Execution, job: Job) -> NoReturn:
     """What the twin or a sanitizer says about it, or else the same error. fault.txt: code and text, and where."""
     file = folder / "fault.txt"
     said = file.read_text(encoding="utf-8", errors="replace").splitlines() if file.is_file() else []
     if len(said) > 1 and said[0].startswith("TW"):
         code, _, message = said[0].partition(" ")
-        raise toolchain_error(code, f"the twin found: {message}", where=said[1]) from error
+        owners = packages_of(job, message) if code in OF_JOBS else ""
+        raise toolchain_error(code, f"the twin found: {message}", where=f"{said[1]}{owners}") from error
     if any("Sanitizer" in line or "runtime error" in line for line in error.details):
         where = said[-1] if said else str(execution)
         raise toolchain_error(

@@ -64,6 +64,7 @@ class TwinMachine:
     memories: tuple[str, ...]
     paths: tuple[Path, ...]
     engines: tuple[str, ...]
+    queues: tuple[int, ...]  # of the engines that compute
     steps: tuple[str, ...]
     cores: int
     dma_core: bool = False
@@ -85,6 +86,7 @@ def machine_of(job: Job, *, dma_core: bool = False) -> TwinMachine:
         memories=tuple(memory.name for memory in platform.memories),
         paths=tuple(_path(path, platform, engines) for path in platform.copies),
         engines=engines,
+        queues=tuple(engine.queue for engine in platform.engines),
         steps=tuple(comment_text(step.name).replace('"', "'").replace("\\", "/") for step in tiled.scheduled.steps),
         cores=platform.engines[0].cores if team else 1,
         dma_core=(dma_core or platform.engines[0].dma_core) and team,

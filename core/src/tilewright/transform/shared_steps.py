@@ -24,7 +24,7 @@ from tilewright.ir.programs.subexpressions import names, replaced
 
 MOST_COST = 0.002
 LOAD_CYCLES, CALL_CYCLES, UNKNOWN_EXTENT = 2, 12, 16
-_NOTES = ("step", "comment", "buffer", "transfer")  # fields that say whose a statement is, and change no code
+_NOTES = ("step", "comment", "buffer", "transfer", "waits")  # fields that say whose a statement is, and change no code
 
 
 def shared_steps(program: Program) -> Program:
@@ -137,6 +137,7 @@ def _shared(steps: Sequence[StepCode], offsets: frozenset[str]) -> Iterator[Step
             step,
             declarations=(*((_typedef(kind, members), *first.declarations) if step is first else ()), table),
             parts=(*parts, worker) if step is first else (),
+            waits=first.waits if step is first else (),
             body=(PartCall(role="shared", function=worker.function, arguments=given, tile=NEVER),),
         )
 

@@ -12,12 +12,19 @@ import pytest
 
 from tilewright.errors import TilewrightError
 from tilewright.ir.machines.core_shares import share
-from tilewright.ir.machines.kernel import Kernel, TileShape
+from tilewright.ir.machines.kernel import Finish, Kernel, TileShape
 from tilewright.ir.plans.layer import layer_of
 from tilewright.testing.cluster import CLUSTER
 from tilewright.testing.one_step import one_step, vocabulary
 from tilewright.testing.operator_sites import site_of
-from tilewright.tile.cost.kernel_costs import TileCallCosts, kernel_cycles, scratch_bytes, tile_cycles
+from tilewright.tile.cost.kernel_costs import (
+    TileCallCosts,
+    finish_cycles,
+    kernel_cycles,
+    scratch_bytes,
+    tile_cycles,
+    with_finish,
+)
 from tilewright.tile.space.tiling_space import TilingSpace
 
 X, W = np.ones((40, 6), np.float32), np.ones((6, 5), np.float32)
@@ -135,3 +142,17 @@ def test_scratch_is_enough_for_smaller_tiles_that_more_cores_share(most: int, mu
     assert (one, exactly) == (64, 64 * shares(most))
     _, enough = scratch_bytes(kernel, layer.site, access, whole, 8, (row,))
     assert enough == 64 * max(shares(rows) for rows in range(1, most + 1))
+
+
+def test_what_cores_finish_of_a_job_is_done_beside_the_next_where_there_is_a_queue() -> None:
+    (layer,) = one_step("MatMul", (X, W), CLUSTER, constants=(1,)).bound.layers.values()
+    access = layer.access
+    row = next(loop.name for loop in access.loops if loop.kind == "parallel" and loop.extent == len(X))
+    finish = Finish(call="", parallel=(row,), cycles=lambda tile: 3.0 * tile.extent(row))
+    engine = replace(CLUSTER.engines[0], cores=1, finishing_cores=8, queue=2, call_cycles=10.0)
+    extents = {loop.name: loop.extent for loop in access.loops}
+    kernel = replace(layer.kernel, finish=finish)
+    assert finish_cycles(kernel, layer.site, access, extents, engine) == 10 + 3 * len(X) / 8
+    assert finish_cycles(layer.kernel, layer.site, access, extents, engine) == 0.0
+    assert with_finish(100.0, 25.0, engine) == 100.0
+    assert with_finish(100.0, 25.0, replace(engine, queue=1)) == 125.0

@@ -98,7 +98,7 @@ class Stacks:
             slowdown=self.outer_slowdown if far else 1.0,
         )
         taken = 0 if far else self.all_bytes(platform)
-        return replace(platform, engines=(engine,), runtime_bytes={near: taken})
+        return replace(platform, engines=(engine, *platform.engines[1:]), runtime_bytes={near: taken})
 
     def for_kernels(self, platform: Platform, kernels: frozenset[str]) -> Platform:
         """For `Platform.settle_kernels`: stacks in the scratchpad are as large as what runs needs, where that is known

@@ -23,10 +23,11 @@ def tilewright_platforms() -> Iterable[Platform]:
 
 @hookimpl
 def tilewright_kernels() -> Iterable[Kernel]:
-    """Kernels for the cluster's cores."""
+    """Kernels for the cluster's cores, and for the engine beside them."""
+    from tilewright_siracusa import neureka
     from tilewright_siracusa.kernels import KERNELS
 
-    return KERNELS
+    return (*KERNELS, *neureka.KERNELS)
 
 
 @hookimpl

@@ -23,6 +23,8 @@ MAX_EXTERNAL_BYTES = (1 << 20) - 4  # the peripherals' engine counts 20
 PLAIN_MACS_PER_CYCLE = 1.3 / CORES  # of one core, int8, compiled C; measured with eight
 STEP_CYCLES = 1500.0  # of a step, once: its instructions come from L2, 16 bytes in 19 cycles
 CALL_CYCLES = 300.0  # of a tile: its place, arguments, calls of copies, barriers
+NEUREKA_MACS_PER_CYCLE = 256.0  # 3x3, many channels; its kernels say it better
+NEUREKA_START_CYCLES = 583.0  # 24 registers written by a core; less where another job runs meanwhile
 FAR_SLOWDOWN = 2.1  # of kernels whose stacks are in L2: 1.6 to 2.7 over whole networks, by what does not fit registers
 FAR_CALL_CYCLES = 800.0  # of a tile, the same: of the autoencoder, which computes little
 

@@ -28,6 +28,8 @@ from tilewright_siracusa.machine import (
     L3_BYTES,
     MAX_COPY_BYTES,
     MAX_EXTERNAL_BYTES,
+    NEUREKA_MACS_PER_CYCLE,
+    NEUREKA_START_CYCLES,
     PLAIN_MACS_PER_CYCLE,
     SMALL_L1_BYTES,
     STACK_BYTES,
@@ -40,7 +42,7 @@ from tilewright_siracusa.machine import (
 from tilewright_siracusa.portable import portable_cycles
 
 FLAGS = ("-march=rv32imfc", "-mabi=ilp32f", "-mno-relax")
-ENGINE = "cluster"
+ENGINE, NEUREKA = "cluster", "neureka"
 STACKS = Stacks(
     outer="l2",
     each_bytes=STACK_BYTES,
@@ -110,6 +112,31 @@ def _copies(home: str, weights: str) -> tuple[CopyPath, ...]:
     return (*external, _cluster_path("l2", "l1"), _cluster_path("l1", "l2"), constants)
 
 
+def _beside(engine: str, cores: int) -> tuple[Engine, ...]:
+    """The convolution engine, where it is to be used."""
+    if engine == "cores":
+        return ()
+    return (
+        Engine(
+            name=NEUREKA,
+            operations_per_cycle=NEUREKA_MACS_PER_CYCLE,
+            step_cycles=STEP_CYCLES,
+            call_cycles=NEUREKA_START_CYCLES,
+            queue=2,
+            finishing_cores=cores,
+            preferred=engine == "neureka",
+        ),
+    )
+
+
+def _rivals(platform: Platform) -> tuple[Mapping[str, str], ...]:
+    """Places of stacks, and with `engine=auto` plans with the engine and without: its sums take room, too."""
+    stacks = STACKS.rivals(platform)
+    if platform.settings["engine"] != "auto":
+        return stacks
+    return tuple({"engine": engine, **place} for place in stacks or ({},) for engine in ("mixed", "cores"))
+
+
 def _prelude(isa: str) -> str:
     return (
         "#ifndef TW_XPULP /* whether kernels may use the cores' own instructions; -DTW_XPULP=0 for other machines */\n"
@@ -140,6 +167,7 @@ def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
                 operations_per_cycle=PLAIN_MACS_PER_CYCLE * cores,
                 step_cycles=STEP_CYCLES,
             ),
+            *_beside(settings["engine"], cores),
         ),
         backing=home,
         inner="l1",
@@ -158,6 +186,13 @@ _OPTIONS = (
     ),
     Option(name="weights", help="where constants are", default="home", choices=("home", "l2", "l3")),
     Option(name="cores", help="cores of the cluster that compute", default=str(CORES), choices=("1", "2", "4", "8")),
+    Option(
+        name="engine",
+        help="who computes layers of products: the cores; neureka, the engine beside them, first; mixed: for "
+        "each layer the faster of both, by estimates; auto: mixed or cores, whichever plan is faster",
+        default="cores",
+        choices=("cores", "neureka", "mixed", "auto"),
+    ),
     Option(
         name="isa",
         help="xpulp: kernels use hardware loops, post-increment loads and dot products",
@@ -178,7 +213,7 @@ SIRACUSA = _configured(
         configure_with=_configured,
         settle=STACKS.settled,
         portable_cycles=portable_cycles,
-        rivals=STACKS.rivals,
+        rivals=_rivals,
         settle_kernels=STACKS.for_kernels,
     ),
     {option.name: option.default for option in _OPTIONS},

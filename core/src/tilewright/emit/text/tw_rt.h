@@ -42,6 +42,56 @@ void tw_rt_dead(void *bytes, uint32_t size);
 /* Adds a kernel's estimated cycles to this core's virtual clock. May do nothing. */
 void tw_rt_charge(uint32_t cycles);
 
+/* Engines that run beside the cores. A kernel's own C starts its engine and waits for it; what follows tells a runtime
+ * that watches (TW_RT_ENGINES), and is nothing where none does. `engine` counts the engines of the target.
+ *
+ * A window is what a job reads or writes (`written`) of an operand: elements of `item` bytes along up to six axes. */
+typedef struct {
+    const uint8_t *bytes;
+    uint32_t item;
+    int32_t written;
+    int32_t axes;
+    int32_t extents[6];
+    int32_t strides[6]; /* elements */
+} tw_rt_window;
+
+#ifdef TW_RT_ENGINES
+/* A job of `kernel` has been started, of `part / whole` times so many cycles. What it reads may not change, and what it
+ * writes may not be touched, until it is waited for. */
+void tw_rt_engine_start(uint32_t engine, const char *kernel, uint32_t cycles, int32_t part, int32_t whole,
+        const tw_rt_window *windows, uint32_t count);
+
+/* No more than the last `behind` jobs that were started are left: what the others have written is there. */
+void tw_rt_engine_wait(uint32_t engine, int32_t behind);
+
+/* How many jobs have not ended; those that have must still be waited for. */
+uint32_t tw_rt_engine_poll(uint32_t engine);
+#else
+static inline void tw_rt_engine_start(uint32_t engine, const char *kernel, uint32_t cycles, int32_t part, int32_t whole,
+        const tw_rt_window *windows, uint32_t count)
+{
+    (void)engine;
+    (void)kernel;
+    (void)cycles;
+    (void)part;
+    (void)whole;
+    (void)windows;
+    (void)count;
+}
+
+static inline void tw_rt_engine_wait(uint32_t engine, int32_t behind)
+{
+    (void)engine;
+    (void)behind;
+}
+
+static inline uint32_t tw_rt_engine_poll(uint32_t engine)
+{
+    (void)engine;
+    return 0u;
+}
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -70,6 +70,7 @@ class Call:
     name: str  # C identifier of the step, unique in the program
     first: str = ""  # C conditions: the tile is the first, the last of a reduction that is cut; "" where none is cut
     last: str = ""
+    job: Mapping[str, Operand] = field(default_factory=dict)  # of `Finish`: operands as the engine's job had them
 
     @property
     def is_part(self) -> bool:
@@ -95,6 +96,19 @@ class PartialSums:
 
     loops: tuple[str, ...]
     dtype: DType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finish:
+    """What the cores of the platform's first engine do with what an asynchronous kernel's job has left in its scratch.
+
+    `call` is Mako as that of the kernel, for a core's share along the first of the loops in `parallel` that is long
+    enough. It sees operands of the share, `scratch` of the whole job, and by `Call.job` what the job had computed.
+    """
+
+    call: str
+    parallel: tuple[str, ...]
+    cycles: Callable[[TileShape], float]  # of one core, for its share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +162,11 @@ class Kernel:
     other functions find as `site.analysis`. All but `values` are asked about the first such node only: what they answer
     must not depend on names.
 
+    A kernel with `wait` is asynchronous: `call` starts a job on its engine, `wait` waits until no more than `behind`
+    jobs of that engine are left, and the job's outputs are there. The two may stand in different functions, with
+    another job started in between (`Engine.queue`); job number t then has part `t % queue` of the scratch, of which
+    `scratch_bytes` is all. With `finish`, the job leaves something in scratch, and the cores write the outputs.
+
     What is left of a block of `blocks` counts as slower, in kernels without `cycles` or `instructions`; cores share
     whole blocks where that is faster.
     """
@@ -190,6 +209,7 @@ class Kernel:
     source: Source = ""  # C at file scope; everything in it is static
     call: str = ""  # Mako for one statement
     wait: str = ""  # asynchronous engines: `call` starts, this waits
+    finish: Finish | None = None  # what the cores do once a job has ended
     includes: tuple[str, ...] = ("<stdint.h>",)
     libraries: tuple[str, ...] = ()  # files to link, as absolute resource paths
     licence: str = "Apache-2.0"

@@ -4,6 +4,7 @@ Does not know how it was lowered from a plan, nor how it is printed.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -11,7 +12,19 @@ from tilewright.ir.code_fragments import CodeFragment
 from tilewright.ir.graphs.graph import Tensor
 from tilewright.ir.plans.stages import CONSTANTS_HEADER_BYTES, Allocated, Buffer
 from tilewright.ir.programs.expressions import Expression, Field, Name, Number, Reference
-from tilewright.ir.programs.statements import ByteRange, Role, Statement, StepCall, statements_in, touched
+from tilewright.ir.programs.statements import (
+    Barrier,
+    ByteRange,
+    CopyWait,
+    JobWait,
+    KernelCall,
+    KernelWait,
+    Role,
+    Statement,
+    StepCall,
+    statements_in,
+    touched,
+)
 
 NOWHERE = Number(0)  # offset of what is in no pool
 
@@ -64,6 +77,7 @@ class StepCode:
     body: tuple[Statement, ...]
     declarations: tuple[str, ...] = ()  # C at file scope, before the parts
     parts: tuple[Part, ...] = ()  # in the order in which they are defined
+    waits: tuple[tuple[str, int], ...] = ()  # what it waits for, and how often in its text: no pass may drop any
 
     @property
     def statements(self) -> Iterator[Statement]:
@@ -203,7 +217,9 @@ class Program:
         return Name(base) + Name(self.offsets[buffer]) if buffer in self.offsets else Name(base)
 
     def verify(self) -> Program:
-        """Return self, or raise ValueError naming the first statement that the memory map does not allow."""
+        """Return self, or raise ValueError naming the first statement that the memory map does not allow, or the first
+        wait or barrier of a step that is not there any more.
+        """
         names = [step.function for step in self.steps]
         if len(set(names)) != len(names):
             raise ValueError("two steps have the same function")
@@ -214,10 +230,43 @@ class Program:
         buffers = {buffer.name: buffer for buffer in plan.tiled.buffers}
         order = {step.name: index for index, step in enumerate(plan.tiled.scheduled.steps)}
         for step in self.steps:
+            _check_waits(step)
             for region, written in touched(step.statements):
                 _check_region(region, written, step.step, order[step.step], buffers, plan)
         _check_pools(self, buffers)
         return self
+
+
+def waits_in(step: StepCode) -> tuple[tuple[str, int], ...]:
+    """The waits and barriers in the text of a step, and how many there are of each."""
+    return tuple(sorted(Counter(filter(None, map(_waited_for, step.statements))).items()))
+
+
+def _waited_for(statement: Statement) -> str:
+    match statement:
+        case KernelWait(kernel=kernel):
+            return _job_of(kernel)
+        case JobWait(kernel=kernel):
+            return f"bytes of a job of kernel {kernel!r}"
+        case CopyWait(transfer=transfer):
+            return f"copies of {transfer!r}"
+        case Barrier():
+            return "the other cores"
+    return ""
+
+
+def _job_of(kernel: str) -> str:
+    return f"a job of kernel {kernel!r}"
+
+
+def _check_waits(step: StepCode) -> None:
+    there = dict(waits_in(step))
+    for what, count in step.waits:
+        if there.get(what, 0) < count:
+            raise ValueError(f"step {step.step!r} waits for {what} {there.get(what, 0)} times, not {count}")
+    for statement in step.statements:
+        if isinstance(statement, KernelCall) and statement.awaited and _job_of(statement.kernel) not in there:
+            raise ValueError(f"step {step.step!r} starts {_job_of(statement.kernel)}, and waits for none")
 
 
 def _check_region(

@@ -105,17 +105,34 @@ class Switch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelCall:
-    """One tile computed by one kernel. Asynchronous ones need a KernelWait."""
+    """One tile computed by one kernel. One that is `awaited` is only started: its step has a KernelWait, too."""
 
     kernel: str
     code: Code
     reads: tuple[ByteRange, ...]
     writes: tuple[ByteRange, ...]
+    awaited: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelWait:
     """Waits for an asynchronous kernel."""
+
+    kernel: str
+    code: Code
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobStart:
+    """Tells the runtime that a job of an engine has been started, and which bytes it owns from here on."""
+
+    kernel: str
+    code: Code
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobWait:
+    """Tells the runtime that a job has been waited for: its bytes are everybody's again."""
 
     kernel: str
     code: Code
@@ -219,6 +236,8 @@ Statement = (
     | Switch
     | KernelCall
     | KernelWait
+    | JobStart
+    | JobWait
     | CopyStart
     | CopyWait
     | Live
@@ -232,7 +251,9 @@ Statement = (
 )
 
 
-Coded = KernelCall | KernelWait | CopyStart | CopyWait | Charge  # which are their `code`, and nothing around it
+Coded = (
+    KernelCall | KernelWait | JobStart | JobWait | CopyStart | CopyWait | Charge
+)  # which are their `code`, and nothing around it
 
 
 def statements_in(body: tuple[Statement, ...]) -> Iterator[Statement]:

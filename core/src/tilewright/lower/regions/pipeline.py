@@ -35,8 +35,10 @@ from tilewright.ir.programs.statements import Barrier, Declare, For, If, Mark, P
 from tilewright.ir.programs.subexpressions import replaced
 from tilewright.lower.operands.addresses import AddressBook
 from tilewright.lower.operands.scope import declared, names_of, used
+from tilewright.lower.regions.job_pipeline import job_loop, overlaps
 from tilewright.lower.regions.operand_moves import FIRST, OperandMove, internal_rows_part, when, window_rows_part
-from tilewright.lower.steps.compute import compute_part
+from tilewright.lower.steps.compute import Phase, compute_part
+from tilewright.lower.steps.engine_jobs import demand_windows
 from tilewright.lower.tiles.parts import call_part, move_part
 from tilewright.lower.tiles.tile_nest import HopLevel, tile_counts
 from tilewright.lower.tiles.tile_operands import OperandLocation, TileBuffers, TiledStep
@@ -70,6 +72,8 @@ def pipeline(tilings: Sequence[TiledStep], region: Region, at: int = 0) -> Pipel
         return _computed(tilings, region)
     level, deepest = sink.nest.levels[at], at + 1 == len(sink.nest.levels)
     moves = [_move_of(tiling, at, slot) for tiling in tilings for slot in tiling.slots[at]]
+    if deepest and overlaps(tilings, level, moves):
+        return _jobs(sink, level, moves, at)
     inner = pipeline(tilings, region, at + 1)
     calls, own = (inner.body, ()) if deepest or not level.moving else _as_part(tilings, at, inner)
     calls = pointed(calls, moves, level)
@@ -83,6 +87,25 @@ def pipeline(tilings: Sequence[TiledStep], region: Region, at: int = 0) -> Pipel
     return Pipeline(body=body, parts=(*boxes, *moving, *inner.parts, *own), sources=inner.sources)
 
 
+def _jobs(tiling: TiledStep, level: HopLevel, moves: Sequence[OperandMove], at: int) -> Pipeline:
+    """The tiles of the innermost level, where one job of an engine runs while the next is prepared."""
+    demand_windows(tiling)
+    phases: tuple[Phase, ...] = ("start", "wait", *(("finish",) if tiling.kernel.finish else ()))
+    made = [compute_part(tiling, phase) for phase in phases]
+    parts = [part for part, _ in made]
+    loop = (
+        *_by_dma_core(_before(moves)),
+        *job_loop(level, moves, parts, _by_dma_core),
+        *_by_dma_core(_after(moves)),
+    )
+    moving = [part for move in moves for part in (move.part, move.keep) if part]
+    return Pipeline(
+        body=(*declared(declarations(tiling.book, level, moves, at), loop), *loop),
+        parts=(tiling.box.part(level), *moving, *parts),
+        sources=(tuple(section for _, sections in made for section in sections),),
+    )
+
+
 def _move_of(tiling: TiledStep, at: int, slot: TileBuffers) -> OperandMove:
     keep = window_rows_part(tiling, at, slot) if slot.roll else None
     return OperandMove(slot=slot, part=move_part(tiling, at, slot), level=tiling.nest.levels[at], keep=keep)
@@ -91,16 +114,23 @@ def _move_of(tiling: TiledStep, at: int, slot: TileBuffers) -> OperandMove:
 def _computed(tilings: Sequence[TiledStep], region: Region) -> Pipeline:
     """Every step in one tile: rows that stay are moved, then each computes its part of it, a barrier after each."""
     made = [compute_part(tiling) for tiling in tilings]
+    finishes = [compute_part(tiling, "finish") if tiling.kernel.finish else None for tiling in tilings]
     keeps = [part for tiling in tilings if tiling.nest.levels for part in internal_rows_part(tiling)]
     steps: list[Statement] = [call_part(part, {}) for part in keeps]
     if keeps:
         steps.append(Barrier())
-    for tiling, (part, _) in zip(tilings, made, strict=True):
+    for tiling, (part, _), finish in zip(tilings, made, finishes, strict=True):
         final = tiling is tilings[-1]
-        call = (call_part(part, {}),) if final else (call_part(part, {}), Barrier())
-        steps.extend(call if final else when(tiling.first(), call))
-    parts = (*keeps, *(part for part, _ in made))
-    return Pipeline(body=tuple(steps), parts=parts, sources=tuple(sections for _, sections in made))
+        call: tuple[Statement, ...] = (call_part(part, {}),)
+        if finish:
+            call = (*call, Barrier(), call_part(finish[0], {}))
+        steps.extend(call if final else when(tiling.first(), (*call, Barrier())))
+    every = [(computed, finish) if finish else (computed,) for computed, finish in zip(made, finishes, strict=True)]
+    return Pipeline(
+        body=tuple(steps),
+        parts=(*keeps, *(part for functions in every for part, _ in functions)),
+        sources=tuple(tuple(section for _, sections in functions for section in sections) for functions in every),
+    )
 
 
 def _lasting(tilings: Sequence[TiledStep], region: Region) -> DmaCoreWork:

@@ -86,6 +86,7 @@ def _computed(
             code=render_call(kernel, call),
             reads=tuple(binding.region for binding in bindings if not binding.written),
             writes=tuple(written),
+            awaited=bool(wait),
         ),
     ]
     if wait:

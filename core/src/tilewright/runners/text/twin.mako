@@ -43,9 +43,11 @@ static const char *const steps[] = {
     "",
 };
 
+static const uint32_t queues[] = {${", ".join(f"{queue}u" for queue in machine.queues)}};
+
 static const twin_machine machine = {
     arenas, ${len(machine.arenas)}u, tiles, ${len(machine.tiles)}u, memories, ${len(machine.memories)}u,
-    paths, ${len(machine.paths)}u, ${len(machine.engines)}u, steps, ${len(machine.steps)}u,
+    paths, ${len(machine.paths)}u, ${len(machine.engines)}u, queues, ${len(machine.queues)}u, steps, ${len(machine.steps)}u,
     ${machine.cores}u, ${int(machine.dma_core)},
 };
 

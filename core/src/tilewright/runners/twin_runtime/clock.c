@@ -123,12 +123,14 @@ void twin_begin(void)
 {
     twin_clock_begin();
     twin_copies_begin();
+    twin_engines_begin();
     twin_fill();
 }
 
 void twin_end(void)
 {
     twin_copies_end();
+    twin_engines_end();
     twin_check_edges();
     if (book.events != NULL) { /* one inference is enough */
         fclose(book.events);

@@ -162,6 +162,13 @@ static void demand_apart(const block *target, const block *source)
     }
 }
 
+static void demand_unowned(const block *one, int written, const char *what)
+{
+    for (uint32_t i = 0; i < one->rows; ++i) {
+        twin_demand_unowned(row(one, i), one->bytes, written, what);
+    }
+}
+
 static transfer *free_slot(uint32_t path)
 {
     const twin_path *wanted = &twin.machine.paths[path];
@@ -260,6 +267,8 @@ uint32_t tw_rt_copy(void *dst, const void *src, uint32_t bytes, uint32_t rows, u
     demand_live(&target, "target");
     demand_live(&source, "source");
     demand_apart(&target, &source);
+    demand_unowned(&target, 1, "what a transfer writes");
+    demand_unowned(&source, 0, "what a transfer reads");
     one = free_slot(path);
     number = ++copies.last;
     *one = (transfer){number, path, twin_step_now(), target, source, NULL, 0u};

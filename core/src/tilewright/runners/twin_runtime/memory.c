@@ -342,6 +342,7 @@ void tw_rt_dead(void *bytes, uint32_t size)
     twin_arena *arena = declared(bytes, size, "dead");
     size_t start = (size_t)((uint8_t *)bytes - arena->base);
     twin_lock();
+    twin_demand_unowned(bytes, size, 1, "a tile that is declared dead");
     for (size_t k = start; k < start + size; ++k) {
         if (arena->owner[k] != arena->owner[start] || arena->owner[k] <= TWIN_DEAD) {
             twin_fault("TW7114", "%u bytes at byte %zu of '%s' are declared dead, but no one tile of that size lives there",

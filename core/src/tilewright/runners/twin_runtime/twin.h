@@ -7,6 +7,8 @@
 
 #define TWIN_MOST_CORES 64u
 #define TWIN_MOST_IN_FLIGHT 256u
+#define TWIN_MOST_JOBS 128u
+#define TWIN_MOST_WINDOWS 16u
 #define TWIN_NO_STEP UINT32_MAX
 
 /* Memory with pages on both sides that nobody may touch. */
@@ -53,6 +55,8 @@ typedef struct {
     const twin_path *paths;
     uint32_t path_count;
     uint32_t engine_count;
+    const uint32_t *queues; /* jobs that each engine takes */
+    uint32_t compute_count; /* engines that compute */
     const char *const *steps;
     uint32_t step_count;
     uint32_t cores;      /* that compute */
@@ -104,6 +108,11 @@ uint8_t twin_pattern(uint8_t base); /* another one in every run */
 /* copy.c */
 void twin_copies_begin(void);
 void twin_copies_end(void);
+
+/* engine.c */
+void twin_engines_begin(void);
+void twin_engines_end(void);
+void twin_demand_unowned(const void *bytes, size_t size, int written, const char *what);
 
 /* team.c */
 uint32_t twin_self(void); /* number of this core in the team; UINT32_MAX outside */

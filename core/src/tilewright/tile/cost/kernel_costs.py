@@ -5,6 +5,7 @@ Does not know tiles, copies, or how often a kernel is called.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 
 from tilewright.ir.access.index_map import Access
 from tilewright.ir.machines.core_shares import Share, blocked_extent, parallel_loops, share, share_along
@@ -34,6 +35,33 @@ def kernel_cycles(
         kernel, engine, extents, split, lambda part: _share_cycles(kernel, site, access, operations, part, engine)
     )
     return engine.call_cycles + slowest
+
+
+def finish_cycles(kernel: Kernel, site: Matched, access: Access, extents: Mapping[str, int], engine: Engine) -> float:
+    """What the cores take, all together, to finish a job of `engine`; 0 for kernels whose jobs leave nothing. Any job
+    takes them as much as its call takes the engine.
+    """
+    finish = kernel.finish
+    if finish is None:
+        return 0.0
+    split = share(replace(kernel, parallel=finish.parallel, multiples={}), access, extents, engine.finishing_cores)
+    return engine.call_cycles + finish.cycles(_of_shape(site, access, shared_extents(extents, split)))
+
+
+def with_finish(cycles: float, finish: float, engine: Engine) -> float:
+    """What a tile takes of which the engine computes for so long, and the cores finish for so long: they do so at the
+    same time where the engine has a queue, but for the last tile (see `last_finish`).
+    """
+    return max(cycles, finish) if engine.queue > 1 else cycles + finish
+
+
+def last_finish(space: TilingSpace, extents: Mapping[str, int]) -> float:
+    """What is not done beside the engine, once in a step: as much of its first job, or of what it leaves at the end."""
+    kernel, engine = space.kernel, space.engine
+    if kernel.finish is None or engine.queue < 2:
+        return 0.0
+    finish = finish_cycles(kernel, space.site, space.access, extents, engine)
+    return min(finish, kernel_cycles(kernel, space.site, space.access, space.operations, extents, engine))
 
 
 def _slowest(
@@ -110,8 +138,11 @@ def scratch_bytes(
 
 
 def tile_cycles(space: TilingSpace, extents: Mapping[str, int]) -> float:
-    """`kernel_cycles` of a tile of `space`."""
-    return kernel_cycles(space.kernel, space.site, space.access, space.operations, extents, space.engine)
+    """`kernel_cycles` of a tile of `space`, with what the cores finish of it."""
+    cycles = kernel_cycles(space.kernel, space.site, space.access, space.operations, extents, space.engine)
+    return with_finish(
+        cycles, finish_cycles(space.kernel, space.site, space.access, extents, space.engine), space.engine
+    )
 
 
 class TileCallCosts:
@@ -131,7 +162,11 @@ class TileCallCosts:
         split = self._splits.get(key)
         if split is None:
             split = self._splits[key] = share_along(space.kernel, self._parallel, extents, space.engine.cores)
-        return space.engine.call_cycles + _slowest(space.kernel, space.engine, extents, split, self._share)
+        cycles = space.engine.call_cycles + _slowest(space.kernel, space.engine, extents, split, self._share)
+        if space.kernel.finish is None:
+            return cycles
+        finish = finish_cycles(space.kernel, space.site, space.access, extents, space.engine)
+        return with_finish(cycles, finish, space.engine)
 
     def _share(self, part: Mapping[str, int]) -> float:
         key = tuple(part.values())

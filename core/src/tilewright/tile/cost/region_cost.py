@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.ir.plans.region import Region
-from tilewright.tile.cost.footprint import scratchpad_bytes
-from tilewright.tile.cost.kernel_costs import tile_cycles
+from tilewright.tile.cost.footprint import largest_run, scratchpad_bytes
+from tilewright.tile.cost.kernel_costs import last_finish, tile_cycles
 from tilewright.tile.cost.tile_boxes import Boxes, boxes_of
 from tilewright.tile.cost.traffic import MOVED_BYTES_PER_CYCLE, Traffic, traffic_of
 from tilewright.tile.space.fusion import RegionAnalysis, RegionStep
@@ -82,9 +82,9 @@ def hop_costs(
 def _begun(boxes: Boxes, traffic: Sequence[Sequence[Traffic]]) -> float:
     """What the steps of a region take once, however large its tiles are."""
     total, tiles = 0.0, _tiles(boxes, len(boxes.hops) - 1)
-    for member in boxes.analysis.members:
+    for number, member in enumerate(boxes.analysis.members):
         engine, kernel = member.space.engine, member.space.kernel
-        total += engine.step_cycles + kernel.step_cycles
+        total += engine.step_cycles + kernel.step_cycles + last_finish(member.space, largest_run(boxes, number))
         if engine.code_cycles:
             copied = sum(one.member is member for here in traffic for one in here)
             total += engine.code_cycles(kernel, copied, tiles)

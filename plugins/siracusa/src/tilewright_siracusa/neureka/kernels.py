@@ -1,0 +1,312 @@
+"""Knows the kernels of N-EUREKA: how a tile becomes a job of its registers, and what the cores do with the sums.
+Does not know the arithmetic of layers (`layers`), nor what a word of weights looks like (`packing`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tilewright.api import align_up
+from tilewright.api.graph import DType, Layout, MultiplyShift, Site, channels_last, row_major
+from tilewright.api.kernel import (
+    Call,
+    CodeFragments,
+    Finish,
+    Kernel,
+    Matched,
+    Operand,
+    TileShape,
+    windows_of,
+)
+from tilewright.api.operator import Access, parse_map
+from tilewright_siracusa.kernels.costs import trips
+from tilewright_siracusa.kernels.limits import limit_of, limits
+from tilewright_siracusa.kernels.sources import FINISH, c_fragment, c_template
+from tilewright_siracusa.neureka import packing
+from tilewright_siracusa.neureka.layers import (
+    EngineLayer,
+    conv_layer,
+    dense_layer,
+    depthwise_layer,
+    requant_words,
+    scaled_by_engine,
+)
+from tilewright_siracusa.neureka.timing import Job, job_cycles
+from tilewright_siracusa.platform import NEUREKA
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+QUEUE = 2
+_MODES = {"taps": 0, "channels": 1, "points": 2}
+_SIGNED, _BIASED, _NO_RELU, _SUMS, _OFFSET, _WIDE_SCALES, _SCALED = (
+    1 << 26,
+    1 << 25,
+    1 << 23,
+    2 << 21,
+    1 << 15,
+    2 << 12,
+    1 << 4,
+)
+_FINISHED = 11.0  # cycles of a core for each output: an estimate, not measured
+_FINISHED_PIXEL = 16.0
+
+
+def _pack(site: Matched) -> Mapping[str, Array]:
+    found: EngineLayer = site.analysis
+    weights = found.layer.weights
+    if found.mode == "points":
+        packed = packing.packed_points(weights.reshape(len(weights), -1))
+    elif found.mode == "taps":
+        packed = packing.packed_taps(weights)
+    else:
+        packed = packing.packed_channels(weights[..., 0])
+    scaling = found.scaling
+    if scaling is None:
+        words = requant_words(found.layer.requant, found.layer.outputs)
+        wrapped = found.biases.T.astype(np.int64)
+        return {"W": packed, "P": np.concatenate([words, wrapped], axis=1).astype(np.uint32).view(np.int32)}
+    kind = np.uint8 if scaling.bits == 8 else np.int32
+    return {"W": packed, "S": np.array(scaling.multipliers, kind), "B": np.array(scaling.addends, np.int32)}
+
+
+def _access(site: Matched) -> Access:
+    found: EngineLayer = site.analysis
+    shapes = {name: array.shape for name, array in _pack(site).items()}
+    table = "S[{o}] B[{o}]" if found.scaling else "P[{o},:]"
+    if site.node.op == "QGemm":
+        text = f"m n k : A[m,k] W[n,:] {table.format(o='n')} -> Y[m,n]"
+        return parse_map(text).bind({**shapes, "A": site.input(0).shape, "Y": site.output.shape})
+    windows = windows_of(site.node)
+    outs, taps = windows.output_loops, windows.tap_loops
+    deep = found.mode != "channels"
+    words = "o" if deep else f"o//{packing.TAP_INPUTS}"
+    text = (
+        f"n o {' '.join(outs)} {'c ' if deep else ''}{' '.join(f'{tap}<k{tap}' for tap in taps)} : "
+        f"X[n,{'c' if deep else 'o'},{','.join(windows.map_indices())}] W[{words},:] {table.format(o='o')} "
+        f"-> Y[n,o,{','.join(outs)}]"
+    )
+    return parse_map(text).bind({**shapes, "X": site.input(0).shape, "Y": site.output.shape}, windows.map_values())
+
+
+def _layouts(site: Site) -> Mapping[str, Layout]:
+    if site.node.op == "QGemm":
+        return {"A": row_major(2), "Y": row_major(2)}
+    return {"X": channels_last(4), "Y": channels_last(4)}
+
+
+def _job(tile: TileShape) -> Job:
+    """The job of a tile; a fully connected layer's rows are the pixels of one row."""
+    found: EngineLayer = tile.site.analysis
+    dense = tile.site.node.op == "QGemm"
+    rows, columns = (1, trips(tile, "m")) if dense else (trips(tile, "h"), trips(tile, "w"))
+    outputs = trips(tile, "n" if dense else "o")
+    return Job(
+        mode=found.mode,
+        rows=found.job_extent(rows),
+        columns=found.job_extent(columns),
+        inputs=outputs if found.mode == "channels" else tile.site.input(0).shape[1],
+        outputs=outputs,
+        scale_bits=found.scaling.bits if found.scaling else 0,
+    )
+
+
+def _cycles(tile: TileShape) -> float:
+    return job_cycles(_job(tile))
+
+
+def _sum_bytes(tile: TileShape) -> int:
+    """Of the sums of two jobs."""
+    job = _job(tile)
+    return QUEUE * align_up(4 * job.rows * job.columns * job.outputs, 8)
+
+
+def _finish_cycles(tile: TileShape) -> float:
+    dense = tile.site.node.op == "QGemm"
+    pixels = trips(tile, "m") if dense else trips(tile, "h", "w")
+    return pixels * (_FINISHED_PIXEL + _FINISHED * trips(tile, "n" if dense else "o"))
+
+
+def _values(call: Call) -> Mapping[str, object]:
+    return {**_job_values(call), **_finish_values(call)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Image:
+    """Rows and columns of an operand, as C; a matrix is one row."""
+
+    extents: tuple[str, ...]
+    origin: tuple[str, ...]
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    strides: tuple[int, ...]
+
+
+def _image(operand: Operand) -> _Image:
+    if len(operand.extents) == 4:
+        return _Image(
+            extents=operand.extents[2:],
+            origin=operand.origin[2:],
+            before=operand.before[2:],
+            after=operand.after[2:],
+            strides=operand.strides[2:],
+        )
+    return _Image(
+        extents=("1", operand.extents[0]),
+        origin=("0", operand.origin[0]),
+        before=("0", "0"),
+        after=("0", "0"),
+        strides=(0, operand.strides[0]),
+    )
+
+
+def _job_values(call: Call) -> Mapping[str, object]:
+    found: EngineLayer = call.site.analysis
+    x, y = call.operands["A" if "A" in call.operands else "X"], call.operands["Y"]
+    read, written, scaling = _image(x), _image(y), found.scaling
+    columns, outputs = _stretched(written.extents[1], found), y.extents[1]
+    step = found.stride if found.mode == "points" else 1
+    conf = _MODES[found.mode] << 5 | packing.BITS - 1 | _OFFSET | (_SIGNED if x.dtype is DType.I8 else 0)
+    if scaling:
+        conf |= _SCALED | _BIASED | scaling.shift << 16 | (_WIDE_SCALES if scaling.bits == 32 else 0)
+        conf |= _NO_RELU if y.dtype is DType.I8 else 0
+    else:
+        conf |= _SUMS | _NO_RELU
+    return {
+        "x": x,
+        "to": y if scaling else call.operands["scratch"],
+        "scales": call.operands["S"] if scaling else "(const void *)0",
+        "biases": call.operands["B"] if scaling else "(const void *)0",
+        "fields": {
+            "rows": _stretched(written.extents[0], found),
+            "columns": columns,
+            "inputs": outputs if found.mode == "channels" else x.extents[1],
+            "outputs": outputs,
+            "top": read.before[0],
+            "left": read.before[1],
+            "bottom": read.after[0],
+            "right": read.after[1],
+            "x_column": step * read.strides[1],
+            "x_row": step * read.strides[0],
+            "y_column": written.strides[1] if scaling else f"4 * ({outputs})",
+            "y_row": written.strides[0] if scaling else f"4 * ({outputs}) * ({columns})",
+            "conf": f"0x{conf:x}u",
+        },
+    }
+
+
+def _stretched(extent: str, found: EngineLayer) -> str:
+    if extent.isdecimal():
+        return str(found.job_extent(int(extent)))
+    return extent if found.mode == "points" or found.stride == 1 else f"{found.stride} * ({extent} - 1) + 1"
+
+
+def _finish_values(call: Call) -> Mapping[str, object]:
+    found: EngineLayer = call.site.analysis
+    requant, rounding = found.layer.requant, found.layer.requant.rounding
+    shift = isinstance(rounding, MultiplyShift)
+    limit, ways = "any" if shift else limit_of(requant, found.layer.reach), len(found.biases) > 1
+    form = f"{'shifted' if shift else 'rounded'}_{limit}"
+    names = {"limit": limit, "shift": shift, "ways": ways, "function": f"tw_neureka_finish_{form}_{int(ways)}"}
+    if found.scaling or not call.job:
+        return names
+    y, job = call.operands["Y"], call.job["Y"]
+    written, whole = _image(y), _image(job)
+    columns, outputs = _stretched(whole.extents[1], found), job.extents[1]
+    step = 1 if found.mode == "points" else found.stride
+    rows, along = (f"({mine} - {first})" for mine, first in zip(written.origin, whole.origin, strict=True))
+    before = found.layer.windows.before
+    fields = {
+        "rows": written.extents[0],
+        "columns": written.extents[1],
+        "outputs": y.extents[1],
+        "stride": step,
+        "sum_column": outputs,
+        "sum_row": f"({columns}) * ({outputs})",
+        "y_column": written.strides[1],
+        "y_row": written.strides[0],
+        "words": call.operands["P"].strides[0],
+        "first_row": f"{written.origin[0]} * {found.stride} - {before[0]}",
+        "first_column": f"{written.origin[1]} * {found.stride} - {before[1]}",
+        "last_row": found.extents[0] - found.side,
+        "last_column": found.extents[1] - found.side,
+        "shift": rounding.shift[0] if isinstance(rounding, MultiplyShift) else 0,
+        "to": limits(requant, limit),
+    }
+    sums = f"({rows} * {step} * ({columns}) + {along} * {step}) * ({outputs}) + ({y.origin[1]} - {job.origin[1]})"
+    return {**names, "finish": fields, "first": sums}
+
+
+_JOB = c_fragment("neureka.c")
+_FINISH = c_template("${function}", "neureka_finish.c.mako", FINISH)
+
+
+def _sources(values: Mapping[str, Any]) -> CodeFragments:
+    return (_JOB, _FINISH)
+
+
+_START = """\\
+tw_neureka_start((tw_neureka_job){
+% for name, value in fields.items():
+    .${name} = ${value},
+% endfor
+}, ${x}, ${W}, ${to}, ${scales}, ${biases});"""
+_FINISH_CALL = """\\
+${function}((tw_neureka_sums){
+% for name, value in finish.items():
+    .${name} = ${value},
+% endfor
+}, (const int32_t *)${scratch} + (${first}), ${P}, (uint8_t *)${Y});"""
+Match = Callable[[Site], "EngineLayer | str"]
+
+
+def _kernels(name: str, op: str, match: Match, outputs: str, step: int, rows: tuple[str, ...]) -> tuple[Kernel, Kernel]:
+    """One that leaves sums to the cores, and one in which the engine requantises where that is proved."""
+
+    def scaled(site: Site) -> EngineLayer | str:
+        return scaled_by_engine(site, match(site))
+
+    def kernel(suffix: str, matched: Match, finish: Finish | None) -> Kernel:
+        return Kernel(
+            name=f"siracusa.neureka_{name}{suffix}",
+            op=op,
+            target="siracusa",
+            engine=NEUREKA,
+            roundings=("onnx", "multiply-shift"),
+            match=matched,
+            access=_access,
+            requires=_layouts,
+            pack=_pack,
+            scratch_bytes=_sum_bytes if finish else lambda tile: 0,
+            multiples={outputs: step},
+            cycles=_cycles,
+            describe=_described,
+            values=_values,
+            source=_sources if finish else (_JOB,),
+            call=_START,
+            wait="tw_neureka_wait(${behind});",
+            finish=finish,
+            includes=("<stdint.h>", "<string.h>"),
+        )
+
+    finish = Finish(call=_FINISH_CALL, parallel=(*rows, outputs), cycles=_finish_cycles)
+    return kernel("", match, finish), kernel("_scaled", scaled, None)
+
+
+def _described(site: Matched) -> Mapping[str, object]:
+    found: EngineLayer = site.analysis
+    by = f"the engine, {found.scaling.bits}-bit scales" if found.scaling else "the cores"
+    return {"accumulator_bits": 32, "requantised by": by}
+
+
+KERNELS = (
+    *_kernels("conv", "QConv", conv_layer, "o", packing.OUTPUTS, ("h", "w")),
+    *_kernels("depthwise", "QConv", depthwise_layer, "o", packing.TAP_INPUTS, ("h", "w")),
+    *_kernels("gemm", "QGemm", dense_layer, "n", packing.OUTPUTS, ("m",)),
+)
