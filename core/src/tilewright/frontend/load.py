@@ -33,6 +33,7 @@ from tilewright.frontend.nodes.scope import Scope
 from tilewright.frontend.nodes.widening import widened
 from tilewright.frontend.reading.constant_limits import check_initializers
 from tilewright.frontend.reading.declarations import Declarations, input_tensors, symbols_of, with_fitting_dims
+from tilewright.frontend.reading.dialects import translated
 from tilewright.frontend.reading.external import ExternalFiles
 from tilewright.frontend.reading.file_model import FileGraph, FileModel, FileValue
 from tilewright.frontend.reading.formats import imported_model, said_of_the_file
@@ -44,7 +45,7 @@ from tilewright.frontend.reading.refusals import refusal_error
 from tilewright.frontend.reading.sorting import check_unique
 from tilewright.frontend.reading.values import not_finite
 from tilewright.ir.graphs.graph import Graph, Tensor
-from tilewright.ir.graphs.model_formats import Importer, KeptState
+from tilewright.ir.graphs.model_formats import Dialect, Importer, KeptState
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.log_span import INFO, with_log_span
 
@@ -81,17 +82,17 @@ def load(
     options: ImportOptions | None = None,
     operators: Mapping[str, Operator] | None = None,
     importers: Collection[Importer] = (),
+    dialects: Collection[Dialect] = (),
 ) -> Imported:
     """Read a model and bring it into normal form.
 
     `operators` is the vocabulary, by name; their `imports` decide which ONNX nodes are taken. `importers` read files
-    that are not ONNX. Raises
-    TilewrightError: exit code 3 for a file that breaks ONNX's rules or the limits, 4 with a list of every node
+    that are not ONNX, `dialects` say what ONNX files mean that are written in them. Raises TilewrightError: exit code 3 for a file that breaks ONNX's rules or the limits, 4 with a list of every node
     that cannot be taken, 2 for a `--dim` that fits nothing.
     """
     chosen = options or ImportOptions()
     with model_in_errors(source):
-        given = imported_model(source, chosen.limits, importers)
+        given = translated(imported_model(source, chosen.limits, importers), dialects, chosen)
         file = source if isinstance(source, Path) else None
         with said_of_the_file(source, chosen.limits):
             model = file_model(given.model, chosen.limits)

@@ -1,0 +1,8 @@
+"""Knows all operators of this package and their portable kernels. Does not know what they compute."""
+
+from __future__ import annotations
+
+from tilewright_integer_dialect.operators import curves, norms, quotients, shift, softmax
+
+OPERATORS = (shift.SHIFT, *curves.OPERATORS, *softmax.OPERATORS, *norms.OPERATORS, *quotients.OPERATORS)
+KERNELS = (shift.SHIFT_PORTABLE, *curves.KERNELS, *softmax.KERNELS, *norms.KERNELS, *quotients.KERNELS)
