@@ -2,8 +2,8 @@
 
     python benchmarks/golden_cases.py FOLDER [--target generic] [--on host] [--only TEXT] [--set NAME=VALUE] [--memory NAME=BYTES]
 
-A case is a folder with `network.onnx`, `inputs.npz` and `outputs.npz`, the arrays in the order of the model's inputs and
-outputs. Whole numbers must be equal. Floats may differ by 1e-4 of the largest of the output, those of 16 bits by
+A case is a folder with `network.onnx`, `inputs.npz` and `outputs.npz`, the arrays by name or in the order of the model's
+inputs and outputs. Whole numbers must be equal. Floats may differ by 1e-4 of the largest of the output, those of 16 bits by
 2^-7; who made them had a library of his own. `--on reference` computes with numpy, before and behind the graph passes, and compiles nothing.
 
 Files that declare floats and mean integers do not say how many bits these have. As their authors' tools do, this
@@ -106,8 +106,9 @@ def outcome(case: Case, words: argparse.Namespace) -> tuple[str, str]:
 
 
 def _given(graph: Any, arrays: dict[str, Any]) -> dict[str, Any]:
+    named = arrays if set(graph.inputs) <= arrays.keys() else dict(zip(graph.inputs, arrays.values(), strict=False))
     given = {}
-    for name, array in zip(graph.inputs, arrays.values(), strict=False):
+    for name, array in ((name, named[name]) for name in graph.inputs):
         tensor = graph.tensors[name]
         given[name] = np.asarray(array).reshape(tensor.shape).astype(tensor.dtype.numpy)
     return given

@@ -36,10 +36,30 @@ DIALECT = Dialect(
 )
 
 
+def _speaks_floats(model: Any, asked: Mapping[str, DType]) -> bool:
+    from tilewright_integer_dialect.training.translation import speaks
+
+    return speaks(model, asked)
+
+
+def _translate_floats(model: Any, asked: Mapping[str, DType], limits: Limits) -> ImportedModel:
+    from tilewright_integer_dialect.training.translation import translate
+
+    return translate(model, asked, limits)
+
+
+FLOATS = Dialect(
+    name="training",
+    summary="steps of training with their gradients, and float networks as Deeploy writes them",
+    speaks=_speaks_floats,
+    translate=_translate_floats,
+)
+
+
 @hookimpl
 def tilewright_dialects() -> Iterable[Dialect]:
-    """The one dialect."""
-    return (DIALECT,)
+    """Whole numbers, and floats: no file is both."""
+    return (DIALECT, FLOATS)
 
 
 @hookimpl

@@ -38,7 +38,7 @@ class Writing:
         self.initializers: list[Any] = []
         self.values: dict[str, Value] = {}
         self.constants: dict[str, Array] = _constants(graph)
-        self._shapes = _shapes(graph)
+        self._shapes = declared_shapes(graph)
         self._written: dict[tuple[str, DType], Value] = {}  # what a value is in another type
         self._names = {name for node in graph.node for name in (*node.input, *node.output)} | set(self.constants)
 
@@ -180,8 +180,9 @@ def _constants(graph: Any) -> dict[str, Array]:
     return found
 
 
-def _shapes(graph: Any) -> dict[str, tuple[int, ...]]:
-    shapes = {}
+def declared_shapes(graph: Any) -> dict[str, tuple[int, ...]]:
+    """The shapes that a file declares, where they are all numbers, those of its constants among them."""
+    shapes = {tensor.name: tuple(tensor.dims) for tensor in graph.initializer}
     for value in (*graph.value_info, *graph.input, *graph.output):
         kind = value.type.tensor_type
         if kind.HasField("shape") and all(dim.HasField("dim_value") for dim in kind.shape.dim):
