@@ -360,8 +360,11 @@ class Deployment:
 
     @cached_property
     def _kept(self) -> tuple[KeptState, ...]:
-        """What the model keeps from run to run by its own word. ONNX has no such word, and is not imported for this."""
+        """What the model keeps from run to run by its own word, and weights that `--state` keeps. ONNX has no such word,
+        and is not imported for this without the flag.
+        """
         other = bool(self._importers) and is_for_another(self.model, self.options, self.registry)
+        other = other or bool(self.options.states)
         return self.imported.states if other else ()
 
     @property

@@ -27,7 +27,7 @@ from tilewright.frontend.nodes import legacy, structural
 from tilewright.frontend.nodes.builder import GraphBuilder
 from tilewright.frontend.nodes.conversion import ImportTable, NodeImporter
 from tilewright.frontend.nodes.functions import check_functions
-from tilewright.frontend.nodes.graph_inputs import assumed_batch, bound_values, dims_of_weights, with_places_named
+from tilewright.frontend.nodes.graph_inputs import assumed_batch, bound_values, dims_of_weights, kept_weights, with_places_named
 from tilewright.frontend.nodes.model_walk import ModelWalk
 from tilewright.frontend.nodes.scope import Scope
 from tilewright.frontend.nodes.widening import widened
@@ -99,8 +99,8 @@ def load(
             check_initializers(model.graph, chosen.limits)
             found = _imported(model, file, chosen, operators or {})
         noted = (*given.diagnostics, *found.diagnostics)
-        graph = as_declared(found.graph, given.quantization)
-        return replace(found, graph=graph, states=given.states, arithmetic=given.arithmetic, diagnostics=noted)
+        graph, states = as_declared(found.graph, given.quantization), (*given.states, *found.states)
+        return replace(found, graph=graph, states=states, arithmetic=given.arithmetic, diagnostics=noted)
 
 
 def import_table(operators: Mapping[str, Operator]) -> ImportTable:
@@ -175,7 +175,7 @@ def _with_dims(
     table = import_table(operators)
     files = ExternalFiles(model=file, allowed=options.allow_external, limits=options.limits)
     importer = NodeImporter(table, builder, files, options.limits)
-    scope, inputs, bound = _start(graph, builder, importer, options)
+    scope, inputs, bound, states = _start(graph, builder, importer, options)
     warnings = not_finite(builder.constants)
     declarations = Declarations(graph, options.dims, builder.tensors)
     walk = ModelWalk(model.functions, builder, importer, declarations.check, options.limits)
@@ -190,13 +190,16 @@ def _with_dims(
         opset=model.opsets.get("", 0),
         onnx_nodes=len(graph.nodes),
         bound=bound,
+        states=states,
     )
 
 
 def _start(
     graph: FileGraph, builder: GraphBuilder, importer: NodeImporter, options: ImportOptions
-) -> tuple[Scope, tuple[Tensor, ...], dict[str, Array]]:
-    """The scope with inputs and constants, the inputs that are left, and the arrays of bound inputs."""
+) -> tuple[Scope, tuple[Tensor, ...], dict[str, Array], tuple[KeptState, ...]]:
+    """The scope with inputs and constants, the inputs that are left, the arrays of bound inputs, and the weights that
+    `--state` keeps from run to run.
+    """
     check_unique((value.name for value in graph.inputs), "input")
     check_unique((value.name for value in graph.outputs), "output")
     check_unique((tensor.name for tensor in graph.initializers), "initialiser")
@@ -212,7 +215,10 @@ def _start(
     names = (*(tensor.name for tensor in inputs), *bound, *sorted({tensor.name for tensor in graph.initializers}))
     for name in names:
         builder.names.claim(name)
-    return Scope(values={name: name for name in names}), inputs, bound
+    results = [value.name for value in graph.outputs]
+    states = kept_weights(options.states, results, builder.constants, builder.tensors)
+    inputs = (*inputs, *(builder.tensors[state.input] for state in states))
+    return Scope(values={name: name for name in names}), inputs, bound, states
 
 
 def _outputs(graph: FileGraph, scope: Scope) -> dict[str, str]:

@@ -64,11 +64,13 @@ class ImportOptions:
     model keeps its tensors in: `allow_external` None takes those right beside it, True those in folders below, too
     (`--allow-external`), False none (`--no-external`). `io_type` and `io_type_of` are the types that are asked for of
     all inputs and outputs, and of single ones (`--io-type`): what dialects make of files that do not say any.
+    `states` are the flags `--state`: an initialiser that one of them names is an input which begins with its elements.
     """
 
     dims: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     bind: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     allow_external: bool | None = None
     limits: Limits = field(default_factory=Limits)
+    states: tuple[str, ...] = ()
     io_type: DType | None = None
     io_type_of: Mapping[str, DType] = field(default_factory=lambda: MappingProxyType({}))
