@@ -1,10 +1,11 @@
 """Counts which of somebody's networks are right: a folder of cases with inputs, and outputs that they must have.
 
-    python benchmarks/golden_cases.py FOLDER [--target generic] [--on host] [--only TEXT] [--set NAME=VALUE] [--memory NAME=BYTES]
+    python benchmarks/golden_cases.py FOLDER [--target generic] [--on host] [--only TEXT] [--set NAME=VALUE]
 
-A case is a folder with `network.onnx`, `inputs.npz` and `outputs.npz`, the arrays by name or in the order of the model's
-inputs and outputs. Whole numbers must be equal. Floats may differ by 1e-4 of the largest of the output, those of 16 bits by
-2^-7; who made them had a library of his own. `--on reference` computes with numpy, before and behind the graph passes, and compiles nothing.
+A case is a folder with `network.onnx`, `inputs.npz` and `outputs.npz`, the arrays by name or in the order of the
+model's inputs and outputs. Whole numbers must be equal. Floats may differ by 1e-4 of the largest of the output, those
+of 16 bits by 2^-7; who made them had a library of his own. `--on reference` computes with numpy, before and behind the
+graph passes, and compiles nothing.
 
 Files that declare floats and mean integers do not say how many bits these have. As their authors' tools do, this
 script takes the smallest type that holds the input (`--io-type`), where all arrays of a case are whole numbers.
@@ -32,7 +33,7 @@ from tilewright.plugins import load_named
 
 TOLERANCE = 1e-4
 HALF_TOLERANCE = 2.0**-7  # of floats of 16 bits
-WHOLE = {"int8": (-128, 127), "uint8": (0, 255), "int16": (-(2**15), 2**15 - 1)}
+WHOLE = {"int8": (-128, 127), "uint8": (0, 255), "int16": (-(2**15), 2**15 - 1), "int32": (-(2**31), 2**31 - 1)}
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,11 @@ def io_types(case: Case, arrays: dict[str, Any]) -> dict[str, str]:
     constants = {tensor.name for tensor in graph.initializer}
     inputs = [value for value in graph.input if value.name not in constants]
     wide = (onnx.TensorProto.FLOAT, onnx.TensorProto.INT32)
-    pairs = [(value, array) for value, array in zip(inputs, arrays.values(), strict=False) if value.type.tensor_type.elem_type in wide]
+    pairs = [
+        (value, array)
+        for value, array in zip(inputs, arrays.values(), strict=False)
+        if value.type.tensor_type.elem_type in wide
+    ]
     return {value.name: _smallest(array) for value, array in pairs if _smallest(array)}
 
 
@@ -78,8 +83,7 @@ def _smallest(array: Any) -> str:
 def deployed(case: Case, arrays: dict[str, Any], words: argparse.Namespace) -> Deployment:
     """The network with integers where it has them; as it is where it cannot have any."""
     chosen = {"settings": dict(words.set), "memory": {name: int(size) for name, size in words.memory}}
-    for types in filter(None, (io_types(case, arrays), {"": ""})):
-        types = {name: kind for name, kind in types.items() if name}
+    for types in (io_types(case, arrays), {}):
         made = Deployment(case.folder / "network.onnx", words.target, Options(io_type_of=types, **chosen))
         try:
             _ = made.imported
@@ -147,7 +151,11 @@ def _differing(name: str, output: Any, expected: Any) -> list[str]:
     with np.errstate(invalid="ignore"):
         distance = np.where(found == wanted, 0.0, np.abs(found - wanted))
     wrong = ~(distance <= allowed)
-    return [f"{int(wrong.sum())} of {wrong.size} elements of {name} differ, by up to {distance.max():g}"] if wrong.any() else []
+    return (
+        [f"{int(wrong.sum())} of {wrong.size} elements of {name} differ, by up to {distance.max():g}"]
+        if wrong.any()
+        else []
+    )
 
 
 def main(words: argparse.Namespace) -> int:
@@ -158,7 +166,10 @@ def main(words: argparse.Namespace) -> int:
             kind, reason = outcome(case, words)
             counts[kind] += 1
             print(f"{kind:<8}{case.name}  {reason}".rstrip(), flush=True)
-    print(f"{sum(counts.values())} cases: " + ", ".join(f"{counts[kind]} {kind}" for kind in ("right", "wrong", "refused")))
+    print(
+        f"{sum(counts.values())} cases: "
+        + ", ".join(f"{counts[kind]} {kind}" for kind in ("right", "wrong", "refused"))
+    )
     return 1 if counts["wrong"] else 0
 
 

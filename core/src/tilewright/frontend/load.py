@@ -27,7 +27,13 @@ from tilewright.frontend.nodes import legacy, structural
 from tilewright.frontend.nodes.builder import GraphBuilder
 from tilewright.frontend.nodes.conversion import ImportTable, NodeImporter
 from tilewright.frontend.nodes.functions import check_functions
-from tilewright.frontend.nodes.graph_inputs import assumed_batch, bound_values, dims_of_weights, kept_weights, with_places_named
+from tilewright.frontend.nodes.graph_inputs import (
+    assumed_batch,
+    bound_values,
+    dims_of_weights,
+    kept_weights,
+    with_places_named,
+)
 from tilewright.frontend.nodes.model_walk import ModelWalk
 from tilewright.frontend.nodes.scope import Scope
 from tilewright.frontend.nodes.widening import widened
@@ -87,8 +93,9 @@ def load(
     """Read a model and bring it into normal form.
 
     `operators` is the vocabulary, by name; their `imports` decide which ONNX nodes are taken. `importers` read files
-    that are not ONNX, `dialects` say what ONNX files mean that are written in them. Raises TilewrightError: exit code 3 for a file that breaks ONNX's rules or the limits, 4 with a list of every node
-    that cannot be taken, 2 for a `--dim` that fits nothing.
+    that are not ONNX, `dialects` say what ONNX files mean that are written in them. Raises TilewrightError: exit code 3
+    for a file that breaks ONNX's rules or the limits, 4 with a list of every node that cannot be taken, 2 for a `--dim`
+    that fits nothing.
     """
     chosen = options or ImportOptions()
     with model_in_errors(source):

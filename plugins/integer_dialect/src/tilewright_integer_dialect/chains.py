@@ -1,5 +1,5 @@
-"""Knows requantisations that are written in ONNX's own operators, Cast - Mul - Add - Div - Floor - Clip, and makes one node
-of each. Does not know what comes before or after them.
+"""Knows requantisations that are written in ONNX's own operators, Cast - Mul - Add - Div - Floor - Clip, and makes one
+node of each. Does not know what comes before or after them.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ class FileNode:
         return any(each.name == name for each in self.raw.attribute)
 
     def integer(self, *names: str, default: int | None = None) -> int:
-        """The first of these attributes that is there, as one whole number. OddNode where none is, without a default."""
+        """The first of these attributes that is there, as one whole number; the default where none is, or OddNode."""
         for name in names:
             words = self.words(name)
             if words is not None and len(words) == 1:

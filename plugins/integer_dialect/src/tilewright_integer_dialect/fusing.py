@@ -1,5 +1,5 @@
-"""Knows the pass that makes one step of a product and its requantisation: QConv, QGemm and QMatMul that multiply, add and
-shift, in 32 bits where nothing that can occur leaves them. Does not know tables (`tables`).
+"""Knows the pass that makes one step of a product and its requantisation: QConv, QGemm and QMatMul that multiply, add
+and shift, in 32 bits where nothing that can occur leaves them. Does not know tables (`tables`).
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tilewright.api.graph import Attribute, Graph, MultiplyShift, Node, Requant, Site
+from tilewright.api.graph import Attribute, Graph, MultiplyShift, Node, Requant, Site, Tensor
 from tilewright.api.kernel import sum_bounds
 from tilewright.api.passes import GraphPass, PassContext, PassResult
 from tilewright_integer_dialect.operators.shift import numbers_of
@@ -36,11 +36,12 @@ def _fuse(graph: Graph, context: PassContext) -> PassResult:
         fused = _fused(graph, node, sums) if sums is not None else None
         if fused is None or sums is None:
             continue
-        if sums.bias is not None:
+        bias = _each(sums.bias, graph.tensors[node.outputs[0]].shape[_axis(sums.product, graph, node)])
+        if bias is not None:
             name = fused.inputs[2]
-            constants[name] = sums.bias
-            tensors[name] = replace(graph.tensors[node.inputs[0]], name=name, shape=sums.bias.shape)
-        replaced[node.name] = _narrowed(fused, graph, sums)
+            constants[name] = bias
+            tensors[name] = replace(graph.tensors[node.inputs[0]], name=name, shape=bias.shape)
+        replaced[node.name] = _narrowed(_site(fused, tensors, constants))
         gone.update(sums.gone)
     if not replaced:
         return PassResult(graph=graph)
@@ -72,7 +73,7 @@ def _fused(graph: Graph, shift: Node, sums: _Sums) -> Node | None:
     """The step that computes both; its bias has a name of its own. None where no integer layer computes it."""
     product, requant = sums.product, shift.requant()
     output = graph.tensors[shift.outputs[0]]
-    axis = 1 if product.op == "ConvInteger" else len(output.shape) - 1
+    axis = _axis(product, graph, shift)
     if len(requant.scale) > 1 and shift.integer("axis") != axis:
         return None
     if min(numbers_of(graph.site(shift)).multiplier) < 0:
@@ -109,12 +110,30 @@ def _fresh(hint: str, graph: Graph) -> str:
     return name
 
 
-def _narrowed(node: Node, graph: Graph, sums: _Sums) -> Node:
+def _axis(product: Node, graph: Graph, shift: Node) -> int:
+    """The axis of channels, or of columns."""
+    return 1 if product.op == "ConvInteger" else len(graph.tensors[shift.outputs[0]].shape) - 1
+
+
+def _each(bias: Any, channels: int) -> Any:
+    """One number for each channel; None where there is no bias."""
+    import numpy as np
+
+    return None if bias is None else np.broadcast_to(bias.reshape(-1), (channels,)).copy()
+
+
+def _site(node: Node, tensors: Mapping[str, Tensor], constants: Mapping[str, Any]) -> Site:
+    """The step with what it touches."""
+    known = {name: constants[name] for name in node.inputs if name in constants}
+    inputs = tuple(tensors[name] for name in node.inputs)
+    return Site(node=node, inputs=inputs, outputs=(tensors[node.outputs[0]],), constants=known)
+
+
+def _narrowed(site: Site) -> Node:
     """The step in registers of 32 bits, where no sum that can occur leaves them."""
-    requant, rounding = node.requant(), node.requant().rounding
+    node, requant, rounding = site.node, site.node.requant(), site.node.requant().rounding
     if not isinstance(rounding, MultiplyShift):
         return node
-    site = _site(node, graph, sums)
     bounds, half = sum_bounds(site), 1 << max(rounding.shift)
     for channel, (low, high) in enumerate(zip(bounds.lowest, bounds.highest, strict=True)):
         multiplier = rounding.multiplier[channel % len(rounding.multiplier)]
@@ -123,19 +142,6 @@ def _narrowed(node: Node, graph: Graph, sums: _Sums) -> Node:
             return node
     narrow: Requant = replace(requant, rounding=replace(rounding, bits=32))
     return replace(node, attributes={**node.attributes, "requant": narrow})
-
-
-def _site(node: Node, graph: Graph, sums: _Sums) -> Site:
-    """The step with its tensors and constants, the new bias among them."""
-    tensors = [graph.tensors.get(name) for name in node.inputs]
-    constants = {name: graph.constants[name] for name in node.inputs if name in graph.constants}
-    if sums.bias is not None:
-        name = node.inputs[2]
-        product = graph.tensors[sums.product.outputs[0]]
-        tensors[2] = replace(product, name=name, shape=sums.bias.shape)
-        constants[name] = sums.bias
-    output = graph.tensors[node.outputs[0]]
-    return Site(node=node, inputs=tuple(tensors), outputs=(output,), constants=constants)
 
 
 FUSE = GraphPass(

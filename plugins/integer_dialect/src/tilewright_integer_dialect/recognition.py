@@ -11,17 +11,40 @@ from typing import Any
 from tilewright.api.graph import DType
 
 OWN = frozenset(
-    """
-    RequantShift RequantizedConv RequantizedGemm RequantizedAdd RequantizediGELU RequantizediHardswish RQIntegerDiv
-    iSoftmax iLayerNorm iRMSNorm iNoNorm iGELU iHardswish TrueIntegerDiv IntegerDiv IntegerMean ITAMax ITAPartialMax
-    """.split()
-)
+    (
+        "ITAMax", "ITAPartialMax", "IntegerDiv", "IntegerMean", "RQIntegerDiv", "RequantShift", "RequantizedAdd",
+        "RequantizedConv", "RequantizedGemm", "RequantizediGELU", "RequantizediHardswish", "TrueIntegerDiv", "iGELU",
+        "iHardswish", "iLayerNorm", "iNoNorm", "iRMSNorm", "iSoftmax",
+    )
+)  # fmt: skip
 SHARED = frozenset(
-    """
-    Add Cast Clip Concat Constant Conv Flatten Gather Gemm Identity MatMul MaxPool Mul Neg Pad ReduceMean ReduceSum Relu
-    Reshape Slice Squeeze Sub Transpose Unsqueeze
-    """.split()
-)  # ONNX's operators that have a meaning on whole numbers
+    (
+        "Add",
+        "Cast",
+        "Clip",
+        "Concat",
+        "Constant",
+        "Conv",
+        "Flatten",
+        "Gather",
+        "Gemm",
+        "Identity",
+        "MatMul",
+        "MaxPool",
+        "Mul",
+        "Neg",
+        "Pad",
+        "ReduceMean",
+        "ReduceSum",
+        "Relu",
+        "Reshape",
+        "Slice",
+        "Squeeze",
+        "Sub",
+        "Transpose",
+        "Unsqueeze",
+    )
+)  # fmt: skip  ONNX's operators that have a meaning on whole numbers
 
 
 def speaks(model: Any, asked: Mapping[str, DType]) -> bool:

@@ -19,7 +19,7 @@ _ENTRIES = 256
 
 
 def _tabulate(graph: Graph, context: PassContext) -> PassResult:
-    producer, consumers = graph.producer(), graph.consumers()
+    producer = graph.producer()
     constants, tensors = dict(graph.constants), dict(graph.tensors)
     replaced: dict[str, Node] = {}
     for node in graph.nodes:

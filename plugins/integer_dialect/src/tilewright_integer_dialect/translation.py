@@ -16,28 +16,28 @@ from tilewright_integer_dialect.chains import with_chains_joined
 from tilewright_integer_dialect.file_nodes import FileNode, OddNode, file_nodes, in_order
 from tilewright_integer_dialect.rules.table import RULES
 from tilewright_integer_dialect.values import Value, range_of
-from tilewright_integer_dialect.writing import DOMAIN, OPSET, ONNX_TYPES, TooWide, Writing
+from tilewright_integer_dialect.writing import DOMAIN, ONNX_TYPES, OPSET, Writing
 
 _SHOWN = 20  # nodes of one message
+_FEW = 4  # of a warning
 
 
 def translate(model: Any, asked: Mapping[str, DType], limits: Limits) -> ImportedModel:
-    """See `Dialect.translate`. TilewrightError (exit 4): TW2101 with every node that cannot be taken, TW1252 with every
-    one whose result may leave 32 bits.
+    """See `Dialect.translate`. TilewrightError (exit 4): TW2101 with every node that cannot be taken. Warnings:
+    TW1251 about inputs whose type nobody says, TW1252 about results that may leave 32 bits.
     """
     writing = Writing(model.graph)
     assumed = tuple(_inputs(model, asked, writing))
     odd: list[str] = []
-    wide: list[str] = []
     nodes = with_chains_joined(in_order(file_nodes(model.graph.node)), writing.constants)
     for node in nodes:
-        _take(node, writing, odd, wide)
-    if odd or wide:
-        raise _refused(odd, wide)
-    return ImportedModel(model=_finished(model, writing), diagnostics=assumed)
+        _take(node, writing, odd)
+    if odd:
+        raise _refused(odd)
+    return ImportedModel(model=_finished(model, writing), diagnostics=(*assumed, *_wrapping(writing.wide)))
 
 
-def _take(node: FileNode, writing: Writing, odd: list[str], wide: list[str]) -> None:
+def _take(node: FileNode, writing: Writing, odd: list[str]) -> None:
     if any(name and not writing.has(name) for name in node.inputs):
         return  # what it reads was refused, or is written by nobody
     try:
@@ -45,8 +45,6 @@ def _take(node: FileNode, writing: Writing, odd: list[str], wide: list[str]) -> 
         if rule is None:
             raise OddNode("the operator has no meaning on whole numbers here")
         rule(node, writing)
-    except TooWide as reason:
-        wide.append(f"{node.label}: {reason}")
     except OddNode as reason:
         odd.append(f"{node.label}: {reason}")
 
@@ -64,26 +62,33 @@ def _inputs(model: Any, asked: Mapping[str, DType], writing: Writing) -> Iterabl
             yield Diagnostic(
                 code="TW1251",
                 severity="warning",
-                message=f"input '{declared.name}' is taken for int8: the file declares a float, and means whole numbers",
+                message=f"input '{declared.name}' is taken for int8: it is a float that holds whole numbers",
                 where=f"input '{declared.name}'",
-                fix=(f"--io-type {declared.name}=uint8 if it holds 0 to 255, or {declared.name}=int8 if this is right",),
+                fix=(
+                    f"--io-type {declared.name}=uint8 if it holds 0 to 255, or {declared.name}=int8 if this is right",
+                ),
             )
 
 
-def _refused(odd: list[str], wide: list[str]) -> Exception:
-    if odd:
-        count, more = len(odd), (f"and {len(odd) - _SHOWN} more",) if len(odd) > _SHOWN else ()
-        return unsupported_error(
-            "TW2101",
-            f"{count} node{'s' if count > 1 else ''} of this network of whole numbers cannot be taken",
-            details=(*odd[:_SHOWN], *more),
-            fix=("change these layers before the export", "or bring the operators with a plugin"),
+def _wrapping(wide: list[str]) -> Iterable[Diagnostic]:
+    if wide:
+        more = f", and {len(wide) - _FEW} more" if len(wide) > _FEW else ""
+        yield Diagnostic(
+            code="TW1252",
+            severity="warning",
+            message=f"{len(wide)} result{'s' if len(wide) > 1 else ''} may leave 32 bits, and wrap around then",
+            where="; ".join(wide[:_FEW]) + more,
+            fix=("say smaller types of inputs: --io-type NAME=int8", "or put a RequantShift before these nodes"),
         )
+
+
+def _refused(odd: list[str]) -> Exception:
+    count, more = len(odd), (f"and {len(odd) - _SHOWN} more",) if len(odd) > _SHOWN else ()
     return unsupported_error(
-        "TW1252",
-        f"{len(wide)} value{'s' if len(wide) > 1 else ''} may leave 32 bits",
-        details=tuple(wide[:_SHOWN]),
-        fix=("say smaller types of inputs (--io-type NAME=int8)", "or put a RequantShift before these nodes"),
+        "TW2101",
+        f"{count} node{'s' if count > 1 else ''} of this network of whole numbers cannot be taken",
+        details=(*odd[:_SHOWN], *more),
+        fix=("change these layers before the export", "or bring the operators with a plugin"),
     )
 
 

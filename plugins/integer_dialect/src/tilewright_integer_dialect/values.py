@@ -66,7 +66,7 @@ def range_of(dtype: DType) -> Range:
 
 def range_in(array: Integers) -> Range:
     """From the least to the greatest element; 0 where there is none."""
-    return Range(low=int(array.min(initial=0)), high=int(array.max(initial=0))) if array.size else Range(low=0, high=0)
+    return Range(low=int(array.min()), high=int(array.max())) if array.size else Range(low=0, high=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

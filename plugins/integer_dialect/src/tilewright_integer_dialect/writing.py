@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tilewright.api.graph import DType
 from tilewright_integer_dialect.file_nodes import FileNode, OddNode
-from tilewright_integer_dialect.values import BYTES, Range, Value, range_in
+from tilewright_integer_dialect.values import BYTES, Range, Value, range_in, range_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,11 +23,7 @@ OPSET = 18
 ONNX_TYPES: Mapping[DType, int] = MappingProxyType(
     {DType.U8: 2, DType.I8: 3, DType.U16: 4, DType.I16: 5, DType.I32: 6, DType.I64: 7, DType.BOOL: 9}
 )  # numbers of TensorProto.DataType
-NO_ATTRIBUTES: Mapping[str, object] = MappingProxyType({})
-
-
-class TooWide(OddNode):
-    """A result that 32 bits may not hold."""
+NO_ATTRIBUTES: Mapping[str, Any] = MappingProxyType({})
 
 
 class Writing:
@@ -35,6 +31,7 @@ class Writing:
 
     def __init__(self, graph: Any) -> None:
         self.nodes: list[Any] = []
+        self.wide: list[str] = []  # nodes whose results may wrap around, and what they may be
         self.initializers: list[Any] = []
         self.values: dict[str, Value] = {}
         self.constants: dict[str, Array] = _constants(graph)
@@ -109,17 +106,18 @@ class Writing:
         inputs: Sequence[Value],
         dtype: DType,
         found: Range,
-        attributes: Mapping[str, object] = NO_ATTRIBUTES,
+        attributes: Mapping[str, Any] = NO_ATTRIBUTES,
         *,
         hint: str = "",
         own: bool = False,
     ) -> Value:
         """Write a node; without `hint` its result is the first output of `node`. `own`: an operator of this package.
 
-        TooWide where the result may leave `dtype`.
+        A result that may leave `dtype` is noted in `wide`; it wraps around.
         """
         if not found.fits(dtype):
-            raise TooWide(f"its result is between {found.low:,} and {found.high:,}")
+            self.wide.append(f"{node.label}: {found.low:,} to {found.high:,}")
+            found = range_of(dtype)
         name = self.fresh(f"{node.outputs[0]}_{hint}") if hint else node.outputs[0]
         names = [value.name for value in inputs]
         self._node(op, names, name, attributes, DOMAIN if own else "", f"{node.name}/{hint}" if hint else node.name)
@@ -138,7 +136,7 @@ class Writing:
         return name
 
     def _node(
-        self, op: str, inputs: Sequence[str], output: str, attributes: Mapping[str, object], domain: str, name: str
+        self, op: str, inputs: Sequence[str], output: str, attributes: Mapping[str, Any], domain: str, name: str
     ) -> None:
         from onnx import helper
 
@@ -149,7 +147,7 @@ class Writing:
 
         found = range_in(array)
         if not found.fits(dtype):
-            raise TooWide(f"constant '{name}' holds {found.low:,} to {found.high:,}")
+            raise OddNode(f"constant '{name}' holds {found.low:,} to {found.high:,}")
         self.initializers.append(numpy_helper.from_array(array.astype(dtype.numpy), name))
         return Value(name=name, dtype=dtype, range=found, shape=tuple(array.shape), array=array)
 

@@ -1,5 +1,6 @@
-"""Knows what graph inputs are before any node is read: constants (`--bind`), weights that are state (`--state`), a batch
-of 1 where nobody says otherwise, and dimensions whose number follows from weights. Does not know other dimensions without a number: those are asked for.
+"""Knows what graph inputs are before any node is read: constants (`--bind`), weights that are state (`--state`), a
+batch of 1 where nobody says otherwise, and dimensions whose number follows from weights. Does not know other dimensions
+without a number: those are asked for.
 """
 
 from __future__ import annotations
@@ -60,12 +61,16 @@ def bound_values(inputs: Sequence[Tensor], bindings: Mapping[str, str]) -> dict[
 def kept_weights(
     states: Sequence[str], outputs: Collection[str], constants: dict[str, Array], tensors: Collection[str]
 ) -> tuple[KeptState, ...]:
-    """Initialisers that `--state OUTPUT:NAME` names: they leave the `constants`, as inputs that begin with their elements."""
+    """Initialisers that `--state OUTPUT:NAME` names: they leave the `constants`, as inputs that begin with their
+    elements.
+    """
     found: list[KeptState] = []
     for text in states:
         pairs = ((output, text.removeprefix(f"{output}:")) for output in outputs if text.startswith(f"{output}:"))
         for output, rest in pairs:
-            name = next((each for each in (rest, rest.rpartition("=")[0]) if each in constants and each in tensors), None)
+            name = next(
+                (each for each in (rest, rest.rpartition("=")[0]) if each in constants and each in tensors), None
+            )
             if name is not None:
                 found.append(KeptState(output=output, input=name, initial=constants.pop(name)))
                 break

@@ -89,8 +89,9 @@ class Dialect:
 
     `speaks` tells whether a model is written in it, by its protobuf and the types that are asked for of its inputs and
     outputs (`--io-type`): it is quick, raises nothing and changes nothing. `translate` says in ONNX's words, and in
-    operators that its package brings, what that model means; it raises TilewrightError as `Importer.load` does, and makes
-    a protobuf of its own. A dialect is asked for every ONNX file, so its package imports nothing heavy before that.
+    operators that its package brings, what that model means; it raises TilewrightError as `Importer.load` does, and
+    makes a protobuf of its own. A dialect is asked for every ONNX file, so its package imports nothing heavy before
+    that.
     """
 
     name: str

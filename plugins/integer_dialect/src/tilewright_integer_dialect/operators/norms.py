@@ -74,6 +74,7 @@ def _operator(name: str, op_type: str, summary: str, *operands: str) -> Operator
 
 def _kernel(op: str, *operands: str) -> Kernel:
     handed = "".join(f"${{{name}}}, ${{{name.lower()}_step}}, " for name in operands)
+    results = '${Y}${at["Y"]}, ${y_step}, ${numbers}'
     return Kernel(
         name=op.lower(),
         op=op,
@@ -82,8 +83,7 @@ def _kernel(op: str, *operands: str) -> Kernel:
         in_place=lambda site: (("X", "Y"),) if site.input(0).dtype is site.output.dtype else (),
         values=_values,
         source=source("integer_norm.c.mako"),
-        call=NEST
-        + f'${{function}}(${{count}}, ${{X}}${{at["X"]}}, ${{x_step}}, {handed}${{Y}}${{at["Y"]}}, ${{y_step}}, ${{numbers}});',
+        call=NEST + f'${{function}}(${{count}}, ${{X}}${{at["X"]}}, ${{x_step}}, {handed}{results});',
     )
 
 

@@ -38,8 +38,8 @@ def _import(node: OnnxNode, graph: Conversion) -> None:
 
 
 def _axis(shape: Sequence[int], dims: Sequence[int]) -> int | None:
-    """The axis of x along which mul has elements. Channels before two axes of an image mean those of a row of pixels, too,
-    where numpy would take them for images.
+    """The axis of x along which mul has elements. Channels before two axes of an image mean those of a row of pixels,
+    too, where numpy would take them for images.
     """
     places = [place for place, extent in enumerate(dims) if extent != 1]
     if len(places) != 1:
@@ -73,7 +73,9 @@ def numbers_of(site: Site) -> MultiplyShift:
 
 def _infer(site: Site) -> tuple[Tensor, ...]:
     requant = site.node.requant()
-    fitting = (kind for kind in (DType.I8, DType.U8) if kind.limits[0] <= requant.low and requant.high <= kind.limits[1])
+    fitting = (
+        kind for kind in (DType.I8, DType.U8) if kind.limits[0] <= requant.low and requant.high <= kind.limits[1]
+    )
     return (Tensor(name=site.node.outputs[0], dtype=next(fitting, DType.I32), shape=site.input(0).shape),)
 
 

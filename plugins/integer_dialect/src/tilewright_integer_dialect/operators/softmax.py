@@ -49,7 +49,9 @@ def _import(node: OnnxNode, graph: Conversion) -> None:
     a, b, c = (node.integer(word) for word in _POLYNOMIAL[:3])
     largest = a * (abs(b) + max(node.integer("log2"), 255)) ** 2 + c
     if min(a, c) < 0 or max(map(abs, (a, b, c))) >= 2**31 or largest >= 2**54 or a * b * b + c < 1:
-        raise graph.refuse(node, f"coefficients {a}, {b}, {c}: the first and the last are not below 0, powers of 54 bits")
+        raise graph.refuse(
+            node, f"coefficients {a}, {b}, {c}: the first and the last are not below 0, powers of 54 bits"
+        )
     taken_as("integer.Softmax", *_POLYNOMIAL, "levels")(node, graph)
 
 

@@ -137,9 +137,7 @@ def no_norm(node: FileNode, writing: Writing) -> None:
     x, weight, bias = (writing.in_type(writing.value(node, index), DType.I32) for index in (0, 1, 2))
     scaled = writing.emit(node, "Mul", [x, weight], DType.I32, x.range * weight.range, hint="scaled")
     moved = writing.emit(node, "Add", [scaled, bias], DType.I32, scaled.range + bias.range, hint="moved")
-    shift = Shift(
-        mul=node.integer("mul"), add=0, shift=log2(node.integer("D")), limits=limits_of(node), floor=True
-    )
+    shift = Shift(mul=node.integer("mul"), add=0, shift=log2(node.integer("D")), limits=limits_of(node), floor=True)
     write_shift(node, writing, moved, shift)
 
 

@@ -1,5 +1,5 @@
-"""Knows what only moves, picks or copies elements: types and ranges stay. Axes and pads that older operator sets kept in
-attributes become inputs. Does not know arithmetic.
+"""Knows what only moves, picks or copies elements: types and ranges stay. Axes and pads that older operator sets kept
+in attributes become inputs. Does not know arithmetic.
 """
 
 from __future__ import annotations
@@ -117,7 +117,5 @@ def _words(node: FileNode, writing: Writing, index: int) -> Value:
 def _write(node: FileNode, writing: Writing, x: Value, others: Sequence[Value], attributes: Sequence[str]) -> None:
     words = {name: node.words(name) for name in attributes}
     single = {name for name, found in words.items() if found is not None and name in ("axis", "allowzero")}
-    kept = {
-        name: (found[0] if name in single else list(found)) for name, found in words.items() if found is not None
-    }
+    kept = {name: (found[0] if name in single else list(found)) for name, found in words.items() if found is not None}
     writing.emit(node, node.op, [x, *others], x.dtype, x.range, kept)

@@ -76,9 +76,7 @@ def _gemm(node: FileNode, writing: Writing, added: Value | None, hint: str) -> V
     total = writing.emit(node, "MatMulInteger", [a, b], DType.I32, _product(a, b), hint=names["product"])
     if alpha != 1:
         factor = writing.constant(alpha, DType.I32, f"{node.name}_alpha")
-        total = writing.emit(
-            node, "Mul", [total, factor], DType.I32, total.range * factor.range, hint=names["scaled"]
-        )
+        total = writing.emit(node, "Mul", [total, factor], DType.I32, total.range * factor.range, hint=names["scaled"])
     if beta and added is not None:
         bias = _times(node, writing, added, beta)
         total = writing.emit(node, "Add", [total, bias], DType.I32, total.range + bias.range, hint=names["added"])
@@ -101,7 +99,9 @@ def _turned(node: FileNode, writing: Writing, index: int, flag: str) -> Value:
         return value
     if value.array is not None:
         return writing.constant(value.array.T, value.dtype, f"{value.name}_turned")
-    turned = writing.emit(node, "Transpose", [value], value.dtype, value.range, {"perm": [1, 0]}, hint=f"turned_{index}")
+    turned = writing.emit(
+        node, "Transpose", [value], value.dtype, value.range, {"perm": [1, 0]}, hint=f"turned_{index}"
+    )
     return Value(
         name=turned.name,
         dtype=turned.dtype,

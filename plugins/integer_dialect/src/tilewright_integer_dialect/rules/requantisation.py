@@ -16,7 +16,7 @@ _LARGEST_SHIFT = 62
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shift:
-    """`clip((x * mul + add) >> shift)`, half of the last step added before where it does not floor. Arrays broadcast."""
+    """`clip((x * mul + add) >> shift)`, half of the last step added before unless it floors. Arrays broadcast."""
 
     mul: Any
     add: Any
@@ -71,9 +71,7 @@ def write_shift(node: FileNode, writing: Writing, x: Value, shift: Shift, hint: 
         "high": shift.limits.high,
         "floor": int(shift.floor),
     }
-    return writing.emit(
-        node, "RequantShift", [x], shift.limits.dtype, shift.limits, attributes, hint=hint, own=True
-    )
+    return writing.emit(node, "RequantShift", [x], shift.limits.dtype, shift.limits, attributes, hint=hint, own=True)
 
 
 def _attributes(node: FileNode) -> dict[str, Any]:

@@ -36,9 +36,7 @@ def _of_bytes(node: FileNode, writing: Writing, op: str, words: dict[str, int]) 
     if not 2 <= levels <= 256:
         raise OddNode(f"{levels} levels")
     x = writing.bytes_of(writing.value(node, 0))
-    writing.emit(
-        node, op, [x], DType.U8, Range(low=0, high=levels - 1), {**words, "levels": levels}, own=True
-    )
+    writing.emit(node, op, [x], DType.U8, Range(low=0, high=levels - 1), {**words, "levels": levels}, own=True)
 
 
 def layer_norm(node: FileNode, writing: Writing) -> None:

@@ -1,4 +1,6 @@
-"""Knows ConvGrad: the gradients of a convolution's image, weights and bias, as convolutions. Does not know other gradients."""
+"""Knows ConvGrad: the gradients of a convolution's image, weights and bias, as convolutions. Does not know other
+gradients.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,8 @@ from typing import Any
 
 from tilewright_integer_dialect.file_nodes import FileNode, OddNode
 from tilewright_integer_dialect.training.float_nodes import FloatNodes
+
+Shapes = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]  # of dY, X and W
 
 
 def conv_grad(node: FileNode, nodes: FloatNodes) -> None:
@@ -27,15 +31,22 @@ def conv_grad(node: FileNode, nodes: FloatNodes) -> None:
     group = node.integer("group", default=1)
     if outputs[0]:
         _image(node, nodes, (gradient, w), (y_shape, x_shape, w_shape), {**words, "group": group}, outputs[0])
+    if outputs[1] and group != 1:
+        raise OddNode(f"gradients of the weights of {group} groups")
     if outputs[1]:
-        _weights(node, nodes, (gradient, x), (y_shape, x_shape, w_shape), words, group, outputs[1])
+        _weights(node, nodes, (gradient, x), (y_shape, x_shape, w_shape), words, outputs[1])
     if outputs[2]:
         axes = nodes.axes(node, [0, *range(2, spatial + 2)])
         nodes.write(node, "ReduceSum", [gradient, axes], outputs[2], keepdims=0)
 
 
 def _image(
-    node: FileNode, nodes: FloatNodes, names: tuple[str, str], shapes: tuple[Any, Any, Any], words: dict[str, Any], output: str
+    node: FileNode,
+    nodes: FloatNodes,
+    names: tuple[str, str],
+    shapes: tuple[Any, Any, Any],
+    words: dict[str, Any],
+    output: str,
 ) -> None:
     """Back through the window: a transposed convolution, its end padded to the extents of X."""
     y_shape, x_shape, w_shape = shapes
@@ -51,14 +62,11 @@ def _image(
 
 
 def _weights(
-    node: FileNode, nodes: FloatNodes, names: tuple[str, str], shapes: tuple[Any, Any, Any], words: dict[str, Any], group: int,
-    output: str,
-) -> None:  # fmt: skip
+    node: FileNode, nodes: FloatNodes, names: tuple[str, str], shapes: Shapes, words: dict[str, Any], output: str
+) -> None:
     """X seen through dY: images and channels change places, strides and dilations, too. What the stride left over at
     the end of X is cut off.
     """
-    if group != 1:
-        raise OddNode(f"gradients of the weights of {group} groups")
     gradient, x = names
     _, _, w_shape = shapes
     axes = list(range(len(w_shape)))

@@ -39,9 +39,7 @@ class FloatNodes:
             copy.input.extend(inputs)
         self.nodes.append(copy)
 
-    def write(
-        self, node: FileNode, op: str, inputs: Sequence[str], output: str = "", **attributes: object
-    ) -> str:
+    def write(self, node: FileNode, op: str, inputs: Sequence[str], output: str = "", **attributes: Any) -> str:
         """One node of ONNX; without `output` it writes a new value. Returns its output."""
         from onnx import helper
 

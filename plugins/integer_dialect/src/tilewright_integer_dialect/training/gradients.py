@@ -54,8 +54,8 @@ def softmax_grad(node: FileNode, nodes: FloatNodes) -> None:
 
 
 def layer_norm_grad(node: FileNode, nodes: FloatNodes) -> None:
-    """The gradient of X, and, where they are outputs, those of the scale and the bias. What was kept of the forward step
-    is computed again: files differ in what they keep.
+    """The gradient of X, and, where they are outputs, those of the scale and the bias. What was kept of the forward
+    step is computed again: files differ in what they keep.
     """
     gradient, x, scale = node.inputs[:3]
     rank = nodes.rank(x)
@@ -70,7 +70,9 @@ def layer_norm_grad(node: FileNode, nodes: FloatNodes) -> None:
     scaled = nodes.write(node, "Mul", [gradient, scale])
     own = nodes.write(node, "ReduceMean", [scaled, axes], keepdims=1)
     along = nodes.write(node, "ReduceMean", [nodes.write(node, "Mul", [scaled, normal]), axes], keepdims=1)
-    moved = nodes.write(node, "Sub", [nodes.write(node, "Sub", [scaled, own]), nodes.write(node, "Mul", [normal, along])])
+    moved = nodes.write(
+        node, "Sub", [nodes.write(node, "Sub", [scaled, own]), nodes.write(node, "Mul", [normal, along])]
+    )
     nodes.write(node, "Div", [moved, root], node.outputs[0])
     outer = nodes.axes(node, range(first))
     for output, product in zip(node.outputs[1:3], ((gradient, normal), (gradient,)), strict=False):
@@ -92,8 +94,8 @@ def cross_entropy(node: FileNode, nodes: FloatNodes) -> None:
 
 
 def cross_entropy_grad(node: FileNode, nodes: FloatNodes) -> None:
-    """exp(log_prob) - onehot(labels), over the count of labels where the loss is a mean, times dY. A node without dY has
-    another share of the count in its place: so those who left it out of their files compute it.
+    """exp(log_prob) - onehot(labels), over the count of labels where the loss is a mean, times dY. A node without dY
+    has another share of the count in its place: so those who left it out of their files compute it.
     """
     gradient, log_prob, labels = node.inputs[:3] if len(node.inputs) > 2 else ("", *node.inputs)
     shape = nodes.shapes.get(log_prob)

@@ -48,7 +48,6 @@ _RULES: Mapping[str, Rule] = MappingProxyType(
 _OPSET = 20  # has Gelu, and takes axes as inputs
 
 
-
 def speaks(model: Any, asked: Mapping[str, DType]) -> bool:
     """Whether there is a node of this dialect, in a file that is none of whole numbers."""
     nodes = model.graph.node
