@@ -41,9 +41,10 @@ assert state.initial is None
 # The most that a file may ask for, as the user has set it with `--limit`.
 assert Limits(constant_bytes=1 << 20).constant_bytes == 1048576
 
+
 # %% Dialect
-# ONNX files that mean more than ONNX says: whether a model is one of them, and what it says in ONNX's words. `asked` has
-# the types that `--io-type` asks for.
+# ONNX files that mean more than ONNX says: whether a model is one of them, and what it means in ONNX's words. `asked`
+# has the types that `--io-type` asks for.
 def speaks(model, asked):
     return any(node.op_type == "Double" for node in model.graph.node)
 

@@ -12,7 +12,7 @@ from dialect_models import Net
 from onnx import TensorProto
 
 Compute = Callable[..., list[Any]]
-FLOATS = {name: "" for name in ("x", "g", "l", "w")}
+FLOATS = dict.fromkeys(("x", "g", "l", "w"), "")
 
 
 def differences(function: Callable[[Any], Any], x: Any, gradient: Any) -> Any:

@@ -60,8 +60,7 @@ def test_a_step_of_training(compute: Callable[..., list[Any]]) -> None:
 @pytest.mark.parametrize("target", ["generic"])
 def test_weights_learn_from_call_to_call(target: str) -> None:
     net = Net(2)
-    w, b, x, labels = _data(net)
-    model, weights = one_step(net, w, b)
+    model, weights = one_step(net, *_data(net)[:2])
     states = tuple(f"{output}:{weight}" for output, weight in weights.items())
     made = Deployment(model.SerializeToString(), target, Options(states=states, name="step"))
     assert tuple(made.inputs) == ("x", "labels") and tuple(made.outputs) == ()
