@@ -20,6 +20,7 @@ from tilewright.rewrite import rewrite
 from tilewright.rewrite.passes import PASSES
 from tilewright_integer_dialect import DIALECT, FLOATS
 from tilewright_integer_dialect.fusing import FUSE
+from tilewright_integer_dialect.pairing import PAIRS
 from tilewright_integer_dialect.tables import TABLES
 from tilewright_integer_dialect.vocabulary import OPERATORS as OWN
 
@@ -39,7 +40,7 @@ def imported(model: Any, types: Mapping[str, str] | None = None) -> Imported:
 
 def rewritten_graph(graph: Graph) -> Graph:
     """Behind all passes."""
-    return rewrite(graph, OPERATORS, (*PASSES, FUSE, TABLES)).graph
+    return rewrite(graph, OPERATORS, (*PASSES, FUSE, TABLES, PAIRS)).graph
 
 
 def computed(model: Any, arrays: Mapping[str, Any], types: Mapping[str, str] | None = None) -> list[Any]:

@@ -80,8 +80,9 @@ def tilewright_kernels() -> Iterable[Kernel]:
 
 @hookimpl
 def tilewright_graph_passes() -> Iterable[GraphPass]:
-    """Products with their requantisation as one step each, and functions of a byte as tables."""
+    """Products and sums with their requantisation as one step each, and functions of a byte as tables."""
     from tilewright_integer_dialect.fusing import FUSE
+    from tilewright_integer_dialect.pairing import PAIRS
     from tilewright_integer_dialect.tables import TABLES
 
-    return (FUSE, TABLES)
+    return (FUSE, TABLES, PAIRS)

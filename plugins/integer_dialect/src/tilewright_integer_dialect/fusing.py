@@ -41,7 +41,7 @@ def _fuse(graph: Graph, context: PassContext) -> PassResult:
             name = fused.inputs[2]
             constants[name] = bias
             tensors[name] = replace(graph.tensors[node.inputs[0]], name=name, shape=bias.shape)
-        replaced[node.name] = _narrowed(_site(fused, tensors, constants))
+        replaced[node.name] = narrowed(site_of(fused, tensors, constants))
         gone.update(sums.gone)
     if not replaced:
         return PassResult(graph=graph)
@@ -122,14 +122,14 @@ def _each(bias: Any, channels: int) -> Any:
     return None if bias is None else np.broadcast_to(bias.reshape(-1), (channels,)).copy()
 
 
-def _site(node: Node, tensors: Mapping[str, Tensor], constants: Mapping[str, Any]) -> Site:
+def site_of(node: Node, tensors: Mapping[str, Tensor], constants: Mapping[str, Any]) -> Site:
     """The step with what it touches."""
     known = {name: constants[name] for name in node.inputs if name in constants}
     inputs = tuple(tensors[name] for name in node.inputs)
     return Site(node=node, inputs=inputs, outputs=(tensors[node.outputs[0]],), constants=known)
 
 
-def _narrowed(site: Site) -> Node:
+def narrowed(site: Site) -> Node:
     """The step in registers of 32 bits, where no sum that can occur leaves them."""
     node, requant, rounding = site.node, site.node.requant(), site.node.requant().rounding
     if not isinstance(rounding, MultiplyShift):

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from tilewright_integer_dialect.operators import curves, norms, quotients, shift, softmax
+from tilewright_integer_dialect.operators import curves, norms, pairs, quotients, shift, softmax
 
-OPERATORS = (shift.SHIFT, *curves.OPERATORS, *softmax.OPERATORS, *norms.OPERATORS, *quotients.OPERATORS)
-KERNELS = (shift.SHIFT_PORTABLE, *curves.KERNELS, *softmax.KERNELS, *norms.KERNELS, *quotients.KERNELS)
+OPERATORS = (shift.SHIFT, pairs.PAIR, *curves.OPERATORS, *softmax.OPERATORS, *norms.OPERATORS, *quotients.OPERATORS)
+KERNELS = (
+    shift.SHIFT_PORTABLE,
+    pairs.PAIR_PORTABLE,
+    *curves.KERNELS,
+    *softmax.KERNELS,
+    *norms.KERNELS,
+    *quotients.KERNELS,
+)

@@ -70,6 +70,20 @@ def rows(site: Site, names: Sequence[str] = ()) -> Access:
     return parse_map(f"{' '.join(loops)} : X[{place}]{others} -> Y[{place}]").bind(shapes)
 
 
+def broadcast_access(site: Site) -> Access:
+    """Elements of A and B, broadcast to Y as ONNX does it."""
+    shape = site.output.shape
+    loops = [f"i{axis}" for axis in range(len(shape))]
+
+    def place(operand: tuple[int, ...]) -> str:
+        missing = len(shape) - len(operand)
+        return ",".join("0" if extent == 1 else loops[missing + axis] for axis, extent in enumerate(operand))
+
+    a, b = site.input(0).shape, site.input(1).shape
+    text = f"{' '.join(loops)} : A[{place(a)}] B[{place(b)}] -> Y[{','.join(loops)}]"
+    return parse_map(text).bind({"A": a, "B": b, "Y": shape})
+
+
 def not_integers(site: Site) -> str | None:
     """Why X is of no type that the portable C takes, or None."""
     dtype = site.input(0).dtype

@@ -7,10 +7,11 @@ from typing import Any
 
 from tilewright.api.graph import DType, Site, Tensor
 from tilewright.api.kernel import Call, Kernel, broadcast_steps, fragment_file, nest, walk
-from tilewright.api.operator import Access, Conversion, OnnxNode, Operator, parse_map
+from tilewright.api.operator import Conversion, OnnxNode, Operator, parse_map
 from tilewright_integer_dialect.operators.parts import (
     NEST,
     PACKAGE,
+    broadcast_access,
     element_values,
     not_integers,
     signature,
@@ -102,19 +103,6 @@ def _factor(site: Site) -> int:
     return site.node.integer("delta") * site.node.integer("eta")
 
 
-def _div_access(site: Site) -> Access:
-    shape = site.output.shape
-    loops = [f"i{axis}" for axis in range(len(shape))]
-
-    def place(operand: tuple[int, ...]) -> str:
-        missing = len(shape) - len(operand)
-        return ",".join("0" if extent == 1 else loops[missing + axis] for axis, extent in enumerate(operand))
-
-    a, b = site.input(0).shape, site.input(1).shape
-    text = f"{' '.join(loops)} : A[{place(a)}] B[{place(b)}] -> Y[{','.join(loops)}]"
-    return parse_map(text).bind({"A": a, "B": b, "Y": shape})
-
-
 def _div_values(call: Call) -> Mapping[str, object]:
     a, b, y = (call.operands[name] for name in "ABY")
     found = element_values(call, {"A": broadcast_steps(a, y), "B": broadcast_steps(b, y), "Y": y.strides})
@@ -140,7 +128,7 @@ DIV = Operator(
     summary="IntegerDiv: quotients to the nearest whole number",
     infer=_infer_div,
     reference=_div,
-    access=_div_access,
+    access=broadcast_access,
     imports=(signature("IntegerDiv", "delta eta eps", taken_as("integer.Div", "delta", "eta", "eps"), inputs=2),),
 )
 MEAN_PORTABLE = Kernel(

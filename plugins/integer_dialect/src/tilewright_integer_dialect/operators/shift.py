@@ -71,12 +71,17 @@ def numbers_of(site: Site) -> MultiplyShift:
     return rounding
 
 
-def _infer(site: Site) -> tuple[Tensor, ...]:
+def requantised_dtype(site: Site) -> DType:
+    """The smallest type that holds what the node clips to."""
     requant = site.node.requant()
     fitting = (
         kind for kind in (DType.I8, DType.U8) if kind.limits[0] <= requant.low and requant.high <= kind.limits[1]
     )
-    return (Tensor(name=site.node.outputs[0], dtype=next(fitting, DType.I32), shape=site.input(0).shape),)
+    return next(fitting, DType.I32)
+
+
+def _infer(site: Site) -> tuple[Tensor, ...]:
+    return (Tensor(name=site.node.outputs[0], dtype=requantised_dtype(site), shape=site.input(0).shape),)
 
 
 def _reference(site: Site, inputs: Sequence[Any]) -> tuple[Any, ...]:
