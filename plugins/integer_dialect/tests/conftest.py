@@ -18,7 +18,7 @@ from tilewright.ir.tensors.dtypes import DType
 from tilewright.operators.families import FAMILIES
 from tilewright.rewrite import rewrite
 from tilewright.rewrite.passes import PASSES
-from tilewright_integer_dialect import DIALECT, FLOATS
+from tilewright_integer_dialect import DIALECT, FLOATS, QONNX
 from tilewright_integer_dialect.fusing import FUSE
 from tilewright_integer_dialect.pairing import PAIRS
 from tilewright_integer_dialect.tables import TABLES
@@ -35,7 +35,7 @@ def imported(model: Any, types: Mapping[str, str] | None = None) -> Imported:
     given = {value.name: "int8" for value in model.graph.input} | dict(types or {})
     asked = {name: DType.from_numpy(np.dtype(kind)) for name, kind in given.items() if kind}
     options = ImportOptions(io_type_of=asked)
-    return load(model.SerializeToString(), options, operators=OPERATORS, dialects=[DIALECT, FLOATS])
+    return load(model.SerializeToString(), options, operators=OPERATORS, dialects=[DIALECT, FLOATS, QONNX])
 
 
 def rewritten_graph(graph: Graph) -> Graph:

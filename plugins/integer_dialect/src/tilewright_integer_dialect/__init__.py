@@ -56,10 +56,30 @@ FLOATS = Dialect(
 )
 
 
+def _speaks_qonnx(model: Any, asked: Mapping[str, DType]) -> bool:
+    from tilewright_integer_dialect.qonnx import speaks
+
+    return speaks(model, asked)
+
+
+def _translate_qonnx(model: Any, asked: Mapping[str, DType], limits: Limits) -> ImportedModel:
+    from tilewright_integer_dialect.qonnx import translate
+
+    return translate(model, asked, limits)
+
+
+QONNX = Dialect(
+    name="qonnx",
+    summary="floats that a node Quant rounds to a grid: Brevitas, FINN",
+    speaks=_speaks_qonnx,
+    translate=_translate_qonnx,
+)
+
+
 @hookimpl
 def tilewright_dialects() -> Iterable[Dialect]:
-    """Whole numbers, and floats: no file is both."""
-    return (DIALECT, FLOATS)
+    """Whole numbers, floats, and floats on a grid: no file is two of them."""
+    return (DIALECT, FLOATS, QONNX)
 
 
 @hookimpl

@@ -34,7 +34,7 @@ class Writing:
         self.wide: list[str] = []  # nodes whose results may wrap around, and what they may be
         self.initializers: list[Any] = []
         self.values: dict[str, Value] = {}
-        self.constants: dict[str, Array] = _constants(graph)
+        self.constants: dict[str, Array] = file_constants(graph)
         self._shapes = declared_shapes(graph)
         self._written: dict[tuple[str, DType], Value] = {}  # what a value is in another type
         self._names = {name for node in graph.node for name in (*node.input, *node.output)} | set(self.constants)
@@ -163,7 +163,7 @@ def _whole(array: Array, name: str) -> Any:
     return array.astype(np.int64)
 
 
-def _constants(graph: Any) -> dict[str, Array]:
+def file_constants(graph: Any) -> dict[str, Array]:
     """The initialisers that are in the file itself, and what Constant nodes hold."""
     from onnx import TensorProto, helper, numpy_helper
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from tilewright_integer_dialect.file_nodes import FileNode, OddNode
-from tilewright_integer_dialect.training.float_nodes import FloatNodes
+from tilewright_integer_dialect.float_nodes import FloatNodes
 
 Shapes = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]  # of dY, X and W
 

@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 from tilewright_integer_dialect.file_nodes import FileNode, OddNode
-from tilewright_integer_dialect.training.float_nodes import FloatNodes
+from tilewright_integer_dialect.float_nodes import FloatNodes
 
 
 def sgd(node: FileNode, nodes: FloatNodes) -> None:

@@ -5,7 +5,7 @@ operator set, Gemm of batches, RMSNorm, numbers of integer networks left on Div 
 from __future__ import annotations
 
 from tilewright_integer_dialect.file_nodes import FileNode
-from tilewright_integer_dialect.training.float_nodes import FloatNodes
+from tilewright_integer_dialect.float_nodes import FloatNodes
 from tilewright_integer_dialect.training.gradients import number
 
 NOTES = ("description",)  # attributes that say something to people

@@ -13,8 +13,8 @@ from tilewright.api.graph import DType
 from tilewright.api.importer import ImportedModel, Limits
 from tilewright_integer_dialect import recognition
 from tilewright_integer_dialect.file_nodes import FileNode, OddNode, file_nodes
+from tilewright_integer_dialect.float_nodes import FloatNodes
 from tilewright_integer_dialect.training import convolution_gradients, gradients, older_forms
-from tilewright_integer_dialect.training.float_nodes import FloatNodes
 from tilewright_integer_dialect.writing import declared_shapes
 
 Rule = Callable[[FileNode, FloatNodes], None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dialect_models import Net
 
 from tilewright_integer_dialect.file_nodes import file_nodes
-from tilewright_integer_dialect.training.float_nodes import FloatNodes
+from tilewright_integer_dialect.float_nodes import FloatNodes
 
 
 def test_nodes_are_kept_without_some_attributes_and_written_under_new_names() -> None:
