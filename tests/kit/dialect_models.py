@@ -1,4 +1,6 @@
-"""Makes small networks of the dialect for tests, as its tools write them: floats that hold whole numbers."""
+"""Makes small networks of the dialect for tests, as its tools write them, floats that hold whole numbers; and one layer
+of every operator that it has.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,9 @@ from typing import Any
 
 import numpy as np
 from onnx import ModelProto, TensorProto, helper, numpy_helper
+
+from tilewright.api.graph import MultiplyShift, Requant
+from tilewright.api.testing import Sample
 
 
 def scalar(value: float) -> Any:
@@ -80,3 +85,25 @@ def arrays_of(model: ModelProto, rng: Any, kinds: Mapping[str, str]) -> dict[str
         limits = np.iinfo(dtype)
         found[value.name] = rng.integers(limits.min, int(limits.max) + 1, shape).astype(dtype)
     return found
+
+
+def dialect_layers() -> tuple[Sample, ...]:
+    """One layer of every operator that the package brings."""
+    rounding = MultiplyShift(multiplier=(3,), addend=(5,), shift=(4,), bits=64)
+    requant = Requant(scale=(3 / 16,), zero_point=0, low=-128, high=127, rounding=rounding)
+    x, wide = np.arange(-60, 60, dtype=np.int8).reshape(2, 4, 15), np.arange(1, 121, dtype=np.int32).reshape(2, 4, 15)
+    row, limits = np.arange(15, dtype=np.int32), {"shift": 3, "low": -128, "high": 127}
+    words = {"coeffa": 1, "coeffb": 86, "coeffc": 3888, "log2": 64, "levels": 256}
+    found: tuple[tuple[str, tuple[Any, ...], dict[str, Any]], ...] = (
+        ("integer.Shift", (wide,), {"requant": requant, "axis": 1}),
+        ("integer.PairSum", (x, x), {"requant": requant, "sign": 1}),
+        ("integer.GELU", (x,), {"b": -40, "one": 1743}),
+        ("integer.Hardswish", (x,), {"three": 122, "six": 244, "one_over_six": 42}),
+        ("integer.Softmax", (x,), words),
+        ("integer.ITAMax", (x,), {"group": 5, "levels": 256}),
+        ("integer.LayerNorm", (x, row, row), limits),
+        ("integer.RMSNorm", (x, row), limits),
+        ("integer.Mean", (x,), {}),
+        ("integer.Div", (wide, wide), {"delta": 16, "eta": 3, "eps": 1}),
+    )
+    return tuple(Sample(op=op, inputs=inputs, attributes=attributes) for op, inputs, attributes in found)
