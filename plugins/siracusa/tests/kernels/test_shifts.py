@@ -44,8 +44,9 @@ def test_another_rounding_has_no_words() -> None:
         ({"multiplier": (1, 1, 65536)}, "between 1 and 65535"),
         ({"shift": (1, 2, 3)}, "different numbers"),
         ({"rounding": "half-even"}, "halves to even"),
-        ({"multiplier": (9999,) * 3, "bits": 64}, "may leave 32 bits"),
-        ({"overflow": "saturates", "multiplier": (9999,) * 3}, "may leave 32 bits"),
+        ({"addend": (2**31,), "multiplier": (1,) * 3, "bits": 64}, "may leave 32 bits"),
+        ({"overflow": "saturates"}, "that saturates"),
+        ({"bits": 40}, "a register of 40 bits"),
     ],
 )
 def test_refusals_say_why(changes: Any, reason: str) -> None:
@@ -54,5 +55,5 @@ def test_refusals_say_why(changes: Any, reason: str) -> None:
     assert isinstance(found, str) and reason in found
 
 
-def test_registers_of_64_bits_are_taken_where_32_are_enough() -> None:
-    assert isinstance(shift_words(_requant((9, 9, 9), (7,), bits=64), BOUNDS), ShiftWords)
+def test_registers_of_64_bits_are_taken() -> None:
+    assert isinstance(shift_words(_requant((9999,) * 3, (2**40,), bits=64), BOUNDS), ShiftWords)

@@ -1,15 +1,20 @@
 <%doc>
 Needs limit: "i8" or "u8" where results are limited to the whole type, "any" otherwise; the same behind "shift_" where sums
-are multiplied and shifted.
+are multiplied and shifted, behind "shift_wide_" where that takes 64 bits.
 </%doc>\
 #include "xpulp.h"
-<% shifted, limit_of = limit.startswith("shift_"), limit.removeprefix("shift_") %>\
+<% shifted, wide, limit_of = limit.startswith("shift_"), "_wide_" in limit, limit.split("_")[-1] %>\
 
 % if shifted:
 /* (acc * m + r) >> shift, limited: m is the lower half of the word, r the upper one, and the shift is in the place of a zero
  * point. */
 TW_KERNEL uint8_t tw_xp_finished_${limit}(int32_t acc, int32_t word, tw_xp_limits to)
 {
+% if wide:
+    const int64_t sum = (int64_t)acc * (int32_t)(word & 0xffff) + (int64_t)((uint32_t)word >> 16);
+    const int64_t q = (sum < 0) ? ~(~sum >> to.zero_point) : (sum >> to.zero_point);
+    return (uint8_t)((q < to.low) ? to.low : ((q > to.high) ? to.high : (int32_t)q));
+% else:
     const uint32_t bits = (uint32_t)acc * ((uint32_t)word & 0xffff) + ((uint32_t)word >> 16);
     int32_t q = (int32_t)bits;
 #ifdef TW_XP_ASM
@@ -21,6 +26,7 @@ TW_KERNEL uint8_t tw_xp_finished_${limit}(int32_t acc, int32_t word, tw_xp_limit
     return (uint8_t)tw_xp_limited(q, to.low, to.high);
 % else:
     return (uint8_t)tw_xp_clip_${limit_of}(q);
+% endif
 % endif
 }
 

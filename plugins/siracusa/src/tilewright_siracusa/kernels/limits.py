@@ -13,7 +13,8 @@ WHOLE = {(-128, 127): "i8", (0, 255): "u8"}
 def limit_of(requant: Requant, reach: float) -> str:
     """`limit` of finish.c. `reach` is the largest magnitude of an accumulator times its scale."""
     if isinstance(requant.rounding, MultiplyShift):
-        return f"shift_{WHOLE.get((requant.low, requant.high), 'any')}"
+        wide = "" if requant.rounding.bits == 32 else "wide_"
+        return f"shift_{wide}{WHOLE.get((requant.low, requant.high), 'any')}"
     return WHOLE.get((requant.low, requant.high), "any") if reach < SAFE else "any"
 
 

@@ -2,7 +2,7 @@
 before. Does not know layers, nor how sums in float are finished.
 
 `(acc * m + a) >> s` is `((acc + q) * m + r) >> s` with `a = q * m + r`: q goes into the bias, and m and r, of 16 bits
-each, into one word. All of it is modulo 2**32, as a register of 32 bits that wraps around has it.
+each, into one word. That holds modulo 2**32, as a register of 32 bits that wraps around has it, and in 64 bits.
 """
 
 from __future__ import annotations
@@ -44,27 +44,26 @@ def shift_words(requant: Requant, bounds: AccumulatorBounds) -> ShiftWords | str
     multipliers, addends = (_each(numbers, channels) for numbers in (rounding.multiplier, rounding.addend))
     if min(multipliers) < 1 or max(multipliers) >= _HALF_WORD:
         return "multipliers are not between 1 and 65535"
-    if not _in_register(rounding, bounds, multipliers, addends, half):
-        return "products may leave 32 bits"
     pairs = [divmod(added + half, factor) for added, factor in zip(addends, multipliers, strict=True)]
+    moved = [quotient for quotient, _ in pairs]
+    if (reason := _out_of_register(rounding, bounds, moved)) is not None:
+        return reason
     words = [factor | (rest << 16) for factor, (_, rest) in zip(multipliers, pairs, strict=True)]
-    moved = np.array([quotient for quotient, _ in pairs], np.int64)
-    return ShiftWords(moved=moved, words=np.array(words, np.int64).astype(np.int32).astype(np.int64), shift=shift)
+    return ShiftWords(
+        moved=np.array(moved, np.int64), words=np.array(words, np.int64).astype(np.int32).astype(np.int64), shift=shift
+    )
 
 
 def _each(numbers: tuple[int, ...], channels: int) -> tuple[int, ...]:
     return numbers * channels if len(numbers) == 1 else numbers
 
 
-def _in_register(
-    rounding: MultiplyShift,
-    bounds: AccumulatorBounds,
-    multipliers: tuple[int, ...],
-    addends: tuple[int, ...],
-    half: int,
-) -> bool:
-    """Whether 32 bits that wrap around give the same as the rounding's own register."""
+def _out_of_register(rounding: MultiplyShift, bounds: AccumulatorBounds, moved: list[int]) -> str | None:
+    """Why neither 32 bits that wrap around nor 64 that hold everything give what the rounding's own register does."""
     if rounding.bits == 32 and rounding.overflow == "wraps":
-        return True
-    channels = zip(bounds.lowest, bounds.highest, multipliers, addends, strict=True)
-    return all(max(abs(low), abs(high)) * factor + abs(added) + half < 2**31 for low, high, factor, added in channels)
+        return None
+    if rounding.bits != 64:
+        return f"a register of {rounding.bits} bits that {rounding.overflow}"
+    ends = zip(bounds.lowest, bounds.highest, moved, strict=True)
+    beyond = any(max(abs(low), abs(high)) + abs(quotient) >= 2**31 for low, high, quotient in ends)
+    return "sums with their addends may leave 32 bits" if beyond else None
