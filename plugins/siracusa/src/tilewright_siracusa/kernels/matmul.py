@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from tilewright.api import ceil_div
-from tilewright.api.graph import DType, Layout, Site, row_major
+from tilewright.api.graph import DType, Layout, Requant, Site, row_major
 from tilewright.api.kernel import (
     AccumulatorBounds,
     Call,
@@ -90,10 +90,6 @@ def _values(call: Call) -> Mapping[str, object]:
     steps = {"A": broadcast_steps(a, y)[:-2], "B": broadcast_steps(b, y)[:-2], "Y": y.strides[:-2]}
     steps |= {name: own[:-2] for name, own in acc.items()}
     outer = nest(walk(y.extents[:-2], steps, "Y"), 0)
-    words = shift_words(requant, bounds)
-    scale, moved = struct.unpack("<i", struct.pack("<f", requant.scale[0]))[0], dict[str, int]()
-    if isinstance(words, ShiftWords):
-        scale, moved = int(words.words[0]), {"moved": int(words.moved.astype(np.int32)[0])}
     return {
         "function": f"tw_xp_matmul_{'part_' if part else ''}{kind}_{limit}_{int(whole)}{int(sums)}",
         "part": part,
@@ -115,12 +111,19 @@ def _values(call: Call) -> Mapping[str, object]:
             "y_row": y.strides[-2],
             "a_zero_point": node.integer("a_zero_point"),
             "b_zero_point": zero_points(site.node, "b_zero_point")[0],
-            "scale": scale,
-            **moved,
+            **_finish(requant, bounds),
             "to": limits(requant, limit),
             **({"acc_row": acc["acc"][-2], **call.part_fields} if part else {}),
         },
     }
+
+
+def _finish(requant: Requant, bounds: AccumulatorBounds) -> dict[str, int]:
+    """What finishes a sum: the bits of a scale, or the word of `shifts` and what moves sums before."""
+    words = shift_words(requant, bounds)
+    if isinstance(words, ShiftWords):
+        return {"scale": int(words.words[0]), "moved": int(words.moved.astype(np.int32)[0])}
+    return {"scale": struct.unpack("<i", struct.pack("<f", requant.scale[0]))[0]}
 
 
 def _accumulates(site: Site) -> PartialSums:
