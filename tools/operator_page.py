@@ -8,6 +8,7 @@ from tilewright.frontend.load import import_table
 from tilewright.frontend.schemas import Parameter, rules_of, schema_of
 from tilewright.ir.graphs.importing import Import
 from tilewright.plugins import load_for
+from tilewright.plugins.kinds import CORE
 
 TARGET = "generic"
 HELD = ("float", "double", *(f"{sign}int{bits}" for bits in (8, 16, 32, 64) for sign in ("", "u")), "bool")
@@ -26,8 +27,10 @@ Lines with `constant` are only taken where all inputs are known at compile time.
 
 
 def operator_page() -> Iterator[str]:
-    """The lines of the page."""
-    table = import_table(load_for(target=TARGET).operators)
+    """The lines of the page: what the core reads, whatever packages are installed beside it."""
+    registry = load_for(target=TARGET)
+    own = (name for name in registry.operators if registry.provenance["operator", name].distribution == CORE)
+    table = import_table({name: registry.operators[name] for name in own})
     yield ABOUT
     yield from ("| signature | inputs | attributes | what must hold |", "|---|---|---|---|")
     rows = {key: (group, "") for key, group in table.by_type.items()}

@@ -27,6 +27,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "architecture.md"
+EVERYWHERE = ("tilewright-integer-dialect",)  # packages that look at every network: the page is about the core
 BEGIN, END = "<!-- tools/trace_compile.py --page -->\n", "<!-- end -->\n"
 FUNCTION = 1  # CO_OPTIMIZED: of functions, not of bodies of modules and classes
 PARTS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
@@ -141,7 +142,8 @@ def with_trace(page: str, lines: Sequence[str]) -> str:
 def convolution_lines() -> tuple[str, ...]:
     """What the page shows, found out in a process of its own, whatever this one has imported and computed."""
     command = [sys.executable, __file__, "--markdown"]
-    return tuple(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines())
+    alone = {**os.environ, "TILEWRIGHT_BLOCK": ",".join(EVERYWHERE)}
+    return tuple(subprocess.run(command, capture_output=True, text=True, check=True, env=alone).stdout.splitlines())
 
 
 def rewrite_page() -> None:

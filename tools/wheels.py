@@ -19,11 +19,12 @@ NOT_SOURCES = shutil.ignore_patterns("build", "dist", "*.egg-info", "__pycache__
 
 
 def projects() -> dict[str, Path]:
-    """The folders that hold a distribution by its short name, the core first: `siracusa` is tilewright-siracusa."""
+    """The folders that hold a distribution by its short name, the core first: `siracusa` is tilewright-siracusa.
+    A hyphen inside a name becomes an underscore: tox takes hyphens apart."""
     plugins = sorted(path.parent for path in (ROOT / "plugins").glob("*/pyproject.toml"))
     return {
         "core": ROOT / "core",
-        **{str(metadata(each)["name"]).removeprefix("tilewright-"): each for each in plugins},
+        **{str(metadata(each)["name"]).removeprefix("tilewright-").replace("-", "_"): each for each in plugins},
     }
 
 

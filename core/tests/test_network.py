@@ -29,7 +29,7 @@ def _registry() -> Any:
 
 
 def test_onnx_is_read_by_nobody_else() -> None:
-    assert importers_for(chain(1), Options()) == ()
+    assert {kind for kind, _ in importers_for(chain(1), Options())} <= {"dialect"}
     assert ("importer", "onnx") in importers_for(b"TFL3 or so", Options())
 
 

@@ -2,7 +2,7 @@
 import onnx
 from onnx import TensorProto, helper
 
-from tilewright.api.importer import ImportedModel, Importer, KeptState, Limits
+from tilewright.api.importer import Dialect, ImportedModel, Importer, KeptState, Limits
 
 
 # %% Importer
@@ -40,3 +40,19 @@ assert state.initial is None
 # %% Limits
 # The most that a file may ask for, as the user has set it with `--limit`.
 assert Limits(constant_bytes=1 << 20).constant_bytes == 1048576
+
+
+# %% Dialect
+# ONNX files that mean more than ONNX says: whether a model is one of them, and what it means in ONNX's words. `asked`
+# has the types that `--io-type` asks for.
+def speaks(model, asked):
+    return any(node.op_type == "Double" for node in model.graph.node)
+
+
+doubled = Dialect(
+    name="acme-double",
+    summary="ONNX with Double",
+    speaks=speaks,
+    translate=lambda model, asked, limits: ImportedModel(model=model),
+)
+assert not doubled.speaks(found.model, {})

@@ -35,7 +35,7 @@ def test_each_has_what_a_project_page_shows(project: Path) -> None:
 
 @pytest.mark.parametrize("project", PROJECTS, ids=lambda path: path.name)
 def test_each_stands_in_the_matrix(project: Path) -> None:
-    name = metadata(project)["name"].removeprefix("tilewright").removeprefix("-") or "core"
+    name = metadata(project)["name"].removeprefix("tilewright").removeprefix("-").replace("-", "_") or "core"
     (listed,) = re.findall(r"^env_list = .*\{([\w,]+)\}-", (ROOT / "tox.ini").read_text(encoding="utf-8"), re.MULTILINE)
     assert name in listed.split(",")
     assert any(need.startswith("pytest") for need in metadata(project)["optional-dependencies"]["test"])

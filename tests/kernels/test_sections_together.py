@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from dialect_models import dialect_layers
 
 from tilewright.c_text.line_width import fitted
 from tilewright.config.options import Options
@@ -38,6 +39,7 @@ def layers() -> tuple[Sample, ...]:
     image, scale, zero = np.zeros((1, 8, 6, 6), np.int8), np.float32(0.5), np.int8(0)
     return (
         *every_layer(),
+        *dialect_layers(),
         replace(add, inputs=(image, image), attributes={**add.attributes, "a_scale": 1.0, "b_scale": 0.2}),
         replace(mean, inputs=(image,), attributes={**mean.attributes, "axes": (2, 3), "keepdims": 1}),
         replace(gemm, inputs=(np.asarray(gemm.inputs[0])[:1], *gemm.inputs[1:])),

@@ -360,9 +360,9 @@ class Deployment:
 
     @cached_property
     def _kept(self) -> tuple[KeptState, ...]:
-        """What the model keeps from run to run by its own word. ONNX has no such word, and is not imported for this."""
+        """What the model keeps by its own word, and weights that `--state` keeps: for these ONNX is imported."""
         other = bool(self._importers) and is_for_another(self.model, self.options, self.registry)
-        return self.imported.states if other else ()
+        return self.imported.states if other or self.options.states else ()
 
     @property
     def _settled(self) -> Bound:

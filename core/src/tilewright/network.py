@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tilewright.config.graph_io import border_types, bound_inputs, channels_last
+from tilewright.config.graph_io import TYPES, border_types, bound_inputs, channels_last
 from tilewright.config.options import Options
 from tilewright.config.recurrent_state import with_states
 from tilewright.config.sliding import demand_whole_shifts, sliding_of
@@ -25,13 +25,12 @@ if TYPE_CHECKING:
 
 
 def importers_for(model: Path | bytes, options: Options) -> tuple[tuple[str, str], ...]:
-    """Who may read the model, each by kind and name; nobody need be asked where it is ONNX, or cannot be read."""
+    """Who may read the model, each by kind and name: dialects where it is ONNX or cannot be read, else importers."""
     from tilewright.frontend.reading.formats import may_be_onnx
     from tilewright.frontend.reading.import_options import limits_with
 
-    if may_be_onnx(model, limits_with(options.limits)):
-        return ()
-    return tuple(("importer", name) for name in announced_names("importer"))
+    kind = "dialect" if may_be_onnx(model, limits_with(options.limits)) else "importer"
+    return tuple((kind, name) for name in announced_names(kind))
 
 
 def is_for_another(model: Path | bytes, options: Options, registry: Registry) -> bool:
@@ -51,8 +50,16 @@ def imported_with(model: Path | bytes, options: Options, registry: Registry) -> 
     from tilewright.frontend.reading.import_options import ImportOptions, limits_with
 
     bind, limits = bound_inputs(options), limits_with(options.limits)
-    reading = ImportOptions(dims=options.dims, bind=bind, allow_external=options.allow_external, limits=limits)
-    found = load(model, reading, registry.operators, registry.importers.values())
+    reading = ImportOptions(
+        dims=options.dims,
+        bind=bind,
+        allow_external=options.allow_external,
+        limits=limits,
+        states=tuple(options.states),
+        io_type=TYPES.get(options.io_type),
+        io_type_of={name: TYPES[word] for name, word in options.io_type_of.items() if word in TYPES},
+    )
+    found = load(model, reading, registry.operators, registry.importers.values(), registry.dialects.values())
     graph = with_integer_border(found.graph, border_types(found.graph, with_states(options, found.states)))
     return replace(found, graph=with_channels_last(graph, channels_last(graph, options)))
 

@@ -17,7 +17,7 @@ from tilewright.plugins.registry import Registry
 def test_every_hook_belongs_to_a_kind_and_is_documented() -> None:
     declared = {name: item for name, item in vars(hookspecs).items() if name.startswith("tilewright_")}
     assert set(declared) == set(HOOKS)
-    assert len(HOOKS) == 14
+    assert len(HOOKS) == 15
     for name, hook in declared.items():
         assert "Entry point `" in (inspect.getdoc(hook) or ""), name
 

@@ -21,8 +21,9 @@ CHANNELS_LAST = "nhwc"
 LAYOUTS = (CHANNELS_LAST, "nchw")
 _STREAMED_KIND: Mapping[IoOwner, str] = MappingProxyType({"push": "input", "pull": "output"})
 TYPES: Mapping[str, DType] = MappingProxyType(
-    {"int8": DType.I8, "uint8": DType.U8, "int16": DType.I16, "uint16": DType.U16}
+    {"int8": DType.I8, "uint8": DType.U8, "int16": DType.I16, "uint16": DType.U16, "int32": DType.I32}
 )
+_STORED = (DType.I8, DType.U8, DType.I16, DType.U16)  # types that --io-type asks for of all inputs and outputs
 
 
 def border_types(graph: Graph, options: Options) -> dict[str, DType]:
@@ -44,7 +45,7 @@ def border_types(graph: Graph, options: Options) -> dict[str, DType]:
             fix=("leave that --io-type out",),
         )
     dtypes = {name: graph.tensors[name].dtype for name in names if name not in states}
-    quantisable = [name for name, dtype in dtypes.items() if dtype.is_float or dtype in TYPES.values()]
+    quantisable = [name for name, dtype in dtypes.items() if dtype.is_float or dtype in _STORED]
     types = {**dict.fromkeys(quantisable, options.io_type), **options.io_type_of}
     return {name: TYPES[word] for name, word in types.items() if word != FLOAT}
 

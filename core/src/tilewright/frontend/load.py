@@ -27,12 +27,19 @@ from tilewright.frontend.nodes import legacy, structural
 from tilewright.frontend.nodes.builder import GraphBuilder
 from tilewright.frontend.nodes.conversion import ImportTable, NodeImporter
 from tilewright.frontend.nodes.functions import check_functions
-from tilewright.frontend.nodes.graph_inputs import assumed_batch, bound_values, dims_of_weights, with_places_named
+from tilewright.frontend.nodes.graph_inputs import (
+    assumed_batch,
+    bound_values,
+    dims_of_weights,
+    kept_weights,
+    with_places_named,
+)
 from tilewright.frontend.nodes.model_walk import ModelWalk
 from tilewright.frontend.nodes.scope import Scope
 from tilewright.frontend.nodes.widening import widened
 from tilewright.frontend.reading.constant_limits import check_initializers
 from tilewright.frontend.reading.declarations import Declarations, input_tensors, symbols_of, with_fitting_dims
+from tilewright.frontend.reading.dialects import translated
 from tilewright.frontend.reading.external import ExternalFiles
 from tilewright.frontend.reading.file_model import FileGraph, FileModel, FileValue
 from tilewright.frontend.reading.formats import imported_model, said_of_the_file
@@ -44,7 +51,7 @@ from tilewright.frontend.reading.refusals import refusal_error
 from tilewright.frontend.reading.sorting import check_unique
 from tilewright.frontend.reading.values import not_finite
 from tilewright.ir.graphs.graph import Graph, Tensor
-from tilewright.ir.graphs.model_formats import Importer, KeptState
+from tilewright.ir.graphs.model_formats import Dialect, Importer, KeptState
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.log_span import INFO, with_log_span
 
@@ -81,25 +88,26 @@ def load(
     options: ImportOptions | None = None,
     operators: Mapping[str, Operator] | None = None,
     importers: Collection[Importer] = (),
+    dialects: Collection[Dialect] = (),
 ) -> Imported:
     """Read a model and bring it into normal form.
 
     `operators` is the vocabulary, by name; their `imports` decide which ONNX nodes are taken. `importers` read files
-    that are not ONNX. Raises
-    TilewrightError: exit code 3 for a file that breaks ONNX's rules or the limits, 4 with a list of every node
-    that cannot be taken, 2 for a `--dim` that fits nothing.
+    that are not ONNX, `dialects` say what ONNX files mean that are written in them. Raises TilewrightError: exit code 3
+    for a file that breaks ONNX's rules or the limits, 4 with a list of every node that cannot be taken, 2 for a `--dim`
+    that fits nothing.
     """
     chosen = options or ImportOptions()
     with model_in_errors(source):
-        given = imported_model(source, chosen.limits, importers)
+        given = translated(imported_model(source, chosen.limits, importers), dialects, chosen)
         file = source if isinstance(source, Path) else None
         with said_of_the_file(source, chosen.limits):
             model = file_model(given.model, chosen.limits)
             check_initializers(model.graph, chosen.limits)
             found = _imported(model, file, chosen, operators or {})
         noted = (*given.diagnostics, *found.diagnostics)
-        graph = as_declared(found.graph, given.quantization)
-        return replace(found, graph=graph, states=given.states, arithmetic=given.arithmetic, diagnostics=noted)
+        graph, states = as_declared(found.graph, given.quantization), (*given.states, *found.states)
+        return replace(found, graph=graph, states=states, arithmetic=given.arithmetic, diagnostics=noted)
 
 
 def import_table(operators: Mapping[str, Operator]) -> ImportTable:
@@ -174,7 +182,7 @@ def _with_dims(
     table = import_table(operators)
     files = ExternalFiles(model=file, allowed=options.allow_external, limits=options.limits)
     importer = NodeImporter(table, builder, files, options.limits)
-    scope, inputs, bound = _start(graph, builder, importer, options)
+    scope, inputs, bound, states = _start(graph, builder, importer, options)
     warnings = not_finite(builder.constants)
     declarations = Declarations(graph, options.dims, builder.tensors)
     walk = ModelWalk(model.functions, builder, importer, declarations.check, options.limits)
@@ -189,13 +197,16 @@ def _with_dims(
         opset=model.opsets.get("", 0),
         onnx_nodes=len(graph.nodes),
         bound=bound,
+        states=states,
     )
 
 
 def _start(
     graph: FileGraph, builder: GraphBuilder, importer: NodeImporter, options: ImportOptions
-) -> tuple[Scope, tuple[Tensor, ...], dict[str, Array]]:
-    """The scope with inputs and constants, the inputs that are left, and the arrays of bound inputs."""
+) -> tuple[Scope, tuple[Tensor, ...], dict[str, Array], tuple[KeptState, ...]]:
+    """The scope with inputs and constants, the inputs that are left, the arrays of bound inputs, and the weights that
+    `--state` keeps from run to run.
+    """
     check_unique((value.name for value in graph.inputs), "input")
     check_unique((value.name for value in graph.outputs), "output")
     check_unique((tensor.name for tensor in graph.initializers), "initialiser")
@@ -211,7 +222,10 @@ def _start(
     names = (*(tensor.name for tensor in inputs), *bound, *sorted({tensor.name for tensor in graph.initializers}))
     for name in names:
         builder.names.claim(name)
-    return Scope(values={name: name for name in names}), inputs, bound
+    results = [value.name for value in graph.outputs]
+    states = kept_weights(options.states, results, builder.constants, builder.tensors)
+    inputs = (*inputs, *(builder.tensors[state.input] for state in states))
+    return Scope(values={name: name for name in names}), inputs, bound, states
 
 
 def _outputs(graph: FileGraph, scope: Scope) -> dict[str, str]:

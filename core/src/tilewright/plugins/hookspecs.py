@@ -15,7 +15,7 @@ from pluggy import HookspecMarker
 from tilewright.ir.plugin_contract import PROJECT
 
 if TYPE_CHECKING:
-    from tilewright.ir.graphs.model_formats import Importer
+    from tilewright.ir.graphs.model_formats import Dialect, Importer
     from tilewright.ir.graphs.operator import GraphPass, Operator
     from tilewright.ir.machines.board import Board
     from tilewright.ir.machines.kernel import Kernel
@@ -82,6 +82,11 @@ def tilewright_runners() -> Iterable[Runner] | None:
 @hookspec
 def tilewright_importers() -> Iterable[Importer] | None:
     """Formats of model files beside ONNX. Entry point `importer.NAME`."""
+
+
+@hookspec
+def tilewright_dialects() -> Iterable[Dialect] | None:
+    """ONNX files that mean more than ONNX says. Entry point `dialect.NAME`."""
 
 
 @hookspec

@@ -85,6 +85,12 @@ KINDS = (
         label="importer",
         defined_in="tilewright.ir.graphs.model_formats:Importer",
     ),
+    Kind(
+        name="dialect",
+        plural="dialects",
+        label="dialect",
+        defined_in="tilewright.ir.graphs.model_formats:Dialect",
+    ),
     Kind(name="exporter", plural="exporters", label="exporter", defined_in="tilewright.plugins.offers:Exporter"),
     Kind(name="command", plural="commands", label="command", defined_in="tilewright.plugins.offers:Command"),
 )

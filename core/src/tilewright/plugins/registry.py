@@ -15,7 +15,7 @@ from tilewright.plugins.kinds import KINDS
 from tilewright.plugins.offers import Command, Exporter, StageEvent
 
 if TYPE_CHECKING:
-    from tilewright.ir.graphs.model_formats import Importer
+    from tilewright.ir.graphs.model_formats import Dialect, Importer
     from tilewright.ir.graphs.operator import GraphPass, Operator
     from tilewright.ir.machines.board import Board
     from tilewright.ir.machines.kernel import Kernel
@@ -58,6 +58,7 @@ class Registry:
     code_passes: Mapping[str, CodePass]
     runners: Mapping[str, Runner]
     importers: Mapping[str, Importer]
+    dialects: Mapping[str, Dialect]
     exporters: Mapping[str, Exporter]
     commands: Mapping[str, Command]
     observers: tuple[Observer, ...]

@@ -85,3 +85,15 @@ def test_a_place_names_any_dimension(loads, model, dims, given, shape) -> None:
 def test_a_place_is_a_dimension_of_one_number(refuses, model, given) -> None:
     x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 4])
     refuses(model([helper.make_node("Relu", ["x"], ["y"])], inputs=[x]), "TW1219", Exit.USAGE, dims=given)
+
+
+def test_a_weight_that_is_state_is_an_input_that_begins_with_its_elements(loads, model) -> None:
+    w = numpy_helper.from_array(np.arange(4, dtype=np.float32), "w:0")
+    step = model([helper.make_node("Add", ["x", "w:0"], ["y"])], inputs=[X], constants=[w])
+    assert loads(step).graph.inputs == ("x",) and loads(step).states == ()
+    for text in ("y:w:0", "y:w:0=0.5"):
+        found = loads(step, states=(text,))
+        assert found.graph.inputs == ("x", "w:0") and "w:0" not in found.graph.constants
+        (state,) = found.states
+        assert (state.output, state.input) == ("y", "w:0") and state.initial.tolist() == [0, 1, 2, 3]
+    assert loads(step, states=("y:x", "z:w:0", "y:w")).states == ()

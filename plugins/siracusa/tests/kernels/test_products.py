@@ -18,6 +18,7 @@ from tilewright.ir.machines.kernel import Kernel
 from tilewright.ir.plans.layer import layer_of
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import Requant
+from tilewright.ir.tensors.roundings import MultiplyShift
 from tilewright.operators.quantised.qconv import QCONV
 from tilewright.operators.quantised.qgemm import QGEMM
 from tilewright_siracusa.kernels.products import CONV, GEMM
@@ -31,11 +32,24 @@ BYTES = (DType.I8, DType.U8)
 
 
 def scales(draw: st.DrawFn, rng: np.random.Generator, outputs: int, y_type: DType, depth: int) -> Requant:
-    kind = draw(st.sampled_from(["random", "ties", "coarse"]))
-    requant = make_requant(rng, outputs, y_type, 255 * 128 * np.sqrt(depth), kind)
+    kind = draw(st.sampled_from(["random", "ties", "coarse", "shift"]))
+    if kind == "shift":
+        words = draw(st.integers(0, 16)), draw(st.sampled_from(["half-up", "floor"])), draw(st.sampled_from([32, 64]))
+        requant = shifted(rng, outputs, *words)
+    else:
+        requant = make_requant(rng, outputs, y_type, 255 * 128 * np.sqrt(depth), kind)
     low, high = y_type.limits
     narrowed = draw(st.sampled_from([(low, high), (low, high), (low + 20, high), (low + 3, high - 90)]))
     return replace(requant, low=narrowed[0], high=narrowed[1])
+
+
+def shifted(rng: np.random.Generator, outputs: int, shift: int, rounding: Any, bits: int) -> Requant:
+    """Sums multiplied and shifted, in 32 bits that may wrap around, or in 64."""
+    multiplier = tuple(int(number) for number in rng.integers(1, 1 + (1 << shift), outputs))
+    addend = tuple(int(number) for number in rng.integers(-(2**24), 2**24, outputs))
+    numbers = MultiplyShift(multiplier=multiplier, addend=addend, shift=(shift,), rounding=rounding, bits=bits)
+    scale = tuple(number / 2**shift for number in multiplier)
+    return Requant(scale=scale, zero_point=0, low=0, high=0, rounding=numbers)
 
 
 @st.composite

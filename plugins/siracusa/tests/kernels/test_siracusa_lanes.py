@@ -14,6 +14,7 @@ from tilewright.api.testing import byte_array, make_requant, refusal, site_of
 from tilewright.ir.graphs.graph import Attribute, Site
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import Requant
+from tilewright.ir.tensors.roundings import MultiplyShift
 from tilewright.operators.pooling.pool import MAX_POOL
 from tilewright.operators.quantised.qconv import QCONV
 from tilewright.operators.quantised.qpool import QAVERAGE_POOL
@@ -40,6 +41,14 @@ def windows(draw: st.DrawFn, rank: int, most: int = 5) -> tuple[dict[str, Attrib
     return attributes, extents
 
 
+def shifted(rng: np.random.Generator, channels: int, y_type: DType) -> Requant:
+    """Sums multiplied and shifted, in 32 bits that may wrap around."""
+    multiplier, addend = (tuple(int(each) for each in rng.integers(1, most, channels)) for most in (3000, 2**24))
+    rounding = MultiplyShift(multiplier=multiplier, addend=addend, shift=(12,))
+    scale, limits = tuple(each / 4096 for each in multiplier), y_type.limits
+    return Requant(scale=scale, zero_point=0, low=limits[0], high=limits[1], rounding=rounding)
+
+
 @st.composite
 def depthwise_cases(draw: st.DrawFn) -> Case:
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
@@ -50,9 +59,13 @@ def depthwise_cases(draw: st.DrawFn) -> Case:
     w = byte_array(rng, w_type, (channels, 1, *attributes["kernel_shape"]), draw(st.booleans()))
     bias = rng.integers(-5000, 5000, channels).astype(np.int32) if draw(st.booleans()) else None
     zero = st.sampled_from([0, *x_type.limits, 3])
-    kind = draw(st.sampled_from(["random", "ties", "coarse"]))
+    kind = draw(st.sampled_from(["random", "ties", "coarse", "shift"]))
+    if kind == "shift":
+        requant = shifted(rng, channels, y_type)
+    else:
+        requant = make_requant(rng, channels, y_type, 255 * 128 * np.sqrt(w[0].size), kind)
     attributes |= {
-        "group": channels, "requant": make_requant(rng, channels, y_type, 255 * 128 * np.sqrt(w[0].size), kind),
+        "group": channels, "requant": requant,
         "x_zero_point": draw(zero), "pad_value": draw(zero), "output_type": y_type.value,
         "w_zero_point": (128 if w_type is DType.U8 else 0,),
     }  # fmt: skip

@@ -1,12 +1,13 @@
-"""Knows what graph inputs are before any node is read: constants (`--bind`), a batch of 1 where nobody says otherwise,
-and dimensions whose number follows from weights. Does not know other dimensions without a number: those are asked for.
+"""Knows what graph inputs are before any node is read: constants (`--bind`), weights that are state (`--state`), a
+batch of 1 where nobody says otherwise, and dimensions whose number follows from weights. Does not know other dimensions
+without a number: those are asked for.
 """
 
 from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from tilewright.frontend.reading.declarations import declared_text, symbol_of
 from tilewright.frontend.reading.file_model import FileGraph, FileNode, FileValue
 from tilewright.frontend.reading.names import show
 from tilewright.ir.graphs.graph import Tensor
+from tilewright.ir.graphs.model_formats import KeptState
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,6 +56,25 @@ def bound_values(inputs: Sequence[Tensor], bindings: Mapping[str, str]) -> dict[
                 fix=("remove or correct that --bind",),
             )
     return {name: _value(known[name], text) for name, text in bindings.items()}
+
+
+def kept_weights(
+    states: Sequence[str], outputs: Collection[str], constants: dict[str, Array], tensors: Collection[str]
+) -> tuple[KeptState, ...]:
+    """Initialisers that `--state OUTPUT:NAME` names: they leave the `constants`, as inputs that begin with their
+    elements.
+    """
+    found: list[KeptState] = []
+    for text in states:
+        pairs = ((output, text.removeprefix(f"{output}:")) for output in outputs if text.startswith(f"{output}:"))
+        for output, rest in pairs:
+            name = next(
+                (each for each in (rest, rest.rpartition("=")[0]) if each in constants and each in tensors), None
+            )
+            if name is not None:
+                found.append(KeptState(output=output, input=name, initial=constants.pop(name)))
+                break
+    return tuple(found)
 
 
 def _value(tensor: Tensor, text: str) -> Array:

@@ -11,6 +11,7 @@ from tilewright.errors import typed, usage_error
 from tilewright.errors.suggestions import did_you_mean
 from tilewright.ir.graphs.model_formats import Limits
 from tilewright.ir.rounding import ceil_div
+from tilewright.ir.tensors.dtypes import DType
 
 _MIB = 1 << 20
 
@@ -61,10 +62,15 @@ def raised_together(needed: Mapping[str, int]) -> str:
 class ImportOptions:
     """`dims` gives values to symbolic dimensions (`--dim`), `bind` makes inputs constants (`--bind`). Files that the
     model keeps its tensors in: `allow_external` None takes those right beside it, True those in folders below, too
-    (`--allow-external`), False none (`--no-external`).
+    (`--allow-external`), False none (`--no-external`). `io_type` and `io_type_of` are the types that are asked for of
+    all inputs and outputs, and of single ones (`--io-type`): what dialects make of files that do not say any.
+    `states` are the flags `--state`: an initialiser that one of them names is an input which begins with its elements.
     """
 
     dims: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     bind: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     allow_external: bool | None = None
     limits: Limits = field(default_factory=Limits)
+    states: tuple[str, ...] = ()
+    io_type: DType | None = None
+    io_type_of: Mapping[str, DType] = field(default_factory=lambda: MappingProxyType({}))

@@ -1,5 +1,5 @@
-"""Knows the contract of importers: what reads a model file of one format, within which limits, and what it hands on.
-Does not know any format, nor how importers are found.
+"""Knows the contracts of importers, which read model files of one format, and of dialects, ONNX files that mean more
+than ONNX says: within which limits, and what they hand on. Does not know any format, nor how they are found.
 
 An importer turns bytes into ONNX operators. What it makes is read as strictly as a file: the same limits hold, the same
 rules, and the same codes say what is wrong.
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tilewright.errors import Diagnostic
 from tilewright.ir.graphs.graph import Quantization
+from tilewright.ir.tensors.dtypes import DType
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,3 +81,20 @@ class Importer:
     suffixes: tuple[str, ...]  # of file names, with the full stop
     recognises: Callable[[bytes], bool]
     load: Callable[[bytes, Limits], ImportedModel]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """ONNX files in which nodes or types mean something else than ONNX says: operators of one tool, integers in floats.
+
+    `speaks` tells whether a model is written in it, by its protobuf and the types that are asked for of its inputs and
+    outputs (`--io-type`): it is quick, raises nothing and changes nothing. `translate` says in ONNX's words, and in
+    operators that its package brings, what that model means; it raises TilewrightError as `Importer.load` does, and
+    makes a protobuf of its own. A dialect is asked for every ONNX file, so its package imports nothing heavy before
+    that.
+    """
+
+    name: str
+    summary: str
+    speaks: Callable[[Any, Mapping[str, DType]], bool]
+    translate: Callable[[Any, Mapping[str, DType], Limits], ImportedModel]

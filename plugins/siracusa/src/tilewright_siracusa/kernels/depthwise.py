@@ -14,7 +14,7 @@ from tilewright.api.graph import DType, Layout, Site, channels_last
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape, image_fields, tap_fields, windows_of
 from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import lanes_cycles, layer_edges, trips
-from tilewright_siracusa.kernels.layers import BLOCK, ProductLayer, bias_and_scale, layer_of
+from tilewright_siracusa.kernels.layers import BLOCK, ROUNDINGS, ProductLayer, bias_and_scale, layer_of
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.products import described
 from tilewright_siracusa.kernels.sources import LANES
@@ -118,6 +118,7 @@ DEPTHWISE = Kernel(
     name="siracusa.qconv_depthwise",
     op="QConv",
     target="siracusa",
+    roundings=ROUNDINGS,
     match=_match,
     access=_access,
     requires=_requires,

@@ -4,7 +4,7 @@ Does not know instructions, nor how weights are stored for them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from tilewright.api import ceil_div
 from tilewright.api.graph import DType, Requant, Site
 from tilewright.api.kernel import AccumulatorBounds, Windows, centred_weights, refused_products, sum_bounds, windows_of
+from tilewright_siracusa.kernels.shifts import shift_words
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 BYTES = (DType.I8, DType.U8)
 MOST_TAPS = 32  # along one axis: one bit for each
 BLOCK = 4  # channels computed together
+ROUNDINGS = ("onnx", "multiply-shift")  # how sums of products are finished
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +37,7 @@ class ProductLayer:
     requant: Requant
     reach: float  # the largest magnitude of an accumulator times its scale
     padded: bool
+    scales: Integers  # [outputs], what finishes a sum: the bits of a float32, or the word of `shifts`
 
     @property
     def outputs(self) -> int:
@@ -55,7 +58,12 @@ def layer_of(site: Site) -> ProductLayer | str:
     bounds = sum_bounds(site)
     if bounds.bits > 32:
         return f"the accumulator needs {bounds.bits} bits; this kernel has 32"
+    words = shift_words(site.node.requant(), bounds)
+    if isinstance(words, str):
+        return words
     layer = _conv(site, bounds) if site.node.op == "QConv" else _gemm(site, bounds)
+    if words is not None:
+        layer = replace(layer, bias=_wrapped(layer.bias + words.moved), scales=words.words)
     return _out_of_range(layer) or layer
 
 
@@ -68,10 +76,9 @@ def _out_of_range(layer: ProductLayer) -> str | None:
 
 
 def bias_and_scale(layer: ProductLayer) -> Array:
-    """One row per block: four biases, then the bits of four scales."""
-    scales = np.asarray(layer.requant.scales(layer.outputs), np.float32).view(np.int32)
+    """One row per block: four biases, then what finishes four sums."""
     rows = np.zeros((layer.blocks, 2, BLOCK), np.int64)
-    for part, values in enumerate((layer.bias, scales.astype(np.int64))):
+    for part, values in enumerate((layer.bias, layer.scales)):
         filled = np.zeros(layer.blocks * BLOCK, np.int64)
         filled[: layer.outputs] = values
         rows[:, part] = filled.reshape(-1, BLOCK)
@@ -91,6 +98,7 @@ def _conv(site: Site, bounds: AccumulatorBounds) -> ProductLayer:
         pad=site.node.integer("pad_value", zero),
         requant=site.node.requant(),
         reach=_reach(site, bounds),
+        scales=_scales(site, outputs),
         padded=any((*windows.before, *windows.after)),
     )
 
@@ -104,6 +112,7 @@ def _gemm(site: Site, bounds: AccumulatorBounds) -> ProductLayer:
         pad=0,
         requant=site.node.requant(),
         reach=_reach(site, bounds),
+        scales=_scales(site, len(weights)),
         padded=False,
     )
 
@@ -111,8 +120,19 @@ def _gemm(site: Site, bounds: AccumulatorBounds) -> ProductLayer:
 def _bias(site: Site, weights: Integers, zero: int) -> Integers:
     """With the zero point of x in it, as 32 bits hold it: sums wrap, and their result is known to fit."""
     given = np.asarray(site.constant(2), np.int64) if site.has_input(2) else np.zeros(len(weights), np.int64)
-    wrapped: Integers = (given - zero * weights.sum(axis=(1, 2, 3))).astype(np.int32).astype(np.int64)
+    return _wrapped(given - zero * weights.sum(axis=(1, 2, 3)))
+
+
+def _wrapped(sums: Integers) -> Integers:
+    """As a register of 32 bits has them."""
+    wrapped: Integers = sums.astype(np.int32).astype(np.int64)
     return wrapped
+
+
+def _scales(site: Site, outputs: int) -> Integers:
+    """The bits of one float32 for each output."""
+    bits: Integers = np.asarray(site.node.requant().scales(outputs), np.float32).view(np.int32).astype(np.int64)
+    return bits
 
 
 def _reach(site: Site, bounds: AccumulatorBounds) -> float:

@@ -5,6 +5,13 @@ part (of the products: sums are kept in `kept`).
 #include "turned.h"
 
 <% matmul = "tw_xp_matmul_part" if part else "tw_xp_matmul" %>\
+<%def name="moved()">\
+% if limit.startswith("shift"):
+                for (int32_t j = 0; j < 8; ++j) {
+                    acc[j] = (int32_t)((uint32_t)acc[j] + (uint32_t)p.moved);
+                }
+% endif
+</%def>\
 /* Four columns of b, or `lanes`, in the order in which products read them, and what their zero points make of a sum. */
 TW_KERNEL void ${function}_pack(const ${matmul} *p, const uint8_t *b, int32_t lanes, uint8_t *packed, int32_t *sums)
 {
@@ -105,16 +112,19 @@ TW_KERNEL void ${function}(const ${matmul} p, const uint8_t *a, const uint8_t *b
             if (pixels == 2) {
                 tw_xp_dot2_${kind}(1, (const uint8_t *const[]){a0, a1, 0, 0}, words, scratch, acc);
 % if not part:
+${moved()}\
                 tw_xp_finish_${limit}(2, acc, finish, lanes, p.to, to, to + p.y_row);
 % endif
             } else {
                 tw_xp_dot1_${kind}(1, (const uint8_t *const[]){a0, 0}, words, scratch, acc);
 % if not part:
+${moved()}\
                 tw_xp_finish_${limit}(1, acc, finish, lanes, p.to, to, to);
 % endif
             }
 % if part:
             if (p.last) {
+${moved()}\
                 tw_xp_finish_${limit}(pixels, acc, finish, lanes, p.to, to, to + ((pixels - 1) * p.y_row));
             } else {
                 tw_xp_keep(pixels, lanes, acc, kept0, kept1);

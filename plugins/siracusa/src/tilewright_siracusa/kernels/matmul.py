@@ -7,8 +7,10 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 
+import numpy as np
+
 from tilewright.api import ceil_div
-from tilewright.api.graph import DType, Layout, Site, row_major
+from tilewright.api.graph import DType, Layout, Requant, Site, row_major
 from tilewright.api.kernel import (
     AccumulatorBounds,
     Call,
@@ -22,9 +24,10 @@ from tilewright.api.kernel import (
     zero_points,
 )
 from tilewright_siracusa.kernels.costs import leading_trips, matmul_cycles, trips
-from tilewright_siracusa.kernels.layers import BLOCK, BYTES
+from tilewright_siracusa.kernels.layers import BLOCK, BYTES, ROUNDINGS
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.parts import GRAIN
+from tilewright_siracusa.kernels.shifts import ShiftWords, shift_words
 from tilewright_siracusa.kernels.sources import DOT, FINISH, c_fragment, c_template
 
 WORD = 4
@@ -42,7 +45,10 @@ def _match(site: Site) -> AccumulatorBounds | str:
     if depth > MOST_DEPTH:
         return f"a sum has {depth} products; {MOST_DEPTH} are supported"
     bounds = sum_bounds(site)
-    return f"the accumulator needs {bounds.bits} bits; this kernel has 32" if bounds.bits > 32 else bounds
+    if bounds.bits > 32:
+        return f"the accumulator needs {bounds.bits} bits; this kernel has 32"
+    words = shift_words(site.node.requant(), bounds)
+    return words if isinstance(words, str) else bounds
 
 
 def _row_sums(site: Site) -> bool:
@@ -84,7 +90,6 @@ def _values(call: Call) -> Mapping[str, object]:
     steps = {"A": broadcast_steps(a, y)[:-2], "B": broadcast_steps(b, y)[:-2], "Y": y.strides[:-2]}
     steps |= {name: own[:-2] for name, own in acc.items()}
     outer = nest(walk(y.extents[:-2], steps, "Y"), 0)
-    (scale,) = struct.unpack("<i", struct.pack("<f", requant.scale[0]))
     return {
         "function": f"tw_xp_matmul_{'part_' if part else ''}{kind}_{limit}_{int(whole)}{int(sums)}",
         "part": part,
@@ -106,11 +111,19 @@ def _values(call: Call) -> Mapping[str, object]:
             "y_row": y.strides[-2],
             "a_zero_point": node.integer("a_zero_point"),
             "b_zero_point": zero_points(site.node, "b_zero_point")[0],
-            "scale": scale,
+            **_finish(requant, bounds),
             "to": limits(requant, limit),
             **({"acc_row": acc["acc"][-2], **call.part_fields} if part else {}),
         },
     }
+
+
+def _finish(requant: Requant, bounds: AccumulatorBounds) -> dict[str, int]:
+    """What finishes a sum: the bits of a scale, or the word of `shifts` and what moves sums before."""
+    words = shift_words(requant, bounds)
+    if isinstance(words, ShiftWords):
+        return {"scale": int(words.words[0]), "moved": int(words.moved.astype(np.int32)[0])}
+    return {"scale": struct.unpack("<i", struct.pack("<f", requant.scale[0]))[0]}
 
 
 def _accumulates(site: Site) -> PartialSums:
@@ -124,6 +137,7 @@ MATMUL = Kernel(
     name="siracusa.qmatmul",
     op="QMatMul",
     target="siracusa",
+    roundings=ROUNDINGS,
     match=_match,
     requires=_requires,
     scratch_bytes=_scratch,

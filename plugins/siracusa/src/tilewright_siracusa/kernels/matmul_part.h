@@ -13,7 +13,8 @@ typedef struct {
     int32_t y_row;
     int32_t a_zero_point;
     int32_t b_zero_point;
-    int32_t scale; /* the bits of a float32 */
+    int32_t scale; /* the bits of a float32, or m and r of sums that are shifted, which move before */
+    int32_t moved;
     tw_xp_limits to;
     /* words between neighbours; whether this is the first part, the last part */
     int32_t acc_row;

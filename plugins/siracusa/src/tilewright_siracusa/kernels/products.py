@@ -30,7 +30,7 @@ from tilewright.api.kernel import (
 )
 from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import column_cycles, layer_edges, leading_trips, products_cycles, trips
-from tilewright_siracusa.kernels.layers import BLOCK, ProductLayer, bias_and_scale, layer_of
+from tilewright_siracusa.kernels.layers import BLOCK, ROUNDINGS, ProductLayer, bias_and_scale, layer_of
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.parts import GRAIN, always, image_sums
 from tilewright_siracusa.kernels.sources import DOT, FINISH, c_fragment, c_template
@@ -318,6 +318,7 @@ CONV = Kernel(
     name="siracusa.qconv",
     op="QConv",
     target="siracusa",
+    roundings=ROUNDINGS,
     match=_match_conv,
     access=_conv_access,
     requires=_conv_layouts,
@@ -338,6 +339,7 @@ GEMM = Kernel(
     name="siracusa.qgemm",
     op="QGemm",
     target="siracusa",
+    roundings=ROUNDINGS,
     match=_match_gemm,
     access=_gemm_access,
     requires=_gemm_layouts,

@@ -37,7 +37,11 @@ TW_KERNEL void ${function}(int32_t outputs, int32_t depth, int32_t row, tw_xp_li
         }
 % endif
 % for i in range(channels):
+% if limit.startswith("shift"):
+        y[${added("o", i)}] = tw_xp_finished_${limit}(acc[${i}], b[${2 * i + 1}], to);
+% else:
         y[${added("o", i)}] = tw_xp_finished_${limit}((float)acc[${i}] * tw_xp_scale(b + ${2 * i + 1}), to);
+% endif
 % endfor
     }
 % endfor

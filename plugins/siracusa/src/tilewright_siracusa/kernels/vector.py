@@ -14,7 +14,7 @@ from tilewright.api.graph import DType, Layout, Site, row_major
 from tilewright.api.kernel import Call, Kernel, Matched, PartialSums, TileShape
 from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import trips, vector_cycles
-from tilewright_siracusa.kernels.layers import ProductLayer, layer_of
+from tilewright_siracusa.kernels.layers import ROUNDINGS, ProductLayer, layer_of
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.parts import GRAIN
 from tilewright_siracusa.kernels.products import described
@@ -45,8 +45,7 @@ def _pack(site: Matched) -> Mapping[str, Array]:
     layer: ProductLayer = site.analysis
     weights = np.zeros((layer.outputs, _row_bytes(site)), np.int8)
     weights[:, : site.input(0).shape[-1]] = layer.weights[:, 0, 0]
-    scales = np.asarray(layer.requant.scales(layer.outputs), np.float32).view(np.int32)
-    return {"W": weights, "P": np.stack([layer.bias.astype(np.int32), scales], axis=1)}
+    return {"W": weights, "P": np.stack([layer.bias.astype(np.int32), layer.scales.astype(np.int32)], axis=1)}
 
 
 def _access(site: Site) -> Access:
@@ -97,6 +96,7 @@ VECTOR = Kernel(
     name="siracusa.qgemm_row",
     op="QGemm",
     target="siracusa",
+    roundings=ROUNDINGS,
     match=_match,
     access=_access,
     requires=_requires,

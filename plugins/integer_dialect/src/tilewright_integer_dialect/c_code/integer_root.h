@@ -1,0 +1,19 @@
+#pragma once
+#include "prelude.h"
+#include <stdint.h>
+
+/* The largest integer whose square is not above `value`. */
+TW_KERNEL int64_t tw_integer_root(int64_t value)
+{
+    uint64_t rest = (uint64_t)value;
+    uint64_t root = 0;
+    for (uint64_t bit = UINT64_C(1) << 62; bit != 0; bit >>= 2) {
+        const uint64_t next = root + bit;
+        root >>= 1;
+        if (rest >= next) {
+            rest -= next;
+            root += bit;
+        }
+    }
+    return (int64_t)root;
+}

@@ -1,0 +1,94 @@
+"""Knows iLayerNorm and iRMSNorm: rows over the root of their mean square. Does not know other rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tilewright.api.graph import Site
+from tilewright.api.kernel import Call, Kernel
+from tilewright.api.operator import Operator
+from tilewright_integer_dialect.operators.parts import (
+    NEST,
+    like_x,
+    not_integers,
+    row_values,
+    rows,
+    signature,
+    source,
+    taken_as,
+)
+
+_WORDS = ("shift", "low", "high")
+
+
+def _norm(site: Site, inputs: Sequence[Any]) -> tuple[Any, ...]:
+    import numpy as np
+
+    x, w = (np.asarray(array, np.int64) for array in inputs[:2])
+    count, node = x.shape[-1], site.node
+    if len(inputs) > 2:
+        x = x - _truncated(x.sum(axis=-1, keepdims=True), count)
+    root = _root((x * x).sum(axis=-1, keepdims=True) // count + 1)
+    moved = _truncated(x * w, root) + (np.asarray(inputs[2], np.int64) if len(inputs) > 2 else 0)
+    found = np.clip(moved >> node.integer("shift"), node.integer("low"), node.integer("high"))
+    return (found.astype(site.output.dtype.numpy),)
+
+
+def _truncated(above: Any, below: Any) -> Any:
+    """Quotients towards zero, as C has them."""
+    import numpy as np
+
+    return np.sign(above) * (np.abs(above) // below)
+
+
+def _root(squares: Any) -> Any:
+    """Whole roots, rounded down: float64 is off by one at most."""
+    import numpy as np
+
+    root = np.sqrt(squares.astype(np.float64)).astype(np.int64)
+    root -= root * root > squares
+    return root + ((root + 1) * (root + 1) <= squares)
+
+
+def _values(call: Call) -> Mapping[str, object]:
+    centred = "B" in call.operands
+    values = row_values(call, ("W", "B") if centred else ("W",))
+    name = f"tw_integer_{'layer' if centred else 'rms'}_norm_{values['types']}"
+    numbers = ", ".join(str(call.site.node.integer(word)) for word in _WORDS)
+    return {**values, "function": name, "centred": centred, "numbers": numbers}
+
+
+def _operator(name: str, op_type: str, summary: str, *operands: str) -> Operator:
+    return Operator(
+        name=name,
+        inputs=("X", *operands),
+        outputs=("Y",),
+        summary=summary,
+        infer=like_x(),
+        reference=_norm,
+        access=lambda site: rows(site, operands),
+        imports=(signature(op_type, " ".join(_WORDS), taken_as(name, *_WORDS), inputs=1 + len(operands)),),
+    )
+
+
+def _kernel(op: str, *operands: str) -> Kernel:
+    handed = "".join(f"${{{name}}}, ${{{name.lower()}_step}}, " for name in operands)
+    results = '${Y}${at["Y"]}, ${y_step}, ${numbers}'
+    return Kernel(
+        name=op.lower(),
+        op=op,
+        match=not_integers,
+        parallel=("*",),
+        in_place=lambda site: (("X", "Y"),) if site.input(0).dtype is site.output.dtype else (),
+        values=_values,
+        source=source("integer_norm.c.mako"),
+        call=NEST + f'${{function}}(${{count}}, ${{X}}${{at["X"]}}, ${{x_step}}, {handed}{results});',
+    )
+
+
+OPERATORS = (
+    _operator("integer.LayerNorm", "iLayerNorm", "rows without their mean over the root of their variance", "W", "B"),
+    _operator("integer.RMSNorm", "iRMSNorm", "rows over the root of their mean square", "W"),
+)
+KERNELS = (_kernel("integer.LayerNorm", "W", "B"), _kernel("integer.RMSNorm", "W"))
