@@ -22,7 +22,7 @@ def page_of(hook: str) -> str:
 @pytest.mark.parametrize("page", [*TUTORIALS, *GUIDES], ids=lambda path: path.stem)
 def test_what_a_page_says_works(page: Path, reader: Any, tool: Any) -> None:
     text = page.read_text(encoding="utf-8")
-    for name in ("cc ", "cmake ", "qemu-system-riscv32"):
+    for name in ("cc ", "c++ ", "cmake ", "qemu-system-riscv32"):
         if name in text:
             tool(name.strip())
     assert reader.do(page) > 0, "a page without a block that runs"

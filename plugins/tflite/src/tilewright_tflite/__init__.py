@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from tilewright.api import hookimpl
+from tilewright.api.exporter import Exporter
 from tilewright.api.importer import ImportedModel, Importer, Limits
+
+if TYPE_CHECKING:
+    from tilewright.api.stages import Allocated, Artifact
 
 
 def _recognises(data: bytes) -> bool:
@@ -27,7 +32,26 @@ IMPORTER = Importer(
 )
 
 
+def _written(plan: Allocated, artifact: Artifact) -> Mapping[str, bytes]:
+    from tilewright_tflite.exporting import written
+
+    return written(plan, artifact)
+
+
+EXPORTER = Exporter(
+    name="tflm",
+    summary="PREFIX_tflm.h: the calls of TensorFlow Lite for Microcontrollers, for applications written for it",
+    files=_written,
+)
+
+
 @hookimpl
 def tilewright_importers() -> Iterable[Importer]:
     """The format of .tflite files."""
     return (IMPORTER,)
+
+
+@hookimpl
+def tilewright_exporters() -> Iterable[Exporter]:
+    """The way of applications that were written for that library's interpreter."""
+    return (EXPORTER,)
