@@ -2,7 +2,7 @@
 import onnx
 from onnx import TensorProto, helper
 
-from tilewright.api.importer import ImportedModel, Importer, KeptState, Limits
+from tilewright.api.importer import FormatRuntime, ImportedModel, Importer, KeptState, Limits
 
 
 # %% Importer
@@ -23,6 +23,16 @@ lines = Importer(
     load=load,
 )
 assert lines.recognises(b"ABS 4")
+
+# %% FormatRuntime
+# Another program that runs such files, for `--against`: the inputs of every run in, what it has computed out.
+simulator = FormatRuntime(
+    name="acme-sim",
+    package="acme-tools",
+    module="acme_tools",
+    values=lambda data, limits, sets: [{"y": abs(values["x"])} for values in sets],
+)
+assert simulator.values(b"ABS 4", Limits(), [{"x": -2.0}]) == [{"y": 2.0}]
 
 # %% ImportedModel
 # What a file says: an onnx.ModelProto, state that the file keeps by itself, and how its integers are rounded where that

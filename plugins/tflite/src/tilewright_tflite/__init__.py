@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tilewright.api import hookimpl
 from tilewright.api.exporter import Exporter
-from tilewright.api.importer import ImportedModel, Importer, Limits
+from tilewright.api.importer import FormatRuntime, ImportedModel, Importer, Limits
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from tilewright.api.stages import Allocated, Artifact
+
+    Array = npt.NDArray[np.generic]
+    Sets = Sequence[Mapping[str, Array]]
+    Values = Sequence[Mapping[str, Array]]
 
 
 def _recognises(data: bytes) -> bool:
@@ -23,12 +30,37 @@ def _load(data: bytes, limits: Limits) -> ImportedModel:
     return load(data, limits)
 
 
+def _micro(data: bytes, limits: Limits, sets: Sets) -> Values:
+    from tilewright_tflite.runtimes import micro_values
+
+    return micro_values(data, limits, sets)
+
+
+def _litert(data: bytes, limits: Limits, sets: Sets) -> Values:
+    from tilewright_tflite.runtimes import litert_values
+
+    return litert_values(data, limits, sets)
+
+
+def _xnnpack(data: bytes, limits: Limits, sets: Sets) -> Values:
+    from tilewright_tflite.runtimes import xnnpack_values
+
+    return xnnpack_values(data, limits, sets)
+
+
+_LITERT = {"package": "ai-edge-litert", "module": "ai_edge_litert"}
+RUNTIMES = (
+    FormatRuntime(name="tflite-micro", package="tflite-micro", module="tflite_micro", values=_micro),
+    FormatRuntime(name="litert", **_LITERT, values=_litert),
+    FormatRuntime(name="litert-xnnpack", **_LITERT, values=_xnnpack),
+)
 IMPORTER = Importer(
     name="tflite",
     summary="TensorFlow Lite, as TensorFlow Lite for Microcontrollers runs it",
     suffixes=(".tflite",),
     recognises=_recognises,
     load=_load,
+    runtimes=RUNTIMES,
 )
 
 

@@ -4,7 +4,8 @@ Does not know any operator.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,18 @@ _LIMITS = {
     "rank": ("a tensor of more dimensions than the limit allows", "export a smaller model"),
     "operands": ("an operator of more than 1,024 operands", "export a smaller model"),
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tensors:
+    """Tensors of the network by name: inputs and outputs in the file's order, and all that are computed."""
+
+    inputs: Mapping[str, Tensor]
+    outputs: Mapping[str, Tensor]
+    computed: Mapping[str, Tensor]
+    turned: Mapping[str, Tensor]  # names of values that have the channels first, which the tensors have last
+
+
 _AGAIN = ("export or download the model again", "open it in Netron to see whether it is the file")
 
 
@@ -45,8 +58,27 @@ def load(data: bytes, limits: Limits) -> ImportedModel:
     """What the file says. TilewrightError (exit 3): TW1202 damaged, TW1203 over a limit; (exit 4): TW2101 with every
     operator that cannot be taken.
     """
-    try:
+    with _in_codes():
         return _loaded(read(data, limits), limits)
+
+
+def tensors_of(data: bytes, limits: Limits) -> Tensors:
+    """The tensors of the network by the names that `load` gives their values. TilewrightError as `load` raises it."""
+    with _in_codes():
+        net = _converted(read(data, limits), limits)
+        graph = net.graph
+        inputs = {net.name(graph.tensors[index]): graph.tensors[index] for index in graph.inputs}
+        outputs = {net.name(graph.tensors[index]): graph.tensors[index] for index in graph.outputs}
+        computed = [each for each in graph.tensors if net.known(each) is None and each.type in HELD]
+        named = {net.name(each): each for each in computed}
+        return Tensors(inputs=inputs, outputs=outputs, computed=named, turned=net.turned)
+
+
+@contextmanager
+def _in_codes() -> Iterator[None]:
+    """What is wrong with a file, as TilewrightError."""
+    try:
+        yield
     except DamagedError as error:
         raise model_error("TW1202", f"this is no readable TensorFlow Lite file: {error}", fix=_AGAIN) from error
     except BudgetError as error:
@@ -54,16 +86,24 @@ def load(data: bytes, limits: Limits) -> ImportedModel:
         raise model_error("TW1203", f"the file has {reason}", fix=(fix,)) from error
 
 
-def _loaded(model: Model, limits: Limits) -> ImportedModel:
+def _converted(model: Model, limits: Limits) -> Network:
+    """The graph of the file with all of its operators."""
     graph = model.graphs[0]
     net = Network(graph, limits)
     net.graphs, net.variables = model.graphs, variables_of(graph)
-    inputs = [_border(net, index, "input") for index in dict.fromkeys(graph.inputs)]
-    for tensor in inputs:
+    for index in graph.inputs:
+        tensor = _border(net, index, "input")
         net.take(tensor, net.name(tensor))
     refused = list(_walk(net))
     if refused:
         raise _refusal(refused, len(graph.operators))
+    return net
+
+
+def _loaded(model: Model, limits: Limits) -> ImportedModel:
+    net = _converted(model, limits)
+    graph = net.graph
+    inputs = [graph.tensors[index] for index in dict.fromkeys(graph.inputs)]
     outputs = [(_output(net, tensor), tensor) for tensor in (_border(net, each, "output") for each in graph.outputs)]
     finish_variables(net)
     made = _proto(net, [(net.name(tensor), tensor) for tensor in inputs], outputs)

@@ -27,6 +27,7 @@ TYPES: Mapping[int, str] = MappingProxyType(
     }
 )  # fmt: skip
 HELD = ("float32", "float16", "float64", "int32", "uint8", "int64", "bool", "int16", "int8", "uint32", "uint16")
+BYTES = ("int8", "uint8")
 STORED = ("int8", "uint8", "int16", "int4")  # types whose scales say which real numbers they stand for
 
 

@@ -15,13 +15,15 @@ import numpy as np
 
 from tilewright.api.importer import KeptState, Limits
 from tilewright_tflite.flatbuffer import BudgetError
-from tilewright_tflite.model import HELD, Operator, Subgraph, Tensor
+from tilewright_tflite.model import BYTES, HELD, Operator, Subgraph, Tensor
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array = npt.NDArray[np.generic]
 
+CHANNELS_FIRST = (0, 3, 1, 2)  # of an image that has them last
+CHANNELS_LAST = (0, 2, 3, 1)  # of one that has them first
 _LETTERS = 1 << 25  # of all names together, in every place
 _AROUND = ("Clip", "DequantizeLinear", "Identity", "QuantizeLinear", "Relu", "Reshape", "Transpose")
 _NUMPY = {"bool": "?", "float16": "<f2", "float32": "<f4", "float64": "<f8"}
@@ -58,6 +60,7 @@ class Network:
         self.graphs: tuple[Subgraph, ...] = (graph,)  # of the file
         self.lost: set[int] = set()  # tensors of operators that were refused
         self.padded: dict[int, tuple[Tensor, list[int]]] = {}  # image -> the one it has zeros around, how many
+        self.turned: dict[str, Tensor] = {}  # value with channels first -> the tensor, which has them last
         self.states: list[KeptState] = []
         self.state_inputs: list[tuple[str, Tensor]] = []
         self.state_outputs: list[tuple[str, Tensor]] = []
@@ -237,12 +240,33 @@ class Network:
 
     def put_stored(self, tensor: Tensor, value: str) -> None:
         """A value becomes the tensor as it is."""
-        last, name = self.nodes[-1] if self.nodes else None, self.name(tensor)
-        if last is not None and list(last.output) == [value] and value not in self._own and value not in self._shared:
-            last.output[0] = name
-        elif value != name:
+        name = self.name(tensor)
+        if value != name and not self._renamed(value, name):
             self.node("Identity", (value,), output=name)
         self.take(tensor, name)
+
+    def put_image(self, tensor: Tensor, value: str) -> None:
+        """Real numbers with channels first become the tensor, which has them last; see `turned`."""
+        if tensor.quantised and tensor.type not in BYTES:  # such layers stay floats, whose axes fold away
+            self.put(tensor, self.moved(value, CHANNELS_LAST))
+            return
+        name = self.fresh(f"{self.name(tensor)}:nchw")
+        self.put_stored_image(tensor, self.as_stored(tensor, value, name), name)
+
+    def put_stored_image(self, tensor: Tensor, value: str, name: str = "") -> None:
+        """The same of a value as it is stored."""
+        name = name or self.fresh(f"{self.name(tensor)}:nchw")
+        if value == name or self._renamed(value, name):
+            self.turned[name], value = tensor, name
+        self.put_stored(tensor, self.moved(value, CHANNELS_LAST))
+
+    def _renamed(self, value: str, name: str) -> bool:
+        """Whether a value could be given this name: the last node has just made it."""
+        last = self.nodes[-1] if self.nodes else None
+        free = last is not None and list(last.output) == [value] and value not in self._own | self._shared
+        if last is not None and free:
+            last.output[0] = name
+        return free
 
     def put_known(self, tensor: Tensor, array: Array) -> None:
         """The tensor is the same in every run."""

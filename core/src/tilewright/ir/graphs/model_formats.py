@@ -1,5 +1,5 @@
-"""Knows the contract of importers: what reads a model file of one format, within which limits, and what it hands on.
-Does not know any format, nor how importers are found.
+"""Knows the contract of importers: what reads a model file of one format, within which limits, what it hands on, and
+who else runs such files. Does not know any format, nor how importers are found.
 
 An importer turns bytes into ONNX operators. What it makes is read as strictly as a file: the same limits hold, the same
 rules, and the same codes say what is wrong.
@@ -7,7 +7,7 @@ rules, and the same codes say what is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +66,21 @@ class ImportedModel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FormatRuntime:
+    """Another program that runs files of a format: `--against NAME` asks it.
+
+    `values` gives for each set of inputs what it has computed: the outputs, and whatever it keeps beside them, by the
+    names that the importer gives. The sets are the runs of one stream, in order: state of the file is its own. It may
+    raise anything: the message is shown.
+    """
+
+    name: str
+    package: str  # that pip installs
+    module: str  # that is imported to see whether it is installed
+    values: Callable[[bytes, Limits, Sequence[Mapping[str, Array]]], Sequence[Mapping[str, Array]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Importer:
     """One format of model files.
 
@@ -80,3 +95,4 @@ class Importer:
     suffixes: tuple[str, ...]  # of file names, with the full stop
     recognises: Callable[[bytes], bool]
     load: Callable[[bytes, Limits], ImportedModel]
+    runtimes: tuple[FormatRuntime, ...] = ()

@@ -10,15 +10,12 @@ import numpy as np
 
 from tilewright.api import ceil_div
 from tilewright_tflite.conversion import Conversion, conversion
-from tilewright_tflite.model import Operator, Tensor
-from tilewright_tflite.network import Network, RefusedError
+from tilewright_tflite.model import BYTES, Operator, Tensor
+from tilewright_tflite.network import CHANNELS_FIRST, Network, RefusedError
 from tilewright_tflite.operators.elementwise import activated
 from tilewright_tflite.operators.products import bias
 
-CHANNELS_FIRST = (0, 3, 1, 2)
-CHANNELS_LAST = (0, 2, 3, 1)
 _SAME = 0
-_BYTES = ("int8", "uint8")
 
 
 def image(net: Network, op: Operator, index: int = 0) -> Tensor:
@@ -71,7 +68,7 @@ def _conv(op: Operator, net: Network) -> None:
         kernel_shape=[height, width],
         pads=pads,
     )
-    net.put(net.output(op), net.moved(activated(net, value, options.byte(act)), CHANNELS_LAST))
+    net.put_image(net.output(op), activated(net, value, options.byte(act)))
 
 
 def _transpose_conv(op: Operator, net: Network) -> None:
@@ -97,7 +94,7 @@ def _transpose_conv(op: Operator, net: Network) -> None:
         pads=[*before, *(max(each, 0) - first for each, first in zip(over, before, strict=True))],
         output_padding=[max(-each, 0) for each in over],
     )
-    net.put(output, net.moved(activated(net, value, options.byte(3)), CHANNELS_LAST))
+    net.put_image(output, activated(net, value, options.byte(3)))
 
 
 def _pool(op: Operator, net: Network) -> None:
@@ -107,15 +104,14 @@ def _pool(op: Operator, net: Network) -> None:
         raise RefusedError(f"its window is {window}")
     pads = _padding(options.byte(0), x.shape[1:3], window, strides)
     largest, act = op.code == "MAX_POOL_2D", options.byte(5)
-    plain = largest and act == 0 and x.same_scale(output) and x.type in _BYTES
+    plain = largest and act == 0 and x.same_scale(output) and x.type in BYTES
     value = net.moved(net.stored(x) if plain else net.real(x), CHANNELS_FIRST)
     name = "MaxPool" if largest else "AveragePool"
     value = net.node(name, (value,), kernel_shape=window, strides=strides, pads=pads)
-    value = net.moved(activated(net, value, act), CHANNELS_LAST)
     if plain:
-        net.put_stored(output, value)
+        net.put_stored_image(output, value)
     else:
-        net.put(output, value)
+        net.put_image(output, activated(net, value, act))
 
 
 def _resize(op: Operator, net: Network) -> None:
@@ -130,19 +126,19 @@ def _resize(op: Operator, net: Network) -> None:
         shape = net.integers((x.shape[0], x.shape[3], *sizes), "sizes")
         value = net.moved(net.real(x), CHANNELS_FIRST)
         value = net.node("Resize", (value, "", "", shape), mode="linear", coordinate_transformation_mode=mode)
-        net.put(output, net.moved(value, CHANNELS_LAST))
+        net.put_image(output, value)
         return
     whole = not corners and all(size % extent == 0 for size, extent in zip(sizes, x.shape[1:3], strict=True))
     if whole:  # every element as often as another
         shape = net.integers((x.shape[0], x.shape[3], *sizes), "sizes")
         value = net.moved(net.stored(x), CHANNELS_FIRST)
         modes = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
-        value = net.moved(net.node("Resize", (value, "", "", shape), mode="nearest", **modes), CHANNELS_LAST)
-    else:
-        value = net.stored(x)
-        for axis, (extent, size) in enumerate(zip(x.shape[1:3], sizes, strict=True), start=1):
-            places = _nearest(extent, size, corners=corners, centres=centres)
-            value = net.node("Gather", (value, net.integers(places, "rows")), axis=axis)
+        net.put_stored_image(output, net.node("Resize", (value, "", "", shape), mode="nearest", **modes))
+        return
+    value = net.stored(x)
+    for axis, (extent, size) in enumerate(zip(x.shape[1:3], sizes, strict=True), start=1):
+        places = _nearest(extent, size, corners=corners, centres=centres)
+        value = net.node("Gather", (value, net.integers(places, "rows")), axis=axis)
     net.put_stored(output, value)
 
 
