@@ -44,7 +44,7 @@ def test_all_of_it_is_integer_steps(rewritten: Callable[[bytes], Any]) -> None:
 
 def test_every_operator_that_cannot_be_taken_is_named_at_once() -> None:
     ops = [
-        Op(code="WHILE", inputs=(0,), outputs=(1,)),
+        Op(code="UNIQUE", inputs=(0,), outputs=(1,)),
         Op(code="RELU", inputs=(1,), outputs=(2,)),  # behind it: nothing is known
         Op(code="ADD", inputs=(0, 0), outputs=(3,), kind=11, options={}, version=99),
         Op(code="AcmeFft", inputs=(0,), outputs=(3,)),
@@ -55,9 +55,9 @@ def test_every_operator_that_cannot_be_taken_is_named_at_once() -> None:
     with pytest.raises(TilewrightError, match="5 of 6 operators cannot be imported") as caught:
         load(file_of(G(tensors=tensors, ops=ops, inputs=(0,), outputs=(3,))), Limits())
     assert (caught.value.code, caught.value.exit_code) == ("TW2101", Exit.UNSUPPORTED)
-    assert caught.value.where == "operator 0 (WHILE)"
+    assert caught.value.where == "operator 0 (UNIQUE)"
     assert caught.value.details == (
-        "WHILE version 1, operator 0 ('t0' float32 1x2): no operator of this name is known",
+        "UNIQUE version 1, operator 0 ('t0' float32 1x2): no operator of this name is known",
         "ADD version 99, operator 2 ('t0' float32 1x2, 't0' float32 1x2): "
         "version 99 is newer than 9, the newest that is known",
         "AcmeFft version 1 x2, operator 3, 4 ('t0' float32 1x2): it is a custom operator",

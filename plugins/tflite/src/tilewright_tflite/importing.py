@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tilewright.api import Diagnostic, TilewrightError, model_error, unsupported_error
 from tilewright.api.graph import Quantization
@@ -15,7 +15,7 @@ from tilewright.api.importer import ImportedModel, Limits
 from tilewright_tflite.flatbuffer import BudgetError, DamagedError
 from tilewright_tflite.model import HELD, Model, Operator, Tensor
 from tilewright_tflite.network import LostError, Network, RefusedError
-from tilewright_tflite.operators.reductions import ONNX_TYPES
+from tilewright_tflite.onnx_types import declared
 from tilewright_tflite.operators.variables import finish_variables, variables_of
 from tilewright_tflite.reading import read
 from tilewright_tflite.table import TABLE
@@ -90,7 +90,7 @@ def _converted(model: Model, limits: Limits) -> Network:
     """The graph of the file with all of its operators."""
     graph = model.graphs[0]
     net = Network(graph, limits)
-    net.graphs, net.variables = model.graphs, variables_of(graph)
+    net.graphs, net.variables, net.converter = model.graphs, variables_of(graph), _convert
     for index in graph.inputs:
         tensor = _border(net, index, "input")
         net.take(tensor, net.name(tensor))
@@ -113,7 +113,7 @@ def _loaded(model: Model, limits: Limits) -> ImportedModel:
         states=tuple(net.states),
         quantization={name: _quantization(tensor) for name, tensor in ends if tensor.quantised},
         arithmetic=ARITHMETIC,
-        diagnostics=tuple(_left_out(model)),
+        diagnostics=tuple(_left_out(model, net)),
     )
 
 
@@ -125,10 +125,9 @@ def _quantization(tensor: Tensor) -> Quantization:
     return Quantization(scale=tuple(map(float, tensor.scales)), zero_point=zeros, axis=axis)
 
 
-def _left_out(model: Model) -> Iterator[Diagnostic]:
+def _left_out(model: Model, net: Network) -> Iterator[Diagnostic]:
     """A warning where the file has graphs that nothing here runs: other signatures, the bodies of what is not known."""
-    once = {op.options.integer(0) for op in model.graphs[0].operators if op.code == "CALL_ONCE"}
-    others = [index for index in range(1, len(model.graphs)) if index not in once]
+    others = [index for index in range(1, len(model.graphs)) if index not in net.called]
     if others:
         yield Diagnostic(
             code="TW1241",
@@ -207,18 +206,12 @@ def _proto(net: Network, inputs: list[tuple[str, Tensor]], outputs: list[tuple[s
     graph = helper.make_graph(
         net.nodes,
         _plain(net.graph.name) or "main",
-        [_declared(name, tensor) for name, tensor in (*inputs, *net.state_inputs)],
-        [_declared(name, tensor) for name, tensor in (*outputs, *net.state_outputs)],
-        net.constants,
+        [declared(name, tensor.type, tensor.shape) for name, tensor in (*inputs, *net.state_inputs)],
+        [declared(name, tensor.type, tensor.shape) for name, tensor in (*outputs, *net.state_outputs)],
+        net.ledger.constants,
     )
     sets = [helper.make_opsetid("", _OPSET)]
     return helper.make_model(graph, opset_imports=sets, ir_version=_IR_VERSION, producer_name="tilewright-tflite")
-
-
-def _declared(name: str, tensor: Tensor) -> Any:
-    from onnx import helper
-
-    return helper.make_tensor_value_info(name, ONNX_TYPES[tensor.type], list(tensor.shape))
 
 
 def _refusal(refused: Sequence[_Refused], total: int) -> TilewrightError:

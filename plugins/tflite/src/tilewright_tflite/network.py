@@ -7,14 +7,14 @@ real numbers as a tensor's integers. Whatever only moves elements works on the i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tilewright.api.importer import KeptState, Limits
-from tilewright_tflite.flatbuffer import BudgetError
+from tilewright_tflite.ledger import Ledger
 from tilewright_tflite.model import BYTES, HELD, Operator, Subgraph, Tensor
 
 if TYPE_CHECKING:
@@ -24,13 +24,16 @@ if TYPE_CHECKING:
 
 CHANNELS_FIRST = (0, 3, 1, 2)  # of an image that has them last
 CHANNELS_LAST = (0, 2, 3, 1)  # of one that has them first
-_LETTERS = 1 << 25  # of all names together, in every place
 _AROUND = ("Clip", "DequantizeLinear", "Identity", "QuantizeLinear", "Relu", "Reshape", "Transpose")
 _NUMPY = {"bool": "?", "float16": "<f2", "float32": "<f4", "float64": "<f8"}
 
 
 class RefusedError(Exception):
     """An operator that cannot be taken, and why. All of a model are shown together."""
+
+
+class InnerError(RefusedError):
+    """The same of an operator with a body, because of one in there."""
 
 
 class LostError(RefusedError):
@@ -48,16 +51,26 @@ class Variable:
     state: str = ""  # input that it is read from
 
 
+Converter = Callable[[Operator, "Network"], None]
+
+
+def _unknown(operator: Operator, net: Network) -> None:
+    raise RefusedError(f"nothing converts {operator.code} in {net.graph.name}")
+
+
 class Network:
     """One graph of the file as ONNX. Mutable, and private to one import."""
 
-    def __init__(self, graph: Subgraph, limits: Limits) -> None:
+    def __init__(self, graph: Subgraph, limits: Limits, outer: Network | None = None) -> None:
         self.graph = graph
         self.limits = limits
+        self.ledger: Ledger = outer.ledger if outer else Ledger(limits)
+        self.depth: int = outer.depth + 1 if outer else 0
         self.nodes: list[Any] = []  # onnx.NodeProto
-        self.constants: list[Any] = []  # onnx.TensorProto
         self.variables: Mapping[int, Variable] = {}  # of the graph, by the tensors that stand for them
-        self.graphs: tuple[Subgraph, ...] = (graph,)  # of the file
+        self.graphs: tuple[Subgraph, ...] = outer.graphs if outer else (graph,)  # of the file
+        self.called: set[int] = outer.called if outer else set()  # of them, those that others run
+        self.converter: Converter = outer.converter if outer else _unknown
         self.lost: set[int] = set()  # tensors of operators that were refused
         self.padded: dict[int, tuple[Tensor, list[int]]] = {}  # image -> the one it has zeros around, how many
         self.turned: dict[str, Tensor] = {}  # value with channels first -> the tensor, which has them last
@@ -65,19 +78,39 @@ class Network:
         self.state_inputs: list[tuple[str, Tensor]] = []
         self.state_outputs: list[tuple[str, Tensor]] = []
         self._title = ""
-        self._letters = _LETTERS  # that names may still have
-        self._taken: set[str] = set()
-        self._counts: dict[str, int] = {}  # name -> how many like it were taken
         self._values: dict[int, str] = {}  # tensor -> its stored value
         self._reals: dict[int, str] = {}
         self._arrays: dict[int, Array] = {}  # tensor that is known -> elements
         self._weights: dict[tuple[int, tuple[int, ...]], str] = {}
         self._shared: set[str] = set()  # values that several operators may read
-        self._bytes = limits.constant_bytes
         self._names: dict[int, str] = {}  # of tensors that something asks about
         self._own: set[str] = set()
-        for index in (*graph.inputs, *graph.outputs):
+        for index in () if outer else (*graph.inputs, *graph.outputs):
             self.name(graph.tensors[index])
+
+    def call(self, index: int) -> Subgraph:
+        """Another graph of the file, which this one runs."""
+        if not 0 < index < len(self.graphs):
+            raise RefusedError(f"it runs graph {index}, of {len(self.graphs)}")
+        self.called.add(index)
+        return self.graphs[index]
+
+    def nested(self, index: int) -> Network:
+        """That graph as the body of a node, still to be converted."""
+        if self.depth >= self.limits.nesting:
+            raise RefusedError(f"graphs run each other, {self.depth} deep")
+        return Network(self.call(index), self.limits, self)
+
+    def convert(self) -> None:
+        """Convert all operators of a body. RefusedError at the first one that cannot be taken."""
+        for operator in self.graph.operators:
+            self.begin(operator)
+            try:
+                self.converter(operator, self)
+            except InnerError:
+                raise
+            except RefusedError as error:
+                raise InnerError(f"in '{self.graph.name}', {operator.title}: {error}") from error
 
     def begin(self, operator: Operator) -> None:
         """From here on nodes belong to `operator`."""
@@ -85,20 +118,7 @@ class Network:
 
     def fresh(self, wanted: str) -> str:
         """A name that nothing has."""
-        name, count = wanted, self._counts.get(wanted, 0)
-        while name in self._taken:
-            count += 1
-            name = f"{wanted}_{count}"
-        self._spend(name)
-        self._counts[wanted] = count
-        self._taken.add(name)
-        return name
-
-    def _spend(self, *names: str) -> None:
-        """Names are copied wherever they stand."""
-        self._letters -= sum(map(len, names))
-        if self._letters < 0:
-            raise BudgetError("names")
+        return self.ledger.fresh(wanted)
 
     def name(self, tensor: Tensor) -> str:
         """What the value of a tensor is called: as in the file, unless something else has that name already."""
@@ -295,13 +315,9 @@ class Network:
         """A constant of its own."""
         from onnx import numpy_helper
 
-        self._bytes -= array.nbytes
-        if self._bytes < 0:
-            raise BudgetError("constants")
-        if len(self.constants) >= self.limits.initializers:
-            raise BudgetError("initializers")
+        self.ledger.constant(array)
         name = hint if hint in self._own else self.fresh(f"{self._title}/{hint}")
-        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name))
+        self.ledger.constants.append(numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name))
         return name
 
     def integers(self, values: Sequence[int], hint: str) -> str:
@@ -316,10 +332,9 @@ class Network:
         """A node of several outputs; their names."""
         from onnx import helper
 
-        if len(self.nodes) >= self.limits.nodes:
-            raise BudgetError("nodes")
-        self._spend(*inputs, *outputs)
-        wanted = f"{self._title}/{op_type}" if op_type in _AROUND or self._title in self._taken else self._title
+        self.ledger.node()
+        self.ledger.spend(*inputs, *outputs)
+        wanted = f"{self._title}/{op_type}" if op_type in _AROUND or self.ledger.taken(self._title) else self._title
         self.nodes.append(helper.make_node(op_type, inputs, outputs, name=self.fresh(wanted), **attributes))
         return tuple(outputs)
 

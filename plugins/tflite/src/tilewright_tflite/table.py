@@ -8,6 +8,7 @@ from types import MappingProxyType
 from tilewright_tflite.conversion import Conversion
 from tilewright_tflite.operators import (
     blocks,
+    control,
     convolutions,
     elementwise,
     movement,
@@ -17,7 +18,7 @@ from tilewright_tflite.operators import (
     variables,
 )
 
-_FAMILIES = (convolutions, products, elementwise, reductions, movement, blocks, recurrent, variables)
+_FAMILIES = (convolutions, products, elementwise, reductions, movement, blocks, recurrent, variables, control)
 TABLE: Mapping[str, Conversion] = MappingProxyType(
     {each.code: each for family in _FAMILIES for each in family.CONVERSIONS}
 )

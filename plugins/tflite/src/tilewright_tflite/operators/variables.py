@@ -61,10 +61,9 @@ def _handle(op: Operator, net: Network) -> None:
 
 def _once(op: Operator, net: Network) -> None:
     """What a graph that runs once gives to variables."""
-    if not 0 < op.options.integer(0) < len(net.graphs):
-        raise RefusedError(f"it runs graph {op.options.integer(0)}, of {len(net.graphs)}")
+    called = net.call(op.options.integer(0))
     variables = {variable.name: variable for variable in net.variables.values()}
-    for name, array in _first_values(net.graphs[op.options.integer(0)], net):
+    for name, array in _first_values(called, net):
         if name in variables:
             variables[name].initial = array
 
