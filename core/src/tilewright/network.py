@@ -51,7 +51,9 @@ def imported_with(model: Path | bytes, options: Options, registry: Registry) -> 
     from tilewright.frontend.reading.import_options import ImportOptions, limits_with
 
     bind, limits = bound_inputs(options), limits_with(options.limits)
-    reading = ImportOptions(dims=options.dims, bind=bind, allow_external=options.allow_external, limits=limits)
+    reading = ImportOptions(
+        dims=options.dims, bind=bind, allow_external=options.allow_external, limits=limits, network=options.network
+    )
     found = load(model, reading, registry.operators, registry.importers.values())
     graph = with_integer_border(found.graph, border_types(found.graph, with_states(options, found.states)))
     return replace(found, graph=with_channels_last(graph, channels_last(graph, options)))

@@ -14,7 +14,7 @@ from tilewright.comparison.other_runtime import NodeAgreement
 from tilewright.comparison.verdicts import Drift, OutputVerdict
 from tilewright.config.options import Options
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.graphs.model_formats import FormatRuntime, ImportedModel, Importer, Limits
+from tilewright.ir.graphs.model_formats import FormatRuntime, ImportedModel, Importer, Reading
 
 
 def test_an_output_that_is_far_away_fails_and_names_the_first_node() -> None:
@@ -43,13 +43,13 @@ def _deployment(runtime: FormatRuntime, model: bytes = b"ACME 3") -> Any:
         summary="models of acme",
         suffixes=(".acme",),
         recognises=lambda data: data.startswith(b"ACME"),
-        load=lambda data, limits: ImportedModel(model=None),
+        load=lambda data, reading: ImportedModel(model=None),
         runtimes=(runtime,),
     )
     return SimpleNamespace(model=model, options=Options(), registry=SimpleNamespace(importers={"acme": importer}))
 
 
-def _times(data: bytes, limits: Limits, sets: Any) -> list[dict[str, Any]]:
+def _times(data: bytes, reading: Reading, sets: Any) -> list[dict[str, Any]]:
     return [{"y": values["x"] * int(data.split()[1])} for values in sets]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from flat_models import file_of, remembering_network, small_network
 
-from tilewright.api.importer import Limits
+from tilewright.api.importer import Reading
 from tilewright_tflite import RUNTIMES
 from tilewright_tflite.importing import tensors_of
 
@@ -83,7 +83,7 @@ def _stand_ins(monkeypatch: pytest.MonkeyPatch) -> list[LiteRT]:
 
 
 def test_tensors_have_the_names_of_the_graph() -> None:
-    found = tensors_of(file_of(small_network()), Limits())
+    found = tensors_of(file_of(small_network()), Reading())
     assert list(found.inputs) == ["image"] and list(found.outputs) == ["scores"]
     assert {name: one.index for name, one in found.turned.items()} == {"features:nchw": 3, "pooled:nchw": 4}
     assert list(found.computed) == ["image", "features", "pooled", "flat", "logits", "scores"]
@@ -91,7 +91,7 @@ def test_tensors_have_the_names_of_the_graph() -> None:
 
 @pytest.mark.usefixtures("opened")
 def test_micro_gives_every_tensor_of_every_run() -> None:
-    first, second = BY_NAME["tflite-micro"].values(file_of(small_network()), Limits(), [{"image": X}, {"image": X}])
+    first, second = BY_NAME["tflite-micro"].values(file_of(small_network()), Reading(), [{"image": X}, {"image": X}])
     assert (first["scores"] == 1).all() and (second["scores"] == 2).all()
     assert first["features"].shape == (1, 6, 6, 2) and first["features:nchw"].shape == (1, 2, 6, 6)
     assert (first["flat"] == 6).all() and np.array_equal(first["image"], X)
@@ -99,21 +99,28 @@ def test_micro_gives_every_tensor_of_every_run() -> None:
 
 def test_litert_gives_every_tensor_and_with_xnnpack_the_outputs(opened: list[LiteRT]) -> None:
     data = file_of(small_network())
-    (every,) = BY_NAME["litert"].values(data, Limits(), [{"image": X}])
+    (every,) = BY_NAME["litert"].values(data, Reading(), [{"image": X}])
     assert opened[-1].options["experimental_preserve_all_tensors"] is True
-    (outputs,) = BY_NAME["litert-xnnpack"].values(data, Limits(), [{"image": X}])
+    (outputs,) = BY_NAME["litert-xnnpack"].values(data, Reading(), [{"image": X}])
     assert opened[-1].options == {"model_content": data} and list(outputs) == ["scores"]
     assert {"logits", "features:nchw", "scores"} <= every.keys() and (every["logits"] == 8).all()
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+@pytest.mark.usefixtures("opened")
+def test_other_networks_of_a_file_are_not_theirs(name: str) -> None:
+    with pytest.raises(ValueError, match="the first network of a file"):
+        BY_NAME[name].values(file_of(small_network(), small_network()), Reading(network="1"), [{"image": X}])
 
 
 @pytest.mark.parametrize("name", BY_NAME)
 def test_the_packages_compute_what_the_file_says(name: str, compute: Any, run_frames: Any) -> None:
     """Not installed by the extra `test`: `pip install tilewright-tflite[peers]`."""
     pytest.importorskip(BY_NAME[name].module)
-    (found,) = BY_NAME[name].values(file_of(small_network()), Limits(), [{"image": X}])
+    (found,) = BY_NAME[name].values(file_of(small_network()), Reading(), [{"image": X}])
     (expected,) = compute(small_network(), X)
     assert np.abs(found["scores"].astype(int) - expected).max() <= (0 if name == "tflite-micro" else 1)
     frames = [{"x": np.int8([[step]])} for step in range(5)]
-    values = BY_NAME[name].values(remembering_network(), Limits(), frames)
+    values = BY_NAME[name].values(remembering_network(), Reading(), frames)
     ours = run_frames(remembering_network(), frames)
     assert [list(each["y"][0]) for each in values] == [list(each["y"][0]) for each in ours]

@@ -80,12 +80,14 @@ def other_values(
     from tilewright.comparison.other_runtime import RUNTIMES, values_from, values_of_format
     from tilewright.frontend.reading.import_options import limits_with
     from tilewright.frontend.reading.reader import model_bytes
+    from tilewright.ir.graphs.model_formats import Reading
 
     if runtime in RUNTIMES:
         return values_from(runtime, whole_model(deployment), names, frames)
-    limits = limits_with(deployment.options.limits)
+    options = deployment.options
+    reading = Reading(limits=limits_with(options.limits), network=options.network)
     other = runtimes_of(deployment)[runtime]
-    return values_of_format(other, model_bytes(deployment.model, limits), limits, frames)
+    return values_of_format(other, model_bytes(deployment.model, reading.limits), reading, frames)
 
 
 def demand_comparable(deployment: Deployment, runtime: str | None) -> None:
@@ -125,7 +127,8 @@ def whole_model(deployment: Deployment) -> bytes:
     from tilewright.frontend.reading.import_options import ImportOptions, limits_with
 
     options = deployment.options
-    reading = ImportOptions(allow_external=options.allow_external, limits=limits_with(options.limits))
+    limits = limits_with(options.limits)
+    reading = ImportOptions(allow_external=options.allow_external, limits=limits, network=options.network)
     return embedded(deployment.model, reading, deployment.registry.importers.values())
 
 

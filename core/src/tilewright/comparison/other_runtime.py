@@ -14,7 +14,7 @@ from tilewright.comparison.drift import drifts_of
 from tilewright.comparison.verdicts import Drift
 from tilewright.errors import TilewrightError, toolchain_error
 from tilewright.ir.graphs.graph import Graph
-from tilewright.ir.graphs.model_formats import FormatRuntime, Limits
+from tilewright.ir.graphs.model_formats import FormatRuntime, Reading
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,11 +55,11 @@ def values_from(
 
 
 def values_of_format(
-    runtime: FormatRuntime, model: bytes, limits: Limits, sets: Sequence[Mapping[str, Array]]
+    runtime: FormatRuntime, model: bytes, reading: Reading, sets: Sequence[Mapping[str, Array]]
 ) -> list[dict[str, Array]]:
     """The same of a runtime that reads the file itself. TilewrightError TW7032 (exit 7) where it cannot run it."""
     try:
-        found = [dict(values) for values in runtime.values(model, limits, sets)]
+        found = [dict(values) for values in runtime.values(model, reading, sets)]
     except TilewrightError:
         raise
     except Exception as error:  # what it says of a model is its own

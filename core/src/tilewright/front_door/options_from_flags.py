@@ -28,6 +28,7 @@ def options_from(flags: Mapping[str, Any]) -> Options:
         name=flags["name"],
         dims={name: _natural(name, value) for name, value in _pairs("--dim", flags["dims"])},
         bind=dict(_pairs("--bind", flags["bound"])),
+        network=flags["network"],
         board=described,
         memory_hierarchy=hierarchy,
         pools=pools_from(flags),
@@ -66,6 +67,7 @@ def reading_options_from(flags: Mapping[str, Any]) -> Options:
     return Options(
         dims={name: _natural(name, value) for name, value in _pairs("--dim", flags["dims"])},
         bind=dict(_pairs("--bind", flags["bound"])),
+        network=flags["network"],
         limits=limits_from(flags["limits"]),
         allow_external=flags["allow_external"],
         seed=flags["seed"],

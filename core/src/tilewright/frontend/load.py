@@ -91,7 +91,7 @@ def load(
     """
     chosen = options or ImportOptions()
     with model_in_errors(source):
-        given = imported_model(source, chosen.limits, importers)
+        given = imported_model(source, chosen.reading, importers)
         file = source if isinstance(source, Path) else None
         with said_of_the_file(source, chosen.limits):
             model = file_model(given.model, chosen.limits)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tilewright.api import hookimpl
 from tilewright.api.exporter import Exporter
-from tilewright.api.importer import FormatRuntime, ImportedModel, Importer, Limits
+from tilewright.api.importer import FormatRuntime, ImportedModel, Importer, Reading
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,28 +24,28 @@ def _recognises(data: bytes) -> bool:
     return data[4:8] == b"TFL3"
 
 
-def _load(data: bytes, limits: Limits) -> ImportedModel:
+def _load(data: bytes, reading: Reading) -> ImportedModel:
     from tilewright_tflite.importing import load
 
-    return load(data, limits)
+    return load(data, reading)
 
 
-def _micro(data: bytes, limits: Limits, sets: Sets) -> Values:
+def _micro(data: bytes, reading: Reading, sets: Sets) -> Values:
     from tilewright_tflite.runtimes import micro_values
 
-    return micro_values(data, limits, sets)
+    return micro_values(data, reading, sets)
 
 
-def _litert(data: bytes, limits: Limits, sets: Sets) -> Values:
+def _litert(data: bytes, reading: Reading, sets: Sets) -> Values:
     from tilewright_tflite.runtimes import litert_values
 
-    return litert_values(data, limits, sets)
+    return litert_values(data, reading, sets)
 
 
-def _xnnpack(data: bytes, limits: Limits, sets: Sets) -> Values:
+def _xnnpack(data: bytes, reading: Reading, sets: Sets) -> Values:
     from tilewright_tflite.runtimes import xnnpack_values
 
-    return xnnpack_values(data, limits, sets)
+    return xnnpack_values(data, reading, sets)
 
 
 _LITERT = {"package": "ai-edge-litert", "module": "ai_edge_litert"}

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tilewright.api import Diagnostic, TilewrightError, model_error, unsupported_error
+from tilewright.api import Diagnostic, TilewrightError, model_error, unsupported_error, usage_error
 from tilewright.api.graph import Quantization
-from tilewright.api.importer import ImportedModel, Limits
+from tilewright.api.importer import ImportedModel, Reading
 from tilewright_tflite.flatbuffer import BudgetError, DamagedError
 from tilewright_tflite.model import HELD, Model, Operator, Tensor
 from tilewright_tflite.network import LostError, Network, RefusedError
@@ -48,30 +48,32 @@ class Tensors:
     inputs: Mapping[str, Tensor]
     outputs: Mapping[str, Tensor]
     computed: Mapping[str, Tensor]
+    graph: int  # the network's place in the file
     turned: Mapping[str, Tensor]  # names of values that have the channels first, which the tensors have last
 
 
 _AGAIN = ("export or download the model again", "open it in Netron to see whether it is the file")
 
 
-def load(data: bytes, limits: Limits) -> ImportedModel:
+def load(data: bytes, reading: Reading) -> ImportedModel:
     """What the file says. TilewrightError (exit 3): TW1202 damaged, TW1203 over a limit; (exit 4): TW2101 with every
     operator that cannot be taken.
     """
     with _in_codes():
-        return _loaded(read(data, limits), limits)
+        return _loaded(read(data, reading.limits), reading)
 
 
-def tensors_of(data: bytes, limits: Limits) -> Tensors:
+def tensors_of(data: bytes, reading: Reading) -> Tensors:
     """The tensors of the network by the names that `load` gives their values. TilewrightError as `load` raises it."""
     with _in_codes():
-        net = _converted(read(data, limits), limits)
+        net = _converted(read(data, reading.limits), reading)
         graph = net.graph
         inputs = {net.name(graph.tensors[index]): graph.tensors[index] for index in graph.inputs}
         outputs = {net.name(graph.tensors[index]): graph.tensors[index] for index in graph.outputs}
         computed = [each for each in graph.tensors if net.known(each) is None and each.type in HELD]
         named = {net.name(each): each for each in computed}
-        return Tensors(inputs=inputs, outputs=outputs, computed=named, turned=net.turned)
+        place = next(place for place, each in enumerate(net.graphs) if each is graph)
+        return Tensors(inputs=inputs, outputs=outputs, computed=named, graph=place, turned=net.turned)
 
 
 @contextmanager
@@ -86,10 +88,34 @@ def _in_codes() -> Iterator[None]:
         raise model_error("TW1203", f"the file has {reason}", fix=(fix,)) from error
 
 
-def _converted(model: Model, limits: Limits) -> Network:
-    """The graph of the file with all of its operators."""
-    graph = model.graphs[0]
-    net = Network(graph, limits)
+def _place(model: Model, name: str) -> int:
+    """Which graph is called so: by its signature, its own name, or its number. TW1243 (exit 2) where none is."""
+    names = _names(model)
+    if not name or name in names:
+        return names.get(name, 0)
+    shown = [_plain(each) for each in names]
+    raise usage_error(
+        "TW1243",
+        f"the file has no network called '{_plain(name)}'",
+        where=f"--network {_plain(name)}",
+        details=(f"it has {', '.join(shown[:_SHOWN])}{' and more' if len(shown) > _SHOWN else ''}",),
+        fix=(f"--network {shown[0]}",),
+    )
+
+
+def _names(model: Model) -> dict[str, int]:
+    """What graphs are called: signatures first. A name that several have is that of the first one."""
+    names: dict[str, int] = {}
+    graphs = [(graph.name, place) for place, graph in enumerate(model.graphs) if graph.name]
+    for name, place in (*model.signatures, *graphs, *((str(place), place) for place in range(len(model.graphs)))):
+        names.setdefault(name, place)
+    return names
+
+
+def _converted(model: Model, reading: Reading) -> Network:
+    """The graph of the file that is meant, with all of its operators."""
+    graph = model.graphs[_place(model, reading.network)]
+    net = Network(graph, reading.limits)
     net.graphs, net.variables, net.converter = model.graphs, variables_of(graph), _convert
     for index in graph.inputs:
         tensor = _border(net, index, "input")
@@ -100,8 +126,8 @@ def _converted(model: Model, limits: Limits) -> Network:
     return net
 
 
-def _loaded(model: Model, limits: Limits) -> ImportedModel:
-    net = _converted(model, limits)
+def _loaded(model: Model, reading: Reading) -> ImportedModel:
+    net = _converted(model, reading)
     graph = net.graph
     inputs = [graph.tensors[index] for index in dict.fromkeys(graph.inputs)]
     outputs = [(_output(net, tensor), tensor) for tensor in (_border(net, each, "output") for each in graph.outputs)]
@@ -128,13 +154,14 @@ def _quantization(tensor: Tensor) -> Quantization:
 def _left_out(model: Model, net: Network) -> Iterator[Diagnostic]:
     """A warning where the file has graphs that nothing here runs: other signatures, the bodies of what is not known."""
     others = [index for index in range(1, len(model.graphs)) if index not in net.called]
-    if others:
+    if others and net.graph is model.graphs[0]:
+        name = next(name for name, place in _names(model).items() if place == others[0])
         yield Diagnostic(
             code="TW1241",
             severity="warning",
             message=f"{len(others)} of the file's {len(model.graphs)} graphs are not compiled: the first is",
             where=f"graph {others[0]} '{_plain(model.graphs[others[0]].name)}'",
-            fix=("where another one is meant, convert the network with that signature alone",),
+            fix=(f"--network {_plain(name)}   where that one is meant",),
         )
 
 

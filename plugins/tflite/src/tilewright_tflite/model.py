@@ -112,6 +112,7 @@ class Subgraph:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
-    """A whole file: the first graph is the network, others are called by it."""
+    """A whole file: graphs, of which some are networks, and others are called by them."""
 
     graphs: tuple[Subgraph, ...]
+    signatures: tuple[tuple[str, int], ...] = ()  # name of a network, and its place among the graphs

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api.importer import Limits
+from tilewright.api.importer import Reading
 from tilewright_tflite.importing import Tensors, tensors_of
 from tilewright_tflite.network import CHANNELS_FIRST
 
@@ -24,11 +24,11 @@ _SPARE = 1 << 20  # bytes of an arena for what an interpreter keeps beside tenso
 _AROUND = 64  # and for each tensor
 
 
-def micro_values(data: bytes, limits: Limits, sets: Sets) -> list[dict[str, Array]]:
+def micro_values(data: bytes, reading: Reading, sets: Sets) -> list[dict[str, Array]]:
     """Of every set the tensors that TensorFlow Lite for Microcontrollers computes, with its reference kernels."""
     from tflite_micro import runtime
 
-    tensors = tensors_of(data, limits)
+    tensors = _first(tensors_of(data, reading))
     keeping = runtime.InterpreterConfig.kPreserveAllTensors
     interpreter = runtime.Interpreter.from_bytes(data, arena_size=_arena(data, tensors), intrepreter_config=keeping)
     found = []
@@ -41,6 +41,13 @@ def micro_values(data: bytes, limits: Limits, sets: Sets) -> list[dict[str, Arra
         kept = {name: interpreter.GetTensor(index, 0)["tensor_data"] for name, index in inside.items()}
         found.append(_named(tensors, {**kept, **outputs}))
     return found
+
+
+def _first(tensors: Tensors) -> Tensors:
+    """ValueError for another network than the first one of a file: no interpreter is told of it."""
+    if tensors.graph:
+        raise ValueError("it runs the first network of a file, and no other one")
+    return tensors
 
 
 def _named(tensors: Tensors, values: Mapping[str, Array]) -> dict[str, Array]:
@@ -57,7 +64,7 @@ def _arena(data: bytes, tensors: Tensors) -> int:
     return sum(sizes) + len(data) + _SPARE
 
 
-def litert_values(data: bytes, limits: Limits, sets: Sets) -> list[dict[str, Array]]:
+def litert_values(data: bytes, reading: Reading, sets: Sets) -> list[dict[str, Array]]:
     """Of every set the tensors that LiteRT computes with its own kernels."""
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
@@ -65,14 +72,14 @@ def litert_values(data: bytes, limits: Limits, sets: Sets) -> list[dict[str, Arr
     interpreter = Interpreter(
         model_content=data, experimental_preserve_all_tensors=True, experimental_op_resolver_type=own
     )
-    return _run(interpreter, tensors_of(data, limits), sets, inside=True)
+    return _run(interpreter, _first(tensors_of(data, reading)), sets, inside=True)
 
 
-def xnnpack_values(data: bytes, limits: Limits, sets: Sets) -> list[dict[str, Array]]:
+def xnnpack_values(data: bytes, reading: Reading, sets: Sets) -> list[dict[str, Array]]:
     """Of every set the outputs of LiteRT as it comes, with XNNPACK, which keeps nothing inside."""
     from ai_edge_litert.interpreter import Interpreter
 
-    return _run(Interpreter(model_content=data), tensors_of(data, limits), sets, inside=False)
+    return _run(Interpreter(model_content=data), _first(tensors_of(data, reading)), sets, inside=False)
 
 
 def _run(interpreter: Interpreter, tensors: Tensors, sets: Sets, *, inside: bool) -> list[dict[str, Array]]:

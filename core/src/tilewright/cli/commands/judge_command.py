@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from tilewright.cli.flags import bind_flag, dim_flag, external_flag, limit_flag
+from tilewright.cli.flags import bind_flag, dim_flag, external_flag, limit_flag, network_flag
 from tilewright.cli.log_display import JUDGING, verbose_flag, working
 from tilewright.cli.option import examples, offered, option
 from tilewright.cli.output import demand_writable_files, send_result
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 @bind_flag
 @dim_flag
 @option("--seed", type=int, default=0, show_default=True, help="Seed of random inputs.")
+@network_flag
 @limit_flag
 @external_flag
 @option("--json", "json_target", metavar="FILE|-", help="Write the verdict as JSON.")

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from tilewright.errors import typed, usage_error
 from tilewright.errors.suggestions import did_you_mean
-from tilewright.ir.graphs.model_formats import Limits
+from tilewright.ir.graphs.model_formats import Limits, Reading
 from tilewright.ir.rounding import ceil_div
 
 _MIB = 1 << 20
@@ -59,7 +59,8 @@ def raised_together(needed: Mapping[str, int]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportOptions:
-    """`dims` gives values to symbolic dimensions (`--dim`), `bind` makes inputs constants (`--bind`). Files that the
+    """`dims` gives values to symbolic dimensions (`--dim`), `bind` makes inputs constants (`--bind`), `network` names
+    one of those of a file (`--network`). Files that the
     model keeps its tensors in: `allow_external` None takes those right beside it, True those in folders below, too
     (`--allow-external`), False none (`--no-external`).
     """
@@ -68,3 +69,9 @@ class ImportOptions:
     bind: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     allow_external: bool | None = None
     limits: Limits = field(default_factory=Limits)
+    network: str = ""
+
+    @property
+    def reading(self) -> Reading:
+        """What importers are told."""
+        return Reading(limits=self.limits, network=self.network)

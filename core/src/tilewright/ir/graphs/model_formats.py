@@ -42,6 +42,14 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How a file is read: within which limits, and which of its networks where it has several."""
+
+    limits: Limits = field(default_factory=Limits)
+    network: str = ""  # by a name that the format gives it, as `--network` says; "": the one that comes first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KeptState:
     """An output of the model that is an input of its next run, by the file's own word: `--state` without the flag."""
 
@@ -77,7 +85,7 @@ class FormatRuntime:
     name: str
     package: str  # that pip installs
     module: str  # that is imported to see whether it is installed
-    values: Callable[[bytes, Limits, Sequence[Mapping[str, Array]]], Sequence[Mapping[str, Array]]]
+    values: Callable[[bytes, Reading, Sequence[Mapping[str, Array]]], Sequence[Mapping[str, Array]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,13 +94,14 @@ class Importer:
 
     `recognises` looks at the bytes of a file, is quick, and raises nothing; a file that no importer recognises goes to
     the one with its suffix, so that this one can say what is wrong. `load` raises TilewrightError: `model_error` where
-    the bytes break the format or exceed the limits, `unsupported_error` where they hold what cannot be taken. The bytes
-    are a stranger's: it checks every offset, count and size before it uses it.
+    the bytes break the format or exceed the limits, `unsupported_error` where they hold what cannot be taken,
+    `usage_error` TW1243 where the file has no network of the name that is asked for. The bytes are a stranger's: it
+    checks every offset, count and size before it uses it.
     """
 
     name: str
     summary: str
     suffixes: tuple[str, ...]  # of file names, with the full stop
     recognises: Callable[[bytes], bool]
-    load: Callable[[bytes, Limits], ImportedModel]
+    load: Callable[[bytes, Reading], ImportedModel]
     runtimes: tuple[FormatRuntime, ...] = ()
