@@ -5,20 +5,21 @@ Does not know any operator.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tilewright.api import Diagnostic, TilewrightError, model_error, unsupported_error, usage_error
 from tilewright.api.graph import Quantization
 from tilewright.api.importer import ImportedModel, Reading
+from tilewright_tflite.errors import LostError, RefusedError
 from tilewright_tflite.flatbuffer import BudgetError, DamagedError
 from tilewright_tflite.model import HELD, Model, Operator, Tensor
-from tilewright_tflite.network import LostError, Network, RefusedError
+from tilewright_tflite.network import Network
 from tilewright_tflite.onnx_types import declared
 from tilewright_tflite.operators.variables import finish_variables, variables_of
 from tilewright_tflite.reading import read
-from tilewright_tflite.table import TABLE
+from tilewright_tflite.table import ELEMENTWISE, TABLE
 
 if TYPE_CHECKING:
     import onnx
@@ -196,7 +197,8 @@ def _convert(op: Operator, net: Network) -> None:
         raise RefusedError(f"version {op.version} is newer than {conversion.newest}, the newest that is known")
     if op.options_type not in (0, conversion.options_type) and conversion.options_type:
         raise DamagedError(f"operator {op.index} ({op.code}) has the options of another")
-    conversion.convert(op, net)
+    with net.channels_first() if op.code in ELEMENTWISE and net.images(op) else nullcontext():
+        conversion.convert(op, net)
 
 
 def _border(net: Network, index: int, kind: str) -> Tensor:

@@ -7,15 +7,18 @@ real numbers as a tensor's integers. Whatever only moves elements works on the i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tilewright.api.importer import KeptState, Limits
+from tilewright_tflite.elements import elements_of
+from tilewright_tflite.errors import InnerError, LostError, RefusedError
 from tilewright_tflite.ledger import Ledger
-from tilewright_tflite.model import BYTES, HELD, Operator, Subgraph, Tensor
+from tilewright_tflite.model import BYTES, Operator, Subgraph, Tensor
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -25,19 +28,6 @@ if TYPE_CHECKING:
 CHANNELS_FIRST = (0, 3, 1, 2)  # of an image that has them last
 CHANNELS_LAST = (0, 2, 3, 1)  # of one that has them first
 _AROUND = ("Clip", "DequantizeLinear", "Identity", "QuantizeLinear", "Relu", "Reshape", "Transpose")
-_NUMPY = {"bool": "?", "float16": "<f2", "float32": "<f4", "float64": "<f8"}
-
-
-class RefusedError(Exception):
-    """An operator that cannot be taken, and why. All of a model are shown together."""
-
-
-class InnerError(RefusedError):
-    """The same of an operator with a body, because of one in there."""
-
-
-class LostError(RefusedError):
-    """An operator behind one that was refused: nothing is known about it."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,6 +64,9 @@ class Network:
         self.lost: set[int] = set()  # tensors of operators that were refused
         self.padded: dict[int, tuple[Tensor, list[int]]] = {}  # image -> the one it has zeros around, how many
         self.turned: dict[str, Tensor] = {}  # value with channels first -> the tensor, which has them last
+        self._first: dict[int, str] = {}  # tensor -> its stored value with channels first
+        self._first_reals: dict[int, str] = {}
+        self._facing = False  # whether images are read and put with channels first
         self.states: list[KeptState] = []
         self.state_inputs: list[tuple[str, Tensor]] = []
         self.state_outputs: list[tuple[str, Tensor]] = []
@@ -158,7 +151,7 @@ class Network:
         """The elements of a tensor that is the same in every run, else None."""
         if tensor.index in self._arrays:
             return self._arrays[tensor.index]
-        return None if tensor.data is None else self._elements(tensor, tensor.data)
+        return None if tensor.data is None else elements_of(tensor, tensor.data)
 
     def need(self, operator: Operator, index: int) -> Array:
         """The elements of an input that must be known."""
@@ -175,25 +168,60 @@ class Network:
             raise RefusedError(f"its input '{self.input(operator, index).name}' is no list of whole numbers")
         return tuple(int(each) for each in array.reshape(-1))
 
-    def _elements(self, tensor: Tensor, data: Array) -> Array:
-        raw = data.tobytes() if tensor.type == "int4" else data
-        if tensor.type != "int4" and tensor.type not in HELD:
-            raise RefusedError(f"its tensor '{tensor.name}' is {tensor.type}, which tilewright does not hold")
-        count = int(np.prod(tensor.shape, dtype=object))
-        kind = np.dtype(_NUMPY.get(tensor.type, tensor.type)) if tensor.type != "int4" else np.dtype("int8")
-        size = (count + 1) // 2 if tensor.type == "int4" else count * kind.itemsize
-        if len(raw) != size:
-            raise RefusedError(f"its tensor '{tensor.name}' has {len(raw):,} bytes, and its shape needs {size:,}")
-        if tensor.type == "int4":
-            packed = np.frombuffer(raw, np.int8)
-            halves = np.stack([(packed << 4) >> 4, packed >> 4], axis=-1)
-            return halves.reshape(-1)[:count].reshape(tensor.shape)
-        return np.frombuffer(raw, kind).reshape(tensor.shape)
-
     # -- values
+
+    def images(self, operator: Operator) -> bool:
+        """Whether an operator of one element at a time may have its images with channels first: one of them is there in
+        that order, and nothing that it reads is aligned with axes of another number.
+        """
+        tensors = [self.tensor(index) for index in (*operator.inputs, *operator.outputs) if index >= 0]
+        turned = any(tensor.index in self._first for tensor in tensors)
+        wide = any(tensor.quantised and tensor.type not in BYTES for tensor in tensors)
+        return turned and not wide and all(len(one.shape) == 4 or set(one.shape) <= {1} for one in tensors)
+
+    @contextmanager
+    def channels_first(self) -> Iterator[None]:
+        """Images inside are read and put with channels first."""
+        self._facing = True
+        try:
+            yield
+        finally:
+            self._facing = False
+
+    def stored_first(self, tensor: Tensor) -> str:
+        """The elements of an image with channels first."""
+        if tensor.index not in self._first:
+            array = self.known(tensor)
+            if array is not None:
+                return self.constant(array.transpose(CHANNELS_FIRST), f"{self.name(tensor)}_moved")
+            return self.moved(self._stored(tensor), CHANNELS_FIRST)
+        return self._first[tensor.index]
+
+    def real_first(self, tensor: Tensor) -> str:
+        """The numbers that they stand for."""
+        if not tensor.quantised:
+            return self.stored_first(tensor)
+        if self.known(tensor) is not None:
+            return self.weights(tensor, CHANNELS_FIRST)
+        if tensor.index not in self._first:
+            return self.moved(self._real(tensor), CHANNELS_FIRST)
+        if tensor.index not in self._first_reals:
+            self._first_reals[tensor.index] = self.dequantised(tensor, self._first[tensor.index])
+            self._shared.add(self._first_reals[tensor.index])
+        return self._first_reals[tensor.index]
 
     def stored(self, tensor: Tensor) -> str:
         """The value that has a tensor's elements as the file has them."""
+        return self.stored_first(tensor) if self._faces(tensor) else self._stored(tensor)
+
+    def real(self, tensor: Tensor) -> str:
+        """The value that has the numbers that a tensor's elements stand for."""
+        return self.real_first(tensor) if self._faces(tensor) else self._real(tensor)
+
+    def _faces(self, tensor: Tensor) -> bool:
+        return self._facing and len(tensor.shape) == 4
+
+    def _stored(self, tensor: Tensor) -> str:
         if tensor.index not in self._values:
             array = self.known(tensor)
             if array is None:
@@ -201,12 +229,11 @@ class Network:
             self._values[tensor.index] = self.constant(array, self.name(tensor))
         return self._values[tensor.index]
 
-    def real(self, tensor: Tensor) -> str:
-        """The value that has the numbers that a tensor's elements stand for."""
+    def _real(self, tensor: Tensor) -> str:
         if not tensor.quantised:
-            return self.stored(tensor)
+            return self._stored(tensor)
         if tensor.index not in self._reals:
-            self._reals[tensor.index] = self.dequantised(tensor, self.stored(tensor))
+            self._reals[tensor.index] = self.dequantised(tensor, self._stored(tensor))
             self._shared.add(self._reals[tensor.index])
         return self._reals[tensor.index]
 
@@ -249,7 +276,9 @@ class Network:
 
     def put(self, tensor: Tensor, value: str) -> None:
         """Real numbers become the tensor: quantised where it is quantised."""
-        if tensor.quantised:
+        if self._faces(tensor):
+            self.put_image(tensor, value)
+        elif tensor.quantised:
             self.take(tensor, self.as_stored(tensor, value, self.name(tensor)))
         else:
             self.put_stored(tensor, value)
@@ -260,6 +289,12 @@ class Network:
 
     def put_stored(self, tensor: Tensor, value: str) -> None:
         """A value becomes the tensor as it is."""
+        if self._faces(tensor):
+            self.put_stored_image(tensor, value)
+        else:
+            self._put(tensor, value)
+
+    def _put(self, tensor: Tensor, value: str) -> None:
         name = self.name(tensor)
         if value != name and not self._renamed(value, name):
             self.node("Identity", (value,), output=name)
@@ -278,7 +313,8 @@ class Network:
         name = name or self.fresh(f"{self.name(tensor)}:nchw")
         if value == name or self._renamed(value, name):
             self.turned[name], value = tensor, name
-        self.put_stored(tensor, self.moved(value, CHANNELS_LAST))
+        self._first[tensor.index] = value
+        self._put(tensor, self.moved(value, CHANNELS_LAST))
 
     def _renamed(self, value: str, name: str) -> bool:
         """Whether a value could be given this name: the last node has just made it."""

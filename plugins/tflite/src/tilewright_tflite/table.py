@@ -19,6 +19,7 @@ from tilewright_tflite.operators import (
 )
 
 _FAMILIES = (convolutions, products, elementwise, reductions, movement, blocks, recurrent, variables, control)
+ELEMENTWISE = frozenset(each.code for each in elementwise.CONVERSIONS)  # one element at a time
 TABLE: Mapping[str, Conversion] = MappingProxyType(
     {each.code: each for family in _FAMILIES for each in family.CONVERSIONS}
 )

@@ -10,8 +10,9 @@ import numpy as np
 
 from tilewright.api import ceil_div
 from tilewright_tflite.conversion import Conversion, conversion
+from tilewright_tflite.errors import RefusedError
 from tilewright_tflite.model import BYTES, Operator, Tensor
-from tilewright_tflite.network import CHANNELS_FIRST, Network, RefusedError
+from tilewright_tflite.network import Network
 from tilewright_tflite.operators.elementwise import activated
 from tilewright_tflite.operators.products import bias
 
@@ -55,7 +56,7 @@ def _conv(op: Operator, net: Network) -> None:
     pads = _padding(options.byte(0), x.shape[1:3], taps, strides)
     if options.byte(0) != _SAME and x.index in net.padded:
         x, pads = net.padded[x.index]  # the convolution adds the zeros itself
-    inputs = [net.moved(net.real(x), CHANNELS_FIRST)]
+    inputs = [net.real_first(x)]
     inputs.append(net.weights(w, (3, 0, 1, 2) if depthwise else (0, 3, 1, 2)))
     if net.has(op, 2):
         inputs.append(bias(net, net.input(op, 2), x, w))
@@ -83,7 +84,7 @@ def _transpose_conv(op: Operator, net: Network) -> None:
         for extent, stride, size, out in zip(x.shape[1:3], strides, window, output.shape[1:3], strict=True)
     ]
     before = [max(each, 0) // 2 if options.byte(0) == _SAME else 0 for each in over]
-    inputs = [net.moved(net.real(x), CHANNELS_FIRST), net.weights(w, (3, 0, 1, 2))]
+    inputs = [net.real_first(x), net.weights(w, (3, 0, 1, 2))]
     if net.has(op, 3):
         inputs.append(bias(net, net.input(op, 3), x, w))
     value = net.node(
@@ -105,7 +106,7 @@ def _pool(op: Operator, net: Network) -> None:
     pads = _padding(options.byte(0), x.shape[1:3], window, strides)
     largest, act = op.code == "MAX_POOL_2D", options.byte(5)
     plain = largest and act == 0 and x.same_scale(output) and x.type in BYTES
-    value = net.moved(net.stored(x) if plain else net.real(x), CHANNELS_FIRST)
+    value = net.stored_first(x) if plain else net.real_first(x)
     name = "MaxPool" if largest else "AveragePool"
     value = net.node(name, (value,), kernel_shape=window, strides=strides, pads=pads)
     if plain:
@@ -124,14 +125,14 @@ def _resize(op: Operator, net: Network) -> None:
     mode = "align_corners" if corners else "half_pixel" if centres else "asymmetric"
     if linear:
         shape = net.integers((x.shape[0], x.shape[3], *sizes), "sizes")
-        value = net.moved(net.real(x), CHANNELS_FIRST)
+        value = net.real_first(x)
         value = net.node("Resize", (value, "", "", shape), mode="linear", coordinate_transformation_mode=mode)
         net.put_image(output, value)
         return
     whole = not corners and all(size % extent == 0 for size, extent in zip(sizes, x.shape[1:3], strict=True))
     if whole:  # every element as often as another
         shape = net.integers((x.shape[0], x.shape[3], *sizes), "sizes")
-        value = net.moved(net.stored(x), CHANNELS_FIRST)
+        value = net.stored_first(x)
         modes = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
         net.put_stored_image(output, net.node("Resize", (value, "", "", shape), mode="nearest", **modes))
         return

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tilewright_tflite.conversion import Conversion, conversion
+from tilewright_tflite.errors import RefusedError
 from tilewright_tflite.model import Operator, Tensor
-from tilewright_tflite.network import Network, RefusedError
+from tilewright_tflite.network import Network
 from tilewright_tflite.operators.elementwise import activated
 
 _REFLECT, _END = 0, 2**31 - 1

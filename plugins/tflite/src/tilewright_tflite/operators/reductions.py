@@ -5,8 +5,9 @@ Does not know how numbers are stored.
 from __future__ import annotations
 
 from tilewright_tflite.conversion import Conversion, Convert, conversion
+from tilewright_tflite.errors import RefusedError
 from tilewright_tflite.model import Operator, Tensor
-from tilewright_tflite.network import Network, RefusedError
+from tilewright_tflite.network import Network
 from tilewright_tflite.onnx_types import ONNX_TYPES
 from tilewright_tflite.operators.elementwise import scalar
 from tilewright_tflite.operators.movement import axis_of

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright_tflite.conversion import Conversion, conversion
+from tilewright_tflite.errors import RefusedError
 from tilewright_tflite.model import Operator, Subgraph, Tensor
-from tilewright_tflite.network import Network, RefusedError, Variable
+from tilewright_tflite.network import Network, Variable
 
 if TYPE_CHECKING:
     import numpy.typing as npt
