@@ -19,7 +19,7 @@ from tilewright_tflite.network import Network
 from tilewright_tflite.onnx_types import declared
 from tilewright_tflite.operators.variables import finish_variables, variables_of
 from tilewright_tflite.reading import read
-from tilewright_tflite.table import ELEMENTWISE, TABLE
+from tilewright_tflite.table import ANY_ORDER, CUSTOM, TABLE
 
 if TYPE_CHECKING:
     import onnx
@@ -190,14 +190,14 @@ def _walk(net: Network) -> Iterator[_Refused]:
 
 
 def _convert(op: Operator, net: Network) -> None:
-    conversion = None if op.custom else TABLE.get(op.code)
+    conversion = (CUSTOM if op.custom else TABLE).get(op.code)
     if conversion is None:
         raise RefusedError("no operator of this name is known" if not op.custom else "it is a custom operator")
     if op.version > conversion.newest:
         raise RefusedError(f"version {op.version} is newer than {conversion.newest}, the newest that is known")
     if op.options_type not in (0, conversion.options_type) and conversion.options_type:
         raise DamagedError(f"operator {op.index} ({op.code}) has the options of another")
-    with net.channels_first() if op.code in ELEMENTWISE and net.images(op) else nullcontext():
+    with net.channels_first() if op.code in ANY_ORDER and net.images(op) else nullcontext():
         conversion.convert(op, net)
 
 

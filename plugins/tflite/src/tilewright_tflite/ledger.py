@@ -26,6 +26,7 @@ class Ledger:
         self.constants: list[Any] = []  # onnx.TensorProto
         self._limits = limits
         self._letters, self._bytes, self._nodes = _LETTERS, limits.constant_bytes, limits.nodes
+        self._decoded = limits.constant_bytes  # that may still be made of what is stored compressed
         self._taken: set[str] = set()
         self._counts: dict[str, int] = {}  # name -> how many like it were taken
 
@@ -55,6 +56,12 @@ class Ledger:
         self._nodes -= 1
         if self._nodes < 0:
             raise BudgetError("nodes")
+
+    def decoded(self, size_bytes: int) -> None:
+        """One more array of bits that were compressed."""
+        self._decoded -= size_bytes
+        if self._decoded < 0:
+            raise BudgetError("constants")
 
     def constant(self, array: Array) -> None:
         """One more constant."""

@@ -171,8 +171,8 @@ class Network:
     # -- values
 
     def images(self, operator: Operator) -> bool:
-        """Whether an operator of one element at a time may have its images with channels first: one of them is there in
-        that order, and nothing that it reads is aligned with axes of another number.
+        """Whether an operator of any order of axes may have its images with channels first: one of them is there so,
+        and nothing that it reads is aligned with axes of another number.
         """
         tensors = [self.tensor(index) for index in (*operator.inputs, *operator.outputs) if index >= 0]
         turned = any(tensor.index in self._first for tensor in tensors)
@@ -187,6 +187,10 @@ class Network:
             yield
         finally:
             self._facing = False
+
+    def axis(self, axis: int, tensor: Tensor) -> int:
+        """Where an axis of a tensor is in its value."""
+        return CHANNELS_FIRST.index(axis) if self._faces(tensor) else axis
 
     def stored_first(self, tensor: Tensor) -> str:
         """The elements of an image with channels first."""

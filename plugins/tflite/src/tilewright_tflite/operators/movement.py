@@ -40,7 +40,7 @@ def _transpose(op: Operator, net: Network) -> None:
 
 def _concatenation(op: Operator, net: Network) -> None:
     parts, output = [net.input(op, index) for index in range(len(op.inputs))], net.output(op)
-    axis, act = axis_of(op.options.integer(0), len(output.shape)), op.options.byte(1)
+    axis, act = net.axis(axis_of(op.options.integer(0), len(output.shape)), output), op.options.byte(1)
     if act == 0 and all(part.same_scale(output) for part in parts):
         net.put_stored(output, net.node("Concat", [net.stored(part) for part in parts], axis=axis))
     else:
