@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from flat_models import G, Op, T, file_of, remembering_network, small_network
+from flat_models import G, Op, T, branching_network, file_of, remembering_network, small_network
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -150,12 +150,18 @@ def test_options_of_another_operator_are_damage() -> None:
     assert (caught.value.code, caught.value.exit_code) == ("TW1202", Exit.MODEL)
 
 
+def test_branches_loops_and_compressed_weights_work_together(compute: Callable[..., list[Any]]) -> None:
+    x, w = np.float32([[1, -2, 3, -4]]), np.float32([0.5, -2, -2, 0.5])
+    (y,) = compute(branching_network(), x)
+    assert np.array_equal(y, -(-abs(x) + w) + w)
+
+
 MUTANTS = 10_000 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 200
 
 
 @settings(max_examples=MUTANTS, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    data=st.sampled_from([SMALL, remembering_network()]),
+    data=st.sampled_from([SMALL, remembering_network(), branching_network()]),
     changes=st.lists(
         st.tuples(
             st.integers(0, 1 << 12),

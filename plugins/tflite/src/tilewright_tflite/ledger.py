@@ -26,7 +26,7 @@ class Ledger:
         self.constants: list[Any] = []  # onnx.TensorProto
         self._limits = limits
         self._letters, self._bytes, self._nodes = _LETTERS, limits.constant_bytes, limits.nodes
-        self._decoded = limits.constant_bytes  # that may still be made of what is stored compressed
+        self._made = limits.constant_bytes  # that arrays may still have which are not in the file as they are
         self._taken: set[str] = set()
         self._counts: dict[str, int] = {}  # name -> how many like it were taken
 
@@ -57,10 +57,10 @@ class Ledger:
         if self._nodes < 0:
             raise BudgetError("nodes")
 
-    def decoded(self, size_bytes: int) -> None:
-        """One more array of bits that were compressed."""
-        self._decoded -= size_bytes
-        if self._decoded < 0:
+    def made(self, size_bytes: int) -> None:
+        """One more array that is more than the file's own bytes: zeros, or what was compressed."""
+        self._made -= size_bytes
+        if self._made < 0:
             raise BudgetError("constants")
 
     def constant(self, array: Array) -> None:

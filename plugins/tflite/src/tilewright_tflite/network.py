@@ -18,7 +18,7 @@ from tilewright.api.importer import KeptState, Limits
 from tilewright_tflite.elements import elements_of
 from tilewright_tflite.errors import InnerError, LostError, RefusedError
 from tilewright_tflite.ledger import Ledger
-from tilewright_tflite.model import BYTES, Operator, Subgraph, Tensor
+from tilewright_tflite.model import BYTES, HELD, Operator, Subgraph, Tensor
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -145,7 +145,10 @@ class Network:
         """An output that must be there."""
         if index >= len(operator.outputs):
             raise RefusedError(f"its output {index} is missing")
-        return self.tensor(operator.outputs[index])
+        tensor = self.tensor(operator.outputs[index])
+        if tensor.type not in HELD:
+            raise RefusedError(f"its output '{tensor.name}' is {tensor.type}, which tilewright does not hold")
+        return tensor
 
     def known(self, tensor: Tensor) -> Array | None:
         """The elements of a tensor that is the same in every run, else None."""
@@ -327,6 +330,12 @@ class Network:
         if last is not None and free:
             last.output[0] = name
         return free
+
+    def filled(self, tensor: Tensor, number: int = 0) -> Array:
+        """Elements that the file leaves out, all of them one number. BudgetError where they are too many."""
+        kind = np.dtype(tensor.type)
+        self.ledger.made(int(np.prod(tensor.shape, dtype=object)) * kind.itemsize)
+        return np.full(tensor.shape, number, kind)
 
     def put_known(self, tensor: Tensor, array: Array) -> None:
         """The tensor is the same in every run."""

@@ -112,5 +112,5 @@ def test_what_is_wrong_is_refused(data: Any, how: Any, said: str) -> None:
 
 def test_what_is_decoded_has_a_limit() -> None:
     with pytest.raises(TilewrightError, match="more bytes of constants") as caught:
-        load(CASES["one table"][0], Reading(limits=Limits(constant_bytes=17)))
+        load(CASES["one table"][0], Reading(limits=Limits(constant_bytes=143)))
     assert caught.value.code == "TW1203"

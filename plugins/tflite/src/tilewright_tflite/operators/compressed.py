@@ -26,6 +26,7 @@ _METADATA, _KIND, _VERSION, _OWN_VERSION, _WIDTH, _STRIDE = 16, 0, 1, 4, 5, 6  #
 _TABLES, _PRUNED = 0, 2
 _HELD = ("bool", "float32", "int8", "int16", "int32", "int64")
 _AT_ONCE = 1 << 16  # numbers
+_WORKING = 8  # bytes that a number takes while it is decoded
 
 
 def _decode(op: Operator, net: Network) -> None:
@@ -37,7 +38,7 @@ def _decode(op: Operator, net: Network) -> None:
         count = int(np.prod(output.shape, dtype=object))
         if output.type not in _HELD or len(how) < _METADATA or (how[_VERSION], how[_OWN_VERSION]) != (1, 1):
             raise RefusedError(f"'{output.name}' is {output.type}, or compressed in a way that is not known")
-        net.ledger.decoded(count * np.dtype(output.type).itemsize)
+        net.ledger.made(count * _WORKING)
         if how[_KIND] not in (_TABLES, _PRUNED):
             raise RefusedError(
                 f"'{output.name}' is compressed in way {how[_KIND]}; 0 (tables) and 2 (pruned) are known"

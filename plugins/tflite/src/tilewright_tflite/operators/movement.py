@@ -18,6 +18,7 @@ from tilewright_tflite.network import Network
 from tilewright_tflite.operators.elementwise import activated
 
 _REFLECT, _END = 0, 2**31 - 1
+_ROWS = 1 << 16  # that are named one by one
 
 
 def axis_of(axis: int, rank: int) -> int:
@@ -200,6 +201,8 @@ def _mirror_pad(op: Operator, net: Network) -> None:
         extent = x.shape[axis]
         if max(before, behind) > extent - (not symmetric):
             raise RefusedError(f"it mirrors more of axis {axis} than there is")
+        if extent > _ROWS:
+            raise RefusedError(f"it mirrors an axis of {extent:,}")
         if before or behind:
             places = np.pad(np.arange(extent), (before, behind), "symmetric" if symmetric else "reflect")
             value = net.node("Gather", (value, net.integers([int(each) for each in places], "mirror")), axis=axis)

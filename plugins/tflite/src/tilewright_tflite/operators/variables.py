@@ -72,8 +72,7 @@ def _once(op: Operator, net: Network) -> None:
 def _read(op: Operator, net: Network) -> None:
     variable, output = _variable(op, net), net.output(op)
     if not variable.assigned:
-        zeros = np.zeros(output.shape, output.type)
-        net.put_known(output, zeros if variable.initial is None else variable.initial)
+        net.put_known(output, net.filled(output) if variable.initial is None else variable.initial)
         return
     if not variable.value:
         variable.state = variable.value = net.kept(output, variable.name)
@@ -92,10 +91,9 @@ def finish_variables(net: Network) -> None:
             net.keep(variable.state, variable.value, variable.initial, name)
 
 
-def initial_of(tensor: Tensor) -> Array:
+def initial_of(net: Network, tensor: Tensor) -> Array:
     """What a tensor that keeps its value has at first: the integers that stand for 0."""
-    fill = tensor.zero_point if tensor.type == "int8" else 0
-    return np.full(tensor.shape, fill, tensor.type)
+    return net.filled(tensor, tensor.zero_point if tensor.type == "int8" else 0)
 
 
 CONVERSIONS: tuple[Conversion, ...] = (
