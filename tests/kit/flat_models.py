@@ -250,15 +250,12 @@ def remembering_network() -> bytes:
 def branching_network() -> bytes:
     """y = -|x| + w, twice: a branch that is known, a loop of two iterations, compressed weights, and a signature."""
     form: dict[str, Any] = {"type": "float32", "shape": (1, 4)}
-    counter = T(name="i", type="int32")
-    how = np.zeros(16 + 8, np.uint8)
-    how[[1, 4, 5, 6]], how[16:] = (1, 1, 1, 2), np.float32([0.5, -2]).view(np.uint8)
     tensors = [
         T(name="x", **form),
         constant(np.array(True), "condition"),
         T(name="size", **form),
         constant(np.int32(0), "zero"),
-        counter,
+        T(name="i", type="int32"),
         T(name="y", **form),
     ]
     ops = [
@@ -268,11 +265,18 @@ def branching_network() -> bytes:
     main = G(tensors=tensors, ops=ops, inputs=(0,), outputs=(5,))
     size = Op(code="ABS", inputs=(0,), outputs=(1,))
     branch = G(tensors=[T(name="a", **form), T(name="b", **form)], ops=[size], inputs=(0,), outputs=(1,))
-    held = [counter, T(name="v", **form), constant(np.int32(2), "two"), T(name="going", type="bool")]
+    held = [T(name="i", type="int32"), T(name="v", **form), constant(np.int32(2), "two"), T(name="going", type="bool")]
     less = Op(code="LESS", inputs=(0, 2), outputs=(3,))
     asked = G(tensors=held, ops=[less], inputs=(0, 1), outputs=(3,))
-    inside = [
-        counter,
+    return file_of(main, branch, asked, _repeated(form), f7=[{2: "serve", 4: ("<I", 0)}])
+
+
+def _repeated(form: Mapping[str, Any]) -> G:
+    """i + 1, and -v + w, where w is stored compressed."""
+    how = np.zeros(16 + 8, np.uint8)
+    how[[1, 4, 5, 6]], how[16:] = (1, 1, 1, 2), np.float32([0.5, -2]).view(np.uint8)
+    tensors = [
+        T(name="i", type="int32"),
         T(name="v", **form),
         constant(np.int32(1), "one"),
         T(name="next", type="int32"),
@@ -282,11 +286,10 @@ def branching_network() -> bytes:
         T(name="back", **form),
         T(name="more", **form),
     ]
-    body = [
+    ops = [
         Op(code="ADD", inputs=(0, 2), outputs=(3,), options={}, kind=11),
         Op(code="TFLM_DECODE", inputs=(4, 5), outputs=(6,)),
         Op(code="NEG", inputs=(1,), outputs=(7,)),
         Op(code="ADD", inputs=(7, 6), outputs=(8,), options={}, kind=11),
     ]
-    repeated = G(tensors=inside, ops=body, inputs=(0, 1), outputs=(3, 8))
-    return file_of(main, branch, asked, repeated, f7=[{2: "serve", 4: ("<I", 0)}])
+    return G(tensors=tensors, ops=ops, inputs=(0, 1), outputs=(3, 8))
