@@ -2,13 +2,13 @@
 import onnx
 from onnx import TensorProto, helper
 
-from tilewright.api.importer import Dialect, ImportedModel, Importer, KeptState, Limits
+from tilewright.api.importer import Dialect, FormatRuntime, ImportedModel, Importer, KeptState, Limits, Reading
 
 
 # %% Importer
 # A format by its bytes, its suffix, and a function that says in ONNX's words what a file means. This one has one line:
 # how many numbers an input has, whose absolute values are the output.
-def load(data: bytes, limits: Limits) -> ImportedModel:
+def load(data: bytes, reading: Reading) -> ImportedModel:
     count = int(data.removeprefix(b"ABS "))
     x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [count]) for name in "xy")
     graph = helper.make_graph([helper.make_node("Abs", ["x"], ["y"], name="line 1")], "abs", [x], [y])
@@ -24,10 +24,20 @@ lines = Importer(
 )
 assert lines.recognises(b"ABS 4")
 
+# %% FormatRuntime
+# Another program that runs such files, for `--against`: the inputs of every run in, what it has computed out.
+simulator = FormatRuntime(
+    name="acme-sim",
+    package="acme-tools",
+    module="acme_tools",
+    values=lambda data, reading, sets: [{"y": abs(values["x"])} for values in sets],
+)
+assert simulator.values(b"ABS 4", Reading(), [{"x": -2.0}]) == [{"y": 2.0}]
+
 # %% ImportedModel
 # What a file says: an onnx.ModelProto, state that the file keeps by itself, and how its integers are rounded where that
 # is not ONNX's way.
-found = lines.load(b"ABS 4", Limits())
+found = lines.load(b"ABS 4", Reading())
 assert isinstance(found, ImportedModel) and isinstance(found.model, onnx.ModelProto)
 assert (found.states, found.arithmetic) == ((), "onnx")
 
@@ -36,6 +46,10 @@ assert (found.states, found.arithmetic) == ((), "onnx")
 # is given.
 state = KeptState(output="memory_next", input="memory")
 assert state.initial is None
+
+# %% Reading
+# Within which limits a file is read, and which of its networks is meant: `--network`. "" is the first, or the only one.
+assert Reading(network="encoder").limits == Limits()
 
 # %% Limits
 # The most that a file may ask for, as the user has set it with `--limit`.

@@ -84,8 +84,9 @@ artifact: Artifact = plan.artifact
 assert "digits_int8.c" in artifact.files
 
 # %% TensorParameter
-# The parameters of the simple API, in order, as an exporter needs them for a sketch or a shim.
-assert all(isinstance(one, TensorParameter) for one in artifact.parameters)
+# Inputs and then outputs as C has them, as an exporter needs them for a sketch or a shim.
+first: TensorParameter = artifact.parameters[0]
+assert artifact.simple and first.is_input and first.value == plan.imported.graph.inputs[0]
 
 # %% Decisions, Staging, Recomputation
 # Whatever is chosen rather than derived. What `pins` decides, no stage changes; the rest stays open.

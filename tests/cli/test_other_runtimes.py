@@ -53,3 +53,27 @@ def test_integer_ends_have_no_counterpart(tilewright: Run, int8: Path) -> None:
     finished = tilewright("validate", int8, "-t", "generic", "--io-type", "int8", "--against", "onnx-reference")
     assert finished.code == 2
     assert "exclude each other" in finished.err
+
+
+TFLITE = Path(__file__).parents[2] / "examples" / "digits" / "digits_int8.tflite"
+
+
+@pytest.mark.parametrize("runtime", ["onnx-reference", "tflite-micro"])
+def test_a_file_of_another_format_is_judged_without_a_target(tilewright: Run, runtime: str) -> None:
+    if runtime == "tflite-micro":
+        pytest.importorskip("tflite_micro")
+    finished = tilewright("judge", TFLITE, "--against", runtime, "--sets", "1")
+    assert finished.code == 0, finished.err
+    assert "verdict: both sides agree" in finished.out
+
+
+def test_every_tensor_of_a_tflite_file_is_compared_with_tflm(tilewright: Run) -> None:
+    pytest.importorskip("tflite_micro")
+    finished = tilewright("validate", TFLITE, "-t", "generic", "--against", "tflite-micro")
+    assert finished.code == 0, finished.err
+    assert "against tflite-micro: 6 of 6 values that both have are equal" in finished.out
+
+
+def test_a_runtime_of_another_format_is_none_here(tilewright: Run, float32: Path) -> None:
+    finished = tilewright("validate", float32, "-t", "generic", "--against", "tflite-micro")
+    assert finished.code == 2 and "error[TW1101]: no runtime called 'tflite-micro' takes this model" in finished.err

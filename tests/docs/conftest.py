@@ -134,7 +134,7 @@ def _reader(tmp_path: Path) -> Reader:
     site.mkdir()
     work = tmp_path / "work"
     work.mkdir()
-    for name in ("digits_f32.onnx", "digits_int8.onnx", "digits_test.npz"):
+    for name in ("digits_f32.onnx", "digits_int8.onnx", "digits_int8.tflite", "digits_test.npz"):
         shutil.copy(ROOT / "examples" / "digits" / name, work)
     shutil.copy(ROOT / "examples" / "streams" / "networks.py", work)
     paths = [str(site), *filter(None, [os.environ.get("PYTHONPATH")])]

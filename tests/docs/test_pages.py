@@ -27,7 +27,7 @@ def marked(page: Path) -> Any:
 @pytest.mark.parametrize("page", map(marked, [*TUTORIALS, *GUIDES]), ids=lambda path: path.stem)
 def test_what_a_page_says_works(page: Path, reader: Any, tool: Any) -> None:
     text = page.read_text(encoding="utf-8")
-    for name in ("cc ", "cmake ", "qemu-system-riscv32"):
+    for name in ("cc ", "c++ ", "cmake ", "qemu-system-riscv32"):
         if name in text:
             tool(name.strip())
     assert reader.do(page) > 0, "a page without a block that runs"

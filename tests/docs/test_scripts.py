@@ -75,3 +75,9 @@ def test_what_is_wrong_is_said_counted_and_kept(
     ]  # fmt: skip
     kept = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*"))
     assert kept == ["numbers_3", "numbers_3/3", "numbers_3/4"]
+
+
+def test_the_network_of_the_tutorial_is_what_its_script_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    made = runpy.run_path(str(ROOT / "tools" / "digits_tflite.py"))["digits"]()
+    assert made == (ROOT / "examples" / "digits" / "digits_int8.tflite").read_bytes()

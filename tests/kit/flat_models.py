@@ -26,9 +26,10 @@ CODES = {
         76: "RSQRT", 77: "SHAPE", 82: "REDUCE_MAX", 83: "PACK", 88: "UNPACK", 91: "REDUCE_ANY", 92: "SQUARE",
         93: "ZEROS_LIKE", 94: "FILL", 95: "FLOOR_MOD", 97: "RESIZE_NEAREST_NEIGHBOR", 98: "LEAKY_RELU",
         99: "SQUARED_DIFFERENCE", 100: "MIRROR_PAD", 101: "ABS", 102: "SPLIT_V", 105: "REVERSE_V2", 106: "ADD_N",
-        107: "GATHER_ND", 111: "ELU", 114: "QUANTIZE", 117: "HARD_SWISH", 119: "WHILE", 123: "SELECT_V2",
-        126: "BATCH_MATMUL", 128: "CUMSUM", 129: "CALL_ONCE", 130: "BROADCAST_TO", 142: "VAR_HANDLE",
-        143: "READ_VARIABLE", 144: "ASSIGN_VARIABLE", 150: "GELU", 152: "RELU_0_TO_1",
+        107: "GATHER_ND", 111: "ELU", 103: "UNIQUE", 114: "QUANTIZE", 117: "HARD_SWISH",
+        118: "IF", 119: "WHILE", 123: "SELECT_V2", 126: "BATCH_MATMUL", 128: "CUMSUM",
+        129: "CALL_ONCE", 130: "BROADCAST_TO", 142: "VAR_HANDLE", 143: "READ_VARIABLE",
+        144: "ASSIGN_VARIABLE", 150: "GELU", 152: "RELU_0_TO_1",
     }.items()
 }  # fmt: skip
 TYPES = {
@@ -268,3 +269,51 @@ def remembering_network() -> bytes:
     ]
     once = G(tensors=[handle, constant(np.int8([[1, 2, 3]]), **quantised)], ops=first, inputs=(), outputs=())
     return file_of(G(tensors=tensors, ops=ops, inputs=(0,), outputs=(6,)), once)
+
+
+def branching_network() -> bytes:
+    """y = -|x| + w, twice: a branch that is known, a loop of two iterations, compressed weights, and a signature."""
+    form: dict[str, Any] = {"type": "float32", "shape": (1, 4)}
+    tensors = [
+        T(name="x", **form),
+        constant(np.array(True), "condition"),
+        T(name="size", **form),
+        constant(np.int32(0), "zero"),
+        T(name="i", type="int32"),
+        T(name="y", **form),
+    ]
+    ops = [
+        Op(code="IF", inputs=(1, 0), outputs=(2,), options={0: ("<i", 1), 1: ("<i", 1)}, kind=92),
+        Op(code="WHILE", inputs=(3, 2), outputs=(4, 5), options={0: ("<i", 2), 1: ("<i", 3)}, kind=93),
+    ]
+    main = G(tensors=tensors, ops=ops, inputs=(0,), outputs=(5,))
+    size = Op(code="ABS", inputs=(0,), outputs=(1,))
+    branch = G(tensors=[T(name="a", **form), T(name="b", **form)], ops=[size], inputs=(0,), outputs=(1,))
+    held = [T(name="i", type="int32"), T(name="v", **form), constant(np.int32(2), "two"), T(name="going", type="bool")]
+    less = Op(code="LESS", inputs=(0, 2), outputs=(3,))
+    asked = G(tensors=held, ops=[less], inputs=(0, 1), outputs=(3,))
+    return file_of(main, branch, asked, _repeated(form), f7=[{2: "serve", 4: ("<I", 0)}])
+
+
+def _repeated(form: Mapping[str, Any]) -> G:
+    """i + 1, and -v + w, where w is stored compressed."""
+    how = np.zeros(16 + 8, np.uint8)
+    how[[1, 4, 5, 6]], how[16:] = (1, 1, 1, 2), np.float32([0.5, -2]).view(np.uint8)
+    tensors = [
+        T(name="i", type="int32"),
+        T(name="v", **form),
+        constant(np.int32(1), "one"),
+        T(name="next", type="int32"),
+        constant(np.uint8([0b01100000]), "bits"),
+        constant(how, "how"),
+        T(name="w", **form),
+        T(name="back", **form),
+        T(name="more", **form),
+    ]
+    ops = [
+        Op(code="ADD", inputs=(0, 2), outputs=(3,), options={}, kind=11),
+        Op(code="TFLM_DECODE", inputs=(4, 5), outputs=(6,)),
+        Op(code="NEG", inputs=(1,), outputs=(7,)),
+        Op(code="ADD", inputs=(7, 6), outputs=(8,), options={}, kind=11),
+    ]
+    return G(tensors=tensors, ops=ops, inputs=(0, 1), outputs=(3, 8))

@@ -55,6 +55,7 @@ def imported_with(model: Path | bytes, options: Options, registry: Registry) -> 
         bind=bind,
         allow_external=options.allow_external,
         limits=limits,
+        network=options.network,
         states=tuple(options.states),
         io_type=TYPES.get(options.io_type),
         io_type_of={name: TYPES[word] for name, word in options.io_type_of.items() if word in TYPES},

@@ -23,10 +23,13 @@ def test_the_parameters_are_those_that_the_header_declares(toy: Any) -> None:
     declared = [f"{one.type} {one.name}[{one.elements}]" for one in artifact.parameters]
     assert f"tw_status toy(const {', '.join(declared)});" in artifact.files["toy.h"].decode()
     assert [one.is_input for one in artifact.parameters] == [True, False]
+    assert [one.value for one in artifact.parameters] == [*toy.graph().inputs, *toy.graph().outputs]
+    assert artifact.pools == ("ram",) and artifact.simple
 
 
 def test_a_network_without_the_simple_api(toy: Any) -> None:
-    assert toy.artifact(toy.program(toy.graph()), EmitOptions(const_format="bin")).parameters is None
+    artifact = toy.artifact(toy.program(toy.graph()), EmitOptions(const_format="bin"))
+    assert not artifact.simple and [one.name for one in artifact.parameters] == ["mfcc_0", "scores"]
 
 
 def test_the_self_test_is_no_part_of_the_library(toy: Any) -> None:

@@ -81,6 +81,7 @@ def test_boards_are_loaded_for_who_asks_and_for_no_compilation(modules: None, mo
     packages = (package("boards", "board.acme", reference="boards"), *catalogue("one").packages)
     assert list(load_boards(Catalogue(packages=packages)).boards) == ["one", "two"]
     assert load_packs(Catalogue(packages=packages)).boards == {}
+    assert list(load_packs(Catalogue(packages=packages), welcome=[("board", "acme")]).boards) == ["one", "two"]
 
 
 def test_boards_of_a_broken_package_are_left_out_with_a_warning(modules: None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from flat_models import G, Op, T, file_of, remembering_network, small_network, wide_network
+from flat_models import G, Op, T, branching_network, file_of, remembering_network, small_network, wide_network
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tilewright.api.importer import Limits
+from tilewright.api.importer import Limits, Reading
 from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.graphs.graph import Quantization
 from tilewright_tflite.importing import load
@@ -44,7 +44,7 @@ def test_all_of_it_is_integer_steps(rewritten: Callable[[bytes], Any]) -> None:
 
 def test_every_operator_that_cannot_be_taken_is_named_at_once() -> None:
     ops = [
-        Op(code="WHILE", inputs=(0,), outputs=(1,)),
+        Op(code="UNIQUE", inputs=(0,), outputs=(1,)),
         Op(code="RELU", inputs=(1,), outputs=(2,)),  # behind it: nothing is known
         Op(code="ADD", inputs=(0, 0), outputs=(3,), kind=11, options={}, version=99),
         Op(code="AcmeFft", inputs=(0,), outputs=(3,)),
@@ -53,11 +53,11 @@ def test_every_operator_that_cannot_be_taken_is_named_at_once() -> None:
     ]
     tensors = [T(name=f"t{index}", type="float32", shape=(1, 2)) for index in range(4)]
     with pytest.raises(TilewrightError, match="5 of 6 operators cannot be imported") as caught:
-        load(file_of(G(tensors=tensors, ops=ops, inputs=(0,), outputs=(3,))), Limits())
+        load(file_of(G(tensors=tensors, ops=ops, inputs=(0,), outputs=(3,))), Reading())
     assert (caught.value.code, caught.value.exit_code) == ("TW2101", Exit.UNSUPPORTED)
-    assert caught.value.where == "operator 0 (WHILE)"
+    assert caught.value.where == "operator 0 (UNIQUE)"
     assert caught.value.details == (
-        "WHILE version 1, operator 0 ('t0' float32 1x2): no operator of this name is known",
+        "UNIQUE version 1, operator 0 ('t0' float32 1x2): no operator of this name is known",
         "ADD version 99, operator 2 ('t0' float32 1x2, 't0' float32 1x2): "
         "version 99 is newer than 9, the newest that is known",
         "AcmeFft version 1 x2, operator 3, 4 ('t0' float32 1x2): it is a custom operator",
@@ -68,7 +68,7 @@ def test_every_operator_that_cannot_be_taken_is_named_at_once() -> None:
 def test_many_kinds_are_counted() -> None:
     ops = [Op(code=f"Acme{index}", inputs=(0,), outputs=(0,)) for index in range(14)]
     with pytest.raises(TilewrightError) as caught:
-        load(file_of(G(tensors=[T(name="a\nb\u202e")], ops=ops, inputs=(0,), outputs=(0,))), Limits())
+        load(file_of(G(tensors=[T(name="a\nb\u202e")], ops=ops, inputs=(0,), outputs=(0,))), Reading())
     assert len(caught.value.details) == 13 and caught.value.details[-1] == "and 2 more kinds"
     assert "'a b '" in caught.value.details[0]
 
@@ -84,7 +84,7 @@ def test_ends_that_cannot_be_taken(change: dict[str, Any], code: str, said: str)
     graph = small_network()
     more = [T(name="text", type="string", shape=(1,)), T(name="nothing", shape=(1,))]
     with pytest.raises(TilewrightError, match=said) as caught:
-        load(file_of(replace(graph, tensors=[*graph.tensors, *more], **change)), Limits())
+        load(file_of(replace(graph, tensors=[*graph.tensors, *more], **change)), Reading())
     assert caught.value.code == code
 
 
@@ -99,7 +99,7 @@ def test_ends_that_cannot_be_taken(change: dict[str, Any], code: str, said: str)
 )
 def test_limits_have_their_code(limits: Limits, said: str, fix: str) -> None:
     with pytest.raises(TilewrightError, match=said) as caught:
-        load(SMALL, limits)
+        load(SMALL, Reading(limits=limits))
     assert caught.value.code == "TW1203" and fix in caught.value.fix[0]
 
 
@@ -108,21 +108,61 @@ def test_a_bias_of_32_bits_beside_values_of_16_is_named(kind: type[Any], codes: 
     graph = wide_network()
     tensors = [*graph.tensors]
     tensors[2] = replace(tensors[2], type=np.dtype(kind).name, data=tensors[2].data.astype(kind))
-    said = load(file_of(replace(graph, tensors=tensors)), Limits()).diagnostics
+    said = load(file_of(replace(graph, tensors=tensors)), Reading()).diagnostics
     assert [each.code for each in said] == codes and all("CONV_2D_0" in each.where for each in said)
 
 
 def test_graphs_that_nothing_runs_are_named() -> None:
-    (said,) = load(file_of(small_network(), replace(small_network(), ops=[])), Limits()).diagnostics
+    (said,) = load(file_of(small_network(), replace(small_network(), ops=[])), Reading()).diagnostics
     assert said.code == "TW1241" and said.message.startswith("1 of the file's 2 graphs") and "graph 1" in said.where
+
+
+def several() -> bytes:
+    """Two networks, the second with a name as a signature has it."""
+    form = {"type": "float32", "shape": (2,)}
+    networks = [
+        G(tensors=[T(name="x", **form), T(name=y, **form)], ops=[Op(code=code, inputs=(0,), outputs=(1,))],
+          inputs=(0,), outputs=(1,))
+        for code, y in (("ABS", "size"), ("NEG", "back"))
+    ]  # fmt: skip
+    return file_of(*networks, f7=[{2: "decode", 4: ("<I", 1)}])
+
+
+@pytest.mark.parametrize(
+    ("name", "output"), [("", "size"), ("main", "size"), ("0", "size"), ("decode", "back"), ("1", "back")]
+)
+def test_a_network_is_chosen_by_its_name(name: str, output: str) -> None:
+    found = load(several(), Reading(network=name))
+    assert [each.name for each in found.model.graph.output] == [output]
+    assert [said.fix for said in found.diagnostics] == (
+        [("--network decode   where that one is meant",)] if output == "size" else []
+    )
+
+
+def test_a_network_that_the_file_does_not_have() -> None:
+    with pytest.raises(TilewrightError, match="no network called 'encode'") as caught:
+        load(several(), Reading(network="encode"))
+    assert (caught.value.code, caught.value.exit_code) == ("TW1243", Exit.USAGE)
+    assert caught.value.details == ("it has decode, main, 0, 1",)
+
+
+def test_a_signature_of_no_graph_is_damage() -> None:
+    with pytest.raises(TilewrightError, match="a signature is of a graph that is not there"):
+        load(file_of(small_network(), f7=[{2: "decode", 4: ("<I", 9)}]), Reading())
 
 
 def test_options_of_another_operator_are_damage() -> None:
     ops = [Op(code="ADD", inputs=(0, 0), outputs=(1,), kind=21, options={})]
     tensors = [T(name=name, type="float32", shape=(1,)) for name in "xy"]
     with pytest.raises(TilewrightError, match=r"operator 0 \(ADD\) has the options of another") as caught:
-        load(file_of(G(tensors=tensors, ops=ops, inputs=(0,), outputs=(1,))), Limits())
+        load(file_of(G(tensors=tensors, ops=ops, inputs=(0,), outputs=(1,))), Reading())
     assert (caught.value.code, caught.value.exit_code) == ("TW1202", Exit.MODEL)
+
+
+def test_branches_loops_and_compressed_weights_work_together(compute: Callable[..., list[Any]]) -> None:
+    x, w = np.float32([[1, -2, 3, -4]]), np.float32([0.5, -2, -2, 0.5])
+    (y,) = compute(branching_network(), x)
+    assert np.array_equal(y, -(-abs(x) + w) + w)
 
 
 MUTANTS = 10_000 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 200
@@ -130,7 +170,7 @@ MUTANTS = 10_000 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 200
 
 @settings(max_examples=MUTANTS, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    data=st.sampled_from([SMALL, remembering_network()]),
+    data=st.sampled_from([SMALL, remembering_network(), branching_network()]),
     changes=st.lists(
         st.tuples(
             st.integers(0, 1 << 12),

@@ -10,8 +10,9 @@ import pytest
 from flat_models import G, Op, T, constant, file_of
 
 from tilewright.api.importer import Limits
+from tilewright_tflite.errors import LostError, RefusedError
 from tilewright_tflite.flatbuffer import BudgetError
-from tilewright_tflite.network import LostError, Network, RefusedError
+from tilewright_tflite.network import Network
 from tilewright_tflite.reading import read
 
 LIMITS = Limits()

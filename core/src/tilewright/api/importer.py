@@ -5,6 +5,6 @@ Model files of other formats than ONNX: who recognises one, within which limits 
 Made by tools/build_api.py: change tools/api.toml, not this file.
 """
 
-from tilewright.ir.graphs.model_formats import Dialect, ImportedModel, Importer, KeptState, Limits
+from tilewright.ir.graphs.model_formats import FormatRuntime, ImportedModel, Importer, KeptState, Limits, Reading
 
-__all__ = ["Dialect", "ImportedModel", "Importer", "KeptState", "Limits"]
+__all__ = ["FormatRuntime", "ImportedModel", "Importer", "KeptState", "Limits", "Reading"]

@@ -1,14 +1,13 @@
-"""Knows `validate --against`: the flag, what is compared with another runtime, and how that is said.
-Does not know how runtimes are asked.
+"""Knows `validate --against`: the flag, whom it may name, what is compared with another runtime, and how that is said.
+Does not know how runtimes compute.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import click
 
 from tilewright.cli.option import option
 from tilewright.errors import Exit, TilewrightError, typed, usage_error
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from tilewright.comparison.other_runtime import NodeAgreement
     from tilewright.comparison.vectors import VectorSet
     from tilewright.deployment import Deployment
+    from tilewright.ir.graphs.model_formats import FormatRuntime
     from tilewright.ir.programs.runner import RunResult
 
     Array = npt.NDArray[np.generic]
@@ -31,25 +31,72 @@ _SHOWN = 12  # nodes that differ
 
 def against_flag(command: Callable[..., Any]) -> Callable[..., Any]:
     """`--against`: whom to compare with, beside the reference."""
-    from tilewright.comparison.other_runtime import RUNTIMES
-
     return option(
         "--against",
-        type=click.Choice(RUNTIMES),
+        metavar="RUNTIME",
         default=None,
-        help="Also compare with another runtime, node by node where the graph still has a value.",
+        help="Also compare with another runtime, node by node where the graph still has a value: onnxruntime, "
+        "onnx-reference, or one that a package brings for the format of the file.",
     )(command)
 
 
-def demand_comparable(deployment: Deployment, runtime: str | None) -> None:
-    """TW7031 (exit 7) where the runtime is not installed. TW1101 where inputs and outputs are handed over in other
-    types or layouts than the model's, which nobody else knows.
-    """
-    from tilewright.comparison.other_runtime import demand_runtime
+def runtimes_of(deployment: Deployment) -> Mapping[str, FormatRuntime]:
+    """Who else runs files of the model's format, by name: those that its importer knows."""
+    from tilewright.frontend.reading.formats import importer_of
+    from tilewright.frontend.reading.import_options import limits_with
+    from tilewright.frontend.reading.reader import model_bytes
 
+    model, importers = deployment.model, deployment.registry.importers.values()
+    name = model.name if isinstance(model, Path) else ""
+    importer = importer_of(model_bytes(model, limits_with(deployment.options.limits)), name, importers)
+    return {runtime.name: runtime for runtime in importer.runtimes}
+
+
+def demand_known(deployment: Deployment, runtime: str) -> None:
+    """TW1101 (exit 2) where nobody of that name runs the model, TW7031 (exit 7) where he is not installed."""
+    from tilewright.comparison.other_runtime import RUNTIMES, demand_module, demand_runtime
+    from tilewright.errors.suggestions import did_you_mean
+
+    if runtime in RUNTIMES:
+        demand_runtime(runtime)
+        return
+    others = runtimes_of(deployment)
+    if runtime in others:
+        demand_module(runtime, others[runtime].package, others[runtime].module)
+        return
+    names = (*others, *RUNTIMES)
+    raise usage_error(
+        "TW1101",
+        f"no runtime called '{runtime}' takes this model",
+        where=f"--against {runtime}",
+        fix=(*did_you_mean(runtime, names), f"write it as --against {' or '.join(names)}"),
+    )
+
+
+def other_values(
+    deployment: Deployment, runtime: str, names: Collection[str], frames: Sequence[Mapping[str, Array]]
+) -> list[dict[str, Array]]:
+    """What `runtime` computes from these inputs: outputs, and the values among `names` that it keeps."""
+    from tilewright.comparison.other_runtime import RUNTIMES, values_from, values_of_format
+    from tilewright.frontend.reading.import_options import limits_with
+    from tilewright.frontend.reading.reader import model_bytes
+    from tilewright.ir.graphs.model_formats import Reading
+
+    if runtime in RUNTIMES:
+        return values_from(runtime, whole_model(deployment), names, frames)
+    options = deployment.options
+    reading = Reading(limits=limits_with(options.limits), network=options.network)
+    other = runtimes_of(deployment)[runtime]
+    return values_of_format(other, model_bytes(deployment.model, reading.limits), reading, frames)
+
+
+def demand_comparable(deployment: Deployment, runtime: str | None) -> None:
+    """TW7031 (exit 7) where the runtime is not installed. TW1101 where nobody of that name runs the model, and where
+    inputs and outputs are handed over in other types or layouts than the model's, which nobody else knows.
+    """
     options = deployment.options
     if runtime:
-        demand_runtime(runtime)
+        demand_known(deployment, runtime)
     changed = {"--io-type": options.io_type != "float" or options.io_type_of, "--io-layout": options.io_layouts}
     flags = [flag for flag, given in changed.items() if given]
     if runtime and flags:
@@ -65,12 +112,11 @@ def compared(
 ) -> tuple[NodeAgreement, ...]:
     """What was run, against what `runtime` computes from the same inputs and the same state."""
     from tilewright.comparison.other_runtime import agreements as node_agreements
-    from tilewright.comparison.other_runtime import values_from
     from tilewright.comparison.outputs import rounds
 
     ours = [{**_whole(values), **outputs} for values, outputs in zip(ran.values, ran.outputs, strict=True)]
     names = {name for values in ours for name in values}
-    theirs = values_from(runtime, whole_model(deployment), names, _frames(deployment, vectors, ours))
+    theirs = other_values(deployment, runtime, names, _frames(deployment, vectors, ours))
     _demand_same_forms(deployment.outputs, ours, theirs, runtime)
     return node_agreements(deployment.scheduled.bound.graph, ours, theirs, rounds=rounds(deployment.imported.graph))
 
@@ -81,7 +127,8 @@ def whole_model(deployment: Deployment) -> bytes:
     from tilewright.frontend.reading.import_options import ImportOptions, limits_with
 
     options = deployment.options
-    reading = ImportOptions(allow_external=options.allow_external, limits=limits_with(options.limits))
+    limits = limits_with(options.limits)
+    reading = ImportOptions(allow_external=options.allow_external, limits=limits, network=options.network)
     return embedded(deployment.model, reading, deployment.registry.importers.values())
 
 

@@ -192,12 +192,20 @@ limit_flag = option(
     help="Let the file ask for more, or less: tensor, constants, folded and file (bytes, as 1G), nodes, steps and "
     "initializers.",
 )
+network_flag = option(
+    "--network",
+    default="",
+    metavar="NAME",
+    help="Of a file that has several networks, such as the signatures of a .tflite, the one of this name. Default: the "
+    "first.",
+)
 external_flag = option(
     "--allow-external/--no-external",
     default=None,
     help="Read files with tensors in folders below the model's, too; or none at all. Default: those beside the model.",
 )
 _READING = (
+    network_flag,
     limit_flag,
     external_flag,
     option("--strict", is_flag=True, help="Treat warnings as errors."),

@@ -14,6 +14,7 @@ from tilewright.comparison.drift import drifts_of
 from tilewright.comparison.verdicts import Drift
 from tilewright.errors import TilewrightError, toolchain_error
 from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.graphs.model_formats import FormatRuntime, Reading
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,18 +54,38 @@ def values_from(
         raise _cannot_run(runtime, error) from None
 
 
+def values_of_format(
+    runtime: FormatRuntime, model: bytes, reading: Reading, sets: Sequence[Mapping[str, Array]]
+) -> list[dict[str, Array]]:
+    """The same of a runtime that reads the file itself. TilewrightError TW7032 (exit 7) where it cannot run it."""
+    try:
+        found = [dict(values) for values in runtime.values(model, reading, sets)]
+    except TilewrightError:
+        raise
+    except Exception as error:  # what it says of a model is its own
+        raise _cannot_run(runtime.name, error) from None
+    if len(found) != len(sets):
+        raise _cannot_run(runtime.name, ValueError(f"it gave {len(found)} of {len(sets)} sets"))
+    return found
+
+
 def demand_runtime(runtime: str) -> None:
     """TilewrightError TW7031 (exit 7) where it is not installed, or cannot be imported."""
+    demand_module(runtime, runtime, _MODULES[runtime])
+
+
+def demand_module(runtime: str, package: str, module: str) -> None:
+    """The same of any runtime: what pip installs, and what is then imported."""
     try:
-        import_module(_MODULES[runtime])
+        import_module(module)
     except ImportError as error:
-        missing = isinstance(error, ModuleNotFoundError) and error.name == _MODULES[runtime]
+        missing = isinstance(error, ModuleNotFoundError) and error.name == module
         raise toolchain_error(
             "TW7031",
-            f"--against {runtime} needs {runtime}, which is not installed",
+            f"--against {runtime} needs {package}, which is not installed",
             details=() if missing else (f"it cannot be imported: {error}",),
             fix=(
-                f"pip install {runtime}",
+                f"pip install {package}",
                 "or compare with the reference of onnx, which lacks few operators: --against onnx-reference",
             ),
         ) from None

@@ -96,7 +96,7 @@ def _fused_steps(region: Region) -> str:
 
 # What each saved value has decided beyond the ones before it: fields of Options, and the flags that set them.
 _DECIDED_BY = (
-    (Graph, {"dims": "--dim", "bind": "--bind"}),
+    (Graph, {"dims": "--dim", "bind": "--bind", "network": "--network"}),
     (Bound, {"board": "--board", "memory_hierarchy": "--board", "pools": "--pool"}),
     (
         Scheduled,

@@ -19,6 +19,7 @@ class Options:
 
     name: str = ""  # C prefix; "" derives it from the model's file name
     dims: Mapping[str, int] = field(default_factory=dict)  # symbolic dimension -> extent
+    network: str = ""  # of a file that has several, the one of this name; "" the first
     bind: Mapping[str, str] = field(default_factory=dict)  # input that is a constant -> a number, or a file .npy
     limits: Mapping[str, int] = field(default_factory=dict)  # what a file may ask for at most, by the words of --limit
     allow_external: bool | None = None  # files with tensors: below the model's folder, too, or none; None: beside it

@@ -1,4 +1,4 @@
-"""Knows what each generated file is to a build system, and what the simple API is given.
+"""Knows what each generated file is to a build system, and how its inputs, outputs and pools are called in C.
 Does not know what is in the files.
 """
 
@@ -11,11 +11,10 @@ from tilewright.ir.plans.stages import Artifact, TensorParameter
 from tilewright.ir.programs.program import Program
 
 
-def artifact_of(
-    prefix: str, files: Mapping[str, bytes], *, maths: bool, parameters: tuple[TensorParameter, ...] | None
-) -> Artifact:
+def artifact_of(program: Program, files: Mapping[str, bytes], *, maths: bool) -> Artifact:
     """The files in the order of their names, each with its part in a build."""
-    names, selftest = sorted(files), f"{prefix}_selftest.c"
+    prefix, names = program.prefix, sorted(files)
+    selftest = f"{prefix}_selftest.c"
     return Artifact(
         files={name: files[name] for name in names},
         prefix=prefix,
@@ -24,15 +23,17 @@ def artifact_of(
         blobs=tuple(name for name in names if name.endswith(".bin")),
         selftest=selftest if selftest in files else "",
         maths=maths,
-        parameters=parameters,
+        parameters=parameters_of(program),
+        pools=tuple(pool.base for pool in program.pools),
+        simple=f"{prefix}_simple.c" in files,
     )
 
 
 def parameters_of(program: Program) -> tuple[TensorParameter, ...]:
-    """Of the simple API: inputs in the order of the graph, then outputs."""
+    """Inputs in the order of the graph, then outputs."""
     inputs, outputs = port_texts(program, program.inputs, "IN"), port_texts(program, program.outputs, "OUT")
     return tuple(
-        TensorParameter(name=port.member, type=port.type, elements=port.length, is_input=is_input)
+        TensorParameter(value=port.value, name=port.member, type=port.type, elements=port.length, is_input=is_input)
         for ports, is_input in ((inputs, True), (outputs, False))
         for port in ports
     )

@@ -16,7 +16,7 @@ from tilewright.c_text.layout import INDENT
 from tilewright.c_text.line_width import fitted
 from tilewright.c_text.literals import needs_math
 from tilewright.c_text.templates import template
-from tilewright.emit.artifact import artifact_of, parameters_of
+from tilewright.emit.artifact import artifact_of
 from tilewright.emit.border import PortText, port_texts, unreachable_bases
 from tilewright.emit.ctree import NEVER_INLINED, print_body, print_run, print_step
 from tilewright.emit.emit_options import EmitOptions
@@ -72,8 +72,7 @@ def emit(program: Program, options: EmitOptions) -> Artifact:
     written = {name: _laid_out(name, content).encode("ascii") for name, content in texts.items()}
     if form in ("incbin", "bin"):
         written |= {f"{prefix}_{base}.bin": content for base, content in blobs.items()}
-    parameters = parameters_of(program) if names["simple"] else None
-    return artifact_of(prefix, written, maths=bool(names["maths"]), parameters=parameters)
+    return artifact_of(program, written, maths=bool(names["maths"]))
 
 
 @cache

@@ -73,7 +73,7 @@ def arduino(_plan: Allocated, artifact: Artifact) -> Mapping[str, bytes]:
     made[f"{root}/library.properties"] = _render("arduino_properties.mako", artifact)
     if artifact.assembled:
         made[f"{root}/src/{artifact.prefix}_weights.c"] = _render("arduino_weights.mako", artifact)
-    if artifact.parameters is not None:
+    if artifact.simple:
         made[f"{root}/examples/{artifact.prefix}_run/{artifact.prefix}_run.ino"] = _render(
             "arduino_sketch.mako", artifact
         )

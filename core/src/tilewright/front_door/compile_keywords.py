@@ -25,6 +25,7 @@ class Keywords(TypedDict, total=False):
 
     name: str  # C prefix of every symbol; default: the file's name, or `model`
     dim: Mapping[str, int]  # extents of symbolic dimensions; a first one that inputs share is 1
+    network: str  # of a file that has several, the one of this name
     bind: Mapping[str, Any]  # inputs that are constants
     board: str | Path  # a board file, or the name of an installed memory hierarchy
     limit: Mapping[str, int | str]  # what the file may ask for, as {"tensor": "1G"}
@@ -78,7 +79,7 @@ _SEVERAL = MappingProxyType(  # keyword -> what `options_from` calls the texts o
     }
 )
 _SINGLE = (  # keyword and flag alike
-    *("name", "slide", "allocator", "tiler", "buffering", "groups"),
+    *("name", "network", "slide", "allocator", "tiler", "buffering", "groups"),
     *("optimize", "recompute", "effort", "seed", "allow_external"),
 )
 _OF_FILES = ("const_format", "layout", "selftest")

@@ -5,6 +5,7 @@ Does not know who typed them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast, get_args
 
@@ -24,14 +25,12 @@ def options_from(flags: Mapping[str, Any]) -> Options:
     described, hierarchy = board_from(flags["board"])
     io_inputs, io_outputs, io_of = io_from(flags["io"])
     io_type, io_type_of = io_types_from(flags["io_types"])
-    return Options(
+    return replace(
+        reading_options_from(flags),
         name=flags["name"],
-        dims={name: _natural(name, value) for name, value in _pairs("--dim", flags["dims"])},
-        bind=dict(_pairs("--bind", flags["bound"])),
         board=described,
         memory_hierarchy=hierarchy,
         pools=pools_from(flags),
-        limits=limits_from(flags["limits"]),
         memory={name: parse_bytes(value) for name, value in _pairs("--memory", flags["memory"])},
         settings=dict(_pairs("--set", flags["settings"])),
         arithmetic=tuple(map(_arithmetic, flags["arithmetic"])),
@@ -54,9 +53,7 @@ def options_from(flags: Mapping[str, Any]) -> Options:
         recompute=flags["recompute"],
         code_passes=_code_passes(flags["code_passes"]),
         effort=flags["effort"],
-        seed=flags["seed"],
         clock_hz=parse_clock(flags["clock"]) if flags["clock"] else described.clock_hz if described else None,
-        allow_external=flags["allow_external"],
         pins=decisions_from(flags["pins"]),
     )
 
@@ -66,6 +63,7 @@ def reading_options_from(flags: Mapping[str, Any]) -> Options:
     return Options(
         dims={name: _natural(name, value) for name, value in _pairs("--dim", flags["dims"])},
         bind=dict(_pairs("--bind", flags["bound"])),
+        network=flags["network"],
         limits=limits_from(flags["limits"]),
         allow_external=flags["allow_external"],
         seed=flags["seed"],

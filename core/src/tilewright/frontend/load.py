@@ -99,7 +99,7 @@ def load(
     """
     chosen = options or ImportOptions()
     with model_in_errors(source):
-        given = translated(imported_model(source, chosen.limits, importers), dialects, chosen)
+        given = translated(imported_model(source, chosen.reading, importers), dialects, chosen)
         file = source if isinstance(source, Path) else None
         with said_of_the_file(source, chosen.limits):
             model = file_model(given.model, chosen.limits)

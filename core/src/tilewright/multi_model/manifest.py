@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tilewright.deployment import Deployment
 
 KEYS = ("name", "target", "models", "concurrent")
-MODEL_KEYS = ("file", "io", "pin", "slide", "stage", "state")
+MODEL_KEYS = ("file", "io", "network", "pin", "slide", "stage", "state")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +35,7 @@ class ModelSettings:
     stage: tuple[CopyRule, ...] = ()
     state: tuple[str, ...] = ()
     slide: str = ""
+    network: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +116,7 @@ def _for_model(options: Options, settings: ModelSettings | None, prefix: str, fo
         states=(*options.states, *own.state),
         states_folder=folder,
         slide=own.slide or options.slide,
+        network=own.network or options.network,
     )
 
 
@@ -194,6 +196,9 @@ def _settings(file: Path, prefix: str, table: Mapping[str, Any]) -> ModelSetting
     if not all(whose in ("pool", "user") for _, whose in io):
         raise _wrong(file, f"models.{prefix}.io must say pool or user of each tensor")
     slide = table.get("slide", "")
+    network = table.get("network", "")
+    if not isinstance(network, str):
+        raise _wrong(file, f"models.{prefix}.network must be a text, the name of a network")
     if not isinstance(slide, str):
         raise _wrong(file, f"models.{prefix}.slide must be a text, INPUT[AXIS]=HOP")
     return ModelSettings(
@@ -202,6 +207,7 @@ def _settings(file: Path, prefix: str, table: Mapping[str, Any]) -> ModelSetting
         stage=tuple(parse_copy(f"{pattern}={memory}") for pattern, memory in stages),
         state=tuple(states),
         slide=slide,
+        network=network,
     )
 
 

@@ -45,10 +45,14 @@ def load_named(
     return _load(catalogue, wishes)
 
 
-def load_packs(catalogue: Catalogue | None = None) -> Registry:
-    """What is there for every target: the core's vocabulary and kernels, and those of plugins that work."""
+def load_packs(catalogue: Catalogue | None = None, welcome: Iterable[tuple[str, str]] = ()) -> Registry:
+    """What is there for every target: the core's vocabulary and kernels, and those of plugins that work. `welcome` is
+    as in `load_for`.
+    """
     catalogue = catalogue or discover()
     wishes: dict[_Object, _Wish] = {}
+    for package, offer in catalogue.welcome(welcome):
+        _wish(wishes, package, offer, "")
     for package, offer in catalogue.packs(""):
         _wish(wishes, package, offer, "every target" if package.name == CORE else "")
     return _load(catalogue, wishes)

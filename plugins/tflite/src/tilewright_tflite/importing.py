@@ -4,20 +4,22 @@ Does not know any operator.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tilewright.api import Diagnostic, TilewrightError, model_error, unsupported_error
+from tilewright.api import Diagnostic, TilewrightError, model_error, unsupported_error, usage_error
 from tilewright.api.graph import Quantization
-from tilewright.api.importer import ImportedModel, Limits
+from tilewright.api.importer import ImportedModel, Reading
+from tilewright_tflite.errors import LostError, RefusedError
 from tilewright_tflite.flatbuffer import BudgetError, DamagedError
 from tilewright_tflite.model import HELD, Model, Operator, Subgraph, Tensor
-from tilewright_tflite.network import LostError, Network, RefusedError
-from tilewright_tflite.operators.reductions import ONNX_TYPES
+from tilewright_tflite.network import Network
+from tilewright_tflite.onnx_types import declared
 from tilewright_tflite.operators.variables import finish_variables, variables_of
 from tilewright_tflite.reading import read
-from tilewright_tflite.table import TABLE
+from tilewright_tflite.table import ANY_ORDER, CUSTOM, TABLE
 
 if TYPE_CHECKING:
     import onnx
@@ -38,15 +40,48 @@ _LIMITS = {
     "rank": ("a tensor of more dimensions than the limit allows", "export a smaller model"),
     "operands": ("an operator of more than 1,024 operands", "export a smaller model"),
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tensors:
+    """Tensors of the network by name: inputs and outputs in the file's order, and all that are computed."""
+
+    inputs: Mapping[str, Tensor]
+    outputs: Mapping[str, Tensor]
+    computed: Mapping[str, Tensor]
+    graph: int  # the network's place in the file
+    turned: Mapping[str, Tensor]  # names of values that have the channels first, which the tensors have last
+
+
 _AGAIN = ("export or download the model again", "open it in Netron to see whether it is the file")
 
 
-def load(data: bytes, limits: Limits) -> ImportedModel:
+def load(data: bytes, reading: Reading) -> ImportedModel:
     """What the file says. TilewrightError (exit 3): TW1202 damaged, TW1203 over a limit; (exit 4): TW2101 with every
     operator that cannot be taken.
     """
+    with _in_codes():
+        return _loaded(read(data, reading.limits), reading)
+
+
+def tensors_of(data: bytes, reading: Reading) -> Tensors:
+    """The tensors of the network by the names that `load` gives their values. TilewrightError as `load` raises it."""
+    with _in_codes():
+        net = _converted(read(data, reading.limits), reading)
+        graph = net.graph
+        inputs = {net.name(graph.tensors[index]): graph.tensors[index] for index in graph.inputs}
+        outputs = {net.name(graph.tensors[index]): graph.tensors[index] for index in graph.outputs}
+        computed = [each for each in graph.tensors if net.known(each) is None and each.type in HELD]
+        named = {net.name(each): each for each in computed}
+        place = next(place for place, each in enumerate(net.graphs) if each is graph)
+        return Tensors(inputs=inputs, outputs=outputs, computed=named, graph=place, turned=net.turned)
+
+
+@contextmanager
+def _in_codes() -> Iterator[None]:
+    """What is wrong with a file, as TilewrightError."""
     try:
-        return _loaded(read(data, limits), limits)
+        yield
     except DamagedError as error:
         raise model_error("TW1202", f"this is no readable TensorFlow Lite file: {error}", fix=_AGAIN) from error
     except BudgetError as error:
@@ -54,16 +89,48 @@ def load(data: bytes, limits: Limits) -> ImportedModel:
         raise model_error("TW1203", f"the file has {reason}", fix=(fix,)) from error
 
 
-def _loaded(model: Model, limits: Limits) -> ImportedModel:
-    graph = model.graphs[0]
-    net = Network(graph, limits)
-    net.graphs, net.variables = model.graphs, variables_of(graph)
-    inputs = [_border(net, index, "input") for index in dict.fromkeys(graph.inputs)]
-    for tensor in inputs:
+def _place(model: Model, name: str) -> int:
+    """Which graph is called so: by its signature, its own name, or its number. TW1243 (exit 2) where none is."""
+    names = _names(model)
+    if not name or name in names:
+        return names.get(name, 0)
+    shown = [_plain(each) for each in names]
+    raise usage_error(
+        "TW1243",
+        f"the file has no network called '{_plain(name)}'",
+        where=f"--network {_plain(name)}",
+        details=(f"it has {', '.join(shown[:_SHOWN])}{' and more' if len(shown) > _SHOWN else ''}",),
+        fix=(f"--network {shown[0]}",),
+    )
+
+
+def _names(model: Model) -> dict[str, int]:
+    """What graphs are called: signatures first. A name that several have is that of the first one."""
+    names: dict[str, int] = {}
+    graphs = [(graph.name, place) for place, graph in enumerate(model.graphs) if graph.name]
+    for name, place in (*model.signatures, *graphs, *((str(place), place) for place in range(len(model.graphs)))):
+        names.setdefault(name, place)
+    return names
+
+
+def _converted(model: Model, reading: Reading) -> Network:
+    """The graph of the file that is meant, with all of its operators."""
+    graph = model.graphs[_place(model, reading.network)]
+    net = Network(graph, reading.limits)
+    net.graphs, net.variables, net.converter = model.graphs, variables_of(graph), _convert
+    for index in graph.inputs:
+        tensor = _border(net, index, "input")
         net.take(tensor, net.name(tensor))
     refused = list(_walk(net))
     if refused:
         raise _refusal(refused, len(graph.operators))
+    return net
+
+
+def _loaded(model: Model, reading: Reading) -> ImportedModel:
+    net = _converted(model, reading)
+    graph = net.graph
+    inputs = [graph.tensors[index] for index in dict.fromkeys(graph.inputs)]
     outputs = [(_output(net, tensor), tensor) for tensor in (_border(net, each, "output") for each in graph.outputs)]
     finish_variables(net)
     made = _proto(net, [(net.name(tensor), tensor) for tensor in inputs], outputs)
@@ -73,7 +140,7 @@ def _loaded(model: Model, limits: Limits) -> ImportedModel:
         states=tuple(net.states),
         quantization={name: _quantization(tensor) for name, tensor in ends if tensor.quantised},
         arithmetic=ARITHMETIC,
-        diagnostics=(*_left_out(model), *_narrow_sums(graph)),
+        diagnostics=(*_left_out(model, net), *_narrow_sums(graph)),
     )
 
 
@@ -85,17 +152,17 @@ def _quantization(tensor: Tensor) -> Quantization:
     return Quantization(scale=tuple(map(float, tensor.scales)), zero_point=zeros, axis=axis)
 
 
-def _left_out(model: Model) -> Iterator[Diagnostic]:
+def _left_out(model: Model, net: Network) -> Iterator[Diagnostic]:
     """A warning where the file has graphs that nothing here runs: other signatures, the bodies of what is not known."""
-    once = {op.options.integer(0) for op in model.graphs[0].operators if op.code == "CALL_ONCE"}
-    others = [index for index in range(1, len(model.graphs)) if index not in once]
-    if others:
+    others = [index for index in range(1, len(model.graphs)) if index not in net.called]
+    if others and net.graph is model.graphs[0]:
+        name = next(name for name, place in _names(model).items() if place == others[0])
         yield Diagnostic(
             code="TW1241",
             severity="warning",
             message=f"{len(others)} of the file's {len(model.graphs)} graphs are not compiled: the first is",
             where=f"graph {others[0]} '{_plain(model.graphs[others[0]].name)}'",
-            fix=("where another one is meant, convert the network with that signature alone",),
+            fix=(f"--network {_plain(name)}   where that one is meant",),
         )
 
 
@@ -141,14 +208,15 @@ def _walk(net: Network) -> Iterator[_Refused]:
 
 
 def _convert(op: Operator, net: Network) -> None:
-    conversion = None if op.custom else TABLE.get(op.code)
+    conversion = (CUSTOM if op.custom else TABLE).get(op.code)
     if conversion is None:
         raise RefusedError("no operator of this name is known" if not op.custom else "it is a custom operator")
     if op.version > conversion.newest:
         raise RefusedError(f"version {op.version} is newer than {conversion.newest}, the newest that is known")
     if op.options_type not in (0, conversion.options_type) and conversion.options_type:
         raise DamagedError(f"operator {op.index} ({op.code}) has the options of another")
-    conversion.convert(op, net)
+    with net.channels_first() if op.code in ANY_ORDER and net.images(op) else nullcontext():
+        conversion.convert(op, net)
 
 
 def _border(net: Network, index: int, kind: str) -> Tensor:
@@ -185,18 +253,12 @@ def _proto(net: Network, inputs: list[tuple[str, Tensor]], outputs: list[tuple[s
     graph = helper.make_graph(
         net.nodes,
         _plain(net.graph.name) or "main",
-        [_declared(name, tensor) for name, tensor in (*inputs, *net.state_inputs)],
-        [_declared(name, tensor) for name, tensor in (*outputs, *net.state_outputs)],
-        net.constants,
+        [declared(name, tensor.type, tensor.shape) for name, tensor in (*inputs, *net.state_inputs)],
+        [declared(name, tensor.type, tensor.shape) for name, tensor in (*outputs, *net.state_outputs)],
+        net.ledger.constants,
     )
     sets = [helper.make_opsetid("", _OPSET)]
     return helper.make_model(graph, opset_imports=sets, ir_version=_IR_VERSION, producer_name="tilewright-tflite")
-
-
-def _declared(name: str, tensor: Tensor) -> Any:
-    from onnx import helper
-
-    return helper.make_tensor_value_info(name, ONNX_TYPES[tensor.type], list(tensor.shape))
 
 
 def _refusal(refused: Sequence[_Refused], total: int) -> TilewrightError:

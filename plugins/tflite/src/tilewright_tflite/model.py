@@ -27,6 +27,7 @@ TYPES: Mapping[int, str] = MappingProxyType(
     }
 )  # fmt: skip
 HELD = ("float32", "float16", "float64", "int32", "uint8", "int64", "bool", "int16", "int8", "uint32", "uint16")
+BYTES = ("int8", "uint8")
 STORED = ("int8", "uint8", "int16", "int4")  # types whose scales say which real numbers they stand for
 
 
@@ -111,6 +112,7 @@ class Subgraph:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
-    """A whole file: the first graph is the network, others are called by it."""
+    """A whole file: graphs, of which some are networks, and others are called by them."""
 
     graphs: tuple[Subgraph, ...]
+    signatures: tuple[tuple[str, int], ...] = ()  # name of a network, and its place among the graphs

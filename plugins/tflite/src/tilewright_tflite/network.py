@@ -7,32 +7,27 @@ real numbers as a tensor's integers. Whatever only moves elements works on the i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tilewright.api.importer import KeptState, Limits
-from tilewright_tflite.flatbuffer import BudgetError
-from tilewright_tflite.model import HELD, Operator, Subgraph, Tensor
+from tilewright_tflite.elements import elements_of
+from tilewright_tflite.errors import InnerError, LostError, RefusedError
+from tilewright_tflite.ledger import Ledger
+from tilewright_tflite.model import BYTES, HELD, Operator, Subgraph, Tensor
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array = npt.NDArray[np.generic]
 
-_LETTERS = 1 << 25  # of all names together, in every place
+CHANNELS_FIRST = (0, 3, 1, 2)  # of an image that has them last
+CHANNELS_LAST = (0, 2, 3, 1)  # of one that has them first
 _AROUND = ("Clip", "DequantizeLinear", "Identity", "QuantizeLinear", "Relu", "Reshape", "Transpose")
-_NUMPY = {"bool": "?", "float16": "<f2", "float32": "<f4", "float64": "<f8"}
-
-
-class RefusedError(Exception):
-    """An operator that cannot be taken, and why. All of a model are shown together."""
-
-
-class LostError(RefusedError):
-    """An operator behind one that was refused: nothing is known about it."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -46,35 +41,69 @@ class Variable:
     state: str = ""  # input that it is read from
 
 
+Converter = Callable[[Operator, "Network"], None]
+
+
+def _unknown(operator: Operator, net: Network) -> None:
+    raise RefusedError(f"nothing converts {operator.code} in {net.graph.name}")
+
+
 class Network:
     """One graph of the file as ONNX. Mutable, and private to one import."""
 
-    def __init__(self, graph: Subgraph, limits: Limits) -> None:
+    def __init__(self, graph: Subgraph, limits: Limits, outer: Network | None = None) -> None:
         self.graph = graph
         self.limits = limits
+        self.ledger: Ledger = outer.ledger if outer else Ledger(limits)
+        self.depth: int = outer.depth + 1 if outer else 0
         self.nodes: list[Any] = []  # onnx.NodeProto
-        self.constants: list[Any] = []  # onnx.TensorProto
         self.variables: Mapping[int, Variable] = {}  # of the graph, by the tensors that stand for them
-        self.graphs: tuple[Subgraph, ...] = (graph,)  # of the file
+        self.graphs: tuple[Subgraph, ...] = outer.graphs if outer else (graph,)  # of the file
+        self.called: set[int] = outer.called if outer else set()  # of them, those that others run
+        self.converter: Converter = outer.converter if outer else _unknown
         self.lost: set[int] = set()  # tensors of operators that were refused
         self.padded: dict[int, tuple[Tensor, list[int]]] = {}  # image -> the one it has zeros around, how many
+        self.turned: dict[str, Tensor] = {}  # value with channels first -> the tensor, which has them last
+        self._first: dict[int, str] = {}  # tensor -> its stored value with channels first
+        self._first_reals: dict[int, str] = {}
+        self._facing = False  # whether images are read and put with channels first
         self.states: list[KeptState] = []
         self.state_inputs: list[tuple[str, Tensor]] = []
         self.state_outputs: list[tuple[str, Tensor]] = []
         self._title = ""
-        self._letters = _LETTERS  # that names may still have
-        self._taken: set[str] = set()
-        self._counts: dict[str, int] = {}  # name -> how many like it were taken
         self._values: dict[int, str] = {}  # tensor -> its stored value
         self._reals: dict[int, str] = {}
         self._arrays: dict[int, Array] = {}  # tensor that is known -> elements
         self._weights: dict[tuple[int, tuple[int, ...]], str] = {}
         self._shared: set[str] = set()  # values that several operators may read
-        self._bytes = limits.constant_bytes
         self._names: dict[int, str] = {}  # of tensors that something asks about
         self._own: set[str] = set()
-        for index in (*graph.inputs, *graph.outputs):
+        for index in () if outer else (*graph.inputs, *graph.outputs):
             self.name(graph.tensors[index])
+
+    def call(self, index: int) -> Subgraph:
+        """Another graph of the file, which this one runs."""
+        if not 0 < index < len(self.graphs):
+            raise RefusedError(f"it runs graph {index}, of {len(self.graphs)}")
+        self.called.add(index)
+        return self.graphs[index]
+
+    def nested(self, index: int) -> Network:
+        """That graph as the body of a node, still to be converted."""
+        if self.depth >= self.limits.nesting:
+            raise RefusedError(f"graphs run each other, {self.depth} deep")
+        return Network(self.call(index), self.limits, self)
+
+    def convert(self) -> None:
+        """Convert all operators of a body. RefusedError at the first one that cannot be taken."""
+        for operator in self.graph.operators:
+            self.begin(operator)
+            try:
+                self.converter(operator, self)
+            except InnerError:
+                raise
+            except RefusedError as error:
+                raise InnerError(f"in '{self.graph.name}', {operator.title}: {error}") from error
 
     def begin(self, operator: Operator) -> None:
         """From here on nodes belong to `operator`."""
@@ -82,20 +111,7 @@ class Network:
 
     def fresh(self, wanted: str) -> str:
         """A name that nothing has."""
-        name, count = wanted, self._counts.get(wanted, 0)
-        while name in self._taken:
-            count += 1
-            name = f"{wanted}_{count}"
-        self._spend(name)
-        self._counts[wanted] = count
-        self._taken.add(name)
-        return name
-
-    def _spend(self, *names: str) -> None:
-        """Names are copied wherever they stand."""
-        self._letters -= sum(map(len, names))
-        if self._letters < 0:
-            raise BudgetError("names")
+        return self.ledger.fresh(wanted)
 
     def name(self, tensor: Tensor) -> str:
         """What the value of a tensor is called: as in the file, unless something else has that name already."""
@@ -129,13 +145,16 @@ class Network:
         """An output that must be there."""
         if index >= len(operator.outputs):
             raise RefusedError(f"its output {index} is missing")
-        return self.tensor(operator.outputs[index])
+        tensor = self.tensor(operator.outputs[index])
+        if tensor.type not in HELD:
+            raise RefusedError(f"its output '{tensor.name}' is {tensor.type}, which tilewright does not hold")
+        return tensor
 
     def known(self, tensor: Tensor) -> Array | None:
         """The elements of a tensor that is the same in every run, else None."""
         if tensor.index in self._arrays:
             return self._arrays[tensor.index]
-        return None if tensor.data is None else self._elements(tensor, tensor.data)
+        return None if tensor.data is None else elements_of(tensor, tensor.data)
 
     def need(self, operator: Operator, index: int) -> Array:
         """The elements of an input that must be known."""
@@ -152,25 +171,64 @@ class Network:
             raise RefusedError(f"its input '{self.input(operator, index).name}' is no list of whole numbers")
         return tuple(int(each) for each in array.reshape(-1))
 
-    def _elements(self, tensor: Tensor, data: Array) -> Array:
-        raw = data.tobytes() if tensor.type == "int4" else data
-        if tensor.type != "int4" and tensor.type not in HELD:
-            raise RefusedError(f"its tensor '{tensor.name}' is {tensor.type}, which tilewright does not hold")
-        count = int(np.prod(tensor.shape, dtype=object))
-        kind = np.dtype(_NUMPY.get(tensor.type, tensor.type)) if tensor.type != "int4" else np.dtype("int8")
-        size = (count + 1) // 2 if tensor.type == "int4" else count * kind.itemsize
-        if len(raw) != size:
-            raise RefusedError(f"its tensor '{tensor.name}' has {len(raw):,} bytes, and its shape needs {size:,}")
-        if tensor.type == "int4":
-            packed = np.frombuffer(raw, np.int8)
-            halves = np.stack([(packed << 4) >> 4, packed >> 4], axis=-1)
-            return halves.reshape(-1)[:count].reshape(tensor.shape)
-        return np.frombuffer(raw, kind).reshape(tensor.shape)
-
     # -- values
+
+    def images(self, operator: Operator) -> bool:
+        """Whether an operator of any order of axes may have its images with channels first: one of them is there so,
+        and nothing that it reads is aligned with axes of another number.
+        """
+        tensors = [self.tensor(index) for index in (*operator.inputs, *operator.outputs) if index >= 0]
+        turned = any(tensor.index in self._first for tensor in tensors)
+        wide = any(tensor.quantised and tensor.type not in BYTES for tensor in tensors)
+        return turned and not wide and all(len(one.shape) == 4 or set(one.shape) <= {1} for one in tensors)
+
+    @contextmanager
+    def channels_first(self) -> Iterator[None]:
+        """Images inside are read and put with channels first."""
+        self._facing = True
+        try:
+            yield
+        finally:
+            self._facing = False
+
+    def axis(self, axis: int, tensor: Tensor) -> int:
+        """Where an axis of a tensor is in its value."""
+        return CHANNELS_FIRST.index(axis) if self._faces(tensor) else axis
+
+    def stored_first(self, tensor: Tensor) -> str:
+        """The elements of an image with channels first."""
+        if tensor.index not in self._first:
+            array = self.known(tensor)
+            if array is not None:
+                return self.constant(array.transpose(CHANNELS_FIRST), f"{self.name(tensor)}_moved")
+            return self.moved(self._stored(tensor), CHANNELS_FIRST)
+        return self._first[tensor.index]
+
+    def real_first(self, tensor: Tensor) -> str:
+        """The numbers that they stand for."""
+        if not tensor.quantised:
+            return self.stored_first(tensor)
+        if self.known(tensor) is not None:
+            return self.weights(tensor, CHANNELS_FIRST)
+        if tensor.index not in self._first:
+            return self.moved(self._real(tensor), CHANNELS_FIRST)
+        if tensor.index not in self._first_reals:
+            self._first_reals[tensor.index] = self.dequantised(tensor, self._first[tensor.index])
+            self._shared.add(self._first_reals[tensor.index])
+        return self._first_reals[tensor.index]
 
     def stored(self, tensor: Tensor) -> str:
         """The value that has a tensor's elements as the file has them."""
+        return self.stored_first(tensor) if self._faces(tensor) else self._stored(tensor)
+
+    def real(self, tensor: Tensor) -> str:
+        """The value that has the numbers that a tensor's elements stand for."""
+        return self.real_first(tensor) if self._faces(tensor) else self._real(tensor)
+
+    def _faces(self, tensor: Tensor) -> bool:
+        return self._facing and len(tensor.shape) == 4
+
+    def _stored(self, tensor: Tensor) -> str:
         if tensor.index not in self._values:
             array = self.known(tensor)
             if array is None:
@@ -178,12 +236,11 @@ class Network:
             self._values[tensor.index] = self.constant(array, self.name(tensor))
         return self._values[tensor.index]
 
-    def real(self, tensor: Tensor) -> str:
-        """The value that has the numbers that a tensor's elements stand for."""
+    def _real(self, tensor: Tensor) -> str:
         if not tensor.quantised:
-            return self.stored(tensor)
+            return self._stored(tensor)
         if tensor.index not in self._reals:
-            self._reals[tensor.index] = self.dequantised(tensor, self.stored(tensor))
+            self._reals[tensor.index] = self.dequantised(tensor, self._stored(tensor))
             self._shared.add(self._reals[tensor.index])
         return self._reals[tensor.index]
 
@@ -226,7 +283,9 @@ class Network:
 
     def put(self, tensor: Tensor, value: str) -> None:
         """Real numbers become the tensor: quantised where it is quantised."""
-        if tensor.quantised:
+        if self._faces(tensor):
+            self.put_image(tensor, value)
+        elif tensor.quantised:
             self.take(tensor, self.as_stored(tensor, value, self.name(tensor)))
         else:
             self.put_stored(tensor, value)
@@ -237,12 +296,46 @@ class Network:
 
     def put_stored(self, tensor: Tensor, value: str) -> None:
         """A value becomes the tensor as it is."""
-        last, name = self.nodes[-1] if self.nodes else None, self.name(tensor)
-        if last is not None and list(last.output) == [value] and value not in self._own and value not in self._shared:
-            last.output[0] = name
-        elif value != name:
+        if self._faces(tensor):
+            self.put_stored_image(tensor, value)
+        else:
+            self._put(tensor, value)
+
+    def _put(self, tensor: Tensor, value: str) -> None:
+        name = self.name(tensor)
+        if value != name and not self._renamed(value, name):
             self.node("Identity", (value,), output=name)
         self.take(tensor, name)
+
+    def put_image(self, tensor: Tensor, value: str) -> None:
+        """Real numbers with channels first become the tensor, which has them last; see `turned`."""
+        if tensor.quantised and tensor.type not in BYTES:  # such layers stay floats, whose axes fold away
+            self.put(tensor, self.moved(value, CHANNELS_LAST))
+            return
+        name = self.fresh(f"{self.name(tensor)}:nchw")
+        self.put_stored_image(tensor, self.as_stored(tensor, value, name), name)
+
+    def put_stored_image(self, tensor: Tensor, value: str, name: str = "") -> None:
+        """The same of a value as it is stored."""
+        name = name or self.fresh(f"{self.name(tensor)}:nchw")
+        if value == name or self._renamed(value, name):
+            self.turned[name], value = tensor, name
+        self._first[tensor.index] = value
+        self._put(tensor, self.moved(value, CHANNELS_LAST))
+
+    def _renamed(self, value: str, name: str) -> bool:
+        """Whether a value could be given this name: the last node has just made it."""
+        last = self.nodes[-1] if self.nodes else None
+        free = last is not None and list(last.output) == [value] and value not in self._own | self._shared
+        if last is not None and free:
+            last.output[0] = name
+        return free
+
+    def filled(self, tensor: Tensor, number: int = 0) -> Array:
+        """Elements that the file leaves out, all of them one number. BudgetError where they are too many."""
+        kind = np.dtype(tensor.type)
+        self.ledger.made(int(np.prod(tensor.shape, dtype=object)) * kind.itemsize)
+        return np.full(tensor.shape, number, kind)
 
     def put_known(self, tensor: Tensor, array: Array) -> None:
         """The tensor is the same in every run."""
@@ -271,13 +364,9 @@ class Network:
         """A constant of its own."""
         from onnx import numpy_helper
 
-        self._bytes -= array.nbytes
-        if self._bytes < 0:
-            raise BudgetError("constants")
-        if len(self.constants) >= self.limits.initializers:
-            raise BudgetError("initializers")
+        self.ledger.constant(array)
         name = hint if hint in self._own else self.fresh(f"{self._title}/{hint}")
-        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name))
+        self.ledger.constants.append(numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name))
         return name
 
     def integers(self, values: Sequence[int], hint: str) -> str:
@@ -292,10 +381,9 @@ class Network:
         """A node of several outputs; their names."""
         from onnx import helper
 
-        if len(self.nodes) >= self.limits.nodes:
-            raise BudgetError("nodes")
-        self._spend(*inputs, *outputs)
-        wanted = f"{self._title}/{op_type}" if op_type in _AROUND or self._title in self._taken else self._title
+        self.ledger.node()
+        self.ledger.spend(*inputs, *outputs)
+        wanted = f"{self._title}/{op_type}" if op_type in _AROUND or self.ledger.taken(self._title) else self._title
         self.nodes.append(helper.make_node(op_type, inputs, outputs, name=self.fresh(wanted), **attributes))
         return tuple(outputs)
 

@@ -48,7 +48,10 @@ def read(data: bytes, limits: Limits) -> Model:
     codes = [_code(table) for table in root.children(1)]
     contents = [_content(table, buffer) for table in root.children(4)]
     graphs = tuple(_graph(table, codes, contents, limits) for table in root.children(2))
-    return Model(graphs=graphs)
+    signatures = tuple((table.text(2), table.integer(4, 0, "<I")) for table in root.children(7))
+    if any(place >= len(graphs) for _, place in signatures):
+        raise DamagedError("a signature is of a graph that is not there")
+    return Model(graphs=graphs, signatures=signatures)
 
 
 def _code(table: Table) -> tuple[str, int, bool]:

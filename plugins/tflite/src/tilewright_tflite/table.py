@@ -8,6 +8,8 @@ from types import MappingProxyType
 from tilewright_tflite.conversion import Conversion
 from tilewright_tflite.operators import (
     blocks,
+    compressed,
+    control,
     convolutions,
     elementwise,
     movement,
@@ -17,7 +19,10 @@ from tilewright_tflite.operators import (
     variables,
 )
 
-_FAMILIES = (convolutions, products, elementwise, reductions, movement, blocks, recurrent, variables)
+_FAMILIES = (convolutions, products, elementwise, reductions, movement, blocks, recurrent, variables, control)
+# Operators that compute the same with the axes of their images in another order.
+ANY_ORDER = frozenset((*(each.code for each in elementwise.CONVERSIONS), "CONCATENATION", "DEQUANTIZE", "QUANTIZE"))
 TABLE: Mapping[str, Conversion] = MappingProxyType(
     {each.code: each for family in _FAMILIES for each in family.CONVERSIONS}
 )
+CUSTOM: Mapping[str, Conversion] = MappingProxyType({each.code: each for each in compressed.CUSTOM})

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import pytest
-from flat_models import T, constant, one_operator
+from flat_models import G, Op, T, constant, file_of, one_operator
 
 from tilewright.errors import TilewrightError
 
@@ -117,3 +117,49 @@ def test_remainders_are_of_whole_numbers(compute: Callable[..., list[Any]]) -> N
     with pytest.raises(TilewrightError) as caught:
         compute(one_operator("FLOOR_MOD", [FLOATS, FLOATS, OUT]), X)
     assert "floats are not taken" in caught.value.details[0]
+
+
+def behind_a_pool(code: str, other: T, *, kind: int = 0, quantised: Mapping[str, Any] | None = None) -> G:
+    """y = code(pool(x), other), then a pool again; axes of different extents."""
+    form: dict[str, Any] = {"shape": (1, 2, 3, 5), **(quantised or {"type": "float32"})}
+    tensors = [T(name="x", **form), T(name="p", **form), other, T(name="y", **form), T(name="z", **form)]
+    size = {0: ("<b", 0), **dict.fromkeys((1, 2, 3, 4), ("<i", 1))}
+    ops = [
+        Op(code="MAX_POOL_2D", inputs=(0,), outputs=(1,), options=size, kind=5),
+        Op(code=code, inputs=(1, 2), outputs=(3,), options={} if kind else None, kind=kind),
+        Op(code="MAX_POOL_2D", inputs=(3,), outputs=(4,), options=size, kind=5),
+    ]
+    return G(tensors=tensors, ops=ops, inputs=(0,), outputs=(4,))
+
+
+IMAGE = np.arange(-15, 15, dtype=np.float32).reshape(1, 2, 3, 5)
+OTHERS = {
+    "image": (IMAGE[:, ::-1], 2),
+    "channels": (np.float32([1, -2, 3, -4, 5]).reshape(1, 1, 1, 5), 2),
+    "rows": (np.float32([10, 20]).reshape(1, 2, 1, 1), 2),
+    "one": (np.float32([7]), 2),
+    "last axis": (np.float32([1, -2, 3, -4, 5]), 4),  # of rank 1: aligned with channels that come last
+    "two axes": (IMAGE[0, 0], 4),
+}
+
+
+@pytest.mark.parametrize("other", OTHERS)
+@pytest.mark.parametrize(("code", "kind", "function"), [("ADD", 11, np.add), ("PRELU", 0, None)])
+def test_images_stay_as_their_neighbours_have_them(
+    other: str, code: str, kind: int, function: Any, compute: Any, rewritten: Callable[[bytes], Any]
+) -> None:
+    operand, moves = OTHERS[other]
+    data = file_of(behind_a_pool(code, constant(operand), kind=kind))
+    (z,) = compute(data, IMAGE)
+    expected = np.where(IMAGE < 0, IMAGE * operand, IMAGE) if function is None else function(IMAGE, operand)
+    assert np.array_equal(z, expected)
+    assert [node.op for node in rewritten(data).nodes].count("Transpose") <= moves
+
+
+def test_integers_stay_so_too(compute: Any, rewritten: Callable[[bytes], Any]) -> None:
+    quantised: dict[str, Any] = {"scale": (0.5,), "zero": (3,)}
+    other = constant(np.int8([4, -5, 6, 7, 8]).reshape(1, 1, 1, 5), **quantised)
+    data = file_of(behind_a_pool("ADD", other, kind=11, quantised=quantised))
+    (z,) = compute(data, IMAGE.astype(np.int8))
+    assert np.array_equal(z, IMAGE - 3 + other.data)
+    assert [node.op for node in rewritten(data).nodes].count("Transpose") <= 2

@@ -159,3 +159,35 @@ def test_places_must_be_known(read_in: Callable[[bytes], Any]) -> None:
     with pytest.raises(TilewrightError) as caught:
         read_in(file_of(one_operator("TRANSPOSE", tensors, inputs=(0, 1))))
     assert "its input 'perm' must be constant, and is computed" in caught.value.details[0]
+
+
+@pytest.mark.parametrize("axis", [1, 2, 3, -1])
+@pytest.mark.parametrize("scale", [0.3, 0.6], ids=["as stored", "quantised again"])
+def test_images_are_joined_as_convolutions_have_them(
+    axis: int, scale: float, compute: Callable[..., list[Any]], rewritten: Callable[[bytes], Any]
+) -> None:
+    """Two pools, joined along any axis, and a pool behind them."""
+    image = np.arange(30, dtype=np.int8).reshape(1, 2, 3, 5)
+    other = {**QUANTISED, "scale": (scale,)}
+    joined = list(image.shape)
+    joined[axis] *= 2
+    tensors = [
+        *(T(name=name, shape=image.shape, **QUANTISED) for name in "xab"),
+        *(T(name=name, shape=tuple(joined), **other) for name in "yz"),
+    ]
+    size = {0: ("<b", 0), **dict.fromkeys((1, 2, 3, 4), ("<i", 1))}
+    ops = [
+        Op(code="MAX_POOL_2D", inputs=(0,), outputs=(1,), options=size, kind=5),
+        Op(code="MAX_POOL_2D", inputs=(0,), outputs=(2,), options=size, kind=5),
+        Op(code="CONCATENATION", inputs=(1, 2), outputs=(3,), options={0: ("<i", axis)}, kind=10),
+        Op(code="MAX_POOL_2D", inputs=(3,), outputs=(4,), options=size, kind=5),
+    ]
+    data = file_of(G(tensors=tensors, ops=ops, inputs=(0,), outputs=(4,)))
+    (z,) = compute(data, image)
+    expected = np.concatenate([image, image], axis=axis)
+    if scale != 0.3:
+        expected = np.rint((expected.astype(np.float64) - 5) * 0.5 + 5)
+        assert np.abs(z - expected).max() <= 1  # halves fall either way
+    else:
+        assert np.array_equal(z, expected)
+    assert [node.op for node in rewritten(data).nodes].count("Transpose") <= 3

@@ -99,3 +99,26 @@ def test_what_is_refused(data: bytes, said: str, read_in: Callable[[bytes], Any]
 def test_a_beginning_is_of_the_states_form(run_frames: Callable[..., list[dict[str, Any]]]) -> None:
     with pytest.raises(TilewrightError, match=r"its beginning is int8\[1, 2\]"):
         run_frames(network(first=begins_with([[1, 2]])), FRAMES)
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "said"),
+    [
+        ({"more": {1: ("<b", 127)}}, "TW2101", "its output 'read' is type 127, which tilewright does not hold"),
+        ({"shape": (1 << 15, 1 << 15)}, "TW1203", "more bytes of constants"),
+    ],
+    ids=["type", "size"],
+)
+def test_a_variable_of_no_type_or_of_no_end_is_refused(
+    change: dict[str, Any], code: str, said: str, read_in: Any
+) -> None:
+    read = T(**{"name": "read", "shape": (1, 3), **SCALE, **change})
+    tensors = [T(name="x", shape=(1, 3), **SCALE), HANDLE, read, T(name="y", shape=(1, 3), **SCALE)]
+    ops = [
+        Op(code="VAR_HANDLE", inputs=(), outputs=(1,), options={1: "ring"}, kind=111),
+        Op(code="READ_VARIABLE", inputs=(1,), outputs=(2,)),
+        Op(code="ADD", inputs=(0, 2), outputs=(3,), options={}, kind=11),
+    ]
+    with pytest.raises(TilewrightError) as caught:
+        read_in(file_of(G(tensors=tensors, ops=ops, inputs=(0,), outputs=(3,))))
+    assert caught.value.code == code and said in f"{caught.value.message} {caught.value.details}"

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from tilewright.cli.flags import bind_flag, dim_flag, external_flag, limit_flag
+from tilewright.cli.flags import bind_flag, dim_flag, external_flag, limit_flag, network_flag
 from tilewright.cli.log_display import JUDGING, verbose_flag, working
 from tilewright.cli.option import examples, offered, option
 from tilewright.cli.output import demand_writable_files, send_result
-from tilewright.errors import usage_error
 
 if TYPE_CHECKING:
     from tilewright.deployment import Deployment
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     "--against",
     required=True,
     metavar="RUNTIME|FILE.npz",
-    help="The other side: onnxruntime, onnx-reference, or values setK/out/TENSOR, of outputs or of any value inside.",
+    help="The other side: a runtime as of `validate`, or values setK/out/TENSOR, of outputs or of any value inside.",
 )
 @option(
     "--io",
@@ -54,6 +53,7 @@ if TYPE_CHECKING:
 @bind_flag
 @dim_flag
 @option("--seed", type=int, default=0, show_default=True, help="Seed of random inputs.")
+@network_flag
 @limit_flag
 @external_flag
 @option("--json", "json_target", metavar="FILE|-", help="Write the verdict as JSON.")
@@ -67,46 +67,31 @@ def command(
     tilewright's side is its references, which the generated code equals (`tilewright validate`). The value is computed
     in rational arithmetic over the scales of the file, from values on which both sides agree.
     """
-    from tilewright.comparison.other_runtime import RUNTIMES, demand_runtime
+    from tilewright.cli.against import demand_known
     from tilewright.deployment import Deployment
     from tilewright.front_door.options_from_flags import reading_options_from
+    from tilewright.network import importers_for
     from tilewright.plugins.loading import load_packs
     from tilewright.validation.judgement_text import demand_no_fault, judgement_data, judgement_parts
     from tilewright.validation.judging import judge_file, judge_runtime
 
-    file = _file(against)
+    file = Path(against) if against.endswith(".npz") or Path(against).exists() else None
     demand_writable_files(json_target, read=(model, vectors, file))
     _demand_no_sets(file or vectors)
-    if file is None:
-        demand_runtime(against)
     options = reading_options_from(flags)
-    deployment = Deployment(model, target, options, None if target else load_packs())
+    registry = None if target else load_packs(welcome=importers_for(model, options))
+    deployment = Deployment(model, target, options, registry)
+    if file is None:
+        demand_known(deployment, against)
     with working(JUDGING):
         if file is None:
             ask = partial(_asked, deployment, against)
             verdict, count = judge_runtime(deployment, vectors, sets, ask)
         else:
             verdict, count = judge_file(deployment, file, vectors)
-    other = against if against in RUNTIMES else Path(against).name
+    other = file.name if file else against
     send_result(judgement_data(verdict, other, count), json_target, *judgement_parts(verdict, other, count))
     demand_no_fault(verdict)
-
-
-def _file(against: str) -> Path | None:
-    """The file that --against names; None: a runtime. TilewrightError TW1101 (exit 2) where it is neither."""
-    from tilewright.comparison.other_runtime import RUNTIMES
-    from tilewright.errors.suggestions import did_you_mean
-
-    if against in RUNTIMES:
-        return None
-    file = Path(against)
-    if file.suffix == ".npz" or file.exists():
-        return file
-    raise usage_error(
-        "TW1101",
-        f"'--against {against}' is neither a runtime nor a file",
-        fix=(*did_you_mean(against, RUNTIMES), f"write it as --against {' or '.join(RUNTIMES)}, or --against FILE.npz"),
-    )
 
 
 def _demand_no_sets(brought: Path | None) -> None:
@@ -117,9 +102,8 @@ def _demand_no_sets(brought: Path | None) -> None:
 
 def _asked(deployment: Deployment, runtime: str, frames: Frames) -> Frames:
     """What the runtime computes, with every value inside that has a name here."""
-    from tilewright.cli.against import whole_model
-    from tilewright.comparison.other_runtime import values_from
+    from tilewright.cli.against import other_values
 
     names = {*deployment.imported.graph.tensors, *deployment.rewritten.graph.tensors}
     given = [{**deployment.imported.bound, **frame} for frame in frames]
-    return values_from(runtime, whole_model(deployment), names, given)
+    return other_values(deployment, runtime, names, given)

@@ -244,7 +244,7 @@ def embedded(source: Path | bytes, options: ImportOptions, importers: Collection
     with model_in_errors(source):
         data = model_bytes(source, options.limits)
         if importers and not is_onnx(data, options.limits):
-            return bytes(imported_model(source, options.limits, importers).model.SerializeToString())
+            return bytes(imported_model(source, options.reading, importers).model.SerializeToString())
         if _KEY not in data:
             return data
         proto = parse(data, options.limits)

@@ -10,18 +10,30 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from tilewright.errors import TilewrightError, model_error
+from tilewright.errors import TilewrightError, model_error, usage_error
 from tilewright.frontend.reading.reader import model_bytes, parse
 from tilewright.frontend.reading.wire import damage, holds_graph
-from tilewright.ir.graphs.model_formats import ImportedModel, Importer, Limits
+from tilewright.ir.graphs.model_formats import ImportedModel, Importer, Limits, Reading
 from tilewright.ir.plugin_contract import demand_type, wrong_answer
+
+
+def _onnx(data: bytes, reading: Reading) -> ImportedModel:
+    if reading.network:
+        raise usage_error(
+            "TW1243",
+            f"an ONNX file has one network, and none called '{reading.network}'",
+            where=f"--network {reading.network}",
+            fix=("leave --network out",),
+        )
+    return ImportedModel(model=parse(data, reading.limits))
+
 
 ONNX = Importer(
     name="onnx",
     summary="ONNX, in every version that the installed package onnx knows",
     suffixes=(".onnx",),
     recognises=lambda data: not damage(data) and holds_graph(data),
-    load=lambda data, limits: ImportedModel(model=parse(data, limits)),
+    load=_onnx,
 )
 
 
@@ -45,12 +57,12 @@ def _name(source: Path | bytes) -> str:
     return source.name if isinstance(source, Path) else ""
 
 
-def imported_model(source: Path | bytes, limits: Limits, importers: Collection[Importer] = ()) -> ImportedModel:
+def imported_model(source: Path | bytes, reading: Reading, importers: Collection[Importer] = ()) -> ImportedModel:
     """What the file says, by ONNX or one of the `importers`. TilewrightError (exit 3 or 4) as they raise it."""
-    data = model_bytes(source, limits)
+    data = model_bytes(source, reading.limits)
     importer = importer_of(data, _name(source), importers)
     owner = f"importer '{importer.name}'"
-    imported = demand_type(importer.load(data, limits), ImportedModel, owner, importer.load, "load")
+    imported = demand_type(importer.load(data, reading), ImportedModel, owner, importer.load, "load")
     if type(imported.model).__name__ != "ModelProto":
         raise wrong_answer(owner, importer.load, "load", imported.model, "an ImportedModel of an onnx.ModelProto")
     return imported

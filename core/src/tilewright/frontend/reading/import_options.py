@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from tilewright.errors import typed, usage_error
 from tilewright.errors.suggestions import did_you_mean
-from tilewright.ir.graphs.model_formats import Limits
+from tilewright.ir.graphs.model_formats import Limits, Reading
 from tilewright.ir.rounding import ceil_div
 from tilewright.ir.tensors.dtypes import DType
 
@@ -60,9 +60,9 @@ def raised_together(needed: Mapping[str, int]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportOptions:
-    """`dims` gives values to symbolic dimensions (`--dim`), `bind` makes inputs constants (`--bind`). Files that the
-    model keeps its tensors in: `allow_external` None takes those right beside it, True those in folders below, too
-    (`--allow-external`), False none (`--no-external`). `io_type` and `io_type_of` are the types that are asked for of
+    """`dims` gives values to symbolic dimensions (`--dim`), `bind` makes inputs constants (`--bind`), `network` names
+    one of those of a file (`--network`). Files that the model keeps its tensors in: `allow_external` None takes those
+    right beside it, True those in folders below, too (`--allow-external`), False none (`--no-external`). `io_type` and `io_type_of` are the types that are asked for of
     all inputs and outputs, and of single ones (`--io-type`): what dialects make of files that do not say any.
     `states` are the flags `--state`: an initialiser that one of them names is an input which begins with its elements.
     """
@@ -74,3 +74,9 @@ class ImportOptions:
     states: tuple[str, ...] = ()
     io_type: DType | None = None
     io_type_of: Mapping[str, DType] = field(default_factory=lambda: MappingProxyType({}))
+    network: str = ""
+
+    @property
+    def reading(self) -> Reading:
+        """What importers are told."""
+        return Reading(limits=self.limits, network=self.network)

@@ -1,5 +1,6 @@
 """Knows the contracts of importers, which read model files of one format, and of dialects, ONNX files that mean more
-than ONNX says: within which limits, and what they hand on. Does not know any format, nor how they are found.
+than ONNX says: within which limits, what they hand on, and who else runs such files. Does not know any format, nor how
+they are found.
 
 An importer turns bytes into ONNX operators. What it makes is read as strictly as a file: the same limits hold, the same
 rules, and the same codes say what is wrong.
@@ -7,7 +8,7 @@ rules, and the same codes say what is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,14 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How a file is read: within which limits, and which of its networks where it has several."""
+
+    limits: Limits = field(default_factory=Limits)
+    network: str = ""  # by a name that the format gives it, as `--network` says; "": the one that comes first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KeptState:
     """An output of the model that is an input of its next run, by the file's own word: `--state` without the flag."""
 
@@ -67,20 +76,37 @@ class ImportedModel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FormatRuntime:
+    """Another program that runs files of a format: `--against NAME` asks it.
+
+    `values` gives for each set of inputs what it has computed: the outputs, and whatever it keeps beside them, by the
+    names that the importer gives. The sets are the runs of one stream, in order: state of the file is its own. It may
+    raise anything: the message is shown.
+    """
+
+    name: str
+    package: str  # that pip installs
+    module: str  # that is imported to see whether it is installed
+    values: Callable[[bytes, Reading, Sequence[Mapping[str, Array]]], Sequence[Mapping[str, Array]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Importer:
     """One format of model files.
 
     `recognises` looks at the bytes of a file, is quick, and raises nothing; a file that no importer recognises goes to
     the one with its suffix, so that this one can say what is wrong. `load` raises TilewrightError: `model_error` where
-    the bytes break the format or exceed the limits, `unsupported_error` where they hold what cannot be taken. The bytes
-    are a stranger's: it checks every offset, count and size before it uses it.
+    the bytes break the format or exceed the limits, `unsupported_error` where they hold what cannot be taken,
+    `usage_error` TW1243 where the file has no network of the name that is asked for. The bytes are a stranger's: it
+    checks every offset, count and size before it uses it.
     """
 
     name: str
     summary: str
     suffixes: tuple[str, ...]  # of file names, with the full stop
     recognises: Callable[[bytes], bool]
-    load: Callable[[bytes, Limits], ImportedModel]
+    load: Callable[[bytes, Reading], ImportedModel]
+    runtimes: tuple[FormatRuntime, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -233,9 +233,10 @@ class Allocated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TensorParameter:
-    """One tensor of the simple API, as declared: `const float image[KWS_IN_IMAGE_ELEMENTS]`."""
+    """One input or output, as the simple API declares it: `const float image[KWS_IN_IMAGE_ELEMENTS]`."""
 
-    name: str
+    value: str  # of the graph
+    name: str  # also the member of PREFIX_inputs or PREFIX_outputs
     type: str
     elements: str  # a macro
     is_input: bool
@@ -252,7 +253,9 @@ class Artifact:
     blobs: tuple[str, ...] = ()  # what a `.S` among the sources includes, or what the application loads
     selftest: str = ""  # the source with a `main`
     maths: bool = False  # <math.h> is used
-    parameters: tuple[TensorParameter, ...] | None = None  # of the simple API; None: there is no simple API
+    parameters: tuple[TensorParameter, ...] = ()  # inputs in the order of the graph, then outputs; without state
+    pools: tuple[str, ...] = ()  # members of PREFIX_pools
+    simple: bool = True  # there is the simple API
 
     @property
     def assembled(self) -> tuple[str, ...]:

@@ -5,8 +5,9 @@ Does not know other movements.
 from __future__ import annotations
 
 from tilewright_tflite.conversion import Conversion, conversion
+from tilewright_tflite.errors import RefusedError
 from tilewright_tflite.model import Operator
-from tilewright_tflite.network import Network, RefusedError
+from tilewright_tflite.network import Network
 from tilewright_tflite.operators.convolutions import image
 from tilewright_tflite.operators.movement import padded, pairs, sliced
 

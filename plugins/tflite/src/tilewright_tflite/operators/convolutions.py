@@ -10,15 +10,13 @@ import numpy as np
 
 from tilewright.api import ceil_div
 from tilewright_tflite.conversion import Conversion, conversion
-from tilewright_tflite.model import Operator, Tensor
-from tilewright_tflite.network import Network, RefusedError
+from tilewright_tflite.errors import RefusedError
+from tilewright_tflite.model import BYTES, Operator, Tensor
+from tilewright_tflite.network import Network
 from tilewright_tflite.operators.elementwise import activated
 from tilewright_tflite.operators.products import bias
 
-CHANNELS_FIRST = (0, 3, 1, 2)
-CHANNELS_LAST = (0, 2, 3, 1)
 _SAME = 0
-_BYTES = ("int8", "uint8")
 
 
 def image(net: Network, op: Operator, index: int = 0) -> Tensor:
@@ -58,7 +56,7 @@ def _conv(op: Operator, net: Network) -> None:
     pads = _padding(options.byte(0), x.shape[1:3], taps, strides)
     if options.byte(0) != _SAME and x.index in net.padded:
         x, pads = net.padded[x.index]  # the convolution adds the zeros itself
-    inputs = [net.moved(net.real(x), CHANNELS_FIRST)]
+    inputs = [net.real_first(x)]
     inputs.append(net.weights(w, (3, 0, 1, 2) if depthwise else (0, 3, 1, 2)))
     if net.has(op, 2):
         inputs.append(bias(net, net.input(op, 2), x, w))
@@ -71,7 +69,7 @@ def _conv(op: Operator, net: Network) -> None:
         kernel_shape=[height, width],
         pads=pads,
     )
-    net.put(net.output(op), net.moved(activated(net, value, options.byte(act)), CHANNELS_LAST))
+    net.put_image(net.output(op), activated(net, value, options.byte(act)))
 
 
 def _transpose_conv(op: Operator, net: Network) -> None:
@@ -86,7 +84,7 @@ def _transpose_conv(op: Operator, net: Network) -> None:
         for extent, stride, size, out in zip(x.shape[1:3], strides, window, output.shape[1:3], strict=True)
     ]
     before = [max(each, 0) // 2 if options.byte(0) == _SAME else 0 for each in over]
-    inputs = [net.moved(net.real(x), CHANNELS_FIRST), net.weights(w, (3, 0, 1, 2))]
+    inputs = [net.real_first(x), net.weights(w, (3, 0, 1, 2))]
     if net.has(op, 3):
         inputs.append(bias(net, net.input(op, 3), x, w))
     value = net.node(
@@ -97,7 +95,7 @@ def _transpose_conv(op: Operator, net: Network) -> None:
         pads=[*before, *(max(each, 0) - first for each, first in zip(over, before, strict=True))],
         output_padding=[max(-each, 0) for each in over],
     )
-    net.put(output, net.moved(activated(net, value, options.byte(3)), CHANNELS_LAST))
+    net.put_image(output, activated(net, value, options.byte(3)))
 
 
 def _pool(op: Operator, net: Network) -> None:
@@ -107,15 +105,14 @@ def _pool(op: Operator, net: Network) -> None:
         raise RefusedError(f"its window is {window}")
     pads = _padding(options.byte(0), x.shape[1:3], window, strides)
     largest, act = op.code == "MAX_POOL_2D", options.byte(5)
-    plain = largest and act == 0 and x.same_scale(output) and x.type in _BYTES
-    value = net.moved(net.stored(x) if plain else net.real(x), CHANNELS_FIRST)
+    plain = largest and act == 0 and x.same_scale(output) and x.type in BYTES
+    value = net.stored_first(x) if plain else net.real_first(x)
     name = "MaxPool" if largest else "AveragePool"
     value = net.node(name, (value,), kernel_shape=window, strides=strides, pads=pads)
-    value = net.moved(activated(net, value, act), CHANNELS_LAST)
     if plain:
-        net.put_stored(output, value)
+        net.put_stored_image(output, value)
     else:
-        net.put(output, value)
+        net.put_image(output, activated(net, value, act))
 
 
 def _resize(op: Operator, net: Network) -> None:
@@ -128,21 +125,21 @@ def _resize(op: Operator, net: Network) -> None:
     mode = "align_corners" if corners else "half_pixel" if centres else "asymmetric"
     if linear:
         shape = net.integers((x.shape[0], x.shape[3], *sizes), "sizes")
-        value = net.moved(net.real(x), CHANNELS_FIRST)
+        value = net.real_first(x)
         value = net.node("Resize", (value, "", "", shape), mode="linear", coordinate_transformation_mode=mode)
-        net.put(output, net.moved(value, CHANNELS_LAST))
+        net.put_image(output, value)
         return
     whole = not corners and all(size % extent == 0 for size, extent in zip(sizes, x.shape[1:3], strict=True))
     if whole:  # every element as often as another
         shape = net.integers((x.shape[0], x.shape[3], *sizes), "sizes")
-        value = net.moved(net.stored(x), CHANNELS_FIRST)
+        value = net.stored_first(x)
         modes = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
-        value = net.moved(net.node("Resize", (value, "", "", shape), mode="nearest", **modes), CHANNELS_LAST)
-    else:
-        value = net.stored(x)
-        for axis, (extent, size) in enumerate(zip(x.shape[1:3], sizes, strict=True), start=1):
-            places = _nearest(extent, size, corners=corners, centres=centres)
-            value = net.node("Gather", (value, net.integers(places, "rows")), axis=axis)
+        net.put_stored_image(output, net.node("Resize", (value, "", "", shape), mode="nearest", **modes))
+        return
+    value = net.stored(x)
+    for axis, (extent, size) in enumerate(zip(x.shape[1:3], sizes, strict=True), start=1):
+        places = _nearest(extent, size, corners=corners, centres=centres)
+        value = net.node("Gather", (value, net.integers(places, "rows")), axis=axis)
     net.put_stored(output, value)
 
 

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from tilewright_tflite.conversion import Conversion, Convert, conversion
+from tilewright_tflite.errors import RefusedError
 from tilewright_tflite.model import Operator
-from tilewright_tflite.network import Network, RefusedError
+from tilewright_tflite.network import Network
 
 _FUSED_TANH = 4
 _FAMILY = {"RELU": (0.0, np.inf), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0), "RELU_0_TO_1": (0.0, 1.0)}

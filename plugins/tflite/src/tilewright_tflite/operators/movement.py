@@ -12,11 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from tilewright_tflite.conversion import Conversion, conversion
+from tilewright_tflite.errors import RefusedError
 from tilewright_tflite.model import Operator, Tensor
-from tilewright_tflite.network import Network, RefusedError
+from tilewright_tflite.network import Network
 from tilewright_tflite.operators.elementwise import activated
 
 _REFLECT, _END = 0, 2**31 - 1
+_ROWS = 1 << 16  # that are named one by one
 
 
 def axis_of(axis: int, rank: int) -> int:
@@ -39,7 +41,7 @@ def _transpose(op: Operator, net: Network) -> None:
 
 def _concatenation(op: Operator, net: Network) -> None:
     parts, output = [net.input(op, index) for index in range(len(op.inputs))], net.output(op)
-    axis, act = axis_of(op.options.integer(0), len(output.shape)), op.options.byte(1)
+    axis, act = net.axis(axis_of(op.options.integer(0), len(output.shape)), output), op.options.byte(1)
     if act == 0 and all(part.same_scale(output) for part in parts):
         net.put_stored(output, net.node("Concat", [net.stored(part) for part in parts], axis=axis))
     else:
@@ -199,6 +201,8 @@ def _mirror_pad(op: Operator, net: Network) -> None:
         extent = x.shape[axis]
         if max(before, behind) > extent - (not symmetric):
             raise RefusedError(f"it mirrors more of axis {axis} than there is")
+        if extent > _ROWS:
+            raise RefusedError(f"it mirrors an axis of {extent:,}")
         if before or behind:
             places = np.pad(np.arange(extent), (before, behind), "symmetric" if symmetric else "reflect")
             value = net.node("Gather", (value, net.integers([int(each) for each in places], "mirror")), axis=axis)

@@ -7,8 +7,9 @@ from __future__ import annotations
 import numpy as np
 
 from tilewright_tflite.conversion import Conversion, conversion
+from tilewright_tflite.errors import RefusedError
 from tilewright_tflite.model import Operator, Tensor
-from tilewright_tflite.network import Network, RefusedError
+from tilewright_tflite.network import Network
 from tilewright_tflite.operators.elementwise import activated
 
 _WIDE = ("int32", "int64")

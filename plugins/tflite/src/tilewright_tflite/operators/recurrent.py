@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright_tflite.conversion import Conversion, conversion
+from tilewright_tflite.errors import RefusedError
 from tilewright_tflite.model import Operator, Tensor
-from tilewright_tflite.network import Network, RefusedError
+from tilewright_tflite.network import Network
 from tilewright_tflite.operators.elementwise import activated
 from tilewright_tflite.operators.movement import sliced
 from tilewright_tflite.operators.products import bias
@@ -51,7 +52,7 @@ def _svdf(op: Operator, net: Network) -> None:
     kept = net.kept(state, net.name(state))
     older = sliced(net, net.reshaped(kept, (batch, filters, memory)), (0, 0, 1), (batch, filters, memory))
     window = net.node("Concat", (older, newest), axis=2)
-    net.keep(kept, net.reshaped(window, state.shape), initial_of(state), net.name(state))
+    net.keep(kept, net.reshaped(window, state.shape), initial_of(net, state), net.name(state))
     real = net.dequantised(state, window) if state.quantised else window
     value = net.node("Mul", (real, net.weights(times, (0, 1))))
     value = net.node("ReduceSum", (value, net.integers((2,), "axes")), keepdims=0)
@@ -97,7 +98,7 @@ def _lstm(op: Operator, net: Network) -> None:
     y, *after = net.split("LSTM", inputs, names, hidden_size=count)
     for tensor, state, value in zip((hidden, cell), kept, after, strict=True):
         stored = net.as_stored(tensor, net.reshaped(value, tensor.shape))
-        net.keep(state, stored, initial_of(tensor), net.name(tensor))
+        net.keep(state, stored, initial_of(net, tensor), net.name(tensor))
     steps = x.shape[0] if options.flag(3) else x.shape[1]
     y = net.reshaped(y, (steps, batch, count))
     net.put(output, y if options.flag(3) else net.moved(y, (1, 0, 2)))

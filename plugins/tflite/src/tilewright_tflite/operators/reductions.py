@@ -5,13 +5,13 @@ Does not know how numbers are stored.
 from __future__ import annotations
 
 from tilewright_tflite.conversion import Conversion, Convert, conversion
+from tilewright_tflite.errors import RefusedError
 from tilewright_tflite.model import Operator, Tensor
-from tilewright_tflite.network import Network, RefusedError
+from tilewright_tflite.network import Network
+from tilewright_tflite.onnx_types import ONNX_TYPES
 from tilewright_tflite.operators.elementwise import scalar
 from tilewright_tflite.operators.movement import axis_of
 
-ONNX_TYPES = {"float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "bool": 9}
-ONNX_TYPES |= {"float16": 10, "float64": 11, "uint32": 12}
 _SMALLEST = 1e-6  # of a norm that is divided by
 
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright_tflite.conversion import Conversion, conversion
+from tilewright_tflite.errors import RefusedError
 from tilewright_tflite.model import Operator, Subgraph, Tensor
-from tilewright_tflite.network import Network, RefusedError, Variable
+from tilewright_tflite.network import Network, Variable
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -61,10 +62,9 @@ def _handle(op: Operator, net: Network) -> None:
 
 def _once(op: Operator, net: Network) -> None:
     """What a graph that runs once gives to variables."""
-    if not 0 < op.options.integer(0) < len(net.graphs):
-        raise RefusedError(f"it runs graph {op.options.integer(0)}, of {len(net.graphs)}")
+    called = net.call(op.options.integer(0))
     variables = {variable.name: variable for variable in net.variables.values()}
-    for name, array in _first_values(net.graphs[op.options.integer(0)], net):
+    for name, array in _first_values(called, net):
         if name in variables:
             variables[name].initial = array
 
@@ -72,8 +72,7 @@ def _once(op: Operator, net: Network) -> None:
 def _read(op: Operator, net: Network) -> None:
     variable, output = _variable(op, net), net.output(op)
     if not variable.assigned:
-        zeros = np.zeros(output.shape, output.type)
-        net.put_known(output, zeros if variable.initial is None else variable.initial)
+        net.put_known(output, net.filled(output) if variable.initial is None else variable.initial)
         return
     if not variable.value:
         variable.state = variable.value = net.kept(output, variable.name)
@@ -92,10 +91,9 @@ def finish_variables(net: Network) -> None:
             net.keep(variable.state, variable.value, variable.initial, name)
 
 
-def initial_of(tensor: Tensor) -> Array:
+def initial_of(net: Network, tensor: Tensor) -> Array:
     """What a tensor that keeps its value has at first: the integers that stand for 0."""
-    fill = tensor.zero_point if tensor.type == "int8" else 0
-    return np.full(tensor.shape, fill, tensor.type)
+    return net.filled(tensor, tensor.zero_point if tensor.type == "int8" else 0)
 
 
 CONVERSIONS: tuple[Conversion, ...] = (
