@@ -24,6 +24,7 @@ _UNSEEN = "mako.ext.pygmentplugin"  # colours of Mako's error pages, and with th
 COMMANDS = {
     "check": "Will it compile, will it fit, what will it cost? Writes nothing.",
     "fit": "Which parts run it? The smallest ones, with what is left and how fast.",
+    "why": "Why is one step computed as it is? Candidates, costs, refusals, places.",
     "compile": "Generate the C library, its headers and the report.",
     "validate": "Run the generated code and compare every step with its reference.",
     "judge": "Say who is right where tilewright and another runtime differ.",
