@@ -34,6 +34,9 @@ class Provenance:
     distribution: str
     version: str
 
+    def __str__(self) -> str:
+        return f"{self.distribution} {self.version}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observer:

@@ -4,20 +4,18 @@ Does not know what nodes mean; onnx's own checker is not asked, because it passe
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from errno import ELOOP
-from itertools import islice
 from pathlib import Path
 from stat import S_IFBLK, S_IFCHR, S_IFDIR, S_IFIFO, S_IFMT, S_IFSOCK
 from types import MappingProxyType
 from typing import Any
 
 from tilewright.errors import TilewrightError, model_error, with_fix
-from tilewright.errors.suggestions import nearest
+from tilewright.errors.suggestions import similar_file
 from tilewright.frontend.reading.file_model import (
     FileAttribute,
     FileFunction,
@@ -33,8 +31,6 @@ from tilewright.frontend.reading.names import show
 from tilewright.frontend.reading.opsets import opsets_of, opsets_of_model, own_domain
 from tilewright.frontend.reading.wire import damage, wire_size
 from tilewright.ir.graphs.model_formats import Limits
-
-_MANY_FILES = 10_000  # in a folder: among these the name that was meant is looked for
 
 # ONNX attribute type number -> (name, protobuf field)
 _ATTRIBUTE_KINDS = MappingProxyType(
@@ -120,22 +116,11 @@ def _no_file(path: Path) -> TilewrightError:
             reason = "its links lead in a circle" if error.errno == ELOOP else "its link leads to nothing"
         elif path == Path("-"):
             reason, fix = "it does not come from standard input", _AS_FILE
-        elif (similar := _similar_file(path)) is not None:
+        elif (similar := similar_file(path)) is not None:
             fix = shlex.quote(str(similar))
             details = (f"did you mean '{similar}'?",)
             return model_error("TW1201", f"cannot read the model: {reason}", details=details, fix=(fix,))
     return model_error("TW1201", f"cannot read the model: {reason}", fix=(fix,))
-
-
-def _similar_file(path: Path) -> Path | None:
-    """The file in the same folder whose name looks most like it, among the first of a folder that has very many."""
-    try:
-        with os.scandir(path.parent) as entries:
-            names = sorted(entry.name for entry in islice(entries, _MANY_FILES) if entry.is_file())
-    except OSError:
-        return None
-    name = nearest(path.name, names)
-    return None if name is None else path.with_name(name)
 
 
 def read_model(data: bytes, limits: Limits) -> FileModel:
