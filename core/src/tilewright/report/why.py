@@ -77,7 +77,7 @@ def why_parts(facts: dict[str, Any]) -> Iterator[Part]:
         refused += [(each["kernel"], each["package"], each["reason"]) for each in facts["refusals"]]
         yield Table(rows=refused)
     yield ""
-    yield _group_text(facts["group"])
+    yield _group_text(facts["group"], [step for step in facts["group"]["steps"] if step != facts["step"]])
     placed = [("value", "is", "memory", "from", "bytes")]
     placed += [
         (each["name"], each["role"], each["memory"] or "the caller's", _at(each["offset_bytes"]), f"{each['bytes']:,}")
@@ -133,9 +133,8 @@ def _group(group: Group) -> dict[str, Any]:
     }
 
 
-def _group_text(group: dict[str, Any]) -> str:
-    alone = len(group["steps"]) == 1
-    whose = "" if alone else f" with {', '.join(repr(step) for step in group['steps'][:-1])}"
+def _group_text(group: dict[str, Any], others: list[str]) -> str:
+    whose = f" with {', '.join(repr(step) for step in others)}" if others else ""
     cuts = []
     for hop in group["hops"]:
         loops = ", ".join(f"{loop} by {size}" for loop, size in hop["tiles"].items())

@@ -31,8 +31,10 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
     Bytes = npt.NDArray[np.uint8]
 
+SCRATCH_ALIGN = 8  # what every plan gives at least to scratch and to sums
 LEAST_ALIGN = 4  # of the address of a buffer, where a platform says no more
 SECONDS = 120  # until a call that does not end is ended
+_SCRATCH = ("scratch", "acc")
 _GUARD = 0xC5
 _NO_ACCESS = 0  # PROT_NONE
 _FAULTS: Mapping[int, str] = {
@@ -65,10 +67,11 @@ def fenced_call(
     return.
     """
     different = {id(array): array for array in arrays.values()}
-    fenced = {key: _fence(array, at_end, align) for key, array in different.items()}
+    names = {id(array): name for name, array in arrays.items()}
+    least = {key: max(align, SCRATCH_ALIGN) if names[key] in _SCRATCH else align for key in different}
+    fenced = {key: _fence(array, at_end, least[key]) for key, array in different.items()}
     pointers = (ctypes.c_void_p * len(arrays))(*(fenced[id(array)].address for array in arrays.values()))
     failure = _called(function, pointers, values)
-    names = {id(array): name for name, array in arrays.items()}
     beside = {names[key]: _harmed(fenced[key], array.nbytes) for key, array in different.items()}
     for key, array in different.items():
         if array.flags.writeable:

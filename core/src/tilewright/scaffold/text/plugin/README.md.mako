@@ -25,4 +25,4 @@ Everything here works as it is. Change `src/${module}/__init__.py` into what you
 
 `tox` tests on every Python; `tox -e next` with the tilewright that is to be released next.
 `.github/workflows/test.yml` does both every week. How names of tilewright are kept and retired:
-<https://tilewright.dev/reference/stability>.
+<https://tilewright.dev/howto/stability>.

@@ -28,4 +28,4 @@ that it asks for, on memory that is poisoned. An operator without a kernel is po
 
 `tox` tests on every Python; `tox -e next` with the tilewright that is to be released next.
 `.github/workflows/test.yml` does both every week. How names of tilewright are kept and retired:
-<https://tilewright.dev/reference/stability>.
+<https://tilewright.dev/howto/stability>.
