@@ -17,14 +17,16 @@ def offered() -> Offered:
     registry = registry_for(CLUSTER)
     own = replace(portable_kernels()["portable.neg"], name="acme.neg", target=CLUSTER.name)
     other = replace(own, name="acme.other", target="elsewhere")
+    absent = replace(own, name="acme.absent", engine="that there is not")
     acme = Provenance(distribution="acme", version="1.2")
     return Offered(
         platform=CLUSTER,
         registry=replace(
             registry,
-            kernels={**registry.kernels, own.name: own, other.name: other},
+            kernels={**registry.kernels, own.name: own, other.name: other, absent.name: absent},
             provenance={
-                **registry.provenance, ("kernel", own.name): acme, ("kernel", other.name): acme,
+                **registry.provenance,
+                **{("kernel", kernel.name): acme for kernel in (own, other, absent)},
                 ("platform", CLUSTER.name): acme,
             },
         ),

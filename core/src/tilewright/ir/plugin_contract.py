@@ -74,7 +74,7 @@ def demand_array(answer: object, owner: str, function: object, name: str) -> Non
 
     from tilewright.ir.tensors.dtypes import DType
 
-    if not isinstance(answer, np.ndarray):
+    if not isinstance(answer, (np.ndarray, np.generic)):  # numpy makes scalars of arrays without axes
         raise wrong_answer(owner, function, name, answer, "a numpy array")
     try:
         DType.from_numpy(answer.dtype)

@@ -43,9 +43,10 @@ class Offered:
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
-        """Those for the target, of whatever package, but for the portable ones."""
-        own = self._own("kernel", self.registry.kernels)
-        return tuple(kernel for kernel in own.values() if self.platform.runs(kernel.target) and not kernel.pattern[1:])
+        """Those for the target and its engines, of whatever package, but for the portable ones."""
+        own = self._own("kernel", self.registry.kernels).values()
+        engines = {"", *(engine.name for engine in self.platform.engines)}
+        return tuple(each for each in own if self.platform.runs(each.target) and each.engine in engines)
 
     @property
     def graph_passes(self) -> tuple[GraphPass, ...]:
