@@ -68,7 +68,7 @@ def rewritten_with(imported: Imported, options: Options, registry: Registry, pla
 
     asked = arithmetic_choice(options, platform, ARITHMETICS, imported.arithmetic)
     passes = tuple(registry.graph_passes.values())
-    owners = {name: str(owner) for (kind, name), owner in registry.provenance.items() if kind == "graph_pass"}
+    owners = registry.owners("graph_pass")
     found = rewrite(in_order_of_use(imported.graph), registry.operators, passes, platform, asked, owners)
     check_steps(found.graph, limits_with(options.limits))
     return found
