@@ -149,6 +149,14 @@ def _build_site(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return make
 
 
+@pytest.fixture(scope="session", name="install_wheels")
+def _install_wheels(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    def make(*wheels: Path) -> Site:
+        return install(wheels, tmp_path_factory.mktemp("wheels") / "site")
+
+    return make
+
+
 @pytest.fixture(scope="session", name="healthy")
 def _healthy() -> Plugin:
     return HEALTHY

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 import install
 from wheels import ROOT, projects
 
+TARGETS = {"cortexm": "cortex-m55", "siracusa": "siracusa", "snitch": "snitch"}
+
 
 def main(action: str, environment: str, more: Sequence[str]) -> int:
     """The exit code."""
@@ -22,7 +24,9 @@ def main(action: str, environment: str, more: Sequence[str]) -> int:
         install.main(package, extras, lowest="lowest" in factors)
         return 0
     folder = ROOT if package == "all" else projects()[package]
-    return subprocess.run([sys.executable, "-m", "pytest", str(folder / "tests"), *more], check=False).returncode
+    suite = [f"--tilewright-target={TARGETS[package]}"] if package in TARGETS else []  # every kernel of the package
+    command = [sys.executable, "-m", "pytest", str(folder / "tests"), *suite, *more]
+    return subprocess.run(command, check=False).returncode
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from tilewright.api.allocator import lower_bounds, stack
 from tilewright.api.deployment import Deployment
 from tilewright.api.graph import DType
 from tilewright.api.operator import parse_map
+from tilewright.api.passes import GraphPass, PassResult
 from tilewright.api.runner import find_compiler
 from tilewright.api.testing import (
     CLUSTER,
@@ -27,9 +28,11 @@ from tilewright.api.testing import (
     every_layer,
     joined_problem,
     kernel_errors,
+    kernel_faults,
     layers_taken,
     make_requant,
     one_step,
+    pass_faults,
     points,
     portable_kernels,
     position,
@@ -91,6 +94,11 @@ assert result_errors(relu_op, site, [x], tiled) == []
 # %% kernel_errors
 # Both at once, in random tiles and layouts: what a kernel's test usually is.
 assert kernel_errors(relu_op, relu, site, [x], rng, Path()) == []
+
+# %% kernel_faults
+# The same and more: in place, in parts of sums, with poison, no better aligned than it must be, out of reach of what is
+# beside operands. `pytest --tilewright-target NAME` asks this of every kernel of a package.
+assert kernel_faults(relu_op, relu, site, [x], folder=Path(), flags=STRICT) == []
 
 # %% layers_taken
 # Which layers of `every_layer` kernels take, and that they are right on them: what a kernel's test begins with.
@@ -154,6 +162,12 @@ assert paired.bindings[alone.steps[0].name].kernel.multiples == {"i": 2}
 sketch = Sketch(operators=operators)
 y = sketch.node("Clip", (sketch.input("x", DType.F32, (4, 6)),), {"min": 0.0, "max": 1.0})
 assert sketch.finish(y).outputs == (y,)
+
+# %% pass_faults
+# What is wrong with a graph pass: it must leave its graph alone, answer the same twice, and compute the same.
+drawn_graph = sketch.finish(y)
+idle = GraphPass(name="acme.idle", summary="nothing", apply=lambda graph, context: PassResult(graph=graph))
+assert pass_faults(idle, drawn_graph, operators, {"x": np.zeros((4, 6), np.float32)}) == []
 
 # %% block, ram
 # An allocation problem by hand: two blocks that are alive together, in one pool.

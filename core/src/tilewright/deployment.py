@@ -179,7 +179,7 @@ class Deployment:
 
         program = self._finished("lower", lower(self.allocated, self.registry.operators, self.prefix))
         asked, passes = self.options.code_passes, tuple(self.registry.code_passes.values())
-        return self._finished("transform", transform(program, passes, tuple(asked), asked))
+        return self._finished("transform", transform(program, passes, asked, asked, self.registry.owners("code_pass")))
 
     @cached_property
     def artifact(self) -> Artifact:

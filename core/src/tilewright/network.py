@@ -76,7 +76,8 @@ def rewritten_with(imported: Imported, options: Options, registry: Registry, pla
 
     asked = arithmetic_choice(options, platform, ARITHMETICS, imported.arithmetic)
     passes = tuple(registry.graph_passes.values())
-    found = rewrite(in_order_of_use(imported.graph), registry.operators, passes, platform, asked)
+    owners = registry.owners("graph_pass")
+    found = rewrite(in_order_of_use(imported.graph), registry.operators, passes, platform, asked, owners)
     check_steps(found.graph, limits_with(options.limits))
     return found
 

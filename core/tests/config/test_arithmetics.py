@@ -23,11 +23,12 @@ def test_a_target_brings_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rule", "fix"), [(("*", "acne"), "--arithmetic onnx"), (("conv", "x"), "--arithmetic conv=onnx")]
+    ("rule", "fix"), [(("*", "acne"), "--arithmetic acme"), (("conv", "x"), "--arithmetic conv=onnx")]
 )
 def test_a_name_that_nobody_has(rule: tuple[str, str], fix: str) -> None:
     with pytest.raises(TilewrightError) as caught:
         arithmetic_choice(Options(arithmetic=(rule,)), PLATFORM, CORE, "onnx")
     assert caught.value.code == "TW1127"
     assert "acme: of the unit" in caught.value.details
+    assert ("did you mean 'acme'?" in caught.value.details) == (rule[1] == "acne")
     assert any(fix in line for line in caught.value.fix)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tilewright.errors import TilewrightError
+from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.graphs.graph import Graph, Node
 from tilewright.ir.graphs.operator import GraphPass, Operator, PassContext, PassResult
 from tilewright.ir.tensors.dtypes import DType
@@ -95,6 +95,17 @@ def test_no_pass_can_lie(lie: str, sketch: Callable[[], Sketch], operators: dict
         rewrite(_graph(sketch), operators, (_pass("liar", change),))
     assert "liar" in str(caught.value)
     assert expected in str(caught.value)
+    assert caught.value.exit_code == Exit.PLUGIN
+
+
+def test_a_pass_that_lies_is_named_with_its_package(
+    sketch: Callable[[], Sketch], operators: dict[str, Operator]
+) -> None:
+    change, _ = next(iter(LIES.values()))
+    with pytest.raises(TilewrightError) as caught:
+        rewrite(_graph(sketch), operators, (_pass("liar", change),), owners={"liar": "acme 1.2"})
+    assert caught.value.message == "graph pass 'liar' of acme 1.2 returned a graph that is wrong"
+    assert caught.value.fix == ("report this to the author of acme 1.2, with the model",)
 
 
 def test_a_pass_returns_a_result(sketch: Callable[[], Sketch]) -> None:

@@ -15,6 +15,7 @@ from tilewright.testing.kernels.kernel_checks import (
     random_layouts,
     random_parts,
 )
+from tilewright.testing.kernels.kernel_faults import kernel_faults
 from tilewright.testing.kernels.kernel_run import STRICT, UBSAN, run_kernel
 from tilewright.testing.kernels.kernel_tiles import run_tiled, tile_boxes
 from tilewright.testing.one_step import one_step, portable_kernels, vocabulary, with_kernel
@@ -30,6 +31,7 @@ from tilewright.testing.operator_sites import (
     site_of,
     window_errors,
 )
+from tilewright.testing.pass_faults import pass_faults
 from tilewright.testing.random_graphs import SmallWorld, random_graph, small_world
 from tilewright.testing.random_networks import KINDS, RandomNetwork, random_network
 from tilewright.testing.side_by_side import SideBySide, side_by_side
@@ -53,9 +55,11 @@ __all__ = [
     "every_layer",
     "joined_problem",
     "kernel_errors",
+    "kernel_faults",
     "layers_taken",
     "make_requant",
     "one_step",
+    "pass_faults",
     "points",
     "portable_kernels",
     "position",

@@ -26,6 +26,7 @@ COMMANDS = {
     "check": "Will it compile, will it fit, what will it cost? Writes nothing.",
     "fit": "Which parts run it? The smallest ones, with what is left and how fast.",
     "sweep": "Plan with every combination of flags: tables, and the points that nothing beats.",
+    "why": "Why is one step computed as it is? Candidates, costs, refusals, places.",
     "compile": "Generate the C library, its headers and the report.",
     "validate": "Run the generated code and compare every step with its reference.",
     "judge": "Say who is right where tilewright and another runtime differ.",
@@ -38,6 +39,8 @@ COMMANDS = {
     "boards": "List boards and parts by name, or describe one.",
     "ops": "List the operators, and the kernels of a target that compute them.",
     "plugins": "List the installed plugins, or examine their health.",
+    "new-target": "Write a package with a target of your own, tests and CI, ready to be edited.",
+    "new-plugin": "Write a package with an allocator, tiler, pass, runner, importer or exporter.",
     "explain": "Explain an error code at length.",
     "completion": "Print what bash, zsh or fish reads to complete commands, flags and names.",
     "doctor": "Say what is installed, what is missing and what to install.",
@@ -60,7 +63,8 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         name = ALIASES.get(cmd_name, cmd_name)
         if name in COMMANDS:
-            command: click.Command = importlib.import_module(f"tilewright.cli.commands.{name}_command").command
+            module = f"tilewright.cli.commands.{name.replace('-', '_')}_command"
+            command: click.Command = importlib.import_module(module).command
             return command
         if name not in _plugin_commands():
             return None

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from tilewright.config.options import Options
 from tilewright.errors import typed, usage_error
+from tilewright.errors.suggestions import did_you_mean, nearest
 from tilewright.ir.graphs.arithmetic import Arithmetic, ArithmeticChoice
 from tilewright.ir.machines.platform import Platform
 
@@ -22,10 +23,11 @@ def arithmetic_choice(
     known = {**core, **{each.name: each for each in offered}}
     for pattern, name in options.arithmetic:
         if name not in known:
+            meant = nearest(name, sorted(known)) or own
             raise usage_error(
                 "TW1127",
                 f"there is no arithmetic '{name}'" + (f" on target '{platform.name}'" if platform else ""),
-                details=tuple(f"{each.name}: {each.summary}" for each in known.values()),
-                fix=(typed("--arithmetic", own if pattern == "*" else f"{pattern}={own}"),),
+                details=(*did_you_mean(name, known), *(f"{each.name}: {each.summary}" for each in known.values())),
+                fix=(typed("--arithmetic", meant if pattern == "*" else f"{pattern}={meant}"),),
             )
     return ArithmeticChoice(own=own, known=known, rules=options.arithmetic)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
+from itertools import islice
+from pathlib import Path
+
+_MANY_FILES = 10_000  # in a folder: among these the name that was meant is looked for
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> tuple[str, ...]:
@@ -30,6 +35,17 @@ def nearest(name: str, names: Sequence[str]) -> str | None:
         if close := get_close_matches(written, candidates, n=1, cutoff=0.6):
             return names[candidates.index(close[0])]
     return None
+
+
+def similar_file(path: Path) -> Path | None:
+    """The file in the same folder whose name looks most like that of a file which is not there; None without one."""
+    try:
+        with os.scandir(path.parent) as entries:
+            names = sorted(entry.name for entry in islice(entries, _MANY_FILES) if entry.is_file())
+    except OSError:
+        return None
+    name = nearest(path.name, names)
+    return None if name is None else path.with_name(name)
 
 
 def _plain(name: str) -> str:

@@ -66,6 +66,23 @@ def demand_cost(answer: float, owner: str, function: object, name: str) -> float
     return answer
 
 
+def demand_array(answer: object, owner: str, function: object, name: str) -> None:
+    """`answer` must be a numpy array of a type that C has: a list would be stored as what numpy makes of it.
+    TilewrightError TW8062.
+    """
+    import numpy as np
+
+    from tilewright.ir.tensors.dtypes import DType
+
+    if not isinstance(answer, (np.ndarray, np.generic)):  # numpy makes scalars of arrays without axes
+        raise wrong_answer(owner, function, name, answer, "a numpy array")
+    try:
+        DType.from_numpy(answer.dtype)
+    except ValueError:
+        wanted = f"an array of one of {', '.join(dtype.value for dtype in DType)}"
+        raise wrong_answer(owner, function, name, answer.dtype, wanted) from None
+
+
 def demand_pairs(
     answer: tuple[tuple[str, str], ...], first: Iterable[str], second: Iterable[str], owner: str, function: object
 ) -> tuple[tuple[str, str], ...]:

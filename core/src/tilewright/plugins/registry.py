@@ -34,6 +34,9 @@ class Provenance:
     distribution: str
     version: str
 
+    def __str__(self) -> str:
+        return f"{self.distribution} {self.version}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observer:
@@ -69,6 +72,10 @@ class Registry:
     def distributions(self) -> tuple[Provenance, ...]:
         """Whose things these are, each once, by name."""
         return tuple(sorted(set(self.provenance.values())))
+
+    def owners(self, kind: str) -> Mapping[str, str]:
+        """The package of each thing of a kind, with its version, by name."""
+        return {name: str(owner) for (of_kind, name), owner in self.provenance.items() if of_kind == kind}
 
     def stage_finished(self, event: StageEvent) -> tuple[Diagnostic, ...]:
         """Tell every observer; a warning for each one that fails. They cannot change anything."""

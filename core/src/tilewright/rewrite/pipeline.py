@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from tilewright.errors import Diagnostic, Exit, TilewrightError
 from tilewright.ir.graphs.arithmetic import ArithmeticChoice
@@ -13,6 +14,8 @@ from tilewright.ir.graphs.graph import Graph, Node
 from tilewright.ir.graphs.operator import GraphPass, Operator, PassContext, PassResult, Target
 from tilewright.ir.log_span import DEBUG, INFO, log_span, with_log_span
 from tilewright.ir.plugin_contract import demand_type
+
+_NOBODY: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +51,10 @@ def rewrite(
     passes: Sequence[GraphPass],
     platform: Target | None = None,
     arithmetic: ArithmeticChoice | None = None,
+    owners: Mapping[str, str] = _NOBODY,
 ) -> Rewritten:
-    """Run `passes` in the order of `ordered`; what they see of `platform` and `arithmetic`: `PassContext`.
+    """Run `passes` in the order of `ordered`; what they see of `platform` and `arithmetic`: `PassContext`. `owners` has
+    the package of each, with its version, by the name of the pass.
 
     TW9021 when a pass returns a broken graph, declares a type that the operators' shape rules contradict, or
     touches the graph's inputs or outputs; TW9022 and TW9023 when the passes cannot be ordered.
@@ -62,7 +67,7 @@ def rewrite(
             answer = graph_pass.apply(graph, context)
         result = demand_type(answer, PassResult, f"graph pass '{graph_pass.name}'", graph_pass.apply, "apply")
         if result.graph is not graph:
-            _check(graph, result.graph, operators, graph_pass.name)
+            _check(graph, result.graph, operators, graph_pass.name, owners.get(graph_pass.name, ""))
         trail.append(_record(graph_pass, graph, result.graph))
         diagnostics.extend(result.diagnostics)
         graph = result.graph
@@ -99,7 +104,7 @@ def _order_error(code: str, message: str, fix: str) -> TilewrightError:
     return TilewrightError(code, message, where="graph passes", fix=(fix,), exit_code=Exit.PLUGIN)
 
 
-def _check(before: Graph, after: Graph, operators: Mapping[str, Operator], pass_name: str) -> None:
+def _check(before: Graph, after: Graph, operators: Mapping[str, Operator], pass_name: str, owner: str) -> None:
     """Raise TW9021 with the first contradiction that the pass's graph holds."""
     lie = _interface_change(before, after)
     if lie is None:
@@ -113,11 +118,11 @@ def _check(before: Graph, after: Graph, operators: Mapping[str, Operator], pass_
     if lie is not None:
         raise TilewrightError(
             "TW9021",
-            f"graph pass {pass_name!r} returned a graph that is wrong",
+            f"graph pass '{pass_name}'{f' of {owner}' if owner else ''} returned a graph that is wrong",
             where=pass_name,
             details=(lie,),
-            fix=("report this to the author of the pass, with the model",),
-            exit_code=Exit.INTERNAL,
+            fix=(f"report this to the author of {owner or 'the pass'}, with the model",),
+            exit_code=Exit.PLUGIN,
         )
 
 

@@ -27,7 +27,7 @@ from tilewright.runners.traced_lines import (
     see_rows,
     traced_rows,
 )
-from tilewright.runners.write_guard import guard_text, writable
+from tilewright.runners.write_guard import RUNNING, guard_text, writable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -104,6 +104,7 @@ def make_harness(job: Job, text: str = "", **names: object) -> Harness:
         traced=traced,
         see_rows=see_rows(traced),
         sets=len(job.input_sets),
+        running=RUNNING,
         by_rows=run_by_rows(job, inputs, outputs),
         guard=guard_text(writable(book, _numbers(areas), members), areas) if job.trace else "",
         **_memory_names(job, book, areas),

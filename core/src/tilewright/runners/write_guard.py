@@ -24,6 +24,7 @@ from tilewright.runners.areas import STATE, Area
 if TYPE_CHECKING:
     from tilewright.lower.operands.addresses import AddressBook
 
+RUNNING = "step.txt"  # that the program leaves where it does not end well: the step that it was in
 FOUND = "trespass.txt"  # that the program leaves: step, area, first and last byte
 _WHOLE = ("scratch", "tile", "staged", "resident")  # kinds that a step may fill as it likes while they live
 
@@ -78,6 +79,14 @@ def trespass(job: Job, areas: Sequence[Area], folder: Path) -> TilewrightError |
             "the kernel's author: declare all the scratch that it writes, and write no more of an output than its box",
         ),
     )
+
+
+def running_step(job: Job, folder: Path) -> str:
+    """The step that the program has left in `folder` as the one that it was in; "" where it has left none."""
+    file = folder / RUNNING
+    words = file.read_text(encoding="ascii").split() if file.is_file() else []
+    executed = [name for name, number in job.plan.tiled.executed.items() if words and number == int(words[0])]
+    return executed[-1] if executed else ""
 
 
 def _written(tiled: Tiled, buffers: Mapping[str, Buffer]) -> Iterator[tuple[int, str, int, int]]:

@@ -171,7 +171,7 @@ def make_requant(rng: np.random.Generator, channels: int, dtype: DType, reach: f
     if kind == "coarse":
         scale = scale * 64
     zero_point = int(rng.choice([low, high, (low + high) // 2, int(rng.integers(low, high + 1))]))
-    if rng.random() < 0.3:  # a Relu that was fused
+    if rng.random() < 0.3 and zero_point < high:  # a Relu that was fused
         low = zero_point
     return Requant(scale=tuple(float(s) for s in scale.astype(np.float32)), zero_point=zero_point, low=low, high=high)
 

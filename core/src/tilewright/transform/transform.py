@@ -4,9 +4,10 @@ Does not know any pass.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
+from types import MappingProxyType
 
 from tilewright.errors import plugin_error, typed, usage_error
 from tilewright.ir.log_span import DEBUG, INFO, log_span, with_log_span
@@ -14,18 +15,22 @@ from tilewright.ir.plugin_contract import demand_type
 from tilewright.ir.programs.program import CodePass, CodePassContext, Program
 from tilewright.transform.shared_steps import shared_steps
 
+_NOBODY: Mapping[str, str] = MappingProxyType({})
+
 
 @with_log_span(INFO, "transform: code passes")
 def transform(
     program: Program,
     passes: Sequence[CodePass],
-    wanted: Sequence[str] = (),
+    wanted: Collection[str] = (),
     settings: Mapping[str, Mapping[str, str]] | None = None,
+    owners: Mapping[str, str] = _NOBODY,
 ) -> Program:
     """Apply the default ones of `passes`, and those named in `wanted`, in the order of `in_order`; then steps that are
     the same code share one function.
 
-    `settings` is by pass name. Raises TilewrightError TW8030 (exit 8) naming the pass that broke the memory map,
+    `settings` is by pass name, and so is `owners`: the package of each, with its version. Raises TilewrightError TW8030
+    (exit 8) naming the pass that broke the memory map,
     TW8031 for demands that form a circle, and what `demand_known` raises.
     """
     settings = settings or {}
@@ -34,12 +39,14 @@ def transform(
         with log_span(DEBUG, "code pass '%s'", code_pass.name):
             changed = code_pass.apply(program, CodePassContext(settings=settings.get(code_pass.name, {})))
         demand_type(changed, Program, f"code pass '{code_pass.name}'", code_pass.apply, "apply")
-        _check(program, changed, code_pass)
+        _check(program, changed, code_pass, owners.get(code_pass.name, ""))
         program = replace(changed, passes=(*program.passes, code_pass.name))
     return shared_steps(program)
 
 
-def demand_known(wanted: Sequence[str], passes: Sequence[CodePass], settings: Mapping[str, Mapping[str, str]]) -> None:
+def demand_known(
+    wanted: Collection[str], passes: Sequence[CodePass], settings: Mapping[str, Mapping[str, str]]
+) -> None:
     """TilewrightError (exit 2): TW1111 for a pass that is not there, TW1112 for a setting that it does not take."""
     known = {one.name: one for one in passes}
     for name in wanted:
@@ -88,12 +95,13 @@ def in_order(passes: Sequence[CodePass]) -> tuple[CodePass, ...]:
     return tuple(ordered)
 
 
-def _check(before: Program, after: Program, applied: CodePass) -> None:
+def _check(before: Program, after: Program, applied: CodePass, owner: str) -> None:
     fixed = ("allocated", "prefix", "inputs", "outputs", "pools", "constants", "state_bytes")
     changed = [name for name in fixed if getattr(before, name) != getattr(after, name)]
     reason = f"it changed {', '.join(changed)}, which a code pass may not" if changed else _problem(after)
     if reason:
-        raise plugin_error("TW8030", f"code pass '{applied.name}' broke the program: {reason}")
+        whose = f" of {owner}" if owner else ""
+        raise plugin_error("TW8030", f"code pass '{applied.name}'{whose} broke the program: {reason}")
 
 
 def _problem(program: Program) -> str:

@@ -16,6 +16,7 @@ from tilewright.comparison.verdicts import Drift, Move, OutputVerdict, StepVerdi
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
 from tilewright.ir.log_span import INFO, log_span, with_log_span
+from tilewright.validation.blame import run_on, with_blame
 from tilewright.validation.verdict_text import mismatch, verdict_text
 
 if TYPE_CHECKING:
@@ -78,7 +79,10 @@ class Validation:
     @property
     def fault(self) -> TilewrightError | None:
         """What is wrong, as the error TW6002 or TW6003 that the command ends with; None where all is well."""
-        return None if self.passed else mismatch(self.verdict, lambda: _faulty_pass(self.deployment, self.sets))
+        if self.passed:
+            return None
+        error = mismatch(self.verdict, lambda: _faulty_pass(self.deployment, self.sets))
+        return with_blame(error, self.deployment)
 
     def __str__(self) -> str:
         return verdict_text(self.verdict)
@@ -258,8 +262,7 @@ def _is_right(deployment: Deployment, vectors: tuple[VectorSet, ...], start: Gra
 def _run(
     deployment: Deployment, runner: Runner, vectors: tuple[VectorSet, ...], *, sanitize: bool, timeline: bool
 ) -> RunResult:
-    from tilewright.ir.plugin_contract import demand_type
-    from tilewright.ir.programs.runner import Job, RunResult
+    from tilewright.ir.programs.runner import Job
     from tilewright.snapshot.atomic_folder import temporary_folder
 
     job = Job(
@@ -272,4 +275,4 @@ def _run(
         timeline=timeline,
     )
     with temporary_folder() as folder, log_span(INFO, "run: runner '%s'", runner.name):
-        return demand_type(runner.run(job, folder), RunResult, f"runner '{runner.name}'", runner.run, "run")
+        return run_on(runner, job, folder, deployment)

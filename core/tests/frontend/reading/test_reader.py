@@ -67,6 +67,10 @@ def test_a_name_that_is_no_utf8(refuses, relu):
 def test_a_missing_file_and_a_folder(refuses, tmp_path):
     assert "does not exist" in refuses(tmp_path / "none.onnx", "TW1201")
     assert "it is a folder" in refuses(tmp_path, "TW1201")
+    (tmp_path / "net.onnx").write_bytes(b"")
+    assert f"did you mean '{tmp_path / 'net.onnx'}'?" in refuses(tmp_path / "net.onx", "TW1201")
+    assert "did you mean" not in refuses(tmp_path / "other.txt", "TW1201")
+    assert "did you mean" not in refuses(tmp_path / "nowhere" / "net.onx", "TW1201")
 
 
 def test_what_is_no_file_is_told_apart(refuses, tmp_path, monkeypatch):

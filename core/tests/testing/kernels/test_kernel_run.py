@@ -11,6 +11,7 @@ import pytest
 
 from tilewright.ir.plans.layer import layer_of
 from tilewright.testing.kernels.kernel_run import (
+    UBSAN,
     build_library,
     library_text,
     outcomes,
@@ -44,21 +45,52 @@ def test_results_are_row_major_whatever_the_layout(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("at", "harmed"), [(5, False), (6, True), (-1, True)])
 def test_a_byte_beside_an_output_is_found(tmp_path: Path, at: int, harmed: bool) -> None:
-    kernel = replace(OWN, call=f"${{Y}}[{at}] = 1; (void)${{X}};")
+    zeros = "for (int i = 0; i < 6; ++i) ${Y}[i] = 0;"
+    kernel = replace(OWN, call=f"{zeros}\n${{Y}}[{at}] = 1; (void)${{X}};")
     if not harmed:
         (found,) = run_kernel(NEG, kernel, SITE, [X], folder=tmp_path)
         assert found.ravel().tolist() == [0, 0, 0, 0, 0, 1]
         return
-    with pytest.raises(AssertionError, match="4 bytes were written beside"):
+    with pytest.raises(AssertionError, match=r"beside Y|beyond an operand"):
         run_kernel(NEG, kernel, SITE, [X], folder=tmp_path)
 
 
 def test_in_place_an_output_has_the_bytes_of_the_input_that_the_kernel_says(tmp_path: Path) -> None:
-    kernel = replace(OWN, in_place=lambda _: (("X", "Y"),), call="${Y}[0] = 9; ${Y}[1] = ${X}[0];")
+    call = "for (int i = 2; i < 6; ++i) ${Y}[i] = ${X}[i];\n${Y}[0] = 9; ${Y}[1] = ${X}[0];"
+    kernel = replace(OWN, in_place=lambda _: (("X", "Y"),), call=call)
     (apart,) = run_kernel(NEG, kernel, SITE, [X], folder=tmp_path)
     (shared,) = run_kernel(NEG, kernel, SITE, [X], folder=tmp_path, in_place=True)
-    assert apart.ravel().tolist() == [9, 0, 0, 0, 0, 0]
+    assert apart.ravel().tolist() == [9, 0, 2, 3, 4, 5]
     assert shared.ravel().tolist() == [9, 9, 2, 3, 4, 5] and X[0, 0] == 0  # what was given stays
+
+
+def test_what_waits_is_run_behind_what_starts(tmp_path: Path) -> None:
+    copy = "for (int i = 0; i < 6; ++i) ${Y}[i] = -${X}[i];"
+    (found,) = run_kernel(NEG, replace(OWN, call="(void)${Y};", wait=copy), SITE, [X], folder=tmp_path)
+    assert np.array_equal(found, -X)
+
+
+@pytest.mark.parametrize(
+    ("call", "scratch_bytes", "reason"),
+    [
+        ("for (int i = 0; i < 5; ++i) ${Y}[i] = ${X}[i];", 0, "Y depends on bytes that nobody has written"),
+        ("for (int i = 0; i < 6; ++i) ${Y}[i] = ${X}[i] + ${scratch}[0];", 4, "Y depends on bytes that nobody has"),
+        ("for (int i = 0; i < 6; ++i) ${Y}[i] = ${X}[i + 1];", 0, "it reads or writes beyond an operand"),
+        ("for (int i = 0; i < 6; ++i) ${Y}[i] = ${X}[i - 2];", 0, "it reads or writes beyond an operand"),
+    ],
+)
+def test_what_nobody_has_written_and_what_is_beside_operands_may_not_be_read(
+    tmp_path: Path, call: str, scratch_bytes: int, reason: str
+) -> None:
+    kernel = replace(OWN, call=call, scratch_bytes=lambda _: scratch_bytes)
+    with pytest.raises(AssertionError, match=reason):
+        run_kernel(NEG, kernel, SITE, [X], folder=tmp_path)
+
+
+def test_a_misaligned_read_is_found_although_this_machine_can_do_it(tmp_path: Path) -> None:
+    pair = "for (int i = 0; i < 6; ++i) ${Y}[i] = ${X}[i] + (float)(*(const volatile int64_t *)(const void *)${X} & 0);"
+    with pytest.raises(AssertionError, match=r"misaligned address .*undefined behaviour"):
+        run_kernel(NEG, replace(OWN, call=pair), SITE, [X], folder=tmp_path, flags=UBSAN)
 
 
 def test_a_warning_is_an_error(tmp_path: Path) -> None:
@@ -75,7 +107,10 @@ def test_several_calls_are_one_library_and_each_has_its_outputs(tmp_path: Path) 
 
 def test_calls_whose_functions_have_one_name_and_other_texts_are_compiled_apart(tmp_path: Path) -> None:
     source = "static float tw_own(float x)\n{\n    return x + %sf;\n}"
-    kernels = [replace(OWN, source=source % number, call="${Y}[0] = tw_own(${X}[1]);") for number in ("1.0", "5.0")]
+    kernels = [
+        replace(OWN, source=source % number, call="for (int i = 0; i < 6; ++i) ${Y}[i] = tw_own(${X}[1]);")
+        for number in ("1.0", "5.0")
+    ]
     found = outcomes([whole_trial(NEG, kernel, SITE, [X]) for kernel in kernels], tmp_path)
     assert [one.ravel()[0] for (one,) in found] == [2, 6]
     assert len(list(tmp_path.glob("*.so"))) == 2

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from tilewright.ir.access.index_map import Loop
 from tilewright.testing.kernels.kernel_tiles import run_tiled, run_whole_and_tiled, tile_boxes
 from tilewright.testing.one_step import portable_kernels, vocabulary
+from tilewright.testing.operator_layers import every_layer
 from tilewright.testing.operator_sites import result_errors, site_of
 
 KINDS = ("parallel", "reduce")
@@ -59,6 +60,15 @@ def test_tiles_give_what_the_whole_gives_in_any_layout(tmp_path: Path) -> None:
     assert result_errors(ADD, site, ARRAYS, found) == []
 
 
+def test_a_packed_constant_is_stored_as_it_is_packed_whatever_the_layout_of_its_operand(tmp_path: Path) -> None:
+    sample = next(layer for layer in every_layer() if layer.op == "QGemm")
+    operator, kernel = vocabulary()["QGemm"], portable_kernels()["portable.qgemm"]
+    site = site_of(operator, sample.inputs, sample.attributes, sample.constants)
+    layouts = {"A": (1, 0), "B": (1, 0), "Y": (1, 0)}
+    tiled = run_tiled(operator, kernel, site, sample.inputs, cuts={"n": 7}, folder=tmp_path, layouts=layouts)
+    assert result_errors(operator, site, sample.inputs, tiled) == []
+
+
 def test_whole_and_in_tiles_of_one_library(tmp_path: Path) -> None:
     site = site_of(ADD, ARRAYS)
     cuts = [{loop.name: size for loop in ADD.access(site).loops} for size in (2, 3)]
@@ -74,7 +84,7 @@ def test_a_kernel_that_takes_the_extent_of_the_whole_for_that_of_a_tile_is_found
         call="for (int i = 0; i < 5; ++i) { ${Y}[i] = -${X}[i]; }",
     )  # fmt: skip
     (loop,) = operator.access(site_of(operator, [array])).loops
-    with pytest.raises(AssertionError, match="written beside"):
+    with pytest.raises(AssertionError, match=r"written beside|beyond an operand"):
         run_tiled(operator, kernel, site_of(operator, [array]), [array], cuts={loop.name: 4}, folder=tmp_path)
 
 

@@ -79,9 +79,9 @@ def measure(deployment: Deployment, runner: Runner, *, timeline: bool = False) -
     """One inference on the inputs that the seed gives."""
     from tilewright.comparison.vectors import random_vectors
     from tilewright.ir.log_span import INFO, log_span
-    from tilewright.ir.plugin_contract import demand_type
-    from tilewright.ir.programs.runner import Job, RunResult
+    from tilewright.ir.programs.runner import Job
     from tilewright.snapshot.atomic_folder import temporary_folder
+    from tilewright.validation.blame import run_on
 
     (drawn,) = random_vectors(deployment.inputs, 1, deployment.options.seed, deployment.graph)
     job = Job(
@@ -92,7 +92,7 @@ def measure(deployment: Deployment, runner: Runner, *, timeline: bool = False) -
         timeline=timeline,
     )
     with temporary_folder() as folder, log_span(INFO, "run: runner '%s'", runner.name):
-        return demand_type(runner.run(job, folder), RunResult, f"runner '{runner.name}'", runner.run, "run")
+        return run_on(runner, job, folder, deployment)
 
 
 def as_json(deployment: Deployment, runner: str, result: RunResult) -> dict[str, Any]:

@@ -62,9 +62,10 @@ def raised_together(needed: Mapping[str, int]) -> str:
 class ImportOptions:
     """`dims` gives values to symbolic dimensions (`--dim`), `bind` makes inputs constants (`--bind`), `network` names
     one of those of a file (`--network`). Files that the model keeps its tensors in: `allow_external` None takes those
-    right beside it, True those in folders below, too (`--allow-external`), False none (`--no-external`). `io_type` and `io_type_of` are the types that are asked for of
-    all inputs and outputs, and of single ones (`--io-type`): what dialects make of files that do not say any.
-    `states` are the flags `--state`: an initialiser that one of them names is an input which begins with its elements.
+    right beside it, True those in folders below, too (`--allow-external`), False none (`--no-external`). `io_type` and
+    `io_type_of` are the types that are asked for of all inputs and outputs, and of single ones (`--io-type`): what
+    dialects make of files that do not say any. `states` are the flags `--state`: an initialiser that one of them names
+    is an input which begins with its elements.
     """
 
     dims: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))

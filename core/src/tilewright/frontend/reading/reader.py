@@ -4,6 +4,7 @@ Does not know what nodes mean; onnx's own checker is not asked, because it passe
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,6 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tilewright.errors import TilewrightError, model_error, with_fix
+from tilewright.errors.suggestions import similar_file
 from tilewright.frontend.reading.file_model import (
     FileAttribute,
     FileFunction,
@@ -114,6 +116,10 @@ def _no_file(path: Path) -> TilewrightError:
             reason = "its links lead in a circle" if error.errno == ELOOP else "its link leads to nothing"
         elif path == Path("-"):
             reason, fix = "it does not come from standard input", _AS_FILE
+        elif (similar := similar_file(path)) is not None:
+            fix = shlex.quote(str(similar))
+            details = (f"did you mean '{similar}'?",)
+            return model_error("TW1201", f"cannot read the model: {reason}", details=details, fix=(fix,))
     return model_error("TW1201", f"cannot read the model: {reason}", fix=(fix,))
 
 

@@ -14,7 +14,7 @@ from tilewright.ir.access.index_map import Access, Box, parse_map
 from tilewright.ir.graphs.graph import Site, Tensor
 from tilewright.ir.graphs.operator import OperandSource, Operator, input_names
 from tilewright.ir.machines.kernel import Kernel, Matched, PartialSums, TileShape
-from tilewright.ir.plugin_contract import demand_mapping, demand_pairs, wrong_answer
+from tilewright.ir.plugin_contract import demand_array, demand_mapping, demand_pairs, wrong_answer
 from tilewright.ir.tensors.layout import Layout
 
 if TYPE_CHECKING:
@@ -56,8 +56,11 @@ class Layer:
 
     @cached_property
     def packed(self) -> Mapping[str, Array]:
-        """See `Kernel.pack`."""
-        return self._mapping("pack", self.kernel.pack)
+        """See `Kernel.pack`. TilewrightError TW8062 for what is no array, or none of a type that C has."""
+        answer = self._mapping("pack", self.kernel.pack)
+        for operand, array in answer.items():
+            demand_array(array, f"kernel '{self.kernel.name}'", self.kernel.pack, f"pack of '{operand}'")
+        return answer
 
     @cached_property
     def access(self) -> Access:

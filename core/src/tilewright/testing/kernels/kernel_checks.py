@@ -40,13 +40,14 @@ def kernel_errors(
 ) -> list[str]:
     """What is wrong with `kernel` on `site`: refused, or different from the reference. Empty when right.
 
-    It runs once whole and once in tiles of random size, every operand in a random layout.
+    It runs once whole and once in tiles of random size, multiples of what the kernel takes, every operand in a random
+    layout unless the kernel requires one.
     """
     layer = matched(operator, kernel, site)
     if isinstance(layer, str):
         return [f"refused: {layer}"]
-    layouts = random_layouts(operator, site, random)
-    cuts = random_cuts(layer.access, random)
+    layouts = {**random_layouts(operator, site, random), **layer.required}
+    cuts = in_multiples(random_cuts(layer.access, random), kernel)
     whole, tiled = run_whole_and_tiled(operator, kernel, site, inputs, cuts=[cuts], folder=folder, layouts=layouts)
     return [
         f"{how}, layouts {dict(layouts)}: {error}"
@@ -72,6 +73,11 @@ def random_cuts(access: Access, random: np.random.Generator) -> Mapping[str, int
     """A tile extent for some of the parallel loops."""
     loops = [loop for loop in access.loops if loop.kind == "parallel" and loop.extent > 1 and random.integers(3)]
     return {loop.name: int(random.integers(1, loop.extent + 1)) for loop in loops}
+
+
+def in_multiples(cuts: Mapping[str, int], kernel: Kernel) -> Mapping[str, int]:
+    """The cuts, each up to a multiple of what the kernel takes."""
+    return {loop: align_up(size, kernel.multiples.get(loop, 1)) for loop, size in cuts.items()}
 
 
 def random_parts(layer: Layer, random: np.random.Generator) -> Mapping[str, int]:

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilewright.c_text.layout import WIDTH
-from tilewright.c_text.rendering import render_call, render_source
+from tilewright.c_text.rendering import render_call, render_source, render_wait
 from tilewright.emit.ctree import print_code
 from tilewright.errors import TilewrightError
 from tilewright.ir.access.index_map import Window
@@ -24,7 +24,7 @@ from tilewright.ir.plans.layer import Layer, layer_of
 from tilewright.ir.tensors.layout import Layout, row_major, strides
 from tilewright.operators.c_code.c_source import c_fragment
 from tilewright.runners.toolchain import find_compiler
-from tilewright.testing.kernels.guarded_call import guarded_call
+from tilewright.testing.kernels.fenced_call import LEAST_ALIGN, fenced_call
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,6 +43,7 @@ STRICT = (
     "-Werror",
     "-ffp-contract=off",
 )
+POISONS = (0x5A, 0xA5)  # in every byte of what nobody has written
 UBSAN = (*STRICT, "-O0", "-fsanitize=undefined", "-fno-sanitize-recover=all")  # compiled in half of the time of -O1
 
 
@@ -72,7 +73,7 @@ class Trial:
     kernel: Kernel
     call: Call
     values: bool = False  # it takes tw_v
-    execute: Callable[[Callable[..., object]], tuple[Array, ...]]  # row-major outputs
+    execute: Callable[[object], tuple[Array, ...]]  # row-major outputs
 
 
 def whole_trial(
@@ -83,25 +84,46 @@ def whole_trial(
     *,
     layouts: Mapping[str, Layout] | None = None,
     in_place: bool = False,
+    align: int = LEAST_ALIGN,
 ) -> Trial:
-    """What `run_kernel` does."""
+    """What `run_kernel` does: twice, what is behind the operands out of reach and then what is before them, with other
+    bytes in what nobody has written. AssertionError where the outputs differ.
+    """
     import numpy as np
 
     layouts = layouts or {}
     layer = layer_of(operator, kernel, site)
     call, arrays = whole_call(layer, inputs, layouts=layouts)
-    for source, output in layer.in_place if in_place else ():
+    pairs = layer.in_place if in_place else ()
+    for source, output in pairs:
         arrays[output] = arrays[source] = arrays[source].copy().view(arrays[output].dtype)
+    unwritten = {"scratch", *operator.outputs} - {name for pair in pairs for name in pair}
 
-    def execute(function: Callable[..., object]) -> tuple[Array, ...]:
-        guarded_call(function, [*arrays.values()])
+    def execute(function: object) -> tuple[Array, ...]:
+        again = _with_poison(arrays, unwritten, POISONS[0])
+        fenced_call(function, again, at_end=False, align=align)
+        final = _with_poison(arrays, unwritten, POISONS[1])
+        fenced_call(function, final, align=align)
         results = []
-        for operand, tensor in zip(operator.outputs, site.outputs, strict=False):
-            layout = layouts.get(operand, row_major(len(tensor.shape)))
-            results.append(arrays[operand].transpose(np.argsort(layout)))
+        for operand, _ in zip(operator.outputs, site.outputs, strict=False):
+            if again[operand].tobytes() != final[operand].tobytes():
+                raise AssertionError(f"{operand} depends on bytes that nobody has written, or is not written whole")
+            layout = layouts.get(operand, row_major(final[operand].ndim))
+            results.append(final[operand].transpose(np.argsort(layout)))
         return tuple(results)
 
     return Trial(kernel=kernel, call=call, execute=execute)
+
+
+def _with_poison(arrays: Mapping[str, Array], unwritten: Collection[str], poison: int) -> dict[str, Array]:
+    """Copies; those that share their bytes still do, and what nobody has written is `poison` in every byte."""
+    import numpy as np
+
+    copies = {id(array): array.copy() for array in arrays.values()}
+    for name, array in arrays.items():
+        if name in unwritten:
+            copies[id(array)] = np.frombuffer(bytes([poison]) * array.nbytes, array.dtype).reshape(array.shape).copy()
+    return {name: copies[id(array)] for name, array in arrays.items()}
 
 
 def outcomes(trials: Sequence[Trial], folder: Path, flags: Sequence[str] = STRICT) -> list[tuple[Array, ...]]:
@@ -215,7 +237,13 @@ def _names(count: int) -> list[str]:
 def _function(trial: Trial, name: str) -> str:
     head = f"void {name}(void *const *tw_p{', const int32_t *tw_v' if trial.values else ''})"
     used = ["    (void)tw_p;", *(["    (void)tw_v;"] if trial.values else [])]
-    return "\n".join((f"{head};", head, "{", *print_code(render_call(trial.kernel, trial.call), WIDTH), *used, "}", ""))
+    return "\n".join((f"{head};", head, "{", call_text(trial), *used, "}", ""))
+
+
+def call_text(trial: Trial) -> str:
+    """The statements of one call, with those that wait for it."""
+    parts = (render_call(trial.kernel, trial.call), render_wait(trial.kernel, trial.call))
+    return "\n".join(line for part in parts if part is not None for line in print_code(part, WIDTH))
 
 
 def _library(text: str, folder: Path, flags: Sequence[str]) -> ctypes.CDLL:
@@ -223,5 +251,10 @@ def _library(text: str, folder: Path, flags: Sequence[str]) -> ctypes.CDLL:
     source, library = folder / "kernel.c", folder / f"kernel_{abs(hash((text, *compiler)))}.so"
     if not library.exists():  # else an earlier call has had the same kernel, site and layouts
         source.write_text(text, encoding="utf-8")
-        subprocess.run([*compiler, "-shared", "-fPIC", "-o", str(library), str(source), "-lm"], check=True)
+        command = [*compiler, "-shared", "-fPIC", "-o", str(library), str(source), "-lm"]
+        try:
+            subprocess.run(command, check=True, stderr=subprocess.PIPE, text=True)
+        except subprocess.CalledProcessError as failure:
+            failure.add_note(failure.stderr)
+            raise
     return ctypes.CDLL(str(library.resolve()))  # a bare name would be looked for among the system's

@@ -8,7 +8,7 @@ window or takes an extent for a constant gives a wrong result.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -23,15 +23,13 @@ from tilewright.ir.machines.kernel import Call, Kernel, Matched, Operand
 from tilewright.ir.plans.layer import Layer, layer_of
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.layout import Layout, row_major, strides
-from tilewright.testing.kernels.guarded_call import guarded_call
-from tilewright.testing.kernels.kernel_run import STRICT, Trial, given_arrays, outcomes, whole_trial
+from tilewright.testing.kernels.fenced_call import LEAST_ALIGN, fenced_call
+from tilewright.testing.kernels.kernel_run import POISONS, STRICT, Trial, given_arrays, outcomes, whole_trial
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array = npt.NDArray[np.generic]
-
-_POISON = 0x5A  # in every byte: 1.5e16 as float32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,28 +84,35 @@ def tiled_trial(
     *,
     cuts: Mapping[str, int],
     layouts: Mapping[str, Layout] | None = None,
+    align: int = LEAST_ALIGN,
 ) -> Trial:
-    """What `run_tiled` does."""
+    """What `run_tiled` does. What is behind the buffers is out of reach in every second tile, in the others what is
+    before them.
+    """
     kernel = layer.kernel
     access, arrays = layer.access, _arrays(layer, inputs)
     boxes = list(tile_boxes(access, cuts))
     reductions = [loop for loop in access.loops if loop.kind == "reduce" and (0 < cuts.get(loop.name, 0) < loop.extent)]
-    stored = {name: (layouts or {}).get(name, row_major(array.ndim)) for name, array in arrays.items()}
+    given = {name: layout for name, layout in (layouts or {}).items() if name not in layer.packed}
+    stored = {name: given.get(name, row_major(array.ndim)) for name, array in arrays.items()}
     tiles = [_near(name, array, stored[name], access, boxes) for name, array in arrays.items()]
     scratch_bytes = max((kernel.scratch_bytes(layer.tile(box)) for box in boxes), default=0)
     call = _call(layer.site, access, tiles, scratch_bytes)
     sums: Array = np.zeros(0)
     if reductions:
         sums, call = _with_sums(call, layer, tiles, reductions)
-    buffers = [*(item.buffer for item in tiles), np.zeros(scratch_bytes, np.uint8), sums]
+    scratch = np.zeros(scratch_bytes, np.uint8)
+    buffers = {**{item.name: item.buffer for item in tiles}, "scratch": scratch, "acc": sums}
 
-    def execute(function: Callable[..., object]) -> tuple[Array, ...]:
-        for box in boxes:
+    def execute(function: object) -> tuple[Array, ...]:
+        for number, box in enumerate(boxes):
+            scratch[...] = POISONS[number % 2]
             if all(box[loop.name][0] == 0 for loop in reductions):
                 sums[...] = _poison(sums.dtype)
             _fetch(tiles, access, box)
             values = _values({item.name: access.window(item.name, box) for item in tiles}, box)
-            guarded_call(function, buffers, (ctypes.c_int32 * max(len(values), 1))(*values))
+            words = (ctypes.c_int32 * max(len(values), 1))(*values)
+            fenced_call(function, buffers, words, at_end=number % 2 == 0, align=align)
             if all(box[loop.name][1] == loop.extent for loop in reductions):
                 _store(tiles, access, box)
         return tuple(item.array for item in tiles if item.name in access.outputs)
@@ -158,7 +163,7 @@ def _arrays(layer: Layer, inputs: Sequence[Array | None]) -> dict[str, Array]:
 
 
 def _poison(dtype: np.dtype[np.generic]) -> np.generic:
-    poison: np.generic = np.full(dtype.itemsize, _POISON, np.uint8).view(dtype)[0]
+    poison: np.generic = np.full(dtype.itemsize, POISONS[0], np.uint8).view(dtype)[0]
     return poison
 
 

@@ -1,0 +1,168 @@
+"""Knows everything that a kernel must keep on one layer, and how each is tried: what its functions answer, and what its
+C does whole, in place, in tiles and in parts. Does not know how layers are chosen, nor how long a kernel takes.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tilewright.ir.graphs.graph import Site
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.plans.layer import Layer, matched
+from tilewright.ir.plugin_contract import demand_bytes, demand_cost
+from tilewright.ir.tensors.layout import Layout, row_major
+from tilewright.testing.kernels.fenced_call import LEAST_ALIGN
+from tilewright.testing.kernels.kernel_checks import in_multiples, random_cuts, random_layouts, random_parts
+from tilewright.testing.kernels.kernel_run import UBSAN, Trial, outcomes, whole_trial
+from tilewright.testing.kernels.kernel_tiles import tiled_trial
+from tilewright.testing.operator_sites import result_errors
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.generic]
+
+_CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
+_WORDS = {"for", "if", "while", "switch", "return", "sizeof", "void", "const"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Attempt:
+    """One way in which the kernel is run."""
+
+    name: str
+    trial: Trial
+
+
+def kernel_faults(
+    operator: Operator,
+    kernel: Kernel,
+    site: Site,
+    inputs: Sequence[Array | None],
+    *,
+    folder: Path,
+    seed: int = 0,
+    align: int = LEAST_ALIGN,
+    flags: Sequence[str] = UBSAN,
+) -> list[str]:
+    """What is wrong with a kernel on a layer that it takes; each line names the kernel and its functions in C.
+
+    It runs whole, in the layouts that it prefers and in random ones (but for those that it requires); in place, where
+    it says that outputs may have bytes of inputs; in tiles, multiples of what it takes; and where it splits reductions
+    in parts of them. What nobody has written is poison, operands are aligned to `align` bytes and no better,
+    and what is beside them is out of reach. TilewrightError TW8062 where a function answers what it may not.
+    """
+    layer = matched(operator, kernel, site)
+    if isinstance(layer, str):
+        return [f"kernel '{kernel.name}' refuses the layer: {layer}"]
+    _demand_answers(layer)
+    if changed := _changed_constants(operator, kernel, site):
+        return [f"kernel '{kernel.name}': `pack` gives another {changed} when it is asked again"]
+    attempts = list(_attempts(layer, inputs, np.random.default_rng(seed), align))
+    said = f"kernel '{kernel.name}' (C: {', '.join(c_functions_called(attempts[0].trial))})"
+    try:
+        answers: Sequence[Any] = outcomes([_told(attempt.trial) for attempt in attempts], folder, flags)
+    except subprocess.CalledProcessError as failure:
+        return [f"{said} does not compile: {_first_error(failure)}"]
+    faults = []
+    for attempt, answer in zip(attempts, answers, strict=True):
+        wrong = [answer] if isinstance(answer, str) else result_errors(operator, site, inputs, answer)
+        faults += [f"{said} {attempt.name}: {error}" for error in wrong]
+    return faults
+
+
+def c_functions_called(trial: Trial) -> tuple[str, ...]:
+    """The names of the functions in C that a call calls, as far as its text shows."""
+    from tilewright.testing.kernels.kernel_run import call_text
+
+    names = _CALLED.findall(call_text(trial))
+    return tuple(dict.fromkeys(name for name in names if name not in _WORDS)) or ("no function",)
+
+
+def _demand_answers(layer: Layer) -> None:
+    """TilewrightError TW8062 where what the kernel says of the layer is not what it may say."""
+    kernel, owner = layer.kernel, f"kernel '{layer.kernel.name}'"
+    layer.packed  # noqa: B018  # it is judged where it is asked for
+    demand_bytes(kernel.scratch_bytes(layer.whole), owner, kernel.scratch_bytes, "scratch_bytes")
+    for name, cost in (("cycles", kernel.cycles), ("instructions", kernel.instructions)):
+        if cost is not None:
+            demand_cost(cost(layer.whole), owner, cost, name)
+
+
+def _changed_constants(operator: Operator, kernel: Kernel, site: Site) -> str:
+    """The packed constant that is another one when the kernel is asked twice."""
+    first, second = (matched(operator, kernel, site) for _ in range(2))
+    if isinstance(first, str) or isinstance(second, str):
+        return "answer of `match`"
+    for name, array in first.packed.items():
+        other = second.packed.get(name)
+        if other is None or (array.dtype, array.tobytes()) != (other.dtype, other.tobytes()):
+            return f"'{name}'"
+    return ""
+
+
+def _attempts(
+    layer: Layer, inputs: Sequence[Array | None], random: np.random.Generator, align: int
+) -> Iterator[_Attempt]:
+    operator, kernel, site = layer.operator, layer.kernel, layer.site
+    preferred = {**layer.preferred, **layer.required}
+    drawn = {**random_layouts(operator, site, random), **layer.required}
+
+    def whole(layouts: Mapping[str, Layout], *, in_place: bool = False) -> Trial:
+        return whole_trial(operator, kernel, site, inputs, layouts=layouts, in_place=in_place, align=align)
+
+    yield _Attempt(name="whole", trial=whole(preferred))
+    if drawn != preferred:
+        yield _Attempt(name=f"in layouts {_shown(drawn)}", trial=whole(drawn))
+    if layer.in_place and _same_layouts(layer, preferred):
+        yield _Attempt(name="in place", trial=whole(preferred, in_place=True))
+    cuts = in_multiples(random_cuts(layer.access, random), kernel)
+    for some in (_halves(layer), cuts):
+        trial = tiled_trial(layer, inputs, cuts=some, layouts=drawn, align=align)
+        yield _Attempt(name=f"in tiles {dict(some)}", trial=trial)
+    if parts := random_parts(layer, random):
+        both = {**cuts, **parts}
+        yield _Attempt(
+            name=f"in parts {both}", trial=tiled_trial(layer, inputs, cuts=both, layouts=preferred, align=align)
+        )
+
+
+def _halves(layer: Layer) -> Mapping[str, int]:
+    """Every parallel loop cut in two, so that last tiles are smaller where extents are odd, and have gaps."""
+    loops = [loop for loop in layer.access.loops if loop.kind == "parallel" and loop.extent > 1]
+    return in_multiples({loop.name: (loop.extent + 1) // 2 for loop in loops}, layer.kernel)
+
+
+def _same_layouts(layer: Layer, layouts: Mapping[str, Layout]) -> bool:
+    """Whether operands that share bytes are stored alike, and are as large."""
+    return all(layouts.get(source) == layouts.get(output) for source, output in layer.in_place)
+
+
+def _shown(layouts: Mapping[str, Layout]) -> str:
+    turned = {name: layout for name, layout in layouts.items() if layout != row_major(len(layout))}
+    return str(turned or "row-major")
+
+
+def _told(trial: Trial) -> Trial:
+    """The same, whose failure is its result."""
+
+    def attempt(function: object) -> Any:
+        try:
+            return trial.execute(function)
+        except AssertionError as failure:
+            return str(failure)
+
+    return replace(trial, execute=attempt)
+
+
+def _first_error(failure: subprocess.CalledProcessError) -> str:
+    lines = [line for line in str(failure.stderr or "").splitlines() if "error" in line]
+    return lines[0].split("error: ")[-1] if lines else f"the compiler ended with {failure.returncode}"
