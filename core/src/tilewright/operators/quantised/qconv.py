@@ -194,10 +194,8 @@ def _values(call: Call) -> Mapping[str, object]:
     bits = site.analysis.bits
     group_inputs, part = w.shape[-1], call.is_part
     step, joined = _run(numbers.windows, group_inputs, x.strides)
-    bias = operands.get("B", NULL_WORDS)
-    b_type, sums = sums_of(bias, bits)
-    requant = site.node.requant()
-    rounding = c_rounding(requant, bits)
+    b_type, sums = sums_of(operands.get("B"), bits)
+    rounding = c_rounding(site.node.requant(), bits)
     return {
         "rounding": rounding,
         "part": part,
@@ -224,9 +222,9 @@ def _values(call: Call) -> Mapping[str, object]:
             "x_zero_point": numbers.x_zero_point,
             "padding": numbers.pad_value - numbers.x_zero_point,
             **(window_part_fields(call, group_inputs) if part else {"joined": int(joined), "step": step}),
-            "requant": c_requant(requant, site.analysis, site.node.name),
+            "requant": c_requant(site.node.requant(), site.analysis, site.node.name),
         },
-        "bias": bias,
+        "bias": operands.get("B", NULL_WORDS),
         "zero_points": operands.get("Z", NULL_WORDS),
     }
 
