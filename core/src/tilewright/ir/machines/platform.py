@@ -76,9 +76,7 @@ class Engine:
         1  # jobs of asynchronous kernels that it takes: with 2, one may be started before another is waited for
     )
     finishing_cores: int = 1  # cores of the first engine, which finish its jobs (`Kernel.finish`)
-    preferred: bool = (
-        False  # its kernels are asked first, whatever they cost; others where tiles are faster
-    )
+    preferred: bool = False  # its kernels are asked first, whatever they cost
     dma_core: bool = False  # one more core starts copies and waits for them, and computes nothing; otherwise core 0
 
 
