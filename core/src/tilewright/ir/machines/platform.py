@@ -72,11 +72,9 @@ class Engine:
     instructions: InstructionCosts | None = field(default=None, metadata=DERIVED)
     slowdown: float = 1.0  # what kernels take over what they say, as with stacks in a slow memory
     code_waits: bool = False  # instructions come the way of copies: what a step's first tiles execute waits
-    queue: int = (
-        1  # jobs of asynchronous kernels that it takes: with 2, one may be started before another is waited for
-    )
+    queue: int = 1  # jobs of asynchronous kernels that it takes; with 2, one may start before another is waited for
     finishing_cores: int = 1  # cores of the first engine, which finish its jobs (`Kernel.finish`)
-    preferred: bool = False  # its kernels are asked first, whatever they cost; others where tiles are faster
+    preferred: bool = False  # its kernels are asked first, whatever they cost
     dma_core: bool = False  # one more core starts copies and waits for them, and computes nothing; otherwise core 0
 
 
