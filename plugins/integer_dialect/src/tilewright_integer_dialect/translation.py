@@ -72,12 +72,12 @@ def _inputs(model: Any, asked: Mapping[str, DType], writing: Writing) -> Iterabl
 
 def _wrapping(wide: list[str]) -> Iterable[Diagnostic]:
     if wide:
-        more = f", and {len(wide) - _FEW} more" if len(wide) > _FEW else ""
+        more = (f"and {len(wide) - _FEW} more",) if len(wide) > _FEW else ()
         yield Diagnostic(
             code="TW1252",
             severity="warning",
             message=f"{len(wide)} result{'s' if len(wide) > 1 else ''} may leave 32 bits, and wrap around then",
-            where="; ".join(wide[:_FEW]) + more,
+            details=(*wide[:_FEW], *more),
             fix=("say smaller types of inputs: --io-type NAME=int8", "or put a RequantShift before these nodes"),
         )
 

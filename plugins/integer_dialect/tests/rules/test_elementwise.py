@@ -112,4 +112,4 @@ def test_a_sum_that_may_wrap_around_is_told(read_in: Callable[..., Any]) -> None
     x = net.input("x", (4,))
     wide = net.node("Mul", net.node("Mul", net.node("Mul", x, x), net.node("Mul", x, x)), x)
     (warning,) = read_in(net.model(wide)).diagnostics
-    assert warning.code == "TW1252" and "-34,359,738,368 to" in warning.where
+    assert warning.code == "TW1252" and "-34,359,738,368 to" in warning.details[0]

@@ -6,12 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
 from dialect_models import Net
 from onnx import TensorProto, helper
 
-from tilewright.api.deployment import Deployment, Options
+from tilewright.api.testing import vocabulary
+from tilewright.frontend.load import load
+from tilewright.frontend.reading.import_options import ImportOptions
+from tilewright_integer_dialect import FLOATS
 from tilewright_integer_dialect.training.translation import speaks
+
+VOCABULARY = vocabulary()
 
 
 def one_step(net: Net, w: Any, b: Any, *, rate: float = 0.5) -> Any:
@@ -56,15 +60,15 @@ def test_a_step_of_training(compute: Callable[..., list[Any]]) -> None:
         np.testing.assert_allclose(each, expected, atol=1e-5)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("target", ["generic"])
-def test_weights_learn_from_call_to_call(target: str) -> None:
+def test_weights_are_state_where_that_is_asked_for() -> None:
     net = Net(2)
-    model, weights = one_step(net, *_data(net)[:2])
-    states = tuple(f"{output}:{weight}" for output, weight in weights.items())
-    made = Deployment(model.SerializeToString(), target, Options(states=states, name="step"))
-    assert tuple(made.inputs) == ("x", "labels") and tuple(made.outputs) == ()
-    assert {state.input: state.output for state in made.imported.states} == {b: a for a, b in weights.items()}
+    w, b = _data(net)[:2]
+    model, weights = one_step(net, w, b)
+    options = ImportOptions(states=tuple(f"{output}:{weight}" for output, weight in weights.items()))
+    found = load(model.SerializeToString(), options, VOCABULARY, dialects=[FLOATS])
+    assert found.graph.inputs == ("x", "labels", *weights.values())
+    assert {state.output: state.input for state in found.states} == weights
+    np.testing.assert_array_equal(found.states[0].initial, w)
 
 
 def test_files_that_are_onnx_are_nobody_elses() -> None:
