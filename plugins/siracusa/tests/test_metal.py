@@ -93,7 +93,7 @@ def _built(tmp_path_factory: pytest.TempPathFactory) -> Built:
             folder = tmp_path_factory.mktemp("metal")
             job = job_for(plan)
             write_program(job, folder)
-            build(MACHINE, toolchain, plan.platform, folder, program_sources(job))
+            build(MACHINE, toolchain, plan.bound.platform, folder, program_sources(job))
             folders[key] = folder
         return folders[key]
 
@@ -124,7 +124,7 @@ def test_everything_is_where_the_machine_has_memory(
         assert one.address + one.size <= L2_BASE + L2_BYTES
     assert loaded[0].address <= entry < loaded[0].address + loaded[0].size
     cores = int(settings.get("cores", "8"))
-    stack = int(settings.get("stack", "1280"))
+    stack = MACHINE.stacks.one_bytes(plan.bound.platform)
     l1_bytes = plan.platform.memory("l1").size_bytes
     assert names["tw_stacks"] == L1_BASE + l1_bytes - cores * stack
     assert f".stacks           NOBITS          {names['tw_stacks']:08x}" in said(READELF, "-SW", folder / ELF)
