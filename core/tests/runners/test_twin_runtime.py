@@ -45,7 +45,7 @@ def build(program: str, folder: Path, flags: tuple[str, ...] = ()) -> None:
     texts = {name: root.joinpath("runners", "twin_runtime", name).read_text(encoding="ascii") for name in RUNTIME} | {
         "tw_rt.h": root.joinpath("emit", "text", "tw_rt.h").read_text(encoding="ascii")
     }
-    command = command_of(find_compiler(), ["-std=c11", "-O2", *flags, "-pthread", "-I."])
+    command = command_of(find_compiler(), ["-std=c11", "-O2", "-DTW_RT_ENGINES=1", *flags, "-pthread", "-I."])
     objects = object_files(command, texts, folder, compiled)
     (folder / "main.c").write_text(program)
     compiled([*command, "-o", "program", "main.c", *objects], folder)

@@ -16,7 +16,8 @@ static const twin_tile tiles[] = {{1u, 0u, N * K + 2 * ROWS * K + 2 * ROWS * N *
 static const twin_path paths[] = {{"l2 -> l1", 0u, 1u, 0u, 4096u, 4u, 2u, 4u}, {"l1 -> l2", 1u, 0u, 0u, 4096u, 4u, 2u, 4u}};
 static const char *const memories[] = {"l2", "l1", "flash"};
 static const char *const steps[] = {"product"};
-static const twin_machine machine = {arenas, 3u, tiles, 1u, memories, 3u, paths, 2u, 1u, steps, 1u, 8u, 0};
+static const uint32_t queues[] = {1u};
+static const twin_machine machine = {arenas, 3u, tiles, 1u, memories, 3u, paths, 2u, 1u, queues, 1u, steps, 1u, 8u, 0};
 
 static void product(const int8_t *a, const int8_t *b, int32_t *c)
 {

@@ -116,7 +116,9 @@ class Rounder:
 
 
 def resized_between_quantisations() -> bytes:
-    """Halves of steps, rounded to even or not, then a product that makes more of them: a bilinear Resize by two."""
+    """Halves of steps, rounded to even or not, then a product that makes more of them: a bilinear Resize by two, which
+    is computed in float where its result has 16 bits.
+    """
     drawn, node = np.random.default_rng(0), helper.make_node
     ends = [
         helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 4, 12, 12]),
@@ -125,6 +127,7 @@ def resized_between_quantisations() -> bytes:
     constants = {
         "s": np.array(0.0137, np.float32),
         "z": np.array(0, np.int8),
+        "z16": np.array(0, np.int16),
         "sw": np.array(0.01, np.float32),
         "w": drawn.integers(-127, 128, (8, 4, 3, 3), np.int8),
         "sizes": np.array([1, 1, 2, 2], np.float32),
@@ -134,8 +137,8 @@ def resized_between_quantisations() -> bytes:
         node("QuantizeLinear", ["x", "s", "z"], ["xq"]),
         node("DequantizeLinear", ["xq", "s", "z"], ["xd"]),
         node("Resize", ["xd", "", "sizes"], ["u"], mode="linear", coordinate_transformation_mode="half_pixel"),
-        node("QuantizeLinear", ["u", "s", "z"], ["uq"]),
-        node("DequantizeLinear", ["uq", "s", "z"], ["ud"]),
+        node("QuantizeLinear", ["u", "s", "z16"], ["uq"]),
+        node("DequantizeLinear", ["uq", "s", "z16"], ["ud"]),
         node("DequantizeLinear", ["w", "sw", "z"], ["wd"]),
         node("Conv", ["ud", "wd"], ["c"], kernel_shape=[3, 3], pads=[1, 1, 1, 1]),
         node("QuantizeLinear", ["c", "sy", "z"], ["yq"]),
@@ -143,7 +146,7 @@ def resized_between_quantisations() -> bytes:
     ]
     stored = [numpy_helper.from_array(array, name) for name, array in constants.items()]
     graph = helper.make_graph(nodes, "g", ends[:1], ends[1:], stored)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
     return bytes(model.SerializeToString())
 
 

@@ -25,8 +25,8 @@ WITHOUT = {
     "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Cos", "Cosh", "CumProd", "CumSum", "Departure", "GRUSteps", "GridSample",
     "LSTMSteps", "MaxPoolIndices", "Mod", "Pow", "QAdd", "QAveragePool", "QConv", "QGemm", "QLookup", "QMatMul",
     "DynamicScale", "QAffine", "QLayerNormalization", "QLogSoftmax", "QMaskedSoftmax", "QResizeLinear",
-    "QMul", "QReduceMean", "QSoftmax", "RNNSteps", "ReduceProd", "Resample", "RoiAlign", "Scatter", "Sin", "Sinh",
-    "Tan", "TopK",
+    "QMul", "QReduceMean", "QRescale", "QSoftmax", "RNNSteps", "ReduceProd", "Resample", "RoiAlign", "Scatter", "Sin",
+    "Sinh", "Tan", "TopK",
 }  # fmt: skip
 LAYERS = every_layer()
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from tilewright.api import usage_error
+from tilewright.api import align_up, usage_error
 from tilewright.api.platform import Platform
 from tilewright_riscv.stacks import PROGRAM_BYTES, Stacks
 
@@ -52,5 +52,5 @@ def demand_stack(stacks: Stacks, platform: Platform, folder: Path, objects: Iter
             "TW5063",
             "the compiled program needs larger stacks than the plan has",
             details=(f"its deepest chain of calls takes {needed} B; each core's stack has {there} B",),
-            fix=(f"--set stack={-(-(needed + PROGRAM_BYTES) // 16) * 16}",),
+            fix=(f"--set stack={align_up(needed + PROGRAM_BYTES, 16)}",),
         )

@@ -72,6 +72,8 @@ def lower_channels(island: Island, work: Work) -> Lowered:
     region = region_before(island, constant_of, _NORMALISED)
     if isinstance(region, str):
         return region
+    if region.source.affine.wide or island.output.wide:
+        return "it has an integer form for values of 8 bits"
     rank = len(island.graph.tensors[region.source.value].shape)
     region = _shaped(region, rank)
     extents = np.broadcast_shapes(*(array.shape for array in region.constants.values()), (1,) * rank)
