@@ -61,7 +61,7 @@ TW_KERNEL tw_between tw_line_at(const tw_line *line, int32_t output)
     return between;
 }
 
-/* An integer accumulator becomes an 8-bit value: clamp(rne((float)acc * scale) + zero_point, low, high). */
+/* An integer accumulator becomes a value of 8 or 16 bits: clamp(rne((float)acc * scale) + zero_point, low, high). */
 typedef struct {
     int32_t shift;
     int32_t zero_point;
