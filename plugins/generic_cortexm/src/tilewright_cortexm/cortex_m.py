@@ -16,7 +16,6 @@ FAMILY = "cortex-m"
 DEFAULT_CORE = "m4"
 ALIGN = 16
 CODE_BYTES = 32 * KIB  # of flash that constants leave alone
-SHARE_FOR_SPEED = 10  # of flash, by which constants may grow where nobody says more
 BOUNDLESS = 2**31
 
 
@@ -51,17 +50,15 @@ def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
 
 
 def _constant_growth(platform: Platform, constants_bytes: int) -> int:
-    """What kernels may take for speed (`speed_flash`): of flash that has the size that the board or a typical chip has,
-    a tenth; of flash that was given to the network all that is left of it, but for code.
+    """What kernels may take for speed (`speed_flash`): all that is left of the flash that was given to the network, but
+    for code; of flash of the size that the board or a typical chip has, nothing, because their scratch takes RAM, too.
     """
     flash, wanted = platform.of_kind("const")[0], platform.settings["speed_flash"]
     size_bytes = platform.hard_bytes(flash.name)
-    if wanted == "none":
-        return 0
-    left = BOUNDLESS if size_bytes is None else max(0, size_bytes - constants_bytes - CODE_BYTES)
     usual = flash.machine_bytes or core_named(platform.settings["core"]).flash_bytes
-    given = wanted == "all" or size_bytes != usual
-    return left if given else min(left, usual // SHARE_FOR_SPEED)
+    if wanted == "none" or (wanted == "auto" and size_bytes == usual):
+        return 0
+    return BOUNDLESS if size_bytes is None else max(0, size_bytes - constants_bytes - CODE_BYTES)
 
 
 def _prelude(core: Core) -> str:
@@ -89,8 +86,8 @@ def _target(name: str, summary: str, cores: tuple[Core, ...], default: Core) -> 
             ),
             Option(
                 name="speed_flash",
-                help="flash that faster kernels may take for larger constants; auto is a tenth of it, or all that is "
-                "left of --memory flash=BYTES but 32 KiB",
+                help="whether faster kernels may take flash for larger constants, and RAM: all takes what is left of "
+                "it but 32 KiB; auto does where --memory flash=BYTES says how much there is",
                 default="auto",
                 choices=("auto", "none", "all"),
             ),

@@ -324,10 +324,10 @@ FEWER = (*SINGLE, "cortex-m.dsp.depthwise3x3_columns", "cortex-m.dsp.winograd4")
 @cache
 def deployed(core: str, without: tuple[str, ...] = (), rounding: str = "onnx", **settings: str) -> Deployment:
     """`without`: kernels that are not there, so that the next best ones are taken."""
-    many = everything(rounding)
-    plan = many.deployment(f"cortex-{core}", Options(settings=settings))
+    many, options = everything(rounding), Options(settings={"speed_flash": "all", **settings})
+    plan = many.deployment(f"cortex-{core}", options)
     kernels = {name: kernel for name, kernel in plan.registry.kernels.items() if name not in without}
-    return many.deployment(f"cortex-{core}", Options(settings=settings), replace(plan.registry, kernels=kernels))
+    return many.deployment(f"cortex-{core}", options, replace(plan.registry, kernels=kernels))
 
 
 # --- tests
