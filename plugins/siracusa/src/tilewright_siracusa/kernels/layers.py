@@ -52,18 +52,24 @@ class ProductLayer:
 
 def layer_of(site: Site) -> ProductLayer | str:
     """A QConv or QGemm in this form, or why it has none. Each kernel adds its own limits."""
+    layer = sums_of(site)
+    words = layer if isinstance(layer, str) else shift_words(layer.requant, sum_bounds(site))
+    if isinstance(layer, str) or words is None:
+        return layer
+    if isinstance(words, str):
+        return words
+    return replace(layer, bias=_wrapped(layer.bias + words.moved), scales=words.words)
+
+
+def sums_of(site: Site) -> ProductLayer | str:
+    """The same for who finishes sums in a way of its own: biases are the layer's."""
     reason = refused_products(site)
     if reason:
         return reason
     bounds = sum_bounds(site)
     if bounds.bits > 32:
         return f"the accumulator needs {bounds.bits} bits; this kernel has 32"
-    words = shift_words(site.node.requant(), bounds)
-    if isinstance(words, str):
-        return words
     layer = _conv(site, bounds) if site.node.op == "QConv" else _gemm(site, bounds)
-    if words is not None:
-        layer = replace(layer, bias=_wrapped(layer.bias + words.moved), scales=words.words)
     return _out_of_range(layer) or layer
 
 

@@ -22,6 +22,11 @@ def limits(requant: Requant, limit: str) -> str:
     """A `tw_xp_limits` initialiser. Sums that are shifted have no zero point: the shift is in its place."""
     if isinstance(requant.rounding, MultiplyShift):
         return f"{{.low = {requant.low}, .high = {requant.high}, .zero_point = {requant.rounding.shift[0]}}}"
+    return limits_of_results(requant, limit)
+
+
+def limits_of_results(requant: Requant, limit: str) -> str:
+    """The same of results to which their zero point is added last, however they were made."""
     moved = requant.zero_point if limit == "any" else 0
     low, high = requant.low - moved, requant.high - moved
     return f"{{.low = {low}, .high = {high}, .zero_point = {requant.zero_point}}}"

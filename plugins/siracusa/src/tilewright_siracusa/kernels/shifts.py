@@ -2,7 +2,8 @@
 before. Does not know layers, nor how sums in float are finished.
 
 `(acc * m + a) >> s` is `((acc + q) * m + r) >> s` with `a = q * m + r`: q goes into the bias, and m and r, of 16 bits
-each, into one word. That holds modulo 2**32, as a register of 32 bits that wraps around has it, and in 64 bits.
+each, into one word. That holds modulo 2**32, as a register of 32 bits that wraps around has it, and in 64 bits. A zero
+point is part of `a`, where nothing wraps around.
 """
 
 from __future__ import annotations
@@ -38,13 +39,16 @@ def shift_words(requant: Requant, bounds: AccumulatorBounds) -> ShiftWords | str
     if not isinstance(rounding, MultiplyShift):
         return None
     shift, channels = rounding.shift[0], len(bounds.lowest)
-    if set(rounding.shift) != {shift} or not 0 <= shift <= 31 or rounding.rounding == "half-even" or requant.zero_point:
+    if set(rounding.shift) != {shift} or not 0 <= shift <= 31 or rounding.rounding == "half-even":
         return "channels shift by different numbers, by more than 31, or with halves to even"
     half = (1 << (shift - 1)) if shift and rounding.rounding == "half-up" else 0
     multipliers, addends = (_each(numbers, channels) for numbers in (rounding.multiplier, rounding.addend))
     if min(multipliers) < 1 or max(multipliers) >= _HALF_WORD:
         return "multipliers are not between 1 and 65535"
-    pairs = [divmod(added + half, factor) for added, factor in zip(addends, multipliers, strict=True)]
+    zero = requant.zero_point << shift  # added before the shift: the same, where nothing wraps around
+    if zero and rounding.bits == 32 and _may_wrap(bounds, multipliers, [added + half for added in addends], zero):
+        return "sums and their zero point may leave 32 bits"
+    pairs = [divmod(added + half + zero, factor) for added, factor in zip(addends, multipliers, strict=True)]
     moved = [quotient for quotient, _ in pairs]
     if (reason := _out_of_register(rounding, bounds, moved)) is not None:
         return reason
@@ -56,6 +60,13 @@ def shift_words(requant: Requant, bounds: AccumulatorBounds) -> ShiftWords | str
 
 def _each(numbers: tuple[int, ...], channels: int) -> tuple[int, ...]:
     return numbers * channels if len(numbers) == 1 else numbers
+
+
+def _may_wrap(bounds: AccumulatorBounds, multipliers: tuple[int, ...], addends: list[int], zero: int) -> bool:
+    """Whether products with their addends, or these with the zero point, leave 32 bits for some sum."""
+    ends = zip(bounds.lowest, bounds.highest, multipliers, addends, strict=True)
+    reached = [end * factor + added for low, high, factor, added in ends for end in (low, high)]
+    return any(not -(2**31) <= value + more < 2**31 for value in reached for more in (0, zero))
 
 
 def _out_of_register(rounding: MultiplyShift, bounds: AccumulatorBounds, moved: list[int]) -> str | None:

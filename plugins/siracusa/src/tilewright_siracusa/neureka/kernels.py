@@ -24,7 +24,7 @@ from tilewright.api.kernel import (
 )
 from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import trips
-from tilewright_siracusa.kernels.limits import limit_of, limits
+from tilewright_siracusa.kernels.limits import limit_of, limits_of_results
 from tilewright_siracusa.kernels.sources import FINISH, c_fragment, c_template
 from tilewright_siracusa.neureka import packing
 from tilewright_siracusa.neureka.layers import (
@@ -237,7 +237,7 @@ def _finish_values(call: Call) -> Mapping[str, object]:
         "last_row": found.extents[0] - found.side,
         "last_column": found.extents[1] - found.side,
         "shift": rounding.shift[0] if isinstance(rounding, MultiplyShift) else 0,
-        "to": limits(requant, limit),
+        "to": limits_of_results(requant, limit),
     }
     sums = f"({rows} * {step} * ({columns}) + {along} * {step}) * ({outputs}) + ({y.origin[1]} - {job.origin[1]})"
     return {**names, "finish": fields, "first": sums}

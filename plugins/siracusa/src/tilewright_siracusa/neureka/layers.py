@@ -15,7 +15,7 @@ import numpy as np
 
 from tilewright.api.graph import DType, MultiplyShift, Requant, Site
 from tilewright.api.kernel import ShiftUnit, UnitProof, sum_requant
-from tilewright_siracusa.kernels.layers import ProductLayer, layer_of
+from tilewright_siracusa.kernels.layers import ProductLayer, sums_of
 from tilewright_siracusa.neureka.timing import Mode
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def dense_layer(site: Site) -> EngineLayer | str:
     rank = len(site.input(0).shape)
     if rank != 2:
         return f"A has {rank} axes, not 2"
-    layer = layer_of(site)
+    layer = sums_of(site)
     if isinstance(layer, str):
         return layer
     extents = (1, site.input(0).shape[0])
@@ -138,7 +138,7 @@ def _image(site: Site) -> EngineLayer | str:
     shape = site.input(0).shape
     if len(shape) != 4 or shape[0] != 1:
         return "is no single image of two axes"
-    layer = layer_of(site)
+    layer = sums_of(site)
     if isinstance(layer, str):
         return layer
     windows = layer.windows
