@@ -87,7 +87,7 @@ def test_report_and_page_have_scale_and_zero_point(tilewright: Run, int8: Path, 
     assert f"real = {image['scale']:.9g} * " in page
 
 
-@pytest.mark.parametrize("asked", ["int32", "image=", "=int8", "image=int4"])
+@pytest.mark.parametrize("asked", ["int64", "image=", "=int8", "image=int4"])
 def test_what_is_no_type_is_refused(tilewright: Run, int8: Path, asked: str) -> None:
     done = tilewright("check", int8, "-t", "generic", "--io-type", asked)
     assert (done.code, "TW1101" in done.err) == (2, True)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from choosy_layers import shifted_layers, wide_layers
 from dialect_models import dialect_layers
 
 from tilewright.c_text.line_width import fitted
@@ -40,6 +41,7 @@ def layers() -> tuple[Sample, ...]:
     return (
         *every_layer(),
         *dialect_layers(),
+        *wide_layers(),
         replace(add, inputs=(image, image), attributes={**add.attributes, "a_scale": 1.0, "b_scale": 0.2}),
         replace(mean, inputs=(image,), attributes={**mean.attributes, "axes": (2, 3), "keepdims": 1}),
         replace(gemm, inputs=(np.asarray(gemm.inputs[0])[:1], *gemm.inputs[1:])),
@@ -58,7 +60,13 @@ def of_kernels(target: str) -> Mapping[str, tuple[CodeFragment, ...]]:
     found = load_for(target=target)
     platform = found.platforms[target]
     kernels = [kernel for kernel in found.kernels.values() if platform.runs(kernel.target) and not kernel.pattern]
-    return {kernel.name: tuple(fragments_of((kernel,), found.operators, layers())) for kernel in kernels}
+    shifted = (*layers(), *shifted_layers())
+    return {
+        kernel.name: tuple(
+            fragments_of((kernel,), found.operators, shifted if "multiply-shift" in kernel.roundings else layers())
+        )
+        for kernel in kernels
+    }
 
 
 @pytest.mark.parametrize("target", TARGETS)

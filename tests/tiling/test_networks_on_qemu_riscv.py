@@ -75,5 +75,5 @@ def test_exact_on_nine_harts(case: Case, tmp_path: Path, tool: Callable[[str], s
     assert [verdict.name for verdict in verdicts if not verdict.exact] == []
     assert len(verdicts) == len(executed) or not case.groups
     assert executed[-1] in {verdict.name for verdict in verdicts}
-    assert plan.worst_case_buffer_size["l1"] + plan.platform.runtime_bytes["l1"] <= scratchpad_bytes
+    assert plan.worst_case_buffer_size["l1"] + plan.bound.platform.runtime_bytes["l1"] <= scratchpad_bytes
     assert result.counts["instructions.core7"] > 0

@@ -35,10 +35,8 @@ def offered() -> Offered:
 
 def test_kernels_are_those_of_packages_for_the_target() -> None:
     found = offered()
-    # other packages that are installed may have some for every target
-    own = [kernel.name for kernel in found.kernels if kernel.name.startswith("acme.")]
-    assert (found.package, own) == ("acme 1.2", ["acme.neg"])
-    assert not [each for each in found.graph_passes if each.name.startswith("acme")]
+    assert (found.package, [kernel.name for kernel in found.kernels]) == ("acme 1.2", ["acme.neg"])
+    assert found.graph_passes == ()
     assert "Conv" in found.operators
 
 

@@ -43,15 +43,25 @@ class Offered:
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
-        """Those for the target and its engines, of whatever package, but for the portable ones."""
-        own = self._own("kernel", self.registry.kernels).values()
-        engines = {"", *(engine.name for engine in self.platform.engines)}
-        return tuple(each for each in own if self.platform.runs(each.target) and each.engine in engines)
+        """Those for the target and its engines, of whatever package. Portable ones are tried by the package that brings
+        them, with a target of its own.
+        """
+        own, engines = (
+            self._own("kernel", self.registry.kernels),
+            {"", *(engine.name for engine in self.platform.engines)},
+        )
+        return tuple(
+            each for each in own.values() if each.target != "*" and self.platform.runs(each.target) and each.engine in engines
+        )
 
     @property
     def graph_passes(self) -> tuple[GraphPass, ...]:
-        """Those that are no part of the core."""
-        return tuple(self._own("graph_pass", self.registry.graph_passes).values())
+        """Those of the packages that the target and its kernels are from."""
+        owners = self.registry.provenance
+        packages = {owners["kernel", kernel.name].distribution for kernel in self.kernels}
+        packages.add(owners["platform", self.platform.name].distribution)
+        own = self._own("graph_pass", self.registry.graph_passes)
+        return tuple(each for name, each in own.items() if owners["graph_pass", name].distribution in packages)
 
     def _own(self, kind: str, values: Mapping[str, Value]) -> dict[str, Value]:
         owners = self.registry.provenance

@@ -56,7 +56,7 @@ def _constant_growth(platform: Platform, constants_bytes: int) -> int:
     flash, wanted = platform.of_kind("const")[0], platform.settings["speed_flash"]
     size_bytes = platform.hard_bytes(flash.name)
     usual = flash.machine_bytes or core_named(platform.settings["core"]).flash_bytes
-    if wanted == "none" or (wanted == "auto" and size_bytes == usual):
+    if wanted == "none" or (wanted == "auto" and size_bytes in (usual, None)):
         return 0
     return BOUNDLESS if size_bytes is None else max(0, size_bytes - constants_bytes - CODE_BYTES)
 

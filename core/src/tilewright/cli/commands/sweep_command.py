@@ -37,7 +37,6 @@ _BEAT_SECONDS = 0.2
     epilog=examples(
         "sweep kws.onnx --target cortex-m4,siracusa --memory fast=16K..256K --optimize speed,ram",
         "sweep kws.onnx vww.onnx --board nucleo-f446re --arithmetic onnx,tflm -o sweep.html -o sweep.csv",
-        "sweep sweep.toml --scheduler tcp://10.0.0.5:8786",
     ),
 )
 @click.argument("models", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="MODEL...|SWEEP.toml")
@@ -80,7 +79,7 @@ _BEAT_SECONDS = 0.2
     "cache_folder",
     default="",
     metavar="FOLDER|none",
-    help="Where rows are kept that are known. Default: tilewright in the user's cache.",
+    help="Where rows are kept that are known. Default: a folder in the user's cache.",
 )
 @verbose_flag
 def command(

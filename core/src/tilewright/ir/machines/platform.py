@@ -138,6 +138,7 @@ class Platform:
     settle_kernels: Callable[[Platform, frozenset[str]], Platform] | None = (
         None  # what depends on the kernels that run, by name, once they are bound
     )
+    bound_kernels: frozenset[str] | None = field(default=None, metadata=DERIVED)  # that run, once they are bound
     rivals: Callable[[Platform], tuple[Mapping[str, str], ...]] | None = None  # settings to compare by their plans
     roomier: tuple[Mapping[str, str], ...] = ()  # settings to try where a model does not fit, best first
     settings: Mapping[str, str] = field(default_factory=dict)  # as configured; part of the report
@@ -219,14 +220,16 @@ class Platform:
             replace(memory, size_bytes=sizes.get(memory.name, memory.size_bytes)) for memory in self.memories
         )
         limited = replace(self, memories=memories)
-        return self._answered("settle", limited.settle, limited.settle(limited)) if limited.settle else limited
+        settled = self._answered("settle", limited.settle, limited.settle(limited)) if limited.settle else limited
+        return settled if self.bound_kernels is None else settled.running(self.bound_kernels)
 
     def running(self, kernels: Iterable[str]) -> Platform:
         """The same platform with what these kernels, by name, need of it."""
         if self.settle_kernels is None:
             return self
-        settled = self.settle_kernels(self, frozenset(kernels))
-        return self._answered("settle_kernels", self.settle_kernels, settled)
+        names = frozenset(kernels)
+        settled = self._answered("settle_kernels", self.settle_kernels, self.settle_kernels(self, names))
+        return replace(settled, bound_kernels=names)
 
     def _answered(self, name: str, function: object, answer: object) -> Platform:
         return demand_type(answer, Platform, f"target '{self.name}'", function, name)

@@ -74,8 +74,7 @@ def lower_channels(island: Island, work: Work) -> Lowered:
         return region
     if region.source.affine.wide or island.output.wide:
         return "it has an integer form for values of 8 bits"
-    rank = len(island.graph.tensors[region.source.value].shape)
-    region = _shaped(region, rank)
+    region = _shaped(region, rank := len(island.graph.tensors[region.source.value].shape))
     extents = np.broadcast_shapes(*(array.shape for array in region.constants.values()), (1,) * rank)
     if math.prod(extents) > _MOST:
         return f"it has no integer form for {math.prod(extents)} constants"
@@ -88,7 +87,7 @@ def lower_channels(island: Island, work: Work) -> Lowered:
         return "it has no integer form here"
     if off:
         work.diagnostics.append(_note(island, off, meant.stored.size))
-    hint, output = island.quantize.outputs[0], island.output
+    hint = island.quantize.outputs[0]
     arrays = (fit.above, fit.addend) if np.array_equal(fit.above, fit.below) else (fit.above, fit.addend, fit.below)
     held = tuple(work.draft.constant(array.astype(np.int32).reshape(extents), f"{hint}_affine") for array in arrays)
     attributes: dict[str, Attribute] = {
@@ -98,7 +97,7 @@ def lower_channels(island: Island, work: Work) -> Lowered:
         "zero_point": meant.zero_point,
         "low": int(meant.stored.min()),
         "high": int(meant.stored.max()),
-        "output_type": output.dtype.value,
+        "output_type": island.output.dtype.value,
     }
     alone = all(island.view.read_once(node.outputs[0]) for node in region.nodes)
     return Node(

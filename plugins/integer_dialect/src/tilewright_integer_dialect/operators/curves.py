@@ -17,7 +17,7 @@ from tilewright_integer_dialect.operators.parts import (
     signature,
     source,
     taken_as,
-    typed,
+    c_types,
 )
 
 
@@ -40,7 +40,7 @@ def _hardswish(site: Site, inputs: Sequence[Any]) -> tuple[Any, ...]:
 
 def _values(curve: str, *words: str) -> Callable[[Call], Mapping[str, object]]:
     def values(call: Call) -> Mapping[str, object]:
-        kinds = typed(call)
+        kinds = c_types(call)
         numbers = ", ".join(str(call.site.node.integer(word)) for word in words)
         function = f"tw_integer_{curve}_{call.operands['X'].dtype.value}"
         return {**same_places(call), **kinds, "curve": curve, "function": function, "numbers": numbers}

@@ -95,10 +95,10 @@ def row_values(call: Call, names: Sequence[str] = ()) -> dict[str, object]:
     x, y = call.operands["X"], call.operands["Y"]
     outer = nest(walk(y.extents[:-1], {"X": x.strides[:-1], "Y": y.strides[:-1]}, "Y"), 0)
     steps = {f"{name.lower()}_step": call.operands[name].strides[-1] for name in ("X", "Y", *names)}
-    return {**typed(call), **steps, "nest": outer.headers, "at": outer.offsets, "count": x.extents[-1]}
+    return {**c_types(call), **steps, "nest": outer.headers, "at": outer.offsets, "count": x.extents[-1]}
 
 
-def typed(call: Call) -> dict[str, object]:
+def c_types(call: Call) -> dict[str, object]:
     """The C types of X and Y, and the end of a function's name that says them."""
     x, y = call.operands["X"].dtype, call.operands["Y"].dtype
     return {"x_type": x.c_type, "y_type": y.c_type, "types": f"{x.value}_{y.value}"}

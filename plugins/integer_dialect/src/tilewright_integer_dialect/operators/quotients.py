@@ -17,7 +17,7 @@ from tilewright_integer_dialect.operators.parts import (
     signature,
     source,
     taken_as,
-    typed,
+    c_types,
 )
 
 
@@ -73,7 +73,7 @@ def _mean_values(call: Call) -> Mapping[str, object]:
     x, y, count = call.operands["X"], call.operands["Y"], call.site.input(0).shape[1]
     outer = nest(walk(y.extents, {"X": (x.strides[0], x.strides[2]), "Y": y.strides}, "Y"), 0)
     return {
-        **typed(call),
+        **c_types(call),
         "function": f"tw_integer_mean_{x.dtype.value}",
         "nest": outer.headers,
         "at": outer.offsets,

@@ -20,7 +20,7 @@ from tilewright_integer_dialect.operators.parts import (
     not_integers,
     signature,
     source,
-    typed,
+    c_types,
 )
 
 WORDS = 4  # multiplier, shift, and the addend in two halves
@@ -123,7 +123,7 @@ def _packed(site: Matched) -> Access:
 
 def _values(call: Call) -> Mapping[str, object]:
     x, y, site = call.operands["X"], call.operands["Y"], call.site
-    requant, kinds = site.node.requant(), typed(call)
+    requant, kinds = site.node.requant(), c_types(call)
     table = call.operands.get("R")
     along = [0] * len(y.shape)
     if table is not None:

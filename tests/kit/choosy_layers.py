@@ -1,0 +1,83 @@
+"""Layers for kernels that leave others alone: values of 16 bits, and sums that one shift of an engine finishes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.requant import Requant
+from tilewright.ir.tensors.roundings import MultiplyShift
+from tilewright.testing.operator_layers import Sample
+from tilewright.testing.operator_sites import byte_array
+
+_IMAGE: dict[str, Any] = {"strides": (1, 1), "dilations": (1, 1), "kernel_shape": (3, 3), "ceil_mode": 0}
+
+
+def wide_layers() -> tuple[Sample, ...]:
+    """Softmax, a dense layer, a convolution and a depthwise one of 16 bits, weights of 8."""
+    rng = np.random.default_rng(5)
+    requant = Requant(scale=(0.002,) * 8, zero_point=0, low=-(2**15), high=2**15 - 1)
+    image = byte_array(rng, DType.I16, (1, 8, 7, 9), saturated=False)
+    bias = rng.integers(-9000, 9000, 8)
+    fields: dict[str, Any] = {"requant": requant, "output_type": "i16"}
+    softmax = {"axis": 1, "x_scale": 0.001, "y_scale": 2.0**-15, "zero_point": 0, "low": -(2**15), "high": 2**15 - 1}
+    dense = (image[:, :, 0, 0].copy(), byte_array(rng, DType.I8, (8, 8), saturated=False), bias)
+    weights = [byte_array(rng, DType.I8, (8, depth, 3, 3), saturated=False) for depth in (8, 1)]
+    window = {**_IMAGE, **fields, "pads": (1, 1, 1, 1), "x_zero_point": 0, "pad_value": 0, "w_zero_point": (0,)}
+    return (
+        Sample(op="QSoftmax", kind="words", inputs=(image[0, 0],), attributes={**softmax, "output_type": "i16"}),
+        Sample(
+            op="QGemm",
+            kind="words",
+            inputs=dense,
+            attributes={**fields, "a_zero_point": 0, "b_zero_point": (0,)},
+            constants=(1, 2),
+        ),
+        Sample(op="QConv", kind="words", inputs=(image, weights[0], bias), attributes=window, constants=(1, 2)),
+        Sample(
+            op="QConv",
+            kind="depthwise words",
+            inputs=(image, weights[1], bias),
+            attributes={**window, "group": 8},
+            constants=(1, 2),
+        ),
+    )
+
+
+def shifted_layers() -> tuple[Sample, ...]:
+    """A convolution, a depthwise one and a dense layer, of unsigned bytes, whose sums are multiplied and shifted."""
+    rng = np.random.default_rng(6)
+    rounding = MultiplyShift(multiplier=tuple(range(1, 9)), shift=(18,))
+    requant = Requant(scale=tuple(m / 2**18 for m in range(1, 9)), zero_point=0, low=0, high=255, rounding=rounding)
+    image, bias = byte_array(rng, DType.U8, (1, 8, 9, 9), saturated=False), np.arange(8, dtype=np.int32)
+    window = {
+        **_IMAGE,
+        "pads": (1, 1, 1, 1),
+        "requant": requant,
+        "x_zero_point": 0,
+        "pad_value": 0,
+        "output_type": "u8",
+        "w_zero_point": (0,),
+    }
+    weights = [byte_array(rng, DType.I8, (8, depth, 3, 3), saturated=False) for depth in (8, 1)]
+    dense = (image[0, :, :, 0].T.copy(), byte_array(rng, DType.I8, (8, 8), saturated=False), bias)
+    product = {"a_zero_point": 0, "b_zero_point": (0,), "requant": requant, "output_type": "u8"}
+    return (
+        Sample(
+            op="QConv",
+            kind="shifted",
+            inputs=(image, weights[0], bias),
+            attributes={**window, "group": 1},
+            constants=(1, 2),
+        ),
+        Sample(
+            op="QConv",
+            kind="shifted depthwise",
+            inputs=(image, weights[1], bias),
+            attributes={**window, "group": 8},
+            constants=(1, 2),
+        ),
+        Sample(op="QGemm", kind="shifted", inputs=dense, attributes=product, constants=(1, 2)),
+    )
