@@ -51,7 +51,9 @@ class Offered:
             {"", *(engine.name for engine in self.platform.engines)},
         )
         return tuple(
-            each for each in own.values() if each.target != "*" and self.platform.runs(each.target) and each.engine in engines
+            each
+            for each in own.values()
+            if each.target != "*" and self.platform.runs(each.target) and each.engine in engines
         )
 
     @property

@@ -82,6 +82,8 @@ def float_layer(site: Site) -> FloatLayer | str:
     if reason:
         return reason
     rows = conv_rows(site) if site.node.op == "Conv" else gemm_rows(site)
+    if site.node.op == "Gemm" and rows.pixels == 1:
+        return "is a single row: portable C can take its sum in parts, as rows of what was flattened come"
     out_height = rows.pixels // rows.out_width
     taps = taps_inside(site)[0] if site.node.op == "Conv" else 1.0
     return FloatLayer(rows=rows, out_height=out_height, row_taps=taps, clip=clip_of(site))

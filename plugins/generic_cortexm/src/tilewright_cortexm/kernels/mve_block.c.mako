@@ -10,7 +10,10 @@ the loop), low, high, products.
     parts = [f"TW_MVE_{shape}_BEGIN"]
     skips = [f'"addw {value}, {value}, #{jump}\\n\\t"' for value in ("r1", "r3")[:pixels] if jump]
     if unroll:
-        parts.append(f"TW_MVE_{shape}_LOOP({' '.join([*[f'TW_MVE_{shape}_SIXTEEN'] * unroll, *skips])})")
+        # the assembler repeats what is long: ISO C needs no string literal beyond 4,095 letters
+        once = [f"TW_MVE_{shape}_SIXTEEN"]
+        trip = [f'".rept {unroll}\\n\\t"', *once, '".endr\\n\\t"'] if unroll > 2 else once * unroll
+        parts.append(f"TW_MVE_{shape}_LOOP({' '.join([*trip, *skips])})")
     if tail:
         parts.append(f"TW_MVE_{shape}_LAST({tail})")
 %>\
