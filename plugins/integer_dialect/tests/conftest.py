@@ -44,7 +44,7 @@ def rewritten_graph(graph: Graph) -> Graph:
 
 
 def computed(model: Any, arrays: Mapping[str, Any], types: Mapping[str, str] | None = None) -> list[Any]:
-    """The outputs, the same before and behind the graph passes; floats but for roundings, where norms are recognised."""
+    """The outputs, the same before and behind the graph passes; floats but for roundings."""
     graph = imported(model, types).graph
     both = [
         [values[name] for name in graph.outputs]

@@ -11,13 +11,13 @@ from tilewright.api.operator import Operator
 from tilewright_integer_dialect.operators.parts import (
     NEST,
     all_elements,
+    c_types,
     like_x,
     not_integers,
     same_places,
     signature,
     source,
     taken_as,
-    c_types,
 )
 
 

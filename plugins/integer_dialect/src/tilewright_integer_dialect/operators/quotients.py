@@ -12,12 +12,12 @@ from tilewright_integer_dialect.operators.parts import (
     NEST,
     PACKAGE,
     broadcast_access,
+    c_types,
     element_values,
     not_integers,
     signature,
     source,
     taken_as,
-    c_types,
 )
 
 

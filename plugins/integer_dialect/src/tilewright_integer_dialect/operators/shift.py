@@ -16,11 +16,11 @@ from tilewright.api.operator import Access, Conversion, OnnxNode, Operator, pars
 from tilewright_integer_dialect.operators.parts import (
     NEST,
     all_elements,
+    c_types,
     element_values,
     not_integers,
     signature,
     source,
-    c_types,
 )
 
 WORDS = 4  # multiplier, shift, and the addend in two halves

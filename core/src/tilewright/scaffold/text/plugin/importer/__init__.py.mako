@@ -6,7 +6,7 @@ from tilewright.api.importer import ImportedModel, Importer, KeptState
 MARK = b"${macro} 1\n"
 
 
-def load(data, limits):
+def load(data, reading):
     import numpy as np
     from onnx import TensorProto, helper, numpy_helper
 
@@ -22,7 +22,7 @@ def load(data, limits):
         if not data.startswith(MARK):
             raise ValueError("it does not begin with ${macro} 1")
         lines = data[len(MARK) :].decode("ascii").splitlines()
-        if len(lines) > limits.nodes:
+        if len(lines) > reading.limits.nodes:
             raise ValueError("it has too many lines")
         for number, line in enumerate(lines, start=2):
             word, *rest = line.split()
