@@ -79,6 +79,14 @@ def test_a_constant_of_a_step_is_among_its_places() -> None:
     assert "constant" in roles
 
 
+def test_a_step_has_a_number_in_the_table_of_layers() -> None:
+    plan = deployment()
+    names = [step.name for step in plan.scheduled.steps]
+    assert [why(plan, str(number), "")["step"] for number in range(len(names))] == names
+    with pytest.raises(TilewrightError, match="TW8017"):
+        why(plan, str(len(names)), "")
+
+
 @pytest.mark.parametrize(("name", "similar"), [("trun", "did you mean 'turn'?"), ("nothing like it", "")])
 def test_a_step_that_is_not_there_is_an_error(name: str, similar: str) -> None:
     with pytest.raises(TilewrightError) as caught:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 
 def why(deployment: Deployment, name: str, listed_by: str) -> dict[str, Any]:
-    """What `tilewright why --json` writes. `name` is a step's, or that of a node of the model which became part of one.
+    """What `tilewright why --json` writes. `name` is a step's, its number in the table of layers, or the name of a node
+    of the model which became part of one.
 
     TilewrightError TW8017 (exit 2) where there is none, with `listed_by` as what to type to see all.
     """
@@ -95,6 +96,8 @@ def _step_called(plan: Allocated, name: str, listed_by: str) -> str:
     inside = [step for step in steps if name in origins.get(step, ())]
     if inside:
         return inside[-1]
+    if name.isdecimal() and int(name) < len(steps):
+        return steps[int(name)]
     known = sorted({*steps, *(origin for step in steps for origin in origins.get(step, ()))})
     view = "it is a view: its output has the bytes of its input, and nothing is computed"
     raise usage_error(
