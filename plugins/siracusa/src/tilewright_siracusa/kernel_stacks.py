@@ -19,9 +19,9 @@ KERNEL_BYTES: Mapping[str, int] = {
     "siracusa.conv_f32": 704,
     "siracusa.gemm_f32": 448,
     "siracusa.qadd": 448,
-    "siracusa.qaverage_pool": 592,
-    "siracusa.qconv": 704,
-    "siracusa.qconv_depthwise": 864,
+    "siracusa.qaverage_pool": 640,
+    "siracusa.qconv": 768,
+    "siracusa.qconv_depthwise": 1056,
     "siracusa.qgemm_row": 464,
     "siracusa.softmax_f32": 400,
 }
