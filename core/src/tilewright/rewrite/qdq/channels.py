@@ -67,6 +67,13 @@ class _Fit:
     ties: bool = False
 
 
+def _constants(island: Island, work: Work, fit: _Fit, extents: tuple[int, ...]) -> tuple[str, ...]:
+    """F, A and, where it differs from F, G."""
+    arrays = (fit.above, fit.addend) if np.array_equal(fit.above, fit.below) else (fit.above, fit.addend, fit.below)
+    hint = f"{island.quantize.outputs[0]}_affine"
+    return tuple(work.draft.constant(array.astype(np.int32).reshape(extents), hint) for array in arrays)
+
+
 def lower_channels(island: Island, work: Work) -> Lowered:
     """QAffine(X, F, A, G); G only where it differs from F."""
     region = region_before(island, constant_of, _NORMALISED)
@@ -87,9 +94,7 @@ def lower_channels(island: Island, work: Work) -> Lowered:
         return "it has no integer form here"
     if off:
         work.diagnostics.append(_note(island, off, meant.stored.size))
-    hint = island.quantize.outputs[0]
-    arrays = (fit.above, fit.addend) if np.array_equal(fit.above, fit.below) else (fit.above, fit.addend, fit.below)
-    held = tuple(work.draft.constant(array.astype(np.int32).reshape(extents), f"{hint}_affine") for array in arrays)
+    held = _constants(island, work, fit, extents)
     attributes: dict[str, Attribute] = {
         "x_zero_point": zero,
         "shift": fit.shift,
