@@ -37,7 +37,6 @@ def _net(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 def test_a_worker_that_is_killed_loses_nothing_and_doubles_nothing(net: Path) -> None:
-    pytest.importorskip("distributed")
     tasks = {number: point(net, "no-such-target", seed=number).as_text() for number in range(24)}
     with dask_workers("local", 2) as executor:
         results = executor.results(evaluated, tasks)
@@ -72,7 +71,6 @@ def test_what_the_cluster_needs_is_said(net: Path, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.slow
 def test_nobody_at_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("distributed")
     monkeypatch.setattr(module, "_PATIENCE", "1s")
     with (
         pytest.raises(TilewrightError, match="there is no scheduler at"),

@@ -46,8 +46,7 @@ def test_a_table_of_all_points_and_its_front(net: Path, tmp_path: Path) -> None:
     assert repr(found) == f"<tilewright.Sweep 6 points, {sum(row['fits'] for row in found.rows)} fit, " + (
         f"{len(found.front)} in the front>"
     )
-    if pytest.importorskip("pandas"):
-        assert len(found.to_pandas()) == 6
+    assert len(found.to_pandas()) == 6
 
 
 def test_it_is_in_the_front_door() -> None:

@@ -7,6 +7,7 @@ import io
 import sys
 from pathlib import Path
 
+import pyarrow.parquet
 import pytest
 
 from core.tests.exploration.sweep.points_kit import refused, row
@@ -30,9 +31,8 @@ def test_csv_can_be_read_back() -> None:
 
 
 def test_parquet_holds_the_same(tmp_path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet")
     write_parquet(ROWS, tmp_path / "rows.parquet")
-    assert parquet.read_table(tmp_path / "rows.parquet").to_pylist()[0]["ram_bytes"] == 5
+    assert pyarrow.parquet.read_table(tmp_path / "rows.parquet").to_pylist()[0]["ram_bytes"] == 5
 
 
 def test_what_parquet_needs_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
