@@ -34,19 +34,6 @@ TW_KERNEL void tw_copy_i8_2(int32_t n0, int32_t n1, const int8_t *x_in, int32_t 
     }
 }
 
-/* clamp(v, -128, 127), by one instruction where there is one */
-TW_KERNEL int32_t tw_narrow_0_m128_127(int32_t v)
-{
-#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
-    int32_t q;
-    __asm__("ssat %0, #8, %1" : "=r"(q) : "r"(v));
-    return q;
-#else
-    const int32_t q = v;
-    return (q < -128) ? -128 : ((q > 127) ? 127 : q);
-#endif
-}
-
 /* A function that is assembler only. Compilers must not look inside for what it reads, writes or leaves alone. */
 #if defined(__clang__)
 #  define TW_ASSEMBLER __attribute__((naked, noinline, used)) static
@@ -246,372 +233,258 @@ TW_KERNEL int32_t tw_dsp_requant(int32_t acc, int32_t word, int32_t above, int32
     return tw_dsp_requant_or(acc, word, above, shift, zero_point, low, high, word < 0);
 }
 
-/* An accumulator becomes a result, by the forms that occur; see tw_dsp_requant. */
-TW_KERNEL uint8_t tw_dsp_requantise_x0_m128_127(int32_t acc, int32_t word, int32_t above, int32_t zero_point)
+/* `count` bytes become pairs of 16-bit halves (bytes 0 and 2, then 1 and 3), zero after the last; words to `to`,
+ * two in every `apart`. */
+TW_KERNEL uint32_t *tw_dsp_widen_i8(const uint8_t *x, int32_t count, uint32_t *to, int32_t apart)
 {
-    (void)above;
-    return (uint8_t)tw_narrow_0_m128_127(tw_dsp_round(acc, word, zero_point));
+    const uint8_t *const end = x + (count & ~3);
+    while (x != end) {
+        const uint32_t v = tw_dsp_load(x);
+        x += 4;
+        to[0] = tw_dsp_even_i8(v);
+        to[1] = tw_dsp_odd_i8(v);
+        to += apart;
+    }
+    if (count & 3) {
+        const uint32_t v = (uint32_t)x[0] | ((count & 2) ? ((uint32_t)x[1] << 8) : 0)
+            | (((count & 3) == 3) ? ((uint32_t)x[2] << 16) : 0);
+        to[0] = tw_dsp_even_i8(v);
+        to[1] = tw_dsp_odd_i8(v);
+        to += apart;
+    }
+    return to;
 }
 
-typedef struct { /* a convolution of 3x3, stride 1, over a channels-last image */
-    /* of x; bytes between rows */
+typedef struct { /* a convolution over a channels-last tensor; a matrix product is one of 1x1 */
+    /* of x; channels of one group, bytes between pixels, and rows */
     int32_t width;
     int32_t height;
+    int32_t channels;
+    int32_t x_step;
     int32_t x_row;
-    /* of y; bytes between pixels, and rows */
+    /* pixels: of one image of y */
     int32_t out_width;
-    int32_t out_height;
+    int32_t pixels;
+    int32_t outputs;
     int32_t y_step;
     int32_t y_row;
+    /* kernel rows, runs of x in each, taps in a run */
+    int32_t row_taps;
+    int32_t column_runs;
+    int32_t run_taps;
+    int32_t row_stride;
+    int32_t column_stride;
+    int32_t row_dilation;
+    int32_t column_dilation;
     int32_t top;
     int32_t left;
     int32_t pad; /* value outside, in every byte */
+    int32_t groups; /* fours of values in a run, rounded up */
     int32_t above;
     int32_t zero_point;
-} tw_dsp_winograd;
+} tw_dsp_conv;
 
-/* The halves of 65536 * high + low, where both have a sign, as halves of a word. */
-TW_KERNEL uint32_t tw_dsp_halves(uint32_t sum)
+/* One run at the edge of a row: taps outside read the padding value. */
+static uint32_t *tw_dsp_edge_i8(const tw_dsp_conv *p, const uint8_t *row, int32_t column, uint32_t *to,
+        int32_t apart, uint8_t *bytes)
 {
+    const int32_t first = (column < 0) ? ((-column < p->run_taps) ? -column : p->run_taps) : 0;
+    const int32_t room = p->width - column;
+    const int32_t last = (room < p->run_taps) ? ((room > first) ? room : first) : p->run_taps;
+    memset(bytes, p->pad, (size_t)(p->run_taps * p->channels));
+    if (row && (last > first)) {
+        memcpy(bytes + (first * p->channels), row + ((column + first) * p->x_step),
+            (size_t)((last - first) * p->channels));
+    }
+    return tw_dsp_widen_i8(bytes, p->run_taps * p->channels, to, apart);
+}
+
+/* Everything that one pixel of y reads, widened. */
+TW_KERNEL void tw_dsp_column_i8(const tw_dsp_conv *p, const uint8_t *x, int32_t pixel, uint32_t *to,
+        int32_t apart, uint8_t *bytes)
+{
+    const int32_t i = pixel / p->out_width;
+    const int32_t top = (i * p->row_stride) - p->top;
+    const int32_t left = ((pixel - (i * p->out_width)) * p->column_stride) - p->left;
+    for (int32_t k = 0; k < p->row_taps; ++k) {
+        const int32_t line = top + (k * p->row_dilation);
+        const int32_t outside = (line < 0) || (line >= p->height);
+        const uint8_t *const row = outside ? (const uint8_t *)0 : (x + (line * p->x_row));
+        for (int32_t r = 0; r < p->column_runs; ++r) {
+            const int32_t column = left + (r * p->column_dilation);
+            if (outside || (column < 0) || ((column + p->run_taps) > p->width)) {
+                to = tw_dsp_edge_i8(p, row, column, to, apart, bytes);
+            } else {
+                to = tw_dsp_widen_i8(row + (column * p->x_step), p->run_taps * p->channels, to, apart);
+            }
+        }
+    }
+}
+
+/* What a block is given. */
+typedef struct {
+    /* widened values, four of each column in turn */
+    const uint32_t *columns;
+    const uint32_t *end;
+    const uint32_t *w; /* four bytes of each channel of a block in turn */
+    const int32_t *parameters; /* of each block: biases, then multipliers */
+    uint8_t *y;
+    int32_t apart; /* bytes between the results of neighbouring columns */
+    int32_t blocks;
+    /* see tw_dsp_requant */
+    int32_t above;
+    int32_t zero_point;
+    int32_t more[3]; /* added to the sums of each column, where the columns differ */
+} tw_dsp_block;
+
 #ifdef TW_DSP_ARM
-    uint32_t r;
-    __asm__("pkhtb %0, %1, %2" : "=r"(r) : "r"(sum + 0x8000u), "r"(sum));
-    return r;
-#else
-    return ((sum + 0x8000u) & UINT32_C(0xffff0000)) | (sum & 0xffffu);
+#define TW_DSP_3X2_BEGIN \
+    "push {r4-r11, lr}\n\t" \
+    "ldmia r0, {r1-r9}\n\t" \
+    "push {r1-r9}\n\t" \
+    "mov r1, r3\n\t" \
+    "1:\n\t" \
+    "ldr r2, [sp, #12]\n\t" \
+    "ldrd r4, r5, [r2, #0]\n\t" \
+    "mov r8, r4\n\t" \
+    "mov r9, r5\n\t" \
+    "mov r6, r4\n\t" \
+    "mov r7, r5\n\t" \
+    "ldr r0, [sp]\n\t" \
+    "2:\n\t"
+
+/* four values of every column */
+#define TW_DSP_3X2_FOUR \
+    "ldrd r10, r11, [r1], #8\n\t" \
+    "sxtb16 r12, r10\n\t" \
+    "sxtb16 r10, r10, ror #8\n\t" \
+    "sxtb16 lr, r11\n\t" \
+    "sxtb16 r11, r11, ror #8\n\t" \
+    "ldrd r2, r3, [r0], #8\n\t" \
+    "smlad r4, r2, r12, r4\n\t" \
+    "smlad r5, r2, lr, r5\n\t" \
+    "smlad r4, r3, r10, r4\n\t" \
+    "smlad r5, r3, r11, r5\n\t" \
+    "ldrd r2, r3, [r0], #8\n\t" \
+    "smlad r6, r2, r12, r6\n\t" \
+    "smlad r7, r2, lr, r7\n\t" \
+    "smlad r6, r3, r10, r6\n\t" \
+    "smlad r7, r3, r11, r7\n\t" \
+    "ldrd r2, r3, [r0], #8\n\t" \
+    "smlad r8, r2, r12, r8\n\t" \
+    "smlad r9, r2, lr, r9\n\t" \
+    "smlad r8, r3, r10, r8\n\t" \
+    "smlad r9, r3, r11, r9\n\t"
 #endif
-}
 
-/* Halves of a word with their signs, and a sum modulo 2^32. */
-TW_KERNEL int32_t tw_dsp_low_half(uint32_t word)
-{
-    return (int32_t)(word << 16) >> 16;
-}
+/* Assembler of a sum that is requantised, `narrow` (ssat or usat) to `bits`: by SMMLA and a shift of its upper half, or
+ * by the formula itself, of floats. The scale is in s1; s0 is overwritten. */
+#define TW_DSP_FIXED(sum, multiplier, above, narrow, bits, shift) \
+    "smmla " #sum ", " #sum ", " #multiplier ", " #above "\n\t" \
+    #narrow " " #sum ", #" #bits ", " #sum ", asr #" #shift "\n\t"
+#define TW_DSP_EXACT(sum, zero_point, narrow, bits) \
+    "vmov s0, " #sum "\n\t" \
+    "vcvt.f32.s32 s0, s0\n\t" \
+    "vmul.f32 s0, s0, s1\n\t" \
+    "vcvtr.s32.f32 s0, s0\n\t" \
+    "vmov " #sum ", s0\n\t" \
+    "qadd " #sum ", " #sum ", " #zero_point "\n\t" \
+    #narrow " " #sum ", #" #bits ", " #sum "\n\t"
 
-TW_KERNEL int32_t tw_dsp_high_half(uint32_t word)
-{
-    return (int32_t)word >> 16;
-}
-
-TW_KERNEL int32_t tw_dsp_added(int32_t sum, int32_t product)
-{
-    return (int32_t)((uint32_t)sum + (uint32_t)product);
-}
-
-/* Where a tile begins that is the `at`-th of so many results each: the last one ends where the image does. */
-TW_KERNEL int32_t tw_dsp_tile_start(int32_t at, int32_t side, int32_t extent)
-{
-    const int32_t last = extent - side;
-    const int32_t start = at * side;
-    return (start <= last) ? start : ((last > 0) ? last : 0);
-}
-
-/* Bytes of 6x6 pixels become 36 points. Of each, words of two channels, 18 of all of them, one for each of
- * three tiles in turn. */
-static void tw_dsp_winograd4_values_i8_12(const uint8_t *x, int32_t x_row, uint32_t *v)
-{
-    for (int32_t c = 0; c < 12; c += 4) {
-        uint32_t z[72];
-        uint32_t *at = z;
-        for (int32_t i = 0; i < 6; ++i) {
-            const uint8_t *const row = x + (i * x_row) + c;
-            const uint32_t x0 = tw_dsp_load(row + 0) ^ UINT32_C(0x80808080);
-            const uint32_t x1 = tw_dsp_load(row + 12) ^ UINT32_C(0x80808080);
-            const uint32_t x2 = tw_dsp_load(row + 24) ^ UINT32_C(0x80808080);
-            const uint32_t x3 = tw_dsp_load(row + 36) ^ UINT32_C(0x80808080);
-            const uint32_t x4 = tw_dsp_load(row + 48) ^ UINT32_C(0x80808080);
-            const uint32_t x5 = tw_dsp_load(row + 60) ^ UINT32_C(0x80808080);
-            {
-                const uint32_t d0 = tw_dsp_even_u8(x0);
-                const uint32_t d1 = tw_dsp_even_u8(x1);
-                const uint32_t d2 = tw_dsp_even_u8(x2);
-                const uint32_t d3 = tw_dsp_even_u8(x3);
-                const uint32_t d4 = tw_dsp_even_u8(x4);
-                const uint32_t d5 = tw_dsp_even_u8(x5);
-        const uint32_t as = d4 - d2;
-        const uint32_t bs = d3 - d1;
-        const uint32_t es = d4 - (d2 << 2);
-        const uint32_t fs = d3 - (d1 << 2);
-        const uint32_t s0 = as + ((d0 - d2) << 2);
-        const uint32_t s1 = es + fs;
-        const uint32_t s2 = es - fs;
-        const uint32_t s3 = as + (bs << 1);
-        const uint32_t s4 = as - (bs << 1);
-        const uint32_t s5 = (d5 - d3) - (bs << 2);
-                at[0] = s0;
-                at[1] = s1;
-                at[2] = s2;
-                at[3] = s3;
-                at[4] = s4;
-                at[5] = s5;
-            }
-            {
-                const uint32_t d0 = tw_dsp_odd_u8(x0);
-                const uint32_t d1 = tw_dsp_odd_u8(x1);
-                const uint32_t d2 = tw_dsp_odd_u8(x2);
-                const uint32_t d3 = tw_dsp_odd_u8(x3);
-                const uint32_t d4 = tw_dsp_odd_u8(x4);
-                const uint32_t d5 = tw_dsp_odd_u8(x5);
-        const uint32_t as = d4 - d2;
-        const uint32_t bs = d3 - d1;
-        const uint32_t es = d4 - (d2 << 2);
-        const uint32_t fs = d3 - (d1 << 2);
-        const uint32_t s0 = as + ((d0 - d2) << 2);
-        const uint32_t s1 = es + fs;
-        const uint32_t s2 = es - fs;
-        const uint32_t s3 = as + (bs << 1);
-        const uint32_t s4 = as - (bs << 1);
-        const uint32_t s5 = (d5 - d3) - (bs << 2);
-                at[36] = s0;
-                at[37] = s1;
-                at[38] = s2;
-                at[39] = s3;
-                at[40] = s4;
-                at[41] = s5;
-            }
-            at += 6;
-        }
-        for (int32_t half = 0; half < 2; ++half) {
-            const uint32_t *from = z + (half * 36);
-            uint32_t *to = v + (3 * half);
-            for (int32_t j = 0; j < 6; ++j) {
-                const uint32_t d0 = from[0];
-                const uint32_t d1 = from[6];
-                const uint32_t d2 = from[12];
-                const uint32_t d3 = from[18];
-                const uint32_t d4 = from[24];
-                const uint32_t d5 = from[30];
-        const uint32_t as = d4 - d2;
-        const uint32_t bs = d3 - d1;
-        const uint32_t es = d4 - (d2 << 2);
-        const uint32_t fs = d3 - (d1 << 2);
-        const uint32_t s0 = as + ((d0 - d2) << 2);
-        const uint32_t s1 = es + fs;
-        const uint32_t s2 = es - fs;
-        const uint32_t s3 = as + (bs << 1);
-        const uint32_t s4 = as - (bs << 1);
-        const uint32_t s5 = (d5 - d3) - (bs << 2);
-                to[0] = tw_dsp_halves(s0);
-                to[108] = tw_dsp_halves(s1);
-                to[216] = tw_dsp_halves(s2);
-                to[324] = tw_dsp_halves(s3);
-                to[432] = tw_dsp_halves(s4);
-                to[540] = tw_dsp_halves(s5);
-                ++from;
-                to += 18;
-            }
-        }
-        v += 6;
-    }
-}
-
-/* The points of one tile, whose first pixel may be outside. */
-static void tw_dsp_winograd4_tile_i8_12(const tw_dsp_winograd *p, const uint8_t *x, int32_t top, int32_t left,
-        uint8_t *bytes, uint32_t *v)
-{
-    if ((top >= 0) && (left >= 0) && ((top + 6) <= p->height) && ((left + 6) <= p->width)) {
-        tw_dsp_winograd4_values_i8_12(x + (top * p->x_row) + (left * 12), p->x_row, v);
-        return;
-    }
-    const int32_t first = (left < 0) ? -left : 0;
-    const int32_t last = ((left + 6) > p->width) ? (p->width - left) : 6;
-    memset(bytes, p->pad, 432);
-    for (int32_t i = 0; i < 6; ++i) {
-        const int32_t line = top + i;
-        if ((line >= 0) && (line < p->height) && (last > first)) {
-            memcpy(bytes + (((6 * i) + first) * 12),
-                x + (line * p->x_row) + ((left + first) * 12), (size_t)((last - first) * 12));
-        }
-    }
-    tw_dsp_winograd4_values_i8_12(bytes, 72, v);
-}
-
-/* Products of 36 points, summed over channels, of three tiles with two outputs. */
 #ifdef TW_DSP_ARM
-TW_ASSEMBLER void tw_dsp_winograd4_dsp_block_u6(const uint32_t *v __attribute__((unused)),
-        const uint32_t *u __attribute__((unused)), int32_t *m __attribute__((unused)),
-        int32_t turns __attribute__((unused)))
+/* `shift` is that of the upper half of what SMMLA computes */
+#define TW_DSP_3X2_END_X_M128_127(shift) \
+    "ldr r2, [sp, #4]\n\t" \
+    "cmp r0, r2\n\t" \
+    "bne 2b\n\t" \
+    "ldr r2, [sp, #12]\n\t" \
+    "ldrd r10, r11, [r2, #8]\n\t" \
+    "ldr r3, [sp, #32]\n\t" \
+    "vmov s1, r10\n\t" \
+    "vabs.f32 s1, s1\n\t" \
+    TW_DSP_EXACT(r4, r3, ssat, 8) \
+    TW_DSP_EXACT(r6, r3, ssat, 8) \
+    TW_DSP_EXACT(r8, r3, ssat, 8) \
+    "vmov s1, r11\n\t" \
+    "vabs.f32 s1, s1\n\t" \
+    TW_DSP_EXACT(r5, r3, ssat, 8) \
+    TW_DSP_EXACT(r7, r3, ssat, 8) \
+    TW_DSP_EXACT(r9, r3, ssat, 8) \
+    "adds r2, #16\n\t" \
+    "str r2, [sp, #12]\n\t" \
+    "ldr r2, [sp, #16]\n\t" \
+    "ldr r3, [sp, #20]\n\t" \
+    "strb r6, [r2, r3]\n\t" \
+    "strb r8, [r2, r3, lsl #1]\n\t" \
+    "strb r4, [r2], #1\n\t" \
+    "strb r7, [r2, r3]\n\t" \
+    "strb r9, [r2, r3, lsl #1]\n\t" \
+    "strb r5, [r2], #1\n\t" \
+    "str r2, [sp, #16]\n\t" \
+    "ldr r2, [sp, #24]\n\t" \
+    "subs r2, #1\n\t" \
+    "str r2, [sp, #24]\n\t" \
+    "bne 1b\n\t" \
+    "add sp, #36\n\t" \
+    "pop {r4-r11, pc}\n\t"
+#endif
+
+#ifndef TW_DSP_ARM
+TW_KERNEL void tw_dsp_products(const tw_dsp_block *b, int32_t pixels, int32_t channels, int32_t shift, int32_t low,
+        int32_t high)
 {
-    __asm__ volatile(
-        "push {r4-r11, lr}\n\t"
-        "movw r3, #2592\n\t"
-        "add r3, r0\n\t"
-        "mov lr, r2\n\t"
-        "push {r3}\n\t"
-        "1:\n\t"
-        "ldrd r10, r11, [r1], #8\n\t"
-        "ldm r0!, {r2, r3, r12}\n\t"
-        "smuad r4, r2, r10\n\t"
-        "smuad r5, r2, r11\n\t"
-        "smuad r6, r3, r10\n\t"
-        "smuad r7, r3, r11\n\t"
-        "smuad r8, r12, r10\n\t"
-        "smuad r9, r12, r11\n\t"
-        "ldrd r10, r11, [r1], #8\n\t"
-        "ldm r0!, {r2, r3, r12}\n\t"
-        "smlad r4, r2, r10, r4\n\t"
-        "smlad r5, r2, r11, r5\n\t"
-        "smlad r6, r3, r10, r6\n\t"
-        "smlad r7, r3, r11, r7\n\t"
-        "smlad r8, r12, r10, r8\n\t"
-        "smlad r9, r12, r11, r9\n\t"
-        "ldrd r10, r11, [r1], #8\n\t"
-        "ldm r0!, {r2, r3, r12}\n\t"
-        "smlad r4, r2, r10, r4\n\t"
-        "smlad r5, r2, r11, r5\n\t"
-        "smlad r6, r3, r10, r6\n\t"
-        "smlad r7, r3, r11, r7\n\t"
-        "smlad r8, r12, r10, r8\n\t"
-        "smlad r9, r12, r11, r9\n\t"
-        "ldrd r10, r11, [r1], #8\n\t"
-        "ldm r0!, {r2, r3, r12}\n\t"
-        "smlad r4, r2, r10, r4\n\t"
-        "smlad r5, r2, r11, r5\n\t"
-        "smlad r6, r3, r10, r6\n\t"
-        "smlad r7, r3, r11, r7\n\t"
-        "smlad r8, r12, r10, r8\n\t"
-        "smlad r9, r12, r11, r9\n\t"
-        "ldrd r10, r11, [r1], #8\n\t"
-        "ldm r0!, {r2, r3, r12}\n\t"
-        "smlad r4, r2, r10, r4\n\t"
-        "smlad r5, r2, r11, r5\n\t"
-        "smlad r6, r3, r10, r6\n\t"
-        "smlad r7, r3, r11, r7\n\t"
-        "smlad r8, r12, r10, r8\n\t"
-        "smlad r9, r12, r11, r9\n\t"
-        "ldrd r10, r11, [r1], #8\n\t"
-        "ldm r0!, {r2, r3, r12}\n\t"
-        "smlad r4, r2, r10, r4\n\t"
-        "smlad r5, r2, r11, r5\n\t"
-        "smlad r6, r3, r10, r6\n\t"
-        "smlad r7, r3, r11, r7\n\t"
-        "smlad r8, r12, r10, r8\n\t"
-        "smlad r9, r12, r11, r9\n\t"
-        "stm lr!, {r4-r9}\n\t"
-        "ldr r2, [sp]\n\t"
-        "cmp r0, r2\n\t"
-        "bne 1b\n\t"
-        "add sp, #4\n\t"
-        "pop {r4-r11, pc}" ::: "memory");
-}
-#else
-static void tw_dsp_winograd4_dsp_block_u6(const uint32_t *v, const uint32_t *u, int32_t *m, int32_t turns)
-{
-    const int32_t pairs = 6 * turns;
-    for (int32_t point = 0; point < 36; ++point) {
-        for (int32_t tile = 0; tile < 3; ++tile) {
-            const uint32_t *x = v + tile;
-            const uint32_t *w = u;
-            int32_t first = 0;
-            int32_t second = 0;
-            for (int32_t pair = 0; pair < pairs; ++pair) {
-                const int32_t low = tw_dsp_low_half(*x);
-                const int32_t high = tw_dsp_high_half(*x);
-                first = tw_dsp_added(first, tw_dsp_low_half(w[0]) * low);
-                second = tw_dsp_added(second, tw_dsp_low_half(w[1]) * low);
-                first = tw_dsp_added(first, tw_dsp_high_half(w[0]) * high);
-                second = tw_dsp_added(second, tw_dsp_high_half(w[1]) * high);
-                x += 3;
-                w += 2;
+    const uint32_t *w = b->w;
+    for (int32_t i = 0; i < b->blocks; ++i) {
+        const int32_t *const p = b->parameters + (2 * channels * i);
+        for (int32_t result = 0; result < (pixels * channels); ++result) {
+            const int32_t j = result / channels;
+            const int32_t c = result % channels;
+            int32_t sum = p[c];
+            const uint32_t *v = w + c;
+            for (const uint32_t *x = b->columns + (2 * j); x < b->end; x += 2 * pixels, v += channels) {
+                sum = tw_dsp_mlad(x[0], tw_dsp_even_i8(*v), sum);
+                sum = tw_dsp_mlad(x[1], tw_dsp_odd_i8(*v), sum);
             }
-            m[2 * tile] = first;
-            m[(2 * tile) + 1] = second;
+            b->y[(j * b->apart) + (i * channels) + c] = (uint8_t)tw_dsp_requant(sum, p[channels + c], b->above, shift,
+                b->zero_point, low, high);
         }
-        v += 3 * pairs;
-        u += 2 * pairs;
-        m += 6;
+        w += (b->end - b->columns) / (2 * pixels) * channels;
     }
 }
 #endif
 
-/* The sums of two outputs of `count` tiles become results. `to`: where those of each tile begin. */
-static void tw_dsp_winograd4_results_x0_m128_127(const tw_dsp_winograd *p, const int32_t *m, int32_t count,
-        uint8_t *const *to, const int32_t *parameters)
+#ifdef TW_DSP_ARM
+TW_ASSEMBLER void tw_dsp_3x2_u3_x0_m128_127(const tw_dsp_block *b __attribute__((unused)))
 {
-    const int32_t y_row = p->y_row;
-    const int32_t y_step = p->y_step;
-    const int32_t above = p->above;
-    const int32_t zero_point = p->zero_point;
-    for (int32_t k = 0; k < (2 * count); ++k) {
-        const int32_t *const own = parameters + ((k & 1) * 2);
-        const uint32_t bias = (uint32_t)own[0];
-        const int32_t word0 = own[1];
-        uint32_t z[4][6];
-        uint8_t *y = to[k >> 1] + (k & 1);
-        for (int32_t j = 0; j < 6; ++j) {
-            const uint32_t d0 = (uint32_t)m[(6 * j) + 0];
-            const uint32_t d1 = (uint32_t)m[(6 * j) + 36];
-            const uint32_t d2 = (uint32_t)m[(6 * j) + 72];
-            const uint32_t d3 = (uint32_t)m[(6 * j) + 108];
-            const uint32_t d4 = (uint32_t)m[(6 * j) + 144];
-            const uint32_t d5 = (uint32_t)m[(6 * j) + 180];
-            const uint32_t o = d1 + d2;
-            const uint32_t q = d1 - d2;
-            const uint32_t r = d3 + d4;
-            const uint32_t t = d3 - d4;
-            const uint32_t s0 = r - (o << 2) + ((d0 + (d0 << 1)) << 1);
-            const uint32_t s1 = t - (q << 1);
-            const uint32_t s2 = r - o;
-            const uint32_t s3 = (t << 1) - q + ((d5 + (d5 << 1)) << 1);
-            z[0][j] = s0;
-            z[1][j] = s1 << 1;
-            z[2][j] = s2 << 2;
-            z[3][j] = s3 << 2;
-        }
-        ++m;
-        for (int32_t i = 0; i < 4; ++i) {
-            const uint32_t d0 = z[i][0];
-            const uint32_t d1 = z[i][1];
-            const uint32_t d2 = z[i][2];
-            const uint32_t d3 = z[i][3];
-            const uint32_t d4 = z[i][4];
-            const uint32_t d5 = z[i][5];
-            const uint32_t o = d1 + d2;
-            const uint32_t q = d1 - d2;
-            const uint32_t r = d3 + d4;
-            const uint32_t t = d3 - d4;
-            const uint32_t s0 = r - (o << 2) + ((d0 + (d0 << 1)) << 1);
-            const uint32_t s1 = t - (q << 1);
-            const uint32_t s2 = r - o;
-            const uint32_t s3 = (t << 1) - q + ((d5 + (d5 << 1)) << 1);
-            y[0] = tw_dsp_requantise_x0_m128_127((int32_t)(bias + (uint32_t)((int32_t)(s0 * UINT32_C(954437177)) >> 6)),
-                word0, above, zero_point);
-            y[1 * y_step] = tw_dsp_requantise_x0_m128_127((int32_t)(bias
-                + (uint32_t)((int32_t)(s1 * UINT32_C(954437177)) >> 5)), word0, above, zero_point);
-            y[2 * y_step] = tw_dsp_requantise_x0_m128_127((int32_t)(bias
-                + (uint32_t)((int32_t)(s2 * UINT32_C(954437177)) >> 4)), word0, above, zero_point);
-            y[3 * y_step] = tw_dsp_requantise_x0_m128_127((int32_t)(bias
-                + (uint32_t)((int32_t)(s3 * UINT32_C(954437177)) >> 4)), word0, above, zero_point);
-            y += y_row;
-        }
-    }
+    __asm__ volatile(TW_DSP_3X2_BEGIN
+        TW_DSP_3X2_FOUR TW_DSP_3X2_FOUR TW_DSP_3X2_FOUR
+        TW_DSP_3X2_END_X_M128_127(0) ::: "memory");
 }
+#else
+static void tw_dsp_3x2_u3_x0_m128_127(const tw_dsp_block *b)
+{
+    tw_dsp_products(b, 3, 2, 0, -128, 127);
+}
+#endif
 
-/* Tiles of 4x4 results, three at a time, with two outputs at a time. The last tile of a row or column ends where
- * that does. */
-TW_KERNEL void tw_dsp_winograd4_dsp_i8_12_18_x0_m128_127(const tw_dsp_winograd p, const uint8_t *x, const uint32_t *w,
+/* Columns at a time: 3. The last ones again where they do not come out even. */
+TW_KERNEL void tw_dsp_products_i8_3_u3_x0_m128_127_0_9_2(const tw_dsp_conv p, const uint8_t *x, const uint32_t *w,
         const int32_t *parameters, uint8_t *y, uint32_t *scratch)
 {
-    int32_t *const m = (int32_t *)(void *)(scratch + 648);
-    const int32_t across = (p.out_width + 3) / 4;
-    const int32_t tiles = across * ((p.out_height + 3) / 4);
-    for (int32_t first = 0; first < tiles; first += 3) {
-        const int32_t count = ((tiles - first) < 3) ? (tiles - first) : 3;
-        uint8_t *to[3];
-        for (int32_t k = 0; k < count; ++k) {
-            const int32_t line = (first + k) / across;
-            const int32_t i = tw_dsp_tile_start(line, 4, p.out_height);
-            const int32_t j = tw_dsp_tile_start((first + k) - (line * across), 4, p.out_width);
-            to[k] = y + (i * p.y_row) + (j * 18);
-            tw_dsp_winograd4_tile_i8_12(&p, x, i - p.top, j - p.left, (uint8_t *)m, scratch + k);
+    const int32_t words = p.row_taps * p.column_runs * p.groups * 6;
+    for (int32_t pixel = 0; pixel < p.pixels; pixel += 3) {
+        const int32_t at = (pixel <= (p.pixels - 3)) ? pixel : (p.pixels - 3);
+        uint32_t *const columns = scratch;
+        for (int32_t j = 0; j < 3; ++j) {
+            tw_dsp_column_i8(&p, x, at + j, columns + (2 * j), 6, (uint8_t *)(columns + words));
         }
-        for (int32_t o = 0; o < 18; o += 2) {
-            tw_dsp_winograd4_dsp_block_u6(scratch, w + (o * 216), m, 1);
-            tw_dsp_winograd4_results_x0_m128_127(&p, m, count, to, parameters + (o * 2));
-            for (int32_t k = 0; k < count; ++k) {
-                to[k] += 2;
-            }
-        }
+        tw_dsp_block b = {.columns = columns, .end = columns + words, .apart = p.y_step,
+            .above = p.above, .zero_point = p.zero_point};
+        b.w = w;
+        b.parameters = parameters;
+        b.y = y + at * p.y_step;
+        b.blocks = 9;
+        tw_dsp_3x2_u3_x0_m128_127(&b);
     }
 }
 
@@ -632,12 +505,12 @@ TW_STEP void net_0_transpose(uint8_t *ram)
 
 /* Step 1 of 3: QConv
  *   nodes    qconv_same_0
- *   kernel   cortex-m.dsp.winograd4
+ *   kernel   cortex-m.dsp.qconv
  *   X        i8[1,12,27,25] axes (0,2,3,1)  ram [12152, 20252)  qconv_same_0_in0:qconv_same_0:X
- *   W        u32[3888]                      flash [160, 15712)  qconv_same_0.W
+ *   W        u32[486]                       flash [160, 2104)   qconv_same_0.W
  *   P        i32[36]                        flash [16, 160)     qconv_same_0.P
  *   Y        i8[1,18,27,25] axes (0,2,3,1)  ram [0, 12150)      qconv_same_0_out0:qconv_same_0:Y
- *   scratch  u8[3456]                       ram [20256, 23712)
+ *   scratch  u8[684]                        ram [20256, 20940)
  */
 TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
 {
@@ -646,9 +519,11 @@ TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
     const int32_t *const p = (const int32_t *)(flash + QCONV_1_P);
     int8_t *const y = (int8_t *)(ram + QCONV_1_OUT);
     uint8_t *const scratch = ram + QCONV_1_SCRATCH;
-    tw_dsp_winograd4_dsp_i8_12_18_x0_m128_127((tw_dsp_winograd){
-        .width = 25, .height = 27, .x_row = 300, .out_width = 25, .out_height = 27, .y_step = 18, .y_row = 450,
-        .top = 1, .left = 1, .pad = -4, .above = -3, .zero_point = -3,
+    tw_dsp_products_i8_3_u3_x0_m128_127_0_9_2((tw_dsp_conv){
+        .width = 25, .height = 27, .channels = 12, .x_step = 12, .x_row = 300, .out_width = 25, .pixels = 675,
+        .outputs = 18, .y_step = 18, .y_row = 450, .row_taps = 3, .column_runs = 1, .run_taps = 3, .row_stride = 1,
+        .column_stride = 1, .row_dilation = 1, .column_dilation = 1, .top = 1, .left = 1, .pad = -4, .groups = 9,
+        .above = -3, .zero_point = -3,
     }, (const uint8_t *)x, w, p, (uint8_t *)y, (uint32_t *)scratch);
 }
 

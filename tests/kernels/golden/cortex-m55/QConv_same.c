@@ -275,7 +275,7 @@ TW_ASSEMBLER void tw_mve_2x4_u3_t12_m128_127(const tw_mve_block *b __attribute__
 {
     __asm__ volatile(
         TW_MVE_2X4_BEGIN
-        TW_MVE_2X4_LOOP(TW_MVE_2X4_SIXTEEN TW_MVE_2X4_SIXTEEN TW_MVE_2X4_SIXTEEN)
+        TW_MVE_2X4_LOOP(".rept 3\n\t" TW_MVE_2X4_SIXTEEN ".endr\n\t")
         TW_MVE_2X4_LAST(12)
         TW_MVE_2X4_END_M128_127 ::: "memory");
 }
@@ -376,7 +376,7 @@ TW_ASSEMBLER void tw_mve_2x2_u3_t12_m128_127(const tw_mve_block *b __attribute__
 {
     __asm__ volatile(
         TW_MVE_2X2_BEGIN
-        TW_MVE_2X2_LOOP(TW_MVE_2X2_SIXTEEN TW_MVE_2X2_SIXTEEN TW_MVE_2X2_SIXTEEN)
+        TW_MVE_2X2_LOOP(".rept 3\n\t" TW_MVE_2X2_SIXTEEN ".endr\n\t")
         TW_MVE_2X2_LAST(12)
         TW_MVE_2X2_END_M128_127 ::: "memory");
 }

@@ -264,7 +264,7 @@ TW_ASSEMBLER void tw_mve_2x4_u3_t5_m128_127(const tw_mve_block *b __attribute__(
 {
     __asm__ volatile(
         TW_MVE_2X4_BEGIN
-        TW_MVE_2X4_LOOP(TW_MVE_2X4_SIXTEEN TW_MVE_2X4_SIXTEEN TW_MVE_2X4_SIXTEEN)
+        TW_MVE_2X4_LOOP(".rept 3\n\t" TW_MVE_2X4_SIXTEEN ".endr\n\t")
         TW_MVE_2X4_LAST(5)
         TW_MVE_2X4_END_M128_127 ::: "memory");
 }
@@ -357,7 +357,7 @@ TW_ASSEMBLER void tw_mve_2x1_u3_t5_m128_127(const tw_mve_block *b __attribute__(
 {
     __asm__ volatile(
         TW_MVE_2X1_BEGIN
-        TW_MVE_2X1_LOOP(TW_MVE_2X1_SIXTEEN TW_MVE_2X1_SIXTEEN TW_MVE_2X1_SIXTEEN)
+        TW_MVE_2X1_LOOP(".rept 3\n\t" TW_MVE_2X1_SIXTEEN ".endr\n\t")
         TW_MVE_2X1_LAST(5)
         TW_MVE_2X1_END_M128_127 ::: "memory");
 }
