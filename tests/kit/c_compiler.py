@@ -41,6 +41,13 @@ def missing(reason: str) -> NoReturn:
     pytest.skip(reason)
 
 
+@pytest.fixture(scope="session", name="sanitizers")
+def _sanitizers() -> None:
+    """A compiler whose programs say which undefined behaviour they met: zig's end without a word."""
+    if not find_compiler().sanitizers:
+        missing(f"compiler '{find_compiler().name}' comes without sanitizers that say what they found")
+
+
 @pytest.fixture(scope="session", name="tool")
 def _tool() -> Callable[[str], str]:
     """`tool("clang")` is its path. Where it is missing the test is skipped, or fails when CI is set."""

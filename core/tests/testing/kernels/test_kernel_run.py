@@ -87,6 +87,7 @@ def test_what_nobody_has_written_and_what_is_beside_operands_may_not_be_read(
         run_kernel(NEG, kernel, SITE, [X], folder=tmp_path)
 
 
+@pytest.mark.usefixtures("sanitizers")
 def test_a_misaligned_read_is_found_although_this_machine_can_do_it(tmp_path: Path) -> None:
     pair = "for (int i = 0; i < 6; ++i) ${Y}[i] = ${X}[i] + (float)(*(const volatile int64_t *)(const void *)${X} & 0);"
     with pytest.raises(AssertionError, match=r"misaligned address .*undefined behaviour"):
