@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import traceback
 
 import pytest
@@ -47,3 +48,9 @@ def test_an_amended_error_was_raised_where_the_first_was(change):
 
 def test_an_amended_error_has_the_cause_of_the_first():
     assert isinstance(amended(raised(), where="here").__cause__, ValueError)
+
+
+def test_an_error_crosses_processes_whole() -> None:
+    error = TilewrightError("TW5001", "no room", "here", ("why",), ("do this",), Exit.DOES_NOT_FIT, needs=("ram", 5))
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.exit_code, again.needs) == (str(error), error.exit_code, ("ram", 5))

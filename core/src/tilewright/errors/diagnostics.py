@@ -6,7 +6,7 @@ from __future__ import annotations
 import shlex
 import textwrap
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
 from typing import Any, Literal
 
@@ -106,6 +106,10 @@ class TilewrightError(Exception):
 
     def __str__(self) -> str:
         return self.diagnostic().render()
+
+    def __reduce__(self) -> tuple[type[TilewrightError], tuple[Any, ...]]:
+        """So that it crosses processes whole, whoever pickles exceptions there."""
+        return type(self), tuple(getattr(self, each.name) for each in fields(self))
 
     def diagnostic(self) -> Diagnostic:
         """The same, as a value that a report can hold."""

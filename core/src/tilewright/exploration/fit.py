@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from tilewright.errors import Diagnostic
+from tilewright.exploration.executors import local_executor
 from tilewright.exploration.planned_parts import Figures, Optimize, planned_parts
-from tilewright.exploration.processes import in_processes
 from tilewright.exploration.questions import by_target
 from tilewright.ir.machines.board import Board
 from tilewright.plugins import load_boards
@@ -66,7 +66,7 @@ def fits(
         json.dumps([str(model), target, [board.name for board in each], optimize, reserved_bytes])
         for model, target, each in groups
     ]
-    figures = dict(in_processes(_worked_out, tasks, processes))
+    figures = dict(local_executor(processes, len(tasks)).results(_worked_out, dict(enumerate(tasks))))
     found: dict[tuple[Path, str], Fit] = {}
     for number, (model, _, each) in enumerate(groups):
         for board, values in zip(each, json.loads(figures[number]), strict=True):

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from core.tests.exploration.sweep.points_kit import point
+from tilewright.exploration.executors import Work
 from tilewright.exploration.sweep.cache import Cache
-from tilewright.exploration.sweep.executors import Work
 from tilewright.exploration.sweep.flow import rows
 
 

@@ -12,9 +12,9 @@ from core.tests.exploration.chain import model
 from core.tests.exploration.sweep.points_kit import point
 from row_networks import ONE_MEMORY
 from tilewright.errors import TilewrightError
+from tilewright.exploration.executors import Processes, ThisProcess
 from tilewright.exploration.sweep import sweep as module
 from tilewright.exploration.sweep.axes import axis
-from tilewright.exploration.sweep.executors import Processes, ThisProcess
 from tilewright.exploration.sweep.sweep import asked_points, cache_in, executor_for, read_sweep, sweep
 from tilewright.plugins.catalogue import Catalogue, Offer, Package
 from tilewright.testing.cluster import registry_for

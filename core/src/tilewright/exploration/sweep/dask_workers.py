@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tilewright.errors import Exit, TilewrightError, usage_error
+from tilewright.exploration.executors import Work
 from tilewright.exploration.sweep.cache import installed_versions, named_files
-from tilewright.exploration.sweep.executors import Work
 from tilewright.frontend.reading.model_digest import files_beside
 from tilewright.snapshot.atomic_folder import write_folder
 

@@ -8,9 +8,9 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from tilewright.exploration.executors import Executor
 from tilewright.exploration.sweep.cache import Cache
 from tilewright.exploration.sweep.evaluation import evaluated
-from tilewright.exploration.sweep.executors import Executor
 from tilewright.exploration.sweep.points import Point
 
 Row = dict[str, Any]

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from tilewright.errors import Exit, TilewrightError, plugin_error, typed
 from tilewright.errors.suggestions import did_you_mean
+from tilewright.exploration.executors import Executor, local_executor
 from tilewright.exploration.sweep.axes import TARGET, Axis, axes_of, demand_apart, unreadable
 from tilewright.exploration.sweep.cache import Cache, installed_versions
-from tilewright.exploration.sweep.executors import Executor, Processes, ThisProcess
 from tilewright.exploration.sweep.flow import Row, rows
 from tilewright.exploration.sweep.pareto import front
 from tilewright.exploration.sweep.points import Point, points
@@ -143,15 +143,15 @@ def read_sweep(file: Path) -> tuple[tuple[Path, ...], tuple[Axis, ...]]:
 @contextmanager
 def executor_for(scheduler: str, count: int | None, chosen: Sequence[Point]) -> Iterator[Executor]:
     """Who works the points out: a cluster where a scheduler is named, else processes of this machine."""
-    processes = min(count or os.cpu_count() or 1, len(chosen))
+    processes = count or os.cpu_count() or 1
     if not scheduler:
-        yield ThisProcess() if processes <= 1 else Processes(count=processes)
+        yield local_executor(processes, len(chosen))
         return
     from tilewright.exploration.sweep.dask_workers import dask_workers, demand_no_files
 
     for point in chosen:
         demand_no_files(point.flags)
-    with dask_workers(scheduler, processes) as executor:
+    with dask_workers(scheduler, min(processes, len(chosen))) as executor:
         yield executor
 
 

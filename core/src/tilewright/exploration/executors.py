@@ -1,5 +1,5 @@
-"""Knows how points are worked out: in this process, or in several, of which one that dies costs nothing but time.
-Does not know other machines, nor what a point is. Texts go there and come back.
+"""Knows how much is worked out at the same time: in this process, or in several, of which one that dies costs nothing
+but time. Does not know other machines, nor what a task is. Texts go there and come back: JSON, never live objects.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Processes:
                 return
         raise TilewrightError(
             "TW1414",
-            f"{len(waiting)} points of the sweep have ended their process {_ATTEMPTS} times",
+            f"{len(waiting)} tasks have ended their process {_ATTEMPTS} times",
             details=("memory may be short: each process holds a network of its own",),
             fix=("work on fewer at a time: --processes 1",),
             exit_code=Exit.TOOLCHAIN,
@@ -68,3 +68,9 @@ class Processes:
                     yield futures[future], future.result()
             finally:
                 pool.shutdown(cancel_futures=True)
+
+
+def local_executor(processes: int, tasks: int) -> Executor:
+    """So many processes of this machine, but no more than there are tasks; one is this one."""
+    count = min(processes, tasks)
+    return Processes(count=count) if count > 1 else ThisProcess()

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tilewright.errors import TilewrightError
-from tilewright.exploration.sweep.executors import Executor, Processes, ThisProcess
+from tilewright.errors import TilewrightError, usage_error
+from tilewright.exploration.executors import Executor, Processes, ThisProcess, local_executor
 
 TASKS = {number: f"task {number}" for number in range(5)}
 
@@ -45,3 +45,18 @@ def test_a_process_that_is_killed_loses_nothing(tmp_path: Path) -> None:
 def test_a_task_that_kills_every_process_is_said() -> None:
     with pytest.raises(TilewrightError, match="TW1414"):
         list(Processes(count=1).results(dies, {0: "x"}))
+
+
+def refused(text: str) -> str:
+    raise usage_error("TW1101", f"no {text}", fix=("ask for something else",))
+
+
+@pytest.mark.parametrize("executor", [ThisProcess(), Processes(count=2)], ids=str)
+def test_an_error_comes_back_as_it_was(executor: Executor) -> None:
+    with pytest.raises(TilewrightError, match="no a") as caught:
+        list(executor.results(refused, {0: "a", 1: "a"}))
+    assert caught.value.fix == ("ask for something else",)
+
+
+def test_no_more_processes_than_tasks() -> None:
+    assert [local_executor(4, tasks) for tasks in (0, 1, 3)] == [ThisProcess(), ThisProcess(), Processes(count=3)]
