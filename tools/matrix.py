@@ -20,7 +20,7 @@ def main(action: str, environment: str, more: Sequence[str]) -> int:
     """The exit code."""
     package, *factors = environment.split("-")
     if action == "install":
-        extras = ("test", "example", "docs") if package == "all" else ("test",)
+        extras = ("test", "lint", "example", "docs") if package == "all" else ("test",)
         install.main(package, extras, lowest="lowest" in factors)
         return 0
     folder = ROOT if package == "all" else projects()[package]

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Mapping
 
-from tilewright.api.graph import DType, Requant
+import numpy as np
+import numpy.typing as npt
+
+from tilewright.api.graph import Attribute, DType, MultiplyShift, Requant
 from tilewright.api.testing import Sample, byte_array
+
+Array = npt.NDArray[np.generic]
 
 
 def pytest_tilewright_layers() -> list[Sample]:
-    """A sum of 32 bits, a mean of whole images, and one scale for everything."""
+    """A sum of 32 bits, a mean of whole images, one scale for everything, and products of 16-bit values."""
     rng = np.random.default_rng(1)
     images = tuple(byte_array(rng, DType.I8, (1, 12, 9, 11), saturated=False) for _ in range(2))
-    scales = {"a_scale": 0.5, "b_scale": 0.25, "a_zero_point": 3, "b_zero_point": 1}
-    limits = {"zero_point": 2, "low": -128, "high": 127, "output_type": "i8"}
+    scales: dict[str, Attribute] = {"a_scale": 0.5, "b_scale": 0.25, "a_zero_point": 3, "b_zero_point": 1}
+    limits: dict[str, Attribute] = {"zero_point": 2, "low": -128, "high": 127, "output_type": "i8"}
     requant = Requant(scale=(0.0113,), zero_point=2, low=-128, high=127)
-    mean = {"axes": (2, 3), "keepdims": 1, "x_zero_point": 4, "requant": requant}
+    mean: dict[str, Attribute] = {"axes": (2, 3), "keepdims": 1, "x_zero_point": 4, "requant": requant}
     floats = rng.standard_normal((5, 21, 23)).astype(np.float32)
     one = (np.array(0.02, np.float32), np.array(3, np.int8))
     return [
@@ -28,4 +33,35 @@ def pytest_tilewright_layers() -> list[Sample]:
             attributes={"axis": 1, "to": "i8"},
             constants=(1, 2),
         ),
+        *_words(rng),
+    ]
+
+
+def _words(rng: np.random.Generator) -> list[Sample]:
+    """A convolution, a depthwise one and a fully connected layer of 16-bit values."""
+    rounding = MultiplyShift(multiplier=(2**14 + 77,), shift=(24,), bits=64)
+    requant = Requant(scale=(2.0**-9,), zero_point=0, low=-(2**15), high=2**15 - 1, rounding=rounding)
+    result: dict[str, Attribute] = {"requant": requant, "output_type": "i16"}
+    window: dict[str, Attribute] = {
+        "kernel_shape": (3, 3),
+        "strides": (1, 1),
+        "dilations": (1, 1),
+        "pads": (1, 1, 1, 1),
+        "ceil_mode": 0,
+    }
+    image = byte_array(rng, DType.I16, (1, 8, 9, 11), saturated=False)
+    rows = byte_array(rng, DType.I16, (3, 40), saturated=False)
+    full, single, matrix = (
+        byte_array(rng, DType.I8, shape, saturated=False) for shape in ((6, 8, 3, 3), (8, 1, 3, 3), (40, 7))
+    )
+    biases = np.arange(7, dtype=np.int64)
+
+    def layer(op: str, kind: str, inputs: tuple[Array, ...], attributes: Mapping[str, Attribute]) -> Sample:
+        constants = tuple(range(1, len(inputs)))
+        return Sample(op=op, kind=kind, inputs=inputs, attributes={**attributes, **result}, constants=constants)
+
+    return [
+        layer("QConv", "of 16 bits", (image, full), {**window, "group": 1}),
+        layer("QConv", "depthwise of 16 bits", (image, single), {**window, "group": 8}),
+        layer("QGemm", "of 16 bits", (rows, matrix, biases), {"b_zero_point": (0,)}),
     ]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,19 @@ from flat_models import G, Op, T, file_of, remembering_network, small_network
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError
+from tilewright.ir.machines.platform import Engine, Memory, Platform
+from tilewright.plugins import load_named
+from tilewright.testing.cluster import registry_for
+
+ONE = Platform(
+    name="one-memory",
+    summary="made up: one core, one memory beside flash",
+    memories=(
+        Memory(name="ram", size_bytes=None, bytes_per_cycle=4.0),
+        Memory(name="flash", size_bytes=None, kind="const", bytes_per_cycle=4.0),
+    ),
+    engines=(Engine(name="core", operations_per_cycle=1.0),),
+)
 
 STRICT = ("-std=c++11", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror")
 INCLUDES = '#include "net_tflm.h"\n\n#include <stdio.h>\n\n'
@@ -99,12 +113,20 @@ int main()
 """
 
 
+def exported(network: bytes, **options: Any) -> Mapping[str, bytes]:
+    """What `--emit tflm` writes for a machine of one core, whatever else is installed."""
+    ours = load_named(("importer", "tflite"), ("exporter", "tflm"))
+    registry = registry_for(ONE)
+    registry = replace(registry, importers=ours.importers, exporters={**registry.exporters, **ours.exporters})
+    return Deployment(network, ONE.name, Options(emit=("tflm",), name="net", **options), registry).files
+
+
 @pytest.fixture(name="run")
 def _run(tmp_path: Path, cc: Any, cxx: Any) -> Callable[..., list[str]]:
     """What an application prints, beside the code of a network."""
 
     def run(network: bytes, application: str) -> list[str]:
-        files = Deployment(network, "generic", Options(emit=("tflm",), name="net")).files
+        files = exported(network)
         for name, content in files.items():
             (tmp_path / name).write_bytes(content)
         (tmp_path / "main.cpp").write_text(INCLUDES + application, encoding="ascii")
@@ -149,8 +171,7 @@ def of_two(first: str = "int8", second: str = "float32") -> bytes:
 
 
 def header(network: bytes, **options: Any) -> str:
-    files = Deployment(network, "generic", Options(emit=("tflm",), name="net", **options)).files
-    return files["net_tflm.h"].decode("ascii")
+    return exported(network, **options)["net_tflm.h"].decode("ascii")
 
 
 def test_tensors_stand_in_the_order_of_the_file() -> None:

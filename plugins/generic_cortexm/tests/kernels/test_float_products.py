@@ -97,18 +97,23 @@ def test_infinities_and_nan_are_kept(clip: dict[str, Attribute], tmp_path: Path)
     assert errors(CONV[0], (site, [x, *inputs[1:]]), tmp_path) == []
 
 
-@pytest.mark.parametrize("rows", [1, 3, 4, 9])
-@pytest.mark.parametrize("kernel", PRODUCTS, ids=lambda kernel: kernel.name)
+def product(op: str, rows: int, depth: int, columns: int) -> Case:
+    rng, gemm = np.random.default_rng(rows), op == "Gemm"
+    shapes = ((rows, depth), (columns, depth) if gemm else (depth, columns), *([(columns,)] if gemm else []))
+    inputs: list[Array | None] = [rng.standard_normal(shape).astype(np.float32) for shape in shapes]
+    attributes: dict[str, Attribute] = {"transB": 1, "alpha": 0.5, "beta": 2.0, **CLIPS[rows % 3]} if gemm else {}
+    return site_of(vocabulary()[op], inputs, attributes, tuple(range(1, len(inputs)))), inputs
+
+
+@pytest.mark.parametrize(
+    ("kernel", "rows"),
+    [(kernel, rows) for kernel in PRODUCTS for rows in (1, 3, 4, 9) if (kernel.op, rows) != ("Gemm", 1)],
+    ids=lambda value: getattr(value, "name", str(value)),
+)
 def test_products(kernel: Kernel, rows: int, tmp_path: Path) -> None:
-    rng = np.random.default_rng(rows)
     for depth, columns in ((1, 1), (7, 5), (16, 8)):
-        gemm = kernel.op == "Gemm"
-        shapes = ((rows, depth), (columns, depth) if gemm else (depth, columns), *([(columns,)] if gemm else []))
-        inputs: list[Array | None] = [rng.standard_normal(shape).astype(np.float32) for shape in shapes]
-        attributes: dict[str, Attribute] = {"transB": 1, "alpha": 0.5, "beta": 2.0, **CLIPS[rows % 3]} if gemm else {}
-        site = site_of(vocabulary()[kernel.op], inputs, attributes, tuple(range(1, len(inputs))))
         (folder := tmp_path / str(depth)).mkdir()
-        assert errors(kernel, (site, inputs), folder) == []
+        assert errors(kernel, product(kernel.op, rows, depth, columns), folder) == []
 
 
 def test_layers_that_are_taken(tmp_path: Path) -> None:
@@ -134,6 +139,7 @@ def test_refusals_say_why() -> None:
         np.zeros((3, 4), np.float32),
         np.zeros((2, 4), np.float32),
     ]
+    assert "is a single row" in str(refusal(PRODUCTS[0], product("Gemm", 1, 7, 5)[0]))
     assert "one value to each column" in str(refusal(PRODUCTS[0], site_of(vocabulary()["Gemm"], arrays, {}, (1, 2))))
 
 
