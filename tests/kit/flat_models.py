@@ -34,7 +34,7 @@ CODES = {
 }  # fmt: skip
 TYPES = {
     "float32": 0, "float16": 1, "int32": 2, "uint8": 3, "int64": 4, "string": 5, "bool": 6, "int16": 7, "int8": 9,
-    "resource": 13, "int4": 17,
+    "uint64": 12, "resource": 13, "uint32": 15, "int4": 17,
 }  # fmt: skip
 Fields = Mapping[int, Any]  # number of a field -> ("<i", 3), a text, an array, a table, or a list of tables
 
@@ -44,6 +44,24 @@ def flatbuffer(root: Fields, identifier: bytes = b"TFL3") -> bytes:
     data = bytearray(struct.pack("<I", 0) + identifier)
     _patch(data, 0, _table(data, root))
     return bytes(data)
+
+
+def flexbuffer(numbers: Mapping[str, int]) -> bytes:
+    """A map from names to whole numbers: its names, where they are, the numbers and their types, and the map."""
+    data, names, count = bytearray(), {}, len(numbers)
+    for name in sorted(numbers):
+        names[name] = len(data)
+        data += name.encode() + b"\0"
+    _align(data, 8)
+    data += struct.pack("<Q", count)
+    keys = len(data)
+    for place, name in enumerate(sorted(numbers)):
+        data += struct.pack("<Q", keys + 8 * place - names[name])
+    data += struct.pack("<QQQ", len(data) - keys, 8, count)
+    values = len(data)
+    data += struct.pack(f"<{count}q", *(numbers[name] for name in sorted(numbers)))
+    data += bytes([1 << 2 | 3] * count)
+    return bytes(data + bytes([len(data) - values, 9 << 2 | 3, 1]))
 
 
 def _patch(data: bytearray, at: int, target: int) -> None:
@@ -118,6 +136,7 @@ class Op:
     options: Fields | None = None
     kind: int = 0
     version: int = 1
+    numbers: Mapping[str, int] = field(default_factory=dict)  # options of a custom one, as a FlexBuffer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,6 +173,8 @@ def _graph(graph: G, codes: list[tuple[str | int, int]], buffers: list[Fields]) 
         made |= {1: np.array(op.inputs, "<i4"), 2: np.array(op.outputs, "<i4")}
         if op.options is not None:
             made |= {3: ("<B", op.kind), 4: op.options}
+        if op.numbers:
+            made[5] = np.frombuffer(flexbuffer(op.numbers), np.uint8)
         operators.append(made)
     tensors = [_tensor(tensor, buffers) for tensor in graph.tensors]
     ends = {1: np.array(graph.inputs, "<i4"), 2: np.array(graph.outputs, "<i4")}
@@ -317,3 +338,71 @@ def _repeated(form: Mapping[str, Any]) -> G:
         Op(code="ADD", inputs=(7, 6), outputs=(8,), options={}, kind=11),
     ]
     return G(tensors=tensors, ops=ops, inputs=(0, 1), outputs=(3, 8))
+
+
+def _front_end_tensors() -> list[T]:
+    random = np.random.default_rng(8)
+    widths, count = np.int16([3, 6, 8, 8, 5]), 30
+    firsts, places = np.cumsum([2, 3, 6, 8, 8], dtype=np.int16), np.cumsum([0, 3, 6, 8, 8], dtype=np.int16)
+    weights = random.integers(0, 4097, count).astype(np.int16)
+    gains = np.sort(random.integers(1, 2000, 128))[::-1].astype(np.int16)
+    u32: dict[str, Any] = {"type": "uint32", "shape": (4,)}
+    return [
+        T(name="frame", type="int16", shape=(1, 60)),
+        constant(random.integers(0, 4096, 60).astype(np.int16), "window"),
+        T(name="windowed", type="int16", shape=(1, 60)),
+        constant(np.int32([60]), "flat"),
+        T(name="samples", type="int16", shape=(60,)),
+        T(name="scaled", type="int16", shape=(60,)),
+        T(name="bits", type="int32"),
+        T(name="spectrum", type="int16", shape=(66,)),
+        T(name="energy", type="uint32", shape=(33,)),
+        *(constant(table, f"table{at}") for at, table in enumerate((weights, 4096 - weights, firsts, places, widths))),
+        T(name="channels", type="uint64", shape=(4,)),
+        T(name="roots", **u32),
+        T(name="clean", **u32),
+        T(name="noise", **u32),
+        constant(gains, "gains"),
+        T(name="gained", **u32),
+        T(name="log", type="int16", shape=(4,)),
+    ]
+
+
+def front_end() -> G:
+    """From 60 samples to the logarithms of 4 channels, as the signal library of that runtime does it."""
+    tensors = _front_end_tensors()
+    at = {tensor.name: place for place, tensor in enumerate(tensors)}
+    smoothing = {
+        "smoothing": 655, "one_minus_smoothing": 15729, "alternate_smoothing": 983,
+        "alternate_one_minus_smoothing": 15401, "min_signal_remaining": 819, "num_channels": 4, "smoothing_bits": 10,
+        "spectral_subtraction_bits": 14, "clamping": 0,
+    }  # fmt: skip
+
+    def op(code: str, inputs: str, outputs: str, **numbers: int) -> Op:
+        places = ([at[name] for name in names.split()] for names in (inputs, outputs))
+        return Op(code=code, inputs=next(places), outputs=next(places), numbers=numbers)
+
+    tables = " ".join(f"table{place}" for place in range(5))
+    ops = [
+        op("SignalWindow", "frame window", "windowed", shift=12),
+        op("RESHAPE", "windowed flat", "samples"),
+        op("SignalFftAutoScale", "samples", "scaled bits"),
+        op("SignalRfft", "scaled", "spectrum", T=7, fft_length=64),
+        op("SignalEnergy", "spectrum", "energy", start_index=2, end_index=32),
+        op("SignalFilterBank", f"energy {tables}", "channels", num_channels=4),
+        op("SignalFilterBankSquareRoot", "channels bits", "roots"),
+        op("SignalFilterBankSpectralSubtraction", "roots", "clean noise", **smoothing),
+        op("SignalPCAN", "clean noise gains", "gained", snr_shift=6),
+        op("SignalFilterBankLog", "gained", "log", output_scale=1600, input_correction_bits=3),
+    ]
+    return G(tensors=tensors, ops=ops, inputs=(0,), outputs=(at["log"], at["gained"], at["noise"]))
+
+
+def sound(count: int) -> list[Any]:
+    """Frames of 60 samples: silence, noise, tones, the loudest there are."""
+    random, time = np.random.default_rng(3), np.arange(60)
+    kinds = [
+        np.zeros(60), random.integers(-3, 4, 60), random.integers(-3000, 3000, 60),
+        np.where(random.random(60) < 0.5, -32768, 32767), *(9000 * np.sin(time * each) for each in (0.3, 1.1, 2.4)),
+    ]  # fmt: skip
+    return [kinds[place % len(kinds)].astype(np.int16)[None] for place in range(count)]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from flat_models import file_of, remembering_network, small_network, wide_network
+from flat_models import file_of, front_end, remembering_network, small_network, wide_network
 
 import tilewright
 from tilewright.deployment import Deployment
@@ -40,6 +40,14 @@ def wide(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def front(tmp_path: Path) -> Path:
+    """Operators of signals, one of which keeps state."""
+    file = tmp_path / "front.tflite"
+    file.write_bytes(file_of(front_end()))
+    return file
+
+
+@pytest.fixture
 def ring(tmp_path: Path) -> Path:
     """The last three frames, at first 1, 2, 3."""
     file = tmp_path / "ring.tflite"
@@ -53,7 +61,7 @@ def command(*words: str, **environment: str) -> subprocess.CompletedProcess[str]
 
 
 @pytest.mark.parametrize(("runner", "target", "needed"), RUNNERS, ids=[one[0] for one in RUNNERS])
-@pytest.mark.parametrize("network", ["small", "ring", "wide"])
+@pytest.mark.parametrize("network", ["small", "ring", "wide", "front"])
 def test_every_step_is_exact(
     network: str,
     runner: str,

@@ -21,8 +21,10 @@ from tilewright.operators.families import FAMILIES
 from tilewright.rewrite import rewrite
 from tilewright.rewrite.passes import PASSES
 from tilewright_tflite import IMPORTER
+from tilewright_tflite.signals.vocabulary import OPERATORS as SIGNALS
 
 OPERATORS = {operator.name: operator for family in FAMILIES for operator in import_module(family).OPERATORS}
+OPERATORS.update((operator.name, operator) for operator in SIGNALS)
 
 
 def imported(data: bytes) -> Imported:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from tilewright.api import hookimpl
 from tilewright.api.exporter import Exporter
 from tilewright.api.importer import FormatRuntime, ImportedModel, Importer, Reading
+from tilewright.api.kernel import Kernel
+from tilewright.api.operator import Operator
 
 if TYPE_CHECKING:
     import numpy as np
@@ -87,3 +89,19 @@ def tilewright_importers() -> Iterable[Importer]:
 def tilewright_exporters() -> Iterable[Exporter]:
     """The way of applications that were written for that library's interpreter."""
     return (EXPORTER,)
+
+
+@hookimpl
+def tilewright_operators() -> Iterable[Operator]:
+    """The microphone's front end, as that library's signal operators compute it."""
+    from tilewright_tflite.signals.vocabulary import OPERATORS
+
+    return OPERATORS
+
+
+@hookimpl
+def tilewright_kernels() -> Iterable[Kernel]:
+    """Portable C of these operators."""
+    from tilewright_tflite.signals.vocabulary import KERNELS
+
+    return KERNELS

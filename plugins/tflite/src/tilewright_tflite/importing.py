@@ -257,7 +257,8 @@ def _proto(net: Network, inputs: list[tuple[str, Tensor]], outputs: list[tuple[s
         [declared(name, tensor.type, tensor.shape) for name, tensor in (*outputs, *net.state_outputs)],
         net.ledger.constants,
     )
-    sets = [helper.make_opsetid("", _OPSET)]
+    own = sorted({node.domain for node in net.nodes if node.domain})
+    sets = [helper.make_opsetid("", _OPSET), *(helper.make_opsetid(domain, 1) for domain in own)]
     return helper.make_model(graph, opset_imports=sets, ir_version=_IR_VERSION, producer_name="tilewright-tflite")
 
 

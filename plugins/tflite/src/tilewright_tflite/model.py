@@ -26,7 +26,20 @@ TYPES: Mapping[int, str] = MappingProxyType(
         15: "uint32", 16: "uint16", 17: "int4", 18: "bfloat16",
     }
 )  # fmt: skip
-HELD = ("float32", "float16", "float64", "int32", "uint8", "int64", "bool", "int16", "int8", "uint32", "uint16")
+HELD = (
+    "float32",
+    "float16",
+    "float64",
+    "int32",
+    "uint8",
+    "int64",
+    "bool",
+    "int16",
+    "int8",
+    "uint32",
+    "uint16",
+    "uint64",
+)
 BYTES = ("int8", "uint8")
 STORED = ("int8", "uint8", "int16", "int4")  # types whose scales say which real numbers they stand for
 
@@ -92,6 +105,7 @@ class Operator:
     options: Table
     options_type: int  # of the union; 0 where there are none
     custom: bool = False
+    custom_options: bytes = b""  # of a custom one: a FlexBuffer, where TensorFlow has written it
 
     @property
     def title(self) -> str:

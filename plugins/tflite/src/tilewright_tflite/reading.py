@@ -151,6 +151,7 @@ def _operator(index: int, table: Table, codes: list[tuple[str, int, bool]], tens
         options=options or _no_options(),
         options_type=kind if options else 0,
         custom=custom,
+        custom_options=table.array(5, "u1").tobytes() if custom else b"",
     )
 
 

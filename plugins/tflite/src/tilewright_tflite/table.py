@@ -16,6 +16,7 @@ from tilewright_tflite.operators import (
     products,
     recurrent,
     reductions,
+    signal,
     variables,
 )
 
@@ -25,4 +26,4 @@ ANY_ORDER = frozenset((*(each.code for each in elementwise.CONVERSIONS), "CONCAT
 TABLE: Mapping[str, Conversion] = MappingProxyType(
     {each.code: each for family in _FAMILIES for each in family.CONVERSIONS}
 )
-CUSTOM: Mapping[str, Conversion] = MappingProxyType({each.code: each for each in compressed.CUSTOM})
+CUSTOM: Mapping[str, Conversion] = MappingProxyType({each.code: each for each in (*compressed.CUSTOM, *signal.CUSTOM)})

@@ -1,0 +1,159 @@
+"""Knows the operators of TensorFlow Lite Micro's signal library, whose options are FlexBuffers. Each is an operator of
+`signals`. Does not know what they compute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tilewright_tflite.conversion import Conversion, conversion
+from tilewright_tflite.errors import RefusedError
+from tilewright_tflite.flexbuffer import numbers_of
+from tilewright_tflite.model import Operator, Tensor
+from tilewright_tflite.network import Network
+from tilewright_tflite.signals.parts import DOMAIN
+
+_FFT_TYPE, _INT16 = "T", 7
+_LONGEST = 1 << 15  # samples of a transform
+_TABLE = 125  # numbers of a gain's table
+
+
+def _option(op: Operator, name: str, low: int, high: int) -> int:
+    options = numbers_of(op.custom_options)
+    if name not in options:
+        raise RefusedError(f"its option '{name}' is missing")
+    if not low <= options[name] <= high:
+        raise RefusedError(f"its option '{name}' is {options[name]}; {low} to {high} are known")
+    return options[name]
+
+
+def _input(op: Operator, net: Network, index: int, kind: str, rank: int | None = 1) -> Tensor:
+    return _typed(net.input(op, index), kind, rank)
+
+
+def _typed(tensor: Tensor, kind: str, rank: int | None = 1) -> Tensor:
+    if tensor.type != kind or rank not in (None, len(tensor.shape)):
+        axes = "" if rank is None else f" with {rank} axes"
+        raise RefusedError(f"'{tensor.name}' is {tensor.described}; {kind}{axes} is known")
+    return tensor
+
+
+def _emit(
+    op: Operator,
+    net: Network,
+    name: str,
+    inputs: Sequence[str],
+    kinds: Sequence[str],
+    shape: tuple[int, ...],
+    **numbers: int,
+) -> tuple[str, ...]:
+    """A node of the signal's vocabulary, and its outputs, of which the first has this shape."""
+    outputs = [_typed(net.output(op, place), kind, None) for place, kind in enumerate(kinds)]
+    if outputs[0].shape != shape:
+        raise RefusedError(f"'{outputs[0].name}' is {outputs[0].described}; its shape is {list(shape)}")
+    values = net.split(name, inputs, [net.fresh(net.name(each)) for each in outputs], domain=DOMAIN, **numbers)
+    for tensor, value in zip(outputs, values, strict=True):
+        net.put_stored(tensor, value)
+    return values
+
+
+def _window(op: Operator, net: Network) -> None:
+    x, w = _input(op, net, 0, "int16", None), _input(op, net, 1, "int16")
+    if x.shape[-1:] != w.shape:
+        raise RefusedError(f"its window has {w.described}, its frames {x.described}")
+    inputs = (net.stored(x), net.stored(w))
+    _emit(op, net, "Window", inputs, ("int16",), x.shape, shift=_option(op, "shift", 0, 31))
+
+
+def _scale(op: Operator, net: Network) -> None:
+    x = _input(op, net, 0, "int16")
+    _emit(op, net, "Scale", (net.stored(x),), ("int16", "int32"), x.shape)
+
+
+def _rfft(op: Operator, net: Network) -> None:
+    from tilewright_tflite.signals.spectra import complex_twiddles, real_twiddles
+
+    x = _input(op, net, 0, "int16")
+    _option(op, _FFT_TYPE, _INT16, _INT16)
+    length = _option(op, "fft_length", 4, _LONGEST)
+    if length & (length - 1) or x.shape[0] > length:
+        raise RefusedError(f"its transform is of {length} samples, its input of {x.shape[0]}; a power of two is known")
+    half = length // 2
+    tables = (net.constant(complex_twiddles(half), "twiddles"), net.constant(real_twiddles(half), "real_twiddles"))
+    _emit(op, net, "RFFT", (net.stored(x), *tables), ("int16",), (length + 2,))
+
+
+def _energy(op: Operator, net: Network) -> None:
+    x = _input(op, net, 0, "int16")
+    bins = x.shape[0] // 2
+    first, end = _option(op, "start_index", 0, bins), _option(op, "end_index", 0, bins)
+    _emit(op, net, "Energy", (net.stored(x),), ("uint32",), (bins,), first=first, end=end)
+
+
+def _filter_bank(op: Operator, net: Network) -> None:
+    x = _input(op, net, 0, "uint32")
+    tables = [net.need(op, place).reshape(-1).astype(np.int64) for place in range(1, 6)]
+    inputs = [_input(op, net, place, "int16") for place in range(1, 6)]
+    weights, rests, firsts, places, widths = tables
+    channels = _option(op, "num_channels", 1, len(firsts) - 1)
+    if {len(firsts), len(places), len(widths)} != {channels + 1} or len(weights) != len(rests):
+        raise RefusedError(f"its tables are not of {channels} channels")
+    inside = (firsts + widths <= x.shape[0]) & (places + widths <= len(weights))
+    if not (inside & (widths >= 0) & (firsts >= 0) & (places >= 0)).all():
+        raise RefusedError("its tables lead out of the spectrum, or out of its weights")
+    values = (net.stored(x), *map(net.stored, inputs))
+    _emit(op, net, "FilterBank", values, ("uint64",), (channels,))
+
+
+def _root(op: Operator, net: Network) -> None:
+    x, bits = _input(op, net, 0, "uint64"), _input(op, net, 1, "int32", 0)
+    _emit(op, net, "SquareRoot", (net.stored(x), net.stored(bits)), ("uint32",), x.shape)
+
+
+def _subtraction(op: Operator, net: Network) -> None:
+    x, noise = _input(op, net, 0, "uint32"), _typed(net.output(op, 1), "uint32")
+    if x.shape != noise.shape or _option(op, "num_channels", 1, 1 << 15) != x.shape[0]:
+        raise RefusedError(f"its channels are {x.described}, its noise {noise.described}")
+    shares = {
+        mine: _option(op, theirs, 0, 2**31 - 1)
+        for mine, theirs in (
+            ("smoothing", "smoothing"), ("rest", "one_minus_smoothing"), ("smoothing_odd", "alternate_smoothing"),
+            ("rest_odd", "alternate_one_minus_smoothing"), ("least", "min_signal_remaining"),
+        )
+    }  # fmt: skip
+    bits, scale = _option(op, "smoothing_bits", 0, 31), _option(op, "spectral_subtraction_bits", 0, 31)
+    clamp, name = _option(op, "clamping", 0, 1), f"{net.name(noise)}_kept"
+    kept = net.kept(noise, name)
+    inputs = (net.stored(x), kept)
+    numbers = {**shares, "bits": bits, "scale_bits": scale, "clamp": clamp}
+    _, following = _emit(op, net, "SpectralSubtraction", inputs, ("uint32", "uint32"), x.shape, **numbers)
+    net.keep(kept, following, net.filled(noise), name)
+
+
+def _pcan(op: Operator, net: Network) -> None:
+    x, noise, table = _input(op, net, 0, "uint32"), _input(op, net, 1, "uint32"), _input(op, net, 2, "int16")
+    if x.shape != noise.shape or table.shape[0] < _TABLE:
+        raise RefusedError(f"its noise is {noise.described}, its table {table.described}; {_TABLE} numbers are known")
+    values = (net.stored(x), net.stored(noise), net.stored(table))
+    _emit(op, net, "PCAN", values, ("uint32",), x.shape, snr_shift=_option(op, "snr_shift", 0, 63))
+
+
+def _log(op: Operator, net: Network) -> None:
+    x = _input(op, net, 0, "uint32")
+    bits, scale = _option(op, "input_correction_bits", 0, 31), _option(op, "output_scale", 0, 2**31 - 1)
+    _emit(op, net, "Log", (net.stored(x),), ("int16",), x.shape, bits=bits, scale=scale)
+
+
+CUSTOM: tuple[Conversion, ...] = (
+    conversion("SignalWindow", _window),
+    conversion("SignalFftAutoScale", _scale),
+    conversion("SignalRfft", _rfft),
+    conversion("SignalEnergy", _energy),
+    conversion("SignalFilterBank", _filter_bank),
+    conversion("SignalFilterBankSquareRoot", _root),
+    conversion("SignalFilterBankSpectralSubtraction", _subtraction),
+    conversion("SignalPCAN", _pcan),
+    conversion("SignalFilterBankLog", _log),
+)

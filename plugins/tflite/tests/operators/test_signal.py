@@ -1,0 +1,67 @@
+"""The microphone's front end: every frame as the runtime's own library computes it, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from flat_models import G, file_of, front_end, sound
+
+from tilewright.errors import TilewrightError
+
+# What tflite-micro 0.dev20261023182759 gives for the twelve frames, one interpreter for all of them.
+LOGARITHMS = [
+    [0, 0, 0, 0], [4436, 0, 0, 0], [17010, 17573, 17499, 17844], [20947, 21723, 22533, 21340],
+    [19206, 13900, 16103, 17187], [16509, 20192, 17847, 16563], [15943, 13530, 19254, 19635], [0, 0, 0, 0],
+    [0, 0, 0, 0], [9345, 11525, 11115, 11497], [20798, 21370, 20567, 21052], [18527, 12089, 11772, 12984],
+]  # fmt: skip
+NOISE = [41536804, 50303696, 36833236, 48451593]
+
+
+def test_frames_are_those_of_the_runtime(run_frames: Callable[..., list[dict[str, Any]]]) -> None:
+    found = run_frames(file_of(front_end()), [{"frame": frame} for frame in sound(12)])
+    assert [frame["log"].tolist() for frame in found] == LOGARITHMS
+    assert found[-1]["noise"].tolist() == NOISE
+
+
+def changed(code: str, **numbers: int) -> G:
+    graph = front_end()
+    ops = [replace(op, numbers={**op.numbers, **numbers}) if op.code == code else op for op in graph.ops]
+    return replace(graph, ops=ops)
+
+
+def typed(name: str, **form: Any) -> G:
+    graph = front_end()
+    return replace(graph, tensors=[replace(each, **form) if each.name == name else each for each in graph.tensors])
+
+
+@pytest.mark.parametrize(
+    ("graph", "reason"),
+    [
+        (changed("SignalWindow", shift=40), "its option 'shift' is 40; 0 to 31 are known"),
+        (changed("SignalRfft", T=0), "its option 'T' is 0; 7 to 7 are known"),
+        (changed("SignalRfft", fft_length=60), "a power of two is known"),
+        (changed("SignalRfft", fft_length=32), "of 32 samples, its input of 60"),
+        (changed("SignalEnergy", end_index=34), "its option 'end_index' is 34"),
+        (changed("SignalFilterBank", num_channels=3), "its tables are not of 3 channels"),
+        (changed("SignalFilterBankSpectralSubtraction", num_channels=5), "its channels are uint32 4"),
+        (typed("window", shape=(30,), data=b"\0" * 60), "its window has int16 30"),
+        (typed("frame", type="int32"), "'frame' is int32 1x60; int16 is known"),
+        (typed("table2", data=b"\x20\0" * 5), "its tables lead out of the spectrum"),
+        (typed("gains", shape=(100,), data=b"\0" * 200), "125 numbers are known"),
+    ],
+)
+def test_what_is_refused_says_why(graph: G, reason: str, read_in: Callable[[bytes], Any]) -> None:
+    with pytest.raises(TilewrightError) as caught:
+        read_in(file_of(graph))
+    assert caught.value.code == "TW2101" and reason in "\n".join(caught.value.details)
+
+
+def test_options_that_are_missing_are_named(read_in: Callable[[bytes], Any]) -> None:
+    graph = front_end()
+    ops = [replace(op, numbers={"other": 1}) if op.code == "SignalPCAN" else op for op in graph.ops]
+    with pytest.raises(TilewrightError) as caught:
+        read_in(file_of(replace(graph, ops=ops)))
+    assert "its option 'snr_shift' is missing" in "\n".join(caught.value.details)
