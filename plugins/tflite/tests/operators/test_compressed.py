@@ -60,6 +60,19 @@ def pruned(weights: Any) -> tuple[Any, Any]:
     )
 
 
+def huffman(*, wide: bool = False, first: int = 2) -> tuple[Any, Any]:
+    """Code words 0, 10, 110 and 111 for the numbers of TABLE: two bits at once, and a third where it is needed."""
+    bits_at, kind = (27, "<u4") if wide else (11, "<u2")
+    ends = ((0, 1), (0, 1), (1, 2), None, (2, 1), (3, 1))
+    found = [
+        1 if each is None else 1 << (bits_at + 4) | each[1] << bits_at | int(TABLE[each[0]]) & 0xFF for each in ends
+    ]
+    how = metadata(1)
+    how[5] = (first - 1) << 4 | wide
+    words = "".join(("0", "10", "110", "111")[index] for index in INDICES)
+    return np.packbits([int(bit) for bit in words]), np.concatenate([how, np.array(found, kind).view(np.uint8)])
+
+
 SPARSE = np.where(INDICES.reshape(3, 6) > 1, TABLE[INDICES].reshape(3, 6), 0)
 SCALES = {"scale": (0.25, 0.5, 1.0), "zero": (0, 0, 0)}
 ROWS = (TABLE, TABLE[::-1], np.int8([1, 2, 3, 4]))
@@ -71,6 +84,8 @@ CASES: dict[str, tuple[bytes, Any, Any]] = {
         np.stack([row[part] for row, part in zip(ROWS, INDICES.reshape(3, 6), strict=True)]),
         np.array(SCALES["scale"]),
     ),
+    "code words": (dense(*huffman()), TABLE[INDICES].reshape(3, 6), 0.25),
+    "code words in a wide table": (dense(*huffman(wide=True)), TABLE[INDICES].reshape(3, 6), 0.25),
     "pruned": (dense(*pruned(SPARSE)), SPARSE, 0.25),
 }
 
@@ -98,7 +113,10 @@ def test_tflm_decodes_the_same(case: str, compute: Any) -> None:
         (bits(INDICES, 2)[:3], tables(TABLE), "has 3 bytes for 18 numbers of 2 bits"),
         (bits(INDICES, 2), tables(TABLE[:3]), "names a value that its tables do not have"),
         (bits(INDICES, 2), tables(TABLE, width=0), "numbers of 0 bits"),
-        (bits(INDICES, 2), metadata(1), "is compressed in way 1"),
+        (bits(INDICES, 2), metadata(3), "is compressed in way 3"),
+        (bits(INDICES, 2), metadata(1), "has code words that lead out of their table"),
+        (huffman()[0][:3], huffman()[1], "or out of their bits"),
+        (bits([1] * 18, 1), np.append(metadata(1), np.uint8([0, 0x80] * 2)), "has a code word without bits"),
         (bits(INDICES, 2), metadata(0, version=2), "in a way that is not known"),
         (bits(INDICES, 2), metadata(0)[:9], "in a way that is not known"),
         (bits([1] * 18, 1), metadata(2), "has 18 elements with values, and 0 values"),

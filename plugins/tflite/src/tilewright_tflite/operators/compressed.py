@@ -7,6 +7,8 @@ highest of each byte.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     Bytes = npt.NDArray[np.uint8]
 
 _METADATA, _KIND, _VERSION, _OWN_VERSION, _WIDTH, _STRIDE = 16, 0, 1, 4, 5, 6  # bytes, and places among them
-_TABLES, _PRUNED = 0, 2
+_TABLES, _HUFFMAN, _PRUNED = 0, 1, 2
 _HELD = ("bool", "float32", "int8", "int16", "int32", "int64")
 _AT_ONCE = 1 << 16  # numbers
 _WORKING = 8  # bytes that a number takes while it is decoded
@@ -39,11 +41,10 @@ def _decode(op: Operator, net: Network) -> None:
         if output.type not in _HELD or len(how) < _METADATA or (how[_VERSION], how[_OWN_VERSION]) != (1, 1):
             raise RefusedError(f"'{output.name}' is {output.type}, or compressed in a way that is not known")
         net.ledger.made(count * _WORKING)
-        if how[_KIND] not in (_TABLES, _PRUNED):
-            raise RefusedError(
-                f"'{output.name}' is compressed in way {how[_KIND]}; 0 (tables) and 2 (pruned) are known"
-            )
-        decoded = _from_tables if how[_KIND] == _TABLES else _pruned
+        decoded = _DECODERS.get(int(how[_KIND]))
+        if decoded is None:
+            ways = "0 (tables), 1 (Huffman) and 2 (pruned)"
+            raise RefusedError(f"'{output.name}' is compressed in way {how[_KIND]}; {ways} are known")
         net.put_known(output, decoded(output, count, data, how).reshape(output.shape))
 
 
@@ -71,6 +72,45 @@ def _pruned(output: Tensor, count: int, data: Bytes, how: Bytes) -> Array:
     return made
 
 
+def _huffman(output: Tensor, count: int, data: Bytes, how: Bytes) -> Array:
+    """Every number is a code word: its first bits lead into a table, whose entries are numbers, or lead on.
+
+    An entry of 16 or 32 bits: the highest says whether it is a number; four bits say how many bits of the last step
+    belong to the code word, or how many less one the next step takes; the others are the number, or how far it is to
+    the next part of the table.
+    """
+    wide = bool(how[_WIDTH] & 1)
+    if output.type not in (("int8", "int16") if wide else ("int8",)):
+        raise RefusedError(f"'{output.name}' is {output.type}, for which there are no code words of this width")
+    size = 4 if wide else 2
+    whole = how[_METADATA : len(how) - len(how) % size]
+    table = [int(each) for each in whole.view(f"<u{size}")]
+    first, bits, content, end = (
+        (int(how[_WIDTH]) >> 4) + 1,
+        27 if wide else 11,
+        data.tobytes() + bytes(8),
+        8 * len(data),
+    )
+    numbers, place = [], 0
+    for _ in range(count):
+        taken, at = first, 0
+        while True:
+            window = int.from_bytes(content[place >> 3 : (place >> 3) + 8], "big")
+            at += window >> (64 - (place & 7) - taken) & ((1 << taken) - 1)
+            if at >= len(table) or place >= end:
+                raise RefusedError(f"'{output.name}' has code words that lead out of their table, or out of their bits")
+            entry = table[at]
+            length = entry >> bits & 15
+            if entry >> (bits + 4):
+                break
+            place, taken, at = place + taken, length + 1, at + (entry & ((1 << bits) - 1))
+        if not length:
+            raise RefusedError(f"'{output.name}' has a code word without bits")
+        place += min(taken, length)
+        numbers.append(entry & 0xFFFF)
+    return np.array(numbers, np.uint16).astype(output.type)
+
+
 def _values(output: Tensor, how: Bytes) -> Array:
     kind = np.dtype("?" if output.type == "bool" else output.type)
     return np.frombuffer(how[_METADATA:].tobytes(), kind, (len(how) - _METADATA) // kind.itemsize)
@@ -96,4 +136,7 @@ def _numbers(output: Tensor, data: Bytes, count: int, width: int) -> npt.NDArray
     return found
 
 
+_DECODERS: Mapping[int, Callable[[Tensor, int, Bytes, Bytes], Array]] = MappingProxyType(
+    {_TABLES: _from_tables, _HUFFMAN: _huffman, _PRUNED: _pruned}
+)
 CUSTOM: tuple[Conversion, ...] = (conversion("TFLM_DECODE", _decode),)  # operators with a name of their own
