@@ -33,7 +33,7 @@ _ULPS = (0, 1, -1)
 
 
 def float_parameters(requant: Requant, bias: Integers, bounds: AccumulatorBounds) -> Floats | str:
-    """Biases and scales of all outputs, [2, outputs], or why there are none. `bounds`: of the sums with their biases."""
+    """Biases and scales of all outputs, [2, outputs], or why there are none. `bounds`: of sums with their biases."""
     if isinstance(requant.rounding, Float32HalfEven):
         exact = bias.astype(np.float32)
         if not np.array_equal(exact.astype(np.int64), bias):
@@ -105,7 +105,8 @@ def _equal(steps: _Steps, bias: Integers, parameters: Floats) -> Flags:
 
     def rounded(totals: Integers) -> Floats:
         sums = (np.clip(totals, low, high) - bias[:, None]).astype(np.float32)
-        return np.rint((sums + parameters[0][:, None]) * parameters[1][:, None])
+        found: Floats = np.rint((sums + parameters[0][:, None]) * parameters[1][:, None])
+        return found
 
     reached = (rounded(steps.first) >= steps.results) | (steps.first > high)
     before = (rounded(steps.first - 1) < steps.results) | (steps.first <= low)
