@@ -2,10 +2,11 @@
 grid. Does not know how pairs of QuantizeLinear and DequantizeLinear, which these nodes become, are turned into
 integers.
 
-`y = (clip(round(x / scale + zero_point), low, high) - zero_point) * scale`. Values of up to 16 bits become integers, and
-constants of up to 32. A pair adds its zero point behind the rounding: halves, which go to even, go the other way where
-a zero point is odd, as in the pairs that Brevitas itself exports. Pairs are those of onnxruntime's domain: they have 16 bits and scales for each channel beside every
-operator set, and files of these tools are of old ones, too. Source: the operator definitions of QONNX.
+`y = (clip(round(x / scale + zero_point), low, high) - zero_point) * scale`. Values of up to 16 bits become integers,
+constants those of up to 32. A pair adds its zero point behind the rounding: halves, which go to even, go the other way
+where a zero point is odd, as in the pairs that Brevitas itself exports. Pairs are those of onnxruntime's domain: they
+have 16 bits and scales for each channel beside every operator set, and files of these tools are of old ones, too.
+Source: the operator definitions of QONNX.
 """
 
 from __future__ import annotations
@@ -137,8 +138,10 @@ def _values(node: FileNode, nodes: FloatNodes, grid: _Grid, opset: int) -> None:
     x = node.inputs[0]
     if not grid.whole:
         low, high = (float(np.float32(float(scale) * (end - zero))) for end in (grid.low, grid.high))
-        ends = [nodes.number(node, end) for end in (low, high)] if opset >= _CLIP_INPUTS else []
-        x = nodes.write(node, "Clip", [x, *ends], **({} if ends else {"min": low, "max": high}))
+        if opset < _CLIP_INPUTS:
+            x = nodes.write(node, "Clip", [x], min=low, max=high)
+        else:
+            x = nodes.write(node, "Clip", [x, nodes.number(node, low), nodes.number(node, high)])
     numbers = nodes.constant(node, scale), nodes.constant(node, np.array(zero, grid.dtype))
     stored = nodes.write(node, "QuantizeLinear", [x, *numbers], domain=_PAIRS)
     nodes.write(node, "DequantizeLinear", [stored, *numbers], node.outputs[0], domain=_PAIRS)
