@@ -1,11 +1,11 @@
 """Counts which of somebody's networks are right: a folder of cases with inputs, and outputs that they must have.
 
-    python benchmarks/golden_cases.py FOLDER [--target generic] [--on host] [--only TEXT] [--set NAME=VALUE]
+    python benchmarks/golden_cases.py FOLDER [--target generic] [--portable] [--on host] [--only TEXT]
 
 A case is a folder with `network.onnx`, `inputs.npz` and `outputs.npz`, the arrays by name or in the order of the
 model's inputs and outputs. Whole numbers must be equal. Floats may differ by 1e-4 of the largest of the output, those
 of 16 bits by 2^-7; who made them had a library of his own. `--on reference` computes with numpy, before and behind the
-graph passes, and compiles nothing.
+graph passes, and compiles nothing. `--portable` leaves out the kernels of the target's package.
 
 Files that declare floats and mean integers do not say how many bits these have. As their authors' tools do, this
 script takes the smallest type that holds the input (`--io-type`), where all arrays of a case are whole numbers.
@@ -19,8 +19,9 @@ import argparse
 import sys
 import tempfile
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -84,15 +85,23 @@ def deployed(case: Case, arrays: dict[str, Any], words: argparse.Namespace) -> D
     """The network with integers where it has them; as it is where it cannot have any."""
     chosen = {"settings": dict(words.set), "memory": {name: int(size) for name, size in words.memory}}
     for types in (io_types(case, arrays), {}):
-        made = Deployment(case.folder / "network.onnx", words.target, Options(io_type_of=types, **chosen))
+        options = Options(io_type_of=types, **chosen)
+        made = Deployment(case.folder / "network.onnx", words.target, options)
         try:
             _ = made.imported
         except TilewrightError as error:
             if error.code == "TW1120":
                 continue
             raise
-        return made
+        return _portable(made, options) if words.portable else made
     raise AssertionError("a network without integers has no types to be refused")
+
+
+def _portable(made: Deployment, options: Options) -> Deployment:
+    """The same without kernels that are for one target."""
+    kept = {name: kernel for name, kernel in made.registry.kernels.items() if kernel.target == "*"}
+    registry = replace(made.registry, kernels=MappingProxyType(kept))
+    return Deployment(made.model, made.target, options, registry=registry)
 
 
 def outcome(case: Case, words: argparse.Namespace) -> tuple[str, str]:
@@ -101,15 +110,15 @@ def outcome(case: Case, words: argparse.Namespace) -> tuple[str, str]:
     try:
         made = deployed(case, arrays, words)
         graph = made.rewritten.graph
-        given = _given(graph, arrays)
+        given = given_arrays(graph, arrays)
         found = _by_reference(made, given) if words.on == "reference" else [_run(made, given, words.on)]
     except TilewrightError as error:
         return "refused", f"{error.code} {error.message} {' | '.join(map(str, error.details[:2]))}"
-    wrong = [text for outputs in found for text in _differences(outputs, case.arrays("outputs.npz"))]
+    wrong = [text for outputs in found for text in differences(outputs, case.arrays("outputs.npz"))]
     return ("wrong", "; ".join(wrong)) if wrong else ("right", "")
 
 
-def _given(graph: Any, arrays: dict[str, Any]) -> dict[str, Any]:
+def given_arrays(graph: Any, arrays: dict[str, Any]) -> dict[str, Any]:
     named = arrays if set(graph.inputs) <= arrays.keys() else dict(zip(graph.inputs, arrays.values(), strict=False))
     given = {}
     for name, array in ((name, named[name]) for name in graph.inputs):
@@ -131,7 +140,7 @@ def _run(made: Deployment, given: dict[str, Any], runner: str) -> dict[str, Any]
     return {name: outputs[name] for name in made.outputs}
 
 
-def _differences(outputs: dict[str, Any], golden: dict[str, Any]) -> list[str]:
+def differences(outputs: dict[str, Any], golden: dict[str, Any]) -> list[str]:
     """What is not as it must be. Outputs go by name where all names are the model's, else in order."""
     named = outputs if golden.keys() <= outputs.keys() else dict(zip(golden, outputs.values(), strict=False))
     missing = [f"there is no output {name}" for name in golden if name not in named]
@@ -173,7 +182,7 @@ def main(words: argparse.Namespace) -> int:
     return 1 if counts["wrong"] else 0
 
 
-def _pair(text: str) -> tuple[str, str]:
+def pair(text: str) -> tuple[str, str]:
     name, _, value = text.partition("=")
     return name, value
 
@@ -182,8 +191,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--target", default="generic")
+    parser.add_argument("--portable", action="store_true")
     parser.add_argument("--on", default="host", metavar="RUNNER", help="a runner, or `reference`")
     parser.add_argument("--only", default="", metavar="TEXT", help="cases with this in their names")
-    parser.add_argument("--set", type=_pair, action="append", default=[], metavar="NAME=VALUE")
-    parser.add_argument("--memory", type=_pair, action="append", default=[], metavar="NAME=BYTES")
+    parser.add_argument("--set", type=pair, action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--memory", type=pair, action="append", default=[], metavar="NAME=BYTES")
     sys.exit(main(parser.parse_args()))

@@ -325,6 +325,21 @@ def test_groups_are_chosen_over_two_hops() -> None:
     assert check_tiles(tile(plan, vocabulary(), COST, Decisions()), vocabulary()) == ()
 
 
+def test_what_leaves_a_group_may_stay_on_the_way() -> None:
+    """An Exp whose result the next step of its group reads, and, in the memory between, a product behind it."""
+    sketch = Sketch(operators=vocabulary())
+    x = sketch.input("x", DType.F32, (128, 128))
+    a = sketch.node("Mul", (x, x), name="a")
+    b = sketch.node("Exp", (a,), name="b")
+    d = sketch.node("Sub", (b, x), name="d")
+    c = sketch.node("MatMul", (b, sketch.constant(weights(128, 8))), name="c")
+    bound = bind(sketch.finish(c, d), nested(1 << 16), vocabulary(), portable_kernels(), Decisions())
+    plan = schedule(bound, vocabulary(), Decisions(order=("a", "b", "d", "c")))
+    found = tile(plan, vocabulary(), COST, Decisions())
+    assert found.groups[0].steps == ("a", "b", "d") and found.groups[0].region.resident == {"b:0": "l2"}
+    assert check_tiles(found, vocabulary()) == ()
+
+
 # --- cost and choice
 
 

@@ -79,11 +79,11 @@ def right_in_c(tmp_path: Path) -> Callable[..., list[str]]:
     from tilewright.testing.kernels.kernel_checks import kernel_errors
     from tilewright.testing.operator_sites import site_of
 
-    def errors(op: str, arrays: list[Any], attributes: dict[str, Any]) -> list[str]:
+    def errors(op: str, arrays: list[Any], attributes: dict[str, Any], constants: tuple[int, ...] = ()) -> list[str]:
         from tilewright_integer_dialect.vocabulary import KERNELS
 
         (kernel,) = (kernel for kernel in KERNELS if kernel.op == op)
-        site = site_of(OPERATORS[op], arrays, attributes)
+        site = site_of(OPERATORS[op], arrays, attributes, constants)
         return kernel_errors(OPERATORS[op], kernel, site, arrays, np.random.default_rng(1), tmp_path)
 
     return errors

@@ -25,8 +25,8 @@ def _rounded(x: Any, scale: Any, zero: Any, bits: int, signed: int, narrow: int)
     return (np.clip(np.rint(x / np.float32(scale) + zero), low, high) - zero) * np.float32(scale)
 
 
-@pytest.mark.parametrize("bits", [2, 4, 8, 12])
-@pytest.mark.parametrize(("signed", "narrow", "zero"), [(1, 0, 0), (1, 1, 0), (0, 0, 3), (0, 1, 0)])
+@pytest.mark.parametrize("bits", [2, 4, 8, 12, 16, 20])
+@pytest.mark.parametrize(("signed", "narrow", "zero"), [(1, 0, 0), (1, 1, 0), (0, 0, 4), (0, 1, 0)])
 def test_values_are_rounded_to_the_grid(bits: int, signed: int, narrow: int, zero: int, compute: Any) -> None:
     net = Net(bits)
     x = (net.rng.standard_normal((4, 50)) * 2**bits / 8).astype(np.float32)
@@ -59,6 +59,7 @@ def test_a_layer_between_grids_is_integer(per_channel: bool, read_in: Any, rewri
         (0.5, 0.5, 8, {}, "a zero point with fractions"),
         (-0.5, 0, 8, {}, "not above 0"),
         (0.5, 0, 1, {}, "1.0] bits"),
+        (0.5, 0, 40, {}, "40 bits; 32 are the most"),
         ([0.5, 0.25], 0, 8, {}, "one scale and one zero point"),
     ],
 )
@@ -70,6 +71,34 @@ def test_refusals_say_why(
     with pytest.raises(Exception, match="1 node of QONNX cannot be taken") as caught:
         read_in(model, {"x": ""})
     assert reason in str(caught.value)
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+def test_layers_of_16_bits_and_biases_of_32_are_integers(bits: int, compute: Any, rewritten: Any) -> None:
+    """Brevitas gives a bias the scale of the sums, and 16 or 32 bits."""
+    net = Net(4)
+    grid = {8: 2.0**-4, 16: 2.0**-12}[bits]
+    w = np.round(net.rng.standard_normal((4, 3, 3, 3)) * 16) / 64
+    x = _quant(net, net.input("x", (1, 3, 6, 6)), grid, 0, bits, signed=1)
+    weights = _quant(net, net.constant(w), 2.0**-6, 0, 8, signed=1, narrow=1)
+    bias = _quant(net, net.constant(net.rng.standard_normal(4)), grid * 2.0**-6, 0, 32, signed=1)
+    y = _quant(net, net.node("Conv", x, weights, bias, kernel_shape=[3, 3]), grid * 4, 0, bits, signed=1)
+    model = net.model(y, domains=[DOMAIN])
+    (layer,) = [node for node in rewritten(model, {"x": ""}).nodes if node.op == "QConv"]
+    assert layer.attributes["output_type"] == f"i{bits}"
+    found = compute(model, {"x": net.rng.standard_normal((1, 3, 6, 6)).astype(np.float32)}, {"x": ""})[0]
+    assert found.any() and np.array_equal(found, np.rint(found / (grid * 4)) * (grid * 4))
+
+
+def test_files_of_old_operator_sets_keep_them(compute: Any) -> None:
+    """Softmax means another thing from 13 on, and Clip has inputs from 11 on."""
+    net = Net(5)
+    x = net.rng.standard_normal((2, 3, 4)).astype(np.float32)
+    values = _quant(net, net.input("x", x.shape), 0.5, 0, 4, signed=1, rounding_mode="half_even")
+    model = net.model(net.node("Softmax", values, axis=1), opset=9, domains=[DOMAIN])
+    flat = np.exp(_rounded(x, 0.5, 0, 4, 1, 0).reshape(2, -1))
+    wanted = (flat / flat.sum(axis=1, keepdims=True)).reshape(x.shape)
+    np.testing.assert_allclose(compute(model, {"x": x}, {"x": ""})[0], wanted, rtol=1e-5)
 
 
 def test_a_quant_of_somebody_else_is_not_meant() -> None:

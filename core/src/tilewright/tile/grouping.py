@@ -183,7 +183,9 @@ class Grouping:
         return Group(region=tile, cycles=tiling.cycles)
 
     def _group(self, first: int, count: int, tile: Region, cycles: float) -> Group:
-        resident = resident_values(self.machine, self.plan.resident, first + count - 1)
+        ours = self._ours(self.machine.scheduled.steps[first : first + count])
+        written = (resident_values(self.machine, self.plan.resident, index) for index in range(first, first + count))
+        resident = {name: memory for values in written for name, memory in values.items() if name not in ours}
         return Group(region=replace(tile, resident={**tile.resident, **resident}), cycles=cycles)
 
     def _pinned(self, first: int, count: int) -> Group:
@@ -250,9 +252,7 @@ class Grouping:
         return self.plan.resident.get(buffer) == self.machine.platform.inner
 
     def _analysis(self, first: int, steps: Sequence[Step]) -> RegionAnalysis | str:
-        inside = {step.name for step in steps}
-        made = {value for step in steps[:-1] for value in self.machine.nodes[step.name].outputs}
-        ours = {value for value in made if all(node.name in inside for node in self.machine.consumers.get(value, ()))}
+        ours = self._ours(steps)
         last = first + len(steps) - 1
         resident = {
             buffer.name: self.plan.resident[buffer.name]
@@ -261,6 +261,12 @@ class Grouping:
         }
         taken = self._taken(first, last, resident)
         return region_analysis(self.machine, first, steps, resident, taken, self.analyses)
+
+    def _ours(self, steps: Sequence[Step]) -> set[str]:
+        """What steps of a group write for one another alone."""
+        inside = {step.name for step in steps}
+        made = {value for step in steps[:-1] for value in self.machine.nodes[step.name].outputs}
+        return {value for value in made if all(node.name in inside for node in self.machine.consumers.get(value, ()))}
 
 
 def nothing_resident(step_tilings: StepTilings) -> ResidencyPlan:

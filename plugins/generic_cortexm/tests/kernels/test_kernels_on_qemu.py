@@ -298,6 +298,27 @@ def rounded_twice(case: Case, index: int) -> Case:
     return operator, inputs, {**attributes, "requant": requant}, constants
 
 
+def shifted(case: Case, index: int) -> Case:
+    """The layer with a multiplier of some bits, an addend and a shift; the same for all channels, or with addends, or
+    with shifts of their own.
+    """
+    operator, inputs, attributes, constants = case
+    requant = attributes.get("requant")
+    if operator is QAVERAGE_POOL or not isinstance(requant, Requant):
+        return case
+    scale, kind = np.asarray(requant.scale), index % 4
+    shifts = 7 - np.floor(np.log2(scale)).astype(int)
+    shifts = shifts if kind == 3 else np.full_like(shifts, shifts.min())
+    multipliers = np.maximum(np.rint(scale * 2.0**shifts), 1).astype(int)
+    addends = (np.arange(len(scale)) - 1) * 77 * (kind > 0)
+    rounding = MultiplyShift(
+        multiplier=tuple(multipliers.tolist()), addend=tuple(addends.tolist()), shift=tuple(shifts.tolist()),
+        rounding="floor" if kind == 2 else "half-up", bits=64 if index % 3 else 32,
+    )  # fmt: skip
+    requant = replace(requant, scale=tuple(multipliers / 2.0**shifts), rounding=rounding)
+    return operator, inputs, {**attributes, "requant": requant}, constants
+
+
 @cache
 def everything(rounding: str = "onnx") -> SideBySide:
     rng = np.random.default_rng(7)
@@ -305,9 +326,14 @@ def everything(rounding: str = "onnx") -> SideBySide:
     for make, count in FAMILIES:
         for index in range(count):
             case = make(rng, index)
-            operator, inputs, attributes, constants = case if rounding == "onnx" else rounded_twice(case, index // 2)
+            case = ROUNDED[rounding](case, index // 2)
+            operator, inputs, attributes, constants = case
             cases.append((site_of(operator, inputs, attributes, constants), inputs))
     return side_by_side(cases)
+
+
+WORDS = {f"cortex-m.dsp.{name}_words" for name in ("qconv", "qgemm", "depthwise")}  # of 16 bits
+ROUNDED = {"onnx": lambda case, _: case, "tflm": rounded_twice, "multiply-shift": shifted}
 
 
 @cache
@@ -378,12 +404,21 @@ def test_products_that_are_rounded_twice(
     assert [(verdict, plan.bound.bindings[verdict.name].kernel.name) for verdict in wrong] == []
 
 
+@pytest.mark.parametrize("core", ["m4", "m55"])
+def test_products_that_are_added_to_and_shifted(core: str, tmp_path: Path) -> None:
+    many, plan = everything("multiply-shift"), deployed(core, SINGLE, "multiply-shift")
+    result = many.run(plan, QemuRunner(), tmp_path, trace=True)
+    wrong = [verdict for verdict in many.judge(plan, result) if not verdict.exact]
+    assert [(verdict, plan.bound.bindings[verdict.name].kernel.name) for verdict in wrong] == []
+
+
 @pytest.mark.parametrize("core", ["m3", "m0plus"])
 @pytest.mark.parametrize("side", [4, 2])
 def test_winograd_without_the_dsp_extension(core: str, side: int, tmp_path: Path) -> None:
     """Four channels have one turn of the inner loop, 40 have several."""
     rng = np.random.default_rng(3)
     cases = [winograd_case(rng, index) for index in range(6)]
+    cases = [shifted(case, index) if index % 2 else case for index, case in enumerate(cases)]
     many = side_by_side([(site_of(operator, inputs, names, fixed), inputs) for operator, inputs, names, fixed in cases])
     options = Options(settings={"speed_flash": "all"})
     registry = many.deployment(f"cortex-{core}", options).registry
@@ -394,11 +429,12 @@ def test_winograd_without_the_dsp_extension(core: str, side: int, tmp_path: Path
     assert [verdict for verdict in many.judge(plan, result) if not verdict.exact] == []
 
 
-def test_every_kernel_that_rounds_twice_is_among_them() -> None:
-    plans = [deployed(core, without, "tflm") for core in ("m4", "m55") for without in ((), FEWER)]
-    plans += [deployed("m3", without, "tflm") for without in ((), ("cortex-m.cpu.winograd4",))]
+@pytest.mark.parametrize("rounding", ["tflm", "multiply-shift"])
+def test_every_kernel_of_a_rounding_is_among_them(rounding: str) -> None:
+    plans = [deployed(core, without, rounding) for core in ("m4", "m55") for without in ((), FEWER)]
+    plans += [deployed("m3", without, rounding) for without in ((), ("cortex-m.cpu.winograd4",))]
     used = {binding.kernel.name for plan in plans for binding in plan.bound.bindings.values()}
-    assert {kernel.name for kernel in KERNELS if "tflm" in kernel.roundings} <= used
+    assert {kernel.name for kernel in KERNELS if rounding in kernel.roundings} <= used | WORDS
 
 
 @pytest.mark.parametrize(

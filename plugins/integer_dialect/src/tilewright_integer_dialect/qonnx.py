@@ -2,8 +2,11 @@
 grid. Does not know how pairs of QuantizeLinear and DequantizeLinear, which these nodes become, are turned into
 integers.
 
-`y = (clip(round(x / scale + zero_point), low, high) - zero_point) * scale`, for any number of bits; up to 8 bits
-have integers. Source: the operator definitions of QONNX.
+`y = (clip(round(x / scale + zero_point), low, high) - zero_point) * scale`. Values of up to 16 bits become integers,
+constants those of up to 32. A pair adds its zero point behind the rounding: halves, which go to even, go the other way
+where a zero point is odd, as in the pairs that Brevitas itself exports. Pairs are those of onnxruntime's domain: they
+have 16 bits and scales for each channel beside every operator set, and files of these tools are of old ones, too.
+Source: the operator definitions of QONNX.
 """
 
 from __future__ import annotations
@@ -26,8 +29,11 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 _DOMAINS = ("qonnx.custom_op.general", "finn.custom_op.general", "onnx.brevitas")
-_OPSET = 13  # has scales for each channel
-_MOST_BITS = 8
+_PAIRS = "com.microsoft"
+_CLIP_INPUTS = 11  # the operator set from which on limits are inputs
+_MOST_BITS = 16
+_MOST_BITS_OF_CONSTANTS = 32  # biases have as many
+_ROUNDINGS = ("ROUND", "HALF_EVEN")  # one thing, by its older and its newer name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,12 +48,15 @@ class _Grid:
     @property
     def dtype(self) -> str:
         """Numpy's name of the type that holds it."""
-        return "int8" if self.low < 0 else "uint8"
+        steps = self.high - self.low
+        if steps >= 2**16:
+            return "int32"
+        return f"{'int' if self.low < 0 else 'uint'}{8 if steps < 2**8 else 16}"
 
     @property
     def whole(self) -> bool:
         """Whether it is all of that type."""
-        return (self.low, self.high) in ((-128, 127), (0, 255))
+        return self.high - self.low in (2**8 - 1, 2**16 - 1)
 
 
 def speaks(model: Any, asked: Mapping[str, DType]) -> bool:
@@ -60,11 +69,12 @@ def translate(model: Any, asked: Mapping[str, DType], limits: Limits) -> Importe
     from onnx import ModelProto, helper
 
     nodes, constants = FloatNodes(model.graph, declared_shapes(model.graph)), file_constants(model.graph)
+    opset = max((entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")), default=1)
     odd = []
     for node in file_nodes(model.graph.node):
         try:
             if node.op == "Quant" and node.raw.domain in _DOMAINS:
-                _quant(node, nodes, constants)
+                _quant(node, nodes, constants, opset)
             else:
                 nodes.keep(node)
         except OddNode as reason:
@@ -81,20 +91,17 @@ def translate(model: Any, asked: Mapping[str, DType], limits: Limits) -> Importe
     del made.graph.node[:]
     made.graph.node.extend(nodes.nodes)
     made.graph.initializer.extend(nodes.initializers)
-    for entry in made.opset_import:
-        if entry.domain in ("", "ai.onnx") and entry.version < _OPSET:
-            del made.opset_import[:]
-            made.opset_import.append(helper.make_opsetid("", _OPSET))
-            break
+    if all(entry.domain != _PAIRS for entry in made.opset_import):
+        made.opset_import.append(helper.make_opsetid(_PAIRS, 1))
     return ImportedModel(model=made)
 
 
-def _quant(node: FileNode, nodes: FloatNodes, constants: Mapping[str, Array]) -> None:
+def _quant(node: FileNode, nodes: FloatNodes, constants: Mapping[str, Array], opset: int) -> None:
     import numpy as np
 
     scale, zero_point, bits = (_known(node, index, constants) for index in (1, 2, 3))
-    if node.text("rounding_mode", "ROUND") != "ROUND":
-        raise OddNode(f"it rounds by {node.text('rounding_mode', '')}")
+    if node.text("rounding_mode", "ROUND").upper() not in _ROUNDINGS:
+        raise OddNode(f"it rounds by {node.text('rounding_mode', '')}; {' and '.join(_ROUNDINGS)} can be taken")
     if bits.size != 1 or bits.item() != int(bits.item()) or int(bits.item()) < 2:
         raise OddNode(f"{bits.reshape(-1).tolist()} bits")
     if not np.array_equal(zero_point, np.rint(zero_point)) or scale.min(initial=1) <= 0:
@@ -104,12 +111,14 @@ def _quant(node: FileNode, nodes: FloatNodes, constants: Mapping[str, Array]) ->
     low = (-levels // 2 + narrow) if signed else 0
     grid = _Grid(scale=scale, zero_point=zero_point, low=low, high=low + levels - 1 - narrow)
     constant = constants.get(node.inputs[0])
-    if int(bits.item()) > _MOST_BITS:
-        _in_floats(node, nodes, grid)
-    elif constant is not None:
+    if int(bits.item()) > _MOST_BITS_OF_CONSTANTS:
+        raise OddNode(f"{int(bits.item())} bits; {_MOST_BITS_OF_CONSTANTS} are the most that can be taken")
+    if constant is not None:
         _weights(node, nodes, grid, constant)
+    elif int(bits.item()) > _MOST_BITS:
+        _in_floats(node, nodes, grid)
     else:
-        _values(node, nodes, grid)
+        _values(node, nodes, grid, opset)
 
 
 def _known(node: FileNode, index: int, constants: Mapping[str, Array]) -> Any:
@@ -119,7 +128,7 @@ def _known(node: FileNode, index: int, constants: Mapping[str, Array]) -> Any:
     return constants[name]
 
 
-def _values(node: FileNode, nodes: FloatNodes, grid: _Grid) -> None:
+def _values(node: FileNode, nodes: FloatNodes, grid: _Grid, opset: int) -> None:
     """A pair around the integers; what a grid of fewer bits does not reach is clipped before."""
     import numpy as np
 
@@ -128,11 +137,14 @@ def _values(node: FileNode, nodes: FloatNodes, grid: _Grid) -> None:
     scale, zero = np.float32(grid.scale.item()), int(grid.zero_point.item())
     x = node.inputs[0]
     if not grid.whole:
-        ends = [nodes.number(node, float(scale) * (end - zero)) for end in (grid.low, grid.high)]
-        x = nodes.write(node, "Clip", [x, *ends])
+        low, high = (float(np.float32(float(scale) * (end - zero))) for end in (grid.low, grid.high))
+        if opset < _CLIP_INPUTS:
+            x = nodes.write(node, "Clip", [x], min=low, max=high)
+        else:
+            x = nodes.write(node, "Clip", [x, nodes.number(node, low), nodes.number(node, high)])
     numbers = nodes.constant(node, scale), nodes.constant(node, np.array(zero, grid.dtype))
-    stored = nodes.write(node, "QuantizeLinear", [x, *numbers])
-    nodes.write(node, "DequantizeLinear", [stored, *numbers], node.outputs[0])
+    stored = nodes.write(node, "QuantizeLinear", [x, *numbers], domain=_PAIRS)
+    nodes.write(node, "DequantizeLinear", [stored, *numbers], node.outputs[0], domain=_PAIRS)
 
 
 def _weights(node: FileNode, nodes: FloatNodes, grid: _Grid, array: Array) -> None:
@@ -153,11 +165,11 @@ def _weights(node: FileNode, nodes: FloatNodes, grid: _Grid, array: Array) -> No
         nodes.constant(node, zeros.astype(grid.dtype).reshape(shape)),
     )
     words = {"axis": axes[0]} if axes else {}
-    nodes.write(node, "DequantizeLinear", [stored, *numbers], node.outputs[0], **words)
+    nodes.write(node, "DequantizeLinear", [stored, *numbers], node.outputs[0], domain=_PAIRS, **words)
 
 
 def _in_floats(node: FileNode, nodes: FloatNodes, grid: _Grid) -> None:
-    """More than 8 bits: the formula, in floats."""
+    """Values of more than 16 bits: the formula, in floats."""
     import numpy as np
 
     scale, zero = (nodes.constant(node, np.asarray(each, np.float32)) for each in (grid.scale, grid.zero_point))

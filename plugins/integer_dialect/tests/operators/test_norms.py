@@ -10,6 +10,11 @@ import numpy as np
 import pytest
 from dialect_models import Net, scalar
 
+from tilewright.api.testing import site_of
+from tilewright_integer_dialect.operators import norms
+
+RMS_NORM = next(operator for operator in norms.OPERATORS if operator.name == "integer.RMSNorm")
+
 WORDS = {"shift": 10, "low": -128, "high": 127}
 
 
@@ -19,8 +24,19 @@ def test_the_c_is_exact(dtype: Any, right_in_c: Callable[..., list[str]]) -> Non
     x = rng.integers(*((0, 256) if dtype is np.uint8 else (-128, 128)), (2, 3, 17)).astype(dtype)
     x[0, 0], x[1, 2] = 0, 127
     w, b = (rng.integers(-9999, 9999, 17).astype(np.int32) for _ in "wb")
-    assert right_in_c("integer.LayerNorm", [x, w, b], WORDS) == []
-    assert right_in_c("integer.RMSNorm", [x, w], WORDS) == []
+    for constants in ((1, 2), ()):  # 32 bits are enough for bytes where constants are known
+        assert right_in_c("integer.LayerNorm", [x, w, b], WORDS, constants) == []
+        assert right_in_c("integer.RMSNorm", [x, w], WORDS, constants[:1]) == []
+
+
+@pytest.mark.parametrize(("largest", "bits"), [(2**23, 32), (2**24, 64)])
+def test_32_bits_are_taken_where_no_product_leaves_them(
+    largest: int, bits: int, right_in_c: Callable[..., list[str]]
+) -> None:
+    x, w = np.array([[-128] * 9, [127] * 9, [0] * 8 + [1]], np.int8), np.full(9, -largest, np.int32)
+    site = site_of(RMS_NORM, [x, w], WORDS, (1,))
+    assert norms._bits(site) == bits
+    assert right_in_c("integer.RMSNorm", [x, w], {**WORDS, "shift": 17}, (1,)) == []
 
 
 def test_rows_are_what_their_authors_compute(compute: Callable[..., list[Any]]) -> None:

@@ -20,6 +20,9 @@ def test_the_c_is_exact(dtype: Any, right_in_c: Callable[..., list[str]]) -> Non
     x[0, 0], x[0, 1] = limits.min, limits.max
     assert right_in_c("integer.Softmax", [x], WORDS) == []
     assert right_in_c("integer.Softmax", [x], {**WORDS, "log2": 3, "coeffb": 4, "coeffc": 9, "levels": 128}) == []
+    wide = {**WORDS, "coeffa": 90, "coeffc": 2**30}  # powers and sums beyond 32 bits
+    assert right_in_c("integer.Softmax", [x], wide) == []
+    assert right_in_c("integer.Softmax", [x], {**WORDS, "coeffb": -20}) == []
     assert right_in_c("integer.ITAMax", [x], {"group": 0, "levels": 256}) == []
     assert right_in_c("integer.ITAMax", [x], {"group": 7, "levels": 256}) == []
 

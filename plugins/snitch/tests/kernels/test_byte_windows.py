@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,8 @@ from tilewright.ir.graphs.graph import Attribute, Site
 from tilewright.ir.machines.kernel import Kernel
 from tilewright.ir.plans.layer import layer_of
 from tilewright.ir.tensors.dtypes import DType
+from tilewright.ir.tensors.requant import Requant
+from tilewright.ir.tensors.roundings import MultiplyShift
 from tilewright.operators.quantised.qconv import QCONV, QCONV_PORTABLE
 from tilewright.testing.kernels.kernel_tiles import run_whole_and_tiled
 from tilewright_snitch.kernels.byte_windows import CONV, DEPTHWISE
@@ -44,6 +46,7 @@ class Case:
     zero_point: int = 3
     kind: str = "random"
     bias: int = 5000
+    shift: int = 0  # where sums are multiplied, added to and shifted
 
     def __str__(self) -> str:
         return self.name
@@ -57,6 +60,7 @@ class Case:
         x = byte_array(rng, self.types[0], (self.batches, self.channels, *self.image), False)
         w = byte_array(rng, DType.I8, (outputs, self.channels if self.outputs else 1, *self.taps), False)
         requant = make_requant(rng, outputs, self.types[1], 128 * 128 * np.sqrt(w[0].size), self.kind)
+        requant = shifted(requant, self.shift, rng) if self.shift else requant
         attributes: dict[str, Attribute] = {
             "kernel_shape": self.taps, "strides": (self.stride,) * rank, "dilations": self.dilations or (1,) * rank,
             "pads": self.pads or (0,) * 2 * rank, "group": 1 if self.outputs else self.channels, "ceil_mode": 0,
@@ -66,8 +70,19 @@ class Case:
         return site_of(QCONV, inputs, attributes, (1, 2)), inputs
 
 
+def shifted(requant: Requant, shift: int, rng: np.random.Generator) -> Requant:
+    """The nearest multipliers for this shift, and addends of up to twenty results."""
+    multiplier = tuple(max(1, round(scale * 2**shift)) for scale in requant.scale)
+    addend = tuple(int(each) << shift >> 3 for each in rng.integers(-160, 160, len(multiplier)))
+    rounding = MultiplyShift(multiplier=multiplier, addend=addend, shift=(shift,))
+    return replace(requant, scale=tuple(each / 2.0**shift for each in multiplier), rounding=rounding)
+
+
 SAME = (1, 1, 1, 1)
 CASES = (
+    Case("3x3, shifted", 8, 12, (6, 7), (3, 3), SAME, shift=12, zero_point=0, zero=0, bias=900),
+    Case("one tap, shifted", 12, 7, (5, 6), (1, 1), types=(DType.U8, DType.U8), zero=0, shift=14, bias=1),
+    Case("depthwise, shifted", 19, 0, (6, 6), (3, 3), SAME, stride=2, zero=0, shift=11, bias=900),
     Case("3x3", 8, 12, (6, 7), (3, 3), SAME),
     Case("one channel", 1, 5, (9, 6), (4, 2), (1, 0, 2, 1), stride=2, zero=83),
     Case("three channels", 3, 9, (7, 6), (3, 3), SAME, stride=2, types=(DType.U8, DType.U8), zero=5),

@@ -11,7 +11,7 @@ from tilewright.api.graph import Site
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape
 from tilewright_cortexm.kernels import matmul as form_of
 from tilewright_cortexm.kernels.dsp_blocks import SCRATCH_LIMIT_BYTES
-from tilewright_cortexm.kernels.dsp_requant import DspForm, dsp_form
+from tilewright_cortexm.kernels.dsp_requant import AnyForm, DspForm, any_form
 from tilewright_cortexm.kernels.matmul import MatMul, matmul
 from tilewright_cortexm.kernels.sources import BLOCK, WIDEN, c_template, dsp_block, each_of
 
@@ -36,8 +36,16 @@ def _panel(layer: MatMul) -> int:
     return max(0, min(fit, align_up(layer.columns, _BLOCK)))
 
 
+def _form_or_reason(layer: MatMul) -> AnyForm | str:
+    return any_form(layer.requant, layer.form, layer.bounds)
+
+
 def _form(layer: MatMul) -> DspForm:
-    return dsp_form(layer.requant, layer.form)
+    """Of a layer that `_match` took."""
+    found = _form_or_reason(layer)
+    if not isinstance(found, DspForm):
+        raise TypeError(found)
+    return found
 
 
 def _match(site: Site) -> MatMul | str:
@@ -46,6 +54,9 @@ def _match(site: Site) -> MatMul | str:
         return layer
     if layer.rows < _ROWS:
         return f"has {layer.rows} rows; three are computed together"
+    form = _form_or_reason(layer)
+    if not isinstance(form, DspForm):
+        return form if isinstance(form, str) else "is requantised by more words than there are in a panel"
     return layer if _panel(layer) else f"rows have {layer.depth} elements; two columns of B do not fit in scratch"
 
 
@@ -103,5 +114,6 @@ KERNELS = (
         source=lambda values: (_WIDENED, *each_of(BLOCK, values["blocks"]), _MATMUL),
         call=form_of.CALL,
         includes=("<stdint.h>", "<string.h>"),
+        roundings=("onnx", "multiply-shift"),
     ),
 )

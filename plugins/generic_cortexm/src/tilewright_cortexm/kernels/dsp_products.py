@@ -40,7 +40,7 @@ from tilewright_cortexm.kernels.dsp_blocks import (
 )
 from tilewright_cortexm.kernels.dsp_pairs import joint_biases, joint_words, pairs_of, proved
 from tilewright_cortexm.kernels.dsp_requant import AnyForm, any_form, described, requantiser
-from tilewright_cortexm.kernels.dsp_twice import TWICE
+from tilewright_cortexm.kernels.dsp_twice import TWICE, TwiceForm
 from tilewright_cortexm.kernels.product_parts import GEMM_CALL, LOOP, accumulates, part_access, part_values, share
 from tilewright_cortexm.kernels.products import (
     CALL,
@@ -280,7 +280,7 @@ def _counts(rows: Rows, call: Call) -> tuple[int, ...]:
 def _block_shapes(
     layer: Products, pixels: int, unroll: int, kind: str, bytes_of: str
 ) -> Sequence[Mapping[str, object]]:
-    name, twice = f"{kind}{bytes_of and f'_{bytes_of}'}", layer.form is None
+    name, twice = f"{kind}{bytes_of and f'_{bytes_of}'}", isinstance(_form(layer), TwiceForm)
     shapes = [
         dsp_block(
             f"tw_dsp_{pixels}x{size}_{name}",

@@ -16,7 +16,9 @@ import numpy as np
 
 from tilewright.api.graph import Requant, requantise
 from tilewright.api.kernel import AccumulatorBounds, CodeFragments, RequantForm
+from tilewright_cortexm.kernels.dsp_shift import own_shifts, shared_shift
 from tilewright_cortexm.kernels.dsp_twice import TWICE, TwiceForm, twice_form
+from tilewright_cortexm.kernels.shifts import multiplies_and_shifts, shift_numbers
 from tilewright_cortexm.kernels.sources import c_template, limits_name, narrowed
 
 if TYPE_CHECKING:
@@ -122,8 +124,20 @@ def dsp_form(requant: Requant, form: RequantForm, together: Iterable[range] = ()
 def any_form(
     requant: Requant, form: RequantForm | None, bounds: AccumulatorBounds, together: Iterable[range] = ()
 ) -> AnyForm | str:
-    """The form of a layer of either rounding; `form` is that of `onnx`. Or why there is none."""
-    return twice_form(requant, bounds) if form is None else dsp_form(requant, form, together)
+    """The form of a layer of any rounding; `form` is that of `onnx`. Or why there is none."""
+    if form is not None:
+        return dsp_form(requant, form, together)
+    return _shift_form(requant, bounds) if multiplies_and_shifts(requant) else twice_form(requant, bounds)
+
+
+def _shift_form(requant: Requant, bounds: AccumulatorBounds) -> AnyForm | str:
+    numbers = shift_numbers(requant, bounds)
+    if isinstance(numbers, str):
+        return numbers
+    shared = shared_shift(numbers, requant.zero_point)
+    if shared is None:
+        return own_shifts(numbers, requant.zero_point)
+    return DspForm(shift=shared.shift, words=shared.words, above=shared.above)
 
 
 def described(form: AnyForm, proved: RequantForm | None) -> dict[str, object]:

@@ -41,6 +41,7 @@ class TwiceForm:
     multipliers: tuple[int, ...]
     addends: tuple[int, ...]
     amounts: tuple[int, ...]
+    rounding: str = "tflm"
     above = 0  # every channel has its own
     stored = 3  # words of a channel beside its bias
 
@@ -88,7 +89,7 @@ class TwiceForm:
 
     def described(self) -> dict[str, object]:
         """What reports say."""
-        return {"channels": len(self.multipliers), "rounding": "tflm"}
+        return {"channels": len(self.multipliers), "rounding": self.rounding}
 
 
 def twice_form(requant: Requant, bounds: AccumulatorBounds) -> TwiceForm | str:

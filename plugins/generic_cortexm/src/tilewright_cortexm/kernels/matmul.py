@@ -11,9 +11,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tilewright.api.graph import DType, Requant, Site
-from tilewright.api.kernel import Call, RequantForm, broadcast_steps, nest, sum_bounds, sum_requant, walk, zero_points
+from tilewright.api.kernel import (
+    AccumulatorBounds,
+    Call,
+    RequantForm,
+    broadcast_steps,
+    nest,
+    sum_bounds,
+    walk,
+    zero_points,
+)
 from tilewright.api.operator import Access, whole
 from tilewright_cortexm.kernels.products import BYTES
+from tilewright_cortexm.kernels.twice import formula_form
 
 _OPERANDS = ("A", "B", "Y")
 
@@ -30,7 +40,8 @@ class MatMul:
     b_zero: int  # of the signed bytes
     b_flip: int  # what the bytes of B are xored with to be signed: 128 or 0
     requant: Requant
-    form: RequantForm
+    bounds: AccumulatorBounds
+    form: RequantForm | None  # of `onnx`
 
 
 def matmul(site: Site) -> MatMul | str:
@@ -62,7 +73,8 @@ def _matmul(site: Site) -> MatMul:
         b_zero=zero_points(site.node, "b_zero_point")[0] - flip,
         b_flip=flip,
         requant=site.node.requant(),
-        form=sum_requant(site),
+        bounds=sum_bounds(site),
+        form=formula_form(site),
     )
 
 

@@ -1,7 +1,8 @@
 <%doc>
 The assembler of blocks of one shape after the products: the sums are requantised and stored. Needs what
-mve_block_text.c.mako needs, and end (part of the name), twice, away (see mve_twice.py), low, high.
-The formula of requantisation itself is used: VCVT, VMUL and VCVTN round as it does, in every lane; or VQRDMULH and VRSHL.
+mve_block_text.c.mako needs, and end (part of the name), kind, away (see mve_requant.py), low, high.
+The formula of requantisation itself is used: VCVT, VMUL and VCVTN round as it does, in every lane; or VQRDMULH and VRSHL;
+or VMUL, VADD and VSHL.
 </%doc>\
 #include "mve.h"
 #include "mve_block.h"
@@ -24,11 +25,14 @@ ${line("ldr r11, [sp, #32]")}\
 ${line(f"vmov q{p}[2], q{p}[0], {sums[p][0]}, {sums[p][2]}")}\
 ${line(f"vmov q{p}[3], q{p}[1], {sums[p][1]}, {sums[p][3]}")}\
 % endfor
-% if twice:
+% if kind != "float":
 ${line("vldrw.u32 q3, [r9], #16")}\
 % for p in range(pixels):
-${line(f"vqrdmulh.s32 q{p}, q{p}, q2")}\
+${line(f"{'vqrdmulh.s32' if kind == 'twice' else 'vmul.i32'} q{p}, q{p}, q2")}\
 % endfor
+% if kind == "shift":
+${line("vldrw.u32 q2, [r9], #16")}\
+% endif
 % for p in range(pixels if away else 0):
 ${line(f"vand q2, q3, q{p}")}\
 ${line("vshr.s32 q2, q2, #31")}\
@@ -37,7 +41,8 @@ ${line(f"vqadd.s32 q{p}, q{p}, q2")}\
 % endif
 <%
     formula = ("vcvt.f32.s32 {q}, {q}", "vmul.f32 {q}, {q}, q2", "vcvtn.s32.f32 {q}, {q}")
-    rounded = ("vrshl.s32 {q}, {q}, q3",) if twice else formula
+    shifted = ("vadd.i32 {q}, {q}, q3", "vshl.s32 {q}, {q}, q2")
+    rounded = {"float": formula, "twice": ("vrshl.s32 {q}, {q}, q3",), "shift": shifted}[kind]
 %>\
 % for text in (*rounded, "vqadd.s32 {q}, {q}, r11"):
 % for p in range(pixels):

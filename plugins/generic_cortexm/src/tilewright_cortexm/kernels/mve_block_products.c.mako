@@ -1,4 +1,4 @@
-<%doc> What blocks compute, in C. Needs products (the function's name), more, twice. </%doc>\
+<%doc> What blocks compute, in C. Needs products (the function's name), more, kind, stored (see mve_requant.py). </%doc>\
 #include "mve.h"
 #include "mve_block.h"
 
@@ -9,13 +9,13 @@ TW_KERNEL void ${products}(const tw_mve_block *b, int32_t pixels, int32_t channe
 {
     const int8_t *w = b->w;
     for (int32_t i = 0; i < b->blocks; ++i) {
-        const int32_t *const p = b->parameters + (${12 if twice else 8} * i);
+        const int32_t *const p = b->parameters + (${4 + 4 * stored} * i);
         const int8_t *const x[2] = {b->x, b->other};
         for (int32_t result = 0; result < (pixels * channels); ++result) {
             const int32_t j = result / channels;
             const int32_t c = result % channels;
             int32_t sum = p[c]${" + b->more[j]" if more else ""};
-% if not twice:
+% if kind == "float":
             float scale;
 % endif
             for (int32_t k = 0; k < count; ++k) {
@@ -24,9 +24,12 @@ TW_KERNEL void ${products}(const tw_mve_block *b, int32_t pixels, int32_t channe
             for (int32_t k = 0; k < rest; ++k) {
                 sum += x[j][count + k] * w[(count * channels) + (c * rest) + k];
             }
-% if twice:
+% if kind == "twice":
             b->y[(j * b->apart) + (4 * i) + c] = (uint8_t)tw_mve_requant_twice(sum, p[4 + c], p[8 + c], b->zero_point,
                 low, high);
+% elif kind == "shift":
+            b->y[(j * b->apart) + (4 * i) + c] = (uint8_t)tw_mve_requant_shift(sum, p[4 + c], p[8 + c], p[12 + c],
+                b->zero_point, low, high);
 % else:
             memcpy(&scale, p + 4 + c, sizeof scale);
             b->y[(j * b->apart) + (4 * i) + c] = (uint8_t)tw_mve_requant(sum, scale, b->zero_point, low, high);

@@ -1,4 +1,4 @@
-<%doc> Needs function, twice, taps, blocks, runs (of each: first channel, count). </%doc>\
+<%doc> Needs function, stored, taps, blocks, runs (of each: first channel, count). </%doc>\
 <%!
 def plus(distance, unit=""):
     """The way from the first output to the one that a block begins with; nothing for the first."""
@@ -34,7 +34,7 @@ TW_KERNEL void ${function}(const tw_depthwise p, const uint8_t *x, const int8_t 
             b.base += ${first};
 % endif
             b.w = w${plus(first * taps)};
-            b.parameters = parameters${plus((3 if twice else 2) * first)};
+            b.parameters = parameters${plus((1 + stored) * first)};
             b.y = y${plus(first)};
             b.groups = ${count};
             ${shape["block"]}(&b);

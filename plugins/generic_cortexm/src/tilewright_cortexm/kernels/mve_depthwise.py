@@ -17,7 +17,7 @@ from tilewright.api.kernel import Call, Kernel, Matched, TileShape
 from tilewright.api.operator import Access
 from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, requires
 from tilewright_cortexm.kernels.mve_products import SCRATCH_LIMIT_BYTES
-from tilewright_cortexm.kernels.mve_twice import MveForm, mve_form, taken_form
+from tilewright_cortexm.kernels.mve_requant import MveForm, mve_form, taken_form
 from tilewright_cortexm.kernels.row_tiles import tile_columns, tile_rows
 from tilewright_cortexm.kernels.sources import c_template, each_of
 from tilewright_cortexm.kernels.twice import ROUNDINGS
@@ -130,7 +130,7 @@ def _block(name: str, widen: str, channels: int) -> dict[str, object]:
 _PIXEL_PARTS = (
     c_template("TW_MVE_${of}", "mve_pixel_text.c.mako"),
     c_template("TW_MVE_${of}_END_${end}", "mve_pixel_end.c.mako"),
-    c_template("tw_mve_pixel_${widen}${'_twice' if twice else ''}", "mve_pixel_sums.c.mako"),
+    c_template("tw_mve_pixel_${widen}${suffix}", "mve_pixel_sums.c.mako"),
 )
 _PIXEL = c_template("${block}", "mve_pixel.c.mako", *_PIXEL_PARTS)
 _DEPTHWISE = c_template("${function}", "mve_depthwise.c.mako")

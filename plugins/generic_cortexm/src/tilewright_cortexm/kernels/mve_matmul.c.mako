@@ -1,23 +1,23 @@
 <%doc>
 Needs function, blocks: of four columns and of what is left, rest (columns of the last block, or 0), a_flip (128 where A
-is unsigned, or 0), pixels (rows computed together).
+is unsigned, or 0), pixels (rows computed together), stored (see mve_requant.py).
 </%doc>\
 #include "mve_block.h"
 #include "mve_panel.h"
 
 /* `panel` columns at a time. Rows at a time: ${pixels}; the last ones again where they do not come out even. */
 static void ${function}(const tw_arm_matmul p, const uint8_t *a, const uint8_t *b, uint8_t *y, void *scratch,
-        int32_t panel, int32_t steps, int32_t scale, int32_t zero_point)
+        int32_t panel, int32_t steps, const int32_t *words, int32_t zero_point)
 {
     const int32_t room = (p.depth + 15) / 16 * 16;
     const int32_t a_zero = p.a_zero - ${a_flip};
     int8_t *const rows = scratch;
     int8_t *const w = rows + ${'room' if pixels == 1 else f'{pixels} * room'};
     int32_t *const parameters = (int32_t *)(void *)(w + (panel * room));
-    uint8_t *const results = (uint8_t *)(parameters + (2 * panel));
+    uint8_t *const results = (uint8_t *)(parameters + (${1 + stored} * panel));
     for (int32_t first = 0; first < p.columns; first += panel) {
         const int32_t count = ((p.columns - first) < panel) ? (p.columns - first) : panel;
-        tw_mve_panel(&p, b + (first * p.b_column), count, a_zero, scale, w, parameters);
+        tw_mve_panel(&p, b + (first * p.b_column), count, a_zero, words, ${stored}, w, parameters);
 % if pixels == 1:
         for (int32_t at = 0; at < p.rows; ++at) {
 % else:
@@ -42,7 +42,7 @@ static void ${function}(const tw_arm_matmul p, const uint8_t *a, const uint8_t *
 % if rest:
             if (count & 3) {
                 c.w = w + ((count & ~3) * room);
-                c.parameters = parameters + (2 * (count & ~3));
+                c.parameters = parameters + (${1 + stored} * (count & ~3));
                 c.y += count & ~3;
                 c.blocks = 1;
                 ${blocks[1]["block"]}(&c);

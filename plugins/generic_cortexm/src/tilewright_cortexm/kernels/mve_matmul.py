@@ -1,20 +1,20 @@
 """Knows how Helium multiplies two activations: two rows and four columns at a time, as layers are.
-Does not know requantisation in integers; the formula itself is used.
+Does not know how sums are requantised.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from tilewright.api import align_down, align_up, ceil_div
 from tilewright.api.graph import DType, Site
-from tilewright.api.kernel import Call, Kernel, TileShape
+from tilewright.api.kernel import Call, Kernel, Matched, TileShape
 from tilewright_cortexm.kernels import matmul as form_of
 from tilewright_cortexm.kernels.matmul import MatMul, matmul
 from tilewright_cortexm.kernels.mve_products import CHANNELS, LANES, SCRATCH_LIMIT_BYTES
-from tilewright_cortexm.kernels.sources import MVE_BLOCK, c_template, each_of, limits_name, mve_block
+from tilewright_cortexm.kernels.mve_requant import MveForm, mve_form, taken_form
+from tilewright_cortexm.kernels.sources import MVE_BLOCK, c_template, each_of, mve_block
+from tilewright_cortexm.kernels.twice import ROUNDINGS
 
 _UNROLLS = (4, 3, 2, 1)
 
@@ -32,7 +32,11 @@ def _steps(layer: MatMul) -> int:
 def _scratch(layer: MatMul, columns: int) -> int:
     """Rows of A, the panel and its parameters, results."""
     room = _steps(layer) * LANES
-    return _rows(layer) * room + columns * (room + 8 + _rows(layer))
+    return _rows(layer) * room + columns * (room + 4 * (1 + _form(layer).stored) + _rows(layer))
+
+
+def _form(layer: MatMul) -> MveForm:
+    return taken_form(layer.requant, layer.bounds)
 
 
 def _panel(layer: MatMul) -> int:
@@ -44,8 +48,9 @@ def _panel(layer: MatMul) -> int:
 
 def _match(site: Site) -> MatMul | str:
     layer = matmul(site)
-    if isinstance(layer, str):
-        return layer
+    form = layer if isinstance(layer, str) else mve_form(layer.requant, layer.bounds)
+    if isinstance(layer, str) or isinstance(form, str):
+        return form if isinstance(form, str) else layer
     if not _panel(layer):
         return f"rows have {layer.depth} elements; four columns of B do not fit in scratch"
     return _refused_lanes(site) or layer
@@ -71,33 +76,30 @@ def _instructions(tile: TileShape) -> float:
     return layer.batches * (turns + layer.columns * steps * 55 + 300)
 
 
-def _describe(site: Site) -> Mapping[str, object]:
-    return {"accumulator_bits": 32, "requant": {"channels": 1, "exact": 1}}
+def _describe(site: Matched) -> Mapping[str, object]:
+    return {"accumulator_bits": 32, "requant": _form(site.analysis).described()}
 
 
 def _values(call: Call) -> Mapping[str, object]:
     layer: MatMul = call.site.analysis
     rows, requant, unroll, rest = _rows(layer), layer.requant, _unroll(layer), layer.columns % CHANNELS
-    kind = f"u{unroll}_{requant.low}_{requant.high}".replace("-", "m")
+    form = _form(layer)
+    kind, words = f"u{unroll}_{form.label}", ", ".join(str(word) for word in form.words[:, 0])
     a_flip = 128 if call.site.input(0).dtype is DType.U8 else 0
-    bits = int(np.float32(requant.scale[0]).view(np.int32))
     return {
         "function": f"tw_mve_matmul_{rows}_{rest}_{'u' if a_flip else 's'}_{kind}",
         "a_flip": a_flip,
         "pixels": rows,
         "rest": rest,
         "blocks": [
-            mve_block(f"tw_mve_rows_{rows}x{size}_{kind}", rows, size, more=True)
+            mve_block(f"tw_mve_rows_{rows}x{size}_{kind}", rows, size, more=True, suffix=form.suffix)
             | {"unroll": unroll, "tail": 0, "jump": 0}
             for size in (CHANNELS, rest)
             if size
         ],
-        "twice": False,
-        "away": False,
-        "low": requant.low,
-        "high": requant.high,
-        "end": limits_name(requant.low, requant.high),
-        "numbers": f"{_panel(layer)}, {_steps(layer) // unroll}, {bits}, {requant.zero_point}",
+        **form.names(),
+        "needs": form.needs(),
+        "numbers": f"{_panel(layer)}, {_steps(layer) // unroll}, (const int32_t[]){{{words}}}, {requant.zero_point}",
         **form_of.call_values(call),
     }
 
@@ -116,8 +118,9 @@ KERNELS = (
         instructions=_instructions,
         describe=_describe,
         values=_values,
-        source=lambda values: (*each_of(MVE_BLOCK, values["blocks"]), _MATMUL),
+        source=lambda values: (*values["needs"], *each_of(MVE_BLOCK, values["blocks"]), _MATMUL),
         call=form_of.CALL,
         includes=("<stdint.h>", "<string.h>"),
+        roundings=ROUNDINGS,
     ),
 )

@@ -76,9 +76,9 @@ TW_KERNEL int32_t tw_mve_gather(const uint8_t *x, int32_t step, int32_t count, i
 }
 
 /* Columns of B as the blocks take weights: sixteen signed bytes of each column of a block in turn, zero after the
- * last. Parameters of each block: what is added to its columns' sums, then their scales. */
-static void tw_mve_panel(const tw_arm_matmul *p, const uint8_t *b, int32_t columns, int32_t a_zero, int32_t scale,
-        int8_t *w, int32_t *parameters)
+ * last. Parameters of each block: what is added to its columns' sums, then for each column all `stored` of `words`. */
+static void tw_mve_panel(const tw_arm_matmul *p, const uint8_t *b, int32_t columns, int32_t a_zero,
+        const int32_t *words, int32_t stored, int8_t *w, int32_t *parameters)
 {
     const int32_t room = (p->depth + 15) / 16 * 16;
     for (int32_t n = 0; n < columns; ++n) {
@@ -86,7 +86,10 @@ static void tw_mve_panel(const tw_arm_matmul *p, const uint8_t *b, int32_t colum
         const int32_t lanes = ((columns - first) < 4) ? (columns - first) : 4;
         const int32_t sum = tw_mve_gather(b + (n * p->b_column), p->b_step, p->depth, p->b_flip,
             w + (first * room) + ((n - first) * 16), lanes * 16);
-        parameters[first + n] = a_zero * ((p->depth * p->b_zero) - sum);
-        parameters[first + n + 4] = scale;
+        int32_t *const to = parameters + (stored * first) + n;
+        to[0] = a_zero * ((p->depth * p->b_zero) - sum);
+        for (int32_t k = 0; k < stored; ++k) {
+            to[4 * (k + 1)] = words[k];
+        }
     }
 }

@@ -1,6 +1,6 @@
 <%doc>
 The assembler of one pixel after the products: the sums are requantised and stored. Needs of and end (parts of the name),
-some, twice, away (see mve_twice.py), low, high.
+some, kind, away (see mve_requant.py), low, high.
 </%doc>\
 #include "mve.h"
 #include "mve_pixel.h"
@@ -17,14 +17,16 @@ some, twice, away (see mve_twice.py), low, high.
 #define TW_MVE_${of}_END_${end}\
 ${line("vldrw.u32 q2, [r3], #16")}\
 ${line("vldrw.u32 q3, [r3], #16")}\
-% if twice:
+% if kind != "float":
 ${line("vldrw.u32 q4, [r3], #16")}\
 ${line("vldrw.u32 q5, [r3], #16")}\
 % endif
 <%
     formula = ("vcvt.f32.s32 {q}, {q}", "vmul.f32 {q}, {q}, {s}", "vcvtn.s32.f32 {q}, {q}")
     less = ("vand {s}, {q}, {t}", "vshr.s32 {s}, {s}, #31", "vqadd.s32 {q}, {q}, {s}") if away else ()
-    rounded = ("vqrdmulh.s32 {q}, {q}, {s}", *less, "vrshl.s32 {q}, {q}, {t}") if twice else formula
+    twice = ("vqrdmulh.s32 {q}, {q}, {s}", *less, "vrshl.s32 {q}, {q}, {t}")
+    shift = ("vmul.i32 {q}, {q}, {s}", "vldrw.u32 {s}, [r3], #16", "vadd.i32 {q}, {q}, {t}", "vshl.s32 {q}, {q}, {s}")
+    rounded = {"float": formula, "twice": twice, "shift": shift}[kind]
 %>\
 % for text in (*rounded, "vqadd.s32 {q}, {q}, r7"):
 % for q, s, t in (("q0", "q2", "q4"), ("q1", "q3", "q5")):

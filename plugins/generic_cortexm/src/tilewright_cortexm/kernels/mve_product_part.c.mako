@@ -1,6 +1,6 @@
 <%doc>
 Needs function, flip (128 where x is unsigned, or 0), shapes (of blocks: first output, how many blocks, channels in
-each), depth (values in all), twice, low, high.
+each), depth (values in all), kind, stored (see mve_requant.py), low, high.
 </%doc>\
 #include "mve.h"
 
@@ -44,16 +44,18 @@ TW_KERNEL void ${function}(const uint8_t *x, const int8_t *w, const int32_t *par
 % for at, blocks, channels in shapes:
     for (int32_t c = ${at}; c < ${at + blocks * channels}; c += ${channels}) {
         const int8_t *const weights = w + (c * ${depth}) + (start * ${channels});
-        const int32_t *const p = parameters + (${3 if twice else 2} * c);
+        const int32_t *const p = parameters + (${1 + stored} * c);
         for (int32_t k = 0; k < ${channels}; ++k) {
             const int32_t sum = ${function}_dot_${channels}(x, weights + (16 * k), count / 16, first ? p[k] : acc[c + k]);
-% if not twice:
+% if kind == "float":
             float scale;
             memcpy(&scale, p + 4 + k, sizeof scale);
 % endif
             if (last) {
-% if twice:
+% if kind == "twice":
                 y[c + k] = (uint8_t)tw_mve_requant_twice(sum, p[4 + k], p[8 + k], zero_point, ${low}, ${high});
+% elif kind == "shift":
+                y[c + k] = (uint8_t)tw_mve_requant_shift(sum, p[4 + k], p[8 + k], p[12 + k], zero_point, ${low}, ${high});
 % else:
                 y[c + k] = (uint8_t)tw_mve_requant(sum, scale, zero_point, ${low}, ${high});
 % endif

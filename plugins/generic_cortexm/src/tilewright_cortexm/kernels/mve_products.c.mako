@@ -1,6 +1,6 @@
 <%doc>
 Needs function, blocks (by how many pixels they compute, the most first), inside (blocks of two pixels that are read where they
-are, if there are any), runs (of each: first output, count), direct, twice, dense (whether neighbouring pixels read neighbours), flip (128 where x is unsigned, or 0), stripe (whether the pixels are
+are, if there are any), runs (of each: first output, count), direct, stored, dense (whether neighbouring pixels read neighbours), flip (128 where x is unsigned, or 0), stripe (whether the pixels are
 some of each row).
 </%doc>\
 <%!
@@ -75,7 +75,7 @@ TW_KERNEL void ${function}(const tw_mve_conv p, const uint8_t *x, const int8_t *
             .zero_point = p.zero_point};
 % for index, (first, count) in enumerate(runs):
         b.w = w${plus(first, " * p.length")};
-        b.parameters = parameters${plus((3 if twice else 2) * first)};
+        b.parameters = parameters${plus((1 + stored) * first)};
         b.y = y + ${"row * p.y_row + column * p.y_step" if stripe else "at * p.y_step"}${plus(first)};
         b.blocks = ${count};
 % if fewer:

@@ -19,7 +19,7 @@ from tilewright.api import align_down, align_up, ceil_div
 from tilewright.api.graph import DType, Layout, Site, channels_last, row_major
 from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, TileShape
 from tilewright.api.operator import Access
-from tilewright_cortexm.kernels.mve_twice import MveForm, mve_form, taken_form
+from tilewright_cortexm.kernels.mve_requant import MveForm, mve_form, taken_form
 from tilewright_cortexm.kernels.product_parts import GEMM_CALL, LOOP, accumulates, part_access, part_values, share
 from tilewright_cortexm.kernels.products import (
     CALL,
@@ -242,9 +242,9 @@ def _values(call: Call) -> Mapping[str, object]:
 
 
 def _block_shapes(layer: Products, pixels: int, kind: str) -> list[Mapping[str, object]]:
-    unroll, tail, twice = _steps(layer.rows)[0], _length(layer.rows) % LANES, layer.form is None
+    unroll, tail, suffix = _steps(layer.rows)[0], _length(layer.rows) % LANES, _form(layer).suffix
     shapes = [
-        mve_block(f"tw_mve_{pixels}x{size}_{kind}", pixels, size, twice=twice) for _, _, size in _blocks(layer.rows)
+        mve_block(f"tw_mve_{pixels}x{size}_{kind}", pixels, size, suffix=suffix) for _, _, size in _blocks(layer.rows)
     ]
     return [{**shape, "unroll": unroll, "tail": tail, "jump": 0} for shape in shapes]
 
@@ -265,9 +265,9 @@ def _jump(rows: Rows, call: Call) -> int:
 
 def _inside_shapes(layer: Products, kind: str, jump: int) -> list[Mapping[str, object]]:
     """Blocks of two pixels that are read where they are: a row of taps in every trip of the loop."""
-    rows, twice = layer.rows, layer.form is None
+    rows, suffix = layer.rows, _form(layer).suffix
     name = f"inside{rows.length}_{jump}_{kind}"
-    shapes = [mve_block(f"tw_mve_2x{size}_{name}", 2, size, twice=twice) for _, _, size in _blocks(rows) if jump]
+    shapes = [mve_block(f"tw_mve_2x{size}_{name}", 2, size, suffix=suffix) for _, _, size in _blocks(rows) if jump]
     return [{**shape, "unroll": rows.length // LANES, "tail": 0, "jump": jump} for shape in shapes]
 
 

@@ -78,13 +78,13 @@ def dsp_block(
     }
 
 
-def mve_block(block: str, pixels: int, channels: int, *, more: bool = False, twice: bool = False) -> dict[str, object]:
-    """What MVE_BLOCK is given of its shape. `block` is its name, the rest is explained in mve_block.h and mve_twice."""
+def mve_block(block: str, pixels: int, channels: int, *, more: bool = False, suffix: str = "") -> dict[str, object]:
+    """What MVE_BLOCK is given of its shape. `block` is its name, the rest is explained in mve_block.h, mve_requant."""
     kind = "_more" if more else ""
     return {
         "block": block,
         "shape": f"{pixels}X{channels}{kind.upper()}",
-        "products": f"tw_mve_products{kind}{'_twice' if twice else ''}",
+        "products": f"tw_mve_products{kind}{suffix}",
         "pixels": pixels,
         "channels": channels,
         "more": more,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tilewright.api.graph import Requant, Site
     from tilewright.api.kernel import AccumulatorBounds, RequantForm
 
-ROUNDINGS = ("onnx", "tflm")
+ROUNDINGS = ("onnx", "tflm", "multiply-shift")
 _LEFT = "a channel is scaled by more than 1; this kernel shifts to the right only"
 
 
@@ -34,8 +34,8 @@ class TwiceNumbers:
 
 
 def formula_form(site: Site) -> RequantForm | None:
-    """The form of `onnx` that kernels for cores have; None for a layer that is rounded twice."""
-    return None if rounded_twice(site.node.requant()) else sum_requant(site)
+    """The form of `onnx` that kernels for cores have; None for a layer of another rounding."""
+    return sum_requant(site) if site.node.rounding == "onnx" else None
 
 
 def rounded_twice(requant: Requant) -> bool:

@@ -1,3 +1,8 @@
+<%doc>
+Needs function, x_type, y_type, centred (whether means are taken), bits: 32 where nothing leaves them, for cores divide 64
+bits in hundreds of instructions.
+</%doc>\
+<% whole = f"int{bits}_t" %>\
 #include "floor_shift.h"
 #include "integer_root.h"
 #include "prelude.h"
@@ -10,27 +15,27 @@ TW_KERNEL void ${function}(int32_t count, const ${x_type} *x, int32_t x_step, co
 % endif
                            ${y_type} *y, int32_t y_step, int32_t shift, int32_t low, int32_t high)
 {
-    int64_t squares = 0;
+    ${whole} squares = 0;
 % if centred:
-    int64_t sum = 0;
+    ${whole} sum = 0;
     for (int32_t i = 0; i < count; ++i) {
         sum += x[i * x_step];
     }
-    const int64_t mean = sum / count;
+    const ${whole} mean = sum / count;
 % else:
-    const int64_t mean = 0;
+    const ${whole} mean = 0;
 % endif
     for (int32_t i = 0; i < count; ++i) {
-        const int64_t v = x[i * x_step] - mean;
+        const ${whole} v = x[i * x_step] - mean;
         squares += v * v;
     }
-    const int64_t root = tw_integer_root(squares / count + 1);
+    const ${whole} root = tw_integer_root${"_32" if bits == 32 else ""}(squares / count + 1);
     for (int32_t i = 0; i < count; ++i) {
-        const int64_t scaled = (x[i * x_step] - mean) * w[i * w_step] / root;
+        const ${whole} scaled = (x[i * x_step] - mean) * w[i * w_step] / root;
 % if centred:
-        const int64_t q = tw_floor_shift(scaled + bias[i * bias_step], shift);
+        const ${whole} q = tw_floor_shift${"_32" if bits == 32 else ""}(scaled + bias[i * bias_step], shift);
 % else:
-        const int64_t q = tw_floor_shift(scaled, shift);
+        const ${whole} q = tw_floor_shift${"_32" if bits == 32 else ""}(scaled, shift);
 % endif
         y[i * y_step] = (${y_type})((q < low) ? low : ((q > high) ? high : q));
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tilewright.api.graph import Site
+from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import Call, Kernel
 from tilewright.api.operator import Operator
 from tilewright_integer_dialect.operators.parts import (
@@ -20,6 +20,7 @@ from tilewright_integer_dialect.operators.parts import (
 )
 
 _WORDS = ("shift", "low", "high")
+_BYTE = 255  # how far two bytes are apart, at most
 
 
 def _norm(site: Site, inputs: Sequence[Any]) -> tuple[Any, ...]:
@@ -54,9 +55,22 @@ def _root(squares: Any) -> Any:
 def _values(call: Call) -> Mapping[str, object]:
     centred = "B" in call.operands
     values = row_values(call, ("W", "B") if centred else ("W",))
-    name = f"tw_integer_{'layer' if centred else 'rms'}_norm_{values['types']}"
+    bits = _bits(call.site)
+    name = f"tw_integer_{'layer' if centred else 'rms'}_norm_{values['types']}_{bits}"
     numbers = ", ".join(str(call.site.node.integer(word)) for word in _WORDS)
-    return {**values, "function": name, "centred": centred, "numbers": numbers}
+    return {**values, "function": name, "centred": centred, "bits": bits, "numbers": numbers}
+
+
+def _bits(site: Site) -> int:
+    """32 where neither squares nor products, nor these with what is added, leave them; else 64."""
+    import numpy as np
+
+    x, constants = site.input(0), [site.constant(index) for index in range(1, len(site.inputs))]
+    if x.dtype not in (DType.I8, DType.U8) or any(array is None for array in constants):
+        return 64
+    w, *added = (int(np.abs(np.asarray(array, np.int64)).max(initial=0)) for array in constants)
+    largest = max(_BYTE * _BYTE * x.shape[-1] + 1, _BYTE * w + sum(added))
+    return 32 if largest < 2**31 else 64
 
 
 def _operator(name: str, op_type: str, summary: str, *operands: str) -> Operator:

@@ -62,16 +62,35 @@ def _match(site: Site) -> str | None:
 
 def _softmax_values(call: Call) -> Mapping[str, object]:
     node, x = call.site.node, call.operands["X"].dtype
-    numbers = [node.integer(word) for word in _POLYNOMIAL] + [node.integer("levels") - 1]
-    literal = f"(const int32_t[]){{{', '.join(map(str, numbers))}}}"
-    return {**row_values(call), "powers": False, "function": f"tw_integer_softmax_{x.value}", "numbers": literal}
+    a, b, c, log2 = numbers = [node.integer(word) for word in _POLYNOMIAL]
+    most, wide = node.integer("levels") - 1, _is_wide(call.site)
+    label = "_".join(map(str, (*numbers, most))).replace("-", "m")
+    return {
+        **row_values(call),
+        "function": f"tw_integer_softmax_{x.value}_{label}{'_wide' if wide else ''}",
+        "numbers": "",
+        "a": a,
+        "b": b,
+        "c": c,
+        "log2": log2,
+        "most": f"{most}{'' if wide else 'U'}",
+        "sum_type": "int64_t" if wide else "uint32_t",
+        "product_type": "int64_t" if wide else "int32_t",
+    }
+
+
+def _is_wide(site: Site) -> bool:
+    """Whether a power, a sum of them, or a product with the largest result needs more than 31 bits."""
+    a, b, c, log2 = (site.node.integer(word) for word in _POLYNOMIAL)
+    largest = a * (abs(b) + max(log2, 255)) ** 2 + c
+    return largest * max(site.input(0).shape[-1], site.node.integer("levels")) >= 2**31
 
 
 def _powers_values(call: Call) -> Mapping[str, object]:
     site, x = call.site, call.operands["X"].dtype
     numbers = (site.node.integer("group") or site.input(0).shape[-1], x.limits[0], _most(site))
     name = f"tw_integer_powers_{x.value}"
-    return {**row_values(call), "powers": True, "function": name, "numbers": ", ".join(map(str, numbers))}
+    return {**row_values(call), "function": name, "numbers": "".join(f", {each}" for each in numbers)}
 
 
 SOFTMAX = Operator(
@@ -96,7 +115,7 @@ POWERS = Operator(
 )
 
 
-def _kernel(op: str, values: Any) -> Kernel:
+def _kernel(op: str, file: str, values: Any) -> Kernel:
     return Kernel(
         name=op.lower(),
         op=op,
@@ -104,10 +123,13 @@ def _kernel(op: str, values: Any) -> Kernel:
         parallel=("*",),
         in_place=lambda site: (("X", "Y"),) if site.input(0).dtype is DType.U8 else (),
         values=values,
-        source=source("integer_softmax.c.mako"),
-        call=NEST + '${function}(${count}, ${X}${at["X"]}, ${x_step}, ${Y}${at["Y"]}, ${y_step}, ${numbers});',
+        source=source(file),
+        call=NEST + '${function}(${count}, ${X}${at["X"]}, ${x_step}, ${Y}${at["Y"]}, ${y_step}${numbers});',
     )
 
 
 OPERATORS = (SOFTMAX, POWERS)
-KERNELS = (_kernel("integer.Softmax", _softmax_values), _kernel("integer.ITAMax", _powers_values))
+KERNELS = (
+    _kernel("integer.Softmax", "integer_softmax.c.mako", _softmax_values),
+    _kernel("integer.ITAMax", "integer_powers.c.mako", _powers_values),
+)

@@ -30,6 +30,7 @@ _OWN: Mapping[str, Rule] = MappingProxyType(
         "SGD": gradients.sgd,
         "SoftmaxCrossEntropyLossGrad": gradients.cross_entropy_grad,
         "SoftmaxGrad": gradients.softmax_grad,
+        "SoftmaxGrad_13": gradients.softmax_grad,
     }
 )
 _RULES: Mapping[str, Rule] = MappingProxyType(

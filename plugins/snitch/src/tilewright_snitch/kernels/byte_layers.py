@@ -1,7 +1,7 @@
 """Knows which convolutions and products of bytes are sums that float32 holds exactly, and their numbers then.
 Does not know instructions, nor how a layer is cut.
 
-Whatever is summed, in whatever order, stays below 2^24; a bias is added last, so that it rounds as the sum would.
+Whatever is summed, in whatever order, stays below 2^24; a bias is added last, and rounds as `byte_rounding` has proved.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import numpy as np
 
 from tilewright.api import align_up
 from tilewright.api.graph import Site
-from tilewright.api.kernel import Windows, centred_weights, refused_products, windows_of
+from tilewright.api.kernel import Windows, centred_weights, refused_products, sum_bounds, windows_of
+from tilewright_snitch.kernels.byte_rounding import float_parameters
 from tilewright_snitch.kernels.integer_layers import ALONE, MOST_LEADING
 
 if TYPE_CHECKING:
@@ -77,9 +78,6 @@ def _refused(site: Site) -> str | None:
     low, high = site.input(0).dtype.limits
     if not low <= _pad(site) <= high:
         return f"positions outside count for {_pad(site)}, which {site.input(0).dtype.value} does not hold"
-    bias = _bias(site)
-    if not np.array_equal(bias.astype(np.float32).astype(np.int64), bias):
-        return "a bias, with the zero point of x in it, is no float32"
     reach = _reach(site)
     return f"sums reach {reach}; float32 is exact below {EXACT}" if reach >= EXACT else None
 
@@ -132,7 +130,10 @@ def _reach(site: Site) -> int:
     return int(max(above.max(), -below.min()))
 
 
-def _layer(site: Site, *, depthwise: bool) -> ByteLayer:
+def _layer(site: Site, *, depthwise: bool) -> ByteLayer | str:
+    parameters = float_parameters(site.node.requant(), _bias(site), sum_bounds(site))
+    if isinstance(parameters, str):
+        return parameters
     gemm = site.node.op == "QGemm"
     centred = centred_weights(site).T if gemm else centred_weights(site)
     channels = site.input(0).shape[-1 if gemm else 1]
@@ -144,11 +145,10 @@ def _layer(site: Site, *, depthwise: bool) -> ByteLayer:
         rows = np.moveaxis(rows, 0, -1).reshape(rows.shape[1], outputs)
     weights = np.zeros((*rows.shape[:-1], wide), np.float32)
     weights[..., : rows.shape[-1]] = rows
-    scales = np.asarray(site.node.requant().scales(outputs), np.float32)
     return ByteLayer(
         windows=ALONE if gemm else windows_of(site.node),
         weights=weights,
-        parameters=np.stack([_bias(site).astype(np.float32), scales]),
+        parameters=parameters,
         pad=_pad(site),
         channels=channels,
         depthwise=depthwise,

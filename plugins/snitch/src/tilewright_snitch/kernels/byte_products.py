@@ -17,6 +17,7 @@ from tilewright.api.kernel import Call, Kernel, Matched, TileShape
 from tilewright.api.operator import Access, parse_map
 from tilewright_snitch.kernels.byte_costs import gemm_cycles
 from tilewright_snitch.kernels.byte_layers import ByteLayer, byte_products
+from tilewright_snitch.kernels.byte_rounding import ROUNDINGS
 from tilewright_snitch.kernels.conv import WINDOWS_FIELDS
 from tilewright_snitch.kernels.integer_layers import row_fields
 from tilewright_snitch.kernels.layers import trips
@@ -103,6 +104,7 @@ BYTES_FIELDS = """(tw_sn_bytes){
 
 GEMM = Kernel(
     name="snitch.qgemm_floats",
+    roundings=ROUNDINGS,
     op="QGemm",
     target="snitch",
     match=_match,

@@ -20,6 +20,7 @@ from tilewright_snitch.kernels import taps
 from tilewright_snitch.kernels.byte_costs import ByteRows, conv_cycles, depthwise_cycles
 from tilewright_snitch.kernels.byte_layers import GRAIN, ByteLayer, byte_conv, byte_depthwise
 from tilewright_snitch.kernels.byte_products import BYTES_FIELDS
+from tilewright_snitch.kernels.byte_rounding import ROUNDINGS
 from tilewright_snitch.kernels.conv import PRODUCTS_FIELDS, WHOLE, WINDOWS_FIELDS, window_fields
 from tilewright_snitch.kernels.layers import LANES_BYTES, NEAR, trips
 from tilewright_snitch.kernels.product_sections import INCLUDES, PRODUCTS, RESULTS, sums_values
@@ -223,6 +224,7 @@ _CONV_CALL = f"""\
 
 CONV = Kernel(
     name="snitch.qconv_floats",
+    roundings=ROUNDINGS,
     op="QConv",
     target="snitch",
     match=byte_conv,
@@ -245,6 +247,7 @@ CONV = Kernel(
 
 DEPTHWISE = Kernel(
     name="snitch.qconv_depthwise",
+    roundings=ROUNDINGS,
     op="QConv",
     target="snitch",
     match=byte_depthwise,

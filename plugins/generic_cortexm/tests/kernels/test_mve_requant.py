@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tilewright.api.graph import DoubleRounding, Requant, requantise
+from tilewright.api.graph import DoubleRounding, MultiplyShift, Requant, requantise
 from tilewright.api.kernel import AccumulatorBounds
-from tilewright_cortexm.kernels.mve_twice import MveForm, mve_form, taken_form
+from tilewright_cortexm.kernels.mve_requant import MveForm, mve_form, taken_form
 
 
 def bounds(*reach: int) -> AccumulatorBounds:
@@ -46,3 +46,26 @@ def test_what_has_no_form_says_why() -> None:
     assert not isinstance(mve_form(large, bounds(100)), MveForm)
     with pytest.raises(TypeError, match="shifts to the right"):
         taken_form(large, bounds(100))
+
+
+@given(multiplier=st.integers(1, 900), addend=st.integers(-(2**22), 2**22), shift=st.integers(0, 20), data=st.data())
+def test_what_is_added_to_and_shifted_is_in_32_bits(
+    multiplier: int, addend: int, shift: int, data: st.DataObject
+) -> None:
+    rounding, reach = MultiplyShift(multiplier=(multiplier,), addend=(addend,), shift=(shift,)), 10**5
+    requant = Requant(scale=(multiplier / 2.0**shift,), zero_point=-3, low=-128, high=127, rounding=rounding)
+    form = taken_form(requant, bounds(reach))
+    assert (form.kind, form.suffix, form.stored) == ("shift", "_shift", 3) and form.needs()
+    assert form.described() == {"channels": 1, "rounding": "multiply-shift"}
+    (factor,), (added,), (left,) = form.words.astype(object)
+    for acc in [-reach, reach, -1, 0, 1, *data.draw(st.lists(st.integers(-reach, reach), max_size=20))]:
+        product = acc * factor + added  # VMUL, VADD
+        assert -(2**31) <= product < 2**31
+        (wanted,) = requantise(np.array([acc], np.int64), requant, 0)
+        assert min(max((product >> -left) - 3, -128), 127) == wanted, acc  # VSHL
+
+
+def test_what_needs_more_than_32_bits_has_no_form() -> None:
+    rounding = MultiplyShift(multiplier=(900,), shift=(20,), bits=64)
+    requant = Requant(scale=(900 / 2.0**20,), zero_point=0, low=-128, high=127, rounding=rounding)
+    assert mve_form(requant, bounds(10**7)) == "a product with its addend needs more than 32 bits"
