@@ -2,7 +2,8 @@
 Does not know how islands between them become integer operators; these run where that fails.
 
 Normal form: inputs X, S (scale) and optionally Z (zero point), both scalar or one element per index of `axis`;
-QuantizeLinear has `to`, the type of its output. The division and the product are float32, as ONNX has them.
+QuantizeLinear has `to`, the type of its output; DequantizeLinear of a constant that the file stores in 4 or 2 bits has
+`weight_bits`, see `packed_weights`. The division and the product are float32, as ONNX has them.
 `rne` rounds halves to even; a quotient that is NaN counts as 0.
 
 Scales for each block of elements along an axis become float arithmetic. An axis that its blocks divide is split in two,
@@ -30,6 +31,7 @@ from tilewright.ir.tensors.dtypes import ELEMENT_TYPES, DType, type_name
 from tilewright.operators.c_code.c_source import elementwise_source
 from tilewright.operators.c_code.walk import ELEMENTWISE_CALL, elementwise_values
 from tilewright.operators.shared.float_results import ulp_tolerance
+from tilewright.operators.shared.packed_weights import named_bits
 from tilewright.operators.shared.refusals import need_axis, shape_error
 
 _Apart = Callable[[str, str], str]  # a value and a hint -> the value in the shape that scales broadcast to
@@ -262,7 +264,8 @@ def _import_dequantize(node: OnnxNode, graph: Conversion) -> None:
     if node.integer("block_size"):
         dequantize_blocks(node, graph)
         return
-    graph.emit(node, "DequantizeLinear", node.inputs, node.outputs, _attributes(node, graph))
+    attributes = {**_attributes(node, graph), **named_bits(graph.stored_bits(node.inputs[0]))}
+    graph.emit(node, "DequantizeLinear", node.inputs, node.outputs, attributes)
 
 
 _AXIS = {"axis": "INT"}
@@ -299,8 +302,8 @@ DEQUANTIZE = Operator(
     imports=(
         _DEQUANTIZE(since=10, attributes={}),
         _DEQUANTIZE(since=13, attributes=_AXIS),
-        _DEQUANTIZE(since=21, attributes=_BLOCKED, four_bits=True),
-        _DEQUANTIZE(since=23, attributes={**_BLOCKED, "output_dtype": "INT"}, four_bits=True),
+        _DEQUANTIZE(since=21, attributes=_BLOCKED, packed=True),
+        _DEQUANTIZE(since=23, attributes={**_BLOCKED, "output_dtype": "INT"}, packed=True),
     ),
 )
 
