@@ -415,7 +415,7 @@ def test_winograd_without_the_dsp_extension(core: str, side: int, tmp_path: Path
 def test_every_kernel_that_rounds_twice_is_among_them() -> None:
     plans = [deployed(core, without, "tflm") for core in ("m4", "m55") for without in ((), FEWER)]
     plans += [deployed("m3", without, "tflm") for without in ((), ("cortex-m.cpu.winograd4",))]
-    plans.append(of_nibbles("tflm").deployment("cortex-m4", Options()))
+    plans += [of_nibbles("tflm").deployment(f"cortex-{core}", Options()) for core in ("m4", "m55")]
     used = {binding.kernel.name for plan in plans for binding in plan.bound.bindings.values()}
     assert {kernel.name for kernel in KERNELS if "tflm" in kernel.roundings} <= used
 
@@ -440,8 +440,8 @@ def test_every_kernel_is_among_them() -> None:
     plans = [deployed(core, without) for core in ("m4", "m55") for without in ((), SINGLE, FEWER)]
     plans += [deployed("m3", without) for without in ((), ("cortex-m.cpu.winograd4",))]
     used = {binding.kernel.name for plan in plans for binding in plan.bound.bindings.values()}
-    for others in (of_words(), of_nibbles()):
-        plan = others.deployment("cortex-m4", Options())
+    for others, core in ((of_words(), "m4"), (of_nibbles(), "m4"), (of_nibbles(), "m55")):
+        plan = others.deployment(f"cortex-{core}", Options())
         used |= {binding.kernel.name for binding in plan.bound.bindings.values()}
     assert {kernel.name for kernel in KERNELS} <= used
 
@@ -467,7 +467,8 @@ def test_odd_shapes_of_16_bits(
     [
         ("m4", "gcc", "onnx", {}),
         ("m4", "clang", "tflm", {"unaligned": "no"}),
-        pytest.param("m55", "gcc", "onnx", {}, marks=pytest.mark.long),
+        ("m55", "gcc", "onnx", {}),
+        ("m55", "clang", "tflm", {}),
     ],
 )
 def test_odd_shapes_of_4_bits(
@@ -482,7 +483,8 @@ def test_odd_shapes_of_4_bits(
     many = of_nibbles(rounding)
     plan = many.deployment(f"cortex-{core}", Options(settings=settings))
     used = {binding.kernel.name for binding in plan.bound.bindings.values()}
-    assert {name for name in used if "q" in name} >= {"cortex-m.dsp.qconv_nibbles", "cortex-m.dsp.qgemm_nibbles"}
+    unit = "mve" if core == "m55" else "dsp"
+    assert used >= {f"cortex-m.{unit}.qconv_nibbles", f"cortex-m.{unit}.qgemm_nibbles"}
     result = many.run(plan, QemuRunner(), tmp_path, trace=True)
     wrong = [verdict for verdict in many.judge(plan, result) if not verdict.exact]
     assert [(verdict, plan.bound.bindings[verdict.name].kernel.name) for verdict in wrong] == []

@@ -17,6 +17,8 @@ def test_layers_that_are_taken_are_equal_to_the_reference(tmp_path: Path) -> Non
         "cortex-m.mve.qconv": {"same", "strided and dilated", "groups", "4 bits", "2 bits"},  # no depthwise convolution
         "cortex-m.mve.qconv_single": {"same", "strided and dilated", "groups", "4 bits", "2 bits"},
         "cortex-m.mve.qgemm": {"", "4 bits", "2 bits"},
+        "cortex-m.mve.qconv_nibbles": {"4 bits"},
+        "cortex-m.mve.qgemm_nibbles": {"4 bits"},
     }
 
 

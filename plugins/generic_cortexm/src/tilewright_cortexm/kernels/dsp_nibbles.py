@@ -52,8 +52,15 @@ def nibble_biases(biases: Integers, pairs: Iterable[range]) -> Integers:
 
 def nibble_words(fours: Bytes, pairs: Sequence[range]) -> Bytes:
     """Of a block's weights, [channels, fours, 4], the bytes of one word for each four and pair."""
-    parts = []
-    for pair in pairs:
-        lower = fours[pair[0]].astype(np.int16) if len(pair) == 2 else np.zeros(fours.shape[1:], np.int16)
-        parts.append((16 * fours[pair[-1]].astype(np.int16) + lower + 8).astype(np.int8))
-    return np.stack(parts, axis=1).reshape(-1)
+    joined = nibble_bytes(fours.reshape(len(fours), -1), pairs, alone=8)
+    return joined.reshape(len(pairs), -1, 4).swapaxes(0, 1).reshape(-1)
+
+
+def nibble_bytes(rows: Bytes, pairs: Sequence[range], alone: int) -> Bytes:
+    """Of a block's weights, [channels, values], a byte for each value of each pair. `alone`: the lower nibble of a
+    channel that is alone.
+    """
+    wide = rows.astype(np.int16)
+    joined = [16 * wide[pair[-1]] + (wide[pair[0]] + 8 if len(pair) == 2 else alone) for pair in pairs]
+    found: Bytes = np.stack(joined).astype(np.int8)
+    return found

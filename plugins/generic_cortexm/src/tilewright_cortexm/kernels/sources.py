@@ -81,9 +81,13 @@ def dsp_block(
     }
 
 
-def mve_block(block: str, pixels: int, channels: int, *, more: bool = False, twice: bool = False) -> dict[str, object]:
-    """What MVE_BLOCK is given of its shape. `block` is its name, the rest is explained in mve_block.h and mve_twice."""
-    kind = "_more" if more else ""
+def mve_block(
+    block: str, pixels: int, channels: int, *, more: bool = False, nibbles: bool = False, twice: bool = False
+) -> dict[str, object]:
+    """What MVE_BLOCK is given of its shape. `block` is its name, the rest is explained in mve_block.h, dsp_nibbles and
+    mve_twice.
+    """
+    kind = f"{'_more' if more else ''}{'_nibbles' if nibbles else ''}"
     return {
         "block": block,
         "shape": f"{pixels}X{channels}{kind.upper()}",
@@ -91,4 +95,5 @@ def mve_block(block: str, pixels: int, channels: int, *, more: bool = False, twi
         "pixels": pixels,
         "channels": channels,
         "more": more,
+        "nibbles": nibbles,
     }
