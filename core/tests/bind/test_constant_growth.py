@@ -10,10 +10,11 @@ import pytest
 
 from tilewright.bind.candidates import NodeCandidates, choices
 from tilewright.bind.constant_growth import growth_notes, within_growth
-from tilewright.ir.graphs.graph import Site
+from tilewright.ir.graphs.graph import Attribute, Site
 from tilewright.ir.machines.kernel import Kernel
 from tilewright.ir.machines.platform import Memory, Platform
 from tilewright.ir.plans.layer import Layers, layer_key
+from tilewright.ir.tensors.requant import Requant
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.operator_sites import site_of
 
@@ -87,3 +88,38 @@ def test_the_note_says_how_much_and_what_for() -> None:
     assert (note.code, note.severity, note.fix) == ("TW5050", "note", ("say less",))
     assert note.message == "1 step has 80 B more constants, for about 90 % fewer cycles (estimate)"
     assert not list(growth_notes({"n0": found["n0"].layers[2]}, found, machine))
+
+
+def narrow_product() -> tuple[Site, tuple[Kernel, ...]]:
+    """A layer with weights of 4 bits, a kernel that keeps them, and faster ones that make them 8: one of the target."""
+    weights: list[np.ndarray | None] = [np.zeros((1, 4), np.int8), np.ones((4, 8), np.int8)]
+    attributes: dict[str, Attribute] = {"requant": Requant(scale=(0.5,), zero_point=0, low=-128, high=127)}
+    site = site_of(vocabulary()["QGemm"], weights, {**attributes, "weight_bits": 4}, (1,))
+    keeps = Kernel(
+        name="keeps", op="QGemm", weight_bits=(4,), cycles=lambda tile: 90.0,
+        pack=lambda site: {"B": np.zeros((8, 2), np.uint8)},
+    )  # fmt: skip
+    widens = Kernel(name="widens", op="QGemm", cycles=lambda tile: 60.0, pack=lambda site: {"B": site.constant(1).T})
+    return site, (keeps, widens, replace(widens, name="own", target="tiny"))
+
+
+@pytest.mark.parametrize(
+    ("growth", "offered", "kept"),
+    [
+        (None, 3, ["own", "widens", "keeps"]),
+        (None, 2, ["keeps"]),
+        (lambda machine, constants: 15, 3, ["keeps"]),
+        (lambda machine, constants: 16, 3, ["own", "widens", "keeps"]),
+    ],
+)
+def test_a_kernel_that_widens_weights_takes_more_constants(
+    growth: Callable[[Platform, int], int] | None, offered: int, kept: list[str]
+) -> None:
+    machine, (site, kernels) = platform(growth), narrow_product()
+    kernels = kernels[:offered]
+    found = choices(site, layer_key(site), kernels, machine, Layers(operators=vocabulary()))
+    (allowed,) = within_growth({"n": found}, machine).values()
+    assert [one.kernel.name for one in allowed.candidates] == kept
+    refused = {one.candidate: one.reason for one in allowed.refusals}
+    assert set(refused) == {kernel.name for kernel in kernels} - set(kept)
+    assert all("takes 16 more bytes of constants" in reason for reason in refused.values())

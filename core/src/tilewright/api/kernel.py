@@ -28,6 +28,7 @@ from tilewright.operators.quantised.integer_layers import (
     zero_points,
 )
 from tilewright.operators.shared.matrices import gemm_access, matmul_access, pack_gemm, pack_matmul
+from tilewright.operators.shared.packed_weights import pack_rows, weight_bits
 from tilewright.operators.shared.windows import Windows, image_fields, tap_fields, windows_of
 
 __all__ = [
@@ -62,6 +63,7 @@ __all__ = [
     "nest",
     "pack_gemm",
     "pack_matmul",
+    "pack_rows",
     "refused_products",
     "refused_softmax",
     "scaled_sum_form",
@@ -71,6 +73,7 @@ __all__ = [
     "tap_fields",
     "template_file",
     "walk",
+    "weight_bits",
     "windows_of",
     "zero_points",
 ]

@@ -1,5 +1,8 @@
 """Knows which nodes may have kernels that are faster with more constants (`Kernel.more_constants`): those that gain
 most for each byte, as far as the platform lets constants grow. Does not know what such kernels compute.
+
+A kernel that keeps weights of 4 bits in 8 is such a one, beside kernels that keep them as they are
+(`Kernel.weight_bits`). Where a platform says nothing about growth, its own kernels may be bound so, portable ones not.
 """
 
 from __future__ import annotations
@@ -28,21 +31,21 @@ def within_growth(found: Candidates, platform: Platform) -> dict[str, NodeCandid
     """The same without kernels for whose constants there is no room; these are refused. Kernels that are ruled out or
     pinned elsewhere change nothing about it: every binding of a graph has the same candidates.
     """
-    choices = {node: _choices(one) for node, one in found.items()}
+    choices = {node: _choices(one, platform) for node, one in found.items()}
     if not any(one.more_bytes for mine in choices.values() for one in mine):
         return dict(found)
-    room = platform.constant_growth(platform, _smallest_bytes(found)) if platform.constant_growth else 0
+    room = platform.constant_growth(platform, _smallest_bytes(found, platform)) if platform.constant_growth else 0
     taken = _taken(choices, room)
     left = room - sum(choice.more_bytes for choice in taken.values())
-    return {node: _allowed(one, taken[node], left) if node in taken else one for node, one in found.items()}
+    return {node: _allowed(one, taken[node], left, platform) if node in taken else one for node, one in found.items()}
 
 
 def growth_notes(bound: Mapping[str, Layer], found: Candidates, platform: Platform) -> Iterator[Diagnostic]:
     """The note TW5050 for constants that grew: by how much, and what that saves."""
-    grown = {node: more for node, layer in bound.items() if (more := more_bytes(layer))}
+    grown = {node: more for node, layer in bound.items() if (more := more_bytes(layer, found[node], platform))}
     if not grown:
         return
-    saved = sum(_smallest(_choices(found[node])).cycles - _cycles(found[node], bound[node]) for node in grown)
+    saved = sum(_smallest(_choices(found[node], platform)).cycles - _cycles(found[node], bound[node]) for node in grown)
     total = sum(_cycles(found[node], layer) for node, layer in bound.items()) + saved
     steps = "1 step has" if len(grown) == 1 else f"{len(grown)} steps have"
     yield Diagnostic(
@@ -54,16 +57,31 @@ def growth_notes(bound: Mapping[str, Layer], found: Candidates, platform: Platfo
     )
 
 
-def more_bytes(layer: Layer) -> int:
-    """What a kernel's constants take beyond those of others."""
-    return layer.kernel.more_constants(layer.site)
+def more_bytes(layer: Layer, found: NodeCandidates, platform: Platform) -> int:
+    """What a kernel's constants take beyond those of the node's other candidates."""
+    more = layer.kernel.more_constants(layer.site)
+    widened = bool(platform.constant_growth) or layer.kernel.target == "*"
+    return more + _widened_bytes(layer, found) if widened else more
 
 
-def _choices(found: NodeCandidates) -> list[_Choice]:
+def _widened_bytes(layer: Layer, found: NodeCandidates) -> int:
+    """What constants take because weights have more bits than the node says, where others keep them as they are."""
+    bits = layer.site.node.integer("weight_bits", 8)
+    if bits in layer.kernel.weight_bits:
+        return 0
+    kept = [_bytes(one) for one in found.layers if bits in one.kernel.weight_bits]
+    return max(0, _bytes(layer) - min(kept)) if kept else 0
+
+
+def _bytes(layer: Layer) -> int:
+    return sum(array.nbytes for array in (layer.packed or layer.site.constants).values())
+
+
+def _choices(found: NodeCandidates, platform: Platform) -> list[_Choice]:
     """By cycles; only those that are faster than all with fewer bytes."""
     kept = list[_Choice]()
     for candidate, layer in zip(found.candidates, found.layers, strict=True):
-        more = more_bytes(layer)
+        more = more_bytes(layer, found, platform)
         if not kept or more < kept[-1].more_bytes:
             kept.append(_Choice(kernel=candidate.kernel.name, more_bytes=more, cycles=candidate.cycles))
     return kept
@@ -77,10 +95,13 @@ def _cycles(found: NodeCandidates, layer: Layer) -> float:
     return next(one.cycles for one in found.candidates if one.kernel.name == layer.kernel.name)
 
 
-def _smallest_bytes(found: Candidates) -> int:
+def _smallest_bytes(found: Candidates, platform: Platform) -> int:
     """Of all constants, where no node's grow. Equal layers are the same, and have theirs once."""
-    smallest = {_layer(one, _smallest(_choices(one)).kernel) for one in found.values() if one.candidates}
-    return sum(array.nbytes for layer in smallest for array in (layer.packed or layer.site.constants).values())
+    return sum(
+        map(
+            _bytes, {_layer(one, _smallest(_choices(one, platform)).kernel) for one in found.values() if one.candidates}
+        )
+    )
 
 
 def _layer(found: NodeCandidates, kernel: str) -> Layer:
@@ -108,14 +129,15 @@ def _gain(now: _Choice, other: _Choice) -> float:
     return (now.cycles - other.cycles) / (other.more_bytes - now.more_bytes)
 
 
-def _allowed(found: NodeCandidates, most: _Choice, left: int) -> NodeCandidates:
+def _allowed(found: NodeCandidates, most: _Choice, left: int, platform: Platform) -> NodeCandidates:
     """Without the kernels whose constants take more than the one that is taken."""
-    pairs = list(zip(found.candidates, found.layers, strict=True))
-    kept = [(one, layer) for one, layer in pairs if more_bytes(layer) <= most.more_bytes]
+    triples = [
+        (one, layer, more_bytes(layer, found, platform) - most.more_bytes)
+        for one, layer in zip(found.candidates, found.layers, strict=True)
+    ]
+    kept = [(one, layer) for one, layer, beyond in triples if beyond <= 0]
     refused = [
-        Refusal(candidate=one.kernel.name, reason=_reason(more_bytes(layer) - most.more_bytes, left))
-        for one, layer in pairs
-        if more_bytes(layer) > most.more_bytes
+        Refusal(candidate=one.kernel.name, reason=_reason(beyond, left)) for one, _, beyond in triples if beyond > 0
     ]
     return replace(
         found,

@@ -21,6 +21,7 @@ FAMILIES = (
     "tilewright.operators.reductions.layernorm",
     "tilewright.operators.elementwise.logic",
     "tilewright.operators.products.matmul",
+    "tilewright.operators.quantised.matmul_blocks",
     "tilewright.operators.pooling.max_pool_indices",
     "tilewright.operators.movement.pad",
     "tilewright.operators.pooling.pool",

@@ -14,6 +14,7 @@ from tilewright.rewrite.merge import fuse, merge_lookups, merge_transposes, reco
 from tilewright.rewrite.qdq import lowering, movement
 from tilewright.rewrite.quantisation import (
     dequantise_sums,
+    packed_products,
     recognise_decomposed_quantisation,
     recognise_dynamic_scale,
     recognise_fake_quantisation,
@@ -32,6 +33,7 @@ PASSES = (
     recognise_dynamic_scale.PASS,
     redundant_nodes.MERGE_DUPLICATES,
     fuse.FUSE_MATMUL_ADD,
+    packed_products.PACKED_PRODUCTS,
     recognise_normalisation.PASS,
     dequantise_sums.PASS,
     roll_recurrences.PASS,
@@ -40,6 +42,7 @@ PASSES = (
     lowering.LOWER_QUANTISED,
     declare_arithmetic.SETTLE_ARITHMETIC,
     declare_arithmetic.DECLARE_ARITHMETIC,
+    packed_products.REPORT_WIDENED,
     merge_lookups.PASS,
     fold_constants.FOLD_DEQUANTISED,
     fuse.FUSE_ACTIVATION,

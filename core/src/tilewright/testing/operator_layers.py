@@ -260,10 +260,32 @@ def _quantised(numbers: np.random.Generator) -> Iterator[Sample]:
     sums: dict[str, Attribute] = {"a_zero_point": 5, "b_zero_point": 0}
     per_column = {**sums, "requant": _requant(1.0e6, 53)}
     yield Sample(op="QGemm", inputs=(_bytes(numbers, 37, 101), *weights), attributes=per_column, constants=(1, 2))
+    yield from _narrow(numbers)
     batches = (_bytes(numbers, 3, 29, 47), _bytes(numbers, 3, 47, 31))
     zeros = (_bytes(numbers, 1), _bytes(numbers, 35))
     yield Sample(op="MatMulInteger", inputs=(_bytes(numbers, 2, 27, 61), _bytes(numbers, 61, 35), *zeros))
     yield Sample(op="QMatMul", inputs=batches, attributes={**sums, "requant": _requant(5.0e5)})
+
+
+def _narrow(numbers: np.random.Generator) -> Iterator[Sample]:
+    """Weights of 4 and 2 bits: of integers, and of floats with scales for blocks."""
+
+    def weights(bits: int, *shape: int) -> Array:
+        return numbers.integers(-(1 << (bits - 1)), 1 << (bits - 1), shape).astype(np.int8)
+
+    for bits in (4, 2):
+        columns: dict[str, Attribute] = {"a_zero_point": 5, "b_zero_point": 0, "requant": _requant(9.0e4, 53)}
+        product = (_bytes(numbers, 37, 101), weights(bits, 101, 53), numbers.integers(-90, 90, 53).astype(np.int32))
+        narrow: dict[str, Attribute] = {**columns, "weight_bits": bits}
+        yield Sample(op="QGemm", kind=f"{bits} bits", inputs=product, attributes=narrow, constants=(1, 2))
+        zero: dict[str, Attribute] = {"x_zero_point": -4, "w_zero_point": (0,), "pad_value": -4}
+        window = {**_window((3, 3), pads=(1, 1, 1, 1)), **zero, "requant": _requant(4.0e4, 18), "weight_bits": bits}
+        image = (_bytes(numbers, 1, 12, 27, 25), weights(bits, 18, 12, 3, 3))
+        yield Sample(op="QConv", kind=f"{bits} bits", inputs=image, attributes=window, constants=(1,))
+        scales = np.abs(_floats(numbers, 53, 4)) + np.float32(0.02)
+        blocks = (_floats(numbers, 7, 101), weights(bits, 53, 101), scales, weights(bits, 53, 4), _floats(numbers, 53))
+        sizes: dict[str, Attribute] = {"weight_bits": bits, "block_size": 32}
+        yield Sample(op="MatMulNBits", kind=f"{bits} bits", inputs=blocks, attributes=sizes, constants=(1, 2, 3, 4))
 
 
 def _integer_functions(numbers: np.random.Generator) -> Iterator[Sample]:

@@ -129,3 +129,10 @@ def test_constants_of_4_bits_are_dequantised_as_those_of_8(loads, model):
 def test_numbers_of_4_bits_are_never_written(refuses, model):
     """A zero point of 4 bits means that results are of 4 bits: not those of 8 that its number would give."""
     assert "int4, which tilewright does not hold" in refuses(dequantised(model, "INT4", "QuantizeLinear"), "TW2101", 4)
+
+
+@pytest.mark.parametrize(("element_type", "bits"), [("INT4", 4), ("UINT4", 4), ("INT8", None)])
+def test_what_the_file_stores_in_fewer_bits_is_said_where_it_is_dequantised(loads, model, element_type, bits):
+    graph = loads(dequantised(model, element_type)).graph
+    found = [node.attributes.get("weight_bits") for node in graph.nodes if node.op == "DequantizeLinear"]
+    assert found == [bits, bits]

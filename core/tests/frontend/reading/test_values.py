@@ -106,7 +106,7 @@ def test_other_types_are_refused_where_they_are_used(refuses, with_weights, data
     assert "does not hold" in refuses(with_weights(weights), "TW2101", 4)
 
 
-@pytest.mark.parametrize("data_type", [TensorProto.INT4, TensorProto.UINT4, TensorProto.FLOAT8E4M3FN])
+@pytest.mark.parametrize("data_type", [TensorProto.INT4, TensorProto.UINT4, TensorProto.FLOAT8E4M3FN, 25, 26])
 def test_small_types_in_the_field_of_int32_are_no_damage(refuses, with_weights, data_type):
     weights = TensorProto(data_type=data_type, dims=[2], int32_data=[1, 2])
     assert "does not hold" in refuses(with_weights(weights), "TW2101", 4)
@@ -130,11 +130,13 @@ def test_constants_together_are_limited(refuses, with_weights):
 
 
 @pytest.mark.parametrize("form", ["typed", "raw", "external"])
-@pytest.mark.parametrize(("data_type", "least"), [(TensorProto.INT4, -8), (TensorProto.UINT4, 0)])
+@pytest.mark.parametrize(("bits", "least"), [(4, -8), (4, 0), (2, -2), (2, 0)])
 @pytest.mark.parametrize("count", [1, 2, 15, 16])
-def test_elements_of_4_bits_are_read_as_the_numbers_they_are(tmp_path, form, data_type, least, count):
-    numbers = [least + index for index in range(count)]
-    packed = bytes(helper.make_tensor("w", data_type, [count], numbers).int32_data)
+def test_elements_of_4_and_2_bits_are_read_as_the_numbers_they_are(tmp_path, form, bits, least, count):
+    numbers = [least + index % 2**bits for index in range(count)]
+    whole = sum((number % 2**bits) << (bits * index) for index, number in enumerate(numbers))
+    packed = whole.to_bytes(-(-count * bits // 8), "little")  # ONNX: the first element in the lowest bits
+    data_type = {(4, -8): 22, (4, 0): 21, (2, -2): 26, (2, 0): 25}[bits, least]  # numbers of TensorProto
     (tmp_path / "w.bin").write_bytes(packed)
     stored = {
         "typed": {"values": np.frombuffer(packed, "uint8").astype("int32")},

@@ -13,9 +13,11 @@ from tilewright_cortexm.kernels.dsp_products import KERNELS
 
 def test_layers_that_are_taken_are_equal_to_the_reference(tmp_path: Path) -> None:
     assert layers_taken(KERNELS, tmp_path) == {
-        "cortex-m.dsp.qconv": {"same", "strided and dilated", "groups"},  # no depthwise convolution
-        "cortex-m.dsp.qconv_single": {"same", "strided and dilated", "groups"},
-        "cortex-m.dsp.qgemm": {""},
+        "cortex-m.dsp.qconv": {"same", "strided and dilated", "groups", "4 bits", "2 bits"},  # no depthwise convolution
+        "cortex-m.dsp.qconv_single": {"same", "strided and dilated", "groups", "4 bits", "2 bits"},
+        "cortex-m.dsp.qgemm": {"", "4 bits", "2 bits"},
+        "cortex-m.dsp.qconv_nibbles": {"4 bits"},
+        "cortex-m.dsp.qgemm_nibbles": {"4 bits"},
     }
 
 

@@ -113,7 +113,7 @@ def test_cores_without_the_extension_compute_the_same(kernel: Kernel, tmp_path: 
 
 
 def test_layers_that_are_taken(tmp_path: Path) -> None:
-    assert layers_taken(KERNELS, tmp_path) == {kernel.name: {"same"} for kernel in KERNELS}
+    assert layers_taken(KERNELS, tmp_path) == {kernel.name: {"same", "4 bits", "2 bits"} for kernel in KERNELS}
 
 
 @pytest.mark.parametrize(("reason", "changes"), [

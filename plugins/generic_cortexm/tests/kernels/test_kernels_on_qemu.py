@@ -343,6 +343,24 @@ def of_words() -> SideBySide:
     return side_by_side([(site_of(*case), case[1]) for case in cases])
 
 
+def nibbles_case(rng: np.random.Generator, index: int) -> Case:
+    """A layer with weights of 4 bits: a convolution that is no depthwise one, or a product."""
+    made = gemm_case(rng, index) if index % 4 == 3 else conv_case(rng, index + (index % 3 == 0))
+    operator, (x, weights, bias), attributes, constants = made
+    assert weights is not None
+    narrow = rng.integers(-8, 8, weights.shape).astype(np.int8)
+    return operator, [x, narrow, bias], {**attributes, "weight_bits": 4}, constants
+
+
+@cache
+def of_nibbles(rounding: str = "onnx") -> SideBySide:
+    rng = np.random.default_rng(11)
+    cases = [nibbles_case(rng, index) for index in range(28)]
+    if rounding != "onnx":
+        cases = [rounded_twice(case, index) for index, case in enumerate(cases)]
+    return side_by_side([(site_of(*case), case[1]) for case in cases])
+
+
 SINGLE = ("cortex-m.dsp.qconv", "cortex-m.mve.qconv")  # those that have others for where memory is short
 FEWER = (*SINGLE, "cortex-m.dsp.depthwise3x3_columns", "cortex-m.dsp.winograd4")
 
@@ -433,6 +451,7 @@ def test_winograd_without_the_dsp_extension(core: str, side: int, tmp_path: Path
 def test_every_kernel_of_a_rounding_is_among_them(rounding: str) -> None:
     plans = [deployed(core, without, rounding) for core in ("m4", "m55") for without in ((), FEWER)]
     plans += [deployed("m3", without, rounding) for without in ((), ("cortex-m.cpu.winograd4",))]
+    plans += [of_nibbles(rounding).deployment(f"cortex-{core}", Options()) for core in ("m4", "m55")]
     used = {binding.kernel.name for plan in plans for binding in plan.bound.bindings.values()}
     assert {kernel.name for kernel in KERNELS if rounding in kernel.roundings} <= used | WORDS
 
@@ -457,8 +476,9 @@ def test_every_kernel_is_among_them() -> None:
     plans = [deployed(core, without) for core in ("m4", "m55") for without in ((), SINGLE, FEWER)]
     plans += [deployed("m3", without) for without in ((), ("cortex-m.cpu.winograd4",))]
     used = {binding.kernel.name for plan in plans for binding in plan.bound.bindings.values()}
-    words = of_words().deployment("cortex-m4", Options())
-    used |= {binding.kernel.name for binding in words.bound.bindings.values()}
+    for others, core in ((of_words(), "m4"), (of_nibbles(), "m4"), (of_nibbles(), "m55")):
+        plan = others.deployment(f"cortex-{core}", Options())
+        used |= {binding.kernel.name for binding in plan.bound.bindings.values()}
     assert {kernel.name for kernel in KERNELS} <= used
 
 
@@ -478,6 +498,34 @@ def test_odd_shapes_of_16_bits(
     assert [(verdict, plan.bound.bindings[verdict.name].kernel.name) for verdict in wrong] == []
 
 
+@pytest.mark.parametrize(
+    ("core", "compiler", "rounding", "settings"),
+    [
+        ("m4", "gcc", "onnx", {}),
+        ("m4", "clang", "tflm", {"unaligned": "no"}),
+        ("m55", "gcc", "onnx", {}),
+        ("m55", "clang", "tflm", {}),
+    ],
+)
+def test_odd_shapes_of_4_bits(
+    core: str,
+    compiler: str,
+    rounding: str,
+    settings: Mapping[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(OTHER_COMPILER, COMPILERS[compiler])
+    many = of_nibbles(rounding)
+    plan = many.deployment(f"cortex-{core}", Options(settings=settings))
+    used = {binding.kernel.name for binding in plan.bound.bindings.values()}
+    unit = "mve" if core == "m55" else "dsp"
+    assert used >= {f"cortex-m.{unit}.qconv_nibbles", f"cortex-m.{unit}.qgemm_nibbles"}
+    result = many.run(plan, QemuRunner(), tmp_path, trace=True)
+    wrong = [verdict for verdict in many.judge(plan, result) if not verdict.exact]
+    assert [(verdict, plan.bound.bindings[verdict.name].kernel.name) for verdict in wrong] == []
+
+
 def test_words_of_one_channel_and_of_two_are_among_them() -> None:
     plans = [deployed("m4", without) for without in ((), SINGLE)]
     found = {
@@ -486,7 +534,8 @@ def test_words_of_one_channel_and_of_two_are_among_them() -> None:
         for node in plan.bound.graph.nodes
         if (binding := plan.bound.bindings[node.name]).kernel in dsp_products.KERNELS
     }
-    assert found == {(kernel.name, paired) for kernel in dsp_products.KERNELS for paired in (False, True)}
+    bytes_alone = [kernel.name for kernel in dsp_products.KERNELS if kernel.weight_bits == (8,)]
+    assert found == {(name, paired) for name in bytes_alone for paired in (False, True)}
 
 
 @pytest.mark.parametrize(

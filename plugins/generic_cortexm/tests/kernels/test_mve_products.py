@@ -14,9 +14,11 @@ from tilewright_cortexm.kernels.mve_products import KERNELS
 
 def test_layers_that_are_taken_are_equal_to_the_reference(tmp_path: Path) -> None:
     assert layers_taken(KERNELS, tmp_path) == {
-        "cortex-m.mve.qconv": {"same", "strided and dilated", "groups"},  # no depthwise convolution
-        "cortex-m.mve.qconv_single": {"same", "strided and dilated", "groups"},
-        "cortex-m.mve.qgemm": {""},
+        "cortex-m.mve.qconv": {"same", "strided and dilated", "groups", "4 bits", "2 bits"},  # no depthwise convolution
+        "cortex-m.mve.qconv_single": {"same", "strided and dilated", "groups", "4 bits", "2 bits"},
+        "cortex-m.mve.qgemm": {"", "4 bits", "2 bits"},
+        "cortex-m.mve.qconv_nibbles": {"4 bits"},
+        "cortex-m.mve.qgemm_nibbles": {"4 bits"},
     }
 
 

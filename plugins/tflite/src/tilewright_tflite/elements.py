@@ -13,6 +13,7 @@ from tilewright_tflite.model import HELD, Tensor
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+    from onnx import TensorProto
 
     Array = npt.NDArray[np.generic]
 
@@ -34,3 +35,12 @@ def elements_of(tensor: Tensor, data: Array) -> Array:
         halves = np.stack([(packed << 4) >> 4, packed >> 4], axis=-1)
         return halves.reshape(-1)[:count].reshape(tensor.shape)
     return np.frombuffer(raw, kind).reshape(tensor.shape)
+
+
+def tensor_of_nibbles(array: Array, name: str) -> TensorProto:
+    """A constant of ONNX that has these numbers of 4 bits: two to a byte, the first one in its low half."""
+    from onnx import TensorProto, helper
+
+    flat = np.append(array.reshape(-1), np.zeros(array.size % 2, array.dtype)).astype(np.uint8) & 15
+    packed = (flat[0::2] | (flat[1::2] << 4)).tobytes()
+    return helper.make_tensor(name, TensorProto.INT4, array.shape, packed, raw=True)

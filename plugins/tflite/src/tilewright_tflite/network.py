@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilewright.api.importer import KeptState, Limits
-from tilewright_tflite.elements import elements_of
+from tilewright_tflite.elements import elements_of, tensor_of_nibbles
 from tilewright_tflite.errors import InnerError, LostError, RefusedError
 from tilewright_tflite.ledger import Ledger
 from tilewright_tflite.model import BYTES, HELD, Operator, Subgraph, Tensor
@@ -254,24 +254,25 @@ class Network:
             moved = np.ascontiguousarray(array.transpose(perm))
             moved = moved.reshape(shape) if shape else moved
             axis = next((at for at, old in enumerate(perm) if old == tensor.axis), 0)
-            value = self.constant(moved, f"{self.name(tensor)}_moved")
-            self._weights[key] = self.dequantised(tensor, value, axis) if tensor.quantised else value
+            narrow = tensor.type == "int4" and tensor.quantised
+            value = self.constant(moved, f"{self.name(tensor)}_moved", narrow=narrow)
+            self._weights[key] = self.dequantised(tensor, value, axis, narrow) if tensor.quantised else value
         return self._weights[key]
 
-    def dequantised(self, tensor: Tensor, value: str, axis: int | None = None) -> str:
-        """What integers `value` stand for, by the scales of a tensor."""
-        scales, zeros = self._scales(tensor)
+    def dequantised(self, tensor: Tensor, value: str, axis: int | None = None, narrow: bool = False) -> str:
+        """What integers `value` stand for, by the scales of a tensor. `narrow`: whether they are held in 4 bits."""
+        scales, zeros = self._scales(tensor, narrow)
         more: dict[str, Any] = {"axis": tensor.axis if axis is None else axis} if len(tensor.scales) > 1 else {}
         return self.node("DequantizeLinear", (value, scales, zeros), **more)
 
-    def _scales(self, tensor: Tensor) -> tuple[str, str]:
+    def _scales(self, tensor: Tensor, narrow: bool = False) -> tuple[str, str]:
         kind = np.dtype("int8" if tensor.type == "int4" else tensor.type)
         zeros = tensor.zero_points
         if len(tensor.scales) == 1:
             scale, zero = self.constant(np.array(tensor.scale), "scale"), np.array(tensor.zero_point, kind)
-            return scale, self.constant(zero, "zero_point")
+            return scale, self.constant(zero, "zero_point", narrow=narrow)
         filled = np.broadcast_to(zeros if zeros.size else np.zeros(1), tensor.scales.shape).astype(kind)
-        return self.constant(tensor.scales, "scales"), self.constant(filled, "zero_points")
+        return self.constant(tensor.scales, "scales"), self.constant(filled, "zero_points", narrow=narrow)
 
     def as_stored(self, tensor: Tensor, value: str, output: str = "") -> str:
         """Real numbers as a tensor of such scales would store them."""
@@ -360,13 +361,14 @@ class Network:
 
     # -- nodes
 
-    def constant(self, array: Array, hint: str) -> str:
-        """A constant of its own."""
+    def constant(self, array: Array, hint: str, *, narrow: bool = False) -> str:
+        """A constant of its own; a `narrow` one has 4 bits."""
         from onnx import numpy_helper
 
         self.ledger.constant(array)
         name = hint if hint in self._own else self.fresh(f"{self._title}/{hint}")
-        self.ledger.constants.append(numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name))
+        whole = np.ascontiguousarray(array).reshape(array.shape)
+        self.ledger.constants.append(tensor_of_nibbles(whole, name) if narrow else numpy_helper.from_array(whole, name))
         return name
 
     def integers(self, values: Sequence[int], hint: str) -> str:

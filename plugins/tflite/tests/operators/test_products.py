@@ -84,6 +84,15 @@ def test_weights_of_4_bits_are_two_to_a_byte(compute: Callable[..., list[Any]]) 
     assert y.tolist() == [[12.0, 16.0]]
 
 
+def test_weights_of_4_bits_of_an_integer_layer_stay_packed(rewritten: Callable[[bytes], Any]) -> None:
+    flat = [int(each) & 15 for each in np.random.default_rng(4).integers(-8, 8, 24)]
+    packed = bytes(low | high << 4 for low, high in zip(flat[::2], flat[1::2], strict=True))
+    w = T(name="w", type="int4", shape=(4, 6), scale=(0.25,), zero=(0,), data=packed)
+    steps = np.array([100, -200, 3000, 0], np.int32)
+    (node,) = [node for node in rewritten(file_of(layer(constant(steps), w=w))).nodes if node.op == "QGemm"]
+    assert node.integer("weight_bits") == 4
+
+
 def test_weights_of_16_bits_behind_their_dequantisation(compute: Callable[..., list[Any]]) -> None:
     w = np.float16([[1, 2.5, -3]])
     tensors = [

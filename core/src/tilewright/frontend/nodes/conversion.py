@@ -19,7 +19,7 @@ from tilewright.frontend.reading.names import show, show_all
 from tilewright.frontend.reading.reader import over_limit
 from tilewright.frontend.reading.refusals import InvalidNode, RefusedNode
 from tilewright.frontend.reading.sorting import label
-from tilewright.frontend.reading.values import is_four_bits, to_array, typed_attributes
+from tilewright.frontend.reading.values import packed_bits, to_array, typed_attributes
 from tilewright.frontend.schemas import KnownInputs, check_signature
 from tilewright.ir.graphs.graph import Attribute, Node, Tensor
 from tilewright.ir.graphs.importing import Import, OnnxNode
@@ -102,8 +102,9 @@ class NodeImporter:
         self._limits = limits
         self._constant_bytes = 0  # decoded so far
         self._fold_bytes = limits.fold_total_bytes  # left
-        self._packed: dict[str, FileTensor] = {}  # constants of 4 bits that nobody has read yet, by their names
+        self._packed: dict[str, FileTensor] = {}  # constants of 4 and 2 bits that nobody has read yet, by their names
         self._wide: dict[str, str] = {}  # those that were read -> the same numbers in 8 bits
+        self._bits: dict[str, int] = {}  # of these numbers, how many bits the file has for each
         self._aliases: dict[str, str] = {}  # output that is simply another value -> that value
         self._emitted: set[str] = set()  # names of nodes of the normal form
         self._origin = ""
@@ -131,7 +132,7 @@ class NodeImporter:
             op_type=file_node.op_type,
             domain=file_node.domain,
             version=file_node.version,
-            inputs=self._unpacked(inputs) if signature.four_bits else tuple(inputs),
+            inputs=self._unpacked(inputs) if signature.packed else tuple(inputs),
             outputs=tuple(outputs),
             attributes=typed_attributes(file_node, signature.attributes, self._decoded, where),
             unread=unread,
@@ -166,14 +167,15 @@ class NodeImporter:
             self._builder.add_constant(name, self._array(tensor, f"initialiser {show(tensor.name)}"))
         else:
             self._builder.foreign[name] = type_name(tensor.data_type)
-            if is_four_bits(tensor.data_type):
+            if packed_bits(tensor.data_type):
                 self._packed[name] = tensor
 
     def _unpacked(self, inputs: Sequence[str]) -> tuple[str, ...]:
-        """The inputs of a node; constants of 4 bits are replaced by constants of 8 bits, each made once."""
+        """The inputs of a node; constants of 4 and 2 bits are replaced by ones of 8 bits, each made once."""
         for name in inputs:
             if (tensor := self._packed.pop(name, None)) is not None:
                 self._wide[name] = self._builder.names.take(f"{name}/8_bits")
+                self._bits[self._wide[name]] = packed_bits(tensor.data_type)
                 self._builder.add_constant(self._wide[name], self._array(tensor, f"initialiser {show(tensor.name)}"))
         return tuple(self._wide.get(name, name) for name in inputs)
 
@@ -263,6 +265,10 @@ class NodeImporter:
     def constant(self, name: str) -> Array | None:
         """See `Conversion`."""
         return self._builder.known(name) if name else None
+
+    def stored_bits(self, name: str) -> int:
+        """See `Conversion`."""
+        return self._bits.get(name, 8 * self._builder.tensor(name).dtype.size_bytes)
 
     def need_constant(self, node: OnnxNode, index: int) -> Array:
         """See `Conversion`."""

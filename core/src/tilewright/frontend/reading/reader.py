@@ -58,7 +58,7 @@ _COMMON_FIELDS = frozenset({"name", "type", "doc_string", "ref_attr_name"})
 
 # ONNX element type number -> protobuf field that holds typed elements, and the numpy type of that field
 _TYPED_FIELDS = MappingProxyType(
-    dict.fromkeys((*range(2, 7), 9, 10, *range(16, 24)), ("int32_data", "int32"))
+    dict.fromkeys((*range(2, 7), 9, 10, *range(16, 24), 25, 26), ("int32_data", "int32"))
     | {1: ("float_data", "float32"), 7: ("int64_data", "int64"), 11: ("double_data", "float64")}
     | dict.fromkeys((12, 13), ("uint64_data", "uint64"))
 )

@@ -16,6 +16,7 @@ from tilewright.frontend.reading.file_model import FileAttribute, FileNode, File
 from tilewright.frontend.reading.import_options import raised
 from tilewright.frontend.reading.names import show, show_all
 from tilewright.frontend.reading.reader import bad_attribute
+from tilewright.ir.rounding import ceil_div
 from tilewright.ir.tensors.dtypes import ELEMENT_TYPES, DType, type_name
 
 if TYPE_CHECKING:
@@ -25,14 +26,21 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.generic]
 COUNTED_BYTES = 2**31 - 1  # offsets and counts of generated C are int32_t
-_FOUR_BITS = {21: (np.dtype("uint8"), 0), 22: (np.dtype("int8"), 8)}  # ONNX's number -> held as, bit of the sign
+_PACKED = {  # ONNX's number -> held as, bits of an element, bit of the sign
+    21: (np.dtype("uint8"), 4, 0),
+    22: (np.dtype("int8"), 4, 8),
+    25: (np.dtype("uint8"), 2, 0),
+    26: (np.dtype("int8"), 2, 2),
+}
 _BOOL = 9
 _AGAIN = "the file is damaged or hand-made: export the model again"
 
 
-def is_four_bits(data_type: int) -> bool:
-    """Whether two elements of the ONNX type share a byte: they are only held as numbers of 8 bits, see `to_array`."""
-    return data_type in _FOUR_BITS
+def packed_bits(data_type: int) -> int:
+    """Bits of an element of an ONNX type of which several share a byte, else 0. Such elements are only held as numbers
+    of 8 bits, see `to_array`.
+    """
+    return _PACKED[data_type][1] if data_type in _PACKED else 0
 
 
 def checked_size(shape: tuple[int, ...], item_bytes: int, limit: int, where: str) -> int:
@@ -66,12 +74,12 @@ def _shape_text(shape: tuple[int, ...]) -> str:
 
 
 def to_array(tensor: FileTensor, files: ExternalFiles, limits: Limits, where: str) -> Array:
-    """The elements, read-only where they are the file's own bytes; integers of 4 bits become the same in 8 bits.
+    """The elements, read-only where they are the file's own bytes; integers of 4 and 2 bits become the same in 8 bits.
 
     Raises TW1206, TW1210, TW1211.
     """
-    if is_four_bits(tensor.data_type):
-        return _from_pairs(tensor, files, limits, where)
+    if packed_bits(tensor.data_type):
+        return _from_packed(tensor, files, limits, where)
     dtype = ELEMENT_TYPES[tensor.data_type].numpy
     size = checked_size(tensor.dims, dtype.itemsize, limits.tensor_bytes, where)
     if tensor.values is not None:
@@ -85,10 +93,11 @@ def to_array(tensor: FileTensor, files: ExternalFiles, limits: Limits, where: st
     return array.astype(dtype, copy=False)
 
 
-def _from_pairs(tensor: FileTensor, files: ExternalFiles, limits: Limits, where: str) -> Array:
-    """Two elements in a byte, the first one in its low half; a last half byte without an element is passed over."""
+def _from_packed(tensor: FileTensor, files: ExternalFiles, limits: Limits, where: str) -> Array:
+    """Two or four elements in a byte, the first one in its lowest bits; bits behind the last one are passed over."""
+    dtype, bits, sign = _PACKED[tensor.data_type]
     count = checked_size(tensor.dims, 1, limits.tensor_bytes, where)
-    size = (count + 1) // 2
+    size = ceil_div(count * bits, 8)
     if tensor.values is not None:
         packed = _narrow(tensor.values, np.dtype("uint8"), where).view(np.uint8)
     else:
@@ -96,9 +105,9 @@ def _from_pairs(tensor: FileTensor, files: ExternalFiles, limits: Limits, where:
         packed = np.frombuffer(raw, np.uint8)
     if packed.size != size:
         raise _wrong_count(f"{packed.size:,} bytes", f"{size:,}", tensor, where)
-    halves = np.stack([packed & 15, packed >> 4], axis=-1).reshape(-1)[:count]
-    dtype, sign = _FOUR_BITS[tensor.data_type]
-    return ((halves ^ sign).astype(dtype) - sign).astype(dtype).reshape(tensor.dims)
+    parts = (packed[:, np.newaxis] >> np.arange(0, 8, bits, dtype=np.uint8)) & ((1 << bits) - 1)
+    elements = parts.reshape(-1)[:count]
+    return ((elements ^ sign).astype(dtype) - sign).astype(dtype).reshape(tensor.dims)
 
 
 def _from_typed(values: Array, tensor: FileTensor, dtype: np.dtype[np.generic], where: str) -> Array:

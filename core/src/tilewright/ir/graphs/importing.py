@@ -81,6 +81,10 @@ class Conversion(Protocol):
         """The elements of a value known at compile time, else None."""
         ...
 
+    def stored_bits(self, name: str) -> int:
+        """Bits of an element as the file stores it: 4 or 2 for a constant that is only held in 8."""
+        ...
+
     def need_constant(self, node: OnnxNode, index: int) -> Array:
         """The elements of input `index`; refuses the node with a clear reason when they are not constant."""
         ...
@@ -149,7 +153,7 @@ class Import:
     min_inputs: int = 1
     max_inputs: int = 1
     halves: bool = False  # takes floats of 16 bits; else their inputs become float32, and results are rounded to them
-    four_bits: bool = False  # takes constants of 4 bits, as the same numbers in 8; else they are refused
+    packed: bool = False  # takes constants of 4 and 2 bits, as the same numbers in 8; else they are refused
 
 
 def with_halves(*imports: Import) -> tuple[Import, ...]:

@@ -185,6 +185,8 @@ class Kernel:
     requires: Callable[[Matched], Mapping[str, Layout]] = _nothing  # operand -> the only layout it can take
     prefers: Callable[[Matched], Mapping[str, Layout]] = _nothing  # operand -> layout it is fastest in
     pack: Callable[[Matched], Mapping[str, Array]] = _nothing  # operand -> constant as stored; replaces ONNX constants
+    weight_bits: tuple[int, ...] = (8,)  # widths of weights that `pack` keeps; one that keeps 8 alone computes narrower
+    # ones too, which then count as `more_constants`
     more_constants: Callable[[Matched], int] = _no_bytes  # bytes that `pack` makes beyond what others need, for speed
     scratch_bytes: Callable[[TileShape], int] = lambda tile: 0
     in_place: Callable[[Matched], tuple[tuple[str, str], ...]] = lambda site: ()  # (input, output) that may share bytes

@@ -173,6 +173,8 @@ _NAMES = MappingProxyType(
         21: "uint4",
         22: "int4",
         23: "float4e2m1",
+        25: "uint2",
+        26: "int2",
     }
 )
 

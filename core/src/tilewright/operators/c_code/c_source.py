@@ -27,6 +27,8 @@ def c_template(name: str, file: str, *needs: CodeFragment | FragmentTemplate) ->
 
 REQUANT_INT = c_template("tw_requant_int${bits}", "requant_int.c.mako")
 DOT = c_template("${dot}", "qdot.c.mako")
+PACKED_WEIGHT = c_template("tw_weight_${weight_bits}", "packed_weight.c.mako")
+PACKED_DOT = c_template("${dot}", "qdot_packed.c.mako", PACKED_WEIGHT)  # the same of weights that share bytes
 ELEMENTWISE = c_template("${function}", "elementwise.c.mako")  # one statement over all elements; see `walk`
 
 

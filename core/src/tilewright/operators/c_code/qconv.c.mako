@@ -1,3 +1,4 @@
+<% packed = weight_bits < 8 %>\
 #include "qconv.h"
 
 /* The taps inside the tile, for `count` outputs: 1 or 4. */
@@ -5,7 +6,7 @@ TW_KERNEL void ${function}_inside(const tw_qconv *p, int32_t count, int32_t x_ap
         tw_taps column, const ${x_type} *x, const ${w_type} *w, const int32_t *z, int${bits}_t *acc)
 {
     const int32_t taps = p->joined ? (column.last - column.first) : 1; /* in one run */
-    const ${dot} run = {.count = taps * p->group_inputs, .x_step = p->step, .w_step = 1, .x_apart = x_apart,
+    ${"" if packed else "const "}${dot} run = {.count = taps * p->group_inputs, .x_step = p->step, ${"" if packed else ".w_step = 1, "}.x_apart = x_apart,
         .w_apart = p->w_output, .x_zero_point = p->x_zero_point, .w_zero_points = z};
     for (int32_t kd = depth.first; kd < depth.last; ++kd) {
         for (int32_t kr = row.first; kr < row.last; ++kr) {
@@ -13,7 +14,12 @@ TW_KERNEL void ${function}_inside(const tw_qconv *p, int32_t count, int32_t x_ap
                 const ${x_type} *const xt = x + ((depth.start + (kd * p->depth.dilation)) * p->depth.x_step)
                     + ((row.start + (kr * p->row.dilation)) * p->row.x_step)
                     + ((column.start + (kc * p->column.dilation)) * p->column.x_step);
+% if packed:
+                const ${w_type} *const wt = w;
+                run.w_at = (kd * p->depth.w_step) + (kr * p->row.w_step) + (kc * p->column.w_step);
+% else:
                 const ${w_type} *const wt = w + (kd * p->depth.w_step) + (kr * p->row.w_step) + (kc * p->column.w_step);
+% endif
                 if (count == 4) {
                     ${dot}_4(run, xt, wt, acc);
                 } else {
@@ -26,14 +32,20 @@ TW_KERNEL void ${function}_inside(const tw_qconv *p, int32_t count, int32_t x_ap
 
 /* Sum of one output's weights over some taps of a row. */
 TW_KERNEL int${bits}_t ${function}_weights(const tw_qconv *p, int32_t first, int32_t last, const ${w_type} *w,
-        int32_t zero_point)
+        ${"int32_t at, " if packed else ""}int32_t zero_point)
 {
     int${bits}_t sum = 0;
     for (int32_t kc = first; kc < last; ++kc) {
+% if packed:
+        for (int32_t c = 0; c < p->group_inputs; ++c) {
+            sum += tw_weight_${weight_bits}(w, at + (kc * p->column.w_step) + c) - zero_point;
+        }
+% else:
         const ${w_type} *const wt = w + (kc * p->column.w_step);
         for (int32_t c = 0; c < p->group_inputs; ++c) {
             sum += wt[c] - zero_point;
         }
+% endif
     }
     return sum;
 }
@@ -46,13 +58,18 @@ TW_KERNEL int${bits}_t ${function}_outside(const tw_qconv *p, tw_taps depth, tw_
     for (int32_t kd = 0; kd < p->depth.taps; ++kd) {
         for (int32_t kr = 0; kr < p->row.taps; ++kr) {
             const int32_t within = (kd >= depth.first) && (kd < depth.last) && (kr >= row.first) && (kr < row.last);
+% if packed:
+            const int32_t at = (kd * p->depth.w_step) + (kr * p->row.w_step);
+% else:
             const ${w_type} *const wt = w + (kd * p->depth.w_step) + (kr * p->row.w_step);
+% endif
+<% row = "w, at" if packed else "wt" %>\
             if (!within) {
-                sum += ${function}_weights(p, 0, p->column.taps, wt, zero_point);
+                sum += ${function}_weights(p, 0, p->column.taps, ${row}, zero_point);
                 continue;
             }
-            sum += ${function}_weights(p, 0, column.first, wt, zero_point);
-            sum += ${function}_weights(p, column.last, p->column.taps, wt, zero_point);
+            sum += ${function}_weights(p, 0, column.first, ${row}, zero_point);
+            sum += ${function}_weights(p, column.last, p->column.taps, ${row}, zero_point);
         }
     }
     return sum;

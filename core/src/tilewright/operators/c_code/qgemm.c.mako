@@ -1,10 +1,11 @@
+<% packed = weight_bits < 8 %>\
 #include "qgemm.h"
 
 /* `count` neighbouring columns of one row: 1 or 4. */
 TW_KERNEL void ${function}_columns(const tw_qgemm *p, int32_t count, const ${x_type} *a, const ${w_type} *b,
         const ${b_type} *c, const int32_t *r, const int32_t *z, ${y_type} *y)
 {
-    const ${dot} run = {.count = p->depth, .x_step = p->a_depth, .w_step = p->b_depth, .x_apart = 0,
+    const ${dot} run = {.count = p->depth, .x_step = p->a_depth, ${"" if packed else ".w_step = p->b_depth, "}.x_apart = 0,
         .w_apart = p->b_column, .x_zero_point = p->a_zero_point, .w_zero_points = z};
     int${bits}_t acc[4];
     for (int32_t j = 0; j < count; ++j) {

@@ -1,5 +1,5 @@
-"""Knows QConv: convolution of values of 8 or 16 bits with constant 8-bit weights, an exact sum, one requantisation per
-channel.
+"""Knows QConv: convolution of values of 8 or 16 bits with constant weights of 8, 4 or 2 bits, an exact sum, one
+requantisation per channel.
 Does not know floats; Conv computes those. The meaning is in the architecture, section 9.
 """
 
@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,7 @@ from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel, Matched, PartialSums
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import requantise
-from tilewright.operators.c_code.c_source import DOT
+from tilewright.operators.c_code.c_source import DOT, PACKED_DOT
 from tilewright.operators.shared.c_rounding import (
     NULL_WORDS,
     c_requant,
@@ -44,6 +45,7 @@ from tilewright.operators.shared.integer_sites import (
     requant_dtype,
     zero_points,
 )
+from tilewright.operators.shared.packed_weights import NARROW_BITS, pack_rows, packed_alone, row_bytes, weight_bits
 from tilewright.operators.shared.reducing import sums_argument, window_part_fields
 from tilewright.operators.shared.refusals import shape_error
 from tilewright.operators.shared.windows import (
@@ -116,12 +118,15 @@ def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
 
 
 def _map(site: Site, weights: str, *, words: str = "") -> tuple[str, Mapping[str, int]]:
-    """The index map with W indexed as `weights`, and the values it names."""
+    """The index map with W indexed as `weights`, and the values it names. W may leave the taps out."""
     numbers = _numbers(site)
     windows = numbers.windows
     outs, taps = ",".join(windows.output_loops), ",".join(windows.tap_loops)
+    inner = ["c", *windows.tap_loops]
+    if "c" not in weights:
+        inner = ["c<cg", *(f"{loop}<k{loop}" for loop in windows.tap_loops)]
     text = (
-        f"n o {' '.join(windows.output_loops)} c {' '.join(windows.tap_loops)} : "
+        f"n o {' '.join(windows.output_loops)} {' '.join(inner)} : "
         f"X[n, o//og*cg + c, {', '.join(windows.map_indices())}] W[{weights.format(taps=taps)}] B[o] {words} "
         f"-> Y[n,o,{outs}]"
     )
@@ -136,12 +141,14 @@ def _access(site: Site) -> Access:
     return parse_map(text).bind(shapes, values)
 
 
-def _packed_access(site: Site) -> Access:
+def _packed_access(site: Site, *, narrow: bool = False) -> Access:
+    """Of weights as kernels have them: the channels innermost; where they are `narrow`, whole rows of bytes."""
     requant = site.node.requant()
-    text, values = _map(site, "o,{taps},c", words=f"{words_index(requant, 'o')} Z[o]")
+    text, values = _map(site, "o,:" if narrow else "o,{taps},c", words=f"{words_index(requant, 'o')} Z[o]")
     w = site.input(1).shape
     words = words_shape(requant, w[0])
-    shapes = {"X": site.input(0).shape, "W": (w[0], *w[2:], w[1]), "R": words, "Y": site.output.shape}
+    stored = (w[0], row_bytes(math.prod(w[1:]), weight_bits(site))) if narrow else (w[0], *w[2:], w[1])
+    shapes = {"X": site.input(0).shape, "W": stored, "R": words, "Y": site.output.shape}
     if site.has_input(2):
         shapes["B"] = w[:1]
     if _numbers(site).w_zero_points:
@@ -178,6 +185,12 @@ def _pack(site: Matched) -> Mapping[str, Array]:
     return packed
 
 
+def _pack_narrow(site: Matched) -> Mapping[str, Array]:
+    packed = _pack(site)
+    rows = packed["W"].reshape(len(packed["W"]), -1)
+    return {**packed, "W": pack_rows(rows, weight_bits(site))}
+
+
 def _match(site: Site) -> AccumulatorBounds | str:
     reason = not_weights(site) or not_values(site, 0)
     if reason:
@@ -187,12 +200,13 @@ def _match(site: Site) -> AccumulatorBounds | str:
     return too_wide(site.node.requant(), bounds) or bounds
 
 
-def _values(call: Call) -> Mapping[str, object]:
+def _values(call: Call, *, narrow: bool = False) -> Mapping[str, object]:
     site, operands = call.site, call.operands
     numbers, x, w, y = _numbers(site), operands["X"], operands["W"], operands["Y"]
-    types = f"{x.dtype.value}_{w.dtype.value}"
+    width = weight_bits(site) if narrow else 8
+    types = f"{x.dtype.value}_{f'w{width}' if narrow else w.dtype.value}"
     bits = site.analysis.bits
-    group_inputs, part = w.shape[-1], call.is_part
+    group_inputs, part = site.input(1).shape[1], call.is_part
     step, joined = _run(numbers.windows, group_inputs, x.strides)
     b_type, sums = sums_of(operands.get("B"), bits)
     rounding = c_rounding(site.node.requant(), bits)
@@ -203,6 +217,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "function": f"tw_qconv{'_part' if part else ''}_{types}_{y.dtype.value}_{sums}{rounding.suffix}",
         "dot": f"tw_dot_{types}_acc{bits}",
         "bits": bits,
+        "weight_bits": width,
         "x_type": x.dtype.c_type,
         "w_type": w.dtype.c_type,
         "y_type": y.dtype.c_type,
@@ -218,7 +233,7 @@ def _values(call: Call) -> Mapping[str, object]:
             "y_batch": y.strides[0],
             "y_channel": y.strides[1],
             "w_output": w.strides[0],
-            **c_axes(numbers.windows, x, y, w.strides[1:-1]),
+            **c_axes(numbers.windows, x, y, _tap_steps(site) if narrow else w.strides[1:-1]),
             "x_zero_point": numbers.x_zero_point,
             "padding": numbers.pad_value - numbers.x_zero_point,
             **(window_part_fields(call, group_inputs) if part else {"joined": int(joined), "step": step}),
@@ -227,6 +242,12 @@ def _values(call: Call) -> Mapping[str, object]:
         "bias": operands.get("B", NULL_WORDS),
         "zero_points": operands.get("Z", NULL_WORDS),
     }
+
+
+def _tap_steps(site: Site) -> Sequence[int]:
+    """Values between neighbouring taps along each axis, in a row of narrow weights."""
+    _, channels, *taps = site.input(1).shape
+    return [channels * math.prod(taps[axis + 1 :]) for axis in range(len(taps))]
 
 
 def _run(windows: Windows, group_inputs: int, x_strides: Sequence[int]) -> tuple[int, bool]:
@@ -241,7 +262,7 @@ QCONV = Operator(
     name="QConv",
     inputs=("X", "W", "B"),
     outputs=("Y",),
-    summary="convolution of integers with 8-bit weights and an exact accumulator, requantised per channel",
+    summary="convolution of integers with weights of 8, 4 or 2 bits, an exact accumulator, requantised per channel",
     infer=_infer,
     reference=_reference,
     access=_access,
@@ -269,5 +290,18 @@ QCONV_PORTABLE = Kernel(
 }, ${X}, ${W}, ${bias}, ${R}, ${zero_points},${kept} ${Y});""",
 )
 
+QCONV_NARROW = replace(
+    QCONV_PORTABLE,
+    name="portable.qconv_narrow",
+    weight_bits=NARROW_BITS,
+    match=packed_alone(_match),
+    access=partial(_packed_access, narrow=True),
+    pack=_pack_narrow,
+    values=partial(_values, narrow=True),
+    accumulates=lambda site: None,
+    rank=1,
+    source=requant_source("", "qconv.c.mako", PACKED_DOT),
+)
+
 OPERATORS = (QCONV,)
-KERNELS = (QCONV_PORTABLE,)
+KERNELS = (QCONV_PORTABLE, QCONV_NARROW)

@@ -1,13 +1,15 @@
 """Knows QGemm and QMatMul: matrix products of values of 8 or 16 bits with an exact sum and one requantisation.
 Does not know floats; `gemm` computes those. The meaning is in the architecture, section 9.
 
-QGemm has constant 8-bit weights, stored as one row per output column; QMatMul multiplies two computed tensors, whose
-zero points and requantisation are the same for all columns. Both compile to one C function.
+QGemm has constant weights of 8, 4 or 2 bits, stored as one row per output column; QMatMul multiplies two computed
+tensors, whose zero points and requantisation are the same for all columns. Both compile to one C function.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +22,7 @@ from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel, Matched, PartialSums
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import requantise
-from tilewright.operators.c_code.c_source import DOT
+from tilewright.operators.c_code.c_source import DOT, PACKED_DOT
 from tilewright.operators.c_code.walk import NEST, broadcast_steps, innermost, nest, walk
 from tilewright.operators.shared.c_rounding import (
     NULL_WORDS,
@@ -47,6 +49,7 @@ from tilewright.operators.shared.integer_sites import (
     zero_points,
 )
 from tilewright.operators.shared.matrices import computed_matmul_access
+from tilewright.operators.shared.packed_weights import NARROW_BITS, pack_rows, packed_alone, row_bytes, weight_bits
 from tilewright.operators.shared.reducing import sums_argument
 from tilewright.operators.shared.refusals import shape_error
 
@@ -83,16 +86,21 @@ def _gemm_access(site: Site) -> Access:
     return parse_map("n k : A[...,k] B[k,n] C[n] -> Y[...,n]").bind(shapes)
 
 
-def _packed_access(site: Site) -> Access:
+def _packed_access(site: Site, *, narrow: bool = False) -> Access:
+    """Of weights as kernels have them, a row for each column; where they are `narrow`, whole rows of bytes."""
     depth, columns = site.input(1).shape
     requant = site.node.requant()
     words = words_shape(requant, columns)
-    shapes = {"A": site.input(0).shape, "B": (columns, depth), "R": words, "Y": site.output.shape}
+    stored = row_bytes(depth, weight_bits(site)) if narrow else depth
+    shapes = {"A": site.input(0).shape, "B": (columns, stored), "R": words, "Y": site.output.shape}
     if site.has_input(2):
         shapes["C"] = (columns,)
     if any(zero_points(site.node, "b_zero_point")):
         shapes["Z"] = (columns,)
-    return parse_map(f"n k : A[...,k] B[n,k] C[n] {words_index(requant, 'n')} Z[n] -> Y[...,n]").bind(shapes)
+    depths, row = ("k<depth", ":") if narrow else ("k", "k")
+    return parse_map(f"n {depths} : A[...,k] B[n,{row}] C[n] {words_index(requant, 'n')} Z[n] -> Y[...,n]").bind(
+        shapes, {"depth": depth}
+    )
 
 
 def gemm_bounds(site: Site) -> AccumulatorBounds:
@@ -121,20 +129,25 @@ def _pack(site: Matched) -> Mapping[str, Array]:
     return packed
 
 
+def _pack_narrow(site: Matched) -> Mapping[str, Array]:
+    packed = _pack(site)
+    return {**packed, "B": pack_rows(packed["B"], weight_bits(site))}
+
+
 def _match_gemm(site: Site) -> AccumulatorBounds | str:
     return not_weights(site) or not_values(site, 0) or _within_range(site, gemm_bounds(site))
 
 
-def _gemm_values(call: Call) -> Mapping[str, object]:
+def _gemm_values(call: Call, *, narrow: bool = False) -> Mapping[str, object]:
     a, b, y = call.operands["A"], call.operands["B"], call.operands["Y"]
     rows = {"A": a.strides[:-1], "B": (0,) * (len(y.shape) - 1), "Y": y.strides[:-1]}
-    fields = {"b_depth": b.strides[1], "b_column": b.strides[0], "own": 1}
+    fields = {"b_depth": b.strides[1], "b_column": b.strides[0], "own": 1}  # b_depth: not asked for by narrow ones
     columns = {
         "bias": call.operands.get("C", NULL_WORDS),
         "words": call.operands["R"],
         "zero_points": call.operands.get("Z", NULL_WORDS),
     }
-    return {**_values(call, rows, fields), **columns}
+    return {**_values(call, rows, fields, weight_bits(call.site) if narrow else 8), **columns}
 
 
 # --- QMatMul
@@ -208,10 +221,11 @@ def _one_column(site: Matched) -> str:
     return f"(const int32_t[]){{{words[0]}}}" if words.ndim == 1 else c_words(words[0])
 
 
-def _values(call: Call, rows: Rows, fields: Mapping[str, object]) -> dict[str, object]:
+def _values(call: Call, rows: Rows, fields: Mapping[str, object], width: int = 8) -> dict[str, object]:
+    """`width`: bits of a weight, fewer than 8 where several share a byte."""
     site, a, b, y = call.site, call.operands["A"], call.operands["B"], call.operands["Y"]
     bits = site.analysis.bits
-    types = f"{a.dtype.value}_{b.dtype.value}"
+    types = f"{a.dtype.value}_{b.dtype.value if width == 8 else f'w{width}'}"
     acc, part = call.operands.get("acc"), call.is_part
     kept = {"ACC": acc.strides[:-1]} if acc else {}
     b_type, sums = sums_of(call.operands.get("C"), bits)
@@ -226,6 +240,7 @@ def _values(call: Call, rows: Rows, fields: Mapping[str, object]) -> dict[str, o
         "function": f"tw_qgemm{'_part' if part else ''}_{types}_{y.dtype.value}_{sums}{rounding.suffix}",
         "dot": f"tw_dot_{types}_acc{bits}",
         "bits": bits,
+        "weight_bits": width,
         "x_type": a.dtype.c_type,
         "w_type": b.dtype.c_type,
         "y_type": y.dtype.c_type,
@@ -275,7 +290,8 @@ QGEMM = Operator(
     name="QGemm",
     inputs=("A", "B", "C"),
     outputs=("Y",),
-    summary="fully connected layer of integers with 8-bit weights and an exact accumulator, requantised per column",
+    summary="fully connected layer of integers with weights of 8, 4 or 2 bits, an exact accumulator, requantised per "
+    "column",
     infer=_infer_gemm,
     reference=_gemm_reference,
     access=_gemm_access,
@@ -309,6 +325,19 @@ QGEMM_PORTABLE = Kernel(
     call=_CALL,
 )
 
+QGEMM_NARROW = replace(
+    QGEMM_PORTABLE,
+    name="portable.qgemm_narrow",
+    weight_bits=NARROW_BITS,
+    match=packed_alone(_match_gemm),
+    access=partial(_packed_access, narrow=True),
+    pack=_pack_narrow,
+    accumulates=lambda site: None,
+    values=partial(_gemm_values, narrow=True),
+    rank=1,
+    source=requant_source("", "qgemm.c.mako", PACKED_DOT),
+)
+
 QMATMUL_PORTABLE = Kernel(
     name="portable.qmatmul",
     op="QMatMul",
@@ -324,4 +353,4 @@ QMATMUL_PORTABLE = Kernel(
 )
 
 OPERATORS = (QGEMM, QMATMUL)
-KERNELS = (QGEMM_PORTABLE, QMATMUL_PORTABLE)
+KERNELS = (QGEMM_PORTABLE, QGEMM_NARROW, QMATMUL_PORTABLE)

@@ -2,10 +2,12 @@
 Does not know how islands between them become integer operators; these run where that fails.
 
 Normal form: inputs X, S (scale) and optionally Z (zero point), both scalar or one element per index of `axis`;
-QuantizeLinear has `to`, the type of its output. The division and the product are float32, as ONNX has them.
+QuantizeLinear has `to`, the type of its output; DequantizeLinear of a constant that the file stores in 4 or 2 bits has
+`weight_bits`, see `packed_weights`. The division and the product are float32, as ONNX has them.
 `rne` rounds halves to even; a quotient that is NaN counts as 0.
 
-Scales for each block of elements along an axis become float arithmetic. An axis that its blocks divide is split in two,
+Scales for each block of elements along an axis stay with a constant of 4 or 2 bits (`block_size`), for products that
+keep it packed; all else becomes float arithmetic. An axis that its blocks divide is split in two,
 and each scale is broadcast along the inner one; otherwise each scale is repeated for the elements of its block. Sums of
 a rounded quotient and a zero point are exact wherever they do not saturate.
 """
@@ -20,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.c_text.literals import c_int
-from tilewright.ir.access.index_map import Access, parse_map
+from tilewright.ir.access.index_map import Access, parse_map, whole
 from tilewright.ir.graphs.graph import Attribute, Site, Tensor
 from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode
 from tilewright.ir.graphs.operator import Operator
@@ -30,6 +32,7 @@ from tilewright.ir.tensors.dtypes import ELEMENT_TYPES, DType, type_name
 from tilewright.operators.c_code.c_source import elementwise_source
 from tilewright.operators.c_code.walk import ELEMENTWISE_CALL, elementwise_values
 from tilewright.operators.shared.float_results import ulp_tolerance
+from tilewright.operators.shared.packed_weights import NARROW_BITS, named_bits
 from tilewright.operators.shared.refusals import need_axis, shape_error
 
 _Apart = Callable[[str, str], str]  # a value and a hint -> the value in the shape that scales broadcast to
@@ -73,8 +76,8 @@ def _floats(node: OnnxNode, graph: Conversion, name: str, hint: str) -> str:
     return graph.emit(node, "Cast", (name,), (), {"to": "f32"}, f"{hint}_float")
 
 
-def _shapes(node: OnnxNode, graph: Conversion) -> tuple[_Apart, _Apart]:
-    """What brings X, and what brings a parameter, into the shape that the arithmetic is done in."""
+def _shapes_fit(node: OnnxNode, graph: Conversion) -> tuple[int, int, int]:
+    """The axis that is split, the size of its blocks, and how many there are. Refuses parameters of other shapes."""
     shape, scales = graph.tensor(node.inputs[0]).shape, graph.tensor(node.inputs[1]).shape
     size, axis = node.integer("block_size"), need_axis(node, graph, node.integer("axis", 1), len(shape))
     blocks = ceil_div(shape[axis], size) if size > 0 else 0
@@ -84,6 +87,13 @@ def _shapes(node: OnnxNode, graph: Conversion) -> tuple[_Apart, _Apart]:
         )
     if len(node.inputs) > 2 and node.inputs[2] and graph.tensor(node.inputs[2]).shape != scales:
         raise graph.refuse(node, "scale and zero point must have one shape")
+    return axis, size, blocks
+
+
+def _shapes(node: OnnxNode, graph: Conversion) -> tuple[_Apart, _Apart]:
+    """What brings X, and what brings a parameter, into the shape that the arithmetic is done in."""
+    axis, size, blocks = _shapes_fit(node, graph)
+    shape = graph.tensor(node.inputs[0]).shape
     if shape[axis] % size:
         places = graph.add_constant(np.arange(shape[axis]) // size, "blocks")
         return (
@@ -115,8 +125,15 @@ def _axis(site: Site) -> int:
 
 
 def _check_parameters(site: Site) -> None:
-    """Scale and zero point are scalars, or have one element per index of the axis."""
+    """Scale and zero point are scalars, or have one element per index of the axis; or for each block of indices."""
     x, scale = site.input(0), site.input(1)
+    if size := site.node.integer("block_size"):
+        blocks = (*x.shape[: _axis(site)], ceil_div(x.shape[_axis(site)], size), *x.shape[_axis(site) + 1 :])
+        if scale.shape != blocks or (site.has_input(2) and site.input(2).shape != blocks):
+            raise shape_error(
+                site, f"scales of blocks of {size} along axis {_axis(site)} have the shape {list(blocks)}"
+            )
+        return
     fits = scale.elements == 1 or scale.shape == x.shape[_axis(site) :][:1]
     if not fits or len(scale.shape) > 1:
         raise shape_error(site, f"a scale of shape {list(scale.shape)} does not fit axis {_axis(site)} of X")
@@ -142,6 +159,8 @@ def _infer_dequantize(site: Site) -> tuple[Tensor, ...]:
 def _parameter(site: Site, array: Array) -> Array:
     """Scale or zero point, shaped to broadcast against X."""
     rank = len(site.input(0).shape)
+    if (size := site.node.integer("block_size")) and array.ndim == rank:
+        return array.take(np.arange(site.input(0).shape[_axis(site)]) // size, axis=_axis(site))
     if array.size == 1:
         return array.reshape((1,) * rank)
     return array.reshape([-1 if axis == _axis(site) else 1 for axis in range(rank)])
@@ -168,6 +187,9 @@ def _dequantize(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]
 
 def _access(site: Site) -> Access:
     loops = [f"a{axis}" for axis in range(len(site.input(0).shape))]
+    if site.node.integer("block_size"):
+        operands = zip("XSZ", site.inputs, strict=False)
+        return whole({name: one.shape for name, one in operands if one is not None}, {"Y": site.output.shape})
     shapes = {"X": site.input(0).shape, "S": site.input(1).shape, "Y": site.output.shape}
     parameter = ("0" if shapes["S"] == (1,) else loops[_axis(site)]) if shapes["S"] else ""
     zero = ""
@@ -180,6 +202,8 @@ def _access(site: Site) -> Access:
 
 def _match(site: Site) -> str | None:
     x, y = site.input(0).dtype, site.output.dtype
+    if site.node.integer("block_size"):
+        return "has scales for blocks: such constants are products' weights, or are dequantised at compile time"
     if site.input(1).dtype is not DType.F32:
         return f"the scale is {site.input(1).dtype.value}; the portable kernel takes f32"
     if site.node.op == "QuantizeLinear":
@@ -228,12 +252,20 @@ def _dequantize_expression(x: Operand, parameters: Mapping[str, Operand]) -> str
 def _attributes(node: OnnxNode, graph: Conversion) -> dict[str, Attribute]:
     """The axis, counted from the front. Only a parameter with several elements has one."""
     rank = len(graph.tensor(node.inputs[0]).shape)
-    axis = node.integer("axis", 1)
-    if graph.tensor(node.inputs[1]).elements == 1:
+    axis, size = node.integer("axis", 1), node.integer("block_size")
+    if graph.tensor(node.inputs[1]).elements == 1 and not size:
         return {}
     if not -rank <= axis < rank:
         raise graph.refuse(node, f"axis {axis} is not an axis of a tensor with {rank} axes")
-    return {"axis": axis % rank}
+    return {"axis": axis % rank, **({"block_size": size} if size else {})}
+
+
+def _keeps_blocks(node: OnnxNode, graph: Conversion) -> bool:
+    """Whether a pass may make a product of what is stored (`rewrite.quantisation.packed_products`): a constant of 4 or
+    2 bits whose scales are known. All else becomes float arithmetic.
+    """
+    known = all(graph.constant(name) is not None for name in node.inputs if name)
+    return known and graph.stored_bits(node.inputs[0]) in NARROW_BITS
 
 
 def _import_quantize(node: OnnxNode, graph: Conversion) -> None:
@@ -260,9 +292,12 @@ def _import_dequantize(node: OnnxNode, graph: Conversion) -> None:
     if ELEMENT_TYPES.get(number or 1) is not DType.F32 or graph.tensor(node.inputs[1]).dtype is not DType.F32:
         raise graph.refuse(node, "its output is not f32, which is what tilewright computes in")
     if node.integer("block_size"):
-        dequantize_blocks(node, graph)
-        return
-    graph.emit(node, "DequantizeLinear", node.inputs, node.outputs, _attributes(node, graph))
+        if not _keeps_blocks(node, graph):
+            dequantize_blocks(node, graph)
+            return
+        _shapes_fit(node, graph)
+    attributes = {**_attributes(node, graph), **named_bits(graph.stored_bits(node.inputs[0]))}
+    graph.emit(node, "DequantizeLinear", node.inputs, node.outputs, attributes)
 
 
 _AXIS = {"axis": "INT"}
@@ -299,8 +334,8 @@ DEQUANTIZE = Operator(
     imports=(
         _DEQUANTIZE(since=10, attributes={}),
         _DEQUANTIZE(since=13, attributes=_AXIS),
-        _DEQUANTIZE(since=21, attributes=_BLOCKED, four_bits=True),
-        _DEQUANTIZE(since=23, attributes={**_BLOCKED, "output_dtype": "INT"}, four_bits=True),
+        _DEQUANTIZE(since=21, attributes=_BLOCKED, packed=True),
+        _DEQUANTIZE(since=23, attributes={**_BLOCKED, "output_dtype": "INT"}, packed=True),
     ),
 )
 

@@ -14,7 +14,7 @@ from tilewright.ir.graphs.operator import GraphPass, PassContext, PassResult
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.rewrite.edit import Draft, GraphView, origins
 
-FUSES_CLIP = ("Conv", "Gemm", "MatMul", "Add", "Sub", "Mul", "Div", "AveragePool")
+FUSES_CLIP = ("Conv", "Gemm", "MatMul", "MatMulNBits", "Add", "Sub", "Mul", "Div", "AveragePool")
 _MOVES = ("MaxPool", "Reshape", "Transpose")  # the limits of elements may be those of what they come from
 
 

@@ -78,6 +78,7 @@ def _qgemm(island: Island, work: Work, main: Node, bias: str, transposed: bool, 
         "a_zero_point": a.affine.zero_point[0],
         "b_zero_point": weight.zero_point,
         "requant": requant,
+        **weight.attributes,
     }
     return island.integer_node("QGemm", tuple(inputs), attributes, *used)
 
@@ -121,7 +122,7 @@ def lower_conv(island: Island, main: Node, work: Work) -> Lowered:
             return bias
         inputs.append(work.bias(main, main.inputs[2], bias))
         used.extend(bias.nodes)
-    attributes = island.window_attributes()
+    attributes = {**island.window_attributes(), **weight.attributes}
     zero_point = x.affine.zero_point[0]
     attributes.update(x_zero_point=zero_point, w_zero_point=weight.zero_point, pad_value=zero_point, requant=requant)
     return island.integer_node("QConv", tuple(inputs), attributes, *used)

@@ -8,6 +8,7 @@ Rounding that moves a result by more than `LARGEST_MOVE` of an output step is re
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -15,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.errors import Diagnostic
-from tilewright.ir.graphs.graph import Graph, Node
+from tilewright.ir.graphs.graph import Attribute, Graph, Node
 from tilewright.ir.tensors.dtypes import DType
+from tilewright.operators.shared.packed_weights import named_bits
 from tilewright.rewrite.edit import Draft, GraphView
 from tilewright.rewrite.qdq.affine import EIGHT_BITS
 from tilewright.rewrite.qdq.island import dequantised
@@ -37,6 +39,11 @@ class Weight:
     scale: Floats  # 1, or one per output channel
     zero_point: tuple[int, ...]  # 1, or one per output channel
     node: Node
+
+    @property
+    def attributes(self) -> Mapping[str, Attribute]:
+        """What the integer operator is told: `weight_bits` of weights that the file stores in fewer than 8."""
+        return named_bits(self.node.integer("weight_bits", 8))
 
     def constant(self, draft: Draft) -> str:
         """A constant that holds `array`: the model's own where it is int8 already, so that sharing stays."""
@@ -68,7 +75,8 @@ def weight_of(view: GraphView, value: str, channel_axis: int) -> Weight | str:
         return f"the weight {stored.value!r} is {affine.dtype.value}, not 8 bits"
     if affine.axis not in (None, channel_axis % array.ndim):
         return f"the weight {stored.value!r} has its scales along axis {affine.axis}, which is no output channel"
-    shift = 128 if affine.dtype is DType.U8 else 0
+    bits = stored.node.integer("weight_bits", 8)
+    shift = 1 << (bits - 1) if affine.dtype is DType.U8 else 0
     zero_points = tuple(zero - shift for zero in affine.zero_point)
     return Weight(
         array=(array.astype(np.int16) - shift).astype(np.int8),

@@ -35,6 +35,14 @@ ${line("ldr r2, [sp, #4]")}\
 ${line("cmp r0, r2")}\
 ${line("bne 2b")}\
 ${line("ldr r2, [sp, #12]")}\
+% for pair in pairs if nibbles else ():
+% for p in range(pixels):
+% if len(pair) == 2:
+${line(f"sub {sums[p][pair[1]]}, {sums[p][pair[1]]}, {sums[p][pair[0]]}")}\
+% endif
+${line(f"asr {sums[p][pair[-1]]}, {sums[p][pair[-1]]}, #4")}\
+% endfor
+% endfor
 % for pair in pairs if paired else ():
 % for p in range(pixels if len(pair) == 2 else 0):
 ${line(f"sub {sums[p][pair[1]]}, {sums[p][pair[1]]}, {sums[p][pair[0]]}")}\

@@ -1,5 +1,8 @@
-<%doc> What blocks compute, in C. Needs products (the function's name), more, bytes_of, paired, twice. </%doc>\
+<%doc> What blocks compute, in C. Needs products (the function's name), more, bytes_of, paired, nibbles, twice. </%doc>\
 #include "dsp_block.h"
+% if nibbles:
+#include "dsp_nibbles.h"
+% endif
 
 #ifndef TW_DSP_ARM
 TW_KERNEL void ${products}(const tw_dsp_block *b, int32_t pixels, int32_t channels, int32_t shift, int32_t low,
@@ -12,7 +15,25 @@ TW_KERNEL void ${products}(const tw_dsp_block *b, int32_t pixels, int32_t channe
             const int32_t j = result / channels;
             const int32_t c = result % channels;
             int32_t sum = p[c]${" + b->more[j]" if more else ""};
-% if paired:
+% if nibbles:
+            /* a word of a pair holds a byte of both channels' weights; the lower one's nibble is unsigned */
+            const int32_t lower = c & ~1;
+            const int32_t pair = (lower + 1) < channels;
+            int32_t both = p[pair ? (lower + 1) : lower]${" + b->more[j]" if more else ""};
+            const uint32_t *v = w + (lower / 2);
+            sum = pair ? (p[lower]${" + b->more[j]" if more else ""}) : 0;
+            for (const uint32_t *x = b->columns${"" if bytes_of else " + j"}; x < b->end; \
+x += ${"1" if bytes_of else "2 * pixels"}, v += (channels + 1) / 2) {
+                const uint32_t even = ${f"tw_dsp_even_{bytes_of}(*x)" if bytes_of else "x[0]"};
+                const uint32_t odd = ${f"tw_dsp_odd_{bytes_of}(*x)" if bytes_of else "x[pixels]"};
+                both = tw_dsp_mlad(odd, tw_dsp_odd_i8(*v), tw_dsp_mlad(even, tw_dsp_even_i8(*v), both));
+                if (pair) {
+                    sum = tw_dsp_mlad(even, *v & UINT32_C(0x000f000f), sum);
+                    sum = tw_dsp_mlad(odd, (*v >> 8) & UINT32_C(0x000f000f), sum);
+                }
+            }
+            sum = (pair && (c == lower)) ? sum : tw_dsp_upper_nibble(both, sum);
+% elif paired:
             /* two words of a pair hold the weights of both channels; one of the last channel alone its own */
             const int32_t lower = c & ~1;
             const int32_t pair = (lower + 1) < channels;
@@ -54,7 +75,7 @@ x += ${"1" if bytes_of else "2 * pixels"}, v += channels) {
                 b->zero_point, low, high);
 % endif
         }
-        w += (b->end - b->columns) / ${"1" if bytes_of else "(2 * pixels)"} * channels;
+        w += (b->end - b->columns) / ${"1" if bytes_of else "(2 * pixels)"} * ${"((channels + 1) / 2)" if nibbles else "channels"};
     }
 }
 #endif

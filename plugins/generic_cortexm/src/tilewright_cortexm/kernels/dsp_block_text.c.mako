@@ -1,7 +1,7 @@
 <%doc>
 The assembler of blocks of one shape: what comes before the products, and four values of every column with every row of
 weights. What is made of the sums is in dsp_block_end.c.mako. Needs shape (part of the names), pixels, channels, more,
-bytes_of, paired (see dsp_pairs.py; then the columns' words alternate).
+bytes_of, paired (see dsp_pairs.py; then the columns' words alternate), nibbles (see dsp_nibbles.py; so they do, too).
 
 Registers: r0 columns, r1 weights, r2 and r3 four widened values, r4..r9 sums, r10 to r12 and lr weights.
 Stack: the fields of tw_dsp_block in their order, up to zero_point; with `more`, what columns differ by, then where the
@@ -12,7 +12,7 @@ struct is.
 <%
     sums = [[f"r{4 + p * channels + c}" for c in range(channels)] for p in range(pixels)]
     pairs = [list(range(c, min(c + 2, channels))) for c in range(0, channels, 2)]
-    apart = paired and pixels > 1
+    apart = (paired or nibbles) and pixels > 1
     values = ["r2", "r3", "r12"][:pixels]
     loads = {1: "ldr r10, [r1], #4", 2: "ldrd r10, r11, [r1], #8"}
 %>\
@@ -65,7 +65,27 @@ ${line(f"{'sxtb16' if bytes_of == 'i8' else 'uxtb16'} r3, r3, ror #8")}\
 % elif pixels == 1:
 ${line("ldrd r2, r3, [r0], #8")}\
 % endif
-% for pair in pairs:
+% if nibbles:
+${line(loads[len(pairs)])}\
+% for word, pair in zip(("r10", "r11"), pairs):
+% for at, turn in enumerate(("", ", ror #8")):
+<% factors, both, lower = (values, "lr", "r11") if pixels > 1 else (("r2", "r3")[at : at + 1], "r12", "lr") %>\
+% if pixels > 1:
+${line(f"ldm r0!, {{{', '.join(values)}}}")}\
+% endif
+${line(f"sxtb16 {both}, {word}{turn}")}\
+% if len(pair) == 2:
+${line(f"and {lower}, {both}, #0x000f000f")}\
+% endif
+% for p, x in enumerate(factors):
+% for c, weight in zip(pair, (lower, both) if len(pair) == 2 else (both,)):
+${line(f"smlad {sums[p][c]}, {x}, {weight}, {sums[p][c]}")}\
+% endfor
+% endfor
+% endfor
+% endfor
+% endif
+% for pair in () if nibbles else pairs:
 ${line(loads[len(pair)])}\
 % if apart:
 % if len(pair) == 1:

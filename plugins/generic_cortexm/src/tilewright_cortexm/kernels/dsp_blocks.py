@@ -93,3 +93,8 @@ def channel_blocks(rows: Rows) -> list[range]:
 def pairs_of_channels(rows: Rows) -> list[range]:
     """The pairs of every block."""
     return [pair for block in channel_blocks(rows) for pair in pairs_of(block)]
+
+
+def signature(rows: Rows) -> str:
+    """Part of a C name: of equal ones all channels come in the same blocks."""
+    return "_".join(str(part) for block in channel_runs(rows) for part in block)

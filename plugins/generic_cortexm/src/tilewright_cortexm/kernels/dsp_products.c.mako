@@ -1,7 +1,7 @@
 <%doc>
 Needs function, blocks (by how many columns they compute, the most first), runs (of each: first output, count), widen,
 twice, group_words (words of a four of values in one column), direct (whether x itself is the column), apart (whether the
-words of columns alternate), stripe (whether the columns are some of each row).
+words of columns alternate), nibbles (whether weights have 4 bits; then flip, of signed bytes), stripe (whether the columns are some of each row).
 </%doc>\
 <%!
 def plus(distance, unit=""):
@@ -11,9 +11,13 @@ def plus(distance, unit=""):
 <%
     counts = list(blocks)
     most, fewer = counts[0], counts[1:]
+    summed = nibbles and group_words > 1
 %>\
 #include "dsp_block.h"
 #include "dsp_conv.h"
+% if nibbles:
+#include "dsp_nibbles.h"
+% endif
 
 % if stripe:
 /* Columns of a row at a time: ${", or ".join(map(str, counts))}. Rows need not follow one another. */
@@ -55,19 +59,30 @@ TW_KERNEL void ${function}(const tw_dsp_conv p, const uint8_t *x, const uint32_t
         (void)scratch;
 % else:
         uint32_t *const columns = scratch;
+% if summed:
+        uint32_t sums[${most}] = {0};
+% endif
 % if most == 1:
-        tw_dsp_column_${widen}(&p, x, at, columns, ${group_words}, (uint8_t *)(columns + words));
+        tw_dsp_column_${widen}(&p, x, at, columns, ${group_words}, (uint8_t *)(columns + words)${", sums" if summed else ""});
 % else:
         for (int32_t j = 0; j < ${"count" if stripe or fewer else most}; ++j) {
             tw_dsp_column_${widen}(&p, x, at + j, columns + ${"j" if apart else "(2 * j)"}, \
-${f"{group_words} * count" if stripe or fewer else group_words * most}, (uint8_t *)(columns + words));
+${f"{group_words} * count" if stripe or fewer else group_words * most}, (uint8_t *)(columns + words)\
+${", &sums[j]" if summed else ""});
         }
 % endif
 % endif
         tw_dsp_block b = {.columns = columns, .end = columns + words, .apart = p.y_step,
             .above = p.above, .zero_point = p.zero_point};
+% if summed:
+        for (int32_t j = 0; j < ${"count" if stripe or fewer else most}; ++j) {
+            b.more[j] = tw_dsp_nibble_offset(sums[j], words / ${"count" if stripe or fewer else most} / 2, UINT32_C(${flip}));
+        }
+% elif nibbles:
+        b.more[0] = tw_dsp_nibble_offset_bytes(columns, words, UINT32_C(${flip}));
+% endif
 % for number, (first, blocks_of) in enumerate(runs):
-        b.w = w${plus(first, " * (p.row_taps * p.column_runs * p.groups)")};
+        b.w = w${plus(first // 2 if nibbles else first, " * (p.row_taps * p.column_runs * p.groups)")};
         b.parameters = parameters${plus((4 if twice else 2) * first)};
         b.y = y + ${"row * p.y_row + column * p.y_step" if stripe else "at * p.y_step"}${plus(first)};
         b.blocks = ${blocks_of};

@@ -1,5 +1,5 @@
 """Knows how the DSP extension computes convolutions and matrix products: SMLAD on widened columns, three at a time.
-Does not know depthwise convolutions.
+Does not know depthwise convolutions. Weights of 4 bits stay so (`dsp_nibbles`).
 
 A column is everything that one output pixel reads, as 16-bit halves in scratch. Three columns and two channels are
 computed together, or one column and four channels where there are fewer pixels or too little scratch. Where it is
@@ -21,7 +21,7 @@ import numpy as np
 
 from tilewright.api import ceil_div
 from tilewright.api.graph import Layout, Site, channels_last, row_major
-from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, TileShape
+from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, TileShape, weight_bits
 from tilewright.api.operator import Access
 from tilewright_cortexm.kernels.dsp_blocks import (
     SCRATCH_LIMIT_BYTES,
@@ -36,9 +36,12 @@ from tilewright_cortexm.kernels.dsp_blocks import (
     pairs_among,
     pairs_of_channels,
     scratch,
+    signature,
     tile_scratch,
 )
-from tilewright_cortexm.kernels.dsp_pairs import joint_biases, joint_words, pairs_of, proved
+from tilewright_cortexm.kernels.dsp_nibbles import refused
+from tilewright_cortexm.kernels.dsp_packing import begun, block_weights, words_of_four
+from tilewright_cortexm.kernels.dsp_pairs import proved
 from tilewright_cortexm.kernels.dsp_requant import AnyForm, any_form, described, requantiser
 from tilewright_cortexm.kernels.dsp_twice import TWICE, TwiceForm
 from tilewright_cortexm.kernels.product_parts import GEMM_CALL, LOOP, accumulates, part_access, part_values, share
@@ -48,6 +51,7 @@ from tilewright_cortexm.kernels.products import (
     Rows,
     call_values,
     fields,
+    product_access,
     products,
     rows_of,
 )
@@ -63,6 +67,7 @@ if TYPE_CHECKING:
 
 _UNROLLS = (4, 3, 2, 1)
 _FOUR = 4  # values in a word
+_FOUR_BITS = 4  # of a weight that shares a byte
 _NEAR = 2**22  # sums of channels without weights, at most
 
 
@@ -99,15 +104,6 @@ def _paired(layer: Products) -> Products:
     return replace(layer, bias=np.where(moved, near, layer.bias), paired=True)
 
 
-def _block_weights(layer: Products, fours: Bytes, block: range) -> Bytes:
-    """Of every four values in turn, the words of a block of channels."""
-    parts = [
-        joint_words(fours[pair]) if layer.paired and len(pair) == 2 else fours[pair].swapaxes(0, 1).reshape(-1)
-        for pair in pairs_of(block)
-    ]
-    return np.concatenate([part.reshape(fours.shape[1], -1) for part in parts], axis=1).reshape(-1)
-
-
 def _pack(site: Matched) -> Mapping[str, Array]:
     layer: Products = site.analysis
     rows = layer.rows
@@ -115,8 +111,8 @@ def _pack(site: Matched) -> Mapping[str, Array]:
     padded[..., : rows.length] = layer.weights
     fours = padded.reshape(rows.y_step, -1, 4)
     form, blocks = _form(layer), channel_blocks(rows)
-    biases = joint_biases(layer.bias, pairs_of_channels(rows)) if layer.paired else layer.bias
-    weights = [_block_weights(layer, fours, block) for block in blocks]
+    biases = begun(layer)
+    weights = [block_weights(layer, fours, block) for block in blocks]
     parameters = [part for block in blocks for part in (biases[block.start : block.stop], form.of_block(block))]
     return {
         "W": np.concatenate(weights).view(np.uint32),
@@ -126,19 +122,34 @@ def _pack(site: Matched) -> Mapping[str, Array]:
 
 def _access(site: Matched) -> Access:
     rows: Rows = site.analysis.rows
-    words = rows.y_step * rows.runs * fours_of(rows)
+    words = rows.groups * words_of_four(site.analysis) * rows.runs * fours_of(rows)
     parameters = (1 + _form(site.analysis).stored) * rows.y_step
-    return part_access(site, {"W": (words,), "P": (parameters,)}, columns_together(rows), _FOUR)
+    constants = {"W": (words,), "P": (parameters,)}
+    if site.analysis.nibbles:
+        return product_access(site, constants, columns_together(rows))
+    return part_access(site, constants, columns_together(rows), _FOUR)
 
 
 def _match(site: Site) -> Products | str:
     layer = _checked(site)
     if isinstance(layer, str):
         return layer
+    return _too_long(layer) or _paired(layer)
+
+
+def _too_long(layer: Products) -> str | None:
     most = scratch(layer.rows, columns_together(layer.rows))
-    if most > SCRATCH_LIMIT_BYTES:
-        return f"needs {most} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}"
-    return _paired(layer)
+    return f"needs {most} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}" if most > SCRATCH_LIMIT_BYTES else None
+
+
+def _match_nibbles(site: Site) -> Products | str:
+    """Layers whose weights the model file has in 4 bits."""
+    if weight_bits(site) != _FOUR_BITS:
+        return f"weights have {weight_bits(site)} bits"
+    layer = _checked(site)
+    if isinstance(layer, str):
+        return layer
+    return _too_long(layer) or refused(layer.weights, layer.bounds) or replace(layer, nibbles=True)
 
 
 def _match_single(site: Site) -> Products | str:
@@ -188,9 +199,14 @@ def _block_instructions(layer: Products, pixels: int) -> float:
     if layer.paired:
         step -= pixels if channels == 2 else 4
         apart = pixels * channels
+    if layer.nibbles:
+        step -= 1
+        apart = 2.5 * pixels * channels + 2
     slow = _form(layer).more * pixels * channels
     block = groups * step + 3 * groups / _unroll(groups) + 25 + 5 * pixels * channels / 2 + apart + slow
     column = 0 if is_direct(rows) else (3 if is_narrow(rows) else 7) * groups + 10 * rows.runs + 10
+    if layer.nibbles:
+        column += (4 if is_narrow(rows) else 2) * groups + 12
     return len(channel_blocks(rows)) * block + rows.groups * (pixels * column + 30)
 
 
@@ -206,6 +222,7 @@ def _describe(site: Matched) -> Mapping[str, object]:
         "columns": columns_together(rows),
         "channels": block_channels(rows),
         "paired": layer.paired,
+        **({"weight_bits": _FOUR_BITS} if layer.nibbles else {}),
         "requant": described(_form(layer), layer.form),
     }
 
@@ -215,16 +232,18 @@ def _values(call: Call) -> Mapping[str, object]:
     layer: Products = site.analysis
     rows, requant, form = layer.rows, layer.requant, _form(layer)
     pixels, unroll = columns_together(rows), _unroll(rows.runs * fours_of(rows))
-    kind = f"{'paired_' if layer.paired else ''}u{unroll}_{form.label(requant)}"
+    kind = f"{'nibbles_' if layer.nibbles else 'paired_' if layer.paired else ''}u{unroll}_{form.label(requant)}"
     narrow, dtype = is_narrow(rows), site.input(0).dtype.value
     counts, stripe = _counts(rows, call), in_stripe(call)
-    apart = layer.paired and pixels > 1  # columns lie word by word
+    apart = (layer.paired or layer.nibbles) and pixels > 1  # columns lie word by word
     label = f"{dtype}{'_narrow' if narrow else ''}{'_direct' if is_direct(rows) else ''}_{pixels}"
     some = f"_stripe{''.join(map(str, counts))}" if stripe else "_pairs" if len(counts) > 1 else ""
     return {
-        "function": f"tw_dsp_products_{label}{some}_{kind}_{_signature(rows)}",
-        "widen": "bytes" if narrow else f"{dtype}_apart" if apart else dtype,
+        "function": f"tw_dsp_products_{label}{some}_{kind}_{signature(rows)}",
+        "widen": "bytes" if narrow else f"{dtype}{'_apart' * apart}{'_summed' * layer.nibbles}",
         "apart": apart,
+        "nibbles": layer.nibbles,
+        "flip": "0x80808080" if dtype == "i8" else "0",
         "group_words": 1 if narrow else 2,
         "direct": is_direct(rows),
         "stripe": stripe,
@@ -235,7 +254,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "columns": f"(uint32_t *){call.operands['scratch']}" if "scratch" in call.operands else "0",
         "x": call.operands["X" if site.node.op == "QConv" else "A"],
         "struct": "tw_dsp_conv",
-        "w_step": rows.outputs * rows.runs * fours_of(rows),
+        "w_step": words_of_four(layer) * rows.runs * fours_of(rows),
         "p_step": (1 + form.stored) * rows.outputs,
         **call_values(layer),
     }
@@ -248,7 +267,7 @@ def _gemm_values(call: Call) -> Mapping[str, object]:
     layer: Products = call.site.analysis
     widen, form = call.site.input(0).dtype.value, _form(layer)
     paired = "_paired" if layer.paired else ""
-    label = f"{widen}{paired}_{fours_of(layer.rows)}_{form.label(layer.requant)}_{_signature(layer.rows)}"
+    label = f"{widen}{paired}_{fours_of(layer.rows)}_{form.label(layer.requant)}_{signature(layer.rows)}"
     return {
         **values,
         **part,
@@ -259,10 +278,6 @@ def _gemm_values(call: Call) -> Mapping[str, object]:
         "depth": fours_of(layer.rows),
         "numbers": f"{form.above}, {layer.requant.zero_point}",
     }
-
-
-def _signature(rows: Rows) -> str:
-    return "_".join(str(part) for block in channel_runs(rows) for part in block)
 
 
 def _counts(rows: Rows, call: Call) -> tuple[int, ...]:
@@ -286,8 +301,10 @@ def _block_shapes(
             f"tw_dsp_{pixels}x{size}_{name}",
             pixels,
             size,
+            more=layer.nibbles,
             bytes_of=bytes_of,
             paired=layer.paired,
+            nibbles=layer.nibbles,
             twice=twice,
         )
         for _, _, size in channel_runs(layer.rows)
@@ -353,5 +370,17 @@ KERNELS = (
         values=_gemm_values,
         source=_gemm_source,
         call=GEMM_CALL,
+    ),
+    *(
+        _kernel(
+            op,
+            f"cortex-m.dsp.{op.lower()}_nibbles",
+            weight_bits=(_FOUR_BITS,),
+            match=_match_nibbles,
+            values=_values,
+            source=_source,
+            call=CALL,
+        )
+        for op in ("QConv", "QGemm")
     ),
 )

@@ -19,11 +19,24 @@ or VMUL, VADD and VSHL.
 </%def>\
 #ifdef TW_MVE_ARM
 #define TW_MVE_${shape}_END_${end}\
+% for c in range(0, channels if nibbles else 0, 2):
+% for p in range(pixels):
+% if c + 1 < channels:
+${line(f"sub {sums[p][c + 1]}, {sums[p][c + 1]}, {sums[p][c]}")}\
+% endif
+% if kind != "float":
+${line(f"asr {sums[p][min(c + 1, channels - 1)]}, {sums[p][min(c + 1, channels - 1)]}, #4")}\
+% endif
+% endfor
+% endfor
 ${line("vldrw.u32 q2, [r9], #16")}\
 ${line("ldr r11, [sp, #32]")}\
 % for p in range(pixels):
 ${line(f"vmov q{p}[2], q{p}[0], {sums[p][0]}, {sums[p][2]}")}\
 ${line(f"vmov q{p}[3], q{p}[1], {sums[p][1]}, {sums[p][3]}")}\
+% endfor
+% for p in range(pixels if nibbles and channels > 1 else 0):
+${line(f"vadd.i32 q{p}, q{p}, q{5 + p}")}\
 % endfor
 % if kind != "float":
 ${line("vldrw.u32 q3, [r9], #16")}\
@@ -83,5 +96,8 @@ ${line("subs r11, #1")}\
 ${line("str r11, [sp, #24]")}\
 ${line("bne 1b")}\
 ${line(f"add sp, #{40 if more else 36}")}\
+% if nibbles:
+${line("vpop {d8-d13}")}\
+% endif
 ${line("pop {r4-r11, pc}")}
 #endif

@@ -1,6 +1,9 @@
-<%doc> What blocks compute, in C. Needs products (the function's name), more, kind, stored (see mve_requant.py). </%doc>\
+<%doc> What blocks compute, in C. Needs products (the function's name), more, nibbles, kind, stored (see mve_requant.py). </%doc>\
 #include "mve.h"
 #include "mve_block.h"
+% if nibbles:
+#include "mve_nibbles.h"
+% endif
 
 #ifndef TW_MVE_ARM
 /* `count` values of every pixel in sixteens, with a `jump` behind each `run` of them, then `rest` more. */
@@ -14,16 +17,36 @@ TW_KERNEL void ${products}(const tw_mve_block *b, int32_t pixels, int32_t channe
         for (int32_t result = 0; result < (pixels * channels); ++result) {
             const int32_t j = result / channels;
             const int32_t c = result % channels;
+% if nibbles:
+            const int32_t lower = c & ~1;
+            const int32_t pair = (lower + 1) < channels;
+            const int32_t pairs = (channels + 1) / 2;
+            uint32_t both = (uint32_t)p[pair ? (lower + 1) : lower];
+            int32_t sum = pair ? p[lower] : 0;
+% else:
             int32_t sum = p[c]${" + b->more[j]" if more else ""};
+% endif
 % if kind == "float":
             float scale;
 % endif
+% if nibbles:
+            for (int32_t k = 0; k < (count + rest); ++k) {
+                const int32_t at = (k < count) ? ((((k / 16 * pairs) + (c / 2)) * 16) + (k % 16))
+                    : ((count * pairs) + (c / 2 * rest) + (k - count));
+                const int32_t v = x[j][(k < count) ? (k + (k / run * jump)) : k];
+                both += (uint32_t)(v * w[at]);
+                sum += pair ? (v * (w[at] & 15)) : 0;
+            }
+            sum = (pair && (c == lower)) ? (sum + b->more[j])
+                : ((int32_t)(both - (uint32_t)sum)${"" if kind == "float" else " >> 4"});${"" if kind != "float" else " /* 16 times the sum: the scale is a 16th */"}
+% else:
             for (int32_t k = 0; k < count; ++k) {
                 sum += x[j][k + (k / run * jump)] * w[(((k / 16 * channels) + c) * 16) + (k % 16)];
             }
             for (int32_t k = 0; k < rest; ++k) {
                 sum += x[j][count + k] * w[(count * channels) + (c * rest) + k];
             }
+% endif
 % if kind == "twice":
             b->y[(j * b->apart) + (4 * i) + c] = (uint8_t)tw_mve_requant_twice(sum, p[4 + c], p[8 + c], b->zero_point,
                 low, high);
@@ -35,7 +58,7 @@ TW_KERNEL void ${products}(const tw_mve_block *b, int32_t pixels, int32_t channe
             b->y[(j * b->apart) + (4 * i) + c] = (uint8_t)tw_mve_requant(sum, scale, b->zero_point, low, high);
 % endif
         }
-        w += (count + rest) * channels;
+        w += (count + rest) * ${"((channels + 1) / 2)" if nibbles else "channels"};
     }
 }
 #endif

@@ -1,6 +1,7 @@
 <%doc>
 The assembler of blocks of one shape in parts, that of a trip of the inner loop among them. What is made of the sums is in
-mve_block_end.c.mako. Needs shape (part of the names), pixels, channels, more.
+mve_block_end.c.mako. Needs shape (part of the names), pixels, channels, more, nibbles (see mve_nibbles.py;
+then q4 is 15 in every byte, and q5 and q6 are what is added to the sums of each pixel at their end).
 
 Registers: r1 and r3 values, r5 weights, r9 parameters, r7 results, r11 counts; even ones are sums (VMLADAV demands it).
 Stack: the fields of tw_mve_block in their order, up to zero_point; with `more`, what pixels differ by, then where the
@@ -13,14 +14,38 @@ struct is.
     sums = [["r0", "r2", "r4", "r6"], ["r8", "r10", "r12", "lr"]]
     values = ["r1", "r3"]
     count = '" #count "'
+    pairs = [list(range(c, min(c + 2, channels))) for c in range(0, channels, 2)]
 %>\
 <%def name="line(instruction)">\
  ${"\\"}
     "${instruction}\n\t"\
 </%def>\
+<%def name="nibbles_of(pair)">\
+% if len(pair) == 2:
+${line("vand q3, q2, q4")}\
+% endif
+% for p in range(pixels):
+% for c, weights in zip(pair, ("q3", "q2") if len(pair) == 2 else ("q2",)):
+${line(f"vmladava.s8 {sums[p][c]}, q{p}, {weights}")}\
+% endfor
+% endfor
+</%def>\
 #ifdef TW_MVE_ARM
 #define TW_MVE_${shape}_BEGIN\
 ${line("push {r4-r11, lr}")}\
+% if nibbles:
+${line("vpush {d8-d13}")}\
+${line("vmov.i8 q4, #15")}\
+${line("ldrd r10, r11, [r0, #36]")}\
+% for p, offset in enumerate(("r10", "r11")[:pixels]):
+${line(f"vmov.i32 q{5 + p}, #0")}\
+% if channels == 4:
+${line(f"vmov q{5 + p}[2], q{5 + p}[0], {offset}, {offset}")}\
+% elif channels > 1:
+${line(f"vmov.32 q{5 + p}[0], {offset}")}\
+% endif
+% endfor
+% endif
 % if more:
 ${line("push {r0}")}\
 % endif
@@ -60,7 +85,11 @@ ${line(f"mov {sums[p][c]}, {sums[0][c]}")}\
 % for p in range(pixels):
 ${line(f"vldrb.s8 q{p}, [{values[p]}], #16")}\
 % endfor
-% for c in range(channels):
+% for pair in pairs if nibbles else ():
+${line("vldrb.s8 q2, [r5], #16")}\
+${nibbles_of(pair)}\
+% endfor
+% for c in () if nibbles else range(channels):
 ${line(f"vldrb.s8 q{2 + c % 2}, [r5], #16")}\
 % for p in range(pixels):
 ${line(f"vmladava.s8 {sums[p][c]}, q{p}, q{2 + c % 2}")}\
@@ -75,13 +104,18 @@ ${line("vpst" + "t" * (pixels - 1))}\
 % for p in range(pixels):
 ${line(f"vldrbt.s8 q{p}, [{values[p]}]")}\
 % endfor
-% for c in range(channels):
+% for at, pair in enumerate(pairs if nibbles else ()):
+${line("vpst")}\
+${line(f"vldrbt.s8 q2, [r5, #{at}*{count}]")}\
+${nibbles_of(pair)}\
+% endfor
+% for c in () if nibbles else range(channels):
 ${line("vpst")}\
 ${line(f"vldrbt.s8 q{2 + c % 2}, [r5, #{c}*{count}]")}\
 % for p in range(pixels):
 ${line(f"vmladava.s8 {sums[p][c]}, q{p}, q{2 + c % 2}")}\
 % endfor
 % endfor
-${line(f"add r5, #{channels}*{count}")}\
+${line(f"add r5, #{len(pairs) if nibbles else channels}*{count}")}\
 
 #endif

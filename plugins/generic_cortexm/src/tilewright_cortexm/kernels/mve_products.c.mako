@@ -1,7 +1,7 @@
 <%doc>
 Needs function, blocks (by how many pixels they compute, the most first), inside (blocks of two pixels that are read where they
 are, if there are any), runs (of each: first output, count), direct, stored, dense (whether neighbouring pixels read neighbours), flip (128 where x is unsigned, or 0), stripe (whether the pixels are
-some of each row).
+some of each row), nibbles (whether weights have 4 bits).
 </%doc>\
 <%!
 def plus(distance, unit=""):
@@ -11,6 +11,9 @@ def plus(distance, unit=""):
 <% most, *fewer = blocks %>\
 #include "mve_block.h"
 #include "mve_column.h"
+% if nibbles:
+#include "mve_nibbles.h"
+% endif
 
 % if stripe:
 /* Pixels of a row at a time: ${", or ".join(map(str, blocks))}. Rows need not follow one another. */
@@ -73,8 +76,18 @@ TW_KERNEL void ${function}(const tw_mve_conv p, const uint8_t *x, const int8_t *
 % endif
         tw_mve_block b = {.x = from[0], .other = from[1], .apart = p.y_step, .steps = ${"inside ? p.row_taps : p.steps" if inside else "p.steps"},
             .zero_point = p.zero_point};
+% if nibbles:
+        for (int32_t k = 0; k < ${"count" if fewer else most}; ++k) {
+% if inside:
+            b.more[k] = inside ? tw_mve_nibble_offset_rows(from[k], p.run_taps * p.channels, p.row_dilation * p.x_row, p.row_taps)
+                : tw_mve_nibble_offset(from[k], p.length);
+% else:
+            b.more[k] = tw_mve_nibble_offset(from[k], p.length);
+% endif
+        }
+% endif
 % for index, (first, count) in enumerate(runs):
-        b.w = w${plus(first, " * p.length")};
+        b.w = w${plus(first // 2 if nibbles else first, " * p.length")};
         b.parameters = parameters${plus((1 + stored) * first)};
         b.y = y + ${"row * p.y_row + column * p.y_step" if stripe else "at * p.y_step"}${plus(first)};
         b.blocks = ${count};

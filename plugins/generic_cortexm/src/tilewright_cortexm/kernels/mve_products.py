@@ -1,5 +1,5 @@
 """Knows how Helium computes convolutions and matrix products: VMLADAV on runs of sixteen bytes.
-Does not know depthwise convolutions.
+Does not know depthwise convolutions. Weights of 4 bits stay so (`dsp_nibbles`).
 
 Two pixels and four channels are computed together, or one pixel where there is only one. What a pixel reads is
 copied into one run first, unless it is one already (1x1), or the windows of two neighbours are inside and their rows of
@@ -15,10 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilewright.api import align_down, align_up, ceil_div
+from tilewright.api import align_up, ceil_div
 from tilewright.api.graph import DType, Layout, Site, channels_last, row_major
-from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, TileShape
+from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, TileShape, weight_bits
 from tilewright.api.operator import Access
+from tilewright_cortexm.kernels.dsp_nibbles import refused, words_of
+from tilewright_cortexm.kernels.dsp_pairs import pairs_of
+from tilewright_cortexm.kernels.mve_nibbles import nibble_scales, refused_scales
+from tilewright_cortexm.kernels.mve_packing import CHANNELS, LANES, packed
 from tilewright_cortexm.kernels.mve_requant import MveForm, mve_form, taken_form
 from tilewright_cortexm.kernels.product_parts import GEMM_CALL, LOOP, accumulates, part_access, part_values, share
 from tilewright_cortexm.kernels.products import (
@@ -27,6 +31,7 @@ from tilewright_cortexm.kernels.products import (
     Rows,
     call_values,
     fields,
+    product_access,
     products,
     rows_of,
 )
@@ -40,8 +45,7 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 SCRATCH_LIMIT_BYTES = 4096
-LANES = 16
-CHANNELS = 4
+_FOUR_BITS = 4
 _UNROLLS = (4, 3, 2, 1)
 _LONGEST_ROW = 12 * LANES  # of taps, for which there is code
 _IMMEDIATE = 4096
@@ -116,21 +120,30 @@ def _match_single(site: Site) -> Products | str:
 
 def _pack(site: Matched) -> Mapping[str, Array]:
     layer: Products = site.analysis
-    rows, length = layer.rows, _length(layer.rows)
-    flat = layer.weights.reshape(rows.y_step, length).astype(np.int8)
-    bias = layer.bias + _flip(site) * layer.weights.sum(axis=(1, 2))
-    weights, parameters = [], []
-    for channels in _channel_blocks(rows):
-        block = flat[channels.start : channels.stop]
-        whole_steps = align_down(length, LANES)
-        steps = block[:, :whole_steps].reshape(len(block), -1, LANES).swapaxes(0, 1)
-        weights += [steps.reshape(-1), block[:, whole_steps:].reshape(-1)]
-        for part in (bias, *_form(layer).words):
-            four = np.zeros(CHANNELS, np.int64)
-            four[: len(block)] = part[channels.start : channels.stop]
-            parameters.append(four)
-    wrapped = np.concatenate(parameters).astype(np.int64).astype(np.int32)
-    return {"W": np.concatenate(weights), "P": wrapped}
+    form, blocks = _form(layer), _channel_blocks(layer.rows)
+    words = form.words
+    if layer.nibbles:
+        words = nibble_scales(words, [pair for block in blocks for pair in pairs_of(block)], floats=form.kind == "float")
+    return packed(layer, blocks, _flip(site), words)
+
+
+def _match_nibbles(site: Site) -> Products | str:
+    """Layers whose weights the model file has in 4 bits."""
+    if weight_bits(site) != _FOUR_BITS:
+        return f"weights have {weight_bits(site)} bits"
+    layer = _match(site)
+    if isinstance(layer, str):
+        return layer
+    form = _form(layer)
+    reason = refused(layer.weights, layer.bounds) or refused_scales(form.words, floats=form.kind == "float")
+    return reason or replace(layer, nibbles=True)
+
+
+def _bytes_of_value(layer: Products) -> int:
+    """Bytes that one value of all channels of a group takes."""
+    if not layer.nibbles:
+        return layer.rows.outputs
+    return sum(count * words_of(channels) for _, count, channels in _blocks(layer.rows))
 
 
 def _channel_blocks(rows: Rows) -> list[range]:
@@ -145,7 +158,11 @@ def _channel_blocks(rows: Rows) -> list[range]:
 def _access(site: Matched) -> Access:
     rows: Rows = site.analysis.rows
     parameters = (1 + _form(site.analysis).stored) * CHANNELS * len(_channel_blocks(rows))
-    return part_access(site, {"W": (rows.y_step * _length(rows),), "P": (parameters,)}, _pixels(rows), LANES)
+    weights = rows.groups * _bytes_of_value(site.analysis) * _length(rows)
+    constants = {"W": (weights,), "P": (parameters,)}
+    if site.analysis.nibbles:
+        return product_access(site, constants, _pixels(rows))
+    return part_access(site, constants, _pixels(rows), LANES)
 
 
 def _requires(site: Site) -> Mapping[str, Layout]:
@@ -181,8 +198,12 @@ def _block_instructions(site: Matched, rows: Rows, pixels: int) -> float:
     step = pixels + CHANNELS + pixels * CHANNELS
     tail = step + 9 if _length(rows) % LANES else 0
     block = trips * (unroll * step + 2) + tail + 14 + 11 * pixels
+    offset = 0.0
+    if site.analysis.nibbles:
+        block += 3 * pixels
+        offset = pixels * (2.5 * _length(rows) / LANES + 14)
     column = 12 if _direct(site, rows) else _copied(site) * (rows.runs * (15 + rows.length / LANES * 4) + 15)
-    return len(_channel_blocks(rows)) * block + rows.groups * (pixels * column + 40)
+    return len(_channel_blocks(rows)) * block + rows.groups * (pixels * column + offset + 40)
 
 
 def _copied(site: Matched) -> float:
@@ -202,6 +223,7 @@ def _describe(site: Matched) -> Mapping[str, object]:
         "accumulator_bits": 32,
         "columns": _pixels(rows),
         "channels": CHANNELS,
+        **({"weight_bits": _FOUR_BITS} if site.analysis.nibbles else {}),
         "requant": _form(site.analysis).described(),
     }
 
@@ -213,7 +235,7 @@ def _values(call: Call) -> Mapping[str, object]:
     pixels, (unroll, trips), tail = _pixels(rows), _steps(rows), _length(rows) % LANES
     stripe, counts = in_stripe(call), _counts(rows, call)
     form = _form(layer)
-    kind = f"u{unroll}_t{tail}_{form.label}"
+    kind = f"{'nibbles_' * layer.nibbles}u{unroll}_t{tail}_{form.label}"
     direct, flip = _direct(site, rows), _flip(site)
     dense = direct and not stripe and _neighbours(rows, call)
     shape = "_".join(str(part) for block in _blocks(rows) for part in block)
@@ -223,6 +245,7 @@ def _values(call: Call) -> Mapping[str, object]:
     return {
         "function": f"tw_mve_products_{some}_{way}_{kind}_{shape}",
         "stripe": stripe,
+        "nibbles": layer.nibbles,
         "dense": dense,
         "direct": direct,
         "flip": flip,
@@ -234,7 +257,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "fields": _fields(layer, flip, trips, call),
         "x": call.operands[_input(site)],
         "struct": "tw_mve_conv",
-        "w_step": rows.outputs * _length(rows),
+        "w_step": _bytes_of_value(layer) * _length(rows),
         "p_step": (1 + form.stored) * align_up(rows.outputs, CHANNELS),
         **call_values(layer),
         "columns": f"(int8_t *){call.operands['scratch']}" if "scratch" in call.operands and not direct else "0",
@@ -242,10 +265,9 @@ def _values(call: Call) -> Mapping[str, object]:
 
 
 def _block_shapes(layer: Products, pixels: int, kind: str) -> list[Mapping[str, object]]:
-    unroll, tail, suffix = _steps(layer.rows)[0], _length(layer.rows) % LANES, _form(layer).suffix
-    shapes = [
-        mve_block(f"tw_mve_{pixels}x{size}_{kind}", pixels, size, suffix=suffix) for _, _, size in _blocks(layer.rows)
-    ]
+    unroll, tail = _steps(layer.rows)[0], _length(layer.rows) % LANES
+    more: Any = {"nibbles": layer.nibbles, "suffix": _form(layer).suffix}
+    shapes = [mve_block(f"tw_mve_{pixels}x{size}_{kind}", pixels, size, **more) for _, _, size in _blocks(layer.rows)]
     return [{**shape, "unroll": unroll, "tail": tail, "jump": 0} for shape in shapes]
 
 
@@ -265,9 +287,10 @@ def _jump(rows: Rows, call: Call) -> int:
 
 def _inside_shapes(layer: Products, kind: str, jump: int) -> list[Mapping[str, object]]:
     """Blocks of two pixels that are read where they are: a row of taps in every trip of the loop."""
-    rows, suffix = layer.rows, _form(layer).suffix
+    rows = layer.rows
     name = f"inside{rows.length}_{jump}_{kind}"
-    shapes = [mve_block(f"tw_mve_2x{size}_{name}", 2, size, suffix=suffix) for _, _, size in _blocks(rows) if jump]
+    more: Any = {"nibbles": layer.nibbles, "suffix": _form(layer).suffix}
+    shapes = [mve_block(f"tw_mve_2x{size}_{name}", 2, size, **more) for _, _, size in _blocks(rows) if jump]
     return [{**shape, "unroll": rows.length // LANES, "tail": 0, "jump": jump} for shape in shapes]
 
 
@@ -355,5 +378,17 @@ KERNELS = (
         values=_gemm_values,
         source=_gemm_source,
         call=GEMM_CALL,
+    ),
+    *(
+        _kernel(
+            op,
+            f"cortex-m.mve.{op.lower()}_nibbles",
+            weight_bits=(_FOUR_BITS,),
+            match=_match_nibbles,
+            values=_values,
+            source=_source,
+            call=CALL,
+        )
+        for op in ("QConv", "QGemm")
     ),
 )

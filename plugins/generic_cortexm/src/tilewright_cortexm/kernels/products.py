@@ -105,6 +105,7 @@ class Products:
     bounds: AccumulatorBounds
     form: RequantForm | None  # of `onnx`
     paired: bool = False  # whether weights of two channels share words, see dsp_pairs
+    nibbles: bool = False  # whether these have 4 bits, see dsp_nibbles
 
 
 def products(site: Site) -> Products | str:

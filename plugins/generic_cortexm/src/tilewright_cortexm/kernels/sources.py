@@ -60,12 +60,14 @@ def dsp_block(
     more: bool = False,
     bytes_of: str = "",
     paired: bool = False,
+    nibbles: bool = False,
     twice: bool = False,
 ) -> dict[str, object]:
-    """What BLOCK is given of its shape. `block` is its name, the others are explained in dsp_block.h, dsp_pairs and
-    dsp_twice.
+    """What BLOCK is given of its shape. `block` is its name, the others are explained in dsp_block.h, dsp_pairs,
+    dsp_nibbles and dsp_twice.
     """
-    kind = f"{'_more' if more else ''}{'_paired' if paired else ''}{bytes_of and f'_{bytes_of}'}"
+    words = "_nibbles" if nibbles else "_paired" if paired else ""
+    kind = f"{'_more' if more else ''}{words}{bytes_of and f'_{bytes_of}'}"
     return {
         "block": block,
         "shape": f"{pixels}X{channels}{kind.upper()}",
@@ -75,12 +77,17 @@ def dsp_block(
         "more": more,
         "bytes_of": bytes_of,
         "paired": paired,
+        "nibbles": nibbles,
     }
 
 
-def mve_block(block: str, pixels: int, channels: int, *, more: bool = False, suffix: str = "") -> dict[str, object]:
-    """What MVE_BLOCK is given of its shape. `block` is its name, the rest is explained in mve_block.h, mve_requant."""
-    kind = "_more" if more else ""
+def mve_block(
+    block: str, pixels: int, channels: int, *, more: bool = False, nibbles: bool = False, suffix: str = ""
+) -> dict[str, object]:
+    """What MVE_BLOCK is given of its shape. `block` is its name, the rest is explained in mve_block.h, dsp_nibbles and
+    mve_requant.
+    """
+    kind = f"{'_more' if more else ''}{'_nibbles' if nibbles else ''}"
     return {
         "block": block,
         "shape": f"{pixels}X{channels}{kind.upper()}",
@@ -88,4 +95,5 @@ def mve_block(block: str, pixels: int, channels: int, *, more: bool = False, suf
         "pixels": pixels,
         "channels": channels,
         "more": more,
+        "nibbles": nibbles,
     }
