@@ -23,6 +23,8 @@ from tilewright.report.plain_text import Part, Table
 
 if TYPE_CHECKING:
     from tilewright.quantize.accuracy import Accuracy, ValueLoss
+    from tilewright.quantize.recurrent import Written
+    from tilewright.quantize.samples import Samples
     from tilewright.quantize.static import Method
 
 SHOWN = 5  # values that lost most
@@ -93,7 +95,6 @@ def command(
     """Quantise the float network MODEL to int8 with samples, and compare both. Needs `tilewright[quantize]`."""
     from tilewright.frontend.reading.model_digest import files_beside
     from tilewright.quantize.accuracy import accuracy, largest_losses
-    from tilewright.quantize.recurrent import quantise_recurrent
     from tilewright.quantize.samples import read_samples
     from tilewright.quantize.static import Recipe, inputs_of, prepare, quantise
     from tilewright.snapshot.atomic_folder import write_file
@@ -110,9 +111,7 @@ def command(
         with working("quantising: finding ranges"):
             prepare(whole, prepared)
             quantise(prepared, quantised, samples.inputs, recipe)
-            layers = (
-                None if recurrent == "float" else quantise_recurrent(prepared, quantised, samples.inputs, recurrent)
-            )
+            layers = _recurrent(prepared, quantised, samples, recurrent)
         progress(f"comparing both networks on {len(judged.inputs)} samples")
         with working("comparing: running both networks"):
             comparison = accuracy(whole, quantised, judged)
@@ -122,6 +121,15 @@ def command(
     result = {**asdict(comparison), "largest_losses": [asdict(loss) for loss in losses]}
     wrote = f"wrote {file}.   Next: tilewright check {shlex.quote(str(file))} --target generic"
     send_result(result, json_target, *_lines(comparison, losses), wrote)
+
+
+def _recurrent(
+    prepared: Path, quantised: Path, samples: Samples, to: Literal["float", "int8", "int16"]
+) -> Written | None:
+    """LSTM and GRU of the quantised network as integers, where that is asked for."""
+    from tilewright.quantize.recurrent import quantise_recurrent
+
+    return None if to == "float" else quantise_recurrent(prepared, quantised, samples.inputs, to)
 
 
 def _whole(model: Path, limits: tuple[str, ...], allow_external: bool | None) -> bytes:
