@@ -10,6 +10,23 @@
 #  endif
 #endif
 
+/* Products of x with rows of w that are `apart`, added to as many sums. */
+TW_KERNEL void tw_gate_sums_i8_3(const int8_t *x, const int8_t *w, int32_t apart, int32_t count, int32_t *sum)
+{
+    int32_t sum0 = sum[0];
+    int32_t sum1 = sum[1];
+    int32_t sum2 = sum[2];
+    for (int32_t k = 0; k < count; ++k) {
+        const int32_t xk = x[k];
+        sum0 += xk * w[k];
+        sum1 += xk * w[k + apart];
+        sum2 += xk * w[k + (2 * apart)];
+    }
+    sum[0] = sum0;
+    sum[1] = sum1;
+    sum[2] = sum2;
+}
+
 /* value / 2^shift, rounded down: >> of a negative number is the compiler's own. */
 TW_KERNEL int64_t tw_floor_shift(int64_t value, int32_t shift)
 {
@@ -30,15 +47,22 @@ TW_KERNEL int32_t tw_gate_limited(int32_t value)
     return (value < -32768) ? -32768 : ((value > 32767) ? 32767 : value);
 }
 
+/* value / 2^shift, rounded down: >> of a negative number is the compiler's own. */
+TW_KERNEL int32_t tw_gate_floor(int32_t value, int32_t shift)
+{
+    return (value < 0) ? ~(~value >> shift) : (value >> shift);
+}
+
 /* A multiplier of 31 bits and an exponent, rounded twice: up at 2^31, then to nearest, halves away from zero. */
 TW_KERNEL int32_t tw_gate_scaled(int32_t sum, const int32_t *words)
 {
     const int32_t left = (words[1] > 0) ? words[1] : 0;
     const int32_t right = (words[1] > 0) ? 0 : -words[1];
-    const int64_t product = ((int64_t)sum * (INT64_C(1) << left) * words[0]) + (INT64_C(1) << 30);
-    const int64_t high = tw_floor_shift(product, 31);
-    const int64_t half = (right > 0) ? ((INT64_C(1) << (right - 1)) - ((high < 0) ? 1 : 0)) : 0;
-    return (int32_t)tw_floor_shift(high + half, right);
+    const int64_t product = ((int64_t)(sum * (1 << left)) * words[0]) + (INT64_C(1) << 30);
+    const int32_t high = (int32_t)tw_floor_shift(product, 31);
+    const int32_t below = high & ((1 << right) - 1);
+    const int32_t half = ((1 << right) >> 1) + ((high < 0) ? 1 : 0);
+    return tw_gate_floor(high, right) + (((right > 0) && (below >= half)) ? 1 : 0);
 }
 
 /* The same of what is a gate's, in 16 bits. */
@@ -69,7 +93,7 @@ TW_KERNEL int32_t tw_gate_sigmoid(int32_t v, const uint16_t *table)
 TW_KERNEL int32_t tw_gate_tanh(int32_t v, const int32_t *words, const uint16_t *table)
 {
     const int32_t half = (words[1] > 0) ? (1 << (words[1] - 1)) : 0;
-    const int32_t place = (int32_t)tw_floor_shift((v * words[0]) + half, words[1]);
+    const int32_t place = tw_gate_floor((v * words[0]) + half, words[1]);
     const int32_t size = (place < 0) ? -place : place;
     const int32_t k = size >> 8;
     int32_t value = 65535 << 8;
@@ -91,30 +115,32 @@ typedef struct { /* elements between neighbours, but for the first line; of word
     int32_t in[2];
 } tw_qgru_c1b24376_shape;
 
-/* What a unit's gate gets from the input. */
-TW_KERNEL int32_t tw_qgru_c1b24376_given(const tw_qgru_c1b24376_shape *p, int32_t gate, int32_t unit,
-                   const int8_t *x, const int8_t *w, const int32_t *b)
+/* What a unit's gates get from the input. */
+TW_KERNEL void tw_qgru_c1b24376_given(const tw_qgru_c1b24376_shape *p, int32_t unit, const int8_t *x, const int8_t *w,
+                   const int32_t *b, int32_t *own)
 {
-    const int32_t at = (gate * p->hidden) + unit;
-    const int8_t *const row = w + (at * p->inputs);
-    int32_t sum = b[at];
-    for (int32_t k = 0; k < p->inputs; ++k) {
-        sum += row[k] * x[k];
+    int32_t sum[3];
+    for (int32_t g = 0; g < 3; ++g) {
+        sum[g] = b[(g * p->hidden) + unit];
     }
-    return tw_gate_limited(tw_gate_scaled(sum, &p->given[2 * gate]));
+    tw_gate_sums_i8_3(x, w + (unit * p->inputs), p->hidden * p->inputs, p->inputs, sum);
+    for (int32_t g = 0; g < 3; ++g) {
+        own[g] = tw_gate_limited(tw_gate_scaled(sum[g], &p->given[2 * g]));
+    }
 }
 
-/* What it gets from the state before. */
-TW_KERNEL int32_t tw_qgru_c1b24376_inner(const tw_qgru_c1b24376_shape *p, int32_t gate, int32_t unit,
-                   const int8_t *h, const int8_t *r, const int32_t *rb)
+/* What they get from the state before. */
+TW_KERNEL void tw_qgru_c1b24376_inner(const tw_qgru_c1b24376_shape *p, int32_t unit, const int8_t *h, const int8_t *r,
+                   const int32_t *rb, int32_t *inner)
 {
-    const int32_t at = (gate * p->hidden) + unit;
-    const int8_t *const row = r + (at * p->hidden);
-    int32_t sum = rb ? rb[at] : 0;
-    for (int32_t k = 0; k < p->hidden; ++k) {
-        sum += row[k] * h[k];
+    int32_t sum[3];
+    for (int32_t g = 0; g < 3; ++g) {
+        sum[g] = rb ? rb[(g * p->hidden) + unit] : 0;
     }
-    return tw_gate_limited(tw_gate_scaled(sum, &p->inner[2 * gate]));
+    tw_gate_sums_i8_3(h, r + (unit * p->hidden), p->hidden * p->hidden, p->hidden, sum);
+    for (int32_t g = 0; g < 3; ++g) {
+        inner[g] = tw_gate_limited(tw_gate_scaled(sum[g], &p->inner[2 * g]));
+    }
 }
 
 /* A hidden state as it is stored. */
@@ -144,18 +170,17 @@ TW_KERNEL void tw_qgru_c1b24376(const tw_qgru_c1b24376_shape p, const int8_t *x,
             const int8_t *const xt = x + (at * p.x_step) + (n * p.x_batch);
             for (int32_t j = 0; j < p.hidden; ++j) {
                 int32_t gate[3];
-                for (int32_t g = 0; g < 3; ++g) {
-                    const int32_t own = tw_qgru_c1b24376_given(&p, g, j, xt, w, b);
-                    const int32_t inside = tw_qgru_c1b24376_inner(&p, g, j, h, r, rb);
-                    if (g < 2) {
-                        gate[g] = tw_gate_sigmoid(tw_gate_limited(own + inside), table);
-                    } else {
-                        const int32_t left = (int32_t)tw_floor_shift(((int64_t)gate[1] * inside) + 16384, 15);
-                        gate[2] = tw_gate_tanh(tw_gate_limited(own + left), plain, table);
-                    }
+                int32_t own[3];
+                int32_t inner[3];
+                tw_qgru_c1b24376_given(&p, j, xt, w, b, own);
+                tw_qgru_c1b24376_inner(&p, j, h, r, rb, inner);
+                for (int32_t g = 0; g < 2; ++g) {
+                    gate[g] = tw_gate_sigmoid(tw_gate_limited(own[g] + inner[g]), table);
                 }
+                const int32_t inside = tw_gate_floor((gate[1] * inner[2]) + 16384, 15);
+                gate[2] = tw_gate_tanh(tw_gate_limited(own[2] + inside), plain, table);
                 const int32_t mixed = (gate[0] * c[j]) + ((32768 - gate[0]) * gate[2]);
-                c[j] = (int16_t)tw_floor_shift((int64_t)mixed + 16384, 15);
+                c[j] = (int16_t)tw_gate_floor(mixed + 16384, 15);
                 next[j] = tw_qgru_c1b24376_stored(&p, c[j]);
             }
             for (int32_t j = 0; j < p.hidden; ++j) {

@@ -16,12 +16,9 @@
     scaled = "tw_gate_scaled_wide" if wide else "tw_gate_scaled"
     gates = 4 if cell == "lstm" else 3
     lstm = cell == "lstm"
-    def given(gate):
-        return f"{function}_given(&p, {gate}, j, xt, w, b)"
-    def inner(gate):
-        return f"{function}_inner(&p, {gate}, j, h, r, {'rb' if 'RB' in names else '0'})"
-    def both(gate):
-        return f"tw_gate_limited({given(gate)} + {inner(gate)})"
+    rows = gates if lstm or before_reset else 2
+    narrow = ("", "") if wide else ("tw_gate_limited(", ")")
+    beside = "rb" if "RB" in names else "(const int32_t *)0"
 %>\
 typedef struct { /* elements between neighbours, but for the first line; of words two each */
     int32_t steps, batches, inputs, hidden;
@@ -39,46 +36,34 @@ typedef struct { /* elements between neighbours, but for the first line; of word
 % endif
 } ${function}_shape;
 
-/* What a unit's gate gets from the input. */
-TW_KERNEL int32_t ${function}_given(const ${function}_shape *p, int32_t gate, int32_t unit,
-                   const ${c_type} *x, const int8_t *w, const int32_t *b)
+/* What a unit's gates get from the input. */
+TW_KERNEL void ${function}_given(const ${function}_shape *p, int32_t unit, const ${c_type} *x, const int8_t *w,
+                   const int32_t *b, int32_t *own)
 {
-    const int32_t at = (gate * p->hidden) + unit;
-    const int8_t *const row = w + (at * p->inputs);
-    ${total} sum = b[at];
-    for (int32_t k = 0; k < p->inputs; ++k) {
-        sum += row[k] * x[k];
+    ${total} sum[${gates}];
+    for (int32_t g = 0; g < ${gates}; ++g) {
+        sum[g] = b[(g * p->hidden) + unit];
     }
-    return ${"" if wide else "tw_gate_limited("}${scaled}(sum, &p->given[2 * gate])${"" if wide else ")"};
+    ${sums}_${gates}(x, w + (unit * p->inputs), p->hidden * p->inputs, p->inputs, sum);
+    for (int32_t g = 0; g < ${gates}; ++g) {
+        own[g] = ${narrow[0]}${scaled}(sum[g], &p->given[2 * g])${narrow[1]};
+    }
 }
 
-/* What it gets from the state before. */
-TW_KERNEL int32_t ${function}_inner(const ${function}_shape *p, int32_t gate, int32_t unit,
-                   const ${c_type} *h, const int8_t *r, const int32_t *rb)
+/* What they get from the state before${"" if rows == gates else ", but for the last one"}. */
+TW_KERNEL void ${function}_inner(const ${function}_shape *p, int32_t unit, const ${c_type} *h, const int8_t *r,
+                   const int32_t *rb, int32_t *inner)
 {
-    const int32_t at = (gate * p->hidden) + unit;
-    const int8_t *const row = r + (at * p->hidden);
-    ${total} sum = rb ? rb[at] : 0;
-    for (int32_t k = 0; k < p->hidden; ++k) {
-        sum += row[k] * h[k];
+    ${total} sum[${rows}];
+    for (int32_t g = 0; g < ${rows}; ++g) {
+        sum[g] = rb ? rb[(g * p->hidden) + unit] : 0;
     }
-    return ${"" if wide else "tw_gate_limited("}${scaled}(sum, &p->inner[2 * gate])${"" if wide else ")"};
+    ${sums}_${rows}(h, r + (unit * p->hidden), p->hidden * p->hidden, p->hidden, sum);
+    for (int32_t g = 0; g < ${rows}; ++g) {
+        inner[g] = ${narrow[0]}${scaled}(sum[g], &p->inner[2 * g])${narrow[1]};
+    }
 }
 
-% if not lstm and not before_reset:
-/* The same of what the reset gate leaves of it. */
-TW_KERNEL int32_t ${function}_left(const ${function}_shape *p, int32_t unit, const int16_t *left,
-                   const int8_t *r)
-{
-    const int8_t *const row = r + (((2 * p->hidden) + unit) * p->hidden);
-    ${total} sum = 0;
-    for (int32_t k = 0; k < p->hidden; ++k) {
-        sum += row[k] * left[k];
-    }
-    return ${"" if wide else "tw_gate_limited("}${scaled}(sum, &p->inner[4])${"" if wide else ")"};
-}
-
-% endif
 /* A hidden state as it is stored. */
 TW_KERNEL ${c_type} ${function}_stored(const ${function}_shape *p, int32_t product)
 {
@@ -86,7 +71,7 @@ TW_KERNEL ${c_type} ${function}_stored(const ${function}_shape *p, int32_t produ
     return (${c_type})((value < p->low) ? p->low : ((value > p->high) ? p->high : value));
 }
 
-/* Step after step for each sequence; `scratch` has room for the next hidden state${", and twice 16 bits a unit: the state before it is stored, and what the reset gate leaves" if not lstm and not before_reset else "" if lstm else ", and for the state of 16 bits before it is stored"}. */
+/* Step after step for each sequence; `scratch` has room for the next hidden state${"" if lstm else ", and for the state of 16 bits before it is stored" if before_reset else ", and four times 16 bits a unit: the state before it is stored, and what gates leave"}. */
 TW_KERNEL void ${function}(${",\n                   ".join(", ".join(parameters[at : at + 4]) for at in range(0, len(parameters), 4))})
 {
     const int32_t plain[2] = {3, 0}; /* of gates, whose tanh shifts nothing */
@@ -98,7 +83,9 @@ TW_KERNEL void ${function}(${",\n                   ".join(", ".join(parameters[
     ${c_type} *const next = (${c_type} *)(void *)(c + p.hidden);
 % else:
     int16_t *const left = c + p.hidden;
-    ${c_type} *const next = (${c_type} *)(void *)(left + p.hidden);
+    int16_t *const update = left + p.hidden;
+    int16_t *const fresh = update + p.hidden;
+    ${c_type} *const next = (${c_type} *)(void *)(fresh + p.hidden);
 % endif
 % endif
     for (int32_t n = 0; n < p.batches; ++n) {
@@ -125,17 +112,29 @@ TW_KERNEL void ${function}(${",\n                   ".join(", ".join(parameters[
             const ${c_type} *const xt = x + (at * p.x_step) + (n * p.x_batch);
 % if not lstm and not before_reset:
             for (int32_t j = 0; j < p.hidden; ++j) {
-                const int32_t reset = tw_gate_sigmoid(${both(1)}, table);
-                left[j] = (int16_t)tw_floor_shift(((int64_t)reset * (h[j] - p.zero_point)) + 16384, 15);
+                int32_t own[3];
+                int32_t inner[2];
+                ${function}_given(&p, j, xt, w, b, own);
+                ${function}_inner(&p, j, h, r, ${beside}, inner);
+                const int32_t reset = tw_gate_sigmoid(tw_gate_limited(own[1] + inner[1]), table);
+                left[j] = (int16_t)tw_gate_floor((reset * (h[j] - p.zero_point)) + 16384, 15);
+                update[j] = (int16_t)tw_gate_sigmoid(tw_gate_limited(own[0] + inner[0]), table);
+                fresh[j] = (int16_t)own[2];
             }
 % endif
             for (int32_t j = 0; j < p.hidden; ++j) {
-% if lstm:
-                int32_t gate[4];
-                for (int32_t g = 0; g < 4; ++g) {
-                    const int32_t sum = tw_gate_limited(${given("g")} + ${inner("g")});
-                    gate[g] = (g < 3) ? tw_gate_sigmoid(sum, table) : tw_gate_tanh(sum, plain, table);
+                int32_t gate[${gates}];
+% if lstm or before_reset:
+                int32_t own[${gates}];
+                int32_t inner[${gates}];
+                ${function}_given(&p, j, xt, w, b, own);
+                ${function}_inner(&p, j, h, r, ${beside}, inner);
+                for (int32_t g = 0; g < ${gates - 1}; ++g) {
+                    gate[g] = tw_gate_sigmoid(tw_gate_limited(own[g] + inner[g]), table);
                 }
+% endif
+% if lstm:
+                gate[3] = tw_gate_tanh(tw_gate_limited(own[3] + inner[3]), plain, table);
                 const int32_t kept = tw_gate_product(gate[2], c[j], p.keep);
                 int32_t after = tw_gate_limited(kept + tw_gate_product(gate[0], gate[3], p.write));
                 if (p.limit > 0) {
@@ -144,25 +143,18 @@ TW_KERNEL void ${function}(${",\n                   ".join(", ".join(parameters[
                 c[j] = (int16_t)after;
                 next[j] = ${function}_stored(&p, tw_gate_tanh(after, p.cell, table) * gate[1]);
 % else:
-                int32_t gate[3];
 % if before_reset:
-                for (int32_t g = 0; g < 3; ++g) {
-                    const int32_t own = ${given("g")};
-                    const int32_t inside = ${inner("g")};
-                    if (g < 2) {
-                        gate[g] = tw_gate_sigmoid(tw_gate_limited(own + inside), table);
-                    } else {
-                        const int32_t left = (int32_t)tw_floor_shift(((int64_t)gate[1] * inside) + 16384, 15);
-                        gate[2] = tw_gate_tanh(tw_gate_limited(own + left), plain, table);
-                    }
-                }
+                const int32_t inside = tw_gate_floor((gate[1] * inner[2]) + 16384, 15);
+                gate[2] = tw_gate_tanh(tw_gate_limited(own[2] + inside), plain, table);
 % else:
-                gate[0] = tw_gate_sigmoid(${both(0)}, table);
-                gate[2] = tw_gate_limited(${given(2)} + ${function}_left(&p, j, left, r));
-                gate[2] = tw_gate_tanh(gate[2], plain, table);
+                ${total} sum = 0;
+                ${sums}_left(left, r + (((2 * p.hidden) + j) * p.hidden), p.hidden, &sum);
+                const int32_t inside = ${narrow[0]}${scaled}(sum, &p.inner[4])${narrow[1]};
+                gate[0] = update[j];
+                gate[2] = tw_gate_tanh(tw_gate_limited(fresh[j] + inside), plain, table);
 % endif
                 const int32_t mixed = (gate[0] * c[j]) + ((32768 - gate[0]) * gate[2]);
-                c[j] = (int16_t)tw_floor_shift((int64_t)mixed + 16384, 15);
+                c[j] = (int16_t)tw_gate_floor(mixed + 16384, 15);
                 next[j] = ${function}_stored(&p, c[j]);
 % endif
             }

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -25,7 +26,7 @@ from tilewright.c_text.literals import c_int
 from tilewright.ir.access.index_map import Access, parse_map
 from tilewright.ir.graphs.graph import Node, Site, Tensor
 from tilewright.ir.graphs.operator import Operator
-from tilewright.ir.machines.kernel import Call, Kernel, TileShape
+from tilewright.ir.machines.kernel import Call, CodeFragments, Kernel, TileShape
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.layout import Layout, row_major
 from tilewright.operators.c_code.c_source import c_template
@@ -135,14 +136,16 @@ def no_integer_cell(site: Site) -> str | None:
 def sums_too_wide(node: Node, dtype: DType, weights: tuple[Array, Array], biases: tuple[Array, Array]) -> str | None:
     """Why the sums of a cell do not fit what they are held in; `weights` and `biases` are W and R, B and RB."""
     wide, reach = dtype is _WIDE, 256 if dtype is DType.I8 else 1 << 15
+    if node.number("hidden_scale") > 1:
+        return "a step of its hidden state is more than 1"
     if wide and node.integer("zero_point"):
         return "a state of 16 bits has a zero point, which must be 0"
     for array, bias, name in zip(weights, biases, ("given_scales", "inner_scales"), strict=True):
         sums = np.abs(centred(array)).sum(axis=1) * reach + np.abs(centred(bias))
         for scale in numbers(node, name):
             exponent = words(scale)[1]
-            if exponent > (14 if wide else LARGEST_EXPONENT):
-                return "its scales are so far apart that every sum would reach a limit"
+            if not -30 <= exponent <= (14 if wide else LARGEST_EXPONENT):
+                return "its scales are so far apart that every sum would be 0, or reach a limit"
             if int(sums.max(initial=0)) << (0 if wide else max(exponent, 0)) >= 2 ** (47 if wide else 31):
                 return f"its sums leave the {48 if wide else 32} bits that there are for them"
     return None
@@ -177,7 +180,8 @@ def _values(call: Call) -> Mapping[str, object]:
     digest = crc32(repr(variant).encode())  # layers that differ in nothing but numbers share one function
     pointers = ", ".join(str(operands[name]) for name in names)
     function = f"tw_{node.op.lower()}_{digest:08x}"
-    return {**variant, "fields": fields, "pointers": pointers, "function": function}
+    sums = f"tw_gate_sums_{dtype.value}"
+    return {**variant, "fields": fields, "pointers": pointers, "function": function, "sums": sums}
 
 
 def _word_fields(node: Node, *, wide: bool) -> dict[str, str]:
@@ -202,10 +206,25 @@ def _word_fields(node: Node, *, wide: bool) -> dict[str, str]:
     }
 
 
+def _source(values: Mapping[str, Any]) -> CodeFragments:
+    """The steps, and sums of rows at once: of all gates, of those before a GRU's reset, and of what that leaves."""
+    own, total = values["c_type"], "int64_t" if values["wide"] else "int32_t"
+    gates, apart = _GATES[f"Q{values['cell'].upper()}"], values["cell"] == "gru" and not values["before_reset"]
+    kinds = [(gates, own, f"_{gates}"), *([(2, own, "_2"), (1, "int16_t", "_left")] if apart else [])]
+    sums = (
+        _SUMS.of(rows=rows, x_type=x_type, total=total, sums=f"{values['sums']}{suffix}")
+        for rows, x_type, suffix in kinds
+    )
+    return (*sums, _STEPS)
+
+
+_SUMS, _STEPS = c_template("${sums}", "gate_sums.c.mako"), c_template("${function}", "qrecurrent.c.mako")
+
+
 def _scratch_bytes(tile: TileShape) -> int:
-    """The next hidden state; of a GRU its state of 16 bits, and what the reset gate leaves, too."""
+    """The next hidden state; of a GRU its state of 16 bits, and what three gates leave, too."""
     node, hidden, size = tile.site.node, tile.site.input(2).shape[1], tile.site.input(0).dtype.size_bytes
-    words_each = 0 if node.op == "QLSTM" else 1 if node.integer("linear_before_reset") else 2
+    words_each = 0 if node.op == "QLSTM" else 1 if node.integer("linear_before_reset") else 4
     return hidden * (size + 2 * words_each)
 
 
@@ -245,7 +264,7 @@ def _kernel(name: str, outputs: tuple[str, ...]) -> Kernel:
         requires=partial(_row_major, outputs),
         scratch_bytes=_scratch_bytes,
         values=_values,
-        source=(c_template("${function}", "qrecurrent.c.mako"),),
+        source=_source,
         call="""\
 ${function}((${function}_shape){
 % for name, value in fields.items():
