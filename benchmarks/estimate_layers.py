@@ -16,6 +16,7 @@ import numpy as np
 from cortex_m_layers import Layer
 
 from tilewright.ir.tensors.dtypes import DType
+from tilewright.testing.integer_recurrences import integer_recurrence
 from tilewright.testing.one_step import vocabulary
 from tilewright.testing.operator_layers import every_layer, recurrent_layer
 from tilewright.testing.operator_sites import site_of
@@ -255,6 +256,15 @@ def _recurrent(rng: np.random.Generator) -> Layer:
     return Layer(name=f"{kind} {list(shape)}", site=site, inputs=sample.inputs, work=work)
 
 
+def _integer_recurrent(rng: np.random.Generator) -> Layer:
+    kind, dtype = ("QLSTM", "QGRU")[int(rng.integers(2))], (DType.I8, DType.I16)[int(rng.integers(2))]
+    shape = (int(rng.integers(2, 12)), 1, int(rng.integers(4, 32)), int(rng.integers(4, 40)))
+    sample = integer_recurrence(rng, kind, optional=False, dtype=dtype, shape=shape)
+    site = site_of(vocabulary()[sample.op], sample.inputs, sample.attributes, sample.constants)
+    name = f"{kind} {dtype.value} {list(shape)}"
+    return Layer(name=name, site=site, inputs=sample.inputs, work=vocabulary()[sample.op].macs(site))
+
+
 FAMILIES: Mapping[str, tuple[Draw, int]] = {
     "QConv": (_qconv, 48),
     "QConv deep": (_qconv_deep, 10),
@@ -291,4 +301,5 @@ FAMILIES: Mapping[str, tuple[Draw, int]] = {
     "moved bytes": (_moved(DType.I8), 12),
     "moved floats": (_moved(DType.F32), 12),
     "recurrent": (_recurrent, 12),
+    "integer recurrent": (_integer_recurrent, 12),
 }

@@ -12,7 +12,7 @@ LEFT = {
     "ReduceL2": {"DequantizeLinear", "Mul", "ReduceSum", "Sqrt", "QuantizeLinear"},
     "LpNormalization": {"DequantizeLinear", "Mul", "ReduceSum", "Sqrt", "Equal", "Div", "Where", "QuantizeLinear"},
     "Div": {"DequantizeLinear", "Div", "QuantizeLinear"},  # of two tensors
-    "TCN with LSTM": {"DequantizeLinear", "Gemm", "LSTMSteps", "QuantizeLinear"},  # no file says how many bits
+    "RNN": {"DequantizeLinear", "Gemm", "RNNSteps", "QuantizeLinear"},
     "MatMulInteger": {"DynamicScale", "ReduceMin", "ReduceMax", "Mul"},  # scales are found when it runs
     "ConvInteger": {"DynamicScale", "ReduceMin", "ReduceMax", "Mul"},
 }

@@ -134,6 +134,8 @@ class Draft:
             own.CopyFrom(made)
             del own.input[:]
             own.input.extend(renamed.get(value, value) for value in made.input)
+            if made.op_type == "LSTM" and len(made.input) == 3:
+                own.input.extend(("", "", *_states(nodes, held, made, self.constants[made.input[2]], ranges)))
             nodes.append(own)
             for value in made.output:
                 if value in ranges and value not in self.bare:
@@ -162,17 +164,39 @@ class Draft:
 def _model(nodes: Sequence[Any], inputs: Sequence[Any], outputs: Sequence[Any], held: Mapping[str, Array]) -> bytes:
     constants = [numpy_helper.from_array(array, name) for name, array in held.items()]
     graph = helper.make_graph(list(nodes), "qdq", list(inputs), list(outputs), constants)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
+    model = helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid("com.microsoft", 1)], ir_version=10
+    )
     return bytes(model.SerializeToString())
 
 
-def _pair(nodes: list[Any], held: dict[str, Array], name: str, ends: tuple[float, float]) -> str:
-    """Q and DQ behind `name`, from the smallest to the largest value."""
+def _states(
+    nodes: list[Any], held: dict[str, Array], layer: Any, weights: Array, ranges: Mapping[str, tuple[float, float]]
+) -> tuple[str, str]:
+    """The hidden state and the cell of an LSTM before its first step, 0, stored as they are from step to step."""
+    shape, name = (weights.shape[0], 1, weights.shape[2]), layer.output[0]
+    _, zero = _numbers(held, name, ranges[name])
+    held |= {f"{name}_h0": np.full(shape, held[zero], np.int8), f"{name}_c0": np.zeros(shape, np.int16)}
+    held |= {f"{name}_c0_scale": np.asarray(F32(2.0**-14)), f"{name}_c0_zero": np.asarray(np.int16(0))}
+    for state, numbers in (("h0", name), ("c0", f"{name}_c0")):
+        inputs = [f"{name}_{state}", f"{numbers}_scale", f"{numbers}_zero"]
+        made = helper.make_node("DequantizeLinear", inputs, [f"{name}_{state}_dq"], domain="com.microsoft")
+        nodes.append(made)
+    return f"{name}_h0_dq", f"{name}_c0_dq"
+
+
+def _numbers(held: dict[str, Array], name: str, ends: tuple[float, float]) -> list[str]:
+    """Scale and zero point from the smallest to the largest value."""
     low, high = ends
     scale = F32(max(high - low, 1e-6) / 255)
     held[f"{name}_scale"] = np.asarray(scale)
     held[f"{name}_zero"] = np.asarray(np.clip(np.rint(-128 - low / scale), -128, 127).astype(np.int8))
-    numbers = [f"{name}_scale", f"{name}_zero"]
+    return [f"{name}_scale", f"{name}_zero"]
+
+
+def _pair(nodes: list[Any], held: dict[str, Array], name: str, ends: tuple[float, float]) -> str:
+    """Q and DQ behind `name`, from the smallest to the largest value."""
+    numbers = _numbers(held, name, ends)
     nodes.append(helper.make_node("QuantizeLinear", [name, *numbers], [f"{name}_q"], f"{name}_quantise"))
     nodes.append(helper.make_node("DequantizeLinear", [f"{name}_q", *numbers], [f"{name}_dq"], f"{name}_dequantise"))
     return f"{name}_dq"

@@ -236,6 +236,9 @@ PIECES: Mapping[str, Build] = MappingProxyType(
         "Softmax masked": _masked_softmax,
         "LogSoftmax": _one("LogSoftmax", 4, 8, axis=-1),
         "attention": lambda draft: draft.attention(draft.input(1, 8, 16), 8, 16, 2),
+        "RNN": lambda draft: draft.node(
+            "RNN", draft.input(5, 1, 4), draft.weights(1, 3, 4), draft.weights(1, 3, 3), hidden_size=3
+        ),
         "MatMulInteger": _dynamic("MatMulInteger"),
         "ConvInteger": _dynamic("ConvInteger"),
     }

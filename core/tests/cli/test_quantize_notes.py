@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from tilewright.cli.quantize_notes import demand_float, weight_notes
+from tilewright.cli.quantize_notes import demand_float, recurrent_notes, weight_notes
 from tilewright.errors import Exit, TilewrightError
+from tilewright.quantize.recurrent import Written
 
 
 def model(nodes: list[Any], **weights: Any) -> bytes:
@@ -43,3 +44,14 @@ def test_half_of_the_weights_in_float(floats: int, told: bool) -> None:
 
 def test_a_network_without_weights() -> None:
     assert weight_notes(model([helper.make_node("Relu", ["x"], ["y"])])) == ()
+
+
+def test_what_becomes_of_recurrent_layers() -> None:
+    left = {"a": "an RNN has no integer form", "b": "an RNN has no integer form"}
+    found = recurrent_notes(Written(integers=("c",), left=left))
+    assert [(each.code, each.severity, each.where) for each in found] == [
+        ("TW3031", "warning", "a, b"), ("TW3032", "note", "c"),
+    ]  # fmt: skip
+    assert "RNN" in found[0].message and recurrent_notes(None) == ()
+    assert [each.code for each in recurrent_notes(Written(integers=(), left=left))] == ["TW3031"]
+    assert "no LSTM or GRU" in recurrent_notes(Written(integers=(), left={}))[0].message

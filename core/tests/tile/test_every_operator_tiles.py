@@ -56,6 +56,12 @@ WHOLE_AXES = {
     "GRUSteps_bias_inside": 4 * (7 * 5 * (3 + 1) + 15 * 5 + 5),
     "RNNSteps": 4 * (7 * 5 * (1 + 1) + 5 * 5),
     "RNNSteps_everything": 4 * (7 * 5 * (1 + 1) + 5 * 5),
+    "QLSTM": 512 + 7 * (9 + 5) + 20 * (9 + 5 + 4),  # a table, a sequence, weights and bias
+    "QLSTM_everything": 512 + 7 * (9 + 5) + 20 * (9 + 5 + 4 + 4),
+    "QLSTM_everything_of_16_bits": 512 + 2 * 7 * (9 + 5) + 20 * (9 + 5 + 4 + 4),
+    "QGRU": 512 + 7 * (9 + 5) + 15 * (9 + 5 + 4),
+    "QGRU_everything": 512 + 7 * (9 + 5) + 15 * (9 + 5 + 4 + 4),
+    "QGRU_everything_of_16_bits": 512 + 2 * 7 * (9 + 5) + 15 * (9 + 5 + 4 + 4),
     "Resample": 10 * 4,
     "Reshape_joined": 2 * 22 * 4,
     "Reshape_split": 2 * 7 * 4,

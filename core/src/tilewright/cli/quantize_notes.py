@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from tilewright.errors import Diagnostic, TilewrightError, model_error, typed
 
 if TYPE_CHECKING:
     from tilewright.frontend.reading.file_model import FileModel, FileNode
+    from tilewright.quantize.recurrent import Written
 
 # Operators, and what begins as they do.
 _INTEGER = ("QLinear", "QuantizeLinear", "DequantizeLinear", "DynamicQuantize", "QGemm", "QAttention")
@@ -66,6 +67,32 @@ def weight_notes(quantised: bytes) -> tuple[Diagnostic, ...]:
             fix=("compile the float network: it is as large, and exact",),
         ),
     )
+
+
+def recurrent_notes(written: Written | None) -> tuple[Diagnostic, ...]:
+    """A warning TW3031 for each reason why a recurrent layer stays float though integers were asked for, and a note
+    TW3032 on those that are integers; nothing where none was asked for."""
+    if written is None:
+        return ()
+    if not written.integers and not written.left:
+        return (_recurrent("warning", "TW3031", "--recurrent changes nothing: the network has no LSTM or GRU", ""),)
+    reasons: dict[str, list[str]] = {}
+    for name, reason in written.left.items():
+        reasons.setdefault(reason, []).append(name)
+    kept = tuple(
+        _recurrent("warning", "TW3031", f"a recurrent layer stays float: {reason}", ", ".join(names[:_SHOWN]))
+        for reason, names in reasons.items()
+    )
+    if not written.integers:
+        return kept
+    said = "is integers where it is compiled; onnxruntime, and so the accuracy here, computes it in float between them"
+    return (*kept, _recurrent("note", "TW3032", said, ", ".join(written.integers[:_SHOWN])))
+
+
+def _recurrent(severity: Literal["note", "warning"], code: str, message: str, where: str) -> Diagnostic:
+    fix = ("leave --recurrent out", "or accept it") if code == "TW3031" else ()
+    told = "`tilewright validate` says what the integers change: the pass lower-recurrences"
+    return Diagnostic(code=code, severity=severity, message=message, where=where, fix=fix or (told,))
 
 
 def _read(model: bytes) -> FileModel:

@@ -39,6 +39,7 @@ FAMILIES = (
     "tilewright.operators.quantised.qsoftmax",
     "tilewright.operators.quantised.qsoftmax_masked",
     "tilewright.operators.quantised.quantize",
+    "tilewright.operators.recurrent.integer_recurrent",
     "tilewright.operators.recurrent.recurrent",
     "tilewright.operators.reductions.reduce",
     "tilewright.operators.convolution.resample",

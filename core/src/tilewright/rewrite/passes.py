@@ -11,7 +11,7 @@ from tilewright.rewrite.fold import (
     fold_zero_points,
 )
 from tilewright.rewrite.merge import fuse, merge_lookups, merge_transposes, recognise_normalisation
-from tilewright.rewrite.qdq import lowering, movement
+from tilewright.rewrite.qdq import lowering, movement, recurrences
 from tilewright.rewrite.quantisation import (
     dequantise_sums,
     packed_products,
@@ -39,6 +39,7 @@ PASSES = (
     roll_recurrences.PASS,
     fold_channel_constants.PASS,
     movement.MOVE_QUANTISATION,
+    recurrences.PASS,
     lowering.LOWER_QUANTISED,
     declare_arithmetic.SETTLE_ARITHMETIC,
     declare_arithmetic.DECLARE_ARITHMETIC,

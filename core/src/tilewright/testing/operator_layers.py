@@ -15,6 +15,7 @@ import numpy as np
 from tilewright.ir.graphs.graph import Attribute
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import Requant
+from tilewright.testing.integer_recurrences import integer_recurrences
 from tilewright.testing.operator_sites import Sample, byte_array
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def every_layer(seed: int = 0) -> tuple[Sample, ...]:
     numbers = np.random.default_rng(seed)
     families: tuple[Callable[[np.random.Generator], Iterable[Sample]], ...] = (
         _elementwise, _logical, _windows, _products, _rows, _reductions, _moving, _sampled, _quantised,
-        _integer_windows, recurrent_layers, _integer_functions,
+        _integer_windows, recurrent_layers, integer_recurrences, _integer_functions,
     )  # fmt: skip
     return tuple(layer for family in families for layer in family(numbers))
 

@@ -256,6 +256,20 @@ def _recurrent(site: Site) -> Work:
     )
 
 
+def _integer_recurrent(site: Site) -> Work:
+    """The same of a QLSTM or QGRU, whose products with the input are its own."""
+    (steps, batches, inputs), (rows, units) = site.input(0).shape, site.input(2).shape
+    wide = site.input(0).dtype is DType.I16
+    return Work(
+        kind=f"{site.node.op}{' of words' if wide else ''}",
+        trips={
+            "call": 1.0,
+            "unit": float(steps * batches * units),
+            "product": float(steps * batches * rows * (inputs + units)),
+        },
+    )
+
+
 _WORK: Mapping[str, Callable[[Site], Work]] = {
     **dict.fromkeys(("Conv", "QConv", "ConvInteger"), _windows),
     **dict.fromkeys(("Gemm", "QGemm", "MatMul", "QMatMul", "MatMulInteger"), _products),
@@ -269,6 +283,7 @@ _WORK: Mapping[str, Callable[[Site], Work]] = {
     ),
     **dict.fromkeys(("Softmax", "LogSoftmax", "QSoftmax", "LayerNormalization", "RMSNormalization"), _rows),
     **dict.fromkeys(("LSTMSteps", "GRUSteps", "RNNSteps"), _recurrent),
+    **dict.fromkeys(("QLSTM", "QGRU"), _integer_recurrent),
     "Concat": _joined,
     "ConvTranspose": _spread,
     "Pad": _padded,

@@ -355,9 +355,7 @@ def nibbles_case(rng: np.random.Generator, index: int) -> Case:
 @cache
 def of_nibbles(rounding: str = "onnx") -> SideBySide:
     rng = np.random.default_rng(11)
-    cases = [nibbles_case(rng, index) for index in range(28)]
-    if rounding != "onnx":
-        cases = [rounded_twice(case, index) for index, case in enumerate(cases)]
+    cases = [ROUNDED[rounding](nibbles_case(rng, index), index) for index in range(28)]
     return side_by_side([(site_of(*case), case[1]) for case in cases])
 
 

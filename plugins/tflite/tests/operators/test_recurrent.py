@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -109,3 +110,62 @@ def test_what_no_lstm_here_has_is_refused(changes: dict[str, Any], said: str, re
     with pytest.raises(TilewrightError) as caught:
         read_in(lstm(**changes))
     assert said in caught.value.details[0]
+
+
+SHARED = Path(__file__).resolve().parents[4].parent / "shared" / "models" / "tflite"
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared models are not there")
+def test_a_trained_lstm_is_that_of_tflite_micro(as_arithmetic: Callable[[bytes], Any]) -> None:
+    """Integers only, and every output of every set is equal, the state carried."""
+    file = SHARED / "trained_lstm_int8.tflite"
+    graph, run = as_arithmetic(file.read_bytes())
+    assert not {node.op for node in graph.nodes} & {"DequantizeLinear", "QuantizeLinear", "LSTMSteps"}
+    vectors, first, (result, *after) = np.load(f"{file.parent}/{file.stem}.io.npz"), graph.inputs[0], graph.outputs
+    kept = {name: np.zeros(graph.tensors[name].shape, graph.tensors[name].dtype.numpy) for name in graph.inputs[1:]}
+    for k in range(3):
+        values = run({first: vectors[f"{k}/in/0"], **kept})
+        assert np.array_equal(values[result], vectors[f"{k}/out/0"])
+        kept = {name: values[output] for name, output in zip(kept, after, strict=True)}
+
+
+def integer_lstm(kind: str, clip: float, weight_zero: int = 0) -> tuple[bytes, dict[str, Any]]:
+    """Two cells over four steps of three features, quantised; and what its integers are."""
+    bias_kind = np.int32 if kind == "int8" else np.int64
+    rng = np.random.default_rng(9)
+    weights = [rng.integers(-127, 128, shape, np.int8) for shape in [(2, 3)] * 4 + [(2, 2)] * 4]
+    biases = [rng.integers(-(2**20) - 1, 2**20, 2).astype(bias_kind) for _ in range(4)]
+    zero = 5 if kind == "int8" else 0
+    tensors = [T(name="x", type=kind, shape=(1, 4, 3), scale=(0.02,), zero=(zero,))]
+    tensors += [constant(each, scale=(0.01 + 0.001 * at,), zero=(weight_zero,)) for at, each in enumerate(weights)]
+    tensors += [constant(each) for each in biases]
+    tensors.append(T(name="hidden", type=kind, shape=(1, 2), scale=(1 / 128,), zero=(-zero,), variable=True))
+    tensors.append(T(name="cell", type="int16", shape=(1, 2), scale=(2.0**-11,), zero=(0,), variable=True))
+    tensors.append(T(name="y", type=kind, shape=(1, 4, 2), scale=(1 / 128,), zero=(-zero,)))
+    inputs = [0, *range(1, 9), -1, -1, -1, *range(9, 13), -1, -1, 13, 14, -1, -1, -1, -1]
+    options = {0: ("<b", 4), 1: ("<f", clip), 3: ("<B", 0)}
+    op = Op(code="UNIDIRECTIONAL_SEQUENCE_LSTM", inputs=inputs, outputs=(15,), options=options, kind=71)
+    onnx = [0, 3, 1, 2]  # i o f c, of i f c o
+    rows = np.concatenate([weights[at] for at in onnx])
+    bias = np.concatenate([biases[at] for at in onnx]) - zero * rows.astype(np.int64).sum(1)
+    scales = [np.float32(0.02) * np.float32(0.01 + 0.001 * at) for at in onnx]
+    known = {"rows": rows, "bias": bias, "scales": tuple(4096 * float(scale) for scale in scales)}
+    return file_of(G(tensors=tensors, ops=[op], inputs=(0,), outputs=(15,))), known
+
+
+@pytest.mark.parametrize("kind", ["int8", "int16"])
+@pytest.mark.parametrize(("clip", "limit"), [(0.0, 0), (10.0, 20480), (100.0, 32767)])
+def test_an_lstm_of_integers_is_one_step_of_them(
+    kind: str, clip: float, limit: int, rewritten: Callable[[bytes], Any]
+) -> None:
+    data, known = integer_lstm(kind, clip)
+    graph = rewritten(data)
+    (node,) = (node for node in graph.nodes if node.op not in ("Transpose", "Reshape"))
+    assert node.op == "QLSTM" and node.integer("cell_limit") == limit and node.integer("cell_power") == -11
+    assert np.array_equal(graph.constants[node.inputs[1]], known["rows"])
+    assert np.array_equal(graph.constants[node.inputs[3]], known["bias"])
+    assert node.attributes["given_scales"] == known["scales"]
+
+
+def test_weights_with_a_zero_point_stay_in_floats(rewritten: Callable[[bytes], Any]) -> None:
+    assert "LSTMSteps" in {node.op for node in rewritten(integer_lstm("int8", 0.0, weight_zero=1)[0]).nodes}

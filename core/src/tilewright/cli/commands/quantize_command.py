@@ -17,12 +17,14 @@ from tilewright.cli.flags import external_flag, limit_flag
 from tilewright.cli.log_display import verbose_flag, working
 from tilewright.cli.option import examples, option
 from tilewright.cli.output import demand_writable_files, progress, send_result, show_diagnostics
-from tilewright.cli.quantize_notes import demand_float, weight_notes
+from tilewright.cli.quantize_notes import demand_float, recurrent_notes, weight_notes
 from tilewright.errors import TilewrightError
 from tilewright.report.plain_text import Part, Table
 
 if TYPE_CHECKING:
     from tilewright.quantize.accuracy import Accuracy, ValueLoss
+    from tilewright.quantize.recurrent import Written
+    from tilewright.quantize.samples import Samples
     from tilewright.quantize.static import Method
 
 SHOWN = 5  # values that lost most
@@ -65,6 +67,13 @@ FLOAT_BYTES = 4  # for each byte of an int8 network
     show_default=True,
     help="Type of the values between layers; weights are int8.",
 )
+@option(
+    "--recurrent",
+    type=click.Choice(["float", "int8", "int16"]),
+    default="float",
+    show_default=True,
+    help="What LSTM and GRU compute in; int8 and int16 say what their input and hidden state have.",
+)
 @option("--per-tensor", is_flag=True, help="One scale for all weights of a layer, instead of one per channel.")
 @limit_flag
 @external_flag
@@ -77,6 +86,7 @@ def command(
     test: Path | None,
     method: Method,
     activations: Literal["int8", "uint8"],
+    recurrent: Literal["float", "int8", "int16"],
     per_tensor: bool,
     limits: tuple[str, ...],
     allow_external: bool | None,
@@ -101,15 +111,25 @@ def command(
         with working("quantising: finding ranges"):
             prepare(whole, prepared)
             quantise(prepared, quantised, samples.inputs, recipe)
+            layers = _recurrent(prepared, quantised, samples, recurrent)
         progress(f"comparing both networks on {len(judged.inputs)} samples")
         with working("comparing: running both networks"):
             comparison = accuracy(whole, quantised, judged)
             losses = largest_losses(prepared, quantised, judged.inputs[:SHOWN], SHOWN, folder)
         write_file(file, quantised.read_bytes())
-        show_diagnostics(weight_notes(quantised.read_bytes()), strict=False)
+        show_diagnostics((*recurrent_notes(layers), *weight_notes(quantised.read_bytes())), strict=False)
     result = {**asdict(comparison), "largest_losses": [asdict(loss) for loss in losses]}
     wrote = f"wrote {file}.   Next: tilewright check {shlex.quote(str(file))} --target generic"
     send_result(result, json_target, *_lines(comparison, losses), wrote)
+
+
+def _recurrent(
+    prepared: Path, quantised: Path, samples: Samples, to: Literal["float", "int8", "int16"]
+) -> Written | None:
+    """LSTM and GRU of the quantised network as integers, where that is asked for."""
+    from tilewright.quantize.recurrent import quantise_recurrent
+
+    return None if to == "float" else quantise_recurrent(prepared, quantised, samples.inputs, to)
 
 
 def _whole(model: Path, limits: tuple[str, ...], allow_external: bool | None) -> bytes:

@@ -42,6 +42,11 @@ class Layer:
     hidden: int
     directions: tuple[bool, ...]  # whether each runs backwards
 
+    @property
+    def seen(self) -> bool:
+        """Whether passes look at weights: an initial state may say that the layer computes in integers."""
+        return bool(self.states[0])
+
 
 def _import(kind: str, node: OnnxNode, graph: Conversion) -> None:
     layer = _layer(kind, node, graph)
@@ -128,7 +133,7 @@ def _direction(
     """The recurrence of one direction: its last states, and all hidden ones ("" unless `every`)."""
     gates, hidden = _GATES[layer.kind], layer.hidden
     reset = layer.kind == "GRU" and bool(node.integer("linear_before_reset"))
-    w = _entry(node, graph, layer.w, index, "w")
+    w = _entry(node, graph, layer.w, index, "w", seen=layer.seen)
     bias, inside = _bias(node, graph, layer, index, reset=reset)
     product = {"alpha": 1.0, "beta": 1.0, "transB": 1}
     g = graph.emit(node, "Gemm", (layer.x, w, *((bias,) if bias else ())), (), product, f"given_{index}")
@@ -139,7 +144,7 @@ def _direction(
         inside,
         _entry(node, graph, layer.p, index, "p"),
         lengths,
-        *(_entry(node, graph, state, index, "state") for state in layer.states),
+        *(_entry(node, graph, state, index, "state", seen=layer.seen) for state in layer.states),
     ]
     attributes: dict[str, Attribute] = {**functions, "reverse": int(layer.directions[index])}
     if node.number("clip") > 0:
@@ -148,7 +153,7 @@ def _direction(
         attributes["input_forget"] = int(bool(node.integer("input_forget")))
     if layer.kind == "GRU":
         attributes["linear_before_reset"] = int(reset)
-    r = _entry(node, graph, layer.r, index, "r")
+    r = _entry(node, graph, layer.r, index, "r", seen=layer.seen)
     if graph.tensor(r).shape != (gates * hidden, hidden):
         raise graph.refuse(node, f"R is {list(graph.tensor(layer.r).shape)}; {gates} gates of {hidden} are needed")
     hints = [*("h", "c")[: _STATES[layer.kind]], *(["y"] if every else [])]
@@ -157,12 +162,12 @@ def _direction(
     return (*names, *([] if every else [""]))
 
 
-def _entry(node: OnnxNode, graph: Conversion, name: str, index: int, hint: str) -> str:
-    """Entry `index` of the first axis."""
+def _entry(node: OnnxNode, graph: Conversion, name: str, index: int, hint: str, *, seen: bool = False) -> str:
+    """Entry `index` of the first axis; where it is `seen`, passes still find what a constant is dequantised from."""
     if not name:
         return ""
     value, shape = graph.constant(name), graph.tensor(name).shape
-    if value is not None:
+    if value is not None and not seen:
         return graph.add_constant(np.ascontiguousarray(value[index]), f"{hint}_{index}")
     if shape[0] > 1:
         name = _cut(node, graph, name, index, index + 1, f"{hint}_{index}")
@@ -183,13 +188,13 @@ def _cut(node: OnnxNode, graph: Conversion, name: str, start: int, end: int, hin
 
 def _bias(node: OnnxNode, graph: Conversion, layer: Layer, index: int, *, reset: bool) -> tuple[str, str]:
     """The sum of both biases, and the part that stays inside a GRU's reset; "" where there is none."""
-    both = _entry(node, graph, layer.b, index, "b")
+    both = _entry(node, graph, layer.b, index, "b", seen=layer.seen)
     if not both:
         return "", ""
     units = _GATES[layer.kind] * layer.hidden
     kept = units - layer.hidden if reset else units  # of the recurrence's bias
     value = graph.constant(both)
-    if value is not None:
+    if value is not None and not layer.seen:
         inner = np.where(np.arange(units) < kept, value[units:], np.float32(0))
         total = graph.add_constant(np.asarray(value[:units] + inner, np.float32), f"bias_{index}")
         return total, graph.add_constant(value[units + kept :], f"inside_{index}") if reset else ""

@@ -123,7 +123,9 @@ def _pack(site: Matched) -> Mapping[str, Array]:
     form, blocks = _form(layer), _channel_blocks(layer.rows)
     words = form.words
     if layer.nibbles:
-        words = nibble_scales(words, [pair for block in blocks for pair in pairs_of(block)], floats=form.kind == "float")
+        words = nibble_scales(
+            words, [pair for block in blocks for pair in pairs_of(block)], floats=form.kind == "float"
+        )
     return packed(layer, blocks, _flip(site), words)
 
 

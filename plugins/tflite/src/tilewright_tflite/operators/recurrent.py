@@ -72,28 +72,80 @@ def _numbers(op: Operator, net: Network, index: int, step: float | None = None) 
     return (array.astype(np.float64) * (1.0 if step is None else step)).astype(np.float32)
 
 
+def _in_integers(op: Operator, net: Network) -> bool:
+    """Whether it is one of those that TensorFlow Lite Micro computes in integers: values of 8 or 16 bits, weights of 8,
+    cells of 16, and biases that 32 bits hold.
+    """
+    x, hidden, cell = net.input(op, 0), net.input(op, _OUTPUT_STATE), net.input(op, _CELL_STATE)
+    tensors = [net.input(op, gate + more) for gate in _GATES for more in (0, 4)]
+    whole = all(tensor.quantised and len(tensor.scales) == 1 for tensor in (x, hidden, cell, *tensors))
+    if not whole or x.type not in ("int8", "int16") or (hidden.type, cell.type) != (x.type, "int16"):
+        return False
+    if cell.zero_point or any(tensor.type != "int8" or tensor.zero_point for tensor in tensors):
+        return False
+    biases = [net.need(op, place) for place in _BIASES]
+    return all(bias.dtype.kind == "i" and np.abs(bias.astype(np.int64)).max(initial=0) < 2**31 for bias in biases)
+
+
+def _rows(op: Operator, net: Network, more: int) -> str:
+    """The weights of all gates, dequantised, with a scale for each row."""
+    tensors = [net.input(op, gate + more) for gate in _GATES]
+    rows = np.concatenate([net.need(op, gate + more) for gate in _GATES])[None]
+    scales = np.repeat(np.array([tensor.scale for tensor in tensors], np.float32), rows.shape[1] // len(_GATES))
+    operands = (net.constant(rows, "RW"[more == 0]), net.constant(scales, "scales"))
+    return net.node("DequantizeLinear", operands, axis=1)
+
+
+def _bias_rows(op: Operator, net: Network, x: Tensor) -> str:
+    """The same of biases, those of the recurrence 0."""
+    rows = np.concatenate([net.need(op, place).astype(np.int32) for place in _BIASES])
+    steps = np.array([np.float32(x.scale) * np.float32(net.input(op, gate).scale) for gate in _GATES], np.float32)
+    scales = np.tile(np.repeat(steps, len(rows) // len(_GATES)), 2)
+    both = np.concatenate([rows, np.zeros_like(rows)])[None]
+    return net.node("DequantizeLinear", (net.constant(both, "B"), net.constant(scales, "scales")), axis=1)
+
+
+def _within(op: Operator, net: Network, value: str) -> str:
+    """A cell within the limit that the operator has for it."""
+    clip = op.options.real(1)
+    if clip <= 0:
+        return value
+    ends = (net.constant(np.array(end, np.float32), name) for end, name in ((-clip, "low"), (clip, "high")))
+    return net.node("Clip", (value, *ends))
+
+
 def _lstm(op: Operator, net: Network) -> None:
-    """As ONNX's LSTM, on what the integers stand for."""
+    """As ONNX's LSTM. Its states say how integers of it are stored; what has another form computes in floats."""
     x, output, options = net.input(op, 0), net.output(op), op.options
     hidden, cell = _state(op, net, _OUTPUT_STATE), _state(op, net, _CELL_STATE)
     if absent := [name for name, places in _ABSENT.items() if any(net.has(op, place) for place in places)]:
         raise RefusedError(f"it has {absent[0]}")
     largest = 32768 * float(cell.scale) if cell.quantised else np.inf
-    if options.byte(0) != _TANH or options.real(2) or 0 < options.real(1) < largest:
+    integers = _in_integers(op, net)
+    if options.byte(0) != _TANH or options.real(2) or (not integers and 0 < options.real(1) < largest):
         raise RefusedError("its activation, or the limit of its cell or projection, is not known")
     if len(x.shape) != 3 or len(hidden.shape) != 2 or cell.shape != hidden.shape:
         raise RefusedError(f"its input is {x.described}, its states {hidden.described} and {cell.described}")
     batch, count = hidden.shape
     sequence = net.real(x) if options.flag(3) else net.moved(net.real(x), (1, 0, 2))
-    w, r = (np.concatenate([_numbers(op, net, at + more) for at in _GATES])[None] for more in (0, 4))
-    biases = [_numbers(op, net, at, _step(net, op, x, gate)) for at, gate in zip(_BIASES, _GATES, strict=True)]
-    b = np.concatenate([*biases, np.zeros(4 * count, np.float32)])[None]
+    if integers:
+        w, r = (_rows(op, net, more) for more in (0, 4))
+        b = _bias_rows(op, net, x)
+    else:
+        w, r = (
+            net.constant(np.concatenate([_numbers(op, net, at + more) for at in _GATES])[None], name)
+            for more, name in ((0, "W"), (4, "R"))
+        )
+        biases = [_numbers(op, net, at, _step(net, op, x, gate)) for at, gate in zip(_BIASES, _GATES, strict=True)]
+        b = net.constant(np.concatenate([*biases, np.zeros(4 * count, np.float32)])[None], "B")
     kept = [net.kept(each, net.name(each)) for each in (hidden, cell)]
     before = [
         net.reshaped(net.dequantised(each, value) if each.quantised else value, (1, batch, count))
         for each, value in zip((hidden, cell), kept, strict=True)
     ]
-    inputs = (sequence, net.constant(w, "W"), net.constant(r, "R"), net.constant(b, "B"), "", *before)
+    if integers:
+        before[1] = _within(op, net, before[1])
+    inputs = (sequence, w, r, b, "", *before)
     names = [net.fresh(f"{op.title}/{name}") for name in ("Y", "Y_h", "Y_c")]
     y, *after = net.split("LSTM", inputs, names, hidden_size=count)
     for tensor, state, value in zip((hidden, cell), kept, after, strict=True):
