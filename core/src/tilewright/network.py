@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tilewright.config.graph_io import TYPES, border_types, bound_inputs, channels_last
 from tilewright.config.options import Options
 from tilewright.config.recurrent_state import with_states
-from tilewright.config.sliding import demand_whole_shifts, sliding_of
+from tilewright.config.sliding import sliding_of
 from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.graphs.use_order import in_order_of_use
 from tilewright.ir.machines.platform import Platform
@@ -84,8 +84,7 @@ def rewritten_with(imported: Imported, options: Options, registry: Registry, pla
 
 def slid_with(graph: Graph, options: Options, registry: Registry) -> Slid:
     """The network that is called with what is new of a window, as `--slide` asks for it."""
-    from tilewright.rewrite.slide.slide import hop_unit, slid
+    from tilewright.rewrite.slide.slide import slid
 
     sliding, operators = sliding_of(options.slide, graph), registry.operators
-    demand_whole_shifts(sliding, *hop_unit(graph, operators, sliding.input, sliding.axis), graph)
     return slid(graph, operators, sliding.input, sliding.axis, sliding.hop)
