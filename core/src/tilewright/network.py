@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tilewright.config.graph_io import TYPES, border_types, bound_inputs, channels_last
 from tilewright.config.options import Options
+from tilewright.config.recognised_state import kept_automatically, recognition_note
 from tilewright.config.recurrent_state import with_states
 from tilewright.config.sliding import sliding_of
 from tilewright.ir.graphs.graph import Graph
@@ -61,8 +62,11 @@ def imported_with(model: Path | bytes, options: Options, registry: Registry) -> 
         io_type_of={name: TYPES[word] for name, word in options.io_type_of.items() if word in TYPES},
     )
     found = load(model, reading, registry.operators, registry.importers.values(), registry.dialects.values())
-    graph = with_integer_border(found.graph, border_types(found.graph, with_states(options, found.states)))
-    return replace(found, graph=with_channels_last(graph, channels_last(graph, options)))
+    states = (*found.states, *kept_automatically(found.graph, found.states, options.states))
+    noted = (*found.diagnostics, *recognition_note(found.graph, found.states, options.states))
+    graph = with_integer_border(found.graph, border_types(found.graph, with_states(options, states)))
+    graph = with_channels_last(graph, channels_last(graph, options))
+    return replace(found, graph=graph, states=states, diagnostics=noted)
 
 
 def rewritten_with(imported: Imported, options: Options, registry: Registry, platform: Platform | None) -> Rewritten:

@@ -98,8 +98,9 @@ _CONTENTS = (
         "--state",
         "states",
         multiple=True,
-        metavar="OUT:IN[=VALUE]",
-        help="An output that is an input of the next run; VALUE (a number or FILE.npy) is what that is at first.",
+        metavar="OUT:IN[=VALUE]|auto",
+        help="An output that is an input of the next run; VALUE (a number or FILE.npy) is what that is at first. "
+        "auto: those that are recognised.",
     ),
 )
 _SEARCH = (

@@ -4,12 +4,13 @@ Does not know how any of it is worked out.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tilewright.comparison.reference import run
-from tilewright.errors import Diagnostic, typed
+from tilewright.errors import Diagnostic
 from tilewright.ir.graphs.graph import Graph, Tensor
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.log_span import INFO, with_log_span
@@ -129,7 +130,7 @@ class Slid:
     def _phases_note(self) -> tuple[str, ...]:
         if self.cost.phases == 1:
             return ()
-        flag = typed("--slide", f"{self.sliding}[{self.axis}]={self.nearest}")
+        flag = "--slide " + shlex.quote(f"{self.sliding}[{self.axis}]={self.nearest}")
         return (
             f"calls take turns in {self.cost.phases} phases, because '{self.strided}' moves on by a part of an "
             f"element: what is kept behind it is kept as often; {flag if self.nearest else 'no HOP'} takes one phase",
