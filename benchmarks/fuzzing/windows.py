@@ -32,11 +32,11 @@ def wrong_values(stream: Slid, operators: Mapping[str, Operator], seed: int) -> 
     """Names of values of the stream that are not those of the whole network, each with its call."""
     generator, graph = np.random.default_rng(seed), stream.graph
     frames = [{name: _drawn(generator, graph, name) for name in stream.window.inputs} for _ in range(CALLS)]
-    states = {state.input: state.initial for state in stream.states}
+    states, expected_of = {state.input: state.initial for state in stream.states}, stream.expected()
     for number, (frame, window) in enumerate(zip(frames, stream.windows(frames), strict=True)):
         values = run(graph, {**frame, **states}, operators)
         states = {state.input: values[state.output] for state in stream.states}
-        for name, array in stream.expected(run(stream.window, window, operators)).items():
+        for name, array in expected_of(run(stream.window, window, operators)).items():
             if not _equal(values[name], array):
                 yield f"{name} in call {number}"
 
@@ -57,7 +57,8 @@ def slides(graph: Graph, operators: Mapping[str, Operator]) -> Iterator[Slid]:
     for name in graph.inputs:
         for axis, length in enumerate(graph.tensors[name].shape):
             unit = hop_unit(graph, operators, name, axis)[0] if length > 2 else length
-            yield from (slid(graph, operators, name, axis, hop) for hop in (unit, 2 * unit) if hop < length)
+            hops = sorted({1, unit, unit + 1, 2 * unit})  # with one phase and with several
+            yield from (slid(graph, operators, name, axis, hop) for hop in hops if hop < length)
 
 
 def outcomes(seeds: Sequence[int], asked: argparse.Namespace, folder: Path) -> Iterator[Outcome]:

@@ -221,6 +221,7 @@ PLACES = (
     check("--state y:z", "TW1114", says="no input 'z'"),
     check("--state y:x", "TW1114", says="f32[1, 3, 6, 6]"),
     check("--state y:x=lots", "TW1114"),
+    check("--state auto", "TW1440", says="no output of the model is recognised"),
 )
 TOML = (
     check("--board nowhere.toml", "TW1401", says="nowhere.toml"),

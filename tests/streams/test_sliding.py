@@ -28,8 +28,8 @@ def _networks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: write(folder) for name, write in made.items()}
 
 
-def judged(model: Path, target: str, calls: int, **options: Any) -> Validation:
-    deployment = Deployment(model, target, Options(slide=SLIDES[model.stem], **options))
+def judged(model: Path, target: str, calls: int, slide: str = "", **options: Any) -> Validation:
+    deployment = Deployment(model, target, Options(slide=slide or SLIDES[model.stem], **options))
     runner = HostRunner() if target == "generic" else ready_runner(deployment, "")
     return validate(deployment, runner, vectors_of(deployment, None, calls))
 
@@ -53,6 +53,14 @@ def test_on_other_targets(networks: dict[str, Path], target: str, calls: int) ->
         if error.code != "TW7001":
             raise
         missing(error.message)
+    assert found.passed, str(found)
+
+
+@pytest.mark.parametrize("slide", ["x[2]=1", "x[2]=3"])
+def test_between_strides_calls_take_turns(networks: dict[str, Path], slide: str) -> None:
+    found = judged(networks["ecg"], "generic", 40, slide)
+    slid = found.deployment.slid
+    assert slid is not None and slid.cost.phases == 4
     assert found.passed, str(found)
 
 

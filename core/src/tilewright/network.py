@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from tilewright.config.graph_io import TYPES, border_types, bound_inputs, channels_last
 from tilewright.config.options import Options
+from tilewright.config.recognised_state import kept_automatically, recognition_note
 from tilewright.config.recurrent_state import with_states
-from tilewright.config.sliding import demand_whole_shifts, sliding_of
+from tilewright.config.sliding import sliding_of
 from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.graphs.use_order import in_order_of_use
 from tilewright.ir.machines.platform import Platform
@@ -61,8 +62,11 @@ def imported_with(model: Path | bytes, options: Options, registry: Registry) -> 
         io_type_of={name: TYPES[word] for name, word in options.io_type_of.items() if word in TYPES},
     )
     found = load(model, reading, registry.operators, registry.importers.values(), registry.dialects.values())
-    graph = with_integer_border(found.graph, border_types(found.graph, with_states(options, found.states)))
-    return replace(found, graph=with_channels_last(graph, channels_last(graph, options)))
+    states = (*found.states, *kept_automatically(found.graph, found.states, options.states))
+    noted = (*found.diagnostics, *recognition_note(found.graph, found.states, options.states))
+    graph = with_integer_border(found.graph, border_types(found.graph, with_states(options, states)))
+    graph = with_channels_last(graph, channels_last(graph, options))
+    return replace(found, graph=graph, states=states, diagnostics=noted)
 
 
 def rewritten_with(imported: Imported, options: Options, registry: Registry, platform: Platform | None) -> Rewritten:
@@ -84,8 +88,7 @@ def rewritten_with(imported: Imported, options: Options, registry: Registry, pla
 
 def slid_with(graph: Graph, options: Options, registry: Registry) -> Slid:
     """The network that is called with what is new of a window, as `--slide` asks for it."""
-    from tilewright.rewrite.slide.slide import hop_unit, slid
+    from tilewright.rewrite.slide.slide import slid
 
     sliding, operators = sliding_of(options.slide, graph), registry.operators
-    demand_whole_shifts(sliding, *hop_unit(graph, operators, sliding.input, sliding.axis), graph)
     return slid(graph, operators, sliding.input, sliding.axis, sliding.hop)

@@ -60,10 +60,10 @@ def test_the_same_as_json() -> None:
         "state_bytes": found["hops"][0]["state_bytes"],
         "least": 42,
         "unpadded": 42,
+        "phases": 1,
     }
     assert set(found["stream_bytes"]) == set(found["window_bytes"])
 
 
-def test_a_hop_between_is_refused_with_the_layer() -> None:
-    with pytest.raises(Exception, match="would move on by a part"):
-        hop_costs(deployment("x[2]=3"))
+def test_a_hop_between_strides_has_phases() -> None:
+    assert [(cost.hop, cost.phases) for cost in hop_costs(deployment("x[2]=3"))][:3] == [(2, 1), (3, 2), (4, 1)]

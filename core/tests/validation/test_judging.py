@@ -11,6 +11,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from tilewright.comparison.judgement import AGREE, OURS
+from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError
 from tilewright.plugins.loading import load_packs
@@ -22,6 +23,10 @@ AWAY = np.array([[-2, -1, -1, 0, 1, 1, 2, 2]], np.int8)  # halves away from 0
 
 @pytest.fixture(name="halves")
 def _halves() -> Deployment:
+    return halved()
+
+
+def halved(slide: str = "") -> Deployment:
     """x / 2, rounded, and then its opposite."""
     ends = [helper.make_tensor_value_info(name, TensorProto.INT8, [1, 8]) for name in "xy"]
     nodes = [
@@ -34,7 +39,7 @@ def _halves() -> Deployment:
         nodes, "g", ends[:1], ends[1:], [*numbers, helper.make_tensor("zero", TensorProto.INT8, [], [0])]
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    return Deployment(model.SerializeToString(), "", None, load_packs())
+    return Deployment(model.SerializeToString(), "", Options(slide=slide), load_packs())
 
 
 def save(folder: Path, name: str = "values.npz", **arrays: Any) -> Path:
@@ -46,6 +51,26 @@ def test_a_file_with_inputs_and_outputs(halves: Deployment, tmp_path: Path) -> N
     verdict, sets = judge_file(halves, save(tmp_path, set0_in_x=X, set0_out_y=AWAY), None)
     assert (verdict.right, sets) == (OURS, 1)
     assert [(each.parted, each.ties) for each in verdict.judgements] == [(2, 2)]
+
+
+@pytest.mark.parametrize(("last", "half", "right"), [(3, 2, AGREE), (5, 3, OURS)])
+def test_calls_of_a_stream_are_judged_on_their_windows(tmp_path: Path, last: int, half: int, right: str) -> None:
+    window, arrays = np.zeros((1, 8), np.int8), {}
+    for call, (new, halved_new) in enumerate([(0, 0), (4, 2), (last, half)]):
+        window = np.append(window[:, 1:], [[np.int8(halved_new)]], axis=1)
+        arrays |= {f"set{call}_in_x": np.full((1, 1), new, np.int8), f"set{call}_out_y": window}
+    verdict, sets = judge_file(halved("x[1]=1"), save(tmp_path, **arrays), None)
+    assert (verdict.right, sets) == (right, 3)
+
+
+def test_random_calls_of_a_stream_are_asked_for_as_windows() -> None:
+    def ask(frames: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        assert [frame["x"].shape for frame in frames] == [(1, 8)] * 4
+        assert np.array_equal(frames[3]["x"][:, :-2], frames[2]["x"][:, 2:])
+        return [{"y": np.rint(frame["x"] / 2).astype(np.int8)} for frame in frames]
+
+    verdict, _ = judge_runtime(halved("x[1]=2"), None, 4, ask)
+    assert verdict.right == AGREE
 
 
 def test_inputs_of_their_own_file(halves: Deployment, tmp_path: Path) -> None:

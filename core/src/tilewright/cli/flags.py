@@ -35,6 +35,12 @@ dim_flag = option(
     metavar="NAME=VALUE",
     help="Extent of a symbolic dimension. A first one that inputs share is 1 unless given.",
 )
+slide_flag = option(
+    "--slide",
+    default="",
+    metavar="INPUT[AXIS]=HOP",
+    help="A call gets HOP new elements of an input's axis, not the whole window; what is still right is kept.",
+)
 _NETWORK = (
     option("-n", "--name", default="", metavar="PREFIX", help="C prefix of every symbol. Default: the file's name."),
     bind_flag,
@@ -54,12 +60,7 @@ _NETWORK = (
         metavar="NAME=nhwc|nchw",
         help="An input or output is handed over channels last, where the model has [N, C, ...]. Default: as there.",
     ),
-    option(
-        "--slide",
-        default="",
-        metavar="INPUT[AXIS]=HOP",
-        help="A call gets HOP new elements of an input's axis, not the whole window; what is still right is kept.",
-    ),
+    slide_flag,
 )
 _MEMORIES = (
     option(
@@ -98,8 +99,9 @@ _CONTENTS = (
         "--state",
         "states",
         multiple=True,
-        metavar="OUT:IN[=VALUE]",
-        help="An output that is an input of the next run; VALUE (a number or FILE.npy) is what that is at first.",
+        metavar="OUT:IN[=VALUE]|auto",
+        help="An output that is an input of the next run; VALUE (a number or FILE.npy) is what that is at first. "
+        "auto: those that are recognised.",
     ),
 )
 _SEARCH = (

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
+AUTO = "auto"  # what is recognised
 FORM = "--state OUTPUT:INPUT     or --state OUTPUT:INPUT=0.5, or =FILE.npy, for another beginning than zero"
 
 
@@ -36,8 +37,10 @@ class RecurrentState:
 
 
 def with_states(options: Options, kept: Sequence[KeptState]) -> Options:
-    """The options with what the model keeps by itself, as flags would say it; flags about the same inputs overrule."""
-    given = options.states
+    """The options with what the model keeps by itself, or `auto` has found in it, as flags would say it; flags about
+    the same inputs overrule.
+    """
+    given = tuple(text for text in options.states if text != AUTO)
     taken = [
         state for state in kept for text in given if f":{state.input}=" in text or text.endswith(f":{state.input}")
     ]
@@ -73,7 +76,7 @@ def state_io(texts: Iterable[str], graph: Graph) -> frozenset[str]:
 
 def kept_pairs(texts: Iterable[str], graph: Graph) -> tuple[tuple[str, str], ...]:
     """Output and input of each of these flags. TilewrightError TW1114 (exit 2) for one that cannot be read."""
-    return tuple(_parts(text, graph)[:2] for text in texts)
+    return tuple(_parts(text, graph)[:2] for text in texts if text != AUTO)
 
 
 def states_of_plan(allocated: Allocated) -> tuple[RecurrentState, ...]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import lcm
 
 from tilewright.errors import TilewrightError, typed, usage_error
 from tilewright.errors.suggestions import did_you_mean
@@ -47,7 +46,8 @@ def sliding_of(text: str, graph: Graph) -> Sliding:
         raise cannot_slide(f"'{name}' has {len(shape)} axes, {list(shape)}", text)
     length = shape[axis]
     if not 1 <= hop < length:
-        fix = f"write a HOP of 1 to {length - 1}: --slide {name}[{axis}]=1" if length > 1 else ""
+        gives = f"a HOP may be 1 to {length - 1}"
+        fix = typed("--slide", f"{name}[{axis}]=1", gives=gives) if length > 1 else ""
         raise cannot_slide(f"a window of {length} elements cannot move on by {hop}", text, fix=fix)
     return Sliding(input=name, axis=axis % len(shape), hop=hop)
 
@@ -61,27 +61,6 @@ def other_slide(text: str, saved: Graph) -> Iterator[str]:
     shape = saved.tensors[name].shape if name in saved.inputs else ()
     if not -len(shape) <= axis < len(shape) or shape[axis] != hop:
         yield f"--slide {text}: a call of it takes {list(shape)} of '{name}'"
-
-
-def demand_whole_shifts(sliding: Sliding, unit: int, layer: str, graph: Graph) -> None:
-    """A hop by which every value moves on by whole elements: a multiple of `unit`, for which `layer` is the first to
-    ask. TilewrightError TW1128 (exit 2).
-    """
-    if sliding.hop % unit == 0:
-        return
-    length = graph.tensors[sliding.input].shape[sliding.axis]
-    near = max(1, round(sliding.hop / unit)) * unit
-    fits = near if near < length else (length - 1) // unit * unit
-    named = typed("--slide", f"{sliding.input}[{sliding.axis}]={fits}", gives="the nearest HOP that works")
-    raise cannot_slide(
-        f"'{layer}' would move on by a part of an element",
-        sliding.written,
-        details=(
-            f"strides before the last layer that has the axis make {unit}: HOP must be a multiple of that",
-            f"calls would take turns in {lcm(sliding.hop, unit) // sliding.hop} phases, for which no code is made",
-        ),
-        fix=named if fits else "leave --slide out: the network is called with whole windows",
-    )
 
 
 def cannot_slide(reason: str, text: str, details: tuple[str, ...] = (), fix: str = "") -> TilewrightError:

@@ -33,7 +33,7 @@ class Keywords(TypedDict, total=False):
     pool: str | Sequence[str]  # memories instead of the target's, as "NAME:SIZE,..."
     pin: Texts  # pattern of tensors, layers or weights -> memory; or a file of decisions
     stage: Texts  # pattern of constants -> memory that they are copied to; or "auto"
-    state: str | Sequence[str]  # "OUTPUT:INPUT[=VALUE]": outputs that are inputs of the next run
+    state: str | Sequence[str]  # "OUTPUT:INPUT[=VALUE]" or "auto": outputs that are inputs of the next run
     slide: str  # "INPUT[AXIS]=HOP": a call gets what is new of a window that slides
     io: Texts  # "pool" or "user" for all inputs and outputs, "push" for inputs, "pull" for outputs, or by name
     io_type: str | Mapping[str, str]  # "int8" and the like, for all inputs and outputs, or by name

@@ -44,7 +44,6 @@ def options_from(flags: Mapping[str, Any]) -> Options:
         constant_copies=copies_from(flags["stages"], described),
         choose_constant_copies=AUTO in flags["stages"],
         states=flags["states"],
-        slide=flags["slide"],
         allocator=flags["allocator"],
         tiler=flags["tiler"],
         buffering=flags["buffering"],
@@ -59,10 +58,11 @@ def options_from(flags: Mapping[str, Any]) -> Options:
 
 
 def reading_options_from(flags: Mapping[str, Any]) -> Options:
-    """Only what a model is read with, and the seed. TilewrightError (exit 2) for what cannot be read."""
+    """Only what a model is read and called with, and the seed. TilewrightError (exit 2) for what cannot be read."""
     return Options(
         dims={name: _natural(name, value) for name, value in _pairs("--dim", flags["dims"])},
         bind=dict(_pairs("--bind", flags["bound"])),
+        slide=flags["slide"],
         network=flags["network"],
         limits=limits_from(flags["limits"]),
         allow_external=flags["allow_external"],

@@ -44,9 +44,9 @@ def hop_parts(deployment: Deployment, costs: Sequence[Cost]) -> Iterator[Part]:
     slid = deployment.slid
     if slid is None:
         return
-    rows = [("HOP", "products a call", "of a window", "state", "without padding")]
+    rows: list[tuple[str, ...]] = [("HOP", "products a call", "of a window", "state", "phases", "without padding")]
     rows += [_row(cost, slid) for cost in costs]
-    yield Table(rows=rows, right=(0, 1, 2, 3, 4))
+    yield Table(rows=rows, right=(0, 1, 2, 3, 4, 5))
     sizes = {name: one.worst_case_buffer_size for name, one in _both(deployment)}
     for memory, size in sizes["stream_bytes"].items():
         whole = sizes["window_bytes"].get(memory, 0)
@@ -68,10 +68,11 @@ def _sensible(unit: int, slid: Slid) -> Iterator[int]:
         hop *= 2
 
 
-def _row(cost: Cost, slid: Slid) -> tuple[str, str, str, str, str]:
+def _row(cost: Cost, slid: Slid) -> tuple[str, ...]:
     share = 100 * cost.products / max(slid.whole_products, 1)
     mark = f"> {cost.hop:,}" if cost.hop == slid.hop else f"{cost.hop:,}"
-    return (mark, f"{cost.products:,}", f"{share:.2f} %", f"{cost.state_bytes:,} B", f"{cost.unpadded:,}")
+    state, phases = f"{cost.state_bytes:,} B", f"{cost.phases}"
+    return (mark, f"{cost.products:,}", f"{share:.2f} %", state, phases, f"{cost.unpadded:,}")
 
 
 def _both(deployment: Deployment) -> tuple[tuple[str, Deployment], ...]:

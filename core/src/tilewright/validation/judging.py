@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tilewright.comparison.judgement import Sides, Verdict, judge
 from tilewright.comparison.reference import run
-from tilewright.comparison.vectors import has_inputs, random_vectors, read_outputs, read_vectors
+from tilewright.comparison.vectors import VectorSet, has_inputs, random_vectors, read_outputs, read_vectors
 from tilewright.errors import usage_error
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def judge_runtime(
         if vectors
         else random_vectors(tensors, sets, deployment.options.seed, deployment.imported.graph)
     )
-    frames = [item.inputs for item in given]
+    frames = _windows(deployment, given)
     return _judged(deployment, frames, ask(frames)), len(frames)
 
 
@@ -48,14 +48,20 @@ def judge_file(deployment: Deployment, file: Path, vectors: Path | None) -> tupl
             fix=("leave out --io" if vectors else "add them as setK/in/TENSOR, or name their file with --io",),
         )
     operators, values = deployment.registry.operators, _values(deployment)
-    given = read_vectors(vectors or file, _inputs(deployment), {}, operators)
-    frames = [item.inputs for item in given]
+    frames = _windows(deployment, read_vectors(vectors or file, _inputs(deployment), {}, operators))
     return _judged(deployment, frames, read_outputs(file, len(frames), values, operators)), len(frames)
 
 
 def _inputs(deployment: Deployment) -> dict[str, Tensor]:
-    graph = deployment.imported.graph
-    return {name: graph.tensors[name] for name in graph.inputs}
+    """What a call is given."""
+    slid, graph = deployment.slid, deployment.imported.graph
+    return {name: (slid.graph if slid else graph).tensors[name] for name in graph.inputs}
+
+
+def _windows(deployment: Deployment, given: Sequence[VectorSet]) -> list[Mapping[str, Array]]:
+    """What the whole network is given: of a stream, the window of each call."""
+    frames = [item.inputs for item in given]
+    return list(deployment.slid.windows(frames)) if deployment.slid else frames
 
 
 def _values(deployment: Deployment) -> dict[str, Tensor]:

@@ -166,7 +166,7 @@ def _windows(deployment: Deployment, vectors: tuple[VectorSet, ...], result: Run
     from tilewright.comparison.outputs import judge_values
 
     slid = deployment.slid
-    expected = _computed(deployment, vectors, slid.window, slid.expected)
+    expected = _computed(deployment, vectors, slid.window, slid.expected())
     got = [{**values, **outputs} for outputs, values in zip(result.outputs, result.values, strict=True)]
     judged = judge_values(slid.graph, tuple(expected[0]), got, expected)
     return tuple(replace(one, within=one.within if one.is_float else not one.different) for one in judged)

@@ -121,11 +121,11 @@ class Streams:
         count = calls or stream.warm_up + 12
         frames = [self._drawn(graph, stream, generator) for _ in range(count)]
         states = {state.input: state.initial for state in stream.states}
-        wrong = []
+        wrong, expected_of = [], stream.expected()
         for number, (frame, window) in enumerate(zip(frames, stream.windows(frames), strict=True)):
             values = run(graph, {**frame, **states}, self.operators)
             states = {state.input: values[state.output] for state in stream.states}
-            expected = stream.expected(run(stream.window, window, self.operators))
+            expected = expected_of(run(stream.window, window, self.operators))
             if not all(_close(values[name], array, tolerance) for name, array in expected.items()):
                 wrong.append(number)
         return wrong

@@ -34,6 +34,30 @@ def test_a_sequence_behind_strides_is_handed_out_whole(layers: Any, streams: Any
     assert stream.cost.products < 0.7 * stream.whole_products
 
 
+@pytest.mark.parametrize(("hop", "phases"), [(1, 4), (2, 2), (3, 4), (6, 2), (25, 4)])
+def test_between_strides_calls_take_turns(layers: Any, streams: Any, hop: int, phases: int) -> None:
+    stream = streams.of(layers.strided(), 2, hop)
+    assert stream.cost.phases == phases
+    assert streams.wrong_calls(stream) == []
+    assert f"in {phases} phases" in stream.note.details[-1]
+    assert f"'{stream.window.nodes[0].name}'" in stream.note.details[-1]
+    assert stream.note.details[-1].endswith(f"--slide 'x[2]={stream.nearest}' takes one phase")
+    assert stream.nearest == {25: 24, 6: 8}.get(hop, 4)
+    assert sum(state.initial.nbytes for state in stream.states) == stream.cost.state_bytes
+
+
+def test_sums_and_residuals_behind_strides_take_turns(layers: Any, streams: Any) -> None:
+    x = layers.sketch.input("x", DType.I8, (1, 2, 64))
+    value = layers.conv(x, 4, 5, stride=2, pads=(2, 2))
+    both = layers.add(layers.conv(value, 4, 3, stride=3, pads=(1, 1)), layers.conv(x, 4, 1, stride=6))
+    stream = streams.of(layers.sketch.finish(layers.mean(both)), 2, 1)
+    assert stream.cost.phases == 6
+    assert {state.lag for state in stream.states} == {1, 2, 6}
+    assert any(state.kept.summed for state in stream.states)
+    assert stream.cost.products < 0.5 * stream.whole_products
+    assert streams.wrong_calls(stream) == []
+
+
 @pytest.mark.parametrize("hop", [1, 7])
 def test_a_mean_without_its_axis_runs(layers: Any, streams: Any, hop: int) -> None:
     stream = streams.of(layers.reduced(), 2, hop)
@@ -84,13 +108,14 @@ def _reaching(earlier: int, later: int) -> Callable[..., Reuse]:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("hop", [3, 4])
 @pytest.mark.parametrize(("network", "earlier", "later"), [("tcn", 1, 0), ("strided", 1, 0), ("strided", 0, 1)])
 def test_one_element_too_many_reused_is_seen(
-    layers: Any, streams: Any, monkeypatch: pytest.MonkeyPatch, network: str, earlier: int, later: int
+    layers: Any, streams: Any, monkeypatch: pytest.MonkeyPatch, network: str, earlier: int, later: int, hop: int
 ) -> None:
     graph = getattr(layers, network)()
     monkeypatch.setattr(slide, "analyse", _reaching(earlier, later))
-    assert streams.wrong_calls(streams.of(graph, 2, 4)) != []
+    assert streams.wrong_calls(streams.of(graph, 2, hop)) != []
 
 
 # --- operators of all kinds, in floats: what is reused is equal but for roundings

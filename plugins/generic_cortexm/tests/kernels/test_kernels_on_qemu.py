@@ -503,6 +503,8 @@ def test_odd_shapes_of_16_bits(
         ("m4", "clang", "tflm", {"unaligned": "no"}),
         ("m55", "gcc", "onnx", {}),
         ("m55", "clang", "tflm", {}),
+        ("m4", "gcc", "multiply-shift", {}),
+        ("m55", "gcc", "multiply-shift", {}),
     ],
 )
 def test_odd_shapes_of_4_bits(

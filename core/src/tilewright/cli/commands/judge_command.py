@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from tilewright.cli.flags import bind_flag, dim_flag, external_flag, limit_flag, network_flag
+from tilewright.cli.flags import bind_flag, dim_flag, external_flag, limit_flag, network_flag, slide_flag
 from tilewright.cli.log_display import JUDGING, verbose_flag, working
 from tilewright.cli.option import examples, offered, option
 from tilewright.cli.output import demand_writable_files, send_result
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         "judge model.onnx --against onnxruntime",
         "judge model.onnx --against onnxruntime --io vectors.npz --json verdict.json",
         "judge model.onnx --against device.npz",
+        "judge model.onnx --against device.npz --slide 'x[1]=160'",
     ),
 )
 @click.argument("model", type=click.Path(path_type=Path))
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 )
 @bind_flag
 @dim_flag
+@slide_flag
 @option("--seed", type=int, default=0, show_default=True, help="Seed of random inputs.")
 @network_flag
 @limit_flag
@@ -65,7 +67,8 @@ def command(
     exactly.
 
     tilewright's side is its references, which the generated code equals (`tilewright validate`). The value is computed
-    in rational arithmetic over the scales of the file, from values on which both sides agree.
+    in rational arithmetic over the scales of the file, from values on which both sides agree. With --slide the sets of
+    inputs are the calls of one stream: both sides are judged on the window of each call.
     """
     from tilewright.cli.against import demand_known
     from tilewright.deployment import Deployment

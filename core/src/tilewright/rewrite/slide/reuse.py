@@ -2,6 +2,8 @@
 Does not know what is worth keeping, nor how a network is rewritten for it.
 
 A window of an input's axis moves on by HOP elements from call to call, so for its elements new[i] == old[i + HOP].
+Behind strides a value moves on by whole elements in `lag` calls: HOP 1 and stride 2 take turns in two phases, and `old`
+is then the call before the last. What holds for a lag holds for its multiples, with as many times the shift.
 
 Theorem. Let a node compute element i of its output, along one axis and whatever the other indices are, by one function
 of the elements `step*i + first` to `step*i + last` of each input that has a time axis, a position outside the input
@@ -21,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tilewright.ir.access.index import Index, bare_loop, mentions
 from tilewright.ir.access.index_map import MapAccess
@@ -43,7 +45,7 @@ SAME_EVERYWHERE = frozenset(_NAMES.split())
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeAxis:
-    """Where a value moves on. Between two calls new[i] == old[i + shift] for all i of `reused`.
+    """Where a value moves on. Of two calls, `lag` calls apart, new[i] == old[i + shift] for all i of `reused`.
 
     `stride` elements of the input's axis are one element here. [low, high) depend on no padding and no end.
     """
@@ -54,10 +56,11 @@ class TimeAxis:
     shift: int
     low: int
     high: int
+    lag: int = 1
 
     @property
     def reused(self) -> tuple[int, int]:
-        """The elements that the call before has; empty where the first is not before the last."""
+        """The elements that the call `lag` calls before has; empty where the first is not before the last."""
         return self.low, max(self.low, self.high - self.shift)
 
 
@@ -86,15 +89,19 @@ class Reuse:
 
     @property
     def hop_unit(self) -> int:
-        """A hop must be a multiple of this, so that every value moves on by whole elements."""
+        """With multiples of this as its hop every value moves on by whole elements in every call."""
         return math.lcm(*(axis.stride for axis in self.axes.values() if axis.length > 1))
+
+    @property
+    def phases(self) -> int:
+        """After how many calls every value has moved on by whole elements."""
+        return math.lcm(*(axis.lag for axis in self.axes.values() if axis.length > 1))
 
 
 def analyse(
     graph: Graph, operators: Mapping[str, Operator], sliding: str, axis: int, hop: int, *, padded: bool = True
 ) -> Reuse:
-    """The reuse of every value when `sliding` moves on by `hop` along `axis`. Where a value would move on by a part of
-    an element its shift is 0, and `hop_unit` says what would be right.
+    """The reuse of every value when `sliding` moves on by `hop` along `axis`.
 
     `padded` False: as if padding and the window's ends reached nothing, which is what a network of the same layers
     without padding along the axis would have.
@@ -120,7 +127,7 @@ def analyse(
 
 
 def _unpadded(axis: TimeAxis) -> TimeAxis:
-    return TimeAxis(axis=axis.axis, length=axis.length, stride=axis.stride, shift=axis.shift, low=0, high=axis.length)
+    return replace(axis, low=0, high=axis.length)
 
 
 def _made(
@@ -133,8 +140,16 @@ def _made(
     (stride,) = strides
     low = max(0, *(ceil_div(moved[at].low - reading.first, reading.step) for at, reading in reads.items()))
     high = min(length, *((moved[at].high - 1 - reading.last) // reading.step + 1 for at, reading in reads.items()))
-    shift = 1 if length == 1 else hop // stride if hop % stride == 0 else 0
-    return TimeAxis(axis=place, length=length, stride=stride, shift=shift, low=min(low, length), high=max(low, high))
+    common = stride if length == 1 else math.gcd(hop, stride)
+    return TimeAxis(
+        axis=place,
+        length=length,
+        stride=stride,
+        shift=1 if length == 1 else hop // common,
+        low=min(low, length),
+        high=max(low, high),
+        lag=stride // common,
+    )
 
 
 def _moves(site: Site, operator: Operator, moved: Mapping[int, TimeAxis]) -> tuple[int, Mapping[int, Reading]] | None:

@@ -30,16 +30,18 @@ class RunningSum:
     keeps: bool  # these axes, with one element each
     elements: int  # of the output
     terms: int  # elements of each sum
+    lag: int  # calls from which on the sum is taken up again
 
     @property
     def state_bytes(self) -> int:
         """Of the sums that are kept."""
-        return self.elements * _SUM_BYTES
+        return self.lag * self.elements * _SUM_BYTES
 
 
 def running_sum(site: Site, reuse: Reuse) -> RunningSum | None:
     """The running sum that a node may be; None where it is no mean of all positions, where not enough of them are
-    reused to save anything, where a Relu is fused into it, or where it is rounded otherwise than a float product is.
+    reused to save anything, where phases take turns and the sum has no axis, where a Relu is fused into it, or where it
+    is rounded otherwise than a float product is.
     """
     node, axes = site.node, _summed(site)
     if not axes or node.inputs[0] not in reuse.axes:
@@ -47,7 +49,8 @@ def running_sum(site: Site, reuse: Reuse) -> RunningSum | None:
     x, axis, requant = site.input(0), reuse.axes[node.inputs[0]], node.requant()
     narrowed = (requant.low, requant.high) != site.output.dtype.limits or node.rounding != "onnx"
     terms = math.prod(x.shape[at] for at in axes)
-    if narrowed or axis.axis not in axes or axis.high - axis.low < 3 * axis.shift or terms * 255 >= 2**31:
+    scalar_queue, saves = axis.lag > 1 and not site.output.shape, axis.high - axis.low >= 3 * axis.shift
+    if narrowed or scalar_queue or axis.axis not in axes or not saves or terms * 255 >= 2**31:
         return None
     edges = ((0, axis.low), (axis.high, axis.length))
     return RunningSum(
@@ -60,6 +63,7 @@ def running_sum(site: Site, reuse: Reuse) -> RunningSum | None:
         keeps=len(site.output.shape) == len(x.shape),
         elements=site.output.elements,
         terms=terms,
+        lag=axis.lag,
     )
 
 

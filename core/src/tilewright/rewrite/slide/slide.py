@@ -4,7 +4,8 @@ Does not know how any of it is worked out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
     """Of a call that takes `hop` elements. `least`: products if all that can be is kept. `unpadded`: the same of these
-    layers without padding along the axis.
+    layers without padding along the axis. `phases`: calls after which all values have moved on by whole elements.
     """
 
     hop: int
@@ -37,6 +38,7 @@ class Cost:
     state_bytes: int
     least: int
     unpadded: int
+    phases: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,11 +59,24 @@ class Slid:
     filler: Array = field(compare=False)  # a window of what is before the first element
     cost: Cost
     whole_products: int
+    unit: int  # multiples of which have one phase,
+    strided: str  # and the first node with a stride
+
+    @property
+    def length(self) -> int:
+        """Of the window along its axis."""
+        return self.window.tensors[self.sliding].shape[self.axis]
 
     @property
     def warm_up(self) -> int:
         """Calls after which nothing of the window is filler."""
-        return ceil_div(self.window.tensors[self.sliding].shape[self.axis], self.hop)
+        return ceil_div(self.length, self.hop)
+
+    @property
+    def nearest(self) -> int:
+        """The nearest hop that has one phase; 0 where that is no part of the window."""
+        nearest = max(1, round(self.hop / self.unit)) * self.unit
+        return nearest if nearest < self.length else (self.length - 1) // self.unit * self.unit
 
     def windows(self, frames: Iterable[Mapping[str, Array]]) -> Iterator[dict[str, Array]]:
         """What the whole network is given where the stream is given `frames`."""
@@ -73,13 +88,24 @@ class Slid:
             window = np.ascontiguousarray(joined.take(range(self.hop, joined.shape[self.axis]), axis=self.axis))
             yield {**frame, self.sliding: window}
 
-    def expected(self, values: Mapping[str, Array]) -> dict[str, Array]:
-        """What a call hands out, what it computes and what its states hold, where the whole network has these values on
-        its window.
+    def expected(self) -> Callable[[Mapping[str, Array]], dict[str, Array]]:
+        """A function of the values that the whole network has on its window, called for one window after another: what
+        a call hands out, what it computes and what its states hold.
         """
-        handed_out = {name: values[name] for name in self.window.outputs}
-        parts = {**self.parts, **{state.output: state.kept for state in self.states}}
-        return {**handed_out, **{name: part.of(values) for name, part in parts.items()}}
+        import numpy as np
+
+        holds = {state.output: state.initial for state in self.states}
+
+        def of(values: Mapping[str, Array]) -> dict[str, Array]:
+            for state in self.states:
+                newest = state.kept.of(values)
+                if state.lag > 1:
+                    newest = np.concatenate([holds[state.output][len(newest) :], newest])
+                holds[state.output] = newest
+            handed_out = {name: values[name] for name in self.window.outputs}
+            return {**handed_out, **holds, **{name: part.of(values) for name, part in self.parts.items()}}
+
+        return of
 
     @property
     def note(self) -> Diagnostic:
@@ -96,12 +122,23 @@ class Slid:
                 f"{self.cost.state_bytes:,} bytes of state are kept from call to call",
                 f"after a reset the window holds {filler}, and {self.warm_up:,} calls fill it; every call gives what "
                 "the whole network gives for the window at that time",
+                *self._phases_note,
             ),
+        )
+
+    @property
+    def _phases_note(self) -> tuple[str, ...]:
+        if self.cost.phases == 1:
+            return ()
+        flag = "--slide " + shlex.quote(f"{self.sliding}[{self.axis}]={self.nearest}")
+        return (
+            f"calls take turns in {self.cost.phases} phases, because '{self.strided}' moves on by a part of an "
+            f"element: what is kept behind it is kept as often; {flag if self.nearest else 'no HOP'} takes one phase",
         )
 
 
 def hop_unit(graph: Graph, operators: Mapping[str, Operator], sliding: str, axis: int) -> tuple[int, str]:
-    """A hop must be a multiple of this, and the first node that asks for so much."""
+    """With multiples of this as its hop a stream has one phase, and the first node with a stride along the axis."""
     reuse = analyse(graph, operators, sliding, axis, 1)
     unit = reuse.hop_unit
     for node in graph.nodes:
@@ -118,10 +155,11 @@ def costs(graph: Graph, operators: Mapping[str, Operator], sliding: str, axis: i
 
 @with_log_span(INFO, "rewrite: a window that slides")
 def slid(graph: Graph, operators: Mapping[str, Operator], sliding: str, axis: int, hop: int) -> Slid:
-    """The network that is called with `hop` new elements, a multiple of `hop_unit`, instead of whole windows."""
+    """The network that is called with `hop` new elements instead of whole windows."""
     streamer, plan, cost = _planned(graph, operators, sliding, axis, hop)
     inputs = {name: _filled(graph.tensors[name]) for name in graph.inputs}
     filled = run(graph, inputs, operators)
+    unit, strided = hop_unit(graph, operators, sliding, axis)
     streaming, states, parts = streaming_graph(graph, streamer.reuse, plan, sliding, operators, filled)
     return Slid(
         sliding=sliding,
@@ -134,6 +172,8 @@ def slid(graph: Graph, operators: Mapping[str, Operator], sliding: str, axis: in
         filler=inputs[sliding],
         cost=cost,
         whole_products=streamer.whole_products,
+        unit=unit,
+        strided=strided,
     )
 
 
@@ -156,6 +196,7 @@ def _planned(
         state_bytes=plan.state_bytes,
         least=padded.least.products,
         unpadded=unpadded.least.products,
+        phases=padded.reuse.phases,
     )
     return padded, plan, cost
 

@@ -2,8 +2,9 @@
 Does not know how choices are made (`choose`), nor how the network is rewritten.
 
 Of a value the elements that anything needs are joined to runs. The part of a run that the call before has is kept: the
-state holds it from call to call. The rest, at its end and where padding reaches, is computed. Two runs that are joined
-keep what lies between them; two that are not compute their newest elements each.
+state holds it from call to call; where phases take turns, of as many calls as they are. The rest, at its end and where
+padding reaches, is computed. Two runs that are joined keep what lies between them; two that are not compute their
+newest elements each.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ class Streamer:
             self._need(node, (part for run in runs[name] for part in run.computed), needs)
             products += macs * size(computed) // axis.length
             work += trips * size(computed) // axis.length
-            kept_bytes += self._bytes(name) * sum(run.keeps for run in runs[name])
+            kept_bytes += axis.lag * self._bytes(name) * sum(run.keeps for run in runs[name])
         runs[self.sliding] = self._given(needs[self.sliding])
         kept_bytes += self._bytes(self.sliding) * runs[self.sliding][0].keeps
         gaps = {name: _gaps(needs[name]) for name in runs}

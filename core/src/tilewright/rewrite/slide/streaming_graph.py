@@ -58,12 +58,16 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """An input of the streaming network that has the value of `output` of the call before; `initial` before any."""
+    """An input of the streaming network that has the value of `output` of the call before; `initial` before any.
+
+    It holds `kept` of the windows of the last `lag` calls, the oldest first, behind each other along axis 0.
+    """
 
     input: str
     output: str
-    kept: Part  # of the window of the call that is over
+    kept: Part
     initial: Array = field(compare=False)
+    lag: int = 1
 
 
 @dataclass(slots=True, kw_only=True)
@@ -110,16 +114,29 @@ class StreamingGraph:
         self.constants[name] = array
         return name
 
-    def state(self, hint: str, kept: Part) -> str:
-        """The name of a new input that is state. What it is in the next call is said to `follow`."""
-        initial = kept.of(self.filled)
+    def state(self, hint: str, kept: Part, lag: int) -> tuple[str, str]:
+        """The name of a new input that is state, and of what it holds of `lag` calls before. What it is in the next
+        call is said to `follow`.
+        """
+        initial = self._initial(kept, lag)
         name = fresh(hint, self.tensors, self.graph.tensors)
         self.tensors[name] = Tensor(name=name, dtype=DType.from_numpy(initial.dtype), shape=tuple(initial.shape))
-        return name
+        return name, name if lag == 1 else self._cut(name, 0, 0, len(initial) // lag, "")
 
-    def follow(self, state: str, output: str, kept: Part) -> None:
-        """`output` is what `state` is in the next call."""
-        self.states.append(State(input=state, output=output, kept=kept, initial=kept.of(self.filled)))
+    def follow(self, state: str, newest: str, kept: Part, lag: int) -> None:
+        """In the next call `state` ends with `newest`, and no longer has what is oldest."""
+        output = newest
+        if lag > 1:
+            initial = self.tensors[state].shape[0]
+            later = self._cut(state, 0, initial // lag, initial, "")
+            output = self.add("Concat", (later, newest), f"{state}:next", attributes={"axis": 0})
+        self.states.append(State(input=state, output=output, kept=kept, initial=self._initial(kept, lag), lag=lag))
+
+    def _initial(self, kept: Part, lag: int) -> Array:
+        import numpy as np
+
+        one = kept.of(self.filled)
+        return one if lag == 1 else np.concatenate([one] * lag)
 
     def part(self, value: str, interval: Interval, output: str = "") -> str:
         """The tensor with these elements of a value along its time axis: cut out of its pieces, or joined of them."""
@@ -232,10 +249,10 @@ def _keep(made: StreamingGraph, value: str, run: Run) -> None:
         return
     axis = made.reuse.axes[value]
     kept = Part(value=value, axis=axis.axis, interval=(run.kept[0] + axis.shift, run.kept[1] + axis.shift))
-    state = made.state(f"{value}:kept", kept)
-    made.pieces[value] = sorted([*made.pieces[value], (run.kept, state)])
+    state, oldest = made.state(f"{value}:kept", kept, axis.lag)
+    made.pieces[value] = sorted([*made.pieces[value], (run.kept, oldest)])
     following = fresh(f"{value}:keeps", made.tensors, made.graph.tensors)
-    made.follow(state, made.part(value, kept.interval, output=following), kept)
+    made.follow(state, made.part(value, kept.interval, output=following), kept, axis.lag)
 
 
 def _add_whole(made: StreamingGraph, node: Node) -> None:
@@ -254,12 +271,12 @@ def _add_sum(made: StreamingGraph, one: RunningSum) -> None:
     axis, span = made.reuse.axes[one.source].axis, (one.outgoing[1], one.incoming[1])
     zeros = node.integer("x_zero_point") * one.terms
     kept = Part(value=one.source, axis=axis, interval=span, summed=one.axes, keeps=one.keeps, zeros=zeros)
-    state = made.state(f"{value}:sum", kept)
-    total = entered = _combined(made, one, "Add", state, [one.incoming])
+    state, oldest = made.state(f"{value}:sum", kept, one.lag)
+    total = entered = _combined(made, one, "Add", oldest, [one.incoming])
     if one.edges:
         total = _combined(made, one, "Add", entered, one.edges)
     left = _combined(made, one, "Sub", entered, [one.outgoing])
-    made.follow(state, left, kept)
+    made.follow(state, left, kept, one.lag)
     _requantise(made, one, total)
     if value in made.reuse.axes:
         made.pieces[value] = [((0, 1), value)]
