@@ -1,15 +1,15 @@
-"""Knows `tilewright quantize`: from a float network and samples to an int8 one, and what that costs."""
+"""Knows `tilewright quantize`: from a float network and samples to one of integers, and what that costs."""
 
 from __future__ import annotations
 
 import re
 import shlex
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,10 +22,15 @@ from tilewright.errors import TilewrightError
 from tilewright.report.plain_text import Part, Table
 
 if TYPE_CHECKING:
+    from tilewright.cli.quantize_room import Place
+    from tilewright.errors import Diagnostic
     from tilewright.quantize.accuracy import Accuracy, ValueLoss
-    from tilewright.quantize.static import Method
+    from tilewright.quantize.samples import Samples
+    from tilewright.quantize.static import Activations, Method, Recipe, Weights
+    from tilewright.quantize.template import Template
 
 SHOWN = 5  # values that lost most
+SEARCHED = 32  # samples that decide bits; all of them judge what is found
 FLOAT_BYTES = 4  # for each byte of an int8 network
 
 
@@ -34,6 +39,7 @@ FLOAT_BYTES = 4  # for each byte of an int8 network
     epilog=examples(
         "quantize float.onnx --calibration samples.npz -o int8.onnx",
         "quantize float.onnx --calibration samples.npz --test test.npz --method percentile -o int8.onnx",
+        "quantize float.onnx --calibration samples.npz --target cortex-m4 --within ram=20K,flash=64K -o best.onnx",
     ),
 )
 @click.argument("model", type=click.Path(path_type=Path))
@@ -60,11 +66,32 @@ FLOAT_BYTES = 4  # for each byte of an int8 network
 )
 @option(
     "--activations",
-    type=click.Choice(["int8", "uint8"]),
-    default="int8",
-    show_default=True,
-    help="Type of the values between layers; weights are int8.",
+    type=click.Choice(["int8", "uint8", "int16", "mixed"]),
+    help="Type of the values between layers; mixed: int8 or int16, as is best for each. Default: int8, or mixed with "
+    "--within or --drop.",
 )
+@option(
+    "--weights",
+    type=click.Choice(["8", "4", "mixed"]),
+    help="Bits of weights; mixed: 4 or 8, as is best for each layer. Default: 8, or mixed with --within or --drop.",
+)
+@option(
+    "--within",
+    default="",
+    metavar="ram=BYTES,flash=BYTES,ms=TIME",
+    help="Find the bits of each layer with which the network fits there, and loses least: bytes as planned, without "
+    "stack and code, and time as estimated.",
+)
+@option(
+    "--drop",
+    default="",
+    metavar="PERCENT",
+    help="What may be lost, as 1%: of labels that are right, or without labels of the outputs. Alone, the smallest "
+    "network that loses no more is found; with --within, what loses more is refused.",
+)
+@option("-t", "--target", default="", metavar="NAME", help="Where --within and --drop plan it (`tilewright targets`).")
+@option("--board", default="", metavar="FILE.toml|NAME", help="The same by board, with its memories and clock.")
+@option("--clock", default="", metavar="FREQUENCY", help="Clock of the processor, as 80MHz, for ms.")
 @option("--per-tensor", is_flag=True, help="One scale for all weights of a layer, instead of one per channel.")
 @limit_flag
 @external_flag
@@ -76,40 +103,111 @@ def command(
     file: Path,
     test: Path | None,
     method: Method,
-    activations: Literal["int8", "uint8"],
+    activations: Activations | None,
+    weights: Weights | None,
     per_tensor: bool,
     limits: tuple[str, ...],
     allow_external: bool | None,
     json_target: str | None,
+    **room: str,
 ) -> None:
-    """Quantise the float network MODEL to int8 with samples, and compare both. Needs `tilewright[quantize]`."""
+    """Quantise the float network MODEL to integers with samples, and compare both. Needs `tilewright[quantize]`."""
+    from tilewright.cli.quantize_room import demand_place, place_of
     from tilewright.frontend.reading.model_digest import files_beside
     from tilewright.quantize.accuracy import accuracy, largest_losses
     from tilewright.quantize.samples import read_samples
-    from tilewright.quantize.static import Recipe, inputs_of, prepare, quantise
+    from tilewright.quantize.static import Recipe, inputs_of
     from tilewright.snapshot.atomic_folder import write_file
 
     demand_writable_files(file, json_target, read=(model, *files_beside(model), calibration, test))
-    recipe = Recipe(method=method, activations=activations, per_channel=not per_tensor)
+    place = place_of(**room)
+    recipe = Recipe(
+        method=method,
+        activations=activations or ("mixed" if place else "int8"),
+        weights=weights or ("mixed" if place else "8"),
+        per_channel=not per_tensor,
+    )
+    if place is None and "mixed" in (activations, weights):
+        raise demand_place(recipe.activations, recipe.weights)
     with _scratch(model) as folder:
-        whole, prepared, quantised = (folder / name for name in ("model.onnx", "float.onnx", "int8.onnx"))
+        whole = folder / "model.onnx"
         whole.write_bytes(_whole(model, limits, allow_external))
         inputs = inputs_of(whole)
         samples = read_samples(calibration, inputs)
         judged = read_samples(test, inputs) if test else samples
-        progress(f"finding ranges with {len(samples.inputs)} samples")
-        with working("quantising: finding ranges"):
-            prepare(whole, prepared)
-            quantise(prepared, quantised, samples.inputs, recipe)
+        made = _made(folder, recipe, place, samples, judged)
         progress(f"comparing both networks on {len(judged.inputs)} samples")
         with working("comparing: running both networks"):
-            comparison = accuracy(whole, quantised, judged)
-            losses = largest_losses(prepared, quantised, judged.inputs[:SHOWN], SHOWN, folder)
-        write_file(file, quantised.read_bytes())
-        show_diagnostics(weight_notes(quantised.read_bytes()), strict=False)
-    result = {**asdict(comparison), "largest_losses": [asdict(loss) for loss in losses]}
-    wrote = f"wrote {file}.   Next: tilewright check {shlex.quote(str(file))} --target generic"
-    send_result(result, json_target, *_lines(comparison, losses), wrote)
+            comparison = accuracy(whole, made.file, judged)
+            losses = largest_losses(folder / "float.onnx", made.file, judged.inputs[:SHOWN], SHOWN, folder)
+        write_file(file, made.file.read_bytes())
+        show_diagnostics((*made.notes, *weight_notes(made.file.read_bytes())), strict=False)
+    result = {**asdict(comparison), "largest_losses": [asdict(loss) for loss in losses], **made.json}
+    name = "int8" if recipe == Recipe(method=method, per_channel=not per_tensor) else "quantised"
+    send_result(result, json_target, *made.lines, *_lines(comparison, losses, name), _next(file, place))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Made:
+    """The quantised network, and what is said of its bits."""
+
+    file: Path
+    notes: tuple[Diagnostic, ...] = ()
+    lines: tuple[Part, ...] = ()
+    json: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _made(folder: Path, recipe: Recipe, place: Place | None, samples: Samples, judged: Samples) -> _Made:
+    """The quantised network, of `model.onnx` in the folder."""
+    from tilewright.quantize.static import prepare, quantise
+    from tilewright.quantize.template import template
+
+    whole, prepared, quantised = (folder / name for name in ("model.onnx", "float.onnx", "int8.onnx"))
+    progress(f"finding ranges with {len(samples.inputs)} samples")
+    with working("quantising: finding ranges"):
+        prepare(whole, prepared, recipe.opset)
+        quantise(prepared, quantised, samples.inputs, recipe)
+    if not recipe.opset:
+        return _Made(file=quantised)
+    network = template(prepared, quantised)
+    if place is not None:
+        return _searched(folder, network, recipe, place, samples, judged)
+    from tilewright.cli.quantize_bits import uniform_bits
+
+    bits, notes = uniform_bits(network, recipe)
+    quantised.write_bytes(network.written(bits))
+    return _Made(file=quantised, notes=notes)
+
+
+def _searched(
+    folder: Path, network: Template, recipe: Recipe, place: Place, samples: Samples, judged: Samples
+) -> _Made:
+    """The network with the bits that are best for each layer."""
+    from tilewright.cli.quantize_bits import Search, chosen_json, chosen_lines, searched
+    from tilewright.quantize.drift import reference
+
+    whole = folder / "model.onnx"
+    few = replace(samples, inputs=samples.inputs[:SEARCHED], labels=samples.labels[:SEARCHED])
+    search = Search(
+        network=network,
+        recipe=recipe,
+        place=place,
+        measured=reference(whole, few),
+        judged=reference(whole, judged),
+        folder=folder,
+    )
+    with working("searching: what the bits of each layer are worth"):
+        chosen = searched(search)
+    return _Made(
+        file=search.file_of(chosen.found.bits),
+        lines=tuple(chosen_lines(chosen, network)),
+        json=chosen_json(chosen, network),
+    )
+
+
+def _next(file: Path, place: Place | None) -> str:
+    where = place.check_flags() if place else ("--target", "generic")
+    return f"wrote {file}.   Next: {shlex.join(['tilewright', 'check', str(file), *where])}"
 
 
 def _whole(model: Path, limits: tuple[str, ...], allow_external: bool | None) -> bytes:
@@ -144,8 +242,8 @@ def _scratch(model: Path) -> Iterator[Path]:
             raise replace(error, where=where, details=tuple(details)) from None
 
 
-def _lines(comparison: Accuracy, losses: tuple[ValueLoss, ...]) -> Iterator[Part]:
-    from tilewright.quantize.accuracy import LARGEST
+def _lines(comparison: Accuracy, losses: tuple[ValueLoss, ...], name: str) -> Iterator[Part]:
+    from tilewright.quantize.drift import LARGEST
 
     rows = [("output", "samples", "same argmax", "signal to noise", "largest difference")]
     for output in comparison.outputs:
@@ -155,6 +253,6 @@ def _lines(comparison: Accuracy, losses: tuple[ValueLoss, ...]) -> Iterator[Part
     yield Table(rows=rows, right=(1, 2, 3, 4))
     if comparison.labelled:
         shares = [100 * right / comparison.labelled for right in (comparison.right_float, comparison.right_quantised)]
-        yield f"accuracy on {comparison.labelled} labelled samples: float {shares[0]:.2f} %, int8 {shares[1]:.2f} %"
+        yield f"accuracy on {comparison.labelled} labelled samples: float {shares[0]:.2f} %, {name} {shares[1]:.2f} %"
     if losses:
         yield "values that lost most: " + ", ".join(f"{loss.name} ({loss.sqnr_db:.1f} dB)" for loss in losses)
