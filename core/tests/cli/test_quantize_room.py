@@ -14,7 +14,7 @@ from tilewright.ir.machines.platform import Memory, Platform
 from tilewright.quantize.bits import Bits
 from tilewright.quantize.search import Room
 
-NOTHING = {"within": "", "drop": "", "target": "", "board": "", "clock": ""}
+NOTHING = {"within": "", "drop": "", "target": "", "board": "", "clock": "", "io_type": ""}
 SMALL = Platform(name="small", memories=(Memory(name="sram", size_bytes=None),))
 
 

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tilewright.cli.output import progress
 from tilewright.cli.quantize_room import Place, Plans
 from tilewright.errors import Diagnostic, TilewrightError, memory_error, typed
+from tilewright.ir.short_names import short_names
 from tilewright.report.plain_text import Part, Table
 
 if TYPE_CHECKING:
@@ -88,34 +89,48 @@ def float_layers(model: bytes) -> frozenset[str]:
 
 def searched(search: Search) -> Chosen:
     """The best that fits, or where nothing is said of room, the smallest that loses no more than it may.
-    TilewrightError (exit 5): TW1420 where the smallest does not fit, TW1421 where the best loses too much.
+    TilewrightError (exit 5): TW1420 where none fits whose layers are alike, TW1421 where the best loses too much.
     """
     from tilewright.quantize import search as found
-    from tilewright.quantize.bits import Bits
-    from tilewright.quantize.integer_form import all_bits, in_integers
 
-    recipe, room = search.recipe, search.place.room
-    plans = Plans(place=search.place, file_of=search.file_of)
-    wide, narrow = recipe.activations in ("int16", "mixed"), recipe.weights in ("4", "mixed")
-    widest = in_integers(search.network, all_bits(search.network, wide=wide, narrow=False), float_layers).wide
-    nibbles = all_bits(search.network, wide=False, narrow=narrow).narrow
-    fewest = Bits(wide=frozenset() if recipe.activations == "mixed" else widest, narrow=nibbles)
-    most = Bits(wide=widest, narrow=frozenset() if recipe.weights == "mixed" else nibbles)
-    _demand_fit(room, plans.taken(fewest))
+    room, plans = search.place.room, Plans(place=search.place, file_of=search.file_of)
     asked = found.Asked(
         taken=plans.taken, noise=lambda bits: search.measured.noise(search.file_of(bits)), heard=_Heard().heard
     )
-    path = found.search(search.network.choices, fewest, most, room, asked)
+    alike = dict(_alike(*_limits(search)))
+    fitting = [bits for bits in alike.values() if room.fits(plans.taken(bits))]
+    if not fitting:
+        raise _nothing_fits(room, min((plans.taken(bits) for bits in alike.values()), key=room.excess))
+    most = list(alike.values())[-1]
+    path = found.search(search.network.choices, fitting[0], most, room, asked)
     bits = _smallest(search, path) if search.place.drop is not None else path.end
 
     def tried(name: str, bits: Bits) -> found.Tried:
         return found.Tried(name=name, bits=bits, taken=plans.taken(bits), noise=asked.noise(bits))
 
-    rivals = [tried(name, each) for name, each in _alike(fewest, most)]
+    rivals = [tried(name, each) for name, each in alike.items()]
     best = tried("chosen", bits)
     if search.place.drop is None:
         best = min([best, *(rival for rival in rivals if room.fits(rival.taken))], key=lambda one: one.noise)
-    return Chosen(found=best, rivals=tuple(rivals), worths=path.worths)
+    return Chosen(found=replace(best, name="chosen"), rivals=tuple(rivals), worths=path.worths)
+
+
+def _limits(search: Search) -> tuple[Bits, Bits]:
+    """The fewest bits and the most, without those with which a layer is computed in float."""
+    from tilewright.quantize.bits import Bits
+    from tilewright.quantize.integer_form import all_bits, border, in_integers
+
+    recipe, network = search.recipe, search.network
+    asked = all_bits(network, wide=recipe.activations in ("int16", "mixed"), narrow=recipe.weights in ("4", "mixed"))
+    ends, io_type = border(network), search.place.io_type
+    if io_type == "int8":
+        asked = replace(asked, wide=asked.wide - ends)
+    widest = in_integers(network, replace(asked, narrow=frozenset()), float_layers).wide
+    least = widest if recipe.activations == "int16" else widest & ends if io_type == "int16" else frozenset()
+    return (
+        Bits(wide=least, narrow=asked.narrow),
+        Bits(wide=widest, narrow=frozenset() if recipe.weights == "mixed" else asked.narrow),
+    )
 
 
 def _alike(fewest: Bits, most: Bits) -> Iterator[tuple[str, Bits]]:
@@ -139,27 +154,25 @@ def _smallest(search: Search, path: Steps) -> Bits:
     return path.end if limited else bits
 
 
-def _demand_fit(room: Room, smallest: Taken) -> None:
-    if room.fits(smallest):
-        return
-    if smallest.reason:
-        raise memory_error(
+def _nothing_fits(room: Room, nearest: Taken) -> TilewrightError:
+    if nearest.reason:
+        return memory_error(
             "TW1420",
             "no choice of bits fits",
-            details=(f"of the network with the fewest bits there is no plan: {smallest.reason}",),
+            details=(f"there is no plan: {nearest.reason}",),
             fix=("plan for a target or board with more memory", _SMALLER),
         )
     pairs = [
-        (name, getattr(room, name), getattr(smallest, name))
+        (name, getattr(room, name), getattr(nearest, name))
         for name in ("ram", "flash", "ms")
         if getattr(room, name) is not None
     ]
     over = [f"{name}: {_amount(name, used)}, of {_amount(name, limit)}" for name, limit, used in pairs if used > limit]
     enough = ",".join(f"{name}={_typed(name, max(limit, used))}" for name, limit, used in pairs)
-    raise memory_error(
+    return memory_error(
         "TW1420",
         "no choice of bits fits",
-        details=("the network with the fewest bits is nearest, and takes too much of", *over),
+        details=("what is nearest takes too much of", *over),
         fix=(
             typed("--within", enough, gives="has room for that one"),
             _SMALLER,
@@ -211,10 +224,12 @@ def chosen_lines(chosen: Chosen, network: Template) -> Iterator[Part]:
     yield Table(rows=rows, right=(1, 2, 3, 4))
     bits = chosen.found.bits
     worth = [("bits of", "layer", "bits", "noise with fewer", "price")]
+    short = short_names(name for choice in network.choices for name in (choice.name, choice.layer))
     for each in chosen.worths[:_SHOWN]:
         choice = each.choice
         price = "-" if each.price == math.inf else f"{100 * each.price:.1f} %"
-        worth.append((choice.name, choice.layer or "input", str(bits.of(choice)), f"{each.noise:.2g}", price))
+        layer = short[choice.layer] if choice.layer else "input"
+        worth.append((short[choice.name], layer, str(bits.of(choice)), f"{each.noise:.2g}", price))
     if chosen.worths:
         yield Table(rows=worth, right=(2, 3, 4))
     if len(chosen.worths) > _SHOWN:

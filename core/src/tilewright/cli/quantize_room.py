@@ -31,10 +31,16 @@ class Place:
     drop: float | None = None
     memory: str = ""  # where values live, if tiles are not copied to another one
 
+    @property
+    def io_type(self) -> str:
+        """The integers that inputs and outputs are handed over as; "" where they are not."""
+        return str(self.keywords.get("io_type", ""))
+
     def check_flags(self) -> tuple[str, ...]:
         """What `tilewright check` is given for the same plan."""
-        board = self.keywords.get("board")
-        where = ("--board", board) if board else ("--target", self.target)
+        board = str(self.keywords.get("board", ""))
+        where: tuple[str, ...] = ("--board", board) if board else ("--target", self.target)
+        where += ("--io-type", self.io_type) if self.io_type else ()
         return where if not self.memory or self.room.ram is None else (*where, *typed_limit(self.memory, self.room.ram))
 
 
@@ -72,15 +78,16 @@ def typed_limit(memory: str, size_bytes: int) -> tuple[str, ...]:
     return "--memory", f"{memory}={size_bytes}"
 
 
-def place_of(within: str, drop: str, target: str, board: str, clock: str) -> Place | None:
-    """What the flags say; None where they say nothing of room. TilewrightError (exit 2): TW1418 where something that
-    belongs to them is missing, TW1419 where they cannot be read.
+def place_of(within: str, drop: str, **planned: str) -> Place | None:
+    """What the flags say, `planned` where and how; None where they say nothing of room. TilewrightError (exit 2):
+    TW1418 where something that belongs to them is missing, TW1419 where they cannot be read.
     """
     from tilewright.front_door.compile_keywords import options_of
 
     if not within and not drop:
         return None
-    keywords = {word: value for word, value in (("board", board), ("clock", clock)) if value}
+    target = planned.pop("target")
+    keywords: dict[str, Any] = {word: value for word, value in planned.items() if value}
     options = options_of(keywords)
     name = target or (options.board.target if options.board else "")
     if not name:

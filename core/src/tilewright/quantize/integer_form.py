@@ -50,3 +50,15 @@ def values_beside(source: Template, nodes: frozenset[str]) -> frozenset[str]:
         if value in scales
     }
     return frozenset(name for name, scale in source.scales.items() if scale in touched)
+
+
+def border(source: Template) -> frozenset[str]:
+    """The choices that are inputs or outputs of the network."""
+    graph = source.model.graph
+    ends = {value.name for value in (*graph.input, *graph.output)}
+    scales = {
+        node.input[1]
+        for node in graph.node
+        if node.op_type in ("QuantizeLinear", "DequantizeLinear") and ends.intersection((node.input[0], *node.output))
+    }
+    return frozenset(name for name, scale in source.scales.items() if scale in scales)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import shlex
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,14 +23,10 @@ from tilewright.report.plain_text import Part, Table
 
 if TYPE_CHECKING:
     from tilewright.cli.quantize_room import Place
-    from tilewright.errors import Diagnostic
     from tilewright.quantize.accuracy import Accuracy, ValueLoss
-    from tilewright.quantize.samples import Samples
     from tilewright.quantize.static import Activations, Method, Recipe, Weights
-    from tilewright.quantize.template import Template
 
 SHOWN = 5  # values that lost most
-SEARCHED = 32  # samples that decide bits; all of them judge what is found
 FLOAT_BYTES = 4  # for each byte of an int8 network
 
 
@@ -92,6 +88,11 @@ FLOAT_BYTES = 4  # for each byte of an int8 network
 @option("-t", "--target", default="", metavar="NAME", help="Where --within and --drop plan it (`tilewright targets`).")
 @option("--board", default="", metavar="FILE.toml|NAME", help="The same by board, with its memories and clock.")
 @option("--clock", default="", metavar="FREQUENCY", help="Clock of the processor, as 80MHz, for ms.")
+@option(
+    "--io-type",
+    type=click.Choice(["int8", "int16"]),
+    help="With --within and --drop, inputs and outputs are planned as these integers, not as floats.",
+)
 @option("--per-tensor", is_flag=True, help="One scale for all weights of a layer, instead of one per channel.")
 @limit_flag
 @external_flag
@@ -102,107 +103,61 @@ def command(
     calibration: Path,
     file: Path,
     test: Path | None,
-    method: Method,
-    activations: Activations | None,
-    weights: Weights | None,
-    per_tensor: bool,
     limits: tuple[str, ...],
     allow_external: bool | None,
     json_target: str | None,
-    **room: str,
+    **asked: Any,
 ) -> None:
     """Quantise the float network MODEL to integers with samples, and compare both. Needs `tilewright[quantize]`."""
-    from tilewright.cli.quantize_room import demand_place, place_of
+    from tilewright.cli.quantize_making import make
     from tilewright.frontend.reading.model_digest import files_beside
     from tilewright.quantize.accuracy import accuracy, largest_losses
     from tilewright.quantize.samples import read_samples
-    from tilewright.quantize.static import Recipe, inputs_of
+    from tilewright.quantize.static import inputs_of
     from tilewright.snapshot.atomic_folder import write_file
 
     demand_writable_files(file, json_target, read=(model, *files_beside(model), calibration, test))
-    place = place_of(**room)
-    recipe = Recipe(
-        method=method,
-        activations=activations or ("mixed" if place else "int8"),
-        weights=weights or ("mixed" if place else "8"),
-        per_channel=not per_tensor,
-    )
-    if place is None and "mixed" in (activations, weights):
-        raise demand_place(recipe.activations, recipe.weights)
+    recipe, place = _asked(**asked)
     with _scratch(model) as folder:
         whole = folder / "model.onnx"
         whole.write_bytes(_whole(model, limits, allow_external))
         inputs = inputs_of(whole)
         samples = read_samples(calibration, inputs)
         judged = read_samples(test, inputs) if test else samples
-        made = _made(folder, recipe, place, samples, judged)
+        made = make(whole, recipe, place, samples, judged)
         progress(f"comparing both networks on {len(judged.inputs)} samples")
         with working("comparing: running both networks"):
             comparison = accuracy(whole, made.file, judged)
-            losses = largest_losses(folder / "float.onnx", made.file, judged.inputs[:SHOWN], SHOWN, folder)
+            losses = largest_losses(made.prepared, made.file, judged.inputs[:SHOWN], SHOWN, folder)
         write_file(file, made.file.read_bytes())
         show_diagnostics((*made.notes, *weight_notes(made.file.read_bytes())), strict=False)
     result = {**asdict(comparison), "largest_losses": [asdict(loss) for loss in losses], **made.json}
-    name = "int8" if recipe == Recipe(method=method, per_channel=not per_tensor) else "quantised"
+    name = "quantised" if recipe.opset else "int8"
     send_result(result, json_target, *made.lines, *_lines(comparison, losses, name), _next(file, place))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Made:
-    """The quantised network, and what is said of its bits."""
+def _asked(
+    method: Method,
+    activations: Activations | None,
+    weights: Weights | None,
+    per_tensor: bool,
+    io_type: str | None,
+    **room: str,
+) -> tuple[Recipe, Place | None]:
+    """How it is quantised, and for where. TilewrightError TW1418, TW1419 (exit 2)."""
+    from tilewright.cli.quantize_room import demand_place, place_of
+    from tilewright.quantize.static import Recipe
 
-    file: Path
-    notes: tuple[Diagnostic, ...] = ()
-    lines: tuple[Part, ...] = ()
-    json: Mapping[str, Any] = field(default_factory=dict)
-
-
-def _made(folder: Path, recipe: Recipe, place: Place | None, samples: Samples, judged: Samples) -> _Made:
-    """The quantised network, of `model.onnx` in the folder."""
-    from tilewright.quantize.static import prepare, quantise
-    from tilewright.quantize.template import template
-
-    whole, prepared, quantised = (folder / name for name in ("model.onnx", "float.onnx", "int8.onnx"))
-    progress(f"finding ranges with {len(samples.inputs)} samples")
-    with working("quantising: finding ranges"):
-        prepare(whole, prepared, recipe.opset)
-        quantise(prepared, quantised, samples.inputs, recipe)
-    if not recipe.opset:
-        return _Made(file=quantised)
-    network = template(prepared, quantised)
-    if place is not None:
-        return _searched(folder, network, recipe, place, samples, judged)
-    from tilewright.cli.quantize_bits import uniform_bits
-
-    bits, notes = uniform_bits(network, recipe)
-    quantised.write_bytes(network.written(bits))
-    return _Made(file=quantised, notes=notes)
-
-
-def _searched(
-    folder: Path, network: Template, recipe: Recipe, place: Place, samples: Samples, judged: Samples
-) -> _Made:
-    """The network with the bits that are best for each layer."""
-    from tilewright.cli.quantize_bits import Search, chosen_json, chosen_lines, searched
-    from tilewright.quantize.drift import reference
-
-    whole = folder / "model.onnx"
-    few = replace(samples, inputs=samples.inputs[:SEARCHED], labels=samples.labels[:SEARCHED])
-    search = Search(
-        network=network,
-        recipe=recipe,
-        place=place,
-        measured=reference(whole, few),
-        judged=reference(whole, judged),
-        folder=folder,
+    place = place_of(**{word: text or "" for word, text in room.items()})
+    recipe = Recipe(
+        method=method,
+        activations=activations or ("mixed" if place else "int8"),
+        weights=weights or ("mixed" if place else "8"),
+        per_channel=not per_tensor,
     )
-    with working("searching: what the bits of each layer are worth"):
-        chosen = searched(search)
-    return _Made(
-        file=search.file_of(chosen.found.bits),
-        lines=tuple(chosen_lines(chosen, network)),
-        json=chosen_json(chosen, network),
-    )
+    if place is None and "mixed" in (recipe.activations, recipe.weights):
+        raise demand_place(recipe.activations, recipe.weights)
+    return recipe, place
 
 
 def _next(file: Path, place: Place | None) -> str:
