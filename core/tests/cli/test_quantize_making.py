@@ -1,4 +1,4 @@
-"""The way to a quantised network: 8 bits as onnxruntime writes them, or others of a template, or those that are best."""
+"""The way to a quantised network: 8 bits as onnxruntime writes them, others of a template, or those that are best."""
 
 from __future__ import annotations
 
