@@ -7,7 +7,7 @@ from pathlib import Path
 import onnx
 
 from tilewright.quantize.bits import Bits
-from tilewright.quantize.integer_form import all_bits, in_integers, values_beside
+from tilewright.quantize.integer_form import all_bits, border, in_integers, values_beside
 from tilewright.quantize.samples import read_samples
 from tilewright.quantize.static import Recipe, inputs_of, prepare, quantise
 from tilewright.quantize.template import Template, template
@@ -45,6 +45,16 @@ def test_values_beside_a_layer_are_what_it_reads_and_writes(network: Path, sampl
     source = made(network, samples)
     assert values_beside(source, frozenset(["dense"])) == frozenset("rvy")
     assert values_beside(source, frozenset(["nothing"])) == frozenset()
+
+
+def test_the_border_is_what_inputs_and_outputs_are_quantised_to(network: Path, samples: Path) -> None:
+    source = made(network, samples)
+    assert border(source) == frozenset("xy")
+    graph = source.model.graph  # a Transpose before the first QuantizeLinear
+    first = next(node for node in graph.node if node.op_type == "QuantizeLinear")
+    first.input[0] = "turned"
+    graph.node.insert(0, onnx.helper.make_node("Transpose", ["x"], ["turned"], name="turn", perm=[0, 1, 3, 2]))
+    assert border(source) == frozenset("xy")
 
 
 def test_a_layer_without_a_wide_form_keeps_8_bits_around_it_and_nowhere_else(network: Path, samples: Path) -> None:

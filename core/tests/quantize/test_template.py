@@ -84,8 +84,28 @@ def test_weights_of_4_bits_are_stored_as_such_with_a_scale_for_each_channel(netw
     for name, channels in (("w", 4), ("v", 5)):
         assert stored[f"{name}_quantized"].data_type == TensorProto.INT4
         assert list(stored[f"{name}_scale"].dims) == [channels]
-    assert {"b", "w_quantized", "v_quantized"} <= stored.keys(), "the bias of a layer that has changed is the float one"
-    assert "b_quantized" not in stored
+    assert stored["b_quantized"].data_type == TensorProto.INT32
+
+
+@pytest.mark.parametrize(("wide", "narrow"), [("x", ""), ("", "w"), ("xr", "w")])
+def test_a_bias_counts_in_the_steps_of_its_accumulator(network: Path, samples: Path, wide: str, narrow: str) -> None:
+    found, _ = made(network, samples)
+    model = onnx.load_from_string(found.written(Bits(wide=frozenset(wide), narrow=frozenset(narrow))))
+    held = {one.name: numpy_helper.to_array(one) for one in model.graph.initializer}
+    assert np.array_equal(held["b_quantized_scale"], held["x_scale"] * held["w_scale"])
+    apart = held["b_quantized"] * held["b_quantized_scale"] - found.floats["b"]
+    assert np.all(np.abs(apart) <= 0.51 * held["b_quantized_scale"])
+
+
+def test_a_bias_that_does_not_fit_is_the_float_one(network: Path, samples: Path) -> None:
+    model = onnx.load(network)
+    bias = next(one for one in model.graph.initializer if one.name == "b")
+    bias.CopyFrom(numpy_helper.from_array(np.full(4, 3e5, np.float32), "b"))
+    onnx.save(model, network)
+    found, _ = made(network, samples)
+    wide = onnx.load_from_string(found.written(Bits(wide=frozenset("x"))))
+    held = {one.name: numpy_helper.to_array(one) for one in wide.graph.initializer}
+    assert np.array_equal(held["b"], found.floats["b"]) and "b_quantized" not in held
 
 
 def test_without_other_bits_the_file_is_the_int8_one(network: Path, samples: Path) -> None:
@@ -95,7 +115,8 @@ def test_without_other_bits_the_file_is_the_int8_one(network: Path, samples: Pat
 
 def test_the_scale_of_4_bits_has_the_smallest_error_of_those_tried() -> None:
     weights = np.random.default_rng(0).laplace(size=(6, 200)).astype(np.float32)
-    scale, stored = nibbles(weights, 0)
+    none = np.full(6, 1e-6, np.float32)
+    scale, stored = nibbles(weights, 0, none)
     assert (scale.shape, stored.min() >= -8, stored.max() <= 7) == ((6,), True, True)
     plain = np.abs(weights).max(axis=1) / 7
     error = [
@@ -103,9 +124,12 @@ def test_the_scale_of_4_bits_has_the_smallest_error_of_those_tried() -> None:
     ]
     assert error[0] < 0.9 * error[1]
     exact = np.arange(-7, 8, dtype=np.float32).reshape(1, 15) * np.float32(0.25)
-    scale, stored = nibbles(exact, None)
+    scale, stored = nibbles(exact, None, none[0])
     assert (scale.shape, float(scale)) == ((), 0.25)
     assert np.array_equal(stored * scale, exact)
+    weights[3] = 0
+    scale, stored = nibbles(weights, 0, np.full(6, 0.01, np.float32))
+    assert (scale[3], stored[3].any()) == (np.float32(0.01), np.False_), "the scale that the int8 file has"
 
 
 def test_a_clip_that_int8_did_by_saturating_is_back_and_constants_of_sums_are_wide(tmp_path: Path) -> None:

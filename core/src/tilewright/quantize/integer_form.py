@@ -4,8 +4,8 @@ compiles the network, layer by layer. Does not know any layer's integer form its
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from tilewright.quantize.bits import Bits
 
@@ -55,10 +55,18 @@ def values_beside(source: Template, nodes: frozenset[str]) -> frozenset[str]:
 def border(source: Template) -> frozenset[str]:
     """The choices that are inputs or outputs of the network."""
     graph = source.model.graph
-    ends = {value.name for value in (*graph.input, *graph.output)}
-    scales = {
-        node.input[1]
-        for node in graph.node
-        if node.op_type in ("QuantizeLinear", "DequantizeLinear") and ends.intersection((node.input[0], *node.output))
-    }
+    scales = {*_first_scales(graph.node, {value.name for value in graph.input}, "QuantizeLinear")}
+    outputs = {value.name for value in graph.output}
+    scales.update(_first_scales(reversed(graph.node), outputs, "DequantizeLinear"))
     return frozenset(name for name, scale in source.scales.items() if scale in scales)
+
+
+def _first_scales(nodes: Iterable[Any], reached: set[str], op: str) -> Iterator[str]:
+    """The scales of the first nodes of this operator behind values, or before them where nodes come backwards."""
+    for node in nodes:
+        near, far = (node.input[:1], node.output) if op == "QuantizeLinear" else (node.output, node.input[:1])
+        if reached.intersection(near):
+            if node.op_type == op:
+                yield node.input[1]
+            else:
+                reached.update(far)

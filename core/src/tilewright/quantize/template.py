@@ -2,8 +2,8 @@
 made of, the same layers with 16 bits for some values and 4 for some weights. Does not know which are worth it.
 
 Values of 16 bits are symmetric, over the range that the int8 file found. Weights of 4 bits have a scale where the int8
-file has one: of some, that with the smallest squared error. A bias behind either is the float one: whoever compiles the
-network rounds it to what its accumulator counts.
+file has one: of some, that with the smallest squared error. A bias behind either counts in the steps of its
+accumulator, as in the int8 file; where it does not fit 32 bits, it is the float one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 PRODUCTS = frozenset(("Conv", "ConvTranspose", "Gemm", "MatMul"))  # their second input may have 4 bits
 _CLIPS = frozenset(("Relu", "Clip"))  # onnxruntime leaves them out where int8 saturates as they do
-_LARGEST_WORD, _LARGEST_NIBBLE = 32767, 7
+_LARGEST_WORD, _LARGEST_NIBBLE, _LARGEST_BIAS = 32767, 7, 2**31 - 1
 _SHRUNK = tuple(1 - step / 20 for step in range(11))  # of the largest weight: what the largest nibble stands for
 
 
@@ -125,11 +125,13 @@ class _Draft:
         nodes = list(self.model.graph.node)
         writers = {value: node for node in nodes for value in node.output}
         self._widen_constants(nodes, writers)
-        float_biases = self._float_biases(nodes, writers)
         self._widen(nodes)
-        kept = list(self._narrowed(nodes, float_biases))
+        for node in nodes:
+            if node.op_type == "DequantizeLinear" and node.input[1] in self.narrow:
+                self._as_nibbles(node)
+        float_biases = {node.name for node in nodes if not self._bias_fits(node, writers)}
         del self.model.graph.node[:]
-        self.model.graph.node.extend(self._clipped(kept))
+        self.model.graph.node.extend(self._clipped(list(self._with_float_biases(nodes, float_biases))))
         used = {value for node in self.model.graph.node for value in node.input}
         unused = [constant for constant in self.model.graph.initializer if constant.name not in used]
         for constant in unused:
@@ -170,31 +172,39 @@ class _Draft:
         self._store(node.input[2], np.asarray(0, np.int16))
         del node.attribute[:]
 
-    def _float_biases(self, nodes: list[Any], writers: Mapping[str, Any]) -> frozenset[str]:
-        """The outputs of DequantizeLinear that are biases of layers whose bits have changed."""
-        changed = self.wide | self.narrow
-        return frozenset(
-            node.input[2]
-            for node in nodes
-            if node.op_type in PRODUCTS
-            and len(node.input) > 2
-            and any(value in writers and _scale_of(writers[value]) in changed for value in node.input[:2])
-            and node.input[2] in writers
-            and float_name(writers[node.input[2]].input[0]) in self.template.floats
-        )
+    def _bias_fits(self, node: Any, writers: Mapping[str, Any]) -> bool:
+        """Whether the bias of a layer whose bits have changed, now in steps of its accumulator, fits 32 bits; True of
+        every other node.
+        """
+        if node.op_type not in PRODUCTS or len(node.input) < 3:
+            return True
+        x, w, bias = (writers.get(value) for value in node.input[:3])
+        scales = [_scale_of(x), _scale_of(w)]
+        if bias is None:
+            return True
+        real = self.template.floats.get(float_name(bias.input[0]))
+        if real is None or "" in scales or not (self.wide | self.narrow).intersection(scales):
+            return True
+        product = self._array(scales[0]) * self._array(scales[1])
+        steps = np.rint(real / product.astype(np.float64).reshape(-1))
+        if np.max(np.abs(steps), initial=0.0) > _LARGEST_BIAS:
+            return False
+        self._store(bias.input[0], steps.astype(np.int32))
+        self._store(bias.input[1], np.broadcast_to(product.reshape(-1), real.shape).astype(np.float32))
+        self._store(bias.input[2], np.zeros(real.shape, np.int32))
+        return True
 
-    def _narrowed(self, nodes: list[Any], float_biases: frozenset[str]) -> Iterator[Any]:
-        """The nodes, weights of 4 bits stored as such, and biases float that are named."""
+    def _with_float_biases(self, nodes: list[Any], layers: set[str]) -> Iterator[Any]:
+        """The nodes, without those that make a bias of these layers, which is the float constant then."""
         from onnx import numpy_helper
 
+        made = {node.input[2] for node in nodes if node.name in layers}
         for node in nodes:
-            if node.output[0] in float_biases:
-                array = self.template.floats[float_name(node.input[0])]
-                self.model.graph.initializer.append(numpy_helper.from_array(array, node.output[0]))
+            if node.output[0] not in made:
+                yield node
                 continue
-            if node.op_type == "DequantizeLinear" and node.input[1] in self.narrow:
-                self._as_nibbles(node)
-            yield node
+            array = self.template.floats[float_name(node.input[0])]
+            self.model.graph.initializer.append(numpy_helper.from_array(array, node.output[0]))
 
     def _as_nibbles(self, node: Any) -> None:
         import ml_dtypes
@@ -202,7 +212,7 @@ class _Draft:
         axis = next((attribute.i for attribute in node.attribute if attribute.name == "axis"), 1)
         old = self._array(node.input[1])
         array = self.template.floats[float_name(node.input[0])]
-        scale, stored = nibbles(array, axis if old.ndim else None)
+        scale, stored = nibbles(array, axis if old.ndim else None, old)
         self._store(node.input[0], stored.astype(ml_dtypes.int4))
         self._store(node.input[1], scale)
         del node.input[2:]  # symmetric: 0
@@ -251,17 +261,21 @@ class _Draft:
 
 
 def _scale_of(node: Any) -> str:
-    return str(node.input[1]) if node.op_type == "DequantizeLinear" else ""
+    """The scale of what a node dequantises; "" of any other, or None."""
+    return str(node.input[1]) if node is not None and node.op_type == "DequantizeLinear" else ""
 
 
-def nibbles(array: Floats, axis: int | None) -> tuple[Floats, npt.NDArray[np.int8]]:
-    """Scale (one, or one for each index of `axis`) and integers -8 to 7 with the smallest squared error of some."""
+def nibbles(array: Floats, axis: int | None, least: Floats) -> tuple[Floats, npt.NDArray[np.int8]]:
+    """Scale (one, or one for each index of `axis`, at least `least`) and integers -8 to 7, of some those with the
+    smallest squared error. A channel of zeros has a scale, too: its bias counts in it.
+    """
     others = tuple(at for at in range(array.ndim) if axis is None or at != axis % array.ndim)
-    largest = np.maximum(np.max(np.abs(array), axis=others, keepdims=True, initial=0.0), 1e-30).astype(np.float32)
+    largest = np.max(np.abs(array), axis=others, keepdims=True, initial=0.0).astype(np.float32)
+    least = np.broadcast_to(least.reshape(largest.shape if least.ndim else ()), largest.shape)
     best = np.full(largest.shape, np.inf)
-    scale = largest / np.float32(_LARGEST_NIBBLE)
+    scale = least
     for shrunk in _SHRUNK:
-        tried = (largest * np.float32(shrunk / _LARGEST_NIBBLE)).astype(np.float32)
+        tried = np.maximum(largest * np.float32(shrunk / _LARGEST_NIBBLE), least).astype(np.float32)
         apart = np.sum((_stored(array, tried) * tried - array).astype(np.float64) ** 2, axis=others, keepdims=True)
         scale = np.where(apart < best, tried, scale)
         best = np.minimum(best, apart)

@@ -141,8 +141,7 @@ def _asked(
     activations: Activations | None,
     weights: Weights | None,
     per_tensor: bool,
-    io_type: str | None,
-    **room: str,
+    **room: str | None,
 ) -> tuple[Recipe, Place | None]:
     """How it is quantised, and for where. TilewrightError TW1418, TW1419 (exit 2)."""
     from tilewright.cli.quantize_room import demand_place, place_of
