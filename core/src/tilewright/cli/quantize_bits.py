@@ -123,7 +123,7 @@ def _limits(search: Search) -> tuple[Bits, Bits]:
     recipe, network = search.recipe, search.network
     asked = all_bits(network, wide=recipe.activations in ("int16", "mixed"), narrow=recipe.weights in ("4", "mixed"))
     ends, io_type = border(network), search.place.io_type
-    if io_type == "int8":
+    if io_type in ("int8", "uint8"):
         asked = replace(asked, wide=asked.wide - ends)
     widest = in_integers(network, replace(asked, narrow=frozenset()), float_layers).wide
     least = widest if recipe.activations == "int16" else widest & ends if io_type == "int16" else frozenset()

@@ -90,7 +90,7 @@ FLOAT_BYTES = 4  # for each byte of an int8 network
 @option("--clock", default="", metavar="FREQUENCY", help="Clock of the processor, as 80MHz, for ms.")
 @option(
     "--io-type",
-    type=click.Choice(["int8", "int16"]),
+    type=click.Choice(["int8", "uint8", "int16"]),
     help="With --within and --drop, inputs and outputs are planned as these integers, not as floats.",
 )
 @option("--per-tensor", is_flag=True, help="One scale for all weights of a layer, instead of one per channel.")
