@@ -48,7 +48,7 @@ def make(whole: Path, recipe: Recipe, place: Place | None, samples: Samples, jud
         quantise(prepared, quantised, samples.inputs, recipe)
     if not recipe.opset:
         return Made(file=quantised, prepared=prepared)
-    network = template(prepared, quantised)
+    network = template(prepared, quantised, samples.inputs)
     if place is not None:
         return _searched(whole, network, recipe, place, samples, judged)
     bits, notes = uniform_bits(network, recipe)

@@ -3,18 +3,20 @@ made of, the same layers with 16 bits for some values and 4 for some weights. Do
 
 Values of 16 bits are symmetric, over the range that the int8 file found. Weights of 4 bits have a scale where the int8
 file has one: of some, that with the smallest squared error. A bias behind either counts in the steps of its
-accumulator, as in the int8 file; where it does not fit 32 bits, it is the float one.
+accumulator, as in the int8 file, and takes back what weights of 4 bits shift results by; where it does not fit 32 bits,
+it is the float one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tilewright.quantize.bias_correction import input_means, shift_of
 from tilewright.quantize.bits import Bits, Choice
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[Any]
     Floats = npt.NDArray[np.float32]
+    Doubles = npt.NDArray[np.float64]
 
 PRODUCTS = frozenset(("Conv", "ConvTranspose", "Gemm", "MatMul"))  # their second input may have 4 bits
 _CLIPS = frozenset(("Relu", "Clip"))  # onnxruntime leaves them out where int8 saturates as they do
@@ -38,6 +41,7 @@ class Template:
     clips: Mapping[str, Any] = field(repr=False)  # Relu and Clip of the float network, by what they write
     choices: tuple[Choice, ...]
     scales: Mapping[str, str]  # of each choice, the constant that is its scale
+    means: Mapping[str, Doubles] = field(default_factory=dict, repr=False)  # by layer, of each channel that it reads
 
     def written(self, bits: Bits) -> bytes:
         """The network with these bits, as a file."""
@@ -46,8 +50,10 @@ class Template:
         return _Draft.of(self, bits).written()
 
 
-def template(prepared: Path, quantised: Path) -> Template:
-    """Of the float network as it was prepared, and the int8 one that onnxruntime made of it."""
+def template(prepared: Path, quantised: Path, samples: Sequence[Mapping[str, Array]] = ()) -> Template:
+    """Of the float network as it was prepared, and the int8 one that onnxruntime made of it. With samples, biases take
+    back what weights of 4 bits shift results by.
+    """
     import onnx
     from onnx import numpy_helper
 
@@ -64,6 +70,7 @@ def template(prepared: Path, quantised: Path) -> Template:
         clips={node.output[0]: node for node in before.graph.node if node.op_type in _CLIPS},
         choices=tuple(choice for choice, _ in found),
         scales={choice.name: scale for choice, scale in found},
+        means=input_means(prepared, samples) if samples else {},
     )
 
 
@@ -186,13 +193,26 @@ class _Draft:
         if real is None or "" in scales or not (self.wide | self.narrow).intersection(scales):
             return True
         product = self._array(scales[0]) * self._array(scales[1])
-        steps = np.rint(real / product.astype(np.float64).reshape(-1))
+        shift: Doubles | float = 0.0
+        if scales[1] in self.narrow and node.name in self.template.means:
+            shift = shift_of(node, self._error_of(w), self.template.means[node.name])
+        steps = np.rint((real + shift) / product.astype(np.float64).reshape(-1))
         if np.max(np.abs(steps), initial=0.0) > _LARGEST_BIAS:
             return False
         self._store(bias.input[0], steps.astype(np.int32))
         self._store(bias.input[1], np.broadcast_to(product.reshape(-1), real.shape).astype(np.float32))
         self._store(bias.input[2], np.zeros(real.shape, np.int32))
         return True
+
+    def _error_of(self, node: Any) -> Doubles:
+        """The float weights, less those that this DequantizeLinear makes of 4 bits."""
+        array = self.template.floats[float_name(node.input[0])]
+        scale = self._array(node.input[1])
+        along = [1] * array.ndim
+        if scale.ndim:
+            along[_axis_of(node)] = -1
+        stored = self._array(node.input[0]).astype(np.float64)
+        return np.asarray(array - stored * scale.reshape(along))
 
     def _with_float_biases(self, nodes: list[Any], layers: set[str]) -> Iterator[Any]:
         """The nodes, without those that make a bias of these layers, which is the float constant then."""
@@ -209,7 +229,7 @@ class _Draft:
     def _as_nibbles(self, node: Any) -> None:
         import ml_dtypes
 
-        axis = next((attribute.i for attribute in node.attribute if attribute.name == "axis"), 1)
+        axis = _axis_of(node)
         old = self._array(node.input[1])
         array = self.template.floats[float_name(node.input[0])]
         scale, stored = nibbles(array, axis if old.ndim else None, old)
@@ -258,6 +278,10 @@ class _Draft:
         from onnx import numpy_helper
 
         self.constants[name].CopyFrom(numpy_helper.from_array(array, name))
+
+
+def _axis_of(node: Any) -> int:
+    return next((int(attribute.i) for attribute in node.attribute if attribute.name == "axis"), 1)
 
 
 def _scale_of(node: Any) -> str:
