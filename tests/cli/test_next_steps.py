@@ -32,6 +32,7 @@ CODE = re.compile(r"TW\d{4}")
 STEP = re.compile(r"(--[a-z]|tilewright )")
 GAP = "     "  # between what is typed and what it gives
 RIGHT = "check net.onnx -t generic"
+QUANTISE = "quantize digits.onnx --calibration digits.npz -o int.onnx"
 
 # Functions with steps whose code is given by who calls them, and steps that only broken programs of machines show.
 CODE_OF = {
@@ -49,6 +50,7 @@ CODE_OF = {
     "exporting.py": "TW1242",
     "ends_front.py": "TW5001",  # a line of the front: typed by `tests/cli/test_front.py`
     "planning.py": "TW5001",  # likewise
+    "quantize_room.py": "TW1418",
 }
 ONLY_WHEN_BROKEN = {
     "TW7112": "plugins and kernels that race: core/tests/runners/test_twin.py",
@@ -160,6 +162,11 @@ CASES: Mapping[str, Sequence[str | Callable[[], TilewrightError]]] = {
     "TW1231": ("quantize kws.onnx --calibration samples.npz -o again.onnx",),
     "TW1403": (f"{RIGHT} --board b.toml",),
     "TW1410": ("compile --group nowhere.toml -o out",),
+    "TW1418": (f"{QUANTISE} --weights mixed", f"{QUANTISE} --within ram=20K",
+               f"{QUANTISE} --target cortex-m4 --within ms=2"),
+    "TW1419": (f"{QUANTISE} --target generic --drop 7",),
+    "TW1420": (f"{QUANTISE} --target generic --within ram=700,flash=1K",),
+    "TW1421": (f"{QUANTISE} --target generic --activations int8 --weights 4 --drop 0%",),
     "TW2001": ("check doubles.onnx -t generic",),
     "TW2101": ("check strange.onnx -t generic", "check late.onnx -t generic"),
     "TW5001": (f"{RIGHT} --memory ram=500", f"{RIGHT} --memory ram=500 --pin x=ram",
@@ -199,7 +206,7 @@ INSTEAD = {
     "TW1004": ("--name",), "TW1101": ("--io", "--place-io", "--plot", "--capacity", "--clock", "--optimize"),
     "TW1111": ("--code-pass",),
     "TW1112": ("--code-pass",), "TW1116": ("--pin",), "TW6001": ("--io",), "TW7006": ("--on",),
-    "TW8041": ("-t",), "TW5002": (),
+    "TW8041": ("-t",), "TW5002": (), "TW1419": ("--drop",), "TW1421": ("--drop",),
 }  # fmt: skip
 
 
@@ -223,6 +230,9 @@ def _here(desk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     _external("external.onnx")
     shutil.copy(network_file("kws_int8"), "kws.onnx")
+    shutil.copy(ROOT / "examples" / "digits" / "digits_f32.onnx", "digits.onnx")
+    with np.load(ROOT / "examples" / "digits" / "digits_test.npz") as digits:
+        np.savez("digits.npz", image=digits["images"][:150], labels=digits["labels"][:150])
     (here / "p.csv").write_text("id,lower,upper,size\na,0,2,16\nb,1,3,16\n", encoding="utf-8")
     (here / "b.toml").write_text('target = "siracusa"\n', encoding="utf-8")
     return here

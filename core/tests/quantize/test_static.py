@@ -69,6 +69,29 @@ def test_other_ways_to_find_ranges(network: Path, samples: Path, method: Any) ->
     assert made(network, samples, Recipe(method=method)).stat().st_size > 0
 
 
+def test_a_network_comes_to_the_operator_set_of_its_types_with_names_for_nodes(network: Path, tmp_path: Path) -> None:
+    sets = {Recipe(): 17, Recipe(activations="int16"): 21, Recipe(weights="4"): 21, Recipe(activations="mixed"): 21}
+    model = onnx.load(network)
+    model.graph.node[0].name = ""
+    onnx.save(model, network)
+    for recipe, opset in sets.items():
+        prepare(network, tmp_path / "prepared.onnx", recipe.opset)
+        prepared = onnx.load(tmp_path / "prepared.onnx")
+        assert [item.version for item in prepared.opset_import if item.domain == ""] == [opset]
+        assert all(node.name for node in prepared.graph.node)
+
+
+def test_a_network_that_cannot_come_to_it_is_refused_with_what_to_export(network: Path, monkeypatch: Any) -> None:
+    def refuse(model: object, opset: int) -> None:
+        raise RuntimeError("no adapter for Upsample")
+
+    monkeypatch.setattr("onnx.version_converter.convert_version", refuse)
+    with pytest.raises(TilewrightError) as caught:
+        prepare(network, network.with_name("prepared.onnx"), 21)
+    assert (caught.value.code, caught.value.exit_code) == ("TW1417", 3)
+    assert "no adapter for Upsample" in str(caught.value) and "opset_version=21" in str(caught.value)
+
+
 def test_the_reader_gives_each_sample_once_and_again_when_rewound() -> None:
     reader = Reader([{"x": 1}, {"x": 2}])
     assert [reader.get_next() for _ in range(3)] == [{"x": 1}, {"x": 2}, None]

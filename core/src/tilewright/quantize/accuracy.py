@@ -5,7 +5,6 @@ Does not know how it was quantised.
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,16 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.ir.log_span import INFO, with_log_span
+from tilewright.quantize.drift import ROOT, SMALLEST, apart, count_right, outputs_of, squared
 from tilewright.quantize.samples import Samples
-from tilewright.quantize.static import Reader, session
+from tilewright.quantize.static import Reader
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array = npt.NDArray[np.generic]
-
-LARGEST, SMALLEST = sys.float_info.max, sys.float_info.min  # JSON has no infinity
-_ROOT = math.sqrt(LARGEST)  # what can be squared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,10 +55,9 @@ class ValueLoss:
 @with_log_span(INFO, "compare: both networks on the samples")
 def accuracy(before: Path, after: Path, samples: Samples) -> Accuracy:
     """Run both networks on all samples."""
-    names, expected = _run(before, samples.inputs)
-    _, got = _run(after, samples.inputs)
-    first = [[int(np.argmax(outputs[0])) for outputs in run] for run in (expected, got)]
-    right = [sum(predicted == label for predicted, label in zip(run, samples.labels, strict=False)) for run in first]
+    names, expected = outputs_of(before, samples.inputs)
+    _, got = outputs_of(after, samples.inputs)
+    right = [count_right(run, samples.labels) for run in (expected, got)]
     return Accuracy(
         outputs=tuple(
             _compare(name, [run[at] for run in expected], [run[at] for run in got]) for at, name in enumerate(names)
@@ -91,16 +87,11 @@ def largest_losses(
     return tuple(sorted(kept, key=lambda loss: (loss.sqnr_db, loss.name))[:count])
 
 
-def _run(model: Path, samples: Sequence[Mapping[str, Array]]) -> tuple[list[str], list[list[Array]]]:
-    runtime = session(model)
-    return [value.name for value in runtime.get_outputs()], [runtime.run(None, dict(sample)) for sample in samples]
-
-
 def _compare(name: str, before: Sequence[Array], after: Sequence[Array]) -> OutputAccuracy:
     first, second = (np.stack(run).astype(np.float64) for run in (before, after))
-    apart = _apart(first, second)
-    noise = min(float(np.sum(np.minimum(apart, _ROOT) ** 2)), LARGEST)
-    signal = float(np.sum(np.square(first, where=np.abs(first) < _ROOT, out=np.zeros_like(first))))
+    differences = apart(first, second)
+    noise = squared(differences)
+    signal = float(np.sum(np.square(first, where=np.abs(first) < ROOT, out=np.zeros_like(first))))
     return OutputAccuracy(
         name=name,
         samples=len(before),
@@ -108,12 +99,5 @@ def _compare(name: str, before: Sequence[Array], after: Sequence[Array]) -> Outp
             bool(np.argmax(left) == np.argmax(right)) for left, right in zip(before, after, strict=True) if left.size
         ),
         sqnr_db=round(10 * (math.log10(max(signal, SMALLEST)) - math.log10(noise)), 1) if noise else None,
-        largest_difference=float(np.max(apart, initial=0.0)),
+        largest_difference=float(np.max(differences, initial=0.0)),
     )
-
-
-def _apart(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """|first - second|: 0 where both are the same NaN or infinity, the largest double where only one of them is."""
-    same = (first == second) | (np.isnan(first) & np.isnan(second))
-    with np.errstate(invalid="ignore", over="ignore"):
-        return np.where(same, 0.0, np.nan_to_num(np.abs(first - second), nan=LARGEST, posinf=LARGEST))

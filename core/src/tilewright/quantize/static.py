@@ -20,16 +20,25 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 Method = Literal["minmax", "entropy", "percentile"]
+Activations = Literal["int8", "uint8", "int16", "mixed"]
+Weights = Literal["8", "4", "mixed"]
+_OPSET_OF_BYTES, _OPSET = 0, 21  # any, as it is quantised in the one that the file has
 _AS_WRITTEN = "session.disable_quant_qdq"  # of onnxruntime: floats between quantise and dequantise nodes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """How ranges are found, and what carries the integers. Weights are int8, symmetric."""
+    """How ranges are found, and what carries the integers. Weights are symmetric. `mixed`: what is best for each."""
 
     method: Method = "minmax"
-    activations: Literal["int8", "uint8"] = "int8"
+    activations: Activations = "int8"
+    weights: Weights = "8"
     per_channel: bool = True  # a scale of the weights for each output channel
+
+    @property
+    def opset(self) -> int:
+        """The first operator set of ONNX that has these types."""
+        return _OPSET_OF_BYTES if self.activations in ("int8", "uint8") and self.weights == "8" else _OPSET
 
 
 class Reader:
@@ -93,17 +102,47 @@ def numpy_name(declared: str) -> str:
 
 
 @with_log_span(INFO, "prepare: batch normalisations folded, shapes inferred")
-def prepare(model: Path, prepared: Path) -> None:
-    """Write the float network with batch normalisations folded and shapes inferred, as quantisation wants it."""
+def prepare(model: Path, prepared: Path, opset: int = 0) -> None:
+    """Write the float network as quantisation wants it: batch normalisations folded, shapes inferred, a name for every
+    node, and of operator set `opset` where its own is older. TilewrightError TW1230, TW1417 (exit 3).
+    """
+    import onnx
     from onnxruntime.quantization.shape_inference import quant_pre_process
 
     with _quiet(), _explained(model):
         quant_pre_process(str(model), str(prepared), skip_symbolic_shape=True)
+    network = onnx.load(prepared)
+    if next((item.version for item in network.opset_import if item.domain in ("", "ai.onnx")), opset) < opset:
+        network = _raised(network, opset, model)
+    for number, node in enumerate(network.graph.node):
+        node.name = node.name or f"{node.op_type}_{number}"
+    onnx.save(network, prepared)
+
+
+def _raised(network: Any, opset: int, model: Path) -> Any:
+    """The network in a newer operator set."""
+    from onnx import version_converter
+
+    try:
+        return version_converter.convert_version(network, opset)
+    except Exception as error:  # the converter is C++ and says what it likes
+        raise model_error(
+            "TW1417",
+            f"this network cannot be brought to operator set {opset}, which 4 and 16 bits need",
+            where=str(model),
+            details=(str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__,),
+            fix=(
+                f"export it with operator set {opset}: torch.onnx.export(..., opset_version={opset})",
+                "leave --activations and --weights as they are by default: 8 bits need no newer one",
+            ),
+        ) from None
 
 
 @with_log_span(INFO, "quantise: ranges from the samples, scales, and the file")
 def quantise(prepared: Path, quantised: Path, samples: Sequence[Mapping[str, Array]], recipe: Recipe) -> None:
-    """Write the network with QuantizeLinear and DequantizeLinear (QDQ) around its layers, scales from the samples."""
+    """Write the network with QuantizeLinear and DequantizeLinear (QDQ) around its layers, scales from the samples: in 8
+    bits, of which a `template` makes others.
+    """
     from onnxruntime.quantization import CalibrationMethod, QuantFormat, QuantType, quantize_static
 
     methods = {
@@ -118,7 +157,7 @@ def quantise(prepared: Path, quantised: Path, samples: Sequence[Mapping[str, Arr
             Reader(samples),
             quant_format=QuantFormat.QDQ,
             per_channel=recipe.per_channel,
-            activation_type=QuantType.QInt8 if recipe.activations == "int8" else QuantType.QUInt8,
+            activation_type=QuantType.QUInt8 if recipe.activations == "uint8" else QuantType.QInt8,
             weight_type=QuantType.QInt8,
             calibrate_method=methods[recipe.method],
         )

@@ -35,6 +35,13 @@ def instances(s: Sketch, x: str) -> str:
     return s.node("Add", (s.node("Mul", (normal, floats(s, 6, 1, 1))), floats(s, 6, 1, 1)))
 
 
+def stored(s: Sketch, x: str) -> str:
+    """The same, scale and shift stored as integers, as onnxruntime writes them of an InstanceNormalization."""
+    scale, shift = (s.constant(np.arange(start, start + 6).astype(np.int8)) for start in (40, -3))
+    numbers = [s.node("Reshape", (s.dequantize(name, 0.02, 0),), {"shape": (6, 1, 1)}) for name in (scale, shift)]
+    return s.node("Add", (s.node("Mul", (back(s, rows(s, x, (12, 20))), numbers[0])), numbers[1]))
+
+
 def groups(s: Sketch, x: str) -> str:
     """Groups of three channels, one number for each group, then one for each channel."""
     normal = s.node("Reshape", (rows(s, x, (4, 60)),), {"shape": (2, 2, 60)})
@@ -48,6 +55,7 @@ BUILDS: dict[str, Build] = {
     "root mean square": lambda s, x: s.node("RMSNormalization", (x, floats(s, 5)), {"epsilon": 1e-3}),
     "image": lambda s, x: back(s, rows(s, x, (2, 120), floats(s, 120), floats(s, 120))),
     "instances": instances,
+    "instances, stored": stored,
     "groups": groups,
     "clipped": lambda s, x: s.node("Clip", (instances(s, x),), {"min": 0.0, "max": 1.0}),
 }

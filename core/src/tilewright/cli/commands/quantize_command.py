@@ -1,4 +1,4 @@
-"""Knows `tilewright quantize`: from a float network and samples to an int8 one, and what that costs."""
+"""Knows `tilewright quantize`: from a float network and samples to one of integers, and what that costs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,10 +22,11 @@ from tilewright.errors import TilewrightError
 from tilewright.report.plain_text import Part, Table
 
 if TYPE_CHECKING:
+    from tilewright.cli.quantize_room import Place
     from tilewright.quantize.accuracy import Accuracy, ValueLoss
     from tilewright.quantize.recurrent import Written
     from tilewright.quantize.samples import Samples
-    from tilewright.quantize.static import Method
+    from tilewright.quantize.static import Activations, Method, Recipe, Weights
 
 SHOWN = 5  # values that lost most
 FLOAT_BYTES = 4  # for each byte of an int8 network
@@ -36,6 +37,7 @@ FLOAT_BYTES = 4  # for each byte of an int8 network
     epilog=examples(
         "quantize float.onnx --calibration samples.npz -o int8.onnx",
         "quantize float.onnx --calibration samples.npz --test test.npz --method percentile -o int8.onnx",
+        "quantize float.onnx --calibration samples.npz --target cortex-m4 --within ram=20K,flash=64K -o best.onnx",
     ),
 )
 @click.argument("model", type=click.Path(path_type=Path))
@@ -62,10 +64,36 @@ FLOAT_BYTES = 4  # for each byte of an int8 network
 )
 @option(
     "--activations",
-    type=click.Choice(["int8", "uint8"]),
-    default="int8",
-    show_default=True,
-    help="Type of the values between layers; weights are int8.",
+    type=click.Choice(["int8", "uint8", "int16", "mixed"]),
+    help="Type of the values between layers; mixed: int8 or int16, as is best for each. Default: int8, or mixed with "
+    "--within or --drop.",
+)
+@option(
+    "--weights",
+    type=click.Choice(["8", "4", "mixed"]),
+    help="Bits of weights; mixed: 4 or 8, as is best for each layer. Default: 8, or mixed with --within or --drop.",
+)
+@option(
+    "--within",
+    default="",
+    metavar="ram=BYTES,flash=BYTES,ms=TIME",
+    help="Find the bits of each layer with which the network fits there, and loses least: bytes as planned, without "
+    "stack and code, and time as estimated.",
+)
+@option(
+    "--drop",
+    default="",
+    metavar="PERCENT",
+    help="What may be lost, as 1%: of labels that are right, or without labels of the outputs. Alone, the smallest "
+    "network that loses no more is found; with --within, what loses more is refused.",
+)
+@option("-t", "--target", default="", metavar="NAME", help="Where --within and --drop plan it (`tilewright targets`).")
+@option("--board", default="", metavar="FILE.toml|NAME", help="The same by board, with its memories and clock.")
+@option("--clock", default="", metavar="FREQUENCY", help="Clock of the processor, as 80MHz, for ms.")
+@option(
+    "--io-type",
+    type=click.Choice(["int8", "uint8", "int16"]),
+    help="With --within and --drop, inputs and outputs are planned as these integers, not as floats.",
 )
 @option(
     "--recurrent",
@@ -84,43 +112,67 @@ def command(
     calibration: Path,
     file: Path,
     test: Path | None,
-    method: Method,
-    activations: Literal["int8", "uint8"],
     recurrent: Literal["float", "int8", "int16"],
-    per_tensor: bool,
     limits: tuple[str, ...],
     allow_external: bool | None,
     json_target: str | None,
+    **asked: Any,
 ) -> None:
-    """Quantise the float network MODEL to int8 with samples, and compare both. Needs `tilewright[quantize]`."""
+    """Quantise the float network MODEL to integers with samples, and compare both. Needs `tilewright[quantize]`."""
+    from tilewright.cli.quantize_making import make
     from tilewright.frontend.reading.model_digest import files_beside
     from tilewright.quantize.accuracy import accuracy, largest_losses
     from tilewright.quantize.samples import read_samples
-    from tilewright.quantize.static import Recipe, inputs_of, prepare, quantise
+    from tilewright.quantize.static import inputs_of
     from tilewright.snapshot.atomic_folder import write_file
 
     demand_writable_files(file, json_target, read=(model, *files_beside(model), calibration, test))
-    recipe = Recipe(method=method, activations=activations, per_channel=not per_tensor)
+    recipe, place = _asked(**asked)
     with _scratch(model) as folder:
-        whole, prepared, quantised = (folder / name for name in ("model.onnx", "float.onnx", "int8.onnx"))
+        whole = folder / "model.onnx"
         whole.write_bytes(_whole(model, limits, allow_external))
         inputs = inputs_of(whole)
         samples = read_samples(calibration, inputs)
         judged = read_samples(test, inputs) if test else samples
-        progress(f"finding ranges with {len(samples.inputs)} samples")
-        with working("quantising: finding ranges"):
-            prepare(whole, prepared)
-            quantise(prepared, quantised, samples.inputs, recipe)
-            layers = _recurrent(prepared, quantised, samples, recurrent)
+        made = make(whole, recipe, place, samples, judged)
+        layers = _recurrent(made.prepared, made.file, samples, recurrent)
         progress(f"comparing both networks on {len(judged.inputs)} samples")
         with working("comparing: running both networks"):
-            comparison = accuracy(whole, quantised, judged)
-            losses = largest_losses(prepared, quantised, judged.inputs[:SHOWN], SHOWN, folder)
-        write_file(file, quantised.read_bytes())
-        show_diagnostics((*recurrent_notes(layers), *weight_notes(quantised.read_bytes())), strict=False)
-    result = {**asdict(comparison), "largest_losses": [asdict(loss) for loss in losses]}
-    wrote = f"wrote {file}.   Next: tilewright check {shlex.quote(str(file))} --target generic"
-    send_result(result, json_target, *_lines(comparison, losses), wrote)
+            comparison = accuracy(whole, made.file, judged)
+            losses = largest_losses(made.prepared, made.file, judged.inputs[:SHOWN], SHOWN, folder)
+        write_file(file, made.file.read_bytes())
+        show_diagnostics((*made.notes, *recurrent_notes(layers), *weight_notes(made.file.read_bytes())), strict=False)
+    result = {**asdict(comparison), "largest_losses": [asdict(loss) for loss in losses], **made.json}
+    name = "quantised" if recipe.opset else "int8"
+    send_result(result, json_target, *made.lines, *_lines(comparison, losses, name), _next(file, place))
+
+
+def _asked(
+    method: Method,
+    activations: Activations | None,
+    weights: Weights | None,
+    per_tensor: bool,
+    **room: str | None,
+) -> tuple[Recipe, Place | None]:
+    """How it is quantised, and for where. TilewrightError TW1418, TW1419 (exit 2)."""
+    from tilewright.cli.quantize_room import demand_place, place_of
+    from tilewright.quantize.static import Recipe
+
+    place = place_of(**{word: text or "" for word, text in room.items()})
+    recipe = Recipe(
+        method=method,
+        activations=activations or ("mixed" if place else "int8"),
+        weights=weights or ("mixed" if place else "8"),
+        per_channel=not per_tensor,
+    )
+    if place is None and "mixed" in (recipe.activations, recipe.weights):
+        raise demand_place(recipe.activations, recipe.weights)
+    return recipe, place
+
+
+def _next(file: Path, place: Place | None) -> str:
+    where = place.check_flags() if place else ("--target", "generic")
+    return f"wrote {file}.   Next: {shlex.join(['tilewright', 'check', str(file), *where])}"
 
 
 def _recurrent(
@@ -164,8 +216,8 @@ def _scratch(model: Path) -> Iterator[Path]:
             raise replace(error, where=where, details=tuple(details)) from None
 
 
-def _lines(comparison: Accuracy, losses: tuple[ValueLoss, ...]) -> Iterator[Part]:
-    from tilewright.quantize.accuracy import LARGEST
+def _lines(comparison: Accuracy, losses: tuple[ValueLoss, ...], name: str) -> Iterator[Part]:
+    from tilewright.quantize.drift import LARGEST
 
     rows = [("output", "samples", "same argmax", "signal to noise", "largest difference")]
     for output in comparison.outputs:
@@ -175,6 +227,6 @@ def _lines(comparison: Accuracy, losses: tuple[ValueLoss, ...]) -> Iterator[Part
     yield Table(rows=rows, right=(1, 2, 3, 4))
     if comparison.labelled:
         shares = [100 * right / comparison.labelled for right in (comparison.right_float, comparison.right_quantised)]
-        yield f"accuracy on {comparison.labelled} labelled samples: float {shares[0]:.2f} %, int8 {shares[1]:.2f} %"
+        yield f"accuracy on {comparison.labelled} labelled samples: float {shares[0]:.2f} %, {name} {shares[1]:.2f} %"
     if losses:
         yield "values that lost most: " + ", ".join(f"{loss.name} ({loss.sqnr_db:.1f} dB)" for loss in losses)

@@ -116,7 +116,11 @@ def lower_channels(island: Island, work: Work) -> Lowered:
 
 
 def constant_of(view: GraphView, value: str) -> Doubles | None:
-    """A real constant, dequantised or float; None for anything else, and for one too large."""
+    """A real constant, dequantised or float, reshaped or not; None for anything else, and for one too large."""
+    producer = view.producer.get(value)
+    if producer is not None and producer.op == "Reshape":
+        before = constant_of(view, producer.inputs[0])
+        return None if before is None else before.reshape(view.graph.tensors[value].shape)
     array = view.graph.constants.get(value)
     if array is None:
         stored = dequantised(view, value)

@@ -75,9 +75,6 @@ ${written_row(0, columns, i * columns)}\
 
 % if written and not padded and sides:
 #if defined(TW_DSP_ARM) && defined(__ARM_FEATURE_UNALIGNED)
-#  define TW_DSP_SIDES 1
-#endif
-#ifdef TW_DSP_SIDES
 % for first, last in sides:
 /* Four channels of a pixel, of whose taps columns ${first} to ${last - 1} are inside x, and these rows. */
 TW_DSP_APART void ${function}_side_${first}_${last}(const tw_depthwise *p, const int16_t *x, const uint32_t *taps,
@@ -187,7 +184,7 @@ static void ${function}(const tw_depthwise p, const int16_t *x, const uint32_t *
                 const int32_t first = ${function}_before(left, p.column_dilation, 0, ${columns});
                 const int32_t last = ${function}_before(left, p.column_dilation, p.width, ${columns});
 % if written and not padded and sides:
-#ifdef TW_DSP_SIDES
+#if defined(TW_DSP_ARM) && defined(__ARM_FEATURE_UNALIGNED)
 % for first, last in sides:
                 if ((first == ${first}) && (last == ${last})) {
                     ${function}_side_${first}_${last}(&p, row + (left * p.channels), taps, q, to, zero_point, first_row,
