@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from tilewright import __version__
 from tilewright.c_text.templates import template
+from tilewright.exporters.bench_firmware import bench
 from tilewright.exporters.misra import misra
 from tilewright.plugins.offers import Exporter
 
@@ -97,6 +98,7 @@ EXPORTERS = (
     Exporter(name="platformio", summary="library.json: a PlatformIO library", files=platformio),
     Exporter(name="arduino", summary="an Arduino library with an example sketch, below arduino/", files=arduino),
     Exporter(name="esp-idf", summary="an ESP-IDF component, below esp-idf/", files=esp_idf),
+    Exporter(name="bench", summary="PREFIX_bench.c: answers `bench --on serial:PORT` from a board", files=bench),
     Exporter(name="misra", summary="PREFIX_misra.md: rules of MISRA C:2012 that the code deviates from", files=misra),
     Exporter(name="cmsis-pack", summary="tilewright.PREFIX.pdsc: the folder is a CMSIS-Pack", files=cmsis_pack),
 )
