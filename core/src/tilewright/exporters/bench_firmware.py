@@ -5,13 +5,11 @@ Does not know who asks, nor what a serial line is.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from tilewright import __version__
-from tilewright.c_text.templates import template
 from tilewright.errors import unsupported_error
+from tilewright.exporters.texts import render
 from tilewright.ir.plans.plan_id import plan_digest
 
 if TYPE_CHECKING:
@@ -33,9 +31,6 @@ def bench(plan: Allocated, artifact: Artifact) -> Mapping[str, bytes]:
     outputs = [one for one in artifact.parameters if not one.is_input]
     callers = [one for one in artifact.parameters if io.get(one.value, "pool") == "user"]
     names = {
-        "p": artifact.prefix,
-        "P": artifact.prefix.upper(),
-        "version": __version__,
         "model": artifact.prefix,
         "inputs": inputs,
         "outputs": outputs,
@@ -48,7 +43,7 @@ def bench(plan: Allocated, artifact: Artifact) -> Mapping[str, bytes]:
         "digest": plan_digest(plan, __version__),
     }
     texts = {f"{artifact.prefix}_bench.h": "bench_header.mako", f"{artifact.prefix}_bench.c": "bench_source.mako"}
-    return {name: str(template(_text(text)).render(**names)).encode("ascii") for name, text in texts.items()}
+    return {name: render(text, artifact, **names).encode("ascii") for name, text in texts.items()}
 
 
 def demand_measurable(plan: Allocated, artifact: Artifact) -> None:
@@ -64,8 +59,3 @@ def demand_measurable(plan: Allocated, artifact: Artifact) -> None:
     )
     if reasons:
         raise unsupported_error("TW7136", "this program cannot be measured over a serial line", details=reasons)
-
-
-@cache
-def _text(name: str) -> str:
-    return (files("tilewright.exporters") / "text" / name).read_text(encoding="utf-8")
