@@ -77,11 +77,13 @@ def tilewright_code_passes() -> Iterable[CodePass]:
 
 @hookimpl
 def tilewright_runners() -> Iterable[Runner]:
-    """This machine, and twins of others on it."""
+    """This machine, twins of others on it, and boards on a serial line."""
     from tilewright.runners.host import HostRunner
+    from tilewright.runners.serial_line.mlperf_tiny import MlperfTinyRunner
+    from tilewright.runners.serial_line.serial_runner import SerialRunner
     from tilewright.runners.twin import RACE, TwinRunner
 
-    return (HostRunner(), TwinRunner(), RACE)
+    return (HostRunner(), TwinRunner(), RACE, SerialRunner(), MlperfTinyRunner())
 
 
 @hookimpl

@@ -190,7 +190,7 @@ class Deployment:
         asked, share = self.options, half_share(self.graph)
         vectors = self._vectors if asked.selftest else ()
         options = EmitOptions(const_format=asked.const_format, layout=asked.layout, vectors=vectors, half_share=share)
-        return self._finished("emit", emit(self.program, options))
+        return self._finished("emit", replace(emit(self.program, options), package=asked.package, board=asked.board))
 
     @cached_property
     def files(self) -> Mapping[str, bytes]:

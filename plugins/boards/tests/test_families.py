@@ -17,7 +17,7 @@ FOLDER = files("tilewright_boards") / "families"
 FILES = sorted(entry.name for entry in FOLDER.iterdir() if entry.name.endswith(".toml"))
 BOARDS = tilewright_boards.tilewright_boards()
 PARTS = [board for board in BOARDS if board.name == board.part]
-FREE = {"Apache-2.0", "MIT OR Apache-2.0"}
+FREE = {"Apache-2.0", "BSD-3-Clause", "LGPL-2.1-only", "MIT OR Apache-2.0"}  # facts alone are taken
 FLASH = {  # what the eleventh character of an STM32's name says, in KiB
     "4": 16,
     "6": 32,
@@ -131,3 +131,13 @@ def test_clocks_are_clocks_of_such_parts() -> None:
 def test_some_that_people_know(name: str, clock_hz: int, sizes: dict[str, int]) -> None:
     (board,) = (one for one in BOARDS if one.name == name)
     assert (board.clock_hz, {memory.name: memory.size_bytes for memory in board.memories}) == (clock_hz, sizes)
+
+
+def test_boards_are_called_by_names_that_their_tools_take() -> None:
+    tools = {"arduino", "esp-idf", "pico-sdk", "platformio", "platformio-platform", "platformio-frameworks", "zephyr"}
+    boards = [board for board in BOARDS if board.tools]
+    assert {tool for board in boards for tool in board.tools} == tools
+    for board in boards:
+        assert ("platformio-platform" in board.tools) <= ("platformio" in board.tools)
+        assert all(tool in board.sources for tool in ("arduino", "pico-sdk") if tool in board.tools), board.name
+        assert board.tools.get("arduino", ":::").count(":") == 3

@@ -11,6 +11,7 @@ from tilewright.config.memory_pools import PoolSpec
 from tilewright.config.memory_rules import CopyRule
 from tilewright.ir.machines.board import Board
 from tilewright.ir.plans.decisions import Decisions, IoOwner
+from tilewright.ir.plans.stages import PackageFacts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,5 +55,6 @@ class Options:
     const_format: Literal["auto", "incbin", "c", "bin"] = "auto"
     layout: Literal["single", "split"] = "single"  # kernels in the network's file, or in a header of their own
     emit: tuple[str, ...] = ("cmake",)  # exporters: build systems, and what plugins bring
+    package: PackageFacts = field(default_factory=PackageFacts)  # what generated packages are called
     selftest: bool = False  # also write NAME_selftest.c with embedded vectors
     pins: Decisions = field(default_factory=Decisions)

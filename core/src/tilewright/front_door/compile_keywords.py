@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, Literal, TypedDict, get_args, get_origin, get_type_hints
 
 from tilewright.config.options import Options
+from tilewright.config.package_facts import package_facts
 from tilewright.errors import TilewrightError, usage_error
 from tilewright.front_door.options_from_flags import exporters_from, options_from
 
@@ -54,6 +55,7 @@ class Keywords(TypedDict, total=False):
     const_format: Literal["auto", "incbin", "c", "bin"]  # how constants are stored
     layout: Literal["single", "split"]  # kernels in the network's own file, or in a header beside it
     emit: str | Sequence[str]  # build systems to write for
+    package: str  # what generated packages are called: name=..,version=..,vendor=..,licence=..,url=..
     selftest: bool  # also generate a self-test with embedded vectors
     front: bool  # the report also has memory against cycles, which takes a while
     import_state: str | Path  # folder of a stage's value that was exported: continue from it
@@ -97,7 +99,10 @@ def options_of(keywords: Mapping[str, Any]) -> Options:
     board = Path(keywords["board"]) if "board" in keywords else None
     options = options_from({**texts, **single, "board": board, "clock": str(keywords.get("clock", ""))})
     emit = exporters_from(",".join(_texts(keywords["emit"]))) if "emit" in keywords else default.emit
-    return replace(options, emit=emit, **{word: keywords[word] for word in _OF_FILES if word in keywords})
+    package = package_facts(keywords.get("package", ""))
+    return replace(
+        options, emit=emit, package=package, **{word: keywords[word] for word in _OF_FILES if word in keywords}
+    )
 
 
 def _texts(value: Texts) -> tuple[str, ...]:

@@ -30,6 +30,7 @@ TOGETHER = "-"  # in the place of counts that only the whole group has
     epilog=examples(
         "bench model.onnx --target cortex-m4 --clock 80MHz",
         "bench model.onnx --target siracusa --on twin --trace trace.json",
+        "bench model.onnx --board nucleo-f446re --on serial:/dev/ttyACM0",
     ),
 )
 @model_flags
@@ -41,10 +42,12 @@ def command(runner_name: str, trace_file: Path | None, json_target: str | None, 
     """Build MODEL's generated code, run one inference on random inputs (--seed), and count.
 
     What is counted depends on the runner: instructions or cycles, and the most stack that was in use. Cycles that a
-    runner models of the instructions that were executed are called so.
+    runner models of the instructions that were executed are called so. `--on serial:PORT` asks a board: its firmware
+    comes from `compile --emit bench`.
     """
     from tilewright.deployment import Deployment
-    from tilewright.ir.programs.runner import counted_units
+    from tilewright.ir.programs.runner import PortRunner, counted_units
+    from tilewright.validation.board_outputs import demand_right_outputs
     from tilewright.validation.runner_choice import ready_runner
 
     demand_writable_files(json_target, trace_file, read=files_read(flags))
@@ -58,10 +61,13 @@ def command(runner_name: str, trace_file: Path | None, json_target: str | None, 
     show_diagnostics(deployment.diagnostics, flags["strict"])
     progress(f"running one inference on {runner.name}")
     with working(RUNNING):
-        result = measure(deployment, runner, timeline=trace_file is not None)
+        result, inputs = measure(deployment, runner, timeline=trace_file is not None)
     if result.kind == "none":
         raise _uncounted(runner)
     bench = as_json(deployment, runner.name, result)
+    if isinstance(runner, PortRunner):
+        board = options.board.name if options.board else ""
+        bench |= {"board": board, "outputs": demand_right_outputs(deployment, inputs, result)}
     if trace_file:
         write_trace(deployment, result, trace_file)
     if json_target:
@@ -75,8 +81,8 @@ def _uncounted(runner: Runner) -> TilewrightError:
     return unsupported_error("TW7011", f"runner '{runner.name}' counts nothing", fix=(fix,))
 
 
-def measure(deployment: Deployment, runner: Runner, *, timeline: bool = False) -> RunResult:
-    """One inference on the inputs that the seed gives."""
+def measure(deployment: Deployment, runner: Runner, *, timeline: bool = False) -> tuple[RunResult, Mapping[str, Any]]:
+    """One inference on the inputs that the seed gives, and these."""
     from tilewright.comparison.vectors import random_vectors
     from tilewright.ir.log_span import INFO, log_span
     from tilewright.ir.programs.runner import Job
@@ -92,7 +98,7 @@ def measure(deployment: Deployment, runner: Runner, *, timeline: bool = False) -
         timeline=timeline,
     )
     with temporary_folder() as folder, log_span(INFO, "run: runner '%s'", runner.name):
-        return run_on(runner, job, folder, deployment)
+        return run_on(runner, job, folder, deployment), drawn.inputs
 
 
 def as_json(deployment: Deployment, runner: str, result: RunResult) -> dict[str, Any]:
@@ -153,7 +159,7 @@ def _nested(counts: Mapping[str, int]) -> dict[str, Any]:
 
 def _show(bench: Mapping[str, Any]) -> None:
     units = [unit for unit in ("instructions", "cycles") if unit in bench]
-    counts = [*units, *(name for name in (MODELLED, "stack_bytes") if name in bench)]
+    counts = [*units, *(name for name in (MODELLED, "microseconds", "stack_bytes") if name in bench)]
     rows = [("step", "kernel", "MACs", *counts, *(f"{unit}/MAC" for unit in units), "name")]
     rows += _step_rows(bench["steps"], counts, units)
     rows.append(_row("all", "", "", bench, counts, units, bench))
@@ -165,6 +171,8 @@ def _show(bench: Mapping[str, Any]) -> None:
     say(f"{bench['model']} for {bench['target']['name']} ({settings}) on {bench['runner']}: {bench['kind']}{code}")
     if said := time_text(bench):
         say(said)
+    if "outputs" in bench:
+        say(bench["outputs"])
 
 
 def _step_rows(steps: Sequence[Mapping[str, Any]], counts: list[str], units: list[str]) -> list[tuple[str, ...]]:
@@ -174,10 +182,10 @@ def _step_rows(steps: Sequence[Mapping[str, Any]], counts: list[str], units: lis
     rows = []
     for step in steps:
         whole = together.setdefault(step["group"], {})
-        for name in ("macs", *units, MODELLED):
+        for name in ("macs", *units, MODELLED, "microseconds"):
             if name in step:
                 whole[name] = whole.get(name, 0) + step[name]
-        shown = {**step, **{unit: whole[unit] for unit in (*units, MODELLED) if unit in whole}}
+        shown = {**step, **{unit: whole[unit] for unit in (*units, MODELLED, "microseconds") if unit in whole}}
         inner = step["id"] != last[step["group"]]
         rows.append(_row(str(step["id"]), step["kernel"], step["name"], shown, counts, units, whole, inner=inner))
     return rows

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -14,6 +14,8 @@ from click.core import ParameterSource
 from tilewright.cli.flags import io_flag, layout_flag, model_or_group_flags, target_of
 from tilewright.cli.option import examples, names_option, option
 from tilewright.cli.output import demand_apart, demand_writable_files, hand_over, progress, send_json, show_diagnostics
+from tilewright.config.board_tools import with_project
+from tilewright.config.package_facts import package_facts
 from tilewright.errors import usage_error
 from tilewright.front_door.options_from_flags import exporters_from, files_read, options_from
 
@@ -109,7 +111,14 @@ class _Wanted:
     show_default=True,
     metavar="NAME,...",
     help="Build systems to write for: cmake, make, zephyr, platformio, arduino, esp-idf, cmsis-pack, or a plugin's "
-    "exporter; misra lists deviations from MISRA C:2012.",
+    "exporter; project is a program for the tools of --board (by default with --board), bench measures on a board, and "
+    "misra lists deviations from MISRA C:2012.",
+)
+@option(
+    "--package",
+    default="",
+    metavar="KEY=VALUE,...",
+    help="What generated packages are called: name, version, vendor, licence, url. Default: as the network, 0.0.0.",
 )
 @option("--selftest", is_flag=True, help="Also generate a self-test with embedded vectors.")
 @option(
@@ -130,10 +139,6 @@ def command(
     folder: Path,
     json_target: str | None,
     front: bool,
-    const_format: Literal["auto", "incbin", "c", "bin"],
-    layout: Literal["single", "split"],
-    emit: str,
-    selftest: bool,
     dump_after: tuple[str, ...],
     export_state: tuple[str, ...],
     state: Path | None,
@@ -150,9 +155,8 @@ def command(
         strict=flags["strict"],
     )
     wanted.demand_writable((group, *files_read(flags)))
-    options = replace(
-        options_from(flags), const_format=const_format, layout=layout, emit=exporters_from(emit), selftest=selftest
-    )
+    chosen = group is not None or context.get_parameter_source("emit") is not ParameterSource.DEFAULT
+    options = _options(flags, chosen=chosen)
     _demand_what(context, group, flags)
     if group is None:
         _compile_model(flags["model"], target_of(flags, options), options, wanted, state, dump_after)
@@ -160,6 +164,19 @@ def command(
         raise click.UsageError("--group writes for CMake only: leave --emit out", context)
     else:
         _compile_group(group, options, wanted)
+
+
+def _options(flags: Mapping[str, Any], *, chosen: bool) -> Options:
+    """What the flags say, and a project for the board where nobody has chosen exporters."""
+    options = replace(
+        options_from(flags),
+        const_format=flags["const_format"],
+        layout=flags["layout"],
+        emit=exporters_from(flags["emit"]),
+        package=package_facts(flags["package"]),
+        selftest=flags["selftest"],
+    )
+    return options if chosen else with_project(options)
 
 
 def _demand_what(context: click.Context, group: Path | None, flags: dict[str, Any]) -> None:

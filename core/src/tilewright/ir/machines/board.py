@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from tilewright.errors import TilewrightError, typed, usage_error
 from tilewright.ir.machines.platform import Memory, Platform
 
+PROJECT_TOOLS = ("arduino", "esp-idf", "pico-sdk", "platformio", "zephyr")  # for which a project can be written
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Board:

@@ -1,5 +1,5 @@
-"""Knows the plan id: what tells generated code that a constants blob was made for it.
-Does not know how constants are placed.
+"""Knows the plan id, which tells generated code that a constants blob was made for it, and the digest of a plan, which
+tells plans apart. Does not know how anything is placed.
 """
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 
-from tilewright.ir.plans.stages import Placement, Tiled
+from tilewright.ir.plans.stages import Allocated, Placement, Tiled
 
 
 def plan_id(tiled: Tiled, placements: Mapping[str, Placement]) -> int:
@@ -21,3 +21,16 @@ def plan_id(tiled: Tiled, placements: Mapping[str, Placement]) -> int:
         digest.update(f"{line!r}\n".encode())
         digest.update(array.tobytes())
     return int.from_bytes(digest.digest()[:4], "little") or 1
+
+
+def plan_digest(plan: Allocated, version: str) -> bytes:
+    """8 bytes over what is computed where: steps, kernels, buffers and their places, constants, and the version."""
+    tiled = plan.tiled
+    bindings = tiled.scheduled.bound.bindings
+    digest = hashlib.sha256(f"tilewright plan 1 {version} {plan.plan_id}\n".encode())
+    for step in tiled.scheduled.steps:
+        digest.update(f"{(step.name, bindings[step.name].kernel.name)!r}\n".encode())
+    for name in sorted(plan.placements):
+        place = plan.placements[name]
+        digest.update(f"{(name, place.memory, place.offset_bytes)!r}\n".encode())
+    return digest.digest()[:8]

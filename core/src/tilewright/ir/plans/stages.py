@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from tilewright.errors import Diagnostic, Refusal
 from tilewright.ir.codec import DERIVED
 from tilewright.ir.graphs.graph import Graph, Node
+from tilewright.ir.machines.board import Board
 from tilewright.ir.machines.kernel import Kernel, Matched
 from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plans.decisions import Decisions
@@ -243,6 +244,17 @@ class TensorParameter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PackageFacts:
+    """What a package around the generated files is called, and whose it is: the user's, never the generator's."""
+
+    name: str = ""  # "": as the network
+    version: str = "0.0.0"  # nobody said
+    vendor: str = "unknown"
+    licence: str = ""  # an SPDX expression; "": not said
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Artifact:
     """What is written: relative path -> bytes; and what each of these files is to a build system."""
 
@@ -256,6 +268,8 @@ class Artifact:
     parameters: tuple[TensorParameter, ...] = ()  # inputs in the order of the graph, then outputs; without state
     pools: tuple[str, ...] = ()  # members of PREFIX_pools
     simple: bool = True  # there is the simple API
+    package: PackageFacts = field(default_factory=PackageFacts)
+    board: Board | None = None  # that was named
 
     @property
     def assembled(self) -> tuple[str, ...]:

@@ -100,6 +100,15 @@ class CountingRunner(Protocol):
         ...
 
 
+@runtime_checkable
+class PortRunner(Protocol):
+    """A runner of boards at a port, which `--on NAME:PORT` names."""
+
+    def at(self, port: str) -> Runner:
+        """The same runner on that port; "" where none was named."""
+        ...
+
+
 def counted_units(runner: Runner) -> tuple[str, ...] | None:
     """The units that a runner says it counts, () where that is nothing; None for a runner that does not say, whose
     `RunResult` may still be of kind "none".
