@@ -14,7 +14,17 @@ from tilewright.arithmetic.shift_unit import ShiftUnit
 from tilewright.c_text.fragment_files import fragment_file, template_file
 from tilewright.c_text.literals import c_element
 from tilewright.ir.code_fragments import CodeFragment, FragmentTemplate
-from tilewright.ir.machines.kernel import Call, CodeFragments, Finish, Kernel, Matched, Operand, PartialSums, TileShape
+from tilewright.ir.machines.kernel import (
+    Call,
+    CodeFragments,
+    Finish,
+    Kernel,
+    Matched,
+    Operand,
+    PartialSums,
+    Sharing,
+    TileShape,
+)
 from tilewright.operators.c_code.c_source import c_functions
 from tilewright.operators.c_code.walk import Nest, Walk, broadcast_steps, elementwise_walk, nest, walk
 from tilewright.operators.quantised.integer_layers import (
@@ -45,6 +55,7 @@ __all__ = [
     "Operand",
     "PartialSums",
     "RequantForm",
+    "Sharing",
     "ShiftUnit",
     "SumForm",
     "TileShape",

@@ -1,92 +1,127 @@
-"""Knows which steps are the same code but for where their operands begin, and makes one function of them.
+"""Knows which steps are the same code but for offsets and numbers, and makes one function of them.
 Does not know any operator, nor what surrounds the steps.
 
-Such steps are found by their signature: statements, with every offset replaced by when it comes first, the step's own
-name left out, and no notes of buffers. Other numbers must be equal: kernels are compiled for them. The function takes
-its offsets from a constant structure, one for each step. That costs a load for each use of an offset, and a call: a
-step keeps its own code where this may be more than MOST_COST of what the step is estimated to take.
+Such steps are found by their form: statements with every offset and number left out that may differ (`step_numbers`),
+without the step's own name and without notes of buffers. The function takes what differs from a constant structure,
+one for each step. That costs a call, a load for each use of a member, and what a kernel says of its code where the
+compiler does not know its numbers (`Kernel.sharing`). A step keeps its own code where this may be more than MOST_COST
+of what the step is estimated to take.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 from tilewright.c_text.identifiers import unique_identifiers
 from tilewright.c_text.layout import laid_out
-from tilewright.ir.plans.region import LineBuffers
-from tilewright.ir.programs.expressions import NEVER, Expression, Field, Name, Reference, Struct
+from tilewright.ir.programs.expressions import NEVER, Expression, Field, FunctionCall, Name, Number, Reference, Struct
 from tilewright.ir.programs.program import Parameter, Part, Program, StepCode
-from tilewright.ir.programs.statements import ByteRange, Comment, Declare, For, PartCall, Statement, statements_in
+from tilewright.ir.programs.statements import ByteRange, Comment, For, Mark, PartCall, Statement, statements_in
 from tilewright.ir.programs.statements import replaced as replaced_statements
-from tilewright.ir.programs.subexpressions import names, replaced
+from tilewright.ir.programs.subexpressions import parts as inside
+from tilewright.ir.programs.subexpressions import with_parts
+from tilewright.transform.step_numbers import StepNumbers, names_in
 
 MOST_COST = 0.002
 LOAD_CYCLES, CALL_CYCLES, UNKNOWN_EXTENT = 2, 12, 16
+LAYER = "layer"  # the parameter that points to what differs
 _NOTES = ("step", "comment", "buffer", "transfer", "waits")  # fields that say whose a statement is, and change no code
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Taken:
+    """A step, and the offsets and numbers that were taken out of it, each with a name for it."""
+
+    number: int  # of the step
+    step: StepCode
+    values: tuple[Expression, ...]
+    hints: tuple[str, ...]
+
+
 def shared_steps(program: Program) -> Program:
-    """The program with one function for all steps that have the same signature."""
-    offsets = frozenset(program.offsets.values())
-    rows = {name: region.line_buffers for region in program.allocated.tiled.regions for name in region.steps}
-    found: dict[object, list[int]] = {}
+    """The program with one function for all steps that have the same form."""
+    numbers = StepNumbers(
+        offsets=frozenset(program.offsets.values()),
+        kernels={one.kernel.name: one.kernel for one in program.allocated.tiled.scheduled.bound.bindings.values()},
+    )
+    found: dict[object, list[_Taken]] = {}
     for number, step in enumerate(program.steps):
-        used = _offsets(step, offsets)
-        if used and _pays(program, step, used, rows.get(step.step)):
-            found.setdefault(_signature(step, used), []).append(number)
+        if step.body:
+            form, taken = _form(number, step, numbers)
+            found.setdefault(form, []).append(taken)
     steps = list(program.steps)
-    for numbers in found.values():
-        if len(numbers) > 1:
-            made = _shared([program.steps[number] for number in numbers], offsets)
-            for number, step in zip(numbers, made, strict=True):
-                steps[number] = step
+    costs = _Costs(program)
+    for alike in found.values():
+        differing = [column[0] for column in _differing(alike) if column]
+        members = [one for one in alike if len(alike) > 1 and costs.pays(one.step, differing)]
+        if len(members) > 1:
+            made = _shared(members, numbers)
+            for one, step in zip(members, made, strict=True):
+                steps[one.number] = step
     return replace(program, steps=tuple(steps))
 
 
-def _offsets(step: StepCode, offsets: frozenset[str]) -> tuple[str, ...]:
-    """The offsets that a step names, in the order in which they come first."""
-    return tuple(dict.fromkeys(one.text for one in _names((step.parts, step.body)) if one.text in offsets))
+def _form(number: int, step: StepCode, numbers: StepNumbers) -> tuple[object, _Taken]:
+    values, hints = list[Expression](), list[str]()
+
+    def take(value: Expression, hint: str) -> Expression:
+        values.append(value)
+        hints.append(hint)
+        return Name(f"#{len(values)}{_type(value)}")
+
+    form = _signature(numbers.replaced(step, take), step.function)
+    return form, _Taken(number=number, step=step, values=tuple(values), hints=tuple(hints))
 
 
-def _names(value: Any) -> Iterator[Name]:
-    if isinstance(value, Name):
-        yield value
-    elif isinstance(value, tuple):
-        for one in value:
-            yield from _names(one)
-    elif is_dataclass(value):
-        for one in fields(value):
-            yield from _names(getattr(value, one.name))
+def _type(value: Expression) -> str:
+    return "uint32_t" if isinstance(value, Number) and value.unsigned else "int32_t"
 
 
-def _signature(step: StepCode, offsets: Sequence[str]) -> object:
-    places = {name: number for number, name in enumerate(offsets)}
-
-    def of(value: Any) -> object:
-        if isinstance(value, Name) and value.text in places:
-            return places[value.text]
-        if isinstance(value, str):
-            return value.replace(step.function, "")
-        if isinstance(value, (ByteRange, Comment)):
-            return None
-        if isinstance(value, tuple):
-            return tuple(map(of, value))
-        if is_dataclass(value):
-            kept = (of(getattr(value, one.name)) for one in fields(value) if one.name not in _NOTES)
-            return (type(value), *kept)
-        return value
-
-    return of(step)
+def _signature(value: Any, function: str) -> object:
+    """What makes two steps different code, whose steps they are left out."""
+    if isinstance(value, str):
+        return value.replace(function, "")
+    if isinstance(value, (ByteRange, Comment, Mark)):
+        return None
+    if isinstance(value, tuple):
+        return tuple(_signature(one, function) for one in value)
+    if is_dataclass(value):
+        kept = (_signature(getattr(value, one.name), function) for one in fields(value) if one.name not in _NOTES)
+        return (type(value), *kept)
+    return value
 
 
-def _pays(program: Program, step: StepCode, offsets: Sequence[str], rows: LineBuffers | None) -> bool:
-    """Whether what a shared function takes beside the step's own is small beside what the step takes."""
-    binding = program.allocated.tiled.scheduled.bound.bindings[step.step]
-    cycles = next(one.cycles for one in binding.candidates if one.kernel.name == binding.kernel.name)
-    calls = len(rows.calls) if rows else max(1, _part_calls(step.body))
-    return CALL_CYCLES + LOAD_CYCLES * len(offsets) * calls <= MOST_COST * cycles
+def _differing(members: Sequence[_Taken]) -> list[tuple[Expression, ...]]:
+    """What stands in each place in every step; () where it is the same in all."""
+    return [column if len({*column}) > 1 else () for column in zip(*(one.values for one in members), strict=True)]
+
+
+class _Costs:
+    """What steps are estimated to take, and what a shared function takes beside."""
+
+    def __init__(self, program: Program) -> None:
+        tiled = program.allocated.tiled
+        self.bindings = tiled.scheduled.bound.bindings
+        self.groups = {name: group for group in tiled.groups for name in group.steps}
+
+    def pays(self, step: StepCode, differing: Sequence[Expression]) -> bool:
+        """Whether what is added is small beside what the step takes."""
+        group = self.groups[step.step]
+        rows = group.region.line_buffers
+        calls = len(rows.calls) if rows else max(1, _part_calls(step.body))
+        slowdown = max(self._slowdown(name) for name in group.steps) if _any_number(differing) else 0.0
+        added = CALL_CYCLES + LOAD_CYCLES * len(differing) * calls + slowdown * group.cycles
+        return added <= MOST_COST * group.cycles
+
+    def _slowdown(self, step: str) -> float:
+        sharing = self.bindings[step].kernel.sharing
+        return sharing.slowdown if sharing else 0.0
+
+
+def _any_number(differing: Sequence[Expression]) -> bool:
+    return any(isinstance(one, Number) for one in differing)
 
 
 def _part_calls(body: Sequence[Statement]) -> int:
@@ -104,98 +139,107 @@ def _part_calls(body: Sequence[Statement]) -> int:
     return calls
 
 
-def _shared(steps: Sequence[StepCode], offsets: frozenset[str]) -> Iterator[StepCode]:
+def _shared(members: Sequence[_Taken], numbers: StepNumbers) -> Iterator[StepCode]:
     """The steps with the code of the first in a function that all of them call."""
-    first, used = steps[0], _offsets(steps[0], offsets)
-    members, kind = _members(first, used), f"{first.function}_places"
-    places = Parameter(type=f"const {kind} *", name="at")
-    values: Mapping[Expression, Expression] = {
-        Name(name): Field(places.variable, member, arrow=True) for name, member in members.items()
-    }
-    taking = _taking(first.parts, frozenset(used))
+    first, differing = members[0].step, _differing(members)
+    named = _named(members[0].hints, differing)
+    kind = f"{first.function}_layers"
+    layer = Parameter(type=f"const {kind} *", name=LAYER)
+    common = _handed_on(_with_members(first, numbers, [named.get(column) for column in differing]), layer)
     worker = Part(
         role="shared",
         function=f"{first.function}_shared",
-        comment=(f"What {len(steps)} steps compute, each at its own places.",),
-        parameters=(*first.parameters, places),
-        body=_replaced(first.body, taking, values),
+        comment=(f"What {len(members)} steps compute, each of its own layer.",),
+        parameters=(*first.parameters, layer),
+        body=common.body,
     )
-    parts = tuple(
-        replace(
-            part,
-            parameters=(*part.parameters, places) if part.function in taking else part.parameters,
-            body=_replaced(part.body, taking, values),
-        )
-        for part in first.parts
-    )
-    for step in steps:
-        own = f"{step.function}_at"
-        given = (*(one.variable for one in first.parameters), Reference(Name(own)))
-        listed = Struct("", tuple(map(Name, _offsets(step, offsets))))
+    for at, one in enumerate(members):
+        step = one.step
+        own = f"{step.function}_layer"
+        given = (*(parameter.variable for parameter in first.parameters), Reference(Name(own)))
+        listed = Struct("", tuple(column[at] for column in named), tuple(named.values()))
         table = "\n".join(laid_out(f"static const {kind} {own} = ", listed, ";"))
         yield replace(
             step,
-            declarations=(*((_typedef(kind, members), *first.declarations) if step is first else ()), table),
-            parts=(*parts, worker) if step is first else (),
-            waits=first.waits if step is first else (),
+            declarations=(*((_typedef(kind, named), *first.declarations) if at == 0 else ()), table),
+            parts=(*common.parts, worker) if at == 0 else (),
+            waits=first.waits if at == 0 else (),
             body=(PartCall(role="shared", function=worker.function, arguments=given, tile=NEVER),),
         )
 
 
-def _members(step: StepCode, offsets: Sequence[str]) -> dict[str, str]:
-    """Offset -> member: after the variable that it is first declared for, where there is one."""
-    said: dict[str, str] = {}
-    for statement in step.statements:
-        if isinstance(statement, Declare):
-            for name in sorted(names((statement.value,)) & {*offsets}):
-                said.setdefault(name, statement.name)
-    unique = unique_identifiers(f"{said.get(name, 'place')} {number}" for number, name in enumerate(offsets))
-    return dict(zip(offsets, unique.values(), strict=True))
+def _named(hints: Sequence[str], differing: Sequence[tuple[Expression, ...]]) -> dict[tuple[Expression, ...], str]:
+    """What differs, once each -> the member that holds it, named after where it comes first."""
+    said: dict[tuple[Expression, ...], str] = {}
+    for hint, column in zip(hints, differing, strict=True):
+        if column:
+            said.setdefault(column, hint)
+    used = dict[str, int]()
+    for column, hint in said.items():
+        used[hint] = used.get(hint, 0) + 1
+        said[column] = hint if used[hint] == 1 else f"{hint} {used[hint]}"
+    unique = unique_identifiers(said.values())
+    return {column: unique[hint] for column, hint in said.items()}
 
 
-def _taking(parts: Sequence[Part], offsets: frozenset[str]) -> frozenset[str]:
-    """The parts that name an offset, or call one that does."""
-    found: set[str] = set()
-    while True:
-        more = {
-            part.function
-            for part in parts
-            if (
-                part.function not in found
-                and any(name.text in offsets or name.text in found for name in _names((part.body, part.result)))
-            )
-            or any(isinstance(one, PartCall) and one.function in found for one in statements_in(part.body))
-        } - found
-        if not more:
-            return frozenset(found)
-        found |= more
+def _with_members(step: StepCode, numbers: StepNumbers, members: Sequence[str | None]) -> StepCode:
+    """The step with members of the structure where it had what differs."""
+    places = iter(members)
+
+    def take(value: Expression, hint: str) -> Expression:
+        member = next(places)
+        return Field(Name(LAYER), member, arrow=True) if member else value
+
+    return numbers.replaced(step, take)
 
 
-def _replaced(
-    body: tuple[Statement, ...], taking: frozenset[str], values: Mapping[Expression, Expression]
-) -> tuple[Statement, ...]:
-    """`body` with the members of the structure instead of offsets, and calls that hand the structure on."""
+def _handed_on(step: StepCode, layer: Parameter) -> StepCode:
+    """The step with the structure as a parameter of every part that needs it, and where these are called."""
+    taking = _taking(step.parts, layer.name)
+
+    def expression(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(map(expression, value))
+        if not isinstance(value, Expression):
+            return value
+        made = with_parts(value, tuple(map(expression, inside(value)))) if inside(value) else value
+        if isinstance(made, FunctionCall) and made.function in taking:
+            made = replace(made, arguments=(*made.arguments, layer.variable))
+        return made
 
     def change(statement: Statement) -> tuple[Statement, ...]:
-        changed = {one.name: _expressions(getattr(statement, one.name), values) for one in fields(statement)}
-        made = replace(statement, **changed)
+        made = replace(statement, **{one.name: expression(getattr(statement, one.name)) for one in fields(statement)})
         if isinstance(made, PartCall) and made.function in taking:
-            made = replace(made, arguments=(*made.arguments, Name("at")))
+            made = replace(made, arguments=(*made.arguments, layer.variable))
         return (made,)
 
-    return replaced_statements(body, change)
+    return replace(
+        step,
+        parts=tuple(
+            replace(
+                part,
+                parameters=(*part.parameters, layer) if part.function in taking else part.parameters,
+                body=replaced_statements(part.body, change),
+                result=expression(part.result),
+            )
+            for part in step.parts
+        ),
+        body=replaced_statements(step.body, change),
+    )
 
 
-def _expressions(value: Any, values: Mapping[Expression, Expression]) -> Any:
-    """A field of a statement; statements inside are changed already."""
-    if isinstance(value, Expression):
-        return replaced(value, values)
-    if isinstance(value, tuple) and value and all(isinstance(one, Expression) for one in value):
-        return tuple(replaced(one, values) for one in value)
-    return value
+def _taking(parts: Sequence[Part], name: str) -> frozenset[str]:
+    """The parts that have `name` in them, or call one that does."""
+    mentioned = {part.function: names_in((part.body, part.result)) for part in parts}
+    found = frozenset[str]()
+    while True:
+        more = frozenset(function for function, names in mentioned.items() if names & {name, *found})
+        if more == found:
+            return found
+        found = more
 
 
-def _typedef(kind: str, members: Mapping[str, str]) -> str:
-    lines = "".join(f"    int32_t {member};\n" for member in members.values())
-    said = "/* Where the operands begin, in bytes from the beginning of their memories. */"
+def _typedef(kind: str, named: Mapping[tuple[Expression, ...], str]) -> str:
+    lines = "".join(f"    {_type(column[0])} {member};\n" for column, member in named.items())
+    said = "/* What differs between steps. Where operands begin: in bytes from the beginning of their memories. */"
     return f"{said}\ntypedef struct {{\n{lines}}} {kind};"

@@ -304,6 +304,8 @@ typedef struct {
     int32_t y_step;
 } tw_dsp_row;
 
+typedef void tw_dsp_row_of(tw_dsp_row *b);
+
 #ifdef TW_DSP_ARM
 /* What comes first for each of the four channels. Registers: r0 ring, r1 results, r2 end of the ring, r4 to r9
  * weights, r10 and r11 sums (or r11 the way to the next result), r3, r12 and lr values. Stack: bias, multiplier, what
@@ -459,10 +461,10 @@ TW_KERNEL void tw_dsp_taps(const uint8_t *w, uint32_t *to)
 
 /* Four channels at a time; the last four again where channels do not come out even. Input row r is in slot r % 3.
  * Results may take the bytes of x that they are computed from, but where channels are computed again.
- * `x_step` and `y_step` are bytes between neighbours of a row. */
-static void tw_dsp_depthwise_i8_s1_x0_m128_127(const tw_depthwise p, const uint8_t *x, const uint8_t *w,
-        const int32_t *parameters, uint8_t *y, void *scratch, int32_t x_step, int32_t y_step, int32_t words,
-        int32_t above, int32_t zero_point)
+ * `x_step` and `y_step` are bytes between neighbours of a row; `computed` is what computes a row. */
+static void tw_dsp_depthwise_i8_s1(const tw_depthwise p, const uint8_t *x, const uint8_t *w, const int32_t *parameters,
+        uint8_t *y, void *scratch, int32_t x_step, int32_t y_step, int32_t words, int32_t above, int32_t zero_point,
+        tw_dsp_row_of *computed)
 {
     const uint32_t pad = (uint32_t)p.pad * UINT32_C(0x01010101);
     uint32_t *const taps = scratch;
@@ -470,6 +472,8 @@ static void tw_dsp_depthwise_i8_s1_x0_m128_127(const tw_depthwise p, const uint8
     for (int32_t i = 0; i < (12 * words); ++i) { /* columns outside stay what they are */
         ring[i] = tw_dsp_even_i8(pad);
     }
+    tw_dsp_row row = {.apart = 12 * words, .bytes = p.out_width / 2 * 12,
+        .odd = -(p.out_width & 1), .above = above, .zero_point = zero_point, .y_step = y_step};
     for (int32_t group = 0; group < p.channels; group += 4) {
         const int32_t c = ((group + 4) <= p.channels) ? group : (p.channels - 4);
         for (int32_t i = 0; i < 4; ++i) {
@@ -480,10 +484,10 @@ static void tw_dsp_depthwise_i8_s1_x0_m128_127(const tw_depthwise p, const uint8
         int32_t slot = 0;
         for (int32_t i = 0; i < p.out_height; ++i) {
             for (; loaded < ((i * p.row_stride) + 3); ++loaded) {
-                const int32_t row = loaded - p.top;
+                const int32_t line = loaded - p.top;
                 uint32_t *const to = ring + slot;
-                if ((row >= 0) && (row < p.height)) {
-                    tw_dsp_planes_i8(&p, x + (row * p.x_row) + c, x_step, pad, to, words);
+                if ((line >= 0) && (line < p.height)) {
+                    tw_dsp_planes_i8(&p, x + (line * p.x_row) + c, x_step, pad, to, words);
                 } else {
                     for (int32_t k = 0; k < (4 * words); ++k) {
                         to[3 * k] = tw_dsp_even_i8(pad);
@@ -492,12 +496,11 @@ static void tw_dsp_depthwise_i8_s1_x0_m128_127(const tw_depthwise p, const uint8
                 slot = (slot == 2) ? 0 : (slot + 1);
             }
             /* slot `slot` holds the first of the three, `slot + 1` the second: slot 0 is tap row -slot */
-            tw_dsp_row row = {.ring = ring, .taps = taps + (2 * ((slot == 0) ? 0 : (3 - slot))),
-                .parameters = parameters + (2 * c), .y = y + (i * p.y_row) + c, .apart = 12 * words,
-                .bytes = p.out_width / 2 * 12,
-                .odd = -(p.out_width & 1), .above = above, .zero_point = zero_point,
-                .y_step = y_step};
-            tw_dsp_rows_s1_x0_m128_127(&row);
+            row.ring = ring;
+            row.taps = taps + (2 * ((slot == 0) ? 0 : (3 - slot)));
+            row.parameters = parameters + (2 * c);
+            row.y = y + (i * p.y_row) + c;
+            computed(&row);
         }
     }
 }
@@ -533,11 +536,11 @@ TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
     const int32_t *const p = (const int32_t *)(flash + QCONV_1_P);
     int8_t *const y = (int8_t *)(ram + TRANSPOSE_0_OUT);
     uint8_t *const scratch = ram + QCONV_1_SCRATCH;
-    tw_dsp_depthwise_i8_s1_x0_m128_127((tw_depthwise){
+    tw_dsp_depthwise_i8_s1((tw_depthwise){
         .width = 27, .height = 25, .channels = 12, .x_row = 12, .out_width = 27, .out_height = 25, .y_row = 12,
         .rows = 3, .columns = 3, .row_stride = 1, .column_stride = 1, .row_dilation = 1, .column_dilation = 1, .top = 1,
         .left = 1, .pad = 252,
-    }, (const uint8_t *)x, w, p, (uint8_t *)y, (void *)scratch, 300, 300, 15, -3, -3);
+    }, (const uint8_t *)x, w, p, (uint8_t *)y, (void *)scratch, 300, 300, 15, -3, -3, tw_dsp_rows_s1_x0_m128_127);
 }
 
 /* Step 2 of 3: Transpose

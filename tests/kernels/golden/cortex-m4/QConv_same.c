@@ -468,7 +468,7 @@ static void tw_dsp_3x2_u3_x0_m128_127(const tw_dsp_block *b)
 #endif
 
 /* Columns at a time: 3. The last ones again where they do not come out even. */
-TW_KERNEL void tw_dsp_products_i8_3_u3_x0_m128_127_0_9_2(const tw_dsp_conv p, const uint8_t *x, const uint32_t *w,
+TW_KERNEL void tw_dsp_products_i8_3_u3_x0_m128_127_2(const tw_dsp_conv p, const uint8_t *x, const uint32_t *w,
         const int32_t *parameters, uint8_t *y, uint32_t *scratch)
 {
     const int32_t words = p.row_taps * p.column_runs * p.groups * 6;
@@ -483,7 +483,7 @@ TW_KERNEL void tw_dsp_products_i8_3_u3_x0_m128_127_0_9_2(const tw_dsp_conv p, co
         b.w = w;
         b.parameters = parameters;
         b.y = y + at * p.y_step;
-        b.blocks = 9;
+        b.blocks = p.outputs / 2;
         tw_dsp_3x2_u3_x0_m128_127(&b);
     }
 }
@@ -519,7 +519,7 @@ TW_STEP void net_1_qconv(const uint8_t *flash, uint8_t *ram)
     const int32_t *const p = (const int32_t *)(flash + QCONV_1_P);
     int8_t *const y = (int8_t *)(ram + QCONV_1_OUT);
     uint8_t *const scratch = ram + QCONV_1_SCRATCH;
-    tw_dsp_products_i8_3_u3_x0_m128_127_0_9_2((tw_dsp_conv){
+    tw_dsp_products_i8_3_u3_x0_m128_127_2((tw_dsp_conv){
         .width = 25, .height = 27, .channels = 12, .x_step = 12, .x_row = 300, .out_width = 25, .pixels = 675,
         .outputs = 18, .y_step = 18, .y_row = 450, .row_taps = 3, .column_runs = 1, .run_taps = 3, .row_stride = 1,
         .column_stride = 1, .row_dilation = 1, .column_dilation = 1, .top = 1, .left = 1, .pad = -4, .groups = 9,

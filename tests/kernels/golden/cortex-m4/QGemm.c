@@ -244,72 +244,6 @@ TW_KERNEL uint32_t *tw_dsp_widen_i8(const uint8_t *x, int32_t count, uint32_t *t
     return to;
 }
 
-typedef struct { /* a convolution over a channels-last tensor; a matrix product is one of 1x1 */
-    /* of x; channels of one group, bytes between pixels, and rows */
-    int32_t width;
-    int32_t height;
-    int32_t channels;
-    int32_t x_step;
-    int32_t x_row;
-    /* pixels: of one image of y */
-    int32_t out_width;
-    int32_t pixels;
-    int32_t outputs;
-    int32_t y_step;
-    int32_t y_row;
-    /* kernel rows, runs of x in each, taps in a run */
-    int32_t row_taps;
-    int32_t column_runs;
-    int32_t run_taps;
-    int32_t row_stride;
-    int32_t column_stride;
-    int32_t row_dilation;
-    int32_t column_dilation;
-    int32_t top;
-    int32_t left;
-    int32_t pad; /* value outside, in every byte */
-    int32_t groups; /* fours of values in a run, rounded up */
-    int32_t above;
-    int32_t zero_point;
-} tw_dsp_conv;
-
-/* One run at the edge of a row: taps outside read the padding value. */
-static uint32_t *tw_dsp_edge_i8(const tw_dsp_conv *p, const uint8_t *row, int32_t column, uint32_t *to,
-        int32_t apart, uint8_t *bytes)
-{
-    const int32_t first = (column < 0) ? ((-column < p->run_taps) ? -column : p->run_taps) : 0;
-    const int32_t room = p->width - column;
-    const int32_t last = (room < p->run_taps) ? ((room > first) ? room : first) : p->run_taps;
-    memset(bytes, p->pad, (size_t)(p->run_taps * p->channels));
-    if (row && (last > first)) {
-        memcpy(bytes + (first * p->channels), row + ((column + first) * p->x_step),
-            (size_t)((last - first) * p->channels));
-    }
-    return tw_dsp_widen_i8(bytes, p->run_taps * p->channels, to, apart);
-}
-
-/* Everything that one pixel of y reads, widened. */
-TW_KERNEL void tw_dsp_column_i8(const tw_dsp_conv *p, const uint8_t *x, int32_t pixel, uint32_t *to,
-        int32_t apart, uint8_t *bytes)
-{
-    const int32_t i = pixel / p->out_width;
-    const int32_t top = (i * p->row_stride) - p->top;
-    const int32_t left = ((pixel - (i * p->out_width)) * p->column_stride) - p->left;
-    for (int32_t k = 0; k < p->row_taps; ++k) {
-        const int32_t line = top + (k * p->row_dilation);
-        const int32_t outside = (line < 0) || (line >= p->height);
-        const uint8_t *const row = outside ? (const uint8_t *)0 : (x + (line * p->x_row));
-        for (int32_t r = 0; r < p->column_runs; ++r) {
-            const int32_t column = left + (r * p->column_dilation);
-            if (outside || (column < 0) || ((column + p->run_taps) > p->width)) {
-                to = tw_dsp_edge_i8(p, row, column, to, apart, bytes);
-            } else {
-                to = tw_dsp_widen_i8(row + (column * p->x_step), p->run_taps * p->channels, to, apart);
-            }
-        }
-    }
-}
-
 /* What a block is given. */
 typedef struct {
     /* widened values, four of each column in turn */
@@ -530,27 +464,56 @@ static void tw_dsp_3x1_u2_x0_m128_127(const tw_dsp_block *b)
 }
 #endif
 
+typedef struct { /* a convolution over a channels-last tensor; a matrix product is one of 1x1 */
+    /* of x; channels of one group, bytes between pixels, and rows */
+    int32_t width;
+    int32_t height;
+    int32_t channels;
+    int32_t x_step;
+    int32_t x_row;
+    /* pixels: of one image of y */
+    int32_t out_width;
+    int32_t pixels;
+    int32_t outputs;
+    int32_t y_step;
+    int32_t y_row;
+    /* kernel rows, runs of x in each, taps in a run */
+    int32_t row_taps;
+    int32_t column_runs;
+    int32_t run_taps;
+    int32_t row_stride;
+    int32_t column_stride;
+    int32_t row_dilation;
+    int32_t column_dilation;
+    int32_t top;
+    int32_t left;
+    int32_t pad; /* value outside, in every byte */
+    int32_t groups; /* fours of values in a run, rounded up */
+    int32_t above;
+    int32_t zero_point;
+} tw_dsp_conv;
+
 /* Columns at a time: 3. The last ones again where they do not come out even. */
-TW_KERNEL void tw_dsp_products_i8_3_u2_x0_m128_127_0_26_2_52_1_1(const tw_dsp_conv p, const uint8_t *x,
-        const uint32_t *w, const int32_t *parameters, uint8_t *y, uint32_t *scratch)
+TW_KERNEL void tw_dsp_products_i8_1x1_3_u2_x0_m128_127_2_1(const tw_dsp_conv p, const uint8_t *x, const uint32_t *w,
+        const int32_t *parameters, uint8_t *y, uint32_t *scratch)
 {
     const int32_t words = p.row_taps * p.column_runs * p.groups * 6;
     for (int32_t pixel = 0; pixel < p.pixels; pixel += 3) {
         const int32_t at = (pixel <= (p.pixels - 3)) ? pixel : (p.pixels - 3);
         uint32_t *const columns = scratch;
         for (int32_t j = 0; j < 3; ++j) {
-            tw_dsp_column_i8(&p, x, at + j, columns + (2 * j), 6, (uint8_t *)(columns + words));
+            (void)tw_dsp_widen_i8(x + ((at + j) * p.x_step), p.channels, columns + (2 * j), 6);
         }
         tw_dsp_block b = {.columns = columns, .end = columns + words, .apart = p.y_step,
             .above = p.above, .zero_point = p.zero_point};
         b.w = w;
         b.parameters = parameters;
         b.y = y + at * p.y_step;
-        b.blocks = 26;
+        b.blocks = p.outputs / 2;
         tw_dsp_3x2_u2_x0_m128_127(&b);
-        b.w = w + 52 * (p.row_taps * p.column_runs * p.groups);
-        b.parameters = parameters + 104;
-        b.y = y + at * p.y_step + 52;
+        b.w = w + ((p.outputs - 1) * p.row_taps * p.column_runs * p.groups);
+        b.parameters = parameters + (2 * (p.outputs - 1));
+        b.y = y + at * p.y_step + (p.outputs - 1);
         b.blocks = 1;
         tw_dsp_3x1_u2_x0_m128_127(&b);
     }
@@ -574,7 +537,7 @@ TW_STEP void net_0_qgemm(const uint8_t *flash, uint8_t *ram)
     const int32_t *const p = (const int32_t *)(flash + QGEMM_0_P);
     int8_t *const y = (int8_t *)(ram + QGEMM_0_OUT);
     uint8_t *const scratch = ram + QGEMM_0_SCRATCH;
-    tw_dsp_products_i8_3_u2_x0_m128_127_0_26_2_52_1_1((tw_dsp_conv){
+    tw_dsp_products_i8_1x1_3_u2_x0_m128_127_2_1((tw_dsp_conv){
         .width = 37, .height = 1, .channels = 101, .x_step = 101, .x_row = 3737, .out_width = 37, .pixels = 37,
         .outputs = 53, .y_step = 53, .y_row = 1961, .row_taps = 1, .column_runs = 1, .run_taps = 1, .row_stride = 1,
         .column_stride = 1, .row_dilation = 1, .column_dilation = 1, .top = 0, .left = 0, .pad = 0, .groups = 26,

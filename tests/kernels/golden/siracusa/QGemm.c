@@ -825,7 +825,7 @@ static void net_0_qgemm_compute(const uint8_t *a, const uint8_t *w, const uint8_
         const int8_t *const my_w = (const int8_t *)w;
         const int32_t *const my_p = (const int32_t *)p;
         int8_t *const my_y = (int8_t *)(y + (53 * y_axis_0.low));
-        uint8_t *const scratch = l1 + QGEMM_0_SCRATCH + (208 * tw_rt_core());
+        uint8_t *const scratch = l1 + QGEMM_0_SCRATCH + (208 * (int32_t)tw_rt_core());
         tw_xp_products_ss_i8_columns_0_1((tw_xp_windows){
             .row_taps = 1, .column_taps = 1, .row_stride = 1, .column_stride = 1, .row_dilation = 1,
             .column_dilation = 1, .batches = 1, .rows = 1, .columns = y_axis_0.extent, .outputs = 53, .in_rows = 1,

@@ -990,7 +990,7 @@ static void net_0_gemm_compute(const uint8_t *a, const uint8_t *b, const uint8_t
         const float *const my_b = (const float *)(b + (128 * b_axis_0.low));
         const float *const my_c = (const float *)(c + (4 * c_axis_0.low));
         uint16_t *const my_y = (uint16_t *)(y + (2 * y_axis_1.low));
-        uint8_t *const scratch = tcdm + GEMM_0_SCRATCH + (1152 * tw_rt_core());
+        uint8_t *const scratch = tcdm + GEMM_0_SCRATCH + (1152 * (int32_t)tw_rt_core());
         tw_sn_f32_products_none_11_f16((tw_sn_products){
             .rows = 9, .outputs = y_axis_1.extent, .run = 32, .runs = 1, .a_row = 32, .a_run = 0, .b_output = 32,
             .b_run = 0, .b_element = 1, .c_row = 0, .c_output = 1, .y_row = 12, .y_output = 1,

@@ -112,6 +112,19 @@ class Finish:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Sharing:
+    """That steps whose `call` differs in numbers only may share the kernel's code, which then reads these numbers from
+    a structure: those without a suffix as int32_t, those that end in `u` as uint32_t.
+
+    Where this is estimated to take more than 0.2 % of a step, the step keeps code of its own.
+    """
+
+    folds: tuple[str, ...] = ()  # members of structures in `call` for whose numbers the code is compiled, as those that
+    # unroll loops: steps that differ in them do not share it
+    slowdown: float = 0.0  # the part that it takes longer where the compiler does not know the other numbers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TileShape:
     """A node and the largest box of its loops that one call computes: what costs and scratch depend on."""
 
@@ -210,6 +223,7 @@ class Kernel:
     values: Callable[[Call], Mapping[str, object]] = _no_values
     source: Source = ""  # C at file scope; everything in it is static
     call: str = ""  # Mako for one statement
+    sharing: Sharing | None = None  # None: steps share its code only where all numbers in `call` are the same
     wait: str = ""  # asynchronous engines: `call` starts, this waits
     finish: Finish | None = None  # what the cores do once a job has ended
     includes: tuple[str, ...] = ("<stdint.h>",)

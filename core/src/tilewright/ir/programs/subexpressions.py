@@ -52,7 +52,7 @@ def replaced(expression: Expression, values: Mapping[Expression, Expression]) ->
         return values[expression]
     before = parts(expression)
     after = tuple(replaced(part, values) for part in before)
-    return expression if after == before else _with_parts(expression, after)
+    return expression if after == before else with_parts(expression, after)
 
 
 def parts(expression: Expression) -> tuple[Expression, ...]:
@@ -75,7 +75,8 @@ _INSIDE: Mapping[type[Expression], Callable[[Any], tuple[Expression, ...]]] = { 
 }
 
 
-def _with_parts(expression: Expression, inner: Sequence[Expression]) -> Expression:
+def with_parts(expression: Expression, inner: Sequence[Expression]) -> Expression:
+    """The same with others directly inside, as many as `parts` has."""
     match expression:
         case Field(member=member, arrow=arrow):
             return Field(inner[0], member, arrow)

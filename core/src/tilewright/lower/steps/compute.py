@@ -15,7 +15,7 @@ from tilewright.bind.candidates import operations
 from tilewright.c_text.rendering import render_call, render_finish, render_source, render_wait
 from tilewright.ir.code_fragments import CodeFragment
 from tilewright.ir.machines.kernel import Call, Operand
-from tilewright.ir.programs.expressions import Expression, FunctionCall, Name, Number, multiplied, remainder
+from tilewright.ir.programs.expressions import Cast, Expression, FunctionCall, Name, Number, multiplied, remainder
 from tilewright.ir.programs.program import Parameter, Part
 from tilewright.ir.programs.statements import ByteRange, Charge, Declare, If, KernelCall, KernelWait, Statement
 from tilewright.ir.tensors.dtypes import DType
@@ -199,7 +199,7 @@ def _add_scratch(operands: _Operands, tiling: TiledStep, share: CoreShare) -> No
     place, extents = tiling.book.of_buffer(buffer.name), extents_of(tiling.nest.ranges)
     cores = 1 if tiling.kernel.finish else share.cores  # what a job leaves is all cores'
     size, _ = scratch_bytes(tiling.kernel, tiling.site, tiling.nest.access, extents, cores)
-    own: Expression = FunctionCall("tw_rt_core") * size if share.loop else Number(0)
+    own: Expression = Cast("int32_t", FunctionCall("tw_rt_core")) * size if share.loop else Number(0)
     if tiling.kernel.wait or tiling.kernel.finish:
         size, own = _jobs_scratch(tiling, size)
     operands.given["scratch"] = scratch_operand("scratch", size)

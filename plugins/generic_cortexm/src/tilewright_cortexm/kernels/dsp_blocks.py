@@ -50,10 +50,15 @@ def is_narrow(rows: Rows) -> bool:
     return rows.single or (columns_together(rows) == 1 and room(rows, 8) > SCRATCH_LIMIT_BYTES)
 
 
+def is_pointwise(rows: Rows) -> bool:
+    """Whether each pixel of y reads one of x, in the same order."""
+    alone = rows.runs == 1 and rows.run_taps == 1 and not rows.padded
+    return alone and rows.row_stride == rows.column_stride == 1
+
+
 def is_direct(rows: Rows) -> bool:
     """Whether the bytes of a pixel are a column as they lie in x."""
-    alone = rows.runs == 1 and rows.run_taps == 1 and not rows.padded and rows.channels % 4 == 0
-    return is_narrow(rows) and alone and rows.row_stride == rows.column_stride == 1
+    return is_narrow(rows) and is_pointwise(rows) and rows.channels % 4 == 0
 
 
 def tile_scratch(tile: TileShape) -> int:

@@ -1,13 +1,14 @@
-<%doc> Needs function, twice, widen ("i8" or "u8"), stride (of columns), rows (name of the row function). </%doc>\
+<%doc> Needs function, twice, widen ("i8" or "u8"), stride (of columns). </%doc>\
 #include "depthwise.h"
 #include "dsp_row.h"
 #include "dsp_row_taps.h"
 
 /* Four channels at a time; the last four again where channels do not come out even. Input row r is in slot r % 3.
  * Results may take the bytes of x that they are computed from, but where channels are computed again.
- * `x_step` and `y_step` are bytes between neighbours of a row. */
+ * `x_step` and `y_step` are bytes between neighbours of a row; `computed` is what computes a row. */
 static void ${function}(const tw_depthwise p, const uint8_t *x, const uint8_t *w, const int32_t *parameters,
-        uint8_t *y, void *scratch, int32_t x_step, int32_t y_step, int32_t words, int32_t above, int32_t zero_point)
+        uint8_t *y, void *scratch, int32_t x_step, int32_t y_step, int32_t words, int32_t above, int32_t zero_point,
+        tw_dsp_row_of *computed)
 {
     const uint32_t pad = (uint32_t)p.pad * UINT32_C(0x01010101);
     uint32_t *const taps = scratch;
@@ -15,6 +16,8 @@ static void ${function}(const tw_depthwise p, const uint8_t *x, const uint8_t *w
     for (int32_t i = 0; i < (12 * words); ++i) { /* columns outside stay what they are */
         ring[i] = tw_dsp_even_${widen}(pad);
     }
+    tw_dsp_row row = {.apart = 12 * words, .bytes = ${"p.out_width / 2 * 12" if stride == 1 else "p.out_width * 12"},
+        .odd = ${"-(p.out_width & 1)" if stride == 1 else 0}, .above = above, .zero_point = zero_point, .y_step = y_step};
     for (int32_t group = 0; group < p.channels; group += 4) {
         const int32_t c = ((group + 4) <= p.channels) ? group : (p.channels - 4);
         for (int32_t i = 0; i < 4; ++i) {
@@ -25,10 +28,10 @@ static void ${function}(const tw_depthwise p, const uint8_t *x, const uint8_t *w
         int32_t slot = 0;
         for (int32_t i = 0; i < p.out_height; ++i) {
             for (; loaded < ((i * p.row_stride) + 3); ++loaded) {
-                const int32_t row = loaded - p.top;
+                const int32_t line = loaded - p.top;
                 uint32_t *const to = ring + slot;
-                if ((row >= 0) && (row < p.height)) {
-                    tw_dsp_planes_${widen}(&p, x + (row * p.x_row) + c, x_step, pad, to, words);
+                if ((line >= 0) && (line < p.height)) {
+                    tw_dsp_planes_${widen}(&p, x + (line * p.x_row) + c, x_step, pad, to, words);
                 } else {
                     for (int32_t k = 0; k < (4 * words); ++k) {
                         to[3 * k] = tw_dsp_even_${widen}(pad);
@@ -37,12 +40,11 @@ static void ${function}(const tw_depthwise p, const uint8_t *x, const uint8_t *w
                 slot = (slot == 2) ? 0 : (slot + 1);
             }
             /* slot `slot` holds the first of the three, `slot + 1` the second: slot 0 is tap row -slot */
-            tw_dsp_row row = {.ring = ring, .taps = taps + (2 * ((slot == 0) ? 0 : (3 - slot))),
-                .parameters = parameters + (${4 if twice else 2} * c), .y = y + (i * p.y_row) + c, .apart = 12 * words,
-                .bytes = ${"p.out_width / 2 * 12" if stride == 1 else "p.out_width * 12"},
-                .odd = ${"-(p.out_width & 1)" if stride == 1 else 0}, .above = above, .zero_point = zero_point,
-                .y_step = y_step};
-            ${rows}(&row);
+            row.ring = ring;
+            row.taps = taps + (2 * ((slot == 0) ? 0 : (3 - slot)));
+            row.parameters = parameters + (${4 if twice else 2} * c);
+            row.y = y + (i * p.y_row) + c;
+            computed(&row);
         }
     }
 }

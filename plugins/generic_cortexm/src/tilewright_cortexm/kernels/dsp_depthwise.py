@@ -14,7 +14,7 @@ import numpy as np
 
 from tilewright.api import ceil_div
 from tilewright.api.graph import Site
-from tilewright.api.kernel import Call, Kernel, Matched, TileShape
+from tilewright.api.kernel import Call, Kernel, Matched, Sharing, TileShape
 from tilewright.api.operator import Access, whole
 from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, requires, turned
 from tilewright_cortexm.kernels.dsp_blocks import SCRATCH_LIMIT_BYTES
@@ -160,15 +160,16 @@ def _values(call: Call) -> Mapping[str, object]:
     form, requant = _form(layer), layer.requant
     widen, stride = call.site.input(0).dtype.value, layer.windows.strides[1]
     label, stripe = form.label(requant), in_stripe(call)
+    rows = f"tw_dsp_rows_s{stride}_{label}"
     words = _stripe_words(layer, call.operands["Y"].extents[3]) if stripe else _words(layer)
     return {
-        "function": f"tw_dsp_depthwise_{widen}_s{stride}_{label}",
-        "rows": f"tw_dsp_rows_s{stride}_{label}",
+        "function": f"tw_dsp_depthwise_{widen}_s{stride}{'_twice' if layer.form is None else ''}",
+        "rows": rows,
         "widen": widen,
         "stride": stride,
         **form.names(requant),
         "fields": layer.fields(call),
-        "numbers": f"{layer.steps[0][1]}, {layer.steps[1][1]}, {words}, {form.above}, {requant.zero_point}",
+        "numbers": f"{layer.steps[0][1]}, {layer.steps[1][1]}, {words}, {form.above}, {requant.zero_point}, {rows}",
         **layer.call_values(),
     }
 
@@ -201,6 +202,7 @@ def _kernel(name: str, match: Callable[[Site], Depthwise | str]) -> Kernel:
         values=_values,
         source=lambda values: (*([_TWICE] if values["twice"] else []), _SPLIT, _ROW, _DEPTHWISE),
         call=CALL,
+        sharing=Sharing(),
         includes=("<stdint.h>", "<string.h>"),
         roundings=ROUNDINGS,
     )

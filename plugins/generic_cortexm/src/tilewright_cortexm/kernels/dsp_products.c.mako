@@ -1,13 +1,10 @@
 <%doc>
-Needs function, blocks (by how many columns they compute, the most first), runs (of each: first output, count), widen,
-twice, group_words (words of a four of values in one column), direct (whether x itself is the column), apart (whether the
-words of columns alternate), nibbles (whether weights have 4 bits; then flip, of signed bytes), stripe (whether the columns are some of each row).
+Needs function, blocks (by how many columns they compute, the most first), sizes (of a block, and of the last one of the
+outputs where that is smaller), widen, twice, group_words (words of a four of values in one column), direct (whether x
+itself is the column), pointwise (whether pixel n of y reads pixel n of x, and nothing else), apart (whether the words of
+columns alternate), nibbles (whether weights have 4 bits; then flip, of signed bytes), stripe (whether the columns are some
+of each row).
 </%doc>\
-<%!
-def plus(distance, unit=""):
-    """The way from the first output to the one that a block begins with; nothing for the first."""
-    return f" + {distance}{unit}" if distance else ""
-%>\
 <%
     counts = list(blocks)
     most, fewer = counts[0], counts[1:]
@@ -62,13 +59,22 @@ TW_KERNEL void ${function}(const tw_dsp_conv p, const uint8_t *x, const uint32_t
 % if summed:
         uint32_t sums[${most}] = {0};
 % endif
-% if most == 1:
+% if most == 1 and pointwise:
+        (void)tw_dsp_widen_${widen}(x + (at * p.x_step), p.channels, columns, ${group_words});
+% elif most == 1:
         tw_dsp_column_${widen}(&p, x, at, columns, ${group_words}, (uint8_t *)(columns + words)${", sums" if summed else ""});
 % else:
         for (int32_t j = 0; j < ${"count" if stripe or fewer else most}; ++j) {
-            tw_dsp_column_${widen}(&p, x, at + j, columns + ${"j" if apart else "(2 * j)"}, \
-${f"{group_words} * count" if stripe or fewer else group_words * most}, (uint8_t *)(columns + words)\
+<%
+    column = f"columns + {'j' if apart else '(2 * j)'}"
+    step = f"{group_words} * count" if stripe or fewer else group_words * most
+%>\
+% if pointwise:
+            (void)tw_dsp_widen_${widen}(x + ((at + j) * p.x_step), p.channels, ${column}, ${step});
+% else:
+            tw_dsp_column_${widen}(&p, x, at + j, ${column}, ${step}, (uint8_t *)(columns + words)\
 ${", &sums[j]" if summed else ""});
+% endif
         }
 % endif
 % endif
@@ -81,11 +87,15 @@ ${", &sums[j]" if summed else ""});
 % elif nibbles:
         b.more[0] = tw_dsp_nibble_offset_bytes(columns, words, UINT32_C(${flip}));
 % endif
-% for number, (first, blocks_of) in enumerate(runs):
-        b.w = w${plus(first // 2 if nibbles else first, " * (p.row_taps * p.column_runs * p.groups)")};
-        b.parameters = parameters${plus((4 if twice else 2) * first)};
-        b.y = y + ${"row * p.y_row + column * p.y_step" if stripe else "at * p.y_step"}${plus(first)};
-        b.blocks = ${blocks_of};
+% for number, size in enumerate(sizes):
+<%
+    first = f"(p.outputs - {size})" if number else ""
+    stored = f"({first} / 2)" if nibbles else first
+%>\
+        b.w = w${first and f" + ({stored} * p.row_taps * p.column_runs * p.groups)"};
+        b.parameters = parameters${first and f" + ({4 if twice else 2} * {first})"};
+        b.y = y + ${"(row * p.y_row) + (column * p.y_step)" if stripe else "(at * p.y_step)"}${first and f" + {first}"};
+        b.blocks = ${1 if number else f"p.outputs / {size}" if size > 1 else "p.outputs"};
 % if fewer:
         (${"".join(f"count == {count} ? {blocks[count][number]['block']} : " for count in reversed(fewer))}\
 ${blocks[most][number]["block"]})(&b);

@@ -32,6 +32,7 @@ from tilewright_cortexm.kernels.dsp_blocks import (
     fours_of,
     is_direct,
     is_narrow,
+    is_pointwise,
     of_stripe,
     pairs_among,
     pairs_of_channels,
@@ -236,19 +237,23 @@ def _values(call: Call) -> Mapping[str, object]:
     narrow, dtype = is_narrow(rows), site.input(0).dtype.value
     counts, stripe = _counts(rows, call), in_stripe(call)
     apart = (layer.paired or layer.nibbles) and pixels > 1  # columns lie word by word
-    label = f"{dtype}{'_narrow' if narrow else ''}{'_direct' if is_direct(rows) else ''}_{pixels}"
+    pointwise = is_pointwise(rows) and not is_direct(rows) and not stripe and not layer.nibbles
+    label = (
+        f"{dtype}{'_narrow' if narrow else ''}{'_direct' if is_direct(rows) else '_1x1' if pointwise else ''}_{pixels}"
+    )
     some = f"_stripe{''.join(map(str, counts))}" if stripe else "_pairs" if len(counts) > 1 else ""
     return {
-        "function": f"tw_dsp_products_{label}{some}_{kind}_{signature(rows)}",
+        "function": f"tw_dsp_products_{label}{some}_{kind}_{_sizes(rows)}",
         "widen": "bytes" if narrow else f"{dtype}{'_apart' * apart}{'_summed' * layer.nibbles}",
         "apart": apart,
         "nibbles": layer.nibbles,
         "flip": "0x80808080" if dtype == "i8" else "0",
         "group_words": 1 if narrow else 2,
         "direct": is_direct(rows),
+        "pointwise": pointwise,
         "stripe": stripe,
         "blocks": {count: _block_shapes(layer, count, unroll, kind, dtype if narrow else "") for count in counts},
-        "runs": [(first, count) for first, count, _ in channel_runs(rows)],
+        "sizes": [size for _, _, size in channel_runs(rows)],
         **form.names(requant),
         "fields": _fields(layer, form, call),
         "columns": f"(uint32_t *){call.operands['scratch']}" if "scratch" in call.operands else "0",
@@ -278,6 +283,10 @@ def _gemm_values(call: Call) -> Mapping[str, object]:
         "depth": fours_of(layer.rows),
         "numbers": f"{form.above}, {layer.requant.zero_point}",
     }
+
+
+def _sizes(rows: Rows) -> str:
+    return "_".join(str(size) for _, _, size in channel_runs(rows))
 
 
 def _counts(rows: Rows, call: Call) -> tuple[int, ...]:
@@ -331,7 +340,7 @@ _COLUMN = c_template("tw_dsp_column_${widen}", "dsp_column.c.mako")
 def _source(values: Mapping[str, Any]) -> CodeFragments:
     widen = _BYTES if values["widen"] == "bytes" else WIDEN
     first = (TWICE,) if values["twice"] else ()
-    columns = () if values["direct"] else (widen, _COLUMN)
+    columns = () if values["direct"] else (widen,) if values["pointwise"] else (widen, _COLUMN)
     shapes = [shape for shapes in values["blocks"].values() for shape in shapes]
     return (*first, *columns, *each_of(BLOCK, shapes), _PRODUCTS)
 

@@ -17,6 +17,8 @@ typedef struct {
     int32_t y_step;
 } tw_dsp_row;
 
+typedef void tw_dsp_row_of(tw_dsp_row *b);
+
 #ifdef TW_DSP_ARM
 /* What comes first for each of the four channels. Registers: r0 ring, r1 results, r2 end of the ring, r4 to r9
  * weights, r10 and r11 sums (or r11 the way to the next result), r3, r12 and lr values. Stack: bias, multiplier, what
