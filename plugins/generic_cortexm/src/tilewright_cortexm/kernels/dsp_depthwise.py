@@ -19,6 +19,7 @@ from tilewright.api.operator import Access, whole
 from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, requires, turned
 from tilewright_cortexm.kernels.dsp_blocks import SCRATCH_LIMIT_BYTES
 from tilewright_cortexm.kernels.dsp_requant import AnyForm, any_form, described
+from tilewright_cortexm.kernels.dsp_twice import TwiceForm
 from tilewright_cortexm.kernels.row_tiles import in_stripe, tile_columns, tile_rows
 from tilewright_cortexm.kernels.sources import c_fragment, c_template
 from tilewright_cortexm.kernels.twice import ROUNDINGS
@@ -163,7 +164,7 @@ def _values(call: Call) -> Mapping[str, object]:
     rows = f"tw_dsp_rows_s{stride}_{label}"
     words = _stripe_words(layer, call.operands["Y"].extents[3]) if stripe else _words(layer)
     return {
-        "function": f"tw_dsp_depthwise_{widen}_s{stride}{'_twice' if layer.form is None else ''}",
+        "function": f"tw_dsp_depthwise_{widen}_s{stride}{'_twice' if isinstance(form, TwiceForm) else ''}",
         "rows": rows,
         "widen": widen,
         "stride": stride,
