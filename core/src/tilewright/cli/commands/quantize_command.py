@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tilewright.quantize.accuracy import Accuracy, ValueLoss
     from tilewright.quantize.recurrent import Written
     from tilewright.quantize.samples import Samples
-    from tilewright.quantize.static import Method
+    from tilewright.quantize.static import Method, Recipe
 
 SHOWN = 5  # values that lost most
 FLOAT_BYTES = 4  # for each byte of an int8 network
@@ -96,7 +96,7 @@ def command(
     from tilewright.frontend.reading.model_digest import files_beside
     from tilewright.quantize.accuracy import accuracy, largest_losses
     from tilewright.quantize.samples import read_samples
-    from tilewright.quantize.static import Recipe, inputs_of, prepare, quantise
+    from tilewright.quantize.static import Recipe, inputs_of
     from tilewright.snapshot.atomic_folder import write_file
 
     demand_writable_files(file, json_target, read=(model, *files_beside(model), calibration, test))
@@ -109,9 +109,7 @@ def command(
         judged = read_samples(test, inputs) if test else samples
         progress(f"finding ranges with {len(samples.inputs)} samples")
         with working("quantising: finding ranges"):
-            prepare(whole, prepared)
-            quantise(prepared, quantised, samples.inputs, recipe)
-            layers = _recurrent(prepared, quantised, samples, recurrent)
+            layers = _quantise((whole, prepared, quantised), samples, recipe, recurrent)
         progress(f"comparing both networks on {len(judged.inputs)} samples")
         with working("comparing: running both networks"):
             comparison = accuracy(whole, quantised, judged)
@@ -123,13 +121,17 @@ def command(
     send_result(result, json_target, *_lines(comparison, losses), wrote)
 
 
-def _recurrent(
-    prepared: Path, quantised: Path, samples: Samples, to: Literal["float", "int8", "int16"]
+def _quantise(
+    files: tuple[Path, Path, Path], samples: Samples, recipe: Recipe, recurrent: Literal["float", "int8", "int16"]
 ) -> Written | None:
-    """LSTM and GRU of the quantised network as integers, where that is asked for."""
+    """Of the network in the first file the one that is quantised, in the second, and in the third what comes of it."""
     from tilewright.quantize.recurrent import quantise_recurrent
+    from tilewright.quantize.static import prepare, quantise
 
-    return None if to == "float" else quantise_recurrent(prepared, quantised, samples.inputs, to)
+    whole, prepared, quantised = files
+    prepare(whole, prepared)
+    quantise(prepared, quantised, samples.inputs, recipe)
+    return None if recurrent == "float" else quantise_recurrent(prepared, quantised, samples.inputs, recurrent)
 
 
 def _whole(model: Path, limits: tuple[str, ...], allow_external: bool | None) -> bytes:
