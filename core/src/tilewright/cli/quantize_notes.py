@@ -64,7 +64,10 @@ def weight_notes(quantised: bytes) -> tuple[Diagnostic, ...]:
             severity="warning",
             message=f"little is gained: {stays:,} of {whole:,} bytes of weights stay float",
             details=(f"those of {names}",),
-            fix=("compile the float network: it is as large, and exact",),
+            fix=(
+                "compile the float network: it is as large, and exact",
+                *(("or add --recurrent int8",) if kept.keys() & {"GRU", "LSTM"} else ()),
+            ),
         ),
     )
 

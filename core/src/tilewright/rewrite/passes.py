@@ -39,7 +39,7 @@ PASSES = (
     roll_recurrences.PASS,
     fold_channel_constants.PASS,
     movement.MOVE_QUANTISATION,
-    recurrences.PASS,
+    recurrences.LOWER_RECURRENCES,
     lowering.LOWER_QUANTISED,
     declare_arithmetic.SETTLE_ARITHMETIC,
     declare_arithmetic.DECLARE_ARITHMETIC,

@@ -75,4 +75,9 @@ def test_weights_that_stay_float_are_told(tmp_path: Path) -> None:
     words = [tmp_path / "gru.onnx", "--calibration", tmp_path / "samples.npz", "-o", tmp_path / "int8.onnx"]
     done = CliRunner().invoke(command, [str(word) for word in words])
     assert done.exit_code == 0, done.output
-    assert "TW3005" in done.output and "GRU (1,536 B)" in done.output
+    assert "TW3005" in done.output and "GRU (1,536 B)" in done.output and "--recurrent int8" in done.output
+    done = CliRunner().invoke(command, [*(str(word) for word in words), "--recurrent", "int8"])
+    assert done.exit_code == 0, done.output
+    assert "TW3005" not in done.output and "TW3032" in done.output
+    held = {each.name: each.data_type for each in onnx.load(tmp_path / "int8.onnx").graph.initializer}
+    assert held["hidden_weights_int8"] == TensorProto.INT8 and "hidden_weights" not in held

@@ -263,7 +263,7 @@ def _left(node: Node, reason: str) -> Diagnostic:
     )
 
 
-PASS = GraphPass(
+LOWER_RECURRENCES = GraphPass(
     name="lower-recurrences",
     summary="LSTM and GRU whose states are stored as integers become QLSTM and QGRU",
     apply=_apply,
