@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from onnx import TensorProto
 
 from tilewright.cli.quantize_making import PREPARED, make
 from tilewright.cli.quantize_room import Place
+from tilewright.errors import TilewrightError
 from tilewright.quantize.bits import Bits
 from tilewright.quantize.samples import Samples
 from tilewright.quantize.search import Room, Taken
@@ -63,3 +65,13 @@ def test_with_a_place_bits_are_searched_for_and_told(
     assert (bits.count(4), bits.count(16)) == (1, 1)
     assert {TensorProto.INT4, TensorProto.INT16} <= types(made.file)
     assert len(made.lines) == 2
+
+
+def test_8_bits_everywhere_must_fit_too(whole: Path, given: Samples, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tilewright.cli.quantize_room.Plans.taken", lambda plans, bits: Taken(ram=100))
+    place = Place(target="none", keywords={}, room=Room(ram=100))
+    made = make(whole, Recipe(), place, given, given)
+    assert set(made.json["bits"].values()) == {8} and TensorProto.INT16 not in types(made.file)
+    with pytest.raises(TilewrightError) as caught:
+        make(whole, Recipe(), replace(place, room=Room(ram=99)), given, given)
+    assert caught.value.code == "TW1420"

@@ -46,7 +46,7 @@ def make(whole: Path, recipe: Recipe, place: Place | None, samples: Samples, jud
     with working("quantising: finding ranges"):
         prepare(whole, prepared, recipe.opset)
         quantise(prepared, quantised, samples.inputs, recipe)
-    if not recipe.opset:
+    if not recipe.opset and place is None:
         return Made(file=quantised, prepared=prepared)
     network = template(prepared, quantised, samples.inputs)
     if place is not None:
