@@ -56,6 +56,12 @@ WHOLE_AXES = {
     "GRUSteps_bias_inside": 4 * (7 * 5 * (3 + 1) + 15 * 5 + 5),
     "RNNSteps": 4 * (7 * 5 * (1 + 1) + 5 * 5),
     "RNNSteps_everything": 4 * (7 * 5 * (1 + 1) + 5 * 5),
+    "QGemm_4_bits": 101 + 51,  # rows of values that share bytes: a reduction of them is not cut
+    "QGemm_2_bits": 101 + 26,
+    "QConv_4_bits": 12 * 9 + 12 * 9 // 2,
+    "QConv_2_bits": 12 * 9 + 12 * 9 // 4,
+    "MatMulNBits_4_bits": 101 * 4 + 51 + 4 * 4 + 2,
+    "MatMulNBits_2_bits": 101 * 4 + 26 + 4 * 4 + 1,
     "Resample": 10 * 4,
     "Reshape_joined": 2 * 22 * 4,
     "Reshape_split": 2 * 7 * 4,
