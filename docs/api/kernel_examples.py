@@ -35,6 +35,7 @@ from tilewright.api.kernel import (
     nest,
     pack_gemm,
     pack_matmul,
+    pack_rows,
     refused_products,
     refused_softmax,
     scaled_sum_form,
@@ -44,6 +45,7 @@ from tilewright.api.kernel import (
     tap_fields,
     template_file,
     walk,
+    weight_bits,
     windows_of,
     zero_points,
 )
@@ -215,6 +217,11 @@ assert refused_products(gemm) is None
 # One zero point or one for each output, as a tuple; and constant weights without them, in int64.
 assert zero_points(gemm.node, "b_zero_point") == (0,)
 assert centred_weights(gemm).tolist() == [[1], [1]]
+
+# %% weight_bits, pack_rows
+# Bits of a weight that the model file says, where all weights fit them; and rows of such, the first in the lowest bits.
+assert weight_bits(gemm) == 8
+assert pack_rows(np.array([[1, -2, 7]]), bits=4).tolist() == [[0xE1, 0x07]]
 
 # %% gemm_access, pack_gemm, matmul_access, pack_matmul
 # Constant matrices as [N, K], so that the products of a sum are neighbours: how they are read, and how they are stored.

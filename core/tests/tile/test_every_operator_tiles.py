@@ -62,6 +62,12 @@ WHOLE_AXES = {
     "QGRU": 512 + 7 * (9 + 5) + 15 * (9 + 5 + 4),
     "QGRU_everything": 512 + 7 * (9 + 5) + 15 * (9 + 5 + 4 + 4),
     "QGRU_everything_of_16_bits": 512 + 2 * 7 * (9 + 5) + 15 * (9 + 5 + 4 + 4),
+    "QGemm_4_bits": 101 + 51,  # rows of values that share bytes: a reduction of them is not cut
+    "QGemm_2_bits": 101 + 26,
+    "QConv_4_bits": 12 * 9 + 12 * 9 // 2,
+    "QConv_2_bits": 12 * 9 + 12 * 9 // 4,
+    "MatMulNBits_4_bits": 101 * 4 + 51 + 4 * 4 + 2,
+    "MatMulNBits_2_bits": 101 * 4 + 26 + 4 * 4 + 1,
     "Resample": 10 * 4,
     "Reshape_joined": 2 * 22 * 4,
     "Reshape_split": 2 * 7 * 4,

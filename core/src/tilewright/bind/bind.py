@@ -10,6 +10,7 @@ from tilewright.bind.candidates import NodeCandidates, choices, engine_of, kerne
 from tilewright.bind.constant_growth import growth_notes, within_growth
 from tilewright.bind.constants import store_constants
 from tilewright.bind.layouts import choose_layouts, insert_relayouts
+from tilewright.bind.narrow_weights import narrow_notes
 from tilewright.errors import Diagnostic, typed, unsupported_error, usage_error
 from tilewright.ir.graphs.graph import Graph, Site
 from tilewright.ir.graphs.operator import Operator
@@ -52,7 +53,7 @@ def bind(
         },
         layouts=relaid.layouts,
         constants=stored.arrays,
-        diagnostics=(*diagnostics, *growth_notes(layer_of, found, platform)),
+        diagnostics=(*diagnostics, *growth_notes(layer_of, found, platform), *narrow_notes(layer_of)),
         layers=layer_of,
     )
 

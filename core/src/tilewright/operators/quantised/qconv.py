@@ -218,9 +218,7 @@ def _values(call: Call, *, narrow: bool = False) -> Mapping[str, object]:
         "dot": f"tw_dot_{types}_acc{bits}",
         "bits": bits,
         "weight_bits": width,
-        "x_type": x.dtype.c_type,
-        "w_type": w.dtype.c_type,
-        "y_type": y.dtype.c_type,
+        **{f"{name}_type": one.dtype.c_type for name, one in (("x", x), ("w", w), ("y", y))},
         "b_type": b_type,
         "fields": {
             "batches": y.extents[0],

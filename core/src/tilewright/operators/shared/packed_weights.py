@@ -12,13 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from tilewright.ir.graphs.graph import Attribute, Site
 from tilewright.ir.rounding import ceil_div
 from tilewright.ir.tensors.dtypes import DType
 
 if TYPE_CHECKING:
+    import numpy as np
     import numpy.typing as npt
 
     Array = npt.NDArray[np.generic]
@@ -57,6 +56,8 @@ def row_bytes(count: int, bits: int) -> int:
 
 def pack_rows(rows: Array, bits: int) -> Bytes:
     """[rows, count] integers that fit `bits` (signed, or unsigned ones) as [rows, bytes]."""
+    import numpy as np
+
     each = 8 // bits
     count = rows.shape[1]
     padded = np.zeros((rows.shape[0], row_bytes(count, bits) * each), np.uint8)
@@ -68,6 +69,8 @@ def pack_rows(rows: Array, bits: int) -> Bytes:
 
 def unpack_rows(packed: Bytes, count: int, bits: int) -> npt.NDArray[np.int8]:
     """`pack_rows` undone: [rows, count] signed values."""
+    import numpy as np
+
     low, _ = limits(bits)
     parts = (packed[..., np.newaxis] >> np.arange(0, 8, bits, dtype=np.uint8)) & ((1 << bits) - 1)
     values = parts.reshape(packed.shape[0], -1)[:, :count].astype(np.int16)

@@ -1,8 +1,5 @@
 <%doc> What blocks compute, in C. Needs products (the function's name), more, bytes_of, paired, nibbles, twice. </%doc>\
 #include "dsp_block.h"
-% if nibbles:
-#include "dsp_nibbles.h"
-% endif
 
 #ifndef TW_DSP_ARM
 TW_KERNEL void ${products}(const tw_dsp_block *b, int32_t pixels, int32_t channels, int32_t shift, int32_t low,

@@ -12,9 +12,6 @@ of each row).
 %>\
 #include "dsp_block.h"
 #include "dsp_conv.h"
-% if nibbles:
-#include "dsp_nibbles.h"
-% endif
 
 % if stripe:
 /* Columns of a row at a time: ${", or ".join(map(str, counts))}. Rows need not follow one another. */

@@ -331,6 +331,7 @@ def _fields(layer: Products, form: AnyForm, call: Call) -> Mapping[str, object]:
     }
 
 
+_NIBBLES = c_fragment("dsp_nibbles.h")
 _BYTES = c_fragment("dsp_widen_bytes.h")
 _PRODUCTS = c_template("${function}", "dsp_products.c.mako")
 _PART = c_template("${function}", "dsp_product_part.c.mako")
@@ -339,7 +340,7 @@ _COLUMN = c_template("tw_dsp_column_${widen}", "dsp_column.c.mako")
 
 def _source(values: Mapping[str, Any]) -> CodeFragments:
     widen = _BYTES if values["widen"] == "bytes" else WIDEN
-    first = (TWICE,) if values["twice"] else ()
+    first = (*((TWICE,) if values["twice"] else ()), *((_NIBBLES,) if values["nibbles"] else ()))
     columns = () if values["direct"] else (widen,) if values["pointwise"] else (widen, _COLUMN)
     shapes = [shape for shapes in values["blocks"].values() for shape in shapes]
     return (*first, *columns, *each_of(BLOCK, shapes), _PRODUCTS)

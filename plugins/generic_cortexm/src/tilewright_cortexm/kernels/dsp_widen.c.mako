@@ -10,9 +10,6 @@ are added up, see dsp_nibbles.h).
     second = "apart / 2" if spread else "1"
 %>\
 #include "dsp.h"
-% if summed:
-#include "dsp_nibbles.h"
-% endif
 
 /* `count` bytes become pairs of 16-bit halves (bytes 0 and 2, then 1 and 3), zero after the last; words to `to`,
  * two in every `apart`${", one in each half of it" if spread else ""}. */

@@ -1,9 +1,6 @@
 <%doc> What blocks compute, in C. Needs products (the function's name), more, nibbles, kind, stored (see mve_requant.py). </%doc>\
 #include "mve.h"
 #include "mve_block.h"
-% if nibbles:
-#include "mve_nibbles.h"
-% endif
 
 #ifndef TW_MVE_ARM
 /* `count` values of every pixel in sixteens, with a `jump` behind each `run` of them, then `rest` more. */

@@ -11,9 +11,6 @@ def plus(distance, unit=""):
 <% most, *fewer = blocks %>\
 #include "mve_block.h"
 #include "mve_column.h"
-% if nibbles:
-#include "mve_nibbles.h"
-% endif
 
 % if stripe:
 /* Pixels of a row at a time: ${", or ".join(map(str, blocks))}. Rows need not follow one another. */

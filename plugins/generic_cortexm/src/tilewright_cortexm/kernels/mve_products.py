@@ -36,7 +36,7 @@ from tilewright_cortexm.kernels.products import (
     rows_of,
 )
 from tilewright_cortexm.kernels.row_tiles import in_stripe, row_fields
-from tilewright_cortexm.kernels.sources import MVE_BLOCK, c_template, each_of, mve_block
+from tilewright_cortexm.kernels.sources import MVE_BLOCK, c_fragment, c_template, each_of, mve_block
 from tilewright_cortexm.kernels.twice import ROUNDINGS
 
 if TYPE_CHECKING:
@@ -337,13 +337,15 @@ def _fields(layer: Products, flip: int, trips: int, call: Call) -> Mapping[str, 
     }
 
 
+_NIBBLES = c_fragment("mve_nibbles.h")
 _PRODUCTS = c_template("${function}", "mve_products.c.mako")
 _PART = c_template("${function}", "mve_product_part.c.mako")
 
 
 def _source(values: Mapping[str, Any]) -> CodeFragments:
     shapes = [shape for shapes in (*values["blocks"].values(), values["inside"]) for shape in shapes]
-    return (*values["needs"], *each_of(MVE_BLOCK, shapes), _PRODUCTS)
+    needs = (*values["needs"], *((_NIBBLES,) if values["nibbles"] else ()))
+    return (*needs, *each_of(MVE_BLOCK, shapes), _PRODUCTS)
 
 
 def _gemm_source(values: Mapping[str, Any]) -> CodeFragments:
