@@ -1,8 +1,8 @@
 """Windows of random networks, slid along every axis of every input: what a stream hands out, computes and keeps must be
 what the whole network has on every window, by the references of operators.
 
-The networks are those of `random_networks`, rewritten as for a target. A few calls each, with the strides and their
-double as hops.
+The networks are those of `random_networks`, rewritten as for a target. A few calls each, with hops that are multiples
+of the strides, and others, whose calls take turns in phases.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ CALLS = 4
 
 def wrong_values(stream: Slid, operators: Mapping[str, Operator], seed: int) -> Iterator[str]:
     """Names of values of the stream that are not those of the whole network, each with its call."""
-    generator, graph = np.random.default_rng(seed), stream.graph
-    frames = [{name: _drawn(generator, graph, name) for name in stream.window.inputs} for _ in range(CALLS)]
+    generator, graph, count = np.random.default_rng(seed), stream.graph, CALLS + stream.cost.phases
+    frames = [{name: _drawn(generator, graph, name) for name in stream.window.inputs} for _ in range(count)]
     states, expected_of = {state.input: state.initial for state in stream.states}, stream.expected()
     for number, (frame, window) in enumerate(zip(frames, stream.windows(frames), strict=True)):
         values = run(graph, {**frame, **states}, operators)
