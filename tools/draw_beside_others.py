@@ -83,7 +83,23 @@ def panels() -> Iterator[Panel]:
         ),
         networks=[(row["network"], _beside_msf(row)) for row in _rows("row_curves")],
     )
-    yield Panel(
+    yield _instructions(rows)
+
+
+def drawn(parts: Sequence[Panel]) -> str:
+    """All panels, one below the other."""
+    height = sum(panel.height for panel in parts) + 8
+    title = "RAM and instructions of networks here, in TensorFlow Lite Micro with CMSIS-NN, and in msf-CNN"
+    picture = Picture(width=WIDTH, height=height, title=title)
+    y = 24.0
+    for panel in parts:
+        _draw(picture, panel, y)
+        y += panel.height
+    return picture.svg()
+
+
+def _instructions(rows: Sequence[dict[str, str]]) -> Panel:
+    return Panel(
         title="Instructions of an inference on a Cortex-M4, beside CMSIS-NN",
         legend=(("none", "TFLM with CMSIS-NN"), ("in", "tilewright")),
         networks=[
@@ -98,18 +114,6 @@ def panels() -> Iterator[Panel]:
             if row["instructions: TFLM + CMSIS-NN"] != "-"
         ],
     )
-
-
-def drawn(parts: Sequence[Panel]) -> str:
-    """All panels, one below the other."""
-    height = sum(panel.height for panel in parts) + 8
-    title = "RAM and instructions of networks here, in TensorFlow Lite Micro with CMSIS-NN, and in msf-CNN"
-    picture = Picture(width=WIDTH, height=height, title=title)
-    y = 24.0
-    for panel in parts:
-        _draw(picture, panel, y)
-        y += panel.height
-    return picture.svg()
 
 
 def _draw(picture: Picture, panel: Panel, y: float) -> None:

@@ -124,6 +124,8 @@ def test_the_network_is_drawn_and_layers_are_found(browser: Any, tmp_path: Path,
     assert browser.value("document.documentElement.scrollWidth") <= width
     assert browser.value("document.querySelectorAll('#network .row').length") == 4
     assert browser.value("document.querySelectorAll('#network .frame').length") == 2  # and in the legend
+    lies = "outputs may lie over what their steps have read"
+    assert lies in browser.value("document.querySelector('#plan .legend').textContent")
     assert "run as one, row by row" in browser.value("document.querySelector('#network .legend').textContent")
     shown = (
         "[...document.querySelectorAll('#layers tbody tr')].filter(r => r.offsetHeight).map(r => r.dataset.step).join()"

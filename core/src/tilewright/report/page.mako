@@ -86,6 +86,7 @@ of ${'{:,}'.format(panel.limit)} B\
 <span><i style="background:${colour}"></i>${kind}</span>
 % endfor
 <span><i class="line"></i>bytes alive</span><span><i class="dashes"></i>lower bound</span><span><i class="red"></i>limit</span>
+<span class="quiet">outputs may lie over what their steps have read</span>
 <input id="find" type="search" placeholder="find a tensor" aria-label="find a tensor">
 </p>
 % for drawing in drawings:

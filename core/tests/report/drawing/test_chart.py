@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from itertools import combinations
+from math import dist
 from typing import Any
 
 import pytest
 
-from tilewright.report.drawing.chart import HEIGHT, LEFT, WIDTH, report_svg
+from tilewright.report.drawing.chart import COLOURS, HEIGHT, LEFT, SHADES, WIDTH, report_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -110,3 +112,27 @@ def test_operators_are_named_while_they_are_readable(steps: int) -> None:
 def test_nothing_to_draw() -> None:
     assert boxes(report_svg(report(used=0))) == {}
     assert boxes(report_svg(report(steps=0))) == {}
+
+
+def _lab(colour: str) -> tuple[float, float, float]:
+    """CIELAB of an sRGB colour, in daylight."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    r, g, b = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    x, y, z = (
+        (0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505,
+        0.2126 * r + 0.7152 * g + 0.0722 * b,
+        (0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.0890,
+    )
+    fx, fy, fz = (part ** (1 / 3) if part > 0.008856 else 7.787 * part + 16 / 116 for part in (x, y, z))
+    return 116 * fy - 16, 500 * (fx - fy), 200 * (fy - fz)
+
+
+def test_kinds_that_stand_side_by_side_are_told_apart() -> None:
+    kinds = {**COLOURS, "activation": SHADES[0]}
+    constants = {"constant", "staged", "resident"}  # greys: in memories of their own, or on both sides of a copy
+    near = {
+        (one, other)
+        for one, other in combinations(kinds, 2)
+        if not {one, other} <= constants and dist(_lab(kinds[one]), _lab(kinds[other])) < 24
+    }
+    assert near == set()

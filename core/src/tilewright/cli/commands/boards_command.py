@@ -68,6 +68,8 @@ def _described(board: Board) -> Iterator[Part]:
         rows.append((memory.name, memory.kind, size, base, memory.section))
     yield Table(rows=rows, right=(2,), indent=2)
     for tool, name in board.tools.items():
+        if tool.startswith("platformio-"):  # what a project needs beside the name
+            continue
         yield f"  {tool} calls it {name}"
     for what, file in board.sources.items():
         yield f"  {what} from {file}"

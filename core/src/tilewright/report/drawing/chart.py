@@ -20,10 +20,10 @@ COLOURS = {
     "output": "#3fb07f",
     "scratch": "#e5734d",
     "state": "#a678de",
-    "tile": "#e8a33d",
-    "line buffer": "#58b8a6",
+    "tile": "#c9822b",
+    "line buffer": "#d077b8",
     "constant": "#8d99ae",
-    "staged": "#6f8fb5",
+    "staged": "#a9bce0",
     "resident": "#b3bccb",
 }
 SHADES = ("#f2c14e", "#f7d58b", "#edb12d", "#f5cd73", "#e9bd5b", "#f9e0ab")  # activations, so that neighbours differ
