@@ -75,7 +75,7 @@ TW_KERNEL void ${function}(const tw_dsp_conv p, const uint8_t *x, const uint32_t
 <% first = f"(p.outputs - {size})" if number else "" %>\
         b.w = w${first and f" + ({first} * p.row_taps * p.column_runs * p.groups)"};
         b.parameters = parameters${first and f" + ({4 if twice else 2} * {first})"};
-        b.y = y + ${"row * p.y_row + column * p.y_step" if stripe else "at * p.y_step"}${first and f" + {first}"};
+        b.y = y + ${"(row * p.y_row) + (column * p.y_step)" if stripe else "(at * p.y_step)"}${first and f" + {first}"};
         b.blocks = ${1 if number else f"p.outputs / {size}" if size > 1 else "p.outputs"};
 % if fewer:
         (${"".join(f"count == {count} ? {blocks[count][number]['block']} : " for count in reversed(fewer))}\
