@@ -6,7 +6,7 @@ The run function calls steps one after the other, or in a loop where hooks surro
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from inspect import cleandoc
 
 from tilewright.c_text.layout import INDENT, WIDTH, laid_out, prototype
@@ -39,7 +39,7 @@ NEVER_INLINED = ("shared", "rows")  # roles of parts: many kernels in one functi
 def print_step(step: StepCode) -> str:
     """The step's comment, what its function needs, and the function, without a newline at the end.
 
-    A step that is computed in another one's function has none of its own, nor has one that shares a function.
+    A step that is computed in another one's function has none of its own.
     """
     if not step.body:
         return "\n".join(print_comment(step.comment))
@@ -50,16 +50,7 @@ def print_step(step: StepCode) -> str:
         storage = "TW_SHARED" if part.role in NEVER_INLINED else "static"
         head = _function(f"{storage} {declarator(part.type, '').strip()}", part.function, part, part.result)
         texts.append("\n".join((*print_comment(part.comment), *head)))
-    own = () if _shared_call(step) else ("\n".join(_function("TW_STEP void", step.function, step)),)
-    return "\n\n".join((*texts, *own))
-
-
-def _shared_call(step: StepCode) -> PartCall | None:
-    """What a step is, where it only calls the function that it shares."""
-    match step.body:
-        case (PartCall(role="shared") as call,):
-            return call
-    return None
+    return "\n\n".join((*texts, "\n".join(_function("TW_STEP void", step.function, step))))
 
 
 def _function(head: str, name: str, code: StepCode | Part, result: Expression | None = None) -> list[str]:
@@ -70,12 +61,13 @@ def _function(head: str, name: str, code: StepCode | Part, result: Expression | 
 
 
 def print_call(step: StepCode, width: int = WIDTH) -> list[str]:
-    """The call of a step's function, or of the one that it shares."""
-    given: Mapping[Expression, Expression] = {one.variable: one.given or one.variable for one in step.parameters}
-    shared = _shared_call(step)
-    arguments = shared.arguments if shared else tuple(given)
-    function = shared.function if shared else step.function
-    return laid_out("", FunctionCall(function, tuple(given.get(one, one) for one in arguments)), ";", width)
+    """The call of a step's function."""
+    return laid_out(
+        "",
+        FunctionCall(step.function, tuple(parameter.given or parameter.variable for parameter in step.parameters)),
+        ";",
+        width,
+    )
 
 
 def print_comment(lines: Sequence[str]) -> list[str]:

@@ -38,7 +38,7 @@ DEVIATIONS = (
     Deviation("10.1", KERNELS, "shifts of signed numbers", "a static assertion holds that they are arithmetic"),
     Deviation("10.3", KERNELS, "conditions in integers", _FLAGS),
     Deviation("10.4", KERNELS, "operands of unlike essential types", _SUMS),
-    Deviation("10.4", STEPS, "an offset times the number of a core", "both are below the size of the scratchpad"),
+    Deviation("10.4", STEPS, "a count of rows beside a number", "counts are kept in 16 bits, and promoted to int"),
     Deviation("10.5", KERNELS, "casts of conditions", _FLAGS),
     Deviation("10.6", KERNELS, "a product that is stored in a wider type", _SUMS),
     Deviation("10.7", KERNELS, "a product that is used in a wider type", _SUMS),
@@ -57,6 +57,7 @@ DEVIATIONS = (
     Deviation("15.6", KERNELS, "an else in front of a loop or condition", "one text makes kernels with it and without"),
     Deviation("15.7", KERNELS, "a chain of conditions without a last branch", "there is nothing left to do"),
     Deviation("17.7", KERNELS, "the result of memcpy or memmove", "it is the target, which is known"),
+    Deviation("20.7", KERNELS, "assembler that macros put together", "it is text, in which parentheses mean something"),
 )
 
 

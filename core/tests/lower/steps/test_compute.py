@@ -79,7 +79,7 @@ def test_cores_that_share_a_tile_have_scratch_of_their_own(pools: Any, generate:
         kernels = {"portable.clip": replace(needy, parallel=parallel)}
         made = generate(graph, region, kernels=kernels)
         (line,) = (one for one in made.function("net_1_clip_compute").splitlines() if "*const scratch" in one)
-        assert ("24 * tw_rt_core()" in line) is bool(parallel)
+        assert ("24 * (int32_t)tw_rt_core()" in line) is bool(parallel)
         place = made.plan.placements["c.scratch"].offset_bytes
         assert given(made, "net_1_clip_compute", t=0)["scratch"] == place
     assert "scratch" not in pools.function("net_1_clip_compute")

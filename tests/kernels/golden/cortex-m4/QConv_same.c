@@ -441,9 +441,10 @@ TW_KERNEL void tw_dsp_products(const tw_dsp_block *b, int32_t pixels, int32_t ch
             const int32_t c = result % channels;
             int32_t sum = p[c];
             const uint32_t *v = w + c;
-            for (const uint32_t *x = b->columns + (2 * j); x < b->end; x += 2 * pixels, v += channels) {
+            for (const uint32_t *x = b->columns + (2 * j); x < b->end; x += 2 * pixels) {
                 sum = tw_dsp_mlad(x[0], tw_dsp_even_i8(*v), sum);
                 sum = tw_dsp_mlad(x[1], tw_dsp_odd_i8(*v), sum);
+                v += channels;
             }
             b->y[(j * b->apart) + (i * channels) + c] = (uint8_t)tw_dsp_requant(sum, p[channels + c], b->above, shift,
                 b->zero_point, low, high);
@@ -482,7 +483,7 @@ TW_KERNEL void tw_dsp_products_i8_3_u3_x0_m128_127_2(const tw_dsp_conv p, const 
             .above = p.above, .zero_point = p.zero_point};
         b.w = w;
         b.parameters = parameters;
-        b.y = y + at * p.y_step;
+        b.y = y + (at * p.y_step);
         b.blocks = p.outputs / 2;
         tw_dsp_3x2_u3_x0_m128_127(&b);
     }

@@ -407,9 +407,11 @@ TW_KERNEL void tw_mve_column(const tw_mve_conv *p, const uint8_t *x, int32_t pix
     const int32_t left = ((pixel - (i * p->out_width)) * p->column_stride) - p->left;
     const int32_t step = p->row_dilation * p->x_row;
     /* of the taps' row: its number, and bytes from x */
-    int32_t line = top;
-    int32_t row = top * p->x_row;
-    for (int32_t k = 0; k < p->row_taps; ++k, line += p->row_dilation, row += step) {
+    int32_t line = top - p->row_dilation;
+    int32_t row = (top * p->x_row) - step;
+    for (int32_t k = 0; k < p->row_taps; ++k) {
+        line += p->row_dilation;
+        row += step;
         if ((line < 0) || (line >= p->height)) {
             to = tw_mve_fill(to, p->pad, p->column_runs * p->run_taps * p->channels);
             continue;
@@ -443,12 +445,12 @@ TW_KERNEL void tw_mve_products_2_dense_u3_t5_m128_127_0_13_4_52_1_1(const tw_mve
             .zero_point = p.zero_point};
         b.w = w;
         b.parameters = parameters;
-        b.y = y + at * p.y_step;
+        b.y = y + (at * p.y_step);
         b.blocks = 13;
         tw_mve_2x4_u3_t5_m128_127(&b);
-        b.w = w + 52 * p.length;
+        b.w = w + (52 * p.length);
         b.parameters = parameters + 104;
-        b.y = y + at * p.y_step + 52;
+        b.y = y + (at * p.y_step) + 52;
         b.blocks = 1;
         tw_mve_2x1_u3_t5_m128_127(&b);
     }

@@ -96,15 +96,27 @@ TW_KERNEL tw_span tw_span_clipped(int32_t first, int32_t end, int32_t size)
 {
     const int32_t low = tw_clamp(first, 0, size);
     const int32_t high = tw_clamp(end, 0, size);
-    const tw_span span = {low, (high > low) ? (high - low) : 0, (first < 0) ? (-first) : 0, (end > size) ? (end - size)
-        : 0};
+    tw_span span = {low, 0, 0, 0};
+    if (high > low) {
+        span.extent = high - low;
+    }
+    if (first < 0) {
+        span.before = -first;
+    }
+    if (end > size) {
+        span.after = end - size;
+    }
     return span;
 }
 
 /* Division towards minus infinity, and the smallest and largest of low % by, (low + 1) % by, .., high % by. */
 TW_KERNEL int32_t tw_floor_div(int32_t value, int32_t by)
 {
-    return (value >= 0) ? (value / by) : (-((by - 1 - value) / by));
+    int32_t down = value;
+    if (value < 0) {
+        down -= by - 1;
+    }
+    return down / by;
 }
 
 TW_KERNEL int32_t tw_mod_low(int32_t low, int32_t high, int32_t by)
@@ -463,8 +475,10 @@ TW_KERNEL void tw_xp_store_lanes(uint8_t *to, uint32_t word, int32_t lanes)
 /* Copies a few bytes, or fills them with one value. */
 TW_KERNEL void tw_xp_copy(uint8_t *to, const uint8_t *from, int32_t bytes)
 {
-    for (; bytes >= 4; bytes -= 4, to += 4, from += 4) {
+    for (; bytes >= 4; bytes -= 4) {
         tw_xp_store(to, tw_xp_load(from));
+        to += 4;
+        from += 4;
     }
     for (; bytes > 0; --bytes) {
         *to++ = *from++;

@@ -96,15 +96,27 @@ TW_KERNEL tw_span tw_span_clipped(int32_t first, int32_t end, int32_t size)
 {
     const int32_t low = tw_clamp(first, 0, size);
     const int32_t high = tw_clamp(end, 0, size);
-    const tw_span span = {low, (high > low) ? (high - low) : 0, (first < 0) ? (-first) : 0, (end > size) ? (end - size)
-        : 0};
+    tw_span span = {low, 0, 0, 0};
+    if (high > low) {
+        span.extent = high - low;
+    }
+    if (first < 0) {
+        span.before = -first;
+    }
+    if (end > size) {
+        span.after = end - size;
+    }
     return span;
 }
 
 /* Division towards minus infinity, and the smallest and largest of low % by, (low + 1) % by, .., high % by. */
 TW_KERNEL int32_t tw_floor_div(int32_t value, int32_t by)
 {
-    return (value >= 0) ? (value / by) : (-((by - 1 - value) / by));
+    int32_t down = value;
+    if (value < 0) {
+        down -= by - 1;
+    }
+    return down / by;
 }
 
 TW_KERNEL int32_t tw_mod_low(int32_t low, int32_t high, int32_t by)
@@ -473,8 +485,10 @@ TW_KERNEL void tw_xp_store_lanes(uint8_t *to, uint32_t word, int32_t lanes)
 /* Copies a few bytes, or fills them with one value. */
 TW_KERNEL void tw_xp_copy(uint8_t *to, const uint8_t *from, int32_t bytes)
 {
-    for (; bytes >= 4; bytes -= 4, to += 4, from += 4) {
+    for (; bytes >= 4; bytes -= 4) {
         tw_xp_store(to, tw_xp_load(from));
+        to += 4;
+        from += 4;
     }
     for (; bytes > 0; --bytes) {
         *to++ = *from++;
@@ -650,8 +664,15 @@ TW_KERNEL void tw_xp_f32_depthwise_none_3_3_1_1_1(const tw_xp_windows p, const t
     for (int32_t o = 0; o < p.outputs; ++o) {
         const float *const wo = w + (o * f.w_channel);
         const float bias = b ? b[o] : 0.0f;
-        const float w0 = wo[0], w1 = wo[f.w_tap], w2 = wo[2 * f.w_tap], w3 = wo[3 * f.w_tap], w4 = wo[4 * f.w_tap],
-            w5 = wo[5 * f.w_tap], w6 = wo[6 * f.w_tap], w7 = wo[7 * f.w_tap], w8 = wo[8 * f.w_tap];
+        const float w0 = wo[0];
+        const float w1 = wo[f.w_tap];
+        const float w2 = wo[2 * f.w_tap];
+        const float w3 = wo[3 * f.w_tap];
+        const float w4 = wo[4 * f.w_tap];
+        const float w5 = wo[5 * f.w_tap];
+        const float w6 = wo[6 * f.w_tap];
+        const float w7 = wo[7 * f.w_tap];
+        const float w8 = wo[8 * f.w_tap];
         for (int32_t n = 0; n < p.batches; ++n) {
             for (int32_t i = 0; i < p.rows; ++i) {
                 const int32_t top = (i * p.row_stride) - p.top;
@@ -663,24 +684,32 @@ TW_KERNEL void tw_xp_f32_depthwise_none_3_3_1_1_1(const tw_xp_windows p, const t
                 while (left > 0) {
                     if (left >= 2 && whole && start >= 0 && start + 3 < p.in_columns) {
                         const float *const at = x + from;
-                        float s0 = bias, s1 = bias;
-                        const float x0_0 = at[0], x0_1 = at[column], x0_2 = at[2 * column], x0_3 = at[3 * column];
+                        float s0 = bias;
+                        float s1 = bias;
+                        const float x0_0 = at[0];
+                        const float x0_1 = at[column];
+                        const float x0_2 = at[2 * column];
+                        const float x0_3 = at[3 * column];
                         s0 = tw_xp_f32_fma(x0_0, w0, s0);
                         s1 = tw_xp_f32_fma(x0_1, w0, s1);
                         s0 = tw_xp_f32_fma(x0_1, w1, s0);
                         s1 = tw_xp_f32_fma(x0_2, w1, s1);
                         s0 = tw_xp_f32_fma(x0_2, w2, s0);
                         s1 = tw_xp_f32_fma(x0_3, w2, s1);
-                        const float x1_0 = at[row], x1_1 = at[row + column], x1_2 = at[row + 2 * column],
-                            x1_3 = at[row + 3 * column];
+                        const float x1_0 = at[row];
+                        const float x1_1 = at[row + column];
+                        const float x1_2 = at[row + 2 * column];
+                        const float x1_3 = at[row + 3 * column];
                         s0 = tw_xp_f32_fma(x1_0, w3, s0);
                         s1 = tw_xp_f32_fma(x1_1, w3, s1);
                         s0 = tw_xp_f32_fma(x1_1, w4, s0);
                         s1 = tw_xp_f32_fma(x1_2, w4, s1);
                         s0 = tw_xp_f32_fma(x1_2, w5, s0);
                         s1 = tw_xp_f32_fma(x1_3, w5, s1);
-                        const float x2_0 = at[2 * row], x2_1 = at[2 * row + column], x2_2 = at[2 * row + 2 * column],
-                            x2_3 = at[2 * row + 3 * column];
+                        const float x2_0 = at[2 * row];
+                        const float x2_1 = at[2 * row + column];
+                        const float x2_2 = at[2 * row + 2 * column];
+                        const float x2_3 = at[2 * row + 3 * column];
                         s0 = tw_xp_f32_fma(x2_0, w6, s0);
                         s1 = tw_xp_f32_fma(x2_1, w6, s1);
                         s0 = tw_xp_f32_fma(x2_1, w7, s0);
@@ -696,15 +725,21 @@ TW_KERNEL void tw_xp_f32_depthwise_none_3_3_1_1_1(const tw_xp_windows p, const t
                     } else if (whole && start >= 0 && start + 2 < p.in_columns) {
                         const float *const at = x + from;
                         float s0 = bias;
-                        const float x0_0 = at[0], x0_1 = at[column], x0_2 = at[2 * column];
+                        const float x0_0 = at[0];
+                        const float x0_1 = at[column];
+                        const float x0_2 = at[2 * column];
                         s0 = tw_xp_f32_fma(x0_0, w0, s0);
                         s0 = tw_xp_f32_fma(x0_1, w1, s0);
                         s0 = tw_xp_f32_fma(x0_2, w2, s0);
-                        const float x1_0 = at[row], x1_1 = at[row + column], x1_2 = at[row + 2 * column];
+                        const float x1_0 = at[row];
+                        const float x1_1 = at[row + column];
+                        const float x1_2 = at[row + 2 * column];
                         s0 = tw_xp_f32_fma(x1_0, w3, s0);
                         s0 = tw_xp_f32_fma(x1_1, w4, s0);
                         s0 = tw_xp_f32_fma(x1_2, w5, s0);
-                        const float x2_0 = at[2 * row], x2_1 = at[2 * row + column], x2_2 = at[2 * row + 2 * column];
+                        const float x2_0 = at[2 * row];
+                        const float x2_1 = at[2 * row + column];
+                        const float x2_2 = at[2 * row + 2 * column];
                         s0 = tw_xp_f32_fma(x2_0, w6, s0);
                         s0 = tw_xp_f32_fma(x2_1, w7, s0);
                         s0 = tw_xp_f32_fma(x2_2, w8, s0);

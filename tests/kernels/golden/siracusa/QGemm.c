@@ -96,15 +96,27 @@ TW_KERNEL tw_span tw_span_clipped(int32_t first, int32_t end, int32_t size)
 {
     const int32_t low = tw_clamp(first, 0, size);
     const int32_t high = tw_clamp(end, 0, size);
-    const tw_span span = {low, (high > low) ? (high - low) : 0, (first < 0) ? (-first) : 0, (end > size) ? (end - size)
-        : 0};
+    tw_span span = {low, 0, 0, 0};
+    if (high > low) {
+        span.extent = high - low;
+    }
+    if (first < 0) {
+        span.before = -first;
+    }
+    if (end > size) {
+        span.after = end - size;
+    }
     return span;
 }
 
 /* Division towards minus infinity, and the smallest and largest of low % by, (low + 1) % by, .., high % by. */
 TW_KERNEL int32_t tw_floor_div(int32_t value, int32_t by)
 {
-    return (value >= 0) ? (value / by) : (-((by - 1 - value) / by));
+    int32_t down = value;
+    if (value < 0) {
+        down -= by - 1;
+    }
+    return down / by;
 }
 
 TW_KERNEL int32_t tw_mod_low(int32_t low, int32_t high, int32_t by)
@@ -471,8 +483,10 @@ TW_KERNEL void tw_xp_store_lanes(uint8_t *to, uint32_t word, int32_t lanes)
 /* Copies a few bytes, or fills them with one value. */
 TW_KERNEL void tw_xp_copy(uint8_t *to, const uint8_t *from, int32_t bytes)
 {
-    for (; bytes >= 4; bytes -= 4, to += 4, from += 4) {
+    for (; bytes >= 4; bytes -= 4) {
         tw_xp_store(to, tw_xp_load(from));
+        to += 4;
+        from += 4;
     }
     for (; bytes > 0; --bytes) {
         *to++ = *from++;
@@ -550,7 +564,14 @@ TW_KERNEL uint32_t tw_xp_inside(int32_t start, int32_t taps, int32_t dilation, i
  * which they are read. */
 TW_KERNEL void tw_xp_dot2_ss(int32_t count, const uint8_t *const *runs, int32_t words, const uint8_t *w, int32_t *acc)
 {
-    int32_t s0 = acc[0], s1 = acc[1], s2 = acc[2], s3 = acc[3], s4 = acc[4], s5 = acc[5], s6 = acc[6], s7 = acc[7];
+    int32_t s0 = acc[0];
+    int32_t s1 = acc[1];
+    int32_t s2 = acc[2];
+    int32_t s3 = acc[3];
+    int32_t s4 = acc[4];
+    int32_t s5 = acc[5];
+    int32_t s6 = acc[6];
+    int32_t s7 = acc[7];
 #ifdef TW_XP_ASM
     __asm__ volatile(
         TW_XP_LW(t1, %[runs], 4)
@@ -579,9 +600,9 @@ TW_KERNEL void tw_xp_dot2_ss(int32_t count, const uint8_t *const *runs, int32_t 
         : "memory", "t1", "t3", "a6", "a7", "t4", "t5", "t6");
 #else
     for (int32_t run = 0; run < count; ++run) {
-        for (int32_t i = 0; i < words; ++i, w += 16) {
-            const uint32_t a0 = tw_xp_load(runs[2 * run] + (4 * i));
-            const uint32_t a1 = tw_xp_load(runs[2 * run + 1] + (4 * i));
+        for (int32_t i = 0; i < words; ++i) {
+            const uint32_t a0 = tw_xp_load(runs[(2 * run)] + (4 * i));
+            const uint32_t a1 = tw_xp_load(runs[(2 * run) + 1] + (4 * i));
             s0 = tw_xp_sdot_ss(s0, a0, tw_xp_load(w));
             s1 = tw_xp_sdot_ss(s1, a0, tw_xp_load(w + 4));
             s2 = tw_xp_sdot_ss(s2, a0, tw_xp_load(w + 8));
@@ -590,6 +611,7 @@ TW_KERNEL void tw_xp_dot2_ss(int32_t count, const uint8_t *const *runs, int32_t 
             s5 = tw_xp_sdot_ss(s5, a1, tw_xp_load(w + 4));
             s6 = tw_xp_sdot_ss(s6, a1, tw_xp_load(w + 8));
             s7 = tw_xp_sdot_ss(s7, a1, tw_xp_load(w + 12));
+            w += 16;
         }
     }
 #endif
@@ -607,7 +629,10 @@ TW_KERNEL void tw_xp_dot2_ss(int32_t count, const uint8_t *const *runs, int32_t 
  * begin; what lies behind the last may be read. Weights are stored in the order in which they are read. */
 TW_KERNEL void tw_xp_dot1_ss(int32_t count, const uint8_t *const *runs, int32_t words, const uint8_t *w, int32_t *acc)
 {
-    int32_t s0 = acc[0], s1 = acc[1], s2 = acc[2], s3 = acc[3];
+    int32_t s0 = acc[0];
+    int32_t s1 = acc[1];
+    int32_t s2 = acc[2];
+    int32_t s3 = acc[3];
 #ifdef TW_XP_ASM
     __asm__ volatile(
         TW_XP_LW(t1, %[runs], 4)
@@ -628,12 +653,13 @@ TW_KERNEL void tw_xp_dot1_ss(int32_t count, const uint8_t *const *runs, int32_t 
         : "memory", "t1", "a6", "t4", "t5", "t6");
 #else
     for (int32_t run = 0; run < count; ++run) {
-        for (int32_t i = 0; i < words; ++i, w += 16) {
+        for (int32_t i = 0; i < words; ++i) {
             const uint32_t a0 = tw_xp_load(runs[run] + (4 * i));
             s0 = tw_xp_sdot_ss(s0, a0, tw_xp_load(w));
             s1 = tw_xp_sdot_ss(s1, a0, tw_xp_load(w + 4));
             s2 = tw_xp_sdot_ss(s2, a0, tw_xp_load(w + 8));
             s3 = tw_xp_sdot_ss(s3, a0, tw_xp_load(w + 12));
+            w += 16;
         }
     }
 #endif
@@ -681,7 +707,10 @@ TW_KERNEL void tw_xp_finish_i8(int32_t pixels, const int32_t *acc, const int32_t
     const float s1 = tw_xp_scale(b + 5);
     const float s2 = tw_xp_scale(b + 6);
     const float s3 = tw_xp_scale(b + 7);
-    const float v0 = (float)acc[0] * s0, v1 = (float)acc[1] * s1, v2 = (float)acc[2] * s2, v3 = (float)acc[3] * s3;
+    const float v0 = (float)acc[0] * s0;
+    const float v1 = (float)acc[1] * s1;
+    const float v2 = (float)acc[2] * s2;
+    const float v3 = (float)acc[3] * s3;
     y0[0] = tw_xp_finished_i8(v0, to);
     y0[1] = tw_xp_finished_i8(v1, to);
     y0[2] = tw_xp_finished_i8(v2, to);
@@ -689,7 +718,10 @@ TW_KERNEL void tw_xp_finish_i8(int32_t pixels, const int32_t *acc, const int32_t
     if (pixels == 1) {
         return;
     }
-    const float v4 = (float)acc[4] * s0, v5 = (float)acc[5] * s1, v6 = (float)acc[6] * s2, v7 = (float)acc[7] * s3;
+    const float v4 = (float)acc[4] * s0;
+    const float v5 = (float)acc[5] * s1;
+    const float v6 = (float)acc[6] * s2;
+    const float v7 = (float)acc[7] * s3;
     y1[0] = tw_xp_finished_i8(v4, to);
     y1[1] = tw_xp_finished_i8(v5, to);
     y1[2] = tw_xp_finished_i8(v6, to);
@@ -710,12 +742,13 @@ TW_KERNEL void tw_xp_products_ss_i8_columns_0_1_column(const tw_xp_windows *p, c
             to += run;
             continue;
         }
-        for (int32_t kc = 0; kc < p->column_taps; ++kc, to += p->channels) {
+        for (int32_t kc = 0; kc < p->column_taps; ++kc) {
             if ((inside >> kc) & 1) {
                 tw_xp_copy(to, x + (row + (kc * p->column_dilation * p->x_column)), p->channels);
             } else {
                 tw_xp_fill(to, (uint8_t)p->padding, p->channels);
             }
+            to += p->channels;
         }
     }
 }
@@ -731,7 +764,7 @@ TW_KERNEL void tw_xp_products_ss_i8_columns_0_1_pixels(const tw_xp_windows *p, i
         tw_xp_products_ss_i8_columns_0_1_column(p, at + i, x, columns + (i * p->column));
         runs[i] = columns + (i * p->column);
     }
-    for (int32_t o = 0; o < p->outputs; o += 4, b += 8, w += 4 * p->column) {
+    for (int32_t o = 0; o < p->outputs; o += 4) {
         int32_t acc[8] = {b[0], b[1], b[2], b[3], b[0], b[1], b[2], b[3]};
         if (pixels == 2) {
             tw_xp_dot2_ss(count, runs, words, w, acc);
@@ -739,6 +772,8 @@ TW_KERNEL void tw_xp_products_ss_i8_columns_0_1_pixels(const tw_xp_windows *p, i
             tw_xp_dot1_ss(count, runs, words, w, acc);
         }
         tw_xp_finish_i8(pixels, acc, b, p->outputs - o, p->to, at[0].y + o, at[pixels - 1].y + o);
+        b += 8;
+        w += 4 * p->column;
     }
 }
 

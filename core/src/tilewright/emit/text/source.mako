@@ -162,8 +162,8 @@ static void tw_copy_tensor(void *target, const void *source, size_t bytes)
     const size_t part = ((bytes / tw_rt_cores()) + 16u) / 16u * 16u;
     const size_t begin = tw_rt_core() * part;
     if ((target != NULL) && (source != NULL) && (target != source) && (begin < bytes)) {
-        (void)memcpy((uint8_t *)target + begin, (const uint8_t *)source + begin, ((bytes - begin) < part)
-            ? (bytes - begin) : part);
+        const size_t left = bytes - begin;
+        (void)memcpy((uint8_t *)target + begin, (const uint8_t *)source + begin, (left < part) ? left : part);
     }
 }
 % else:

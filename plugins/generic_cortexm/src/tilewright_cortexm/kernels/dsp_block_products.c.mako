@@ -38,7 +38,7 @@ x += ${"1" if bytes_of else "2 * pixels"}, v += (channels + 1) / 2) {
             const uint32_t *v = w + lower;
             sum = p[lower];
             for (const uint32_t *x = b->columns${"" if bytes_of else " + j"}; x < b->end; \
-x += ${"1" if bytes_of else "2 * pixels"}, v += channels) {
+x += ${"1" if bytes_of else "2 * pixels"}) {
 % if bytes_of:
                 const uint32_t even = tw_dsp_even_${bytes_of}(*x);
                 const uint32_t odd = tw_dsp_odd_${bytes_of}(*x);
@@ -49,19 +49,22 @@ x += ${"1" if bytes_of else "2 * pixels"}, v += channels) {
                 sum = tw_dsp_mlad(even, tw_dsp_even_i8(v[0]), sum);
                 sum = tw_dsp_mlad(odd, pair ? tw_dsp_even_i8(v[1]) : tw_dsp_odd_i8(v[0]), sum);
                 both = pair ? tw_dsp_mlad(odd, v[1], tw_dsp_mlad(even, v[0], both)) : 0;
+                v += channels;
             }
             sum = (c > lower) ? tw_dsp_upper(both, sum) : sum;
 % elif bytes_of:
             const uint32_t *v = w + c;
-            for (const uint32_t *x = b->columns; x < b->end; ++x, v += channels) {
+            for (const uint32_t *x = b->columns; x < b->end; ++x) {
                 sum = tw_dsp_mlad(tw_dsp_even_${bytes_of}(*x), tw_dsp_even_i8(*v), sum);
                 sum = tw_dsp_mlad(tw_dsp_odd_${bytes_of}(*x), tw_dsp_odd_i8(*v), sum);
+                v += channels;
             }
 % else:
             const uint32_t *v = w + c;
-            for (const uint32_t *x = b->columns + (2 * j); x < b->end; x += 2 * pixels, v += channels) {
+            for (const uint32_t *x = b->columns + (2 * j); x < b->end; x += 2 * pixels) {
                 sum = tw_dsp_mlad(x[0], tw_dsp_even_i8(*v), sum);
                 sum = tw_dsp_mlad(x[1], tw_dsp_odd_i8(*v), sum);
+                v += channels;
             }
 % endif
 % if twice:

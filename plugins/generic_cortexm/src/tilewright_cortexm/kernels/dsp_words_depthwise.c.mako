@@ -43,7 +43,10 @@ TW_DSP_APART void ${function}_inside(const tw_depthwise *p, const int16_t *x, co
 % if written:
 #if defined(TW_DSP_ARM) && defined(__ARM_FEATURE_UNALIGNED)
         {
-            uint32_t low, high, w, v;
+            uint32_t low;
+            uint32_t high;
+            uint32_t w;
+            uint32_t v;
 ${written_row(0, columns, i * columns)}\
         }
 #else
@@ -87,7 +90,10 @@ TW_DSP_APART void ${function}_side_${first}_${last}(const tw_depthwise *p, const
 % endfor
     taps += ${2 * columns} * first_row;
     for (int32_t i = first_row; i < last_row; ++i) {
-        uint32_t low, high, w, v;
+        uint32_t low;
+        uint32_t high;
+        uint32_t w;
+        uint32_t v;
 ${written_row(first, last, 0)}\
         row += next_row;
         taps += ${2 * columns};

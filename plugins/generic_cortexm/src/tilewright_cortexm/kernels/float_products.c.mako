@@ -13,7 +13,8 @@ TW_KERNEL void ${function}(const tw_float_conv p, const float *x, const float *w
         const int32_t above = (line < 0) ? ((p.row_dilation - 1 - line) / p.row_dilation) : 0;
         const int32_t fit = (p.height > line) ? (((p.height - line) + p.row_dilation - 1) / p.row_dilation) : 0;
         const int32_t below = (fit < p.rows) ? fit : p.rows;
-        for (int32_t j = 0, count; j < p.out_width; j += count) {
+        int32_t count = 0;
+        for (int32_t j = 0; j < p.out_width; j += count) {
             const int32_t start = (j * p.column_stride) - p.left;
             const int32_t before = (start < 0) ? -start : 0;
             const int32_t right = p.width - start;
@@ -39,7 +40,7 @@ TW_KERNEL void ${function}(const tw_float_conv p, const float *x, const float *w
                 .low = p.low,
                 .high = p.high,
             };
-            (count == 4 ? ${four} : ${one})(&b);
+            ((count == 4) ? ${four} : ${one})(&b);
         }
     }
 }

@@ -42,9 +42,11 @@ TW_KERNEL void tw_mve_column(const tw_mve_conv *p, const uint8_t *x, int32_t pix
     const int32_t left = ((pixel - (i * p->out_width)) * p->column_stride) - p->left;
     const int32_t step = p->row_dilation * p->x_row;
     /* of the taps' row: its number, and bytes from x */
-    int32_t line = top;
-    int32_t row = top * p->x_row;
-    for (int32_t k = 0; k < p->row_taps; ++k, line += p->row_dilation, row += step) {
+    int32_t line = top - p->row_dilation;
+    int32_t row = (top * p->x_row) - step;
+    for (int32_t k = 0; k < p->row_taps; ++k) {
+        line += p->row_dilation;
+        row += step;
         if ((line < 0) || (line >= p->height)) {
             to = tw_mve_fill(to, p->pad, p->column_runs * p->run_taps * p->channels);
             continue;

@@ -6,7 +6,7 @@ some of each row), nibbles (whether weights have 4 bits).
 <%!
 def plus(distance, unit=""):
     """The way from the first output to the one that a block begins with; nothing for the first."""
-    return f" + {distance}{unit}" if distance else ""
+    return f" + ({distance}{unit})" if distance and unit else f" + {distance}" if distance else ""
 %>\
 <% most, *fewer = blocks %>\
 #include "mve_block.h"
@@ -86,7 +86,7 @@ TW_KERNEL void ${function}(const tw_mve_conv p, const uint8_t *x, const int8_t *
 % for index, (first, count) in enumerate(runs):
         b.w = w${plus(first // 2 if nibbles else first, " * p.length")};
         b.parameters = parameters${plus((1 + stored) * first)};
-        b.y = y + ${"row * p.y_row + column * p.y_step" if stripe else "at * p.y_step"}${plus(first)};
+        b.y = y + ${"(row * p.y_row) + (column * p.y_step)" if stripe else "(at * p.y_step)"}${plus(first)};
         b.blocks = ${count};
 % if fewer:
         ((count == 1) ? ${blocks[1][index]["block"]} : ${blocks[most][index]["block"]})(&b);

@@ -48,11 +48,14 @@ TW_KERNEL void ${function}(int32_t count, const uint8_t *a, int32_t a_step, cons
         left &= 1;
     }
 #endif
-    for (; left > 0; --left, a += a_step, b += b_step, y += y_step) {
+    for (; left > 0; --left) {
         const int32_t sum = (*(const ${types["a"]} *)a * p.a_factor) + (*(const ${types["b"]} *)b * p.b_factor) + p.offset;
         /* 2^30 keeps the dividend positive, where >> is defined; it is taken off after the clamp (see portable.qadd) */
         const int32_t moved = (int32_t)(((uint32_t)sum + (UINT32_C(1) << 30)) >> p.shift);
         const int32_t zero = (INT32_C(1) << (30 - p.shift)) - p.to.zero_point;
         *y = (uint8_t)(tw_xp_limited(moved, zero + p.to.low, zero + p.to.high) - zero);
+        a += a_step;
+        b += b_step;
+        y += y_step;
     }
 }

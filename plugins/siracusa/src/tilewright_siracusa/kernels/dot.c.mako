@@ -31,7 +31,9 @@ a gap behind the weights of every run.
 TW_KERNEL void tw_xp_dot${pixels}_${kind}${gap}(int32_t count, const uint8_t *const *runs, int32_t words, const uint8_t *w, \
 ${"int32_t gap, " if apart else ""}int32_t *acc)
 {
-    int32_t ${", ".join(f"{s} = acc[{i}]" for i, s in enumerate(sums))};
+% for i, s in enumerate(sums):
+    int32_t ${s} = acc[${i}];
+% endfor
 #ifdef TW_XP_ASM
     __asm__ volatile(
 % for line in fetch:
@@ -50,13 +52,14 @@ ${"int32_t gap, " if apart else ""}int32_t *acc)
         : "memory", ${", ".join(f'"{register}"' for register in (*starts, *factors, *weights))});
 #else
     for (int32_t run = 0; run < count; ++run) {
-        for (int32_t i = 0; i < words; ++i, w += 16) {
+        for (int32_t i = 0; i < words; ++i) {
 % for p in range(pixels):
-            const uint32_t a${p} = tw_xp_load(runs[${added(times(pixels, "run"), p)}] + (4 * i));
+            const uint32_t a${p} = tw_xp_load(runs[${added(f"({times(pixels, 'run')})" if pixels > 1 else "run", p)}] + (4 * i));
 % endfor
 % for i, s in enumerate(sums):
             ${s} = ${portable(s, f"a{i // 4}", f"tw_xp_load({added('w', 4 * (i % 4))})")};
 % endfor
+            w += 16;
         }
 % if apart:
         w += gap;

@@ -94,7 +94,9 @@ TW_KERNEL void tw_xp_finish_${limit}(int32_t pixels, const int32_t *acc, const i
     }
 % endif
 <% v = [f"v{4 * pixel + j}" for j in range(4)] %>\
-    const float ${", ".join(f"{v[j]} = (float)acc[{4 * pixel + j}] * s{j}" for j in range(4))};
+% for j in range(4):
+    const float ${v[j]} = (float)acc[${4 * pixel + j}] * s${j};
+% endfor
 % for j in range(4):
     y${pixel}[${j}] = tw_xp_finished_${limit}(${v[j]}, to);
 % endfor

@@ -21,7 +21,9 @@ TW_KERNEL void ${function}_${pixels}(const tw_xp_windows *p, const ${floats} *f,
     int32_t o = 0;
 % for outputs in (4, 1):
     for (${"" if outputs == 4 else "int32_t left = p->outputs & 3"}; ${"o + 4 <= p->outputs; o += 4" if outputs == 4 else "left > 0; --left, ++o"}) {
-        float ${", ".join(f"b{j} = b ? b[o + {j}] : 0.0f" for j in range(outputs))};
+% for j in range(outputs):
+        float b${j} = b ? b[o + ${j}] : 0.0f;
+% endfor
         float acc[${pixels * outputs}] = {${", ".join(f"b{j}" for i in range(pixels) for j in range(outputs))}};
         const float *const wo = w + (o * f->w_output);
 % if part:

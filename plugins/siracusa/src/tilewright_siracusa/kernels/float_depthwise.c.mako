@@ -19,7 +19,9 @@ TW_KERNEL void ${function}(const tw_xp_windows p, const tw_xp_lane_floats f, con
     for (int32_t o = 0; o < p.outputs; ++o) {
         const float *const wo = w + (o * f.w_channel);
         const float bias = b ? b[o] : 0.0f;
-        const float ${", ".join(f"w{i} = wo[{times(i, 'f.w_tap')}]" for i in range(row_taps * column_taps))};
+% for i in range(row_taps * column_taps):
+        const float w${i} = wo[${times(i, 'f.w_tap')}];
+% endfor
         for (int32_t n = 0; n < p.batches; ++n) {
             for (int32_t i = 0; i < p.rows; ++i) {
                 const int32_t top = (i * p.row_stride) - p.top;
@@ -38,9 +40,13 @@ TW_KERNEL void ${function}(const tw_xp_windows p, const tw_xp_lane_floats f, con
 %>\
                     ${"" if pixels == 2 else "} else "}${f"if ({condition}) " if condition else ""}{
                         const float *const at = x + from;
-                        float ${", ".join(f"s{q} = bias" for q in range(pixels))};
+% for q in range(pixels):
+                        float s${q} = bias;
+% endfor
 % for kr in range(row_taps):
-                        const float ${", ".join(f"x{kr}_{c} = at[{added(times(kr, 'row'), times(c, 'column'))}]" for c in columns_of(pixels))};
+% for c in columns_of(pixels):
+                        const float x${kr}_${c} = at[${added(times(kr, 'row'), times(c, 'column'))}];
+% endfor
 % for kc in range(column_taps):
 % for q in range(pixels):
                         s${q} = tw_xp_f32_fma(x${kr}_${q * stride + kc * dilation}, w${kr * column_taps + kc}, s${q});

@@ -22,9 +22,15 @@ side), or "any".
 TW_KERNEL void ${name}(int32_t count, const float *const *x, int32_t x_step, const float *w, int32_t w_step,
         int32_t w_output, float *acc)
 {
-    const float ${", ".join(f"*x{i} = x[{i}]" for i in range(pixels))};
-    const float ${", ".join(f"*w{j} = {added('w', times(j, w_output))}" for j in range(weights))};
-    float ${", ".join(f"s{i} = acc[{i}]" for i in range(pixels * outputs))};
+% for i in range(pixels):
+    const float *x${i} = x[${i}];
+% endfor
+% for j in range(weights):
+    const float *w${j} = ${added('w', times(j, w_output))};
+% endfor
+% for i in range(pixels * outputs):
+    float s${i} = acc[${i}];
+% endfor
     int32_t k = count;
 % for step in sorted({steps, 1}, reverse=True):
     for (; k >= ${step}; k -= ${step}) {
@@ -38,7 +44,9 @@ TW_KERNEL void ${name}(int32_t count, const float *const *x, int32_t x_step, con
 % if number:
         TW_XP_STEP;
 % endif
-        const float ${", ".join(f"v{i}{number} = {x_at(i)}" for i in range(pixels))};
+% for i in range(pixels):
+        const float v${i}${number} = ${x_at(i)};
+% endfor
 % for j in range(outputs):
         const float u${j}${number} = ${w_at(j)};
 % for i in range(pixels):

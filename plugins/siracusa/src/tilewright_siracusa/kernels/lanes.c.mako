@@ -83,7 +83,7 @@ TW_XP_APART void ${function}_edge(const tw_xp_windows *given, int32_t j, const u
 % endfor
     for (int32_t n = 0; n < p.batches; ++n) {
         top = -p.top;
-        for (int32_t i = 0; i < p.rows; ++i, top += p.row_stride) {
+        for (int32_t i = 0; i < p.rows; ++i) {
             const tw_xp_rows rows = tw_xp_rows_inside(&p, top);
             const int32_t at = (n * p.x_batch) + ((top + (rows.first * p.row_dilation)) * p.x_row);
             const int32_t count = rows.last - rows.first;
@@ -114,6 +114,7 @@ TW_XP_APART void ${function}_edge(const tw_xp_windows *given, int32_t j, const u
 % endif
 % endfor
 ${finish(1, "p.", 4, "to", "counts->")}\
+            top += p.row_stride;
         }
     }
 }

@@ -16,7 +16,7 @@ part (of the products: sums are kept in `kept`).
 TW_KERNEL void ${function}_pack(const ${matmul} *p, const uint8_t *b, int32_t lanes, uint8_t *packed, int32_t *sums)
 {
     int32_t s[4] = {0, 0, 0, 0};
-    for (int32_t k = 0; k < p->depth; k += 4, packed += 16) {
+    for (int32_t k = 0; k < p->depth; k += 4) {
         uint32_t r[4];
         uint32_t t[4];
 % for j in range(4):
@@ -27,6 +27,7 @@ TW_KERNEL void ${function}_pack(const ${matmul} *p, const uint8_t *b, int32_t la
         tw_xp_store(${added("packed", 4 * j)}, t[${j}]);
         s[${j}] = tw_xp_sdot_${"us" if kind[1] == "u" else "ss"}(s[${j}], t[${j}], UINT32_C(0x01010101));
 % endfor
+        packed += 16;
     }
 % for j in range(4):
     sums[${j}] = ((p->depth * p->b_zero_point) - s[${j}]) * p->a_zero_point;

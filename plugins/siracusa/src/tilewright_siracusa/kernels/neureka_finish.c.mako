@@ -19,7 +19,7 @@ TW_KERNEL void ${function}(tw_neureka_sums p, const int32_t *sums, const int32_t
             (void)column;
             (void)row;
 % endif
-            for (int32_t o = 0; o < p.outputs; ++o, b += p.words) {
+            for (int32_t o = 0; o < p.outputs; ++o) {
                 const int32_t sum = (int32_t)((uint32_t)from[o] + (uint32_t)b[${2 if shift else 1} + way]);
 % if shift:
                 const int32_t moved = (int32_t)((uint32_t)sum * (uint32_t)b[0] + (uint32_t)b[1]) >> p.shift;
@@ -27,6 +27,7 @@ TW_KERNEL void ${function}(tw_neureka_sums p, const int32_t *sums, const int32_t
 % else:
                 to[o] = tw_xp_finished_${limit}((float)sum * tw_xp_scale(b), p.to);
 % endif
+                b += p.words;
             }
         }
     }

@@ -33,12 +33,13 @@ TW_KERNEL void ${function}_column(const tw_xp_windows *p, const ${pixel} *at, co
             continue;
         }
 % endif
-        for (int32_t kc = 0; kc < p->column_taps; ++kc, to += p->channels) {
+        for (int32_t kc = 0; kc < p->column_taps; ++kc) {
             if ((inside >> kc) & 1) {
                 tw_xp_copy(to, x + (row + (kc * p->column_dilation * p->x_column)), p->channels);
             } else {
                 tw_xp_fill(to, (uint8_t)p->padding, p->channels);
             }
+            to += p->channels;
         }
     }
 }
@@ -48,17 +49,23 @@ TW_KERNEL void ${function}_column(const tw_xp_windows *p, const ${pixel} *at, co
 TW_XP_APART void ${function}_taps(tw_xp_taps taps, int32_t pixels, const ${pixel} *at, const uint8_t *x,
         const uint8_t *pad, const uint8_t **runs)
 {
-    for (int32_t i = 0; i < pixels; ++i, ++at) {
+    for (int32_t i = 0; i < pixels; ++i) {
         const uint8_t **run = runs + i;
         uint32_t rows = at->rows;
         int32_t first = at->x;
-        for (int32_t kr = taps.rows; kr > 0; --kr, rows >>= 1, first += taps.row) {
+        for (int32_t kr = taps.rows; kr > 0; --kr) {
             uint32_t inside = (rows & 1) ? at->columns : 0;
             int32_t tap = first;
-            for (int32_t kc = taps.columns; kc > 0; --kc, inside >>= 1, tap += taps.column, run += pixels) {
+            for (int32_t kc = taps.columns; kc > 0; --kc) {
                 *run = (inside & 1) ? (x + tap) : pad;
+                inside >>= 1;
+                tap += taps.column;
+                run += pixels;
             }
+            rows >>= 1;
+            first += taps.row;
         }
+        ++at;
     }
 }
 
@@ -104,7 +111,7 @@ TW_KERNEL void ${function}_pixels(const tw_xp_windows *p, ${parts}int32_t pixels
 % if part:
     const int32_t gap = part->w_tap - (4 * p->channels); /* between the weights of two taps */
 % endif
-    for (int32_t o = 0; o < p->outputs; o += 4, b += 8, w += ${"part->w_block" if part else "4 * p->column"}) {
+    for (int32_t o = 0; o < p->outputs; o += 4) {
         int32_t acc[8] = {b[0], b[1], b[2], b[3], b[0], b[1], b[2], b[3]};
 % if part:
         if (!part->first) {
@@ -119,10 +126,14 @@ TW_KERNEL void ${function}_pixels(const tw_xp_windows *p, ${parts}int32_t pixels
 % if part:
         if (!part->last) {
             tw_xp_keep(pixels, p->outputs - o, acc, at[0].acc + o, at[pixels - 1].acc + o);
-            continue;
+        } else {
+            tw_xp_finish_${limit}(pixels, acc, b, p->outputs - o, p->to, at[0].y + o, at[pixels - 1].y + o);
         }
-% endif
+% else:
         tw_xp_finish_${limit}(pixels, acc, b, p->outputs - o, p->to, at[0].y + o, at[pixels - 1].y + o);
+% endif
+        b += 8;
+        w += ${"part->w_block" if part else "4 * p->column"};
     }
 }
 

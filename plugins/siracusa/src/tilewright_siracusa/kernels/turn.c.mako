@@ -49,7 +49,9 @@ ${"const uint8_t *w, " if weighted else ""}${"int32_t shift, " if pixels == 2 el
     body += turning
     body += products(pixels)
 %>\
-    int32_t ${", ".join(f"{s} = acc[{i}]" for i, s in enumerate(sums))};
+% for i, s in enumerate(sums):
+    int32_t ${s} = acc[${i}];
+% endfor
     __asm__ volatile(
         TW_XP_LOOP(${len(body)})
 % for line in body:
@@ -106,7 +108,9 @@ TW_KERNEL void ${name}(int32_t rows, ${", ".join(f"const uint8_t *x{j}, int32_t 
         ${"const uint8_t *w, " if weighted else ""}int32_t *acc)
 {
 #ifdef TW_XP_ASM
-    int32_t ${", ".join(f"s{j} = acc[{j}]" for j in range(4))};
+% for j in range(4):
+    int32_t s${j} = acc[${j}];
+% endfor
     __asm__ volatile(
         TW_XP_LOOP(${len(body)})
 % for line in body:

@@ -15,7 +15,9 @@
 /* ${channels} channel${"s" if channels > 1 else ""} of one row: `words` words of x, one at least, with each channel's row of weights. */
 TW_KERNEL void ${name}(int32_t words, const uint8_t *x, const uint8_t *w, int32_t row, int32_t *acc)
 {
-    int32_t ${", ".join(f"{s} = acc[{i}]" for i, s in enumerate(sums))};
+% for i, s in enumerate(sums):
+    int32_t ${s} = acc[${i}];
+% endfor
 #ifdef TW_XP_ASM
     const uint8_t ${", ".join(f"*{w} = {added('w', times(i, 'row'))}" for i, w in enumerate(weights))};
     uint32_t a, ${", ".join(words)};
@@ -36,7 +38,7 @@ TW_KERNEL void ${name}(int32_t words, const uint8_t *x, const uint8_t *w, int32_
     for (int32_t i = 0; i < words; ++i) {
         const uint32_t a = tw_xp_load(x + (4 * i));
 % for i, s in enumerate(sums):
-        ${s} = tw_xp_sdot_${kind}(${s}, a, tw_xp_load(w + ${f"({times(i, 'row')} + 4 * i)" if i else "4 * i"}));
+        ${s} = tw_xp_sdot_${kind}(${s}, a, tw_xp_load(w + ${f"(({times(i, 'row')}) + (4 * i))" if i > 1 else "(row + (4 * i))" if i else "(4 * i)"}));
 % endfor
     }
 % if channels == 1:

@@ -313,8 +313,10 @@ TW_KERNEL void tw_xp_store_lanes(uint8_t *to, uint32_t word, int32_t lanes)
 /* Copies a few bytes, or fills them with one value. */
 TW_KERNEL void tw_xp_copy(uint8_t *to, const uint8_t *from, int32_t bytes)
 {
-    for (; bytes >= 4; bytes -= 4, to += 4, from += 4) {
+    for (; bytes >= 4; bytes -= 4) {
         tw_xp_store(to, tw_xp_load(from));
+        to += 4;
+        from += 4;
     }
     for (; bytes > 0; --bytes) {
         *to++ = *from++;

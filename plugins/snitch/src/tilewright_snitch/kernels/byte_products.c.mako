@@ -6,10 +6,12 @@ Needs function, element and stored (of a).
 TW_SN_APART void ${function}_${rows}(const tw_sn_bytes *k, int32_t depth, const ${stored} *const *a, const int8_t *w,
         const float *parameters, uint8_t *const *y)
 {
-    for (int32_t o = 0; o < k->outputs; o += 4, parameters += 8) {
+    for (int32_t o = 0; o < k->outputs; o += 4) {
 % for r in range(rows):
         const ${stored} *a${r} = a[${r}];
-        float ${", ".join(f"s{j}{r} = 0.0f" for j in range(4))};
+% for j in range(4):
+        float s${j}${r} = 0.0f;
+% endfor
 % endfor
         const int8_t *const end = w + (4 * depth);
 % for unrolled in ((4, 1) if rows == 1 else (2, 1)):
@@ -20,9 +22,15 @@ TW_SN_APART void ${function}_${rows}(const tw_sn_bytes *k, int32_t depth, const 
 % endif
 % for at in range(unrolled):
             {
-                const int32_t ${", ".join(f"b{j} = w[{4 * at + j}]" for j in range(4))};
-                const int32_t ${", ".join(f"c{r} = a{r}[{at}]" for r in range(rows))};
-                const float ${", ".join(f"x{r} = (float)c{r}" for r in range(rows))};
+% for j in range(4):
+                const int32_t b${j} = w[${4 * at + j}];
+% endfor
+% for r in range(rows):
+                const int32_t c${r} = a${r}[${at}];
+% endfor
+% for r in range(rows):
+                const float x${r} = (float)c${r};
+% endfor
 % for j in range(4):
                 const float w${j} = (float)b${j};
 % for r in range(rows):
@@ -44,6 +52,7 @@ TW_SN_APART void ${function}_${rows}(const tw_sn_bytes *k, int32_t depth, const 
 % endfor
         }
 % endfor
+        parameters += 8;
     }
 }
 
@@ -55,11 +64,13 @@ TW_SN_APART void ${function}(const tw_sn_windows *p, const tw_sn_bytes *k, const
     tw_sn_place at = {0, 0, 0};
     const ${stored} *from[4] = {x, x, x, x};
     uint8_t *to[4] = {y, y, y, y};
-    for (int32_t left = p->batches * p->rows * p->columns, count; left > 0; left -= count) {
+    int32_t count = 0;
+    for (int32_t left = p->batches * p->rows * p->columns; left > 0; left -= count) {
         count = (left < 4) ? 1 : 4;
-        for (int32_t m = 0; m < count; ++m, tw_sn_next(p, &at)) {
+        for (int32_t m = 0; m < count; ++m) {
             from[m] = x + ((at.batch * p->x_batch) + (at.row * p->x_row) + (at.column * p->x_column));
             to[m] = y + ((at.batch * p->y_batch) + (at.row * p->y_row) + (at.column * p->y_column));
+            tw_sn_next(p, &at);
         }
         if (count == 4) {
             ${function}_4(k, p->channels, from, w, parameters, to);

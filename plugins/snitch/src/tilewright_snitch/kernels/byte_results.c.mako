@@ -28,7 +28,7 @@ TW_KERNEL void ${name}_eight(const tw_sn_bytes *k, const float *sums, int32_t st
             : ${", ".join([f'"=&f"(b{at})' for at in range(4)] + [f'"=&f"(s{at})' for at in range(4)])}
             : "r"(biases), "r"(biases + k->scales)
             : "memory");
-    for (int32_t j = 0; j < pixels; ++j, sums += step, y += y_column) {
+    for (int32_t j = 0; j < pixels; ++j) {
         __asm__ volatile(
 % for at, one in enumerate(pairs):
             "fld ${one}, ${8 * at}(%[from])\n\t"
@@ -61,6 +61,8 @@ TW_KERNEL void ${name}_eight(const tw_sn_bytes *k, const float *sums, int32_t st
               ${", ".join(f'[b{at}] "f"(b{at}), [s{at}] "f"(s{at})' for at in range(4))},
               [low] "f"(low), [high] "f"(high), [magic] "f"(magic)${', [zero] "f"(zero)' if odd else ""}
             : ${", ".join(f'"{one}"' for one in (*pairs, *uppers))}, "memory");
+        sums += step;
+        y += y_column;
     }
 }
 
@@ -77,9 +79,13 @@ TW_KERNEL void ${name}_four(const tw_sn_bytes *k, const float *sums, int32_t ste
 % else:
     const float magic = 12582912.0f + (float)k->zero_point;
 % endif
-    const float ${", ".join(f"b{at} = biases[{at}]" for at in range(4))};
-    const float ${", ".join(f"s{at} = scales[{at}]" for at in range(4))};
-    for (int32_t j = 0; j < pixels; ++j, sums += step, y += y_column) {
+% for at in range(4):
+    const float b${at} = biases[${at}];
+% endfor
+% for at in range(4):
+    const float s${at} = scales[${at}];
+% endfor
+    for (int32_t j = 0; j < pixels; ++j) {
         __asm__ volatile(
 % for at, one in enumerate(pairs):
             "flw ${one}, ${4 * at}(%[from])\n\t"
@@ -102,6 +108,8 @@ TW_KERNEL void ${name}_four(const tw_sn_bytes *k, const float *sums, int32_t ste
             : [from] "r"(sums), [to] "r"(y), ${", ".join(f'[b{at}] "f"(b{at}), [s{at}] "f"(s{at})' for at in range(4))},
               [low] "f"(low), [high] "f"(high), [magic] "f"(magic)${', [zero] "f"(zero)' if odd else ""}
             : ${", ".join(f'"{one}"' for one in pairs)}, "memory");
+        sums += step;
+        y += y_column;
     }
 }
 #endif

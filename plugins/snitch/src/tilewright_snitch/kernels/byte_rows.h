@@ -50,7 +50,7 @@ TW_KERNEL void tw_sn_moved(const float *from, int32_t count, float *to)
 {
     const double *pair = (const double *)(const void *)from;
     double *place = (double *)(void *)to;
-    for (; count >= 8; count -= 8, pair += 4, place += 4) {
+    for (; count >= 8; count -= 8) {
         const double a = pair[0];
         const double b = pair[1];
         const double c = pair[2];
@@ -59,6 +59,8 @@ TW_KERNEL void tw_sn_moved(const float *from, int32_t count, float *to)
         place[1] = b;
         place[2] = c;
         place[3] = d;
+        pair += 4;
+        place += 4;
     }
     for (; count > 0; count -= 2) {
         *place++ = *pair++;

@@ -4,13 +4,15 @@ Needs element ("i8", "u8") and stored (its C type).
 /* So many as float32. */
 TW_KERNEL float *tw_sn_${element}_run(const ${stored} *from, int32_t count, float *to)
 {
-    for (; count >= 8; count -= 8, from += 8, to += 8) {
+    for (; count >= 8; count -= 8) {
 % for at in range(8):
         const int32_t b${at} = from[${at}];
 % endfor
 % for at in range(8):
         to[${at}] = (float)b${at};
 % endfor
+        from += 8;
+        to += 8;
     }
     for (; count > 0; --count) {
         *to++ = (float)*from++;

@@ -14,7 +14,7 @@ TW_SN_APART void ${function}_copy(const tw_sn_windows *p, int32_t x_channel, int
         const int32_t some = (row >= 0) && (row < p->in_rows);
         const ${stored} *tap = x + ((row * p->x_row) + (left * p->x_column));
         int32_t at = left;
-        for (int32_t k = 0; k < p->column_taps; ++k, at += p->column_dilation, tap += x_tap) {
+        for (int32_t k = 0; k < p->column_taps; ++k) {
             if (!some || (at < 0) || (at >= p->in_columns)) {
                 for (int32_t c = 0; c < p->channels; ++c) {
                     *to++ = 0;
@@ -31,6 +31,8 @@ TW_SN_APART void ${function}_copy(const tw_sn_windows *p, int32_t x_channel, int
                 }
 % endif
             }
+            at += p->column_dilation;
+            tap += x_tap;
         }
     }
     while (to < end) {

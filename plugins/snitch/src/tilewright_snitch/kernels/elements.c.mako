@@ -17,7 +17,9 @@ output in a repetition), repeat (how often more a stream gives an element), mark
 typedef struct {
     int32_t rows;
     int32_t count;
-    int32_t ${", ".join(f"{one}_row, {one}_step" for one in (*inputs, "y"))};
+% for one in (*inputs, "y"):
+    int32_t ${one}_row, ${one}_step;
+% endfor
 } ${function}_rows;
 
 TW_KERNEL ${type} ${function}_one(${"".join(f"{type} {one}, " for one in inputs)}${type} low, ${type} high)

@@ -6,7 +6,7 @@ TW_KERNEL ${type} *${function}_run(const ${type} *x, int32_t bytes, int32_t outs
 {
     int32_t left = bytes;
     if (x) {
-        for (; left >= 4; left -= 4, x += 4, to += 4 * apart) {
+        for (; left >= 4; left -= 4) {
             const ${type} b0 = x[0];
             const ${type} b1 = x[1];
             const ${type} b2 = x[2];
@@ -15,10 +15,13 @@ TW_KERNEL ${type} *${function}_run(const ${type} *x, int32_t bytes, int32_t outs
             to[apart] = b1;
             to[2 * apart] = b2;
             to[3 * apart] = b3;
+            x += 4;
+            to += 4 * apart;
         }
     }
-    for (; left > 0; --left, to += apart) {
+    for (; left > 0; --left) {
         *to = x ? *x++ : (${type})outside;
+        to += apart;
     }
     return to;
 }
@@ -58,16 +61,20 @@ TW_SN_APART void ${function}_${pixels}(const tw_sn_integers q, const ${type} *co
 {
     const float low = (float)(q.low - q.zero_point);
     const float high = (float)(q.high - q.zero_point);
-    for (int32_t o = 0; o < q.outputs; o += 4, parameters += 8) {
+    for (int32_t o = 0; o < q.outputs; o += 4) {
         const ${type} *x = columns;
         const int8_t *const end = w + (4 * q.depth);
 % for j in range(4):
-        int32_t ${", ".join(f"s{j}{m} = parameters[{j}]" for m in range(pixels))};
+% for m in range(pixels):
+        int32_t s${j}${m} = parameters[${j}];
+% endfor
 % endfor
         do {
 % for k in range(4):
             {
-                const int32_t ${", ".join(f"w{j} = w[{4 * k + j}]" for j in range(4))};
+% for j in range(4):
+                const int32_t w${j} = w[${4 * k + j}];
+% endfor
 % for m in range(pixels):
                 const int32_t x${m} = x[${pixels * k + m}];
 % if m % 2:
@@ -94,6 +101,7 @@ TW_SN_APART void ${function}_${pixels}(const tw_sn_integers q, const ${type} *co
 % endfor
         }
 % endfor
+        parameters += 8;
     }
 }
 
@@ -106,10 +114,11 @@ TW_SN_APART void ${function}(const tw_sn_windows p, const tw_sn_integers q, cons
     uint8_t *to[4] = {y, y, y, y};
     for (int32_t left = p.batches * p.rows * p.columns, count; left > 0; left -= count) {
         count = (left < 4) ? 1 : 4;
-        for (int32_t m = 0; m < count; ++m, tw_sn_next(&p, &at)) {
+        for (int32_t m = 0; m < count; ++m) {
             to[m] = y + ((at.batch * p.y_batch) + (at.row * p.y_row) + (at.column * p.y_column));
             ${function}_window(&p, &q, (at.row * p.row_stride) - p.top, (at.column * p.column_stride) - p.left, count,
                                x + (at.batch * p.x_batch), columns + m);
+            tw_sn_next(&p, &at);
         }
         if (count == 4) {
             ${function}_4(q, columns, w, parameters, to);

@@ -70,7 +70,7 @@ TW_SN_APART float ${name}_${height}_${width}(const ${name}_matrices *p, int32_t 
     TW_SN_WALK(0, walk, ${height - 1});
     TW_SN_READ(0, b);
     tw_sn_on();
-    for (int32_t block = 0; block < blocks; ++block, a += a_next, y += y_next) {
+    for (int32_t block = 0; block < blocks; ++block) {
         const float *a0 = a;
         const float *const whole = a + fours;
         const float *const end = a + length;
@@ -86,6 +86,8 @@ TW_SN_APART float ${name}_${height}_${width}(const ${name}_matrices *p, int32_t 
             : [whole] "r"(whole), [end] "r"(end), [y0] "r"(y)${', [y1] "r"(y1)' if height == 2 else ""}\
 ${"" if dense else ', [step] "r"(step)'}${', "f"(lowest)' if clip != "none" else ""}${', "f"(highest)' if clip == "both" else ""}
             : ${", ".join(f'"{one}"' for one in clobbered)}, "memory");
+        a += a_next;
+        y += y_next;
     }
     tw_sn_off();
     return ${"0.0f" if clip == "none" else "tw_sn_halves(wild)"};

@@ -120,7 +120,7 @@ TW_SN_APART float ${function}_${width}(const tw_sn_windows *p, const ${function}
         TW_SN_READ(1, w + (block * ${2 * width}));
 % endif
         tw_sn_on();
-        for (int32_t j = 0; j < pixels; ++j, to += y_next) {
+        for (int32_t j = 0; j < pixels; ++j) {
             __asm__ volatile(
 % for line in lines(width):
                 ${line}
@@ -130,6 +130,7 @@ TW_SN_APART float ${function}_${width}(const tw_sn_windows *p, const ${function}
 ${', "f"(by)' if kind == "sum" else ', "f"(least)' if kind == "max" else ""}\
 ${f', "f"({zero}), "f"(lowest)' if clip != "none" else ""}${', "f"(highest)' if clip == "both" else ""}
                 : ${", ".join(f'"{one}"' for one in clobbered)}, "memory");
+            to += y_next;
         }
         tw_sn_off();
     }

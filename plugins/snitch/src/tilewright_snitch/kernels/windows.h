@@ -57,7 +57,7 @@ TW_KERNEL tw_sn_inside tw_sn_columns(const tw_sn_windows *p)
     const int32_t room = p->in_columns + p->left - ((p->column_taps - 1) * p->column_dilation);
     const int32_t to = (room <= 0) ? 0 : tw_sn_over(room, p->column_stride);
     const tw_sn_inside found = {(from < p->columns) ? from : p->columns, (to < p->columns) ? to : p->columns};
-    return found.to < found.from ? (tw_sn_inside){found.from, found.from} : found;
+    return (found.to < found.from) ? (tw_sn_inside){found.from, found.from} : found;
 }
 
 /* Sums that are kept from one part of the channels to the next; outputs are neighbours. Steps are in elements. */
