@@ -17,7 +17,9 @@ from tilewright_siracusa.machine import (
     CHANNELS,
     CODE_BYTES,
     CONSTANT_BYTES,
+    COPY_START_CYCLES,
     CORES,
+    EVERY_TILE,
     FAR_CALL_CYCLES,
     FAR_SLOWDOWN,
     L1_BASE,
@@ -31,6 +33,7 @@ from tilewright_siracusa.machine import (
     NEUREKA_MACS_PER_CYCLE,
     NEUREKA_START_CYCLES,
     PLAIN_MACS_PER_CYCLE,
+    ROOMY_L1_BYTES,
     SMALL_L1_BYTES,
     STACK_BYTES,
     STEP_CYCLES,
@@ -130,11 +133,23 @@ def _beside(engine: str, cores: int) -> tuple[Engine, ...]:
 
 
 def _rivals(platform: Platform) -> tuple[Mapping[str, str], ...]:
-    """Places of stacks, and with `engine=auto` plans with the engine and without: its sums take room, too."""
-    stacks = STACKS.rivals(platform)
-    if platform.settings["engine"] != "auto":
-        return stacks
-    return tuple({"engine": engine, **place} for place in stacks or ({},) for engine in ("mixed", "cores"))
+    """Places of stacks with one for a core that moves or without, and with `engine=auto` plans with the engine and
+    without: its sums take room, too.
+    """
+    places = STACKS.rivals(platform) or ({},)
+    moved = tuple({**place, **mover} for place in places for mover in _movers(platform, place))
+    if platform.settings["engine"] == "auto":
+        return tuple({"engine": engine, **place} for place in moved for engine in ("mixed", "cores"))
+    return moved if len(moved) > 1 else ()
+
+
+def _movers(platform: Platform, place: Mapping[str, str]) -> tuple[Mapping[str, str], ...]:
+    """Both, where one more stack takes room that tiles could use."""
+    roomy = (platform.memory("l1").size_bytes or 0) >= ROOMY_L1_BYTES
+    far = place.get("stacks", platform.settings["stacks"]) == STACKS.outer
+    if platform.settings["mover"] != "auto" or roomy or far:
+        return ({},)
+    return ({"mover": "own"}, {"mover": "first"})
 
 
 def _prelude(isa: str) -> str:
@@ -166,6 +181,9 @@ def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
                 cores=cores,
                 operations_per_cycle=PLAIN_MACS_PER_CYCLE * cores,
                 step_cycles=STEP_CYCLES,
+                copy_start_cycles=COPY_START_CYCLES,
+                code_waits=EVERY_TILE,
+                dma_core=settings["mover"] != "first",
             ),
             *_beside(settings["engine"], cores),
         ),
@@ -186,6 +204,14 @@ _OPTIONS = (
     ),
     Option(name="weights", help="where constants are", default="home", choices=("home", "l2", "l3")),
     Option(name="cores", help="cores of the cluster that compute", default=str(CORES), choices=("1", "2", "4", "8")),
+    Option(
+        name="mover",
+        help="who starts copies: own, one more core of the cluster, which computes nothing; first, the first core, "
+        f"which computes too; auto: own, and where l1 has less than {ROOMY_L1_BYTES >> 10} KiB and its stack counts, the "
+        "faster of both plans",
+        default="auto",
+        choices=("auto", "own", "first"),
+    ),
     Option(
         name="engine",
         help="who computes layers of products: the cores; neureka, the engine beside them, first; mixed: for "
