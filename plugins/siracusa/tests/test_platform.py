@@ -87,6 +87,19 @@ def test_stacks_are_what_the_runtime_takes(l1_bytes: int, settings: dict[str, st
     assert platform.engines[0].cores == int(settings.get("cores", "8"))
 
 
+def test_without_xpulp_portable_c_is_the_faster_and_keeps_what_it_takes() -> None:
+    model = DIGITS / "digits_int8.onnx"
+    plans = {isa: Deployment(model, "siracusa", Options(settings={"isa": isa})) for isa in ("xpulp", "portable")}
+    kernels = {
+        isa: [one.kernel.name for one in plan.bound.bindings.values() if one.kernel.op == "QConv"]
+        for isa, plan in plans.items()
+    }
+    assert all(name.startswith("siracusa.") for name in kernels["xpulp"])
+    assert all(name.startswith("portable.") for name in kernels["portable"])
+    fast, slow = (sum(group.cycles for group in plans[isa].tiled.groups) for isa in ("xpulp", "portable"))
+    assert 1.5 * fast < slow < 5 * fast
+
+
 def test_the_isa_is_a_macro_that_a_build_can_overrule() -> None:
     assert "define TW_XPULP 1" in configured().prelude
     assert "define TW_XPULP 0" in configured(isa="portable").prelude

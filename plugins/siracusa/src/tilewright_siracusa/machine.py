@@ -24,10 +24,11 @@ MAX_EXTERNAL_BYTES = (1 << 20) - 4  # the peripherals' engine counts 20
 PLAIN_MACS_PER_CYCLE = 1.3 / CORES  # of one core, int8, compiled C; measured with eight
 STEP_CYCLES = 1500.0  # of a step, once: its instructions come from L2, 16 bytes in 19 cycles
 CALL_CYCLES = 300.0  # of a tile: its place, arguments, calls of copies, barriers
-COPY_START_CYCLES = 60.0  # of the core that starts a copy; the others wait, unless it does so while they compute
+COPY_START_CYCLES = 150.0  # of the core that starts a copy; 50, and code that has left the cache
 EVERY_TILE = 1 << 30  # tiles begin with code that has left the cache, and that comes after copies
 NEUREKA_MACS_PER_CYCLE = 256.0  # 3x3, many channels; its kernels say it better
 NEUREKA_START_CYCLES = 583.0  # 24 registers written by a core; less where another job runs meanwhile
+WITHOUT_XPULP_SLOWDOWN = 25.0  # of kernels in C that says what Xpulp's instructions do: all of a keyword network
 FAR_SLOWDOWN = 2.1  # of kernels whose stacks are in L2: 1.6 to 2.7 over whole networks, by what does not fit registers
 FAR_CALL_CYCLES = 800.0  # of a tile, the same: of the autoencoder, which computes little
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Literal
 
 from tilewright.api import usage_error
+from tilewright.api.graph import Site
 from tilewright.api.platform import CopyPath, Engine, Memory, Option, Platform
 from tilewright_riscv.stacks import Stacks
 from tilewright_siracusa.kernel_stacks import KERNEL_BYTES
@@ -37,6 +38,7 @@ from tilewright_siracusa.machine import (
     SMALL_L1_BYTES,
     STACK_BYTES,
     STEP_CYCLES,
+    WITHOUT_XPULP_SLOWDOWN,
     cluster_load_cycles,
     cluster_store_cycles,
     external_load_cycles,
@@ -160,9 +162,30 @@ def _prelude(isa: str) -> str:
     )
 
 
+def _settled(platform: Platform) -> Platform:
+    """With what stacks take, and what kernels lose without their instructions; portable C loses nothing."""
+    settled = STACKS.settled(platform)
+    if platform.settings.get("isa") != "portable":
+        return replace(settled, portable_cycles=portable_cycles)
+    cluster = settled.engines[0]
+    slower = replace(cluster, slowdown=cluster.slowdown * WITHOUT_XPULP_SLOWDOWN)
+    return replace(settled, engines=(slower, *settled.engines[1:]), portable_cycles=_without_xpulp)
+
+
+def _for_kernels(platform: Platform, kernels: frozenset[str]) -> Platform:
+    return _settled(STACKS.for_kernels(platform, kernels))
+
+
+def _without_xpulp(site: Site) -> float | None:
+    """`portable_cycles`, before what kernels without their instructions take."""
+    found = portable_cycles(site)
+    return None if found is None else found / WITHOUT_XPULP_SLOWDOWN
+
+
 def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
     home, cores = settings["home"], int(settings["cores"])
     STACKS.demand(platform)
+    lost = WITHOUT_XPULP_SLOWDOWN if settings["isa"] == "portable" else 1.0  # of kernels, not of what is counted here
     weights = home if settings["weights"] == "home" else settings["weights"]
     if (home, weights) == ("l2", "l3"):
         raise usage_error(
@@ -179,7 +202,7 @@ def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
             Engine(
                 name=ENGINE,
                 cores=cores,
-                operations_per_cycle=PLAIN_MACS_PER_CYCLE * cores,
+                operations_per_cycle=PLAIN_MACS_PER_CYCLE * cores * lost,
                 step_cycles=STEP_CYCLES,
                 copy_start_cycles=COPY_START_CYCLES,
                 code_waits=EVERY_TILE,
@@ -192,7 +215,7 @@ def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
         prelude=_prelude(settings["isa"]),
         roomier=({"home": "l3"},) if home == "l2" else ({"weights": "l3"},) if weights == "l2" else (),
     )
-    return STACKS.settled(configured)
+    return _settled(configured)
 
 
 _OPTIONS = (
@@ -207,8 +230,7 @@ _OPTIONS = (
     Option(
         name="mover",
         help="who starts copies: own, one more core of the cluster, which computes nothing; first, the first core, "
-        f"which computes too; auto: own, and where l1 has less than {ROOMY_L1_BYTES >> 10} KiB and its stack counts, the "
-        "faster of both plans",
+        f"which computes too; auto: own, and where l1 has less than {ROOMY_L1_BYTES >> 10} KiB, whichever plan is faster",
         default="auto",
         choices=("auto", "own", "first"),
     ),
@@ -237,10 +259,10 @@ SIRACUSA = _configured(
         compile_flags=FLAGS,
         options=_OPTIONS,
         configure_with=_configured,
-        settle=STACKS.settled,
+        settle=_settled,
         portable_cycles=portable_cycles,
         rivals=_rivals,
-        settle_kernels=STACKS.for_kernels,
+        settle_kernels=_for_kernels,
     ),
     {option.name: option.default for option in _OPTIONS},
 )

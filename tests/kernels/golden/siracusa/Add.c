@@ -722,13 +722,15 @@ TW_STEP void net_0_add(uint8_t *l1, uint8_t *l2)
         if (tw_rt_is_dma_core()) {
             tw_arrived(&a[t % 2]);
             tw_arrived(&b[t % 2]);
+            tw_arrived(&y[t % 2]);
+        }
+        tw_rt_barrier();
+        if (tw_rt_is_dma_core()) {
             if ((t + 1) < 2) {
                 net_0_add_fetch_a(t + 1, l2, &a[(t + 1) % 2]);
                 net_0_add_fetch_b(t + 1, l2, &b[(t + 1) % 2]);
             }
-            tw_arrived(&y[t % 2]);
         }
-        tw_rt_barrier();
         net_0_add_compute(t, a[t % 2].bytes, b[t % 2].bytes, y[t % 2].bytes);
         tw_rt_barrier();
         if (tw_rt_is_dma_core()) {

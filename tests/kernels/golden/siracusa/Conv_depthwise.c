@@ -865,12 +865,14 @@ TW_STEP void net_0_conv(uint8_t *l1, uint8_t *l2, const uint8_t *weights)
     for (int32_t t = 0; t < 2; ++t) {
         if (tw_rt_is_dma_core()) {
             tw_arrived(&x[t % 2]);
-            if ((t + 1) < 2) {
-                net_0_conv_fetch_x(t + 1, l2, &x[(t + 1) % 2]);
-            }
             tw_arrived(&y[t % 2]);
         }
         tw_rt_barrier();
+        if (tw_rt_is_dma_core()) {
+            if ((t + 1) < 2) {
+                net_0_conv_fetch_x(t + 1, l2, &x[(t + 1) % 2]);
+            }
+        }
         net_0_conv_compute(t, x[t % 2].bytes, w[0].bytes, b[0].bytes, y[t % 2].bytes);
         tw_rt_barrier();
         if (tw_rt_is_dma_core()) {

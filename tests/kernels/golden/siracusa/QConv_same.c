@@ -858,11 +858,13 @@ TW_STEP void net_0_transpose(uint8_t *l1, uint8_t *l2)
     for (int32_t t = 0; t < 2; ++t) {
         if (tw_rt_is_dma_core()) {
             tw_arrived(&x[t % 2]);
+        }
+        tw_rt_barrier();
+        if (tw_rt_is_dma_core()) {
             if ((t + 1) < 2) {
                 net_0_transpose_fetch_x(t + 1, l2, &x[(t + 1) % 2]);
             }
         }
-        tw_rt_barrier();
         net_0_transpose_compute(t, x[t % 2].bytes, l1);
         tw_rt_barrier();
     }

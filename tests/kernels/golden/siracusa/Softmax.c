@@ -1004,12 +1004,14 @@ TW_STEP void net_0_softmax(uint8_t *l1, uint8_t *l2)
     for (int32_t t = 0; t < 3; ++t) {
         if (tw_rt_is_dma_core()) {
             tw_arrived(&x[t % 2]);
-            if ((t + 1) < 3) {
-                net_0_softmax_fetch_x(t + 1, l2, &x[(t + 1) % 2]);
-            }
             tw_arrived(&y[t % 2]);
         }
         tw_rt_barrier();
+        if (tw_rt_is_dma_core()) {
+            if ((t + 1) < 3) {
+                net_0_softmax_fetch_x(t + 1, l2, &x[(t + 1) % 2]);
+            }
+        }
         net_0_softmax_compute(t, x[t % 2].bytes, y[t % 2].bytes);
         tw_rt_barrier();
         if (tw_rt_is_dma_core()) {
