@@ -230,7 +230,7 @@ _OPTIONS = (
     Option(
         name="mover",
         help="who starts copies: own, one more core of the cluster, which computes nothing; first, the first core, "
-        f"which computes too; auto: own, and where l1 has less than {ROOMY_L1_BYTES >> 10} KiB, whichever plan is faster",
+        f"which computes too; auto: own, and with less than {ROOMY_L1_BYTES >> 10} KiB of l1 the faster of both plans",
         default="auto",
         choices=("auto", "own", "first"),
     ),
