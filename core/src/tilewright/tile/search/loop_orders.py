@@ -301,7 +301,7 @@ class LoopOrders:
         return list(doubled.reshape(-1, *shape))
 
     def cycles(self, doubled: Sequence[npt.NDArray[np.bool_]]) -> Numbers:
-        """Prologue, every change of tile with what is copied meanwhile, epilogue. Code that comes after copies waits."""
+        """Prologue, every change of tile with what is copied meanwhile, epilogue; code may wait for copies."""
         above = self.above.reshape(len(self.orders), *[1] * len(self.axes), len(self.points), -1)
         compute = self.computes / above[..., -1]
         space = self.problem.space
