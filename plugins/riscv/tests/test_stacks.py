@@ -18,12 +18,13 @@ STACKS = Stacks(
     call_cycles=100.0,
     outer_call_cycles=20.0,
     outer_slowdown=1.5,
-    dma_cores=1,
 )
 
 
 def cluster(l1_bytes: int = 64 << 10, **settings: str) -> Platform:
-    chosen = replace(CLUSTER, settings={"stack": "auto", "stacks": "auto", **settings}, settle=STACKS.settled)
+    (engine,) = CLUSTER.engines
+    mover = replace(CLUSTER, engines=(replace(engine, dma_core=True),))
+    chosen = replace(mover, settings={"stack": "auto", "stacks": "auto", **settings}, settle=STACKS.settled)
     return chosen.resized({"l1": l1_bytes})
 
 

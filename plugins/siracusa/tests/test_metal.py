@@ -123,10 +123,10 @@ def test_everything_is_where_the_machine_has_memory(
         assert one.address >= L2_BASE
         assert one.address + one.size <= L2_BASE + L2_BYTES
     assert loaded[0].address <= entry < loaded[0].address + loaded[0].size
-    cores = int(settings.get("cores", "8"))
+    cores, moving = int(settings.get("cores", "8")), plan.bound.platform.engines[0].dma_core
     stack = MACHINE.stacks.one_bytes(plan.bound.platform)
     l1_bytes = plan.platform.memory("l1").size_bytes
-    assert names["tw_stacks"] == L1_BASE + l1_bytes - cores * stack
+    assert names["tw_stacks"] == L1_BASE + l1_bytes - (cores + moving) * stack
     assert f".stacks           NOBITS          {names['tw_stacks']:08x}" in said(READELF, "-SW", folder / ELF)
     assert L2_BASE < names["tw_controller_stack"] <= L2_BASE + L2_BYTES
     assert "There are no relocations" in said(READELF, "-r", folder / ELF)
@@ -226,7 +226,7 @@ def test_the_runtime_is_clean_for_its_own_tests_flags() -> None:
     assert {"-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror"} <= set(STRICT)
     assert set(runtime_files(MACHINE)) >= {*runtime_sources(MACHINE), "metal.h", "machine.h"}
     assert runtime_sources(MACHINE)[0] == "start.S"
-    assert MACHINE.stacks.macros(SIRACUSA) == ("-DTW_CORES=8", "-DTW_TEAM=8", "-DTW_STACK_BYTES=1280")
+    assert MACHINE.stacks.macros(SIRACUSA) == ("-DTW_CORES=8", "-DTW_TEAM=9", "-DTW_STACK_BYTES=1280")
     assert "LENGTH = 0x40000\n" in MACHINE.linker_script(SIRACUSA)
 
 

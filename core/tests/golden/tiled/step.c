@@ -97,12 +97,14 @@ TW_STEP void net_0_conv(const uint8_t *flash, uint8_t *l1, uint8_t *l2)
             if ((t % 3) == 0) {
                 tw_arrived(&w[0]);
             }
-            if ((t + 1) < 6) {
-                net_0_conv_fetch_x(t + 1, l2, &x[(t + 1) % 2]);
-            }
             tw_arrived(&y[t % 2]);
         }
         tw_rt_barrier();
+        if (tw_rt_is_dma_core()) {
+            if ((t + 1) < 6) {
+                net_0_conv_fetch_x(t + 1, l2, &x[(t + 1) % 2]);
+            }
+        }
         net_0_conv_compute(t, x[t % 2].bytes, w[0].bytes, flash, y[t % 2].bytes);
         tw_rt_barrier();
         if (tw_rt_is_dma_core()) {

@@ -57,7 +57,7 @@ def test_what_is_executed_first_waits_for_copies_where_instructions_come_their_w
     """
     two, analysis = Copy(level=1, buffers=2), pools.analysis
     space = analysis.sink.space
-    spaces = (replace(space, engine=replace(space.engine, code_waits=True)),)
+    spaces = (replace(space, engine=replace(space.engine, code_waits=2)),)
     waiting = replace(analysis, members=(*analysis.members[:-1], replace(analysis.sink, spaces=spaces)))
     (hop,) = pools.region.hops
     copies = {**hop.copies, "a.X": two, "c.Y": two}
@@ -65,6 +65,43 @@ def test_what_is_executed_first_waits_for_copies_where_instructions_come_their_w
     computes, region = np.array([1000.0, 1000.0, 1000.0]), replace(pools.region, internal_values={})
     (cost,) = hop_costs(boxes, traffic_of(boxes), region, computes, bounds_of(waiting))
     assert cost.total_cycles == IN[0] + IN[1] + 1000 + OUT[0] + IN[2] + 2000 + OUT[2]
+
+
+@pytest.mark.parametrize(("apart", "waited"), [(False, 6), (True, 4)])
+def test_cores_wait_while_copies_are_started_but_for_those_that_another_core_starts_meanwhile(
+    pools: Any, apart: bool, waited: int
+) -> None:
+    """Three windows come and three results leave; two of the windows are started while a tile is computed."""
+    two, analysis = Copy(level=1, buffers=2), pools.analysis
+    space = analysis.sink.space
+    engine = replace(space.engine, copy_start_cycles=10.0, dma_core=apart)
+    starting = replace(
+        analysis,
+        members=(*analysis.members[:-1], replace(analysis.sink, spaces=(replace(space, engine=engine),))),
+    )
+    (hop,) = pools.region.hops
+    boxes = boxes_of(starting, (replace(hop, copies={**hop.copies, "a.X": two, "c.Y": two}),), pools.region.forms)
+    region = replace(pools.region, internal_values={})
+    (cost,) = hop_costs(boxes, traffic_of(boxes), region, np.array([1000.0] * 3), bounds_of(starting))
+    assert cost.total_cycles == IN[0] + 3000 + OUT[2] + 10 * waited
+
+
+def test_what_stays_in_the_cache_waits_for_nothing(pools: Any) -> None:
+    two, analysis = Copy(level=1, buffers=2), pools.analysis
+    space = analysis.sink.space
+    engine, kernel = replace(space.engine, code_waits=2), replace(space.kernel, code_stays=True)
+    small = replace(
+        analysis,
+        members=(
+            *analysis.members[:-1],
+            replace(analysis.sink, spaces=(replace(space, engine=engine, kernel=kernel),)),
+        ),
+    )
+    (hop,) = pools.region.hops
+    boxes = boxes_of(small, (replace(hop, copies={**hop.copies, "a.X": two, "c.Y": two}),), pools.region.forms)
+    region = replace(pools.region, internal_values={})
+    (cost,) = hop_costs(boxes, traffic_of(boxes), region, np.array([1000.0] * 3), bounds_of(small))
+    assert cost.total_cycles == IN[0] + 3000 + OUT[2]
 
 
 def test_where_copies_are_slower_the_cores_wait(pools: Any) -> None:

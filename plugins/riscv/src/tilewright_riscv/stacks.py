@@ -24,7 +24,6 @@ class Stacks:
     call_cycles: float  # of a kernel's call on one tile
     outer_call_cycles: float  # more than that, with far stacks
     outer_slowdown: float  # of kernels, with far stacks
-    dma_cores: int = 0  # cores with a stack that compute nothing
     kernel_bytes: Mapping[str, int] = field(default_factory=dict)  # of a step that runs this kernel, as gcc compiles it
 
     def options(self, near: str) -> tuple[Option, ...]:
@@ -65,7 +64,7 @@ class Stacks:
 
     def team(self, platform: Platform) -> int:
         """How many there are."""
-        return platform.engines[0].cores + self.dma_cores
+        return platform.engines[0].cores + platform.engines[0].dma_core
 
     def all_bytes(self, platform: Platform) -> int:
         """Of all cores."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-CORES = 8  # the ninth, the cluster's controller, is never started
+CORES = 8  # that compute; the ninth moves data
 L1_BASE, L1_BYTES = 0x1000_0000, 256 << 10
 L2_BASE, L2_BYTES = 0x1C01_0000, 0x1F_0000  # the shared part; code and constants are in it too
 L3_BASE, L3_BYTES = 0x6000_0000, 8 << 20  # no core can read there: the address only names a byte of the external RAM
@@ -17,14 +17,18 @@ CODE_BYTES = 128 << 10  # of L2, for code, the runtime and the stack of the core
 CONSTANT_BYTES = 960 << 10  # of L2, for constants where they are there: a default, as the other shares of L2 are
 STACK_BYTES = 1280  # of each core: generated code was measured to take 390 to 1,110
 SMALL_L1_BYTES = 32 << 10  # in an L1 smaller than this, stacks may cost more than they save
+ROOMY_L1_BYTES = 128 << 10  # from here on, one more stack does not count
 CHANNELS = 16
 MAX_COPY_BYTES = (1 << 17) - 1  # the cluster's engine counts 17 bits
 MAX_EXTERNAL_BYTES = (1 << 20) - 4  # the peripherals' engine counts 20
 PLAIN_MACS_PER_CYCLE = 1.3 / CORES  # of one core, int8, compiled C; measured with eight
 STEP_CYCLES = 1500.0  # of a step, once: its instructions come from L2, 16 bytes in 19 cycles
 CALL_CYCLES = 300.0  # of a tile: its place, arguments, calls of copies, barriers
+COPY_START_CYCLES = 150.0  # of the core that starts a copy; 50, and code that has left the cache
+EVERY_TILE = 1 << 30  # tiles begin with code that has left the cache, and that comes after copies
 NEUREKA_MACS_PER_CYCLE = 256.0  # 3x3, many channels; its kernels say it better
 NEUREKA_START_CYCLES = 583.0  # 24 registers written by a core; less where another job runs meanwhile
+WITHOUT_XPULP_SLOWDOWN = 25.0  # of kernels in C that says what Xpulp's instructions do: all of a keyword network
 FAR_SLOWDOWN = 2.1  # of kernels whose stacks are in L2: 1.6 to 2.7 over whole networks, by what does not fit registers
 FAR_CALL_CYCLES = 800.0  # of a tile, the same: of the autoencoder, which computes little
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Literal
 
 from tilewright.api import usage_error
+from tilewright.api.graph import Site
 from tilewright.api.platform import CopyPath, Engine, Memory, Option, Platform
 from tilewright_riscv.stacks import Stacks
 from tilewright_siracusa.kernel_stacks import KERNEL_BYTES
@@ -17,7 +18,9 @@ from tilewright_siracusa.machine import (
     CHANNELS,
     CODE_BYTES,
     CONSTANT_BYTES,
+    COPY_START_CYCLES,
     CORES,
+    EVERY_TILE,
     FAR_CALL_CYCLES,
     FAR_SLOWDOWN,
     L1_BASE,
@@ -31,9 +34,11 @@ from tilewright_siracusa.machine import (
     NEUREKA_MACS_PER_CYCLE,
     NEUREKA_START_CYCLES,
     PLAIN_MACS_PER_CYCLE,
+    ROOMY_L1_BYTES,
     SMALL_L1_BYTES,
     STACK_BYTES,
     STEP_CYCLES,
+    WITHOUT_XPULP_SLOWDOWN,
     cluster_load_cycles,
     cluster_store_cycles,
     external_load_cycles,
@@ -130,11 +135,23 @@ def _beside(engine: str, cores: int) -> tuple[Engine, ...]:
 
 
 def _rivals(platform: Platform) -> tuple[Mapping[str, str], ...]:
-    """Places of stacks, and with `engine=auto` plans with the engine and without: its sums take room, too."""
-    stacks = STACKS.rivals(platform)
-    if platform.settings["engine"] != "auto":
-        return stacks
-    return tuple({"engine": engine, **place} for place in stacks or ({},) for engine in ("mixed", "cores"))
+    """Places of stacks with one for a core that moves or without, and with `engine=auto` plans with the engine and
+    without: its sums take room, too.
+    """
+    places = STACKS.rivals(platform) or ({},)
+    moved = tuple({**place, **mover} for place in places for mover in _movers(platform, place))
+    if platform.settings["engine"] == "auto":
+        return tuple({"engine": engine, **place} for place in moved for engine in ("mixed", "cores"))
+    return moved if len(moved) > 1 else ()
+
+
+def _movers(platform: Platform, place: Mapping[str, str]) -> tuple[Mapping[str, str], ...]:
+    """Both, where one more stack takes room that tiles could use."""
+    roomy = (platform.memory("l1").size_bytes or 0) >= ROOMY_L1_BYTES
+    far = place.get("stacks", platform.settings["stacks"]) == STACKS.outer
+    if platform.settings["mover"] != "auto" or roomy or far:
+        return ({},)
+    return ({"mover": "own"}, {"mover": "first"})
 
 
 def _prelude(isa: str) -> str:
@@ -145,9 +162,30 @@ def _prelude(isa: str) -> str:
     )
 
 
+def _settled(platform: Platform) -> Platform:
+    """With what stacks take, and what kernels lose without their instructions; portable C loses nothing."""
+    settled = STACKS.settled(platform)
+    if platform.settings.get("isa") != "portable":
+        return replace(settled, portable_cycles=portable_cycles)
+    cluster = settled.engines[0]
+    slower = replace(cluster, slowdown=cluster.slowdown * WITHOUT_XPULP_SLOWDOWN)
+    return replace(settled, engines=(slower, *settled.engines[1:]), portable_cycles=_without_xpulp)
+
+
+def _for_kernels(platform: Platform, kernels: frozenset[str]) -> Platform:
+    return _settled(STACKS.for_kernels(platform, kernels))
+
+
+def _without_xpulp(site: Site) -> float | None:
+    """`portable_cycles`, before what kernels without their instructions take."""
+    found = portable_cycles(site)
+    return None if found is None else found / WITHOUT_XPULP_SLOWDOWN
+
+
 def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
     home, cores = settings["home"], int(settings["cores"])
     STACKS.demand(platform)
+    lost = WITHOUT_XPULP_SLOWDOWN if settings["isa"] == "portable" else 1.0  # of kernels, not of what is counted here
     weights = home if settings["weights"] == "home" else settings["weights"]
     if (home, weights) == ("l2", "l3"):
         raise usage_error(
@@ -164,8 +202,11 @@ def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
             Engine(
                 name=ENGINE,
                 cores=cores,
-                operations_per_cycle=PLAIN_MACS_PER_CYCLE * cores,
+                operations_per_cycle=PLAIN_MACS_PER_CYCLE * cores * lost,
                 step_cycles=STEP_CYCLES,
+                copy_start_cycles=COPY_START_CYCLES,
+                code_waits=EVERY_TILE,
+                dma_core=settings["mover"] != "first",
             ),
             *_beside(settings["engine"], cores),
         ),
@@ -174,7 +215,7 @@ def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
         prelude=_prelude(settings["isa"]),
         roomier=({"home": "l3"},) if home == "l2" else ({"weights": "l3"},) if weights == "l2" else (),
     )
-    return STACKS.settled(configured)
+    return _settled(configured)
 
 
 _OPTIONS = (
@@ -186,6 +227,13 @@ _OPTIONS = (
     ),
     Option(name="weights", help="where constants are", default="home", choices=("home", "l2", "l3")),
     Option(name="cores", help="cores of the cluster that compute", default=str(CORES), choices=("1", "2", "4", "8")),
+    Option(
+        name="mover",
+        help="who starts copies: own, one more core of the cluster, which computes nothing; first, the first core, "
+        f"which computes too; auto: own, and with less than {ROOMY_L1_BYTES >> 10} KiB of l1 the faster of both plans",
+        default="auto",
+        choices=("auto", "own", "first"),
+    ),
     Option(
         name="engine",
         help="who computes layers of products: the cores; neureka, the engine beside them, first; mixed: for "
@@ -211,10 +259,10 @@ SIRACUSA = _configured(
         compile_flags=FLAGS,
         options=_OPTIONS,
         configure_with=_configured,
-        settle=STACKS.settled,
+        settle=_settled,
         portable_cycles=portable_cycles,
         rivals=_rivals,
-        settle_kernels=STACKS.for_kernels,
+        settle_kernels=_for_kernels,
     ),
     {option.name: option.default for option in _OPTIONS},
 )

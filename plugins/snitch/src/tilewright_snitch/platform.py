@@ -46,7 +46,6 @@ STACKS = Stacks(
     call_cycles=CALL_CYCLES,
     outer_call_cycles=FAR_CALL_CYCLES,
     outer_slowdown=FAR_SLOWDOWN,
-    dma_cores=1,
     kernel_bytes=KERNEL_BYTES,
 )
 
@@ -118,7 +117,7 @@ def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
         step_cycles=STEP_CYCLES,
         code_cycles=step_code_cycles,
         portable_cycles=part_cycles,
-        code_waits=True,
+        code_waits=2,
         dma_core=True,
     )
     return _settled(replace(platform, engines=(engine,), prelude=_prelude(settings["isa"])))

@@ -654,70 +654,51 @@ TW_KERNEL void tw_xp_f32_sum(int32_t count, const float *a_in, int32_t a_step, c
 /* Step 0 of 1: Add
  *   nodes    add_0
  *   kernel   siracusa.add_f32
- *   tiles    l1: _lead1 2 x 11 (2)
- *   A        f32[5,21,23]  l2 [0, 9660)                       add_0_in0
- *   B        f32[21,1]     l2 [9660, 9744)                    add_0_in1
- *   Y        f32[5,21,23]  l2 [9744, 19404)                   add_0_out0
- *   A        f32[5,11,23]  l1 [0, 5060), [5064, 10124)        tile, for each _lead1
- *   B        f32[11,1]     l1 [10128, 10172), [10176, 10220)  tile, for each _lead1
- *   Y        f32[5,11,23]  l1 [10224, 15284), [15288, 20348)  tile, for each _lead1
+ *   tiles    l1: whole (1)
+ *   A        f32[5,21,23]  l2 [0, 9660)      add_0_in0
+ *   B        f32[21,1]     l2 [9660, 9744)   add_0_in1
+ *   Y        f32[5,21,23]  l2 [9744, 19404)  add_0_out0
+ *   A        f32[5,21,23]  l1 [0, 9660)      resident
+ *   B        f32[21,1]     l1 [9664, 9748)   resident
+ *   Y        f32[5,21,23]  l1 [9752, 19412)  resident
  */
 
-typedef struct {
-    tw_range lead1;
-} net_0_add_box;
-
-/* The trips of tile t. */
-static net_0_add_box net_0_add_tile(int32_t t)
+/* Brings A from l2. */
+static void net_0_add_fetch_a(uint8_t *l2, tw_slot *slot)
 {
-    const net_0_add_box box = {.lead1 = tw_tile((tw_range){0, 21}, t, 11)};
-    return box;
+    const uint8_t *const far = l2 + IN_ADD_0_IN0;
+    tw_transfer(slot, slot->bytes, far, 9660, 1, 0, 0);
 }
 
-/* Brings A of tile t from l2. */
-static void net_0_add_fetch_a(int32_t t, uint8_t *l2, tw_slot *slot)
+/* Brings B from l2. */
+static void net_0_add_fetch_b(uint8_t *l2, tw_slot *slot)
 {
-    const net_0_add_box box = net_0_add_tile(t);
-    const tw_span a_axis_1 = tw_span_inside(box.lead1.low, box.lead1.high);
-    const uint8_t *const far = l2 + IN_ADD_0_IN0 + (92 * a_axis_1.low);
-    tw_transfer(slot, slot->bytes, far, 92 * a_axis_1.extent, 5, 1012, 1932);
+    const uint8_t *const far = l2 + IN_ADD_0_IN1;
+    tw_transfer(slot, slot->bytes, far, 84, 1, 0, 0);
 }
 
-/* Brings B of tile t from l2. */
-static void net_0_add_fetch_b(int32_t t, uint8_t *l2, tw_slot *slot)
+/* Takes Y to l2. */
+static void net_0_add_store_y(uint8_t *l2, tw_slot *slot)
 {
-    const net_0_add_box box = net_0_add_tile(t);
-    const tw_span b_axis_0 = tw_span_inside(box.lead1.low, box.lead1.high);
-    const uint8_t *const far = l2 + IN_ADD_0_IN1 + (4 * b_axis_0.low);
-    tw_transfer(slot, slot->bytes, far, 4 * b_axis_0.extent, 1, 0, 0);
+    uint8_t *const far = l2 + ADD_0_OUT;
+    tw_transfer(slot, far, slot->bytes, 9660, 1, 0, 0);
 }
 
-/* Takes Y of tile t to l2. */
-static void net_0_add_store_y(int32_t t, uint8_t *l2, tw_slot *slot)
+/* Computes this core's share, along loop _lead1. */
+static void net_0_add_compute(const uint8_t *a, const uint8_t *b, uint8_t *y)
 {
-    const net_0_add_box box = net_0_add_tile(t);
-    const tw_span y_axis_1 = tw_span_inside(box.lead1.low, box.lead1.high);
-    uint8_t *const far = l2 + ADD_0_OUT + (92 * y_axis_1.low);
-    tw_transfer(slot, far, slot->bytes, 92 * y_axis_1.extent, 5, 1932, 1012);
-}
-
-/* Computes this core's share of tile t, along loop _lead0. */
-static void net_0_add_compute(int32_t t, const uint8_t *a, const uint8_t *b, uint8_t *y)
-{
-    const net_0_add_box box = net_0_add_tile(t);
-    const tw_range mine = tw_share((tw_range){0, 23}, 1);
+    const tw_range mine = tw_share((tw_range){0, 21}, 1);
     if (mine.low < mine.high) {
-        const tw_span a_axis_2 = tw_span_inside(mine.low, mine.high);
-        const tw_span y_axis_1 = tw_span_inside(box.lead1.low, box.lead1.high);
-        const tw_span y_axis_2 = tw_span_inside(mine.low, mine.high);
-        const float *const my_a = (const float *)(a + (4 * a_axis_2.low));
-        const float *const my_b = (const float *)b;
-        float *const my_y = (float *)(y + (4 * y_axis_2.low));
+        const tw_span a_axis_1 = tw_span_inside(mine.low, mine.high);
+        const tw_span b_axis_0 = tw_span_inside(mine.low, mine.high);
+        const tw_span y_axis_1 = tw_span_inside(mine.low, mine.high);
+        const float *const my_a = (const float *)(a + (92 * a_axis_1.low));
+        const float *const my_b = (const float *)(b + (4 * b_axis_0.low));
+        float *const my_y = (float *)(y + (92 * y_axis_1.low));
         for (int32_t tw_i0 = 0; tw_i0 < 5; ++tw_i0)
         for (int32_t tw_i1 = 0; tw_i1 < y_axis_1.extent; ++tw_i1)
-        tw_xp_f32_sum(y_axis_2.extent, my_a + tw_i0 * 253 + tw_i1 * 23, 1, my_b + tw_i1, 0,
-                      my_y + tw_i0 * 253 + tw_i1 * 23, 1);
-        tw_charge(1490u, (box.lead1.high - box.lead1.low) * (mine.high - mine.low), 33);
+        tw_xp_f32_sum(23, my_a + tw_i0 * 483 + tw_i1 * 23, 1, my_b + tw_i1, 0, my_y + tw_i0 * 483 + tw_i1 * 23, 1);
+        tw_charge(2772u, mine.high - mine.low, 3);
     }
 }
 
@@ -725,32 +706,20 @@ TW_STEP void net_0_add(uint8_t *l1, uint8_t *l2)
 {
     tw_rt_charge(1500u);
     tw_queue copies = {.started = 0};
-    tw_slot a[2] = {{.bytes = l1 + ADD_0_A_L1_0, .queue = &copies}, {.bytes = l1 + ADD_0_A_L1_1, .queue = &copies}};
-    tw_slot b[2] = {{.bytes = l1 + ADD_0_B_L1_0, .queue = &copies}, {.bytes = l1 + ADD_0_B_L1_1, .queue = &copies}};
-    tw_slot y[2] = {{.bytes = l1 + ADD_0_Y_L1_0, .queue = &copies}, {.bytes = l1 + ADD_0_Y_L1_1, .queue = &copies}};
+    tw_slot a[1] = {{.bytes = l1 + ADD_0_A_L1_0, .queue = &copies}};
+    tw_slot b[1] = {{.bytes = l1 + ADD_0_B_L1_0, .queue = &copies}};
+    tw_slot y[1] = {{.bytes = l1 + ADD_0_Y_L1_0, .queue = &copies}};
     if (tw_rt_is_dma_core()) {
-        net_0_add_fetch_a(0, l2, &a[0]);
-        net_0_add_fetch_b(0, l2, &b[0]);
+        net_0_add_fetch_a(l2, &a[0]);
+        net_0_add_fetch_b(l2, &b[0]);
+        tw_arrived(&a[0]);
+        tw_arrived(&b[0]);
     }
-    for (int32_t t = 0; t < 2; ++t) {
-        if (tw_rt_is_dma_core()) {
-            tw_arrived(&a[t % 2]);
-            tw_arrived(&b[t % 2]);
-            if ((t + 1) < 2) {
-                net_0_add_fetch_a(t + 1, l2, &a[(t + 1) % 2]);
-                net_0_add_fetch_b(t + 1, l2, &b[(t + 1) % 2]);
-            }
-            tw_arrived(&y[t % 2]);
-        }
-        tw_rt_barrier();
-        net_0_add_compute(t, a[t % 2].bytes, b[t % 2].bytes, y[t % 2].bytes);
-        tw_rt_barrier();
-        if (tw_rt_is_dma_core()) {
-            net_0_add_store_y(t, l2, &y[t % 2]);
-        }
-    }
+    tw_rt_barrier();
+    net_0_add_compute(a[0].bytes, b[0].bytes, y[0].bytes);
+    tw_rt_barrier();
     if (tw_rt_is_dma_core()) {
+        net_0_add_store_y(l2, &y[0]);
         tw_arrived(&y[0]);
-        tw_arrived(&y[1]);
     }
 }

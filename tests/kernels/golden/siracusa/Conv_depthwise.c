@@ -800,35 +800,22 @@ TW_KERNEL void tw_xp_f32_depthwise_none_3_3_1_1_1(const tw_xp_windows p, const t
 /* Step 0 of 1: Conv
  *   nodes    conv_depthwise_0
  *   kernel   siracusa.conv_depthwise_f32
- *   tiles    l1: h 2 x 10 (2)
- *   X        f32[1,8,19,23]  l2 [0, 13984)                      conv_depthwise_0_in0
- *   W        f32[9,8]        weights [48, 336)                  conv_depthwise_0.W
- *   B        f32[8]          weights [16, 48)                   conv_depthwise_0.B
- *   Y        f32[1,8,19,23]  l2 [13984, 27968)                  conv_depthwise_0_out0
- *   X        f32[1,8,11,23]  l1 [0, 8096), [8096, 16192)        tile, for each h
- *   W        f32[9,8]        l1 [16192, 16480)                  resident
- *   B        f32[8]          l1 [16480, 16512)                  resident
- *   Y        f32[1,8,10,23]  l1 [16512, 23872), [23872, 31232)  tile, for each h
+ *   tiles    l1: whole (1)
+ *   X        f32[1,8,19,23]  l2 [0, 13984)      conv_depthwise_0_in0
+ *   W        f32[9,8]        weights [48, 336)  conv_depthwise_0.W
+ *   B        f32[8]          weights [16, 48)   conv_depthwise_0.B
+ *   Y        f32[1,8,19,23]  l2 [13984, 27968)  conv_depthwise_0_out0
+ *   X        f32[1,8,19,23]  l1 [0, 13984)      resident
+ *   W        f32[9,8]        l1 [13984, 14272)  resident
+ *   B        f32[8]          l1 [14272, 14304)  resident
+ *   Y        f32[1,8,19,23]  l1 [14304, 28288)  resident
  */
 
-typedef struct {
-    tw_range h;
-} net_0_conv_box;
-
-/* The trips of tile t. */
-static net_0_conv_box net_0_conv_tile(int32_t t)
+/* Brings X from l2. */
+static void net_0_conv_fetch_x(uint8_t *l2, tw_slot *slot)
 {
-    const net_0_conv_box box = {.h = tw_tile((tw_range){0, 19}, t, 10)};
-    return box;
-}
-
-/* Brings X of tile t from l2. */
-static void net_0_conv_fetch_x(int32_t t, uint8_t *l2, tw_slot *slot)
-{
-    const net_0_conv_box box = net_0_conv_tile(t);
-    const tw_span x_axis_2 = tw_span_clipped(box.h.low - 1, box.h.high + 1, 19);
-    const uint8_t *const far = l2 + IN_CONV_DEPTHWISE_0_IN0 + (92 * x_axis_2.low);
-    tw_transfer(slot, slot->bytes, far, 92 * x_axis_2.extent, 8, 1012, 1748);
+    const uint8_t *const far = l2 + IN_CONV_DEPTHWISE_0_IN0;
+    tw_transfer(slot, slot->bytes, far, 13984, 1, 0, 0);
 }
 
 /* Brings W from weights. */
@@ -845,40 +832,35 @@ static void net_0_conv_fetch_b(const uint8_t *weights, tw_slot *slot)
     tw_transfer(slot, slot->bytes, far, 32, 1, 0, 0);
 }
 
-/* Takes Y of tile t to l2. */
-static void net_0_conv_store_y(int32_t t, uint8_t *l2, tw_slot *slot)
+/* Takes Y to l2. */
+static void net_0_conv_store_y(uint8_t *l2, tw_slot *slot)
 {
-    const net_0_conv_box box = net_0_conv_tile(t);
-    const tw_span y_axis_2 = tw_span_inside(box.h.low, box.h.high);
-    uint8_t *const far = l2 + CONV_0_OUT + (92 * y_axis_2.low);
-    tw_transfer(slot, far, slot->bytes, 92 * y_axis_2.extent, 8, 1748, 920);
+    uint8_t *const far = l2 + CONV_0_OUT;
+    tw_transfer(slot, far, slot->bytes, 13984, 1, 0, 0);
 }
 
-/* Computes this core's share of tile t, along loop o. */
-static void net_0_conv_compute(int32_t t, const uint8_t *x, const uint8_t *w, const uint8_t *b, uint8_t *y)
+/* Computes this core's share, along loop o. */
+static void net_0_conv_compute(const uint8_t *x, const uint8_t *w, const uint8_t *b, uint8_t *y)
 {
-    const net_0_conv_box box = net_0_conv_tile(t);
     const tw_range mine = tw_share((tw_range){0, 8}, 1);
     if (mine.low < mine.high) {
         const tw_span x_axis_1 = tw_span_inside(mine.low, mine.high);
-        const tw_span x_axis_2 = tw_span_clipped(box.h.low - 1, box.h.high + 1, 19);
         const tw_span w_axis_1 = tw_span_inside(mine.low, mine.high);
         const tw_span b_axis_0 = tw_span_inside(mine.low, mine.high);
         const tw_span y_axis_1 = tw_span_inside(mine.low, mine.high);
-        const tw_span y_axis_2 = tw_span_inside(box.h.low, box.h.high);
-        const float *const my_x = (const float *)(x + (1012 * x_axis_1.low));
+        const float *const my_x = (const float *)(x + (1748 * x_axis_1.low));
         const float *const my_w = (const float *)(w + (4 * w_axis_1.low));
         const float *const my_b = (const float *)(b + (4 * b_axis_0.low));
-        float *const my_y = (float *)(y + (920 * y_axis_1.low));
+        float *const my_y = (float *)(y + (1748 * y_axis_1.low));
         tw_xp_f32_depthwise_none_3_3_1_1_1((tw_xp_windows){
-            .batches = 1, .rows = y_axis_2.extent, .columns = 23, .outputs = y_axis_1.extent,
-            .in_rows = x_axis_2.extent, .in_columns = 23, .top = x_axis_2.before, .left = 1, .x_batch = 2024,
-            .x_row = 23, .x_column = 1, .y_batch = 1840, .y_row = 23, .y_column = 1, .row_taps = 3, .column_taps = 3,
-            .row_stride = 1, .column_stride = 1, .row_dilation = 1, .column_dilation = 1,
+            .batches = 1, .rows = 19, .columns = 23, .outputs = y_axis_1.extent, .in_rows = 19, .in_columns = 23,
+            .top = 1, .left = 1, .x_batch = 3496, .x_row = 23, .x_column = 1, .y_batch = 3496, .y_row = 23,
+            .y_column = 1, .row_taps = 3, .column_taps = 3, .row_stride = 1, .column_stride = 1, .row_dilation = 1,
+            .column_dilation = 1,
         }, (tw_xp_lane_floats){
-            .x_channel = 253, .y_channel = 230, .w_channel = 1, .w_tap = 8, .low = -INFINITY, .high = INFINITY,
+            .x_channel = 437, .y_channel = 437, .w_channel = 1, .w_tap = 8, .low = -INFINITY, .high = INFINITY,
         }, my_x, my_w, my_b, my_y);
-        tw_charge(10766u, (mine.high - mine.low) * (box.h.high - box.h.low), 10);
+        tw_charge(20185u, mine.high - mine.low, 1);
     }
 }
 
@@ -886,34 +868,23 @@ TW_STEP void net_0_conv(uint8_t *l1, uint8_t *l2, const uint8_t *weights)
 {
     tw_rt_charge(1500u);
     tw_queue copies = {.started = 0};
-    tw_slot x[2] = {{.bytes = l1 + CONV_0_X_L1_0, .queue = &copies}, {.bytes = l1 + CONV_0_X_L1_1, .queue = &copies}};
+    tw_slot x[1] = {{.bytes = l1 + CONV_0_X_L1_0, .queue = &copies}};
     tw_slot w[1] = {{.bytes = l1 + CONV_0_W_L1_0, .queue = &copies}};
     tw_slot b[1] = {{.bytes = l1 + CONV_0_B_L1_0, .queue = &copies}};
-    tw_slot y[2] = {{.bytes = l1 + CONV_0_Y_L1_0, .queue = &copies}, {.bytes = l1 + CONV_0_Y_L1_1, .queue = &copies}};
+    tw_slot y[1] = {{.bytes = l1 + CONV_0_Y_L1_0, .queue = &copies}};
     if (tw_rt_is_dma_core()) {
-        net_0_conv_fetch_x(0, l2, &x[0]);
+        net_0_conv_fetch_x(l2, &x[0]);
         net_0_conv_fetch_w(weights, &w[0]);
         net_0_conv_fetch_b(weights, &b[0]);
+        tw_arrived(&x[0]);
         tw_arrived(&w[0]);
         tw_arrived(&b[0]);
     }
-    for (int32_t t = 0; t < 2; ++t) {
-        if (tw_rt_is_dma_core()) {
-            tw_arrived(&x[t % 2]);
-            if ((t + 1) < 2) {
-                net_0_conv_fetch_x(t + 1, l2, &x[(t + 1) % 2]);
-            }
-            tw_arrived(&y[t % 2]);
-        }
-        tw_rt_barrier();
-        net_0_conv_compute(t, x[t % 2].bytes, w[0].bytes, b[0].bytes, y[t % 2].bytes);
-        tw_rt_barrier();
-        if (tw_rt_is_dma_core()) {
-            net_0_conv_store_y(t, l2, &y[t % 2]);
-        }
-    }
+    tw_rt_barrier();
+    net_0_conv_compute(x[0].bytes, w[0].bytes, b[0].bytes, y[0].bytes);
+    tw_rt_barrier();
     if (tw_rt_is_dma_core()) {
+        net_0_conv_store_y(l2, &y[0]);
         tw_arrived(&y[0]);
-        tw_arrived(&y[1]);
     }
 }

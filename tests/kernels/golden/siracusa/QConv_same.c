@@ -843,45 +843,30 @@ TW_KERNEL void tw_xp_products_ss_i8_direct_1_9(const tw_xp_windows p, const uint
 /* Step 0 of 3: Transpose
  *   nodes    qconv_same_0:X
  *   kernel   portable.transpose
- *   tiles    l1: a1 2 x 6 (2)
- *   X        i8[1,12,27,25]                 l2 [0, 8100)                      qconv_same_0_in0
- *   Y        i8[1,12,27,25] axes (0,2,3,1)  l1 [0, 8100)                      qconv_same_0_in0:qconv_same_0:X
- *   X        i8[1,6,27,25]                  l1 [8104, 12154), [12160, 16210)  tile, for each a1
+ *   tiles    l1: whole (1)
+ *   X        i8[1,12,27,25]                 l2 [0, 8100)       qconv_same_0_in0
+ *   Y        i8[1,12,27,25] axes (0,2,3,1)  l1 [12152, 20252)  qconv_same_0_in0:qconv_same_0:X
+ *   X        i8[1,12,27,25]                 l1 [0, 8100)       resident
  */
 
-typedef struct {
-    tw_range a1;
-} net_0_transpose_box;
-
-/* The trips of tile t. */
-static net_0_transpose_box net_0_transpose_tile(int32_t t)
+/* Brings X from l2. */
+static void net_0_transpose_fetch_x(uint8_t *l2, tw_slot *slot)
 {
-    const net_0_transpose_box box = {.a1 = tw_tile((tw_range){0, 12}, t, 6)};
-    return box;
+    const uint8_t *const far = l2 + IN_QCONV_SAME_0_IN0;
+    tw_transfer(slot, slot->bytes, far, 8100, 1, 0, 0);
 }
 
-/* Brings X of tile t from l2. */
-static void net_0_transpose_fetch_x(int32_t t, uint8_t *l2, tw_slot *slot)
+/* Computes this core's share, along loop a2. */
+static void net_0_transpose_compute(const uint8_t *x, uint8_t *l1)
 {
-    const net_0_transpose_box box = net_0_transpose_tile(t);
-    const tw_span x_axis_1 = tw_span_inside(box.a1.low, box.a1.high);
-    const uint8_t *const far = l2 + IN_QCONV_SAME_0_IN0 + (675 * x_axis_1.low);
-    tw_transfer(slot, slot->bytes, far, 4050, 1, 0, 0);
-}
-
-/* Computes this core's share of tile t, along loop a2. */
-static void net_0_transpose_compute(int32_t t, const uint8_t *x, uint8_t *l1)
-{
-    const net_0_transpose_box box = net_0_transpose_tile(t);
     const tw_range mine = tw_share((tw_range){0, 27}, 1);
     if (mine.low < mine.high) {
         const tw_span x_axis_2 = tw_span_inside(mine.low, mine.high);
-        const tw_span y_axis_1 = tw_span_inside(box.a1.low, box.a1.high);
         const tw_span y_axis_2 = tw_span_inside(mine.low, mine.high);
         const int8_t *const my_x = (const int8_t *)(x + (25 * x_axis_2.low));
-        int8_t *const my_y = (int8_t *)(l1 + TRANSPOSE_0_OUT + y_axis_1.low + (300 * y_axis_2.low));
-        tw_copy_i8_2(y_axis_2.extent * 25, y_axis_1.extent, my_x, 1, 675, my_y, 12, 1);
-        tw_charge(2700u, (box.a1.high - box.a1.low) * (mine.high - mine.low), 24);
+        int8_t *const my_y = (int8_t *)(l1 + TRANSPOSE_0_OUT + (300 * y_axis_2.low));
+        tw_copy_i8_2(y_axis_2.extent * 25, 12, my_x, 1, 675, my_y, 12, 1);
+        tw_charge(5100u, mine.high - mine.low, 4);
     }
 }
 
@@ -889,37 +874,28 @@ TW_STEP void net_0_transpose(uint8_t *l1, uint8_t *l2)
 {
     tw_rt_charge(1500u);
     tw_queue copies = {.started = 0};
-    tw_slot x[2] = {
-        {.bytes = l1 + TRANSPOSE_0_X_L1_0, .queue = &copies}, {.bytes = l1 + TRANSPOSE_0_X_L1_1, .queue = &copies},
-    };
+    tw_slot x[1] = {{.bytes = l1 + TRANSPOSE_0_X_L1_0, .queue = &copies}};
     if (tw_rt_is_dma_core()) {
-        net_0_transpose_fetch_x(0, l2, &x[0]);
+        net_0_transpose_fetch_x(l2, &x[0]);
+        tw_arrived(&x[0]);
     }
-    for (int32_t t = 0; t < 2; ++t) {
-        if (tw_rt_is_dma_core()) {
-            tw_arrived(&x[t % 2]);
-            if ((t + 1) < 2) {
-                net_0_transpose_fetch_x(t + 1, l2, &x[(t + 1) % 2]);
-            }
-        }
-        tw_rt_barrier();
-        net_0_transpose_compute(t, x[t % 2].bytes, l1);
-        tw_rt_barrier();
-    }
+    tw_rt_barrier();
+    net_0_transpose_compute(x[0].bytes, l1);
+    tw_rt_barrier();
 }
 
 /* Step 1 of 3: QConv
  *   nodes    qconv_same_0
  *   kernel   siracusa.qconv
  *   tiles    l1: whole (1)
- *   X        i8[1,12,27,25] axes (0,2,3,1)  l1 [0, 8100)         qconv_same_0_in0:qconv_same_0:X
+ *   X        i8[1,12,27,25] axes (0,2,3,1)  l1 [12152, 20252)    qconv_same_0_in0:qconv_same_0:X
  *   W        i8[5,3,3,3,16]                 weights [224, 2384)  qconv_same_0.W
  *   P        i32[5,8]                       weights [16, 176)    qconv_same_0.P
  *   Z        u8[2,24]                       weights [176, 224)   qconv_same_0.Z
- *   Y        i8[1,18,27,25] axes (0,2,3,1)  l1 [12156, 24306)    qconv_same_0_out0:qconv_same_0:Y
- *   W        i8[5,3,3,3,16]                 l1 [8104, 10264)     resident
- *   P        i32[5,8]                       l1 [10264, 10424)    resident
- *   Z        u8[2,24]                       l1 [10424, 10472)    resident
+ *   Y        i8[1,18,27,25] axes (0,2,3,1)  l1 [0, 12150)        qconv_same_0_out0:qconv_same_0:Y
+ *   W        i8[5,3,3,3,16]                 l1 [20256, 22416)    resident
+ *   P        i32[5,8]                       l1 [22416, 22576)    resident
+ *   Z        u8[2,24]                       l1 [22576, 22624)    resident
  */
 
 /* Brings W from weights. */
@@ -989,46 +965,30 @@ TW_STEP void net_1_qconv(uint8_t *l1, const uint8_t *weights)
 /* Step 2 of 3: Transpose
  *   nodes    qconv_same_0:Y
  *   kernel   portable.transpose
- *   tiles    l1: a1 2 x 9 (2)
- *   X        i8[1,18,27,25] axes (0,2,3,1)  l1 [12156, 24306)            qconv_same_0_out0:qconv_same_0:Y
- *   Y        i8[1,18,27,25]                 l2 [0, 12150)                qconv_same_0_out0
- *   Y        i8[1,9,27,25]                  l1 [0, 6075), [6080, 12155)  tile, for each a1
+ *   tiles    l1: whole (1)
+ *   X        i8[1,18,27,25] axes (0,2,3,1)  l1 [0, 12150)      qconv_same_0_out0:qconv_same_0:Y
+ *   Y        i8[1,18,27,25]                 l2 [0, 12150)      qconv_same_0_out0
+ *   Y        i8[1,18,27,25]                 l1 [12152, 24302)  resident
  */
 
-typedef struct {
-    tw_range a1;
-} net_2_transpose_box;
-
-/* The trips of tile t. */
-static net_2_transpose_box net_2_transpose_tile(int32_t t)
+/* Takes Y to l2. */
+static void net_2_transpose_store_y(uint8_t *l2, tw_slot *slot)
 {
-    const net_2_transpose_box box = {.a1 = tw_tile((tw_range){0, 18}, t, 9)};
-    return box;
+    uint8_t *const far = l2 + TRANSPOSE_2_OUT;
+    tw_transfer(slot, far, slot->bytes, 12150, 1, 0, 0);
 }
 
-/* Takes Y of tile t to l2. */
-static void net_2_transpose_store_y(int32_t t, uint8_t *l2, tw_slot *slot)
+/* Computes this core's share, along loop a2. */
+static void net_2_transpose_compute(uint8_t *l1, uint8_t *y)
 {
-    const net_2_transpose_box box = net_2_transpose_tile(t);
-    const tw_span y_axis_1 = tw_span_inside(box.a1.low, box.a1.high);
-    uint8_t *const far = l2 + TRANSPOSE_2_OUT + (675 * y_axis_1.low);
-    tw_transfer(slot, far, slot->bytes, 6075, 1, 0, 0);
-}
-
-/* Computes this core's share of tile t, along loop a2. */
-static void net_2_transpose_compute(int32_t t, uint8_t *l1, uint8_t *y)
-{
-    const net_2_transpose_box box = net_2_transpose_tile(t);
     const tw_range mine = tw_share((tw_range){0, 27}, 1);
     if (mine.low < mine.high) {
-        const tw_span x_axis_1 = tw_span_inside(box.a1.low, box.a1.high);
         const tw_span x_axis_2 = tw_span_inside(mine.low, mine.high);
-        const tw_span y_axis_1 = tw_span_inside(box.a1.low, box.a1.high);
         const tw_span y_axis_2 = tw_span_inside(mine.low, mine.high);
-        const int8_t *const my_x = (const int8_t *)(l1 + QCONV_1_OUT + x_axis_1.low + (450 * x_axis_2.low));
+        const int8_t *const my_x = (const int8_t *)(l1 + QCONV_1_OUT + (450 * x_axis_2.low));
         int8_t *const my_y = (int8_t *)(y + (25 * y_axis_2.low));
-        tw_copy_i8_2(y_axis_1.extent, y_axis_2.extent * 25, my_x, 1, 18, my_y, 675, 1);
-        tw_charge(3900u, (box.a1.high - box.a1.low) * (mine.high - mine.low), 36);
+        tw_copy_i8_2(18, y_axis_2.extent * 25, my_x, 1, 18, my_y, 675, 1);
+        tw_charge(7500u, mine.high - mine.low, 4);
     }
 }
 
@@ -1036,22 +996,12 @@ TW_STEP void net_2_transpose(uint8_t *l1, uint8_t *l2)
 {
     tw_rt_charge(1500u);
     tw_queue copies = {.started = 0};
-    tw_slot y[2] = {
-        {.bytes = l1 + TRANSPOSE_2_Y_L1_0, .queue = &copies}, {.bytes = l1 + TRANSPOSE_2_Y_L1_1, .queue = &copies},
-    };
-    for (int32_t t = 0; t < 2; ++t) {
-        if (tw_rt_is_dma_core()) {
-            tw_arrived(&y[t % 2]);
-        }
-        tw_rt_barrier();
-        net_2_transpose_compute(t, l1, y[t % 2].bytes);
-        tw_rt_barrier();
-        if (tw_rt_is_dma_core()) {
-            net_2_transpose_store_y(t, l2, &y[t % 2]);
-        }
-    }
+    tw_slot y[1] = {{.bytes = l1 + TRANSPOSE_2_Y_L1_0, .queue = &copies}};
+    tw_rt_barrier();
+    net_2_transpose_compute(l1, y[0].bytes);
+    tw_rt_barrier();
     if (tw_rt_is_dma_core()) {
+        net_2_transpose_store_y(l2, &y[0]);
         tw_arrived(&y[0]);
-        tw_arrived(&y[1]);
     }
 }

@@ -948,57 +948,40 @@ TW_KERNEL void tw_xp_f32_softmax(int32_t count, const float *x, int32_t x_step, 
 /* Step 0 of 1: Softmax
  *   nodes    softmax_0
  *   kernel   siracusa.softmax_f32
- *   tiles    l1: i0 3 x 1 (3)
- *   X        f32[3,37,29]  l2 [0, 12876)                     softmax_0_in0
- *   Y        f32[3,37,29]  l2 [12876, 25752)                 softmax_0_out0
- *   X        f32[1,37,29]  l1 [0, 4292), [4296, 8588)        tile, for each i0
- *   Y        f32[1,37,29]  l1 [8592, 12884), [12888, 17180)  tile, for each i0
+ *   tiles    l1: whole (1)
+ *   X        f32[3,37,29]  l2 [0, 12876)      softmax_0_in0
+ *   Y        f32[3,37,29]  l2 [12876, 25752)  softmax_0_out0
+ *   X        f32[3,37,29]  l1 [0, 12876)      resident
+ *   Y        f32[3,37,29]  l1 [12880, 25756)  resident
  */
 
-typedef struct {
-    tw_range i0;
-} net_0_softmax_box;
-
-/* The trips of tile t. */
-static net_0_softmax_box net_0_softmax_tile(int32_t t)
+/* Brings X from l2. */
+static void net_0_softmax_fetch_x(uint8_t *l2, tw_slot *slot)
 {
-    const net_0_softmax_box box = {.i0 = tw_tile((tw_range){0, 3}, t, 1)};
-    return box;
+    const uint8_t *const far = l2 + IN_SOFTMAX_0_IN0;
+    tw_transfer(slot, slot->bytes, far, 12876, 1, 0, 0);
 }
 
-/* Brings X of tile t from l2. */
-static void net_0_softmax_fetch_x(int32_t t, uint8_t *l2, tw_slot *slot)
+/* Takes Y to l2. */
+static void net_0_softmax_store_y(uint8_t *l2, tw_slot *slot)
 {
-    const net_0_softmax_box box = net_0_softmax_tile(t);
-    const tw_span x_axis_0 = tw_span_inside(box.i0.low, box.i0.high);
-    const uint8_t *const far = l2 + IN_SOFTMAX_0_IN0 + (4292 * x_axis_0.low);
-    tw_transfer(slot, slot->bytes, far, 4292, 1, 0, 0);
+    uint8_t *const far = l2 + SOFTMAX_0_OUT;
+    tw_transfer(slot, far, slot->bytes, 12876, 1, 0, 0);
 }
 
-/* Takes Y of tile t to l2. */
-static void net_0_softmax_store_y(int32_t t, uint8_t *l2, tw_slot *slot)
+/* Computes this core's share, along loop i1. */
+static void net_0_softmax_compute(const uint8_t *x, uint8_t *y)
 {
-    const net_0_softmax_box box = net_0_softmax_tile(t);
-    const tw_span y_axis_0 = tw_span_inside(box.i0.low, box.i0.high);
-    uint8_t *const far = l2 + SOFTMAX_0_OUT + (4292 * y_axis_0.low);
-    tw_transfer(slot, far, slot->bytes, 4292, 1, 0, 0);
-}
-
-/* Computes this core's share of tile t, along loop i1. */
-static void net_0_softmax_compute(int32_t t, const uint8_t *x, uint8_t *y)
-{
-    const net_0_softmax_box box = net_0_softmax_tile(t);
     const tw_range mine = tw_share((tw_range){0, 37}, 1);
     if (mine.low < mine.high) {
         const tw_span x_axis_1 = tw_span_inside(mine.low, mine.high);
-        const tw_span y_axis_0 = tw_span_inside(box.i0.low, box.i0.high);
         const tw_span y_axis_1 = tw_span_inside(mine.low, mine.high);
         const float *const my_x = (const float *)(x + (116 * x_axis_1.low));
         float *const my_y = (float *)(y + (116 * y_axis_1.low));
-        for (int32_t tw_i0 = 0; tw_i0 < y_axis_0.extent; ++tw_i0)
+        for (int32_t tw_i0 = 0; tw_i0 < 3; ++tw_i0)
         for (int32_t tw_i1 = 0; tw_i1 < y_axis_1.extent; ++tw_i1)
         tw_xp_f32_softmax(29, my_x + tw_i0 * 1073 + tw_i1 * 29, 1, my_y + tw_i0 * 1073 + tw_i1 * 29, 1);
-        tw_charge(6852u, (box.i0.high - box.i0.low) * (mine.high - mine.low), 5);
+        tw_charge(19956u, mine.high - mine.low, 5);
     }
 }
 
@@ -1006,32 +989,17 @@ TW_STEP void net_0_softmax(uint8_t *l1, uint8_t *l2)
 {
     tw_rt_charge(1500u);
     tw_queue copies = {.started = 0};
-    tw_slot x[2] = {
-        {.bytes = l1 + SOFTMAX_0_X_L1_0, .queue = &copies}, {.bytes = l1 + SOFTMAX_0_X_L1_1, .queue = &copies},
-    };
-    tw_slot y[2] = {
-        {.bytes = l1 + SOFTMAX_0_Y_L1_0, .queue = &copies}, {.bytes = l1 + SOFTMAX_0_Y_L1_1, .queue = &copies},
-    };
+    tw_slot x[1] = {{.bytes = l1 + SOFTMAX_0_X_L1_0, .queue = &copies}};
+    tw_slot y[1] = {{.bytes = l1 + SOFTMAX_0_Y_L1_0, .queue = &copies}};
     if (tw_rt_is_dma_core()) {
-        net_0_softmax_fetch_x(0, l2, &x[0]);
+        net_0_softmax_fetch_x(l2, &x[0]);
+        tw_arrived(&x[0]);
     }
-    for (int32_t t = 0; t < 3; ++t) {
-        if (tw_rt_is_dma_core()) {
-            tw_arrived(&x[t % 2]);
-            if ((t + 1) < 3) {
-                net_0_softmax_fetch_x(t + 1, l2, &x[(t + 1) % 2]);
-            }
-            tw_arrived(&y[t % 2]);
-        }
-        tw_rt_barrier();
-        net_0_softmax_compute(t, x[t % 2].bytes, y[t % 2].bytes);
-        tw_rt_barrier();
-        if (tw_rt_is_dma_core()) {
-            net_0_softmax_store_y(t, l2, &y[t % 2]);
-        }
-    }
+    tw_rt_barrier();
+    net_0_softmax_compute(x[0].bytes, y[0].bytes);
+    tw_rt_barrier();
     if (tw_rt_is_dma_core()) {
+        net_0_softmax_store_y(l2, &y[0]);
         tw_arrived(&y[0]);
-        tw_arrived(&y[1]);
     }
 }

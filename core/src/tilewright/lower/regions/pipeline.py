@@ -2,9 +2,9 @@
 Does not know what is inside a fetch, a store or a computation.
 
     before the loop   what is resident is fetched, and the first tiles
-    for every tile    the DMA core waits for the tile, starts a later one into a free buffer, waits for the buffer that
-                      is written
-                      barrier, compute (or the tiles of the next level), barrier
+    for every tile    the DMA core waits for the tile and for the buffer that is written
+                      barrier; the DMA core starts a later tile into a free buffer
+                      compute (or the tiles of the next level), barrier
                       the DMA core starts the next tile of what has one buffer, then the store of what is complete
     after the loop    the DMA core waits for the last stores
 
@@ -235,6 +235,7 @@ def tile_loop(
         *box,
         *_by_dma_core((*_arriving(moves, level), *more.arriving)),
         Barrier(),
+        *_by_dma_core(_ahead(moves, level)),
         *called,
         Barrier(),
         *_keeping(moves, level),
@@ -260,13 +261,8 @@ def _keeping(moves: Sequence[OperandMove], level: HopLevel) -> tuple[Statement, 
 def _arriving(moves: Sequence[OperandMove], level: HopLevel) -> Iterable[Statement]:
     """What the DMA core does before a tile is computed."""
     t = level.tile
-    inputs = [move for move in moves if not move.slot.binding.written and not move.slot.resident]
-    for move in inputs:
+    for move in _brought(moves):
         yield from when(move.first(t), (move.wait(t),))
-    for move in inputs:
-        if move.span > 1:
-            later = *move.mark("live", t, move.span - 1), move.start(t, move.span - 1)
-            yield from when(all_of(move.first(t), move.exists(t, move.span - 1)), later)
     for move in moves:
         if move.slot.binding.written and not move.slot.resident:
             yield from when(move.first(t), (move.wait(t),))
@@ -274,6 +270,19 @@ def _arriving(moves: Sequence[OperandMove], level: HopLevel) -> Iterable[Stateme
             used_before = NEVER if move.exists(FIRST, move.span) == NEVER else operation(">=", t, again)
             yield from when(all_of(move.first(t), used_before), move.mark("dead", t))
             yield from when(move.first(t), move.mark("live", t))
+
+
+def _ahead(moves: Sequence[OperandMove], level: HopLevel) -> Iterable[Statement]:
+    """What the DMA core does while a tile is computed: it starts a later one into a free buffer."""
+    t = level.tile
+    for move in _brought(moves):
+        if move.span > 1:
+            later = *move.mark("live", t, move.span - 1), move.start(t, move.span - 1)
+            yield from when(all_of(move.first(t), move.exists(t, move.span - 1)), later)
+
+
+def _brought(moves: Sequence[OperandMove]) -> list[OperandMove]:
+    return [move for move in moves if not move.slot.binding.written and not move.slot.resident]
 
 
 def _leaving(moves: Sequence[OperandMove], level: HopLevel) -> Iterable[Statement]:

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     Numbers = npt.NDArray[np.float64]
 
-_NEW_CODE_TILES = 2  # the second is the first one between whose copies a result leaves, and that waits for a buffer
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HopCost:
@@ -215,8 +213,12 @@ class _Clocks:
             [self._operand(one, own, tiles, at) for one in self.traffic[hop] if one.item.written is written]
             for written in (False, True)
         )
-        waits = any(member.space.engine.code_waits for member in self.boxes.analysis.members)
-        return _simulated(computes, inputs, outputs, first_waits=waits and not at)
+        spaces = [member.space for member in self.boxes.analysis.members]
+        new_code = not all(space.kernel.code_stays for space in spaces)
+        waiting = max(space.engine.code_waits for space in spaces) if new_code and not at else 0
+        cores = spaces[-1].engine
+        starts = cores.copy_start_cycles if new_code and hop + 1 == len(self.boxes.hops) else 0.0
+        return _simulated(computes, inputs, outputs, waiting=waiting, starts=starts, apart=cores.dma_core)
 
     def _operand(
         self, one: Traffic, own: tuple[int, ...], tiles: npt.NDArray[np.intp], at: tuple[int, ...]
@@ -245,17 +247,25 @@ def _within(at: tuple[int, ...], shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def _simulated(
-    computes: Sequence[float], inputs: Sequence[_Operand], outputs: Sequence[_Operand], *, first_waits: bool
+    computes: Sequence[float],
+    inputs: Sequence[_Operand],
+    outputs: Sequence[_Operand],
+    *,
+    waiting: int,
+    starts: float,
+    apart: bool,
 ) -> float:
     """Cycles from the first transfer to the last, on two clocks: the cores' and the copy engine's.
 
-    `first_waits`: what the first tiles execute comes after the copies that were started before it.
+    What `waiting` first tiles execute comes after the copies that were started before it. A copy `starts` for so long,
+    and cores wait meanwhile, unless a core `apart` does so while they compute.
     """
     cores = engine = 0.0
 
-    def move(one: _Operand) -> None:
-        nonlocal engine
+    def move(one: _Operand, starting: float = starts) -> None:
+        nonlocal cores, engine
         if len(one.arrivals) < len(one.cycles):
+            cores += starting
             engine = max(engine, cores) + one.cycles[len(one.arrivals)]
             one.arrivals.append(engine)
 
@@ -270,8 +280,8 @@ def _simulated(
                 cores = max(cores, one.arrivals[before])
         for one in inputs:
             if one.buffers > 1 and one.first[number]:
-                move(one)
-        if first_waits and number < _NEW_CODE_TILES:
+                move(one, 0.0 if apart else starts)
+        if number < waiting:
             cores = max(cores, engine)
         cores += compute
         for one in inputs:

@@ -301,9 +301,11 @@ class LoopOrders:
         return list(doubled.reshape(-1, *shape))
 
     def cycles(self, doubled: Sequence[npt.NDArray[np.bool_]]) -> Numbers:
-        """Prologue, every change of tile with what is copied meanwhile, epilogue."""
+        """Prologue, every change of tile with what is copied meanwhile, epilogue; code may wait for copies."""
         above = self.above.reshape(len(self.orders), *[1] * len(self.axes), len(self.points), -1)
         compute = self.computes / above[..., -1]
+        space = self.problem.space
+        waits = above[..., -1] <= (0 if space.kernel.code_stays else space.engine.code_waits)
         total: Numbers = total_of([choice.each for choice in self.choices]) + compute
         behind = [choice.each * twice for choice, twice in zip(self.choices, doubled, strict=True)]
         before = [choice.each - hidden for choice, hidden in zip(self.choices, behind, strict=True)]
@@ -312,7 +314,8 @@ class LoopOrders:
             moves = [choice.levels >= level for choice in self.choices]
             hidden = total_of([each * moving for each, moving in zip(behind, moves, strict=True)])
             exposed = total_of([each * moving for each, moving in zip(before, moves, strict=True)])
-            total = total + changes * (np.maximum(compute, hidden) + exposed)
+            meanwhile = np.where(waits, compute + hidden, np.maximum(compute, hidden))
+            total = total + changes * (meanwhile + exposed)
         return total
 
     def found(

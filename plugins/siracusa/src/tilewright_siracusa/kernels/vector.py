@@ -94,6 +94,7 @@ _VECTOR = c_template("${function}", "vector.c.mako", FINISH, _ROWS)
 
 VECTOR = Kernel(
     name="siracusa.qgemm_row",
+    code_stays=True,
     op="QGemm",
     target="siracusa",
     roundings=ROUNDINGS,

@@ -12,11 +12,11 @@ struct tw_team tw_team;
 
 static void start_cluster(void)
 {
-    for (uint32_t core = 0; core < TW_CORES; ++core) {
+    for (uint32_t core = 0; core < TW_TEAM; ++core) {
         CLUSTER_ENTRY(core) = (uint32_t)(uintptr_t)_start;
     }
     CLUSTER_CACHE = 0xFFFFFFFFu;
-    CLUSTER_START = (1u << TW_CORES) - 1u;
+    CLUSTER_START = (1u << TW_TEAM) - 1u;
 }
 
 int tw_cluster_run(int (*entry)(void))

@@ -16,7 +16,7 @@ _start:
     beq a1, t0, controller
 
     andi a0, a0, 31
-    li t0, TW_CORES
+    li t0, TW_TEAM
     bgeu a0, t0, park
     li t0, 0x6000 /* mstatus.FS: the FPU is on */
     csrs mstatus, t0

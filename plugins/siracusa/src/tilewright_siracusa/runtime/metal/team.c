@@ -11,7 +11,8 @@
 #define BARRIER_WOKEN TW_REGISTER(BARRIER + 0xCu)
 #define BARRIER_WAIT (BARRIER + 0x1Cu)
 #define BARRIER_EVENT (1u << 16)
-#define EVERY_CORE ((1u << TW_CORES) - 1u)
+#define EVERY_CORE ((1u << TW_TEAM) - 1u)
+#define MOVING_CORE (TW_TEAM > TW_CORES ? TW_CORES : 0u) /* one more that computes nothing, or the first */
 #define TIMER_START TW_REGISTER(0x10200400u) /* of the cluster; machine.h reads it */
 
 void tw_core_main(uint32_t core, uint32_t shared_registers);
@@ -30,7 +31,7 @@ uint32_t tw_rt_cores(void)
 
 int tw_rt_is_dma_core(void)
 {
-    return tw_rt_core() == 0u;
+    return tw_rt_core() == MOVING_CORE;
 }
 
 /* The controller goes on, this core never: others may be running wild already. */
