@@ -8,8 +8,8 @@ keeps them out of this repository: they are read where they are. A NAME is the f
 must be equal: a network that is not exact ends this with 1.
 
 `siracusa` and `snitch` are cycles on GVSoC (in GVSOC_INSTALL_DIR or on PATH), by the clusters' timer; *the peer* is
-what Deeploy's authors publish of the same network, each figure with its source. Cortex-M are instructions that QEMU
-executes; `--portable` leaves the kernels of the target's package out.
+what Deeploy's authors publish of the same network. Cortex-M are instructions that QEMU executes; `--portable` leaves
+the kernels of the target's package out.
 """
 
 from __future__ import annotations
@@ -42,11 +42,10 @@ NETWORKS = (
     f"{LLAMA}/microLlama64",
     f"{LLAMA}/microLlama128",
 )
-PAGE = "docs/tutorials/introduction.md at bf64cfae"
-PUBLISHED = {  # of networks for which its authors give a number
-    f"{LLAMA}/microLlama64": f"857,000 with N-EUREKA, which gains 1.04 ({PAGE})",
-    f"{LLAMA}/microLlama64_parallel": f"35,300,000, L1 of 64,000 B ({PAGE})",
-    f"{LLAMA}/microLlama128": f"3,100,000, all in L2 ({PAGE})",
+PUBLISHED = {  # cycles on eight cores, from docs/tutorials/introduction.md of Deeploy at bf64cfae: there are no others
+    f"{LLAMA}/microLlama64": "857,000",  # with N-EUREKA, which it says gains 1.04
+    f"{LLAMA}/microLlama64_parallel": "35,300,000",  # with 64,000 B of L1
+    f"{LLAMA}/microLlama128": "3,100,000",  # without tiles, all in L2
 }
 MACHINES = {  # of each cluster: settings, and the memory that kernels read
     "siracusa": ([("home", "l2")], [("l1", "65536")]),
