@@ -23,10 +23,10 @@ SLOW = {"Erf", "Exp", "Gelu", "GeluTanh", "LogSoftmax", "Log", "Mish", "Selu", "
 WITHOUT = {
     "Acos", "Acosh", "ArgMax", "ArgMin", "Arrival", "Asin", "Asinh", "Atan", "Atanh", "BitCast", "BitShift",
     "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Cos", "Cosh", "CumProd", "CumSum", "Departure", "GRUSteps", "GridSample",
-    "LSTMSteps", "MatMulNBits", "MaxPoolIndices", "Mod", "Pow", "QAdd", "QAveragePool", "QConv", "QGemm", "QLookup", "QMatMul",
-    "DynamicScale", "QAffine", "QGRU", "QLSTM", "QLayerNormalization", "QLogSoftmax", "QMaskedSoftmax", "QResizeLinear",
-    "QMul", "QReduceMean", "QRescale", "QSoftmax", "RNNSteps", "ReduceProd", "Resample", "RoiAlign", "Scatter", "Sin",
-    "Sinh", "Tan", "TopK",
+    "LSTMSteps", "MatMulNBits", "MaxPoolIndices", "Mod", "Pow", "QAdd", "QAveragePool", "QConv", "QGemm", "QLookup",
+    "QMatMul", "DynamicScale", "QAffine", "QGRU", "QLSTM", "QLayerNormalization", "QLogSoftmax", "QMaskedSoftmax",
+    "QResizeLinear", "QMul", "QReduceMean", "QRescale", "QSoftmax", "RNNSteps", "ReduceProd", "Resample", "RoiAlign",
+    "Scatter", "Sin", "Sinh", "Tan", "TopK",
 }  # fmt: skip
 LAYERS = every_layer()
 
