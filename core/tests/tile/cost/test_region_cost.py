@@ -88,15 +88,13 @@ def test_cores_wait_while_copies_are_started_but_for_those_that_another_core_sta
 
 def test_what_stays_in_the_cache_waits_for_nothing(pools: Any) -> None:
     two, analysis = Copy(level=1, buffers=2), pools.analysis
-    space = analysis.sink.space
-    engine, kernel = replace(space.engine, code_waits=2), replace(space.kernel, code_stays=True)
-    small = replace(
-        analysis,
-        members=(
-            *analysis.members[:-1],
-            replace(analysis.sink, spaces=(replace(space, engine=engine, kernel=kernel),)),
-        ),
-    )
+
+    def staying(space: Any) -> Any:
+        kernel = replace(space.kernel, code_stays=True)
+        return replace(space, engine=replace(space.engine, code_waits=2), kernel=kernel)
+
+    members = tuple(replace(one, spaces=tuple(map(staying, one.spaces))) for one in analysis.members)
+    small = replace(analysis, members=members)
     (hop,) = pools.region.hops
     boxes = boxes_of(small, (replace(hop, copies={**hop.copies, "a.X": two, "c.Y": two}),), pools.region.forms)
     region = replace(pools.region, internal_values={})

@@ -219,7 +219,7 @@ class Kernel:
         None  # instead of `cycles`, of an engine that has `instructions`
     )
     step_cycles: float = 0.0  # of a step, once, beside what its engine takes: this kernel's code comes into caches
-    code_stays: bool = False  # small enough for the cache: neither `Engine.code_waits` nor `copy_start_cycles` counts
+    code_stays: bool = False  # it fits the cache: no `Engine.code_waits`, no `copy_start_cycles` of a core apart
     describe: Callable[[Matched], Mapping[str, Any]] = _nothing  # further facts for the report, JSON values
     values: Callable[[Call], Mapping[str, object]] = _no_values
     source: Source = ""  # C at file scope; everything in it is static

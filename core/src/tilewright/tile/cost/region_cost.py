@@ -217,7 +217,9 @@ class _Clocks:
         new_code = not all(space.kernel.code_stays for space in spaces)
         waiting = max(space.engine.code_waits for space in spaces) if new_code and not at else 0
         cores = spaces[-1].engine
-        starts = cores.copy_start_cycles if new_code and hop + 1 == len(self.boxes.hops) else 0.0
+        starts = (
+            cores.copy_start_cycles if (new_code or not cores.dma_core) and hop + 1 == len(self.boxes.hops) else 0.0
+        )
         return _simulated(computes, inputs, outputs, waiting=waiting, starts=starts, apart=cores.dma_core)
 
     def _operand(
