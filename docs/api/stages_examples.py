@@ -14,6 +14,7 @@ from tilewright.api.stages import (
     Decisions,
     Layer,
     OperandSource,
+    PackageFacts,
     Placement,
     PoolUse,
     Recomputation,
@@ -82,6 +83,11 @@ assert away == ()  # `generic` has one memory of each kind
 # What is written: relative path and bytes.
 artifact: Artifact = plan.artifact
 assert "digits_int8.c" in artifact.files
+
+# %% PackageFacts
+# What a package around the files is called: what the user says with --package.
+facts: PackageFacts = artifact.package
+assert (facts.name, facts.version) == ("", "0.0.0")  # nothing was said: as the network
 
 # %% TensorParameter
 # Inputs and then outputs as C has them, as an exporter needs them for a sketch or a shim.

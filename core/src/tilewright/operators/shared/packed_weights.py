@@ -54,7 +54,7 @@ def row_bytes(count: int, bits: int) -> int:
     return ceil_div(count * bits, 8)
 
 
-def pack_rows(rows: Array, bits: int) -> Bytes:
+def pack_rows(rows: Array, bits: int) -> npt.NDArray[np.uint8]:
     """[rows, count] integers that fit `bits` (signed, or unsigned ones) as [rows, bytes]."""
     import numpy as np
 
