@@ -23,8 +23,8 @@ STACKS = Stacks(
 
 def cluster(l1_bytes: int = 64 << 10, **settings: str) -> Platform:
     (engine,) = CLUSTER.engines
-    mover = replace(CLUSTER, engines=(replace(engine, dma_core=True),))
-    chosen = replace(mover, settings={"stack": "auto", "stacks": "auto", **settings}, settle=STACKS.settled)
+    with_dma_core = replace(CLUSTER, engines=(replace(engine, dma_core=True),))
+    chosen = replace(with_dma_core, settings={"stack": "auto", "stacks": "auto", **settings}, settle=STACKS.settled)
     return chosen.resized({"l1": l1_bytes})
 
 

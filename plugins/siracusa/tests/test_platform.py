@@ -76,7 +76,7 @@ def test_copies_cost_what_was_measured(size_bytes: int, copies: int, measured: i
         (8 << 10, {"stack": "256"}, 9 * 256),
         (16 << 10, {"stacks": "l1", "cores": "2"}, 3 * 1280),
         (256 << 10, {"stacks": "l2"}, 0),
-        (256 << 10, {"mover": "first"}, 8 * 1280),
+        (256 << 10, {"dma_core": "first"}, 8 * 1280),
         (256 << 10, {"stack": "2048", "cores": "4"}, 5 * 2048),
     ],
 )
@@ -218,11 +218,11 @@ def test_a_core_that_moves_is_compared_where_its_stack_takes_room() -> None:
     platform = configured()
     assert platform.rivals is not None
     assert platform.engines[0].dma_core
-    assert not configured(mover="first").engines[0].dma_core
-    both = ({"mover": "own"}, {"mover": "first"})
+    assert not configured(dma_core="first").engines[0].dma_core
+    both = ({"dma_core": "own"}, {"dma_core": "first"})
     assert platform.rivals(platform.with_limits({"l1": 64 << 10})) == both
-    small = {"stacks": "l1", "mover": "own"}, {"stacks": "l1", "mover": "first"}, {"stacks": "l2"}
+    small = {"stacks": "l1", "dma_core": "own"}, {"stacks": "l1", "dma_core": "first"}, {"stacks": "l2"}
     assert platform.rivals(platform.with_limits({"l1": 16 << 10})) == small
-    chosen = configured(mover="own")
+    chosen = configured(dma_core="own")
     assert chosen.rivals is not None
     assert chosen.rivals(chosen.with_limits({"l1": 64 << 10})) == ()

@@ -139,19 +139,19 @@ def _rivals(platform: Platform) -> tuple[Mapping[str, str], ...]:
     without: its sums take room, too.
     """
     places = STACKS.rivals(platform) or ({},)
-    moved = tuple({**place, **mover} for place in places for mover in _movers(platform, place))
+    moved = tuple({**place, **core} for place in places for core in _dma_cores(platform, place))
     if platform.settings["engine"] == "auto":
         return tuple({"engine": engine, **place} for place in moved for engine in ("mixed", "cores"))
     return moved if len(moved) > 1 else ()
 
 
-def _movers(platform: Platform, place: Mapping[str, str]) -> tuple[Mapping[str, str], ...]:
+def _dma_cores(platform: Platform, place: Mapping[str, str]) -> tuple[Mapping[str, str], ...]:
     """Both, where one more stack takes room that tiles could use."""
     roomy = (platform.memory("l1").size_bytes or 0) >= ROOMY_L1_BYTES
     far = place.get("stacks", platform.settings["stacks"]) == STACKS.outer
-    if platform.settings["mover"] != "auto" or roomy or far:
+    if platform.settings["dma_core"] != "auto" or roomy or far:
         return ({},)
-    return ({"mover": "own"}, {"mover": "first"})
+    return ({"dma_core": "own"}, {"dma_core": "first"})
 
 
 def _prelude(isa: str) -> str:
@@ -206,7 +206,7 @@ def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
                 step_cycles=STEP_CYCLES,
                 copy_start_cycles=COPY_START_CYCLES,
                 code_waits=EVERY_TILE,
-                dma_core=settings["mover"] != "first",
+                dma_core=settings["dma_core"] != "first",
             ),
             *_beside(settings["engine"], cores),
         ),
@@ -228,7 +228,7 @@ _OPTIONS = (
     Option(name="weights", help="where constants are", default="home", choices=("home", "l2", "l3")),
     Option(name="cores", help="cores of the cluster that compute", default=str(CORES), choices=("1", "2", "4", "8")),
     Option(
-        name="mover",
+        name="dma_core",
         help="who starts copies: own, one more core of the cluster, which computes nothing; first, the first core, "
         f"which computes too; auto: own, and with less than {ROOMY_L1_BYTES >> 10} KiB of l1 the faster of both plans",
         default="auto",
