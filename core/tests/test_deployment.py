@@ -9,14 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 from row_networks import ONE_MEMORY
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.errors import TilewrightError
+from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.plans.decisions import Decisions
+from tilewright.ir.tensors.layout import channels_last, row_major
 from tilewright.testing.cluster import CLUSTER, registry_for
 
 SCRATCHPAD_BYTES = 2048
@@ -79,6 +81,38 @@ def test_what_is_saved_after_any_stage_gives_the_same_program(stage: str, tmp_pa
     assert any(step.name.endswith(":X") for step in first.scheduled.steps)  # binding added steps of its own
     first.export_state(tmp_path, stage)
     assert first.import_state(tmp_path).artifact == first.artifact
+
+
+def stream() -> bytes:
+    """Two rows of what a convolution computes are kept, and another reads them with the new one."""
+    weights = numpy_helper.from_array(np.ones((8, 8, 1, 1), np.float32), "w")
+    cut = [numpy_helper.from_array(np.array([value], np.int64), name) for name, value in (("s", 1), ("e", 3), ("a", 2))]
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["row"]),
+        helper.make_node("Concat", ["kept", "row"], ["rows"], axis=2),
+        helper.make_node("Slice", ["rows", "s", "e", "a"], ["keeps"]),
+        helper.make_node("Conv", ["rows", "w"], ["y"]),
+    ]
+    x, kept, y, keeps = (
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 8, rows, 4])
+        for name, rows in (("x", 1), ("kept", 2), ("y", 3), ("keeps", 2))
+    )
+    graph = helper.make_graph(nodes, "g", [x, kept], [y, keeps], [weights, *cut])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+
+
+@pytest.mark.parametrize("stage", ["bound", "scheduled", "tiled"])
+def test_a_saved_state_that_is_stored_in_its_own_order_is_kept_by_the_same_flag(stage: str, tmp_path: Path) -> None:
+    offered = registry_for(ONE_MEMORY)
+    asked = Options(states=("keeps:kept=0.5",))
+    first = Deployment(stream(), ONE_MEMORY.name, asked, offered)
+    layouts = first.scheduled.bound.layouts
+    assert layouts["kept"] == layouts["keeps"] == channels_last(4) and layouts["y"] == row_major(4)
+    first.export_state(tmp_path, stage)
+    assert first.import_state(tmp_path).artifact == first.artifact
+    with pytest.raises(TilewrightError, match="'kept' as what is kept from run to run") as caught:
+        Deployment(stream(), ONE_MEMORY.name, Options(), offered).import_state(tmp_path).compile()
+    assert (caught.value.code, caught.value.exit_code) == ("TW1223", Exit.USAGE)
 
 
 @pytest.mark.parametrize(("stage", "kept"), [("scheduled", False), ("tiled", True)])

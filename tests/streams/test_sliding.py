@@ -12,6 +12,7 @@ from kit.c_compiler import missing
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
+from tilewright.ir.tensors.layout import channels_last
 from tilewright.runners.host import HostRunner
 from tilewright.validation.runner_choice import ready_runner
 from tilewright.validation.validation import Validation, validate, vectors_of
@@ -67,6 +68,19 @@ def test_between_strides_calls_take_turns(networks: dict[str, Path], slide: str)
 def test_rows_are_pushed(networks: dict[str, Path]) -> None:
     found = judged(networks["ds_cnn"], "generic", 6, io_inputs="push")
     assert found.passed, str(found)
+
+
+def test_what_is_kept_is_stored_as_the_target_computes_it(networks: dict[str, Path]) -> None:
+    """Channels last on a Cortex-M: time is outermost, what stays is one piece, and nothing is turned for a kernel."""
+    plan = Deployment(networks["tcn_unpadded"], "cortex-m4", Options(slide=SLIDES["tcn_unpadded"])).allocated
+    scheduled = plan.tiled.scheduled
+    kept = {present: following for present, following in plan.decisions.state.items() if present.endswith(":kept")}
+    assert len(kept) == 5
+    assert {scheduled.bound.layouts[name] for pair in kept.items() for name in pair} == {channels_last(3)}
+    nodes = {node.name: node for node in scheduled.bound.graph.nodes}
+    steps = [nodes[step.name] for step in scheduled.steps]
+    assert not [step for step in steps if step.op in ("Slice", "Transpose")]
+    assert {step.outputs[0] for step in steps if step.op == "Concat"} >= set(kept.values())
 
 
 def test_shares_of_products(networks: dict[str, Path]) -> None:

@@ -15,7 +15,7 @@ from tilewright.allocate.limits import soft_limit_warnings
 from tilewright.config.graph_io import io_owners
 from tilewright.config.machine import machine
 from tilewright.config.options import Options
-from tilewright.config.recurrent_state import RecurrentState, initial_constants
+from tilewright.config.recurrent_state import RecurrentState, demand_stored_for, initial_constants
 from tilewright.config.user_decisions import decided, decides, demand_borders
 from tilewright.errors import Diagnostic, Exit, TilewrightError, typed
 from tilewright.ir.graphs.graph import Graph
@@ -85,9 +85,12 @@ class Planning:
 
     @cached_property
     def bound(self) -> Bound:
-        """Kernels, layouts, packed constants."""
+        """Kernels, layouts, packed constants. TilewrightError TW1223 (exit 2) where a saved one keeps other state."""
         bound = self.saved.get(Bound)
-        return bound if isinstance(bound, Bound) else self._bound_with({})
+        if not isinstance(bound, Bound):
+            return self._bound_with({})
+        demand_stored_for(self.states, bound)
+        return bound
 
     @cached_property
     def decisions(self) -> Decisions:
@@ -154,12 +157,12 @@ class Planning:
         return (FrontPoint(ram_bytes=ram_bytes(found), cycle_ratio=cycle_ratio(found), flags=flags),)
 
     def _plan(self) -> Allocated:
-        fitting, decisions = self._fitting(self.planner.work), self.decisions
+        bound, fitting, decisions = self.bound, self._fitting(self.planner.work), self.decisions
         if isinstance(tiled := self.saved.get(Tiled), Tiled):
             return fitting.planner.allocate(tiled, decisions)
         if isinstance(scheduled := self.saved.get(Scheduled), Scheduled):
             return fitting.planner.allocate(fitting.planner.tile(scheduled, decisions), decisions)
-        return fitting.plan(self.bound)
+        return fitting.plan(bound)
 
     def _fitting(self, work: Work) -> Fitting:
         rebind = None if Bound in self.saved else self._bound_with
@@ -169,7 +172,7 @@ class Planning:
         """The graph bound, with these kernels (node -> name) unless others are pinned."""
         planner = replace(self.planner, pins=Decisions(kernels=kernels).pinned_by(self._pins))
         bound = planner.bind(self.graph, self.platform, self.diagnostics)
-        return replace(bound, constants={**bound.constants, **initial_constants(self.states)})
+        return replace(bound, constants={**bound.constants, **initial_constants(self.states, bound.layouts)})
 
     @cached_property
     def _pins(self) -> Decisions:

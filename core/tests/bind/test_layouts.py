@@ -26,6 +26,8 @@ FAMILIES = [
         "elementwise.clip",
         "convolution.conv",
         "movement.reshape",
+        "movement.slice",
+        "movement.concat",
         "movement.copying",
         "movement.transpose",
     )
@@ -52,6 +54,38 @@ def test_graph_inputs_and_outputs_are_row_major() -> None:
     sketch, y = sketch_with_conv()
     layouts = bound(sketch.finish(y)).layouts
     assert layouts["x"] == layouts["conv:0"] == row_major(4)
+
+
+def shifted(channels: int = 4) -> Graph:
+    """A convolution whose last rows are kept: the oldest of them leaves in every run."""
+    sketch, y = sketch_with_conv(channels)
+    kept = sketch.input("kept", DType.F32, (1, channels, 8, 8))
+    rest = {"starts": (0, 0, 1, 0), "steps": (1, 1, 1, 1), "shape": (1, channels, 7, 8)}
+    part = sketch.node("Slice", [kept], rest, "part")
+    row = sketch.node("Slice", [y], {**rest, "shape": (1, channels, 1, 8)}, "row")
+    keeps = sketch.node("Concat", [part, row], {"axis": 2}, "keeps")
+    return sketch.finish(sketch.node("Clip", [part], RELU, "y"), keeps)
+
+
+def test_state_is_stored_as_its_writer_stores_it_so_that_a_shift_turns_nothing() -> None:
+    graph = shifted()
+    found = bound(graph, decisions=Decisions(state={"kept": "keeps:0"}))
+    assert found.layouts["kept"] == found.layouts["keeps:0"] == found.layouts["row:0"] == channels_last(4)
+    assert found.layouts["x"] == found.layouts["y:0"] == row_major(4)
+    assert bound(graph).layouts["kept"] == bound(graph).layouts["keeps:0"] == row_major(4)
+
+
+def test_both_ends_of_a_state_obey_the_pin_of_one() -> None:
+    for end in ("kept", "keeps:0"):
+        found = bound(shifted(), decisions=Decisions(state={"kept": "keeps:0"}, layouts={end: (0, 2, 1, 3)}))
+        assert found.layouts["kept"] == found.layouts["keeps:0"] == (0, 2, 1, 3)
+
+
+def test_a_state_that_only_moves_itself_is_row_major() -> None:
+    sketch = Sketch(operators=OPERATORS)
+    kept = sketch.input("kept", DType.F32, (1, 4, 8, 8))
+    found = bound(sketch.finish(sketch.node("Clip", [kept], RELU, "y")), decisions=Decisions(state={"kept": "y:0"}))
+    assert found.layouts["kept"] == found.layouts["y:0"] == row_major(4)
 
 
 def test_values_between_convolutions_are_channels_last() -> None:

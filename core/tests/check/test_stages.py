@@ -24,10 +24,12 @@ from tilewright.ir.plans.stages import Allocated, Bound, Scheduled, Storage, Til
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.schedule import schedule
 from tilewright.testing.random_graphs import random_graph, small_world
+from tilewright.testing.sketch import Sketch
 from tilewright.tile.strategies import WholeTiler
 from tilewright.tile.tile import tile
 
 WORLD = small_world()
+CLIP = {"min": 0.0, "max": 1.0}
 
 
 def _plan(seed: int) -> Allocated:
@@ -181,3 +183,23 @@ def test_broken_tilings(tiled: Tiled, words: str) -> None:
 )
 def test_broken_plans(plan: Allocated, words: str) -> None:
     _refused("TW9014", words, lambda: verify_allocated(plan, WORLD.operators))
+
+
+def test_what_the_application_sees_is_row_major_and_both_ends_of_a_state_have_one_order() -> None:
+    sketch = Sketch(operators=WORLD.operators)
+    y, h2 = (sketch.node("Clip", [sketch.input(name, DType.F32, (2, 3))], CLIP) for name in ("x", "h"))
+    plan = _planned(sketch.finish(y, h2))
+    scheduled, kept = plan.tiled.scheduled, replace(plan.decisions, state={"h": h2})
+
+    def turned(*names: str) -> Allocated:
+        bound = replace(scheduled.bound, layouts={**scheduled.bound.layouts, **dict.fromkeys(names, (1, 0))})
+        tiled = replace(plan.tiled, scheduled=replace(scheduled, bound=bound))
+        return replace(plan, tiled=tiled, decisions=kept)
+
+    verify_allocated(turned("h", h2), WORLD.operators)
+    for name in ("x", y):
+        words = f"'{name}' is an input or output of the graph, but not row-major"
+        _refused("TW9014", words, lambda name=name: verify_allocated(turned(name), WORLD.operators))
+    for name in ("h", h2):
+        words = f"state 'h' is stored in another order than '{h2}', which it becomes"
+        _refused("TW9014", words, lambda name=name: verify_allocated(turned(name), WORLD.operators))

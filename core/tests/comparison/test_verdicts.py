@@ -146,6 +146,18 @@ def test_outputs_are_what_the_steps_wrote_and_what_views_make_of_that() -> None:
     assert seen["v2"].tolist() == [1, 2, 4]
 
 
+def test_a_state_is_what_the_run_itself_has_made_as_a_view_of_what_a_step_wrote_too() -> None:
+    """Half writes as far off as it may, twice; the state between is Negate, a view. Beside the reference's stream, the
+    second would be further off.
+    """
+    net, given = graph(DType.F32, "Half", "Negate"), np.array([1, 2, 3], np.float32)
+    first = given / 2 + np.float32(0.125)
+    written = [{"v1": first}, {"v1": -first / 2 - np.float32(0.125)}]
+    for states, right in (({"v0": "v2"}, True), ({}, False)):
+        (step,) = judge_run(net, ["n0"], OPERATORS, [{"v0": given}, {"v0": -given / 2}], written, states).steps
+        assert step.exact is right
+
+
 def test_a_view_of_what_is_not_seen_is_off_as_far() -> None:
     """Half is not seen and Negate is a view of it: what reads that is allowed what Half may do."""
     net, given = graph(DType.F32, "Half", "Negate", "Negate"), np.array([1, 2, 3], np.float32)

@@ -12,6 +12,7 @@ import pytest
 
 from tilewright.config.options import Options
 from tilewright.config.recurrent_state import (
+    RecurrentState,
     demand_kept,
     initial_constants,
     initial_states,
@@ -43,14 +44,20 @@ def test_an_output_is_the_input_of_the_next_run_and_begins_with_zeros() -> None:
     assert (state.output, state.input) == ("new:0", "h:0")
     assert state.initial.tolist() == [[0, 0, 0]] and state.initial.dtype == np.float32
     assert state_io(["new:0:h:0"], cell()) == {"new:0", "h:0"}
-    assert initial_constants([state]) == {}
+    assert initial_constants([state], {"h:0": (0, 1)}) == {}
 
 
 @pytest.mark.parametrize(("text", "value"), [("new:0:h:0=0.5", 0.5), ("new:0:h:0=-2e1", -20)])
 def test_it_may_begin_with_a_number(text: str, value: float) -> None:
     (state,) = states_of([text], cell())
     assert state.initial.tolist() == [[value] * 3]
-    assert initial_constants([state])["h:0.initial"] is state.initial
+    assert initial_constants([state], {"h:0": (0, 1)})["h:0.initial"].tolist() == [[value] * 3]
+
+
+def test_what_it_begins_with_is_stored_as_the_state_is(tmp_path: Path) -> None:
+    np.save(tmp_path / "first.npy", np.float32([[1, 2, 3], [4, 5, 6]]))
+    (state,) = states_of(["new:0:h:0=first.npy"], cell(shape=(2, 3)), tmp_path)
+    assert initial_constants([state], {"h:0": (1, 0)})["h:0.initial"].ravel().tolist() == [1, 4, 2, 5, 3, 6]
 
 
 def test_or_with_a_file(tmp_path: Path) -> None:
@@ -140,6 +147,21 @@ def test_a_finished_plan_knows_its_states(toy: Any) -> None:
     kept = replace(plan, decisions=replace(plan.decisions, state={"mfcc:0": "scores"}))
     (state,) = states_of_plan(kept)
     assert (state.input, state.output, state.initial.tolist()) == ("mfcc:0", "scores", [[0] * 10])
+
+
+@pytest.mark.parametrize("layout", [(0, 1), (1, 0)])
+def test_and_what_they_begin_with_however_they_are_stored(toy: Any, layout: tuple[int, ...]) -> None:
+    plan = toy.plan(toy.graph())
+    tiled, scheduled = plan.tiled, plan.tiled.scheduled
+    bound = scheduled.bound
+    begun = np.arange(bound.graph.tensors["mfcc:0"].elements).reshape(bound.graph.tensors["mfcc:0"].shape)
+    state = RecurrentState(input="mfcc:0", output="scores", initial=begun)
+    layouts = {**bound.layouts, "mfcc:0": layout}
+    bound = replace(bound, layouts=layouts, constants={**bound.constants, **initial_constants([state], layouts)})
+    tiled = replace(tiled, scheduled=replace(scheduled, bound=bound))
+    kept = replace(plan, tiled=tiled, decisions=replace(plan.decisions, state={"mfcc:0": "scores"}))
+    (found,) = states_of_plan(kept)
+    assert np.array_equal(found.initial, begun)
 
 
 def test_a_model_keeps_state_by_its_own_word() -> None:

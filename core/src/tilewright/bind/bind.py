@@ -39,7 +39,7 @@ def bind(
     found = within_growth({site.node.name: candidates_of(site) for site in graph.sites()}, platform)
     _demand_candidates(graph, found, platform)
     chosen = {name: _pick(name, answer, decisions) for name, answer in found.items()}
-    layouts = choose_layouts(graph, operators, chosen, decisions.layouts)
+    layouts = choose_layouts(graph, operators, chosen, decisions.layouts, decisions.state)
     relaid = insert_relayouts(graph, operators, chosen, layouts)
     found |= {site.node.name: candidates_of(site) for site in relaid.graph.sites() if site.node.name not in found}
     layer_of = {node.name: _pick(node.name, found[node.name], decisions) for node in relaid.graph.nodes}

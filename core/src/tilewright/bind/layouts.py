@@ -5,12 +5,16 @@ Does not know which bytes share a buffer; that is `schedule`.
 What is fixed comes first: graph inputs and outputs are row-major, pins are obeyed. Then demands travel backwards
 through Transposes and Reshapes, and last every open value takes, in the order of the steps, what its kernel
 requires, prefers, or what its input already has.
+
+State is seen by nobody outside: an input that is the output of the run before is stored as that output is when nothing
+is demanded of either, so that what is kept need not be turned on its way in or out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from tilewright.ir.graphs.graph import Graph, Node, Site
 from tilewright.ir.graphs.operator import Operator, input_names
@@ -23,10 +27,28 @@ def choose_layouts(
     operators: Mapping[str, Operator],
     layers: Mapping[str, Layer],
     pins: Mapping[str, Layout],
+    states: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Layout]:
-    """A layout for every value that is no constant. `layers` has what computes each node."""
-    layouts = {name: row_major(len(graph.tensors[name].shape)) for name in (*graph.inputs, *graph.outputs)}
-    layouts.update({name: layout for name, layout in pins.items() if name in graph.tensors})
+    """A layout for every value that is no constant. `layers` has what computes each node, `states` the outputs that
+    are inputs of the next run, by input.
+    """
+    kept = {*states, *states.values()}
+    borders = {name: row_major(len(graph.tensors[name].shape)) for name in (*graph.inputs, *graph.outputs)}
+    fixed = {name: layout for name, layout in borders.items() if name not in kept}
+    fixed |= {name: layout for name, layout in pins.items() if name in graph.tensors}
+    if states:
+        found = _spread(graph, operators, layers, fixed)
+        for present, following in states.items():
+            layout = found.get(present) or found.get(following) or borders[following]
+            fixed |= {present: layout, following: fixed.get(following, layout)}
+    return _spread(graph, operators, layers, fixed)
+
+
+def _spread(
+    graph: Graph, operators: Mapping[str, Operator], layers: Mapping[str, Layer], fixed: Mapping[str, Layout]
+) -> dict[str, Layout]:
+    """What follows from these layouts for all other values; nothing where that hangs on an input that has none."""
+    layouts = dict(fixed)
     arrived = {name for node in graph.nodes if node.op == "Arrival" for name in node.outputs}
     for node in reversed(graph.nodes):
         if arrived.isdisjoint(node.inputs):  # what arrives is stored as the application hands it over
@@ -67,7 +89,9 @@ def _push(site: Site, operator: Operator, layer: Layer, layouts: dict[str, Layou
         if tensor.name in layouts:
             continue
         wanted = layer.required.get(operand) or _carried(site, layouts) or layer.preferred.get(operand)
-        layouts[tensor.name] = wanted or _inherited(site, len(tensor.shape), layouts)
+        wanted = wanted or _inherited(site, len(tensor.shape), layouts)
+        if wanted:
+            layouts[tensor.name] = wanted
 
 
 def _carried(site: Site, layouts: Mapping[str, Layout]) -> Layout | None:
@@ -80,12 +104,13 @@ def _carried(site: Site, layouts: Mapping[str, Layout]) -> Layout | None:
     return reshaped(site.input(0).shape, source, site.output.shape)
 
 
-def _inherited(site: Site, rank: int, layouts: Mapping[str, Layout]) -> Layout:
-    """The layout of the largest input of the same rank, else row-major."""
-    alike = [tensor for tensor in site.inputs if tensor and len(tensor.shape) == rank and tensor.name in layouts]
-    if not alike:
-        return row_major(rank)
-    return layouts[max(alike, key=lambda tensor: tensor.elements).name]
+def _inherited(site: Site, rank: int, layouts: Mapping[str, Layout]) -> Layout | None:
+    """The layout of the largest input of the same rank, else row-major; None where one of them is still open."""
+    alike = [tensor for tensor in site.inputs if tensor and len(tensor.shape) == rank]
+    known = [tensor for tensor in alike if tensor.name in layouts]
+    if not known:
+        return None if any(tensor.name not in site.constants for tensor in alike) else row_major(rank)
+    return layouts[max(known, key=lambda tensor: tensor.elements).name]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -126,10 +126,6 @@ def _layout_faults(bound: Bound) -> Iterator[str]:
                 yield f"value '{name}' has no layout"
         elif sorted(layout) != list(range(len(tensor.shape))):
             yield f"layout {layout} of '{name}' is no order of its {len(tensor.shape)} axes"
-        elif name in (*graph.inputs, *graph.outputs) and not same_bytes(
-            tensor.shape, layout, row_major(len(tensor.shape))
-        ):
-            yield f"'{name}' is an input or output of the graph, but not row-major"
 
 
 def _scheduled_faults(scheduled: Scheduled) -> Iterator[str]:
@@ -261,7 +257,7 @@ def _buffer_faults(buffer: Buffer, tiled: Tiled) -> Iterator[str]:
 def _allocated_faults(allocated: Allocated, operators: Mapping[str, Operator]) -> Iterator[str]:
     names = {buffer.name for buffer in allocated.tiled.buffers}
     yield from (f"'{name}' is placed, but is no buffer" for name in sorted(set(allocated.placements) - names))
-    faults = plan_faults(allocated, operators)
+    faults = (*_border_faults(allocated), *plan_faults(allocated, operators))
     yield from faults
     if faults:
         return
@@ -280,6 +276,19 @@ def _allocated_faults(allocated: Allocated, operators: Mapping[str, Operator]) -
             yield f"memory '{pool.memory}' uses less than its lower bound"
     if allocated.plan_id != plan_id(allocated.tiled, allocated.placements):
         yield f"the plan id {allocated.plan_id:#x} is not that of these constants"
+
+
+def _border_faults(allocated: Allocated) -> Iterator[str]:
+    """What the application sees is row-major; state is read as the run before has stored it."""
+    bound, states = allocated.tiled.scheduled.bound, allocated.decisions.state
+    graph, layouts, kept = bound.graph, bound.layouts, {*states, *states.values()}
+    for name in (*graph.inputs, *graph.outputs):
+        shape = graph.tensors[name].shape
+        if name not in kept and not same_bytes(shape, layouts[name], row_major(len(shape))):
+            yield f"'{name}' is an input or output of the graph, but not row-major"
+    for present, following in states.items():
+        if not same_bytes(graph.tensors[present].shape, layouts[present], layouts[following]):
+            yield f"state '{present}' is stored in another order than '{following}', which it becomes"
 
 
 def _last_byte(allocated: Allocated, pool: PoolUse) -> int:

@@ -129,8 +129,10 @@ def judge_run(
     operators: Mapping[str, Operator],
     inputs: Sequence[Mapping[str, Array]],
     written: Sequence[Mapping[str, Array]],
+    states: Mapping[str, str] = MappingProxyType({}),
 ) -> JudgedRun:
-    """Feed every step's reference with the very values that the run computed, and compare what it wrote.
+    """Feed every step's reference with the very values that the run computed, and compare what it wrote. `states` are
+    inputs that are this output of the set before, as the run has made it, a view of what it wrote included.
 
     A value that never exists whole, in tiles of a group, is the reference's; the error that it may have is allowed to
     the steps that read it. A value that was seen row by row is judged as any other, but for rows that nobody reads,
@@ -140,6 +142,7 @@ def judge_run(
     outputs: list[Mapping[str, Array]] = []
     for set_inputs, values in zip(inputs, written, strict=True):
         known: dict[str, Array] = {**graph.constants, **set_inputs}
+        known |= {name: outputs[-1][before] for name, before in states.items() if outputs}
         unseen: dict[str, npt.NDArray[np.float64]] = {}  # value -> how far it may be from what is known of it
         for site in graph.sites():
             arrays = [known[name] if name else None for name in site.node.inputs]

@@ -15,7 +15,8 @@ from tilewright.errors.suggestions import did_you_mean
 from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.graphs.model_formats import KeptState
 from tilewright.ir.plans.constant_copies import initial_name
-from tilewright.ir.plans.stages import Allocated
+from tilewright.ir.plans.stages import Allocated, Bound
+from tilewright.ir.tensors.layout import Layout, row_major, same_bytes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -87,14 +88,20 @@ def states_of_plan(allocated: Allocated) -> tuple[RecurrentState, ...]:
     states = []
     for name, output in allocated.decisions.state.items():
         tensor = bound.graph.tensors[name]
+        stored, layout = bound.constants.get(initial_name(name)), bound.layouts[name]
         zeros: Array = np.zeros(tensor.shape, tensor.dtype.numpy)
-        states.append(RecurrentState(input=name, output=output, initial=bound.constants.get(initial_name(name), zeros)))
+        initial = zeros if stored is None else stored.transpose(np.argsort(layout))
+        states.append(RecurrentState(input=name, output=output, initial=initial))
     return tuple(states)
 
 
-def initial_constants(states: Sequence[RecurrentState]) -> dict[str, Array]:
-    """The initial values that are not zeros, by name."""
-    return {initial_name(state.input): state.initial for state in states if any(state.initial.tobytes())}
+def initial_constants(states: Sequence[RecurrentState], layouts: Mapping[str, Layout]) -> dict[str, Array]:
+    """The initial values that are not zeros, by name, as they are stored: their axes in the order of the layouts."""
+    return {
+        initial_name(state.input): state.initial.transpose(layouts[state.input]).copy()
+        for state in states
+        if any(state.initial.tobytes())
+    }
 
 
 def initial_states(states: Sequence[RecurrentState]) -> dict[str, Array]:
@@ -121,6 +128,23 @@ def run_stream(
         outputs.append(run(inputs[-1]))
         states_now = next_states(states, outputs[-1])
     return inputs, outputs
+
+
+def demand_stored_for(states: Sequence[RecurrentState], bound: Bound) -> None:
+    """What a saved state stores in an order of its own is state still: the application hands over and takes row-major
+    tensors, and a state is read as it was written. TilewrightError TW1223 (exit 2).
+    """
+    graph, layouts, following = bound.graph, bound.layouts, {state.input: state.output for state in states}
+    wanted = {name: row_major(len(graph.tensors[name].shape)) for name in (*graph.inputs, *graph.outputs)}
+    wanted |= {output: layouts[output] for output in following.values()}
+    wanted |= {name: layouts[output] for name, output in following.items()}
+    for name, layout in wanted.items():
+        if not same_bytes(graph.tensors[name].shape, layouts[name], layout):
+            raise usage_error(
+                "TW1223",
+                f"the saved plan stores '{name}' as what is kept from run to run, and no flag keeps it so",
+                fix=("give every --state and --slide of the command that saved it", "compile without --import-state"),
+            )
 
 
 def demand_kept(pinned: Mapping[str, str], states: Mapping[str, str]) -> None:

@@ -132,11 +132,10 @@ def _judge(deployment: Deployment, vectors: tuple[VectorSet, ...], result: RunRe
         [item.inputs for item in vectors], deployment.states, lambda values: run(graph, values, operators)
     )
     limits = {} if deployment.states else bounds(graph, reference_values, operators)
-    for frame, before in zip(frames[1:], result.values, strict=False):
-        frame.update({state.input: before[state.output] for state in deployment.states if state.output in before})
     executed = [step.name for step in deployment.scheduled.steps]
     run_values = [{**outputs, **values} for outputs, values in zip(result.outputs, result.values, strict=True)]
-    judged = judge_run(graph, executed, operators, frames, run_values)
+    states = {state.input: state.output for state in deployment.states}
+    judged = judge_run(graph, executed, operators, frames, run_values, states)
     judged_steps = {step.name for step in judged.steps}
     return Verdict(
         steps=judged.steps,
