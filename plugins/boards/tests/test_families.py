@@ -155,6 +155,7 @@ def test_clocks_are_clocks_of_such_parts() -> None:
         ),
         ("nrf52840", 64_000_000, {"ram": 256 << 10, "flash": 1 << 20}),
         ("pico-2", 150_000_000, {"ram": 512 << 10, "flash": 4 << 20}),
+        ("gap9", None, {"ram": 1472 << 10}),
         ("max32690", 120_000_000, {"ram": 896 << 10, "flash": 3 << 20}),
     ],
 )
