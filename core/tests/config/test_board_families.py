@@ -6,6 +6,7 @@ import pytest
 
 from tilewright.config.board_families import read_board_family
 from tilewright.errors import TilewrightError
+from tilewright.ir.machines.flash_waits import FlashWaits
 
 FAMILY = """
 family = "Acme"
@@ -13,6 +14,12 @@ family = "Acme"
 [source.sdk]
 repository = "https://acme.example"
 licence = "Apache-2.0"
+
+[[wait_states]]
+parts = ["a*"]
+up_to = ["30MHz", "60MHz", "96MHz"]
+condition = "3.3 V"
+sources = { wait_states = "sdk:flash.h" }
 
 [[part]]
 name = "a1"
@@ -58,7 +65,30 @@ def test_parts_come_first_and_boards_are_these_with_changes() -> None:
         ("qspi", 8 << 20, None),
     ]
     assert slow.memories == part.memories
-    assert one.sources == {"memory": "sdk:a1.ld", "clock": "sdk:clocks.h", "board": "sdk:one.md"}
+    assert one.sources == {
+        "memory": "sdk:a1.ld",
+        "clock": "sdk:clocks.h",
+        "wait states": "sdk:flash.h",
+        "board": "sdk:one.md",
+    }
+
+
+def test_flash_waits_as_long_as_its_table_says() -> None:
+    part, one, slow = read_board_family(FAMILY.encode(), "acme.toml")
+    assert part.flash_waits == FlashWaits(up_to_hz=(30_000_000, 60_000_000, 96_000_000), condition="3.3 V")
+    assert one.flash_waits == slow.flash_waits == part.flash_waits
+    others = read_board_family(FAMILY.replace('["a*"]', '["a1"]').replace('"a1"', '"b1"').encode(), "b.toml")
+    assert others[0].flash_waits == part.flash_waits
+    start, end = FAMILY.index("[[wait_states]]"), FAMILY.index("[[part]]")
+    (without, *_) = read_board_family((FAMILY[:start] + FAMILY[end:]).encode(), "acme.toml")
+    assert without.flash_waits is None and "wait states" not in without.sources
+
+
+def test_no_part_has_two_tables_of_wait_states() -> None:
+    start, end = FAMILY.index("[[wait_states]]"), FAMILY.index("[[part]]")
+    with pytest.raises(TilewrightError, match="another table already: 'a1'") as caught:
+        read_board_family((FAMILY[:end] + FAMILY[start:]).encode(), "acme.toml")
+    assert "wait_states number 2, key 'parts'" in caught.value.where
 
 
 def test_a_limit_beyond_a_part_is_beyond_the_machine() -> None:
@@ -72,6 +102,11 @@ def test_a_limit_beyond_a_part_is_beyond_the_machine() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "where", "says"),
     [
+        ('parts = ["a*"]', 'parts = ["b*"]', "wait_states number 1, key 'parts'", "no part is like 'b"),
+        ('parts = ["a*"]', "", "wait_states number 1, key 'parts'", "a list of texts"),
+        ('wait_states = "sdk:flash.h"', "", "wait_states number 1, key 'sources'", "which file 'wait_states' is from"),
+        ('clock = "96MHz"', 'clock = "97MHz"', "part 'a1', key 'clock'", "says of the flash"),
+        ('clock = "8MHz"', 'clock = "97MHz"', "board 'slow-one', key 'clock'", "says of the flash"),
         ('family = "Acme"', 'colour = "red"', "at the top, key 'colour'", "no such key"),
         ('licence = "Apache-2.0"', "", "source 'sdk', key 'licence'", "a text is needed"),
         ('name = "a1"', 'name = "A1"', "part number 1, key 'name'", "small letters"),

@@ -24,6 +24,7 @@ def test_other_values() -> None:
     assert (one.text("text", ""), one.number("number", 0.0), one.flag("flag")) == ("a", 2.0, True)
     assert (one.text("no", "d"), one.number("no", 1.0), one.flag("no"), one.texts("no")) == ("d", 1.0, False, ())
     assert one.texts("texts") == (("a", "b"),)
+    assert table(names=["a", "b"]).list_of_texts("names") == ("a", "b")
 
 
 @pytest.mark.parametrize(

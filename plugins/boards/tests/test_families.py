@@ -64,7 +64,7 @@ def test_sources_are_free_and_each_is_used(name: str) -> None:
     found = values(name)
     assert {source["licence"] for source in found["source"].values()} <= FREE
     assert all(source["repository"].startswith("https://") for source in found["source"].values())
-    tables = (*found["part"], *found.get("board", ()))
+    tables = (*found["part"], *found.get("board", ()), *found.get("wait_states", ()))
     used = {file.partition(":")[0] for table in tables for file in table["sources"].values()}
     assert used == set(found["source"])
 
@@ -98,6 +98,36 @@ def test_flash_is_what_the_name_of_an_stm32_says() -> None:
     assert {part.name: sum(size or 0 for size in bytes_of(part, "const")) for part in parts} == said
 
 
+def test_wait_states_are_known_of_every_stm32_with_flash_of_its_own_but_two_families() -> None:
+    without = {part.name for part in PARTS if part.name.startswith("stm32") and part.flash_waits is None}
+    assert {name[:7] for name in without} == {"stm32h7", "stm32n6"}
+    assert all(name.startswith(("stm32h7s", "stm32n6")) for name in without)  # H7RS runs its code from outside
+    assert all(board.flash_waits is None for board in BOARDS if not board.part.startswith("stm32"))
+
+
+@pytest.mark.parametrize(
+    ("name", "clock_hz", "waits"),
+    [
+        ("nucleo-f446re", 180_000_000, 5),
+        ("stm32f100rb", 24_000_000, 0),
+        ("stm32f103rb", 72_000_000, 2),
+        ("stm32f411re", 100_000_000, 3),
+        ("stm32f767zi", 216_000_000, 7),
+        ("stm32g474re", 170_000_000, 4),
+        ("stm32h723zg", 550_000_000, 3),
+        ("stm32h743zi", 480_000_000, 4),
+        ("stm32l476rg", 80_000_000, 4),
+        ("stm32l4r5zi", 120_000_000, 5),
+        ("stm32l4s5vi", 80_000_000, 3),
+        ("stm32u575zi", 160_000_000, 4),
+    ],
+)
+def test_wait_states_of_some_that_people_know(name: str, clock_hz: int, waits: int) -> None:
+    (board,) = (one for one in BOARDS if one.name == name)
+    assert board.flash_waits is not None and board.flash_waits.at(clock_hz) == waits
+    assert "wait states" in board.sources
+
+
 def test_boards_have_no_more_than_their_parts() -> None:
     parts = {part.name: part for part in PARTS}
     for board in BOARDS:
@@ -125,10 +155,11 @@ def test_clocks_are_clocks_of_such_parts() -> None:
         ),
         ("nrf52840", 64_000_000, {"ram": 256 << 10, "flash": 1 << 20}),
         ("pico-2", 150_000_000, {"ram": 512 << 10, "flash": 4 << 20}),
+        ("gap9", None, {"ram": 1472 << 10}),
         ("max32690", 120_000_000, {"ram": 896 << 10, "flash": 3 << 20}),
     ],
 )
-def test_some_that_people_know(name: str, clock_hz: int, sizes: dict[str, int]) -> None:
+def test_some_that_people_know(name: str, clock_hz: int | None, sizes: dict[str, int]) -> None:
     (board,) = (one for one in BOARDS if one.name == name)
     assert (board.clock_hz, {memory.name: memory.size_bytes for memory in board.memories}) == (clock_hz, sizes)
 

@@ -7,14 +7,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from typing import Any
 
 from tilewright.config.boards import clock_of, memories_of, memory_tables
+from tilewright.config.flash_waits import flash_waits_of
 from tilewright.config.toml_table import TomlTable, toml_values
 from tilewright.ir.machines.board import Board
+from tilewright.ir.machines.flash_waits import FlashWaits
 from tilewright.ir.machines.platform import Memory
 
-_TOP = ("family", "source", "part", "board")
+_TOP = ("family", "source", "wait_states", "part", "board")
 _SOURCE = ("repository", "licence")
 _PART = ("name", "core", "target", "clock", "memory", "sources")
 _BOARD = ("name", "title", "part", "clock", "memory", "tools", "sources")
@@ -30,7 +33,9 @@ def read_board_family(content: bytes, source: str) -> tuple[Board, ...]:
     top = TomlTable(source, "", toml_values(content, source))
     top.only(_TOP)
     family, known = top.text("family", ""), _sources(top)
-    parts = {name: _part(table, known, family) for name, table in _named(top, "part").items()}
+    tables = _named(top, "part")
+    waits = _flash_waits(top, known, tuple(tables))
+    parts = {name: _part(table, known, family, waits.get(name)) for name, table in tables.items()}
     boards = [_board(table, known, parts) for table in _named(top, "board").values()]
     names = [*parts, *(board.name for board in boards)]
     for name in names:
@@ -40,6 +45,7 @@ def read_board_family(content: bytes, source: str) -> tuple[Board, ...]:
 
 
 Part = tuple[Board, list[dict[str, Any]]]  # with the tables of its memories, of which a board may change some keys
+Waits = tuple[FlashWaits, dict[str, str]]  # and the files that they are from
 
 
 def _sources(top: TomlTable) -> frozenset[str]:
@@ -73,7 +79,26 @@ def _named(top: TomlTable, kind: str) -> dict[str, TomlTable]:
     return found
 
 
-def _part(table: TomlTable, known: frozenset[str], family: str) -> Part:
+def _flash_waits(top: TomlTable, known: frozenset[str], parts: tuple[str, ...]) -> dict[str, Waits]:
+    """How long the flash of each part waits, by its name; parts of which that is not known are absent."""
+    tables = top.values.get("wait_states", [])
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise top.wrong("key 'wait_states'", "write each as a table [[wait_states]]")
+    found: dict[str, Waits] = {}
+    for index, values in enumerate(tables):
+        table = top.inner(f"wait_states number {index + 1},", values)
+        waits, files = flash_waits_of(table), _from_files(table, known, ("wait_states",))
+        for pattern in table.list_of_texts("parts"):
+            named = [part for part in parts if fnmatchcase(part, pattern)]
+            twice = [part for part in named if part in found]
+            if not named or twice:
+                reason = f"it has another table already: '{twice[0]}'" if twice else f"no part is like '{pattern}'"
+                raise table.wrong("key 'parts'", reason)
+            found |= dict.fromkeys(named, (waits, {word.replace("_", " "): file for word, file in files.items()}))
+    return found
+
+
+def _part(table: TomlTable, known: frozenset[str], family: str, waits: Waits | None) -> Part:
     table.only(_PART)
     tables = memory_tables(table)
     memories = memories_of(table, tables)
@@ -93,9 +118,10 @@ def _part(table: TomlTable, known: frozenset[str], family: str) -> Part:
         target=target,
         clock_hz=clock_of(table),
         memories=_real(memories),
-        sources=sources,
+        flash_waits=waits[0] if waits else None,
+        sources=sources | waits[1] if waits else sources,
     )
-    return part, tables
+    return _allowed(table, part), tables
 
 
 def _board(table: TomlTable, known: frozenset[str], parts: Mapping[str, Part]) -> Board:
@@ -107,7 +133,7 @@ def _board(table: TomlTable, known: frozenset[str], parts: Mapping[str, Part]) -
     changed = {changes.get("name"): changes for changes in memory_tables(table)}
     merged = [{**own, **changed.pop(own["name"], {})} for own in tables]
     clock = clock_of(table)
-    return replace(
+    board = replace(
         part,
         source=table.text("name", ""),
         name=table.text("name", ""),
@@ -117,6 +143,14 @@ def _board(table: TomlTable, known: frozenset[str], parts: Mapping[str, Part]) -
         sources={**part.sources, **_from_files(table, known, ("board",))},
         tools=dict(table.texts("tools")),
     )
+    return _allowed(table, board)
+
+
+def _allowed(table: TomlTable, board: Board) -> Board:
+    """The same; its clock is none that its flash cannot follow."""
+    if board.flash_waits and board.clock_hz and board.flash_waits.at(board.clock_hz) is None:
+        raise table.wrong("key 'clock'", "it is higher than what [[wait_states]] says of the flash")
+    return board
 
 
 def _real(memories: tuple[Memory, ...]) -> tuple[Memory, ...]:

@@ -63,6 +63,13 @@ class TomlTable:
             raise self.wrong(f"key '{key}'", "a table of patterns and memories is needed")
         return tuple(values.items())
 
+    def list_of_texts(self, key: str) -> tuple[str, ...]:
+        """At least one text."""
+        values = self.values.get(key, [])
+        if not isinstance(values, list) or not values or not all(isinstance(value, str) for value in values):
+            raise self.wrong(f"key '{key}'", "a list of texts is needed")
+        return tuple(values)
+
     def size(self, key: str) -> int | None:
         """65536, "64K" or "1M"; None where there is no such key."""
         value = self.values.get(key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -67,12 +68,26 @@ def _described(board: Board) -> Iterator[Part]:
         base = "" if memory.base is None else f"0x{memory.base:08x}"
         rows.append((memory.name, memory.kind, size, base, memory.section))
     yield Table(rows=rows, right=(2,), indent=2)
+    yield from _waits(board)
     for tool, name in board.tools.items():
         if tool.startswith("platformio-"):  # what a project needs beside the name
             continue
         yield f"  {tool} calls it {name}"
     for what, file in board.sources.items():
         yield f"  {what} from {file}"
+
+
+def _waits(board: Board) -> Iterator[str]:
+    """Of the chip's flash at the board's clock; what the cycle model counts is the target's."""
+    waits = board.flash_waits
+    if waits is None:
+        return
+    if board.clock_hz is None:
+        yield f"  flash: up to {len(waits.up_to_hz) - 1} wait states, by the clock ({waits.condition})"
+        return
+    number, at = waits.at(board.clock_hz), clock_text(waits.bus_hz(board.clock_hz))
+    states = f"wait state{'' if number == 1 else 's'}{' of its bus' if waits.divider > 1 else ''}"
+    yield f"  flash: {number} {states} at {at} ({waits.condition})"
 
 
 def _facts(board: Board) -> dict[str, Any]:
@@ -84,6 +99,7 @@ def _facts(board: Board) -> dict[str, Any]:
         "core": board.core,
         "target": board.target,
         "clock_hz": board.clock_hz,
+        "flash_waits": asdict(board.flash_waits) if board.flash_waits else None,
         "settings": dict(board.settings),
         "memories": [
             {

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from tilewright.errors import TilewrightError, typed, usage_error
+from tilewright.ir.machines.flash_waits import FlashWaits
 from tilewright.ir.machines.platform import Memory, Platform
 
 PROJECT_TOOLS = ("arduino", "esp-idf", "pico-sdk", "platformio", "zephyr")  # for which a project can be written
@@ -29,6 +30,7 @@ class Board:
     tools: Mapping[str, str] = field(default_factory=dict)  # tool -> what it calls the board
     target: str = ""
     clock_hz: int | None = None  # None: the file does not say
+    flash_waits: FlashWaits | None = None  # of the chip's own flash, where that is known
     settings: Mapping[str, str] = field(default_factory=dict)
     memories: tuple[Memory, ...] = ()
     pins: tuple[tuple[str, str], ...] = ()  # pattern of tensors or layers -> memory; later ones overrule

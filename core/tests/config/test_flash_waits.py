@@ -1,0 +1,41 @@
+"""Tables of wait states: clocks that rise, what they hold for, and what is wrong with others."""
+
+from __future__ import annotations
+
+import pytest
+
+from tilewright.config.flash_waits import flash_waits_of
+from tilewright.config.toml_table import TomlTable
+from tilewright.errors import TilewrightError
+from tilewright.ir.machines.flash_waits import FlashWaits
+
+
+def table(**changed: object) -> TomlTable:
+    values = {"parts": ["a*"], "up_to": ["30MHz", "60MHz"], "condition": "3.3 V", **changed}
+    return TomlTable("a.toml", "wait_states number 1,", values)
+
+
+def test_one_is_read() -> None:
+    assert flash_waits_of(table(divider=2)) == FlashWaits(
+        up_to_hz=(30_000_000, 60_000_000), condition="3.3 V", divider=2
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("up_to", []),
+        ("up_to", ["30MHz", "30MHz"]),
+        ("up_to", ["60MHz", "30MHz"]),
+        ("up_to", ["fast"]),
+        ("up_to", [30]),
+        ("condition", ""),
+        ("divider", 0),
+        ("divider", True),
+        ("width", 128),
+    ],
+)
+def test_a_wrong_one_is_refused_with_its_key(key: str, value: object) -> None:
+    with pytest.raises(TilewrightError) as caught:
+        flash_waits_of(table(**{key: value}))
+    assert caught.value.where == f"a.toml, wait_states number 1, key '{key}'"
