@@ -97,8 +97,8 @@ def _packed_access(site: Site, *, narrow: bool = False) -> Access:
         shapes["C"] = (columns,)
     if any(zero_points(site.node, "b_zero_point")):
         shapes["Z"] = (columns,)
-    depths, row = ("k<depth", ":") if narrow else ("k", "k")
-    return parse_map(f"n {depths} : A[...,k] B[n,{row}] C[n] {words_index(requant, 'n')} Z[n] -> Y[...,n]").bind(
+    reduction, row = ("k<depth", ":") if narrow else ("k", "k")
+    return parse_map(f"n {reduction} : A[...,k] B[n,{row}] C[n] {words_index(requant, 'n')} Z[n] -> Y[...,n]").bind(
         shapes, {"depth": depth}
     )
 

@@ -248,6 +248,25 @@ def _within(at: tuple[int, ...], shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(0 if extent == 1 else trip for trip, extent in zip(at, shape, strict=False))
 
 
+class _Simulation:
+    """How far the cores and the copy engine are, while copies `starts` for so long. Mutable, of one simulation."""
+
+    def __init__(self, starts: float) -> None:
+        self.cores = self.engine = 0.0
+        self.starts = starts
+
+    def wait(self, until: float) -> None:
+        """The cores do nothing before this."""
+        self.cores = max(self.cores, until)
+
+    def move(self, one: _Operand, *, apart: bool = False) -> None:
+        """The next copy of an operand, if there is one; cores wait while it is started, unless a core `apart` does."""
+        if len(one.arrivals) < len(one.cycles):
+            self.cores += 0.0 if apart else self.starts
+            self.engine = max(self.engine, self.cores) + one.cycles[len(one.arrivals)]
+            one.arrivals.append(self.engine)
+
+
 def _simulated(
     computes: Sequence[float],
     inputs: Sequence[_Operand],
@@ -262,35 +281,27 @@ def _simulated(
     What `waiting` first tiles execute comes after the copies that were started before it. A copy `starts` for so long,
     and cores wait meanwhile, unless a core `apart` does so while they compute.
     """
-    cores = engine = 0.0
-
-    def move(one: _Operand, starting: float = starts) -> None:
-        nonlocal cores, engine
-        if len(one.arrivals) < len(one.cycles):
-            cores += starting
-            engine = max(engine, cores) + one.cycles[len(one.arrivals)]
-            one.arrivals.append(engine)
-
+    clocks = _Simulation(starts)
     for one in inputs:
-        move(one)
+        clocks.move(one)
     for number, compute in enumerate(computes):
         for one in inputs:
-            cores = max(cores, one.arrivals[one.window[number]])
+            clocks.wait(one.arrivals[one.window[number]])
         for one in outputs:
             before = one.window[number] - one.buffers
             if before >= 0 and one.first[number]:
-                cores = max(cores, one.arrivals[before])
+                clocks.wait(one.arrivals[before])
         for one in inputs:
             if one.buffers > 1 and one.first[number]:
-                move(one, 0.0 if apart else starts)
+                clocks.move(one, apart=apart)
         if number < waiting:
-            cores = max(cores, engine)
-        cores += compute
+            clocks.wait(clocks.engine)
+        clocks.cores += compute
         for one in inputs:
             if one.buffers == 1 and one.last[number] and len(one.arrivals) < len(one.cycles):
-                cores += one.shifts[len(one.arrivals)]
-                move(one)
+                clocks.cores += one.shifts[len(one.arrivals)]
+                clocks.move(one)
         for one in outputs:
             if one.last[number]:
-                move(one)
-    return max(cores, engine)
+                clocks.move(one)
+    return max(clocks.cores, clocks.engine)
