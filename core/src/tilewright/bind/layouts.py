@@ -12,7 +12,7 @@ is demanded of either, so that what is kept need not be turned on its way in or 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -37,7 +37,7 @@ def choose_layouts(
     fixed = {name: layout for name, layout in borders.items() if name not in kept}
     fixed |= {name: layout for name, layout in pins.items() if name in graph.tensors}
     if states:
-        found = _spread(graph, operators, layers, fixed)
+        found = _spread(graph, operators, layers, fixed, kept - fixed.keys())
         for present, following in states.items():
             layout = found.get(present) or found.get(following) or borders[following]
             fixed |= {present: layout, following: fixed.get(following, layout)}
@@ -45,16 +45,20 @@ def choose_layouts(
 
 
 def _spread(
-    graph: Graph, operators: Mapping[str, Operator], layers: Mapping[str, Layer], fixed: Mapping[str, Layout]
+    graph: Graph,
+    operators: Mapping[str, Operator],
+    layers: Mapping[str, Layer],
+    fixed: Mapping[str, Layout],
+    undecided: Collection[str] = (),
 ) -> dict[str, Layout]:
-    """What follows from these layouts for all other values; nothing where that hangs on an input that has none."""
-    layouts = dict(fixed)
+    """What follows from these layouts for all other values; nothing where that hangs on inputs that are undecided."""
+    layouts, undecided = dict(fixed), set(undecided)
     arrived = {name for node in graph.nodes if node.op == "Arrival" for name in node.outputs}
     for node in reversed(graph.nodes):
         if arrived.isdisjoint(node.inputs):  # what arrives is stored as the application hands it over
             _pull(node, graph, layouts)
     for node in graph.nodes:
-        _push(graph.site(node), operators[node.op], layers[node.name], layouts)
+        _push(graph.site(node), operators[node.op], layers[node.name], layouts, undecided)
     return layouts
 
 
@@ -83,15 +87,17 @@ def _not_row_major(shape: tuple[int, ...]) -> Layout:
     return tuple(reversed(range(len(shape))))
 
 
-def _push(site: Site, operator: Operator, layer: Layer, layouts: dict[str, Layout]) -> None:
+def _push(site: Site, operator: Operator, layer: Layer, layouts: dict[str, Layout], undecided: set[str]) -> None:
     """Give the outputs of one node their layouts."""
     for operand, tensor in zip(operator.outputs, site.outputs, strict=False):
         if tensor.name in layouts:
             continue
         wanted = layer.required.get(operand) or _carried(site, layouts) or layer.preferred.get(operand)
-        wanted = wanted or _inherited(site, len(tensor.shape), layouts)
-        if wanted:
-            layouts[tensor.name] = wanted
+        inherited = wanted or _inherited(site, len(tensor.shape), layouts)
+        if inherited is None and not undecided.isdisjoint(site.node.inputs):
+            undecided.add(tensor.name)
+        else:
+            layouts[tensor.name] = inherited or row_major(len(tensor.shape))
 
 
 def _carried(site: Site, layouts: Mapping[str, Layout]) -> Layout | None:
@@ -105,12 +111,9 @@ def _carried(site: Site, layouts: Mapping[str, Layout]) -> Layout | None:
 
 
 def _inherited(site: Site, rank: int, layouts: Mapping[str, Layout]) -> Layout | None:
-    """The layout of the largest input of the same rank, else row-major; None where one of them is still open."""
-    alike = [tensor for tensor in site.inputs if tensor and len(tensor.shape) == rank]
-    known = [tensor for tensor in alike if tensor.name in layouts]
-    if not known:
-        return None if any(tensor.name not in site.constants for tensor in alike) else row_major(rank)
-    return layouts[max(known, key=lambda tensor: tensor.elements).name]
+    """The layout of the largest input of the same rank."""
+    alike = [tensor for tensor in site.inputs if tensor and len(tensor.shape) == rank and tensor.name in layouts]
+    return layouts[max(alike, key=lambda tensor: tensor.elements).name] if alike else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
