@@ -6,7 +6,7 @@ import os
 
 from hypothesis import HealthCheck, Phase, settings
 
-pytest_plugins = ("browser", "benchmark_script", "c_compiler", "compiler_cache")  # of tests/kit
+pytest_plugins = ("browser", "benchmark_script", "c_compiler", "compiler_cache", "sampled")  # of tests/kit
 
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "same")
 settings.register_profile("same", derandomize=True, deadline=None)  # the same examples in every run
