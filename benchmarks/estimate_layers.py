@@ -116,6 +116,19 @@ def _qgemm(rng: np.random.Generator) -> Layer:
     return integers.gemm(_one(rng, (1, 1, 1, 4, 10)), int(rng.integers(8, 700)), int(rng.integers(2, 180)))
 
 
+def _narrow_blocks(rng: np.random.Generator) -> Layer:
+    """Weights of 4 or 2 bits with a scale for each block, and for every second layer a zero point."""
+    rows, size, bits = _one(rng, (1, 1, 4)), _one(rng, (16, 32, 64)), _one(rng, (4, 4, 2))
+    depth, columns = int(rng.integers(20, 400)), int(rng.integers(3, 90))
+    shape, most = (columns, -(-depth // size)), 1 << (bits - 1)
+    drawn = [rng.integers(-most, most, each).astype(np.int8) for each in ((columns, depth), shape)]
+    inputs = [floats.real(rows, depth), drawn[0], np.abs(floats.real(*shape)) + np.float32(0.1)]
+    inputs += [drawn[1]] if rng.random() < 0.5 else []
+    attributes = {"weight_bits": bits, "block_size": size}
+    constants = tuple(range(1, len(inputs)))
+    return integers.layer(f"{rows}x{depth}x{columns} by {size}", "MatMulNBits", inputs, attributes, constants)
+
+
 def _qmatmul(rng: np.random.Generator) -> Layer:
     return integers.matmul(_one(rng, (1, 2, 4)), *(int(rng.integers(4, 48)) for _ in range(3)))
 
@@ -273,6 +286,7 @@ FAMILIES: Mapping[str, tuple[Draw, int]] = {
     "QConv grouped": (_qconv_grouped, 8),
     "QGemm": (_qgemm, 14),
     "QMatMul": (_qmatmul, 8),
+    "narrow blocks": (_narrow_blocks, 12),
     "QAveragePool": (_pool("QAveragePool"), 8),
     "QAveragePool global": (_global_pool, 4),
     "MaxPool": (_pool("MaxPool"), 10),

@@ -60,6 +60,8 @@ ONLY_WHEN_BROKEN = {
     "TW1242": "an application of TFLM's: plugins/tflite/tests/test_exporting.py",
     "TW1243": "a file of several networks: plugins/tflite/tests/test_importing.py",
     "TW8016": "a folder that is there: tests/vendor/test_new_packages.py",
+    "TW1431": "a board whose tools have no name for it: core/tests/exporters/test_board_project.py",
+    "TW7131": "a serial line that is not there: core/tests/runners/serial_line/test_wire.py",
     "TW1251": "a network of the integer dialect: plugins/integer_dialect/tests",
 }
 

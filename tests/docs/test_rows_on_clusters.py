@@ -29,7 +29,7 @@ def _script() -> ModuleType:
 def printed() -> dict[tuple[str, ...], float]:
     """Per cent saved, of each line of the table that is kept: network, target, size of the scratchpad in KiB."""
     rows = json.loads((ROOT / "benchmarks" / "results" / "rows_on_clusters.json").read_text(encoding="utf-8"))["rows"]
-    return {tuple(row[:3]): float(row[-1].removesuffix(" %")) for row in rows}
+    return {tuple(row[:3]): float(row[-1].rstrip(" %")) for row in rows}
 
 
 def most(*sizes: int) -> float:

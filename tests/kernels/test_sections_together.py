@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from choosy_layers import shifted_layers, wide_layers
 from dialect_models import dialect_layers
+from signal_layers import signal_layers
 
 from tilewright.c_text.line_width import fitted
 from tilewright.config.options import Options
@@ -42,6 +43,7 @@ def layers() -> tuple[Sample, ...]:
         *every_layer(),
         *dialect_layers(),
         *wide_layers(),
+        *signal_layers(),
         replace(add, inputs=(image, image), attributes={**add.attributes, "a_scale": 1.0, "b_scale": 0.2}),
         replace(mean, inputs=(image,), attributes={**mean.attributes, "axes": (2, 3), "keepdims": 1}),
         replace(gemm, inputs=(np.asarray(gemm.inputs[0])[:1], *gemm.inputs[1:])),

@@ -24,7 +24,7 @@ main()
     ("module", "name", "package", "function"),
     [
         ("tilewright_siracusa.platform", "_prelude", "tilewright-siracusa", "_configured"),
-        ("tilewright_siracusa.kernels.layers", "refused_products", "tilewright-siracusa", "layer_of"),
+        ("tilewright_siracusa.kernels.layers", "refused_products", "tilewright-siracusa", "sums_of"),
     ],
 )
 def test_the_culprit_is_named(module: str, name: str, package: str, function: str) -> None:

@@ -136,6 +136,18 @@ def _seen(site: Site) -> _Seen:
     return _Seen(windows=count, taps=taps, rows=rows, outside=count * math.prod(windows.kernel) - taps)
 
 
+def _narrow_blocks(site: Site) -> Work:
+    """Of a product with weights of a few bits, whose blocks have scales."""
+    elements, (_, depth), (_, blocks) = site.output.elements, site.input(1).shape, site.input(2).shape
+    trips = {
+        "call": 1.0,
+        "element": float(elements),
+        "block": float(elements * blocks),
+        "product": float(elements * depth),
+    }
+    return Work(kind=site.node.op, trips=trips)
+
+
 def _products(site: Site) -> Work:
     """Of a matrix product: four columns of a row at a time."""
     depth = site.input(0).shape[-1]
@@ -285,6 +297,7 @@ _WORK: Mapping[str, Callable[[Site], Work]] = {
     **dict.fromkeys(("LSTMSteps", "GRUSteps", "RNNSteps"), _recurrent),
     **dict.fromkeys(("QLSTM", "QGRU"), _integer_recurrent),
     "Concat": _joined,
+    "MatMulNBits": _narrow_blocks,
     "ConvTranspose": _spread,
     "Pad": _padded,
     "QAdd": _sum,

@@ -17,7 +17,7 @@ def words(*scales: float) -> np.ndarray:
 
 @given(total=st.integers(-(2**27), 2**27 - 1), scale=st.floats(2.0**-120, 1.0, width=32))
 def test_products_are_the_same_bit_for_bit(total: int, scale: float) -> None:
-    found = nibble_scales(words(scale, scale, scale), PAIRS, twice=False)[0].view(np.float32)
+    found = nibble_scales(words(scale, scale, scale), PAIRS, floats=True)[0].view(np.float32)
     expected = np.float32(total) * np.float32(scale)
     assert [np.float32(factor * total) * part for factor, part in zip((1, 16, 16), found, strict=True)] == [
         expected
@@ -25,8 +25,8 @@ def test_products_are_the_same_bit_for_bit(total: int, scale: float) -> None:
 
 
 def test_scales_without_a_sixteenth_are_refused_and_numbers_of_tflm_stay() -> None:
-    assert refused_scales(words(0.5, 2.0**-120), twice=False) is None
-    assert refused_scales(words(0.5, 2.0**-121), twice=False) == "a scale is too small for a sixteenth of it"
+    assert refused_scales(words(0.5, 2.0**-120), floats=True) is None
+    assert refused_scales(words(0.5, 2.0**-121), floats=True) == "a scale is too small for a sixteenth of it"
     numbers = np.array([[7, 8, 9], [-1, -2, -3]], np.int32)
-    assert refused_scales(numbers, twice=True) is None
-    assert np.array_equal(nibble_scales(numbers, PAIRS, twice=True), numbers)
+    assert refused_scales(numbers, floats=False) is None
+    assert np.array_equal(nibble_scales(numbers, PAIRS, floats=False), numbers)

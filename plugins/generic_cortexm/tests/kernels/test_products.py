@@ -26,7 +26,11 @@ Case = tuple[Site, list[Array | None]]
 compiled = settings.get_profile("programs")
 BYTES = (DType.I8, DType.U8)
 CONV = (dsp_products.KERNELS[0], mve_products.KERNELS[0])
-GEMM = tuple(kernel for kernel in (*dsp_products.KERNELS, *mve_products.KERNELS) if kernel.op == "QGemm")
+GEMM = tuple(
+    kernel
+    for kernel in (*dsp_products.KERNELS, *mve_products.KERNELS)
+    if (kernel.op, kernel.weight_bits) == ("QGemm", (8,))
+)
 
 
 def scales(draw: st.DrawFn, rng: np.random.Generator, outputs: int, y_type: DType, depth: int) -> Requant:

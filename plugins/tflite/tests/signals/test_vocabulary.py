@@ -7,47 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from signal_layers import CASES
 
 from tilewright.api.testing import site_of
 from tilewright.testing.kernels.kernel_run import UBSAN, run_kernel
-from tilewright_tflite.signals.spectra import complex_twiddles, real_twiddles
 from tilewright_tflite.signals.vocabulary import KERNELS, OPERATORS
-
-RANDOM = np.random.default_rng(7)
-WORDS = RANDOM.integers(-32768, 32768, 60).astype(np.int16)
-LONG = RANDOM.integers(0, 2**32, 9, np.uint32)
-SMALL = (LONG >> (4 * np.arange(9))).astype(np.uint32)  # down to nothing
-SMOOTHING = {
-    "smoothing": 655, "rest": 15729, "smoothing_odd": 983, "rest_odd": 15401, "least": 819, "bits": 10,
-    "scale_bits": 14, "clamp": 1,
-}  # fmt: skip
-
-
-def rfft(length: int) -> tuple[str, list[Any], dict[str, int], tuple[int, ...]]:
-    samples = np.where(np.arange(length - 1) % 7, RANDOM.integers(-32768, 32768, length - 1), -32768).astype(np.int16)
-    return "RFFT", [samples, complex_twiddles(length // 2), real_twiddles(length // 2)], {}, (1, 2)
-
-
-CASES = [
-    ("Window", [WORDS.reshape(2, 30), WORDS[:30]], {"shift": 12}, (1,)),
-    ("Scale", [WORDS // 900], {}, ()),
-    ("Scale", [np.array([5, -32768, 3, -700], np.int16)], {}, ()),
-    *(rfft(length) for length in (4, 8, 16, 128)),
-    ("Energy", [np.array([-32768, -32768, 3, 4, 5, 6], np.int16)], {"first": 0, "end": 2}, ()),
-    (
-        "FilterBank",
-        [LONG, *(np.array(each, np.int16) for each in ([1, 3, -3], [3, 1, 7], [0, 1, 7], [0, 1, 1], [1, 1, 2]))],
-        {},
-        (1, 2, 3, 4, 5),
-    ),
-    ("SquareRoot", [LONG.astype(np.uint64) ** 2 + 5, np.array(3, np.int32)], {}, ()),
-    ("SquareRoot", [np.array([0, 1, 2, 3, 2**32 - 1, 2**32, 2**64 - 1], np.uint64), np.array(0, np.int32)], {}, ()),
-    ("SpectralSubtraction", [LONG, LONG[::-1].copy()], SMOOTHING, ()),
-    ("SpectralSubtraction", [LONG >> 20, LONG >> 8], {**SMOOTHING, "clamp": 0}, ()),
-    ("PCAN", [LONG >> 8, SMALL, RANDOM.integers(-32768, 32768, 125).astype(np.int16)],
-     {"snr_shift": 6}, (2,)),
-    ("Log", [SMALL], {"bits": 2, "scale": 1600}, ()),
-]  # fmt: skip
 
 
 def test_every_operator_has_a_kernel_and_a_case() -> None:

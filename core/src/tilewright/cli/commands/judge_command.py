@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         "judge model.onnx --against onnxruntime",
         "judge model.onnx --against onnxruntime --io vectors.npz --json verdict.json",
         "judge model.onnx --against device.npz",
-        "judge model.onnx --against device.npz --slide 'x[1]=160'",
+        "judge model.onnx --against stream.npz --slide 'image[2]=2'",
     ),
 )
 @click.argument("model", type=click.Path(path_type=Path))
