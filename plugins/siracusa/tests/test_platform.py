@@ -71,10 +71,10 @@ def test_copies_cost_what_was_measured(size_bytes: int, copies: int, measured: i
     ("l1_bytes", "settings", "expected"),
     [
         (256 << 10, {}, 9 * 1280),
-        (32 << 10, {}, 9 * 1280),
+        (32 << 10, {}, 8 * 1280),
         (8 << 10, {}, 0),
-        (8 << 10, {"stack": "256"}, 9 * 256),
-        (16 << 10, {"stacks": "l1", "cores": "2"}, 3 * 1280),
+        (8 << 10, {"stack": "256"}, 8 * 256),
+        (16 << 10, {"stacks": "l1", "cores": "2"}, 2 * 1280),
         (256 << 10, {"stacks": "l2"}, 0),
         (256 << 10, {"dma_core": "first"}, 8 * 1280),
         (256 << 10, {"stack": "2048", "cores": "4"}, 5 * 2048),
@@ -191,7 +191,7 @@ def test_stacks_in_l2_are_slow() -> None:
     (near,), (far,) = configured().engines, configured().resized({"l1": 16 << 10}).engines
     assert (near.slowdown, far.slowdown) == (1.0, 2.1)
     assert far.call_cycles == near.call_cycles + 800
-    assert configured(stacks="l1").resized({"l1": 16 << 10}).engines == configured().engines
+    assert configured(stacks="l1", dma_core="own").resized({"l1": 16 << 10}).engines == configured().engines
 
 
 def test_the_engine_is_there_where_it_is_asked_for() -> None:
@@ -221,6 +221,10 @@ def test_a_core_that_moves_is_compared_where_its_stack_takes_room() -> None:
     assert not configured(dma_core="first").engines[0].dma_core
     both = ({"dma_core": "own"}, {"dma_core": "first"})
     assert platform.rivals(platform.with_limits({"l1": 64 << 10})) == both
+    tight = platform.with_limits({"l1": 9 * 1024})
+    eight = {"stacks": "l1", "dma_core": "first"}, {"stacks": "l2"}
+    assert platform.rivals(configured(stack="1024").with_limits({"l1": 9 << 10})) == eight
+    assert platform.rivals(tight) == ()  # stacks are in L2
     small = {"stacks": "l1", "dma_core": "own"}, {"stacks": "l1", "dma_core": "first"}, {"stacks": "l2"}
     assert platform.rivals(platform.with_limits({"l1": 16 << 10})) == small
     chosen = configured(dma_core="own")

@@ -4,7 +4,7 @@ Does not know kernels, nor how anything is executed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Literal
 
@@ -138,20 +138,31 @@ def _rivals(platform: Platform) -> tuple[Mapping[str, str], ...]:
     """Places of stacks with one for a core that moves or without, and with `engine=auto` plans with the engine and
     without: its sums take room, too.
     """
-    places = STACKS.rivals(platform) or ({},)
-    moved = tuple({**place, **core} for place in places for core in _dma_cores(platform, place))
+    moved = tuple(_moved(platform))
     if platform.settings["engine"] == "auto":
         return tuple({"engine": engine, **place} for place in moved for engine in ("mixed", "cores"))
     return moved if len(moved) > 1 else ()
 
 
-def _dma_cores(platform: Platform, place: Mapping[str, str]) -> tuple[Mapping[str, str], ...]:
-    """Both, where one more stack takes room that tiles could use."""
-    roomy = (platform.memory("l1").size_bytes or 0) >= ROOMY_L1_BYTES
-    far = place.get("stacks", platform.settings["stacks"]) == STACKS.outer
-    if platform.settings["dma_core"] != "auto" or roomy or far:
-        return ({},)
-    return ({"dma_core": "own"}, {"dma_core": "first"})
+def _moved(platform: Platform) -> Iterator[Mapping[str, str]]:
+    """Places of stacks; those in a scratchpad with a core that moves data, where its stack fits, and without."""
+    for place in STACKS.rivals(platform) or ({},):
+        near = place.get("stacks", STACKS.memory(platform)) == platform.inner
+        if near and platform.settings["dma_core"] == "auto" and not _roomy(platform):
+            if STACKS.all_bytes(_with_dma_core(platform, own=True)) < (platform.memory("l1").size_bytes or 0):
+                yield {**place, "dma_core": "own"}
+            yield {**place, "dma_core": "first"}
+        else:
+            yield place
+
+
+def _roomy(platform: Platform) -> bool:
+    """Whether one more stack takes no room that tiles could use."""
+    return (platform.memory("l1").size_bytes or 0) >= ROOMY_L1_BYTES
+
+
+def _with_dma_core(platform: Platform, *, own: bool) -> Platform:
+    return replace(platform, engines=(replace(platform.engines[0], dma_core=own), *platform.engines[1:]))
 
 
 def _prelude(isa: str) -> str:
@@ -163,8 +174,12 @@ def _prelude(isa: str) -> str:
 
 
 def _settled(platform: Platform) -> Platform:
-    """With what stacks take, and what kernels lose without their instructions; portable C loses nothing."""
-    settled = STACKS.settled(platform)
+    """With the core that moves data, with what stacks take, and what kernels lose without their instructions; portable
+    C loses nothing. Where both are planned, the one with fewer stacks says what does not fit.
+    """
+    choice, far = platform.settings.get("dma_core", "auto"), STACKS.memory(platform) != platform.inner
+    own = choice == "own" or (choice == "auto" and (far or _roomy(platform)))
+    settled = STACKS.settled(_with_dma_core(platform, own=own))
     if platform.settings.get("isa") != "portable":
         return replace(settled, portable_cycles=portable_cycles)
     cluster = settled.engines[0]
@@ -206,7 +221,6 @@ def _configured(platform: Platform, settings: Mapping[str, str]) -> Platform:
                 step_cycles=STEP_CYCLES,
                 copy_start_cycles=COPY_START_CYCLES,
                 code_waits=EVERY_TILE,
-                dma_core=settings["dma_core"] != "first",
             ),
             *_beside(settings["engine"], cores),
         ),
