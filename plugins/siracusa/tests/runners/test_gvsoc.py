@@ -273,7 +273,7 @@ def test_a_stack_that_is_too_small_is_named(trace: bool, monkeypatch: pytest.Mon
     """At the end of the program, where no compiler has said so before."""
     monkeypatch.setattr(programs, "demand_stack", lambda *given: None)
     with pytest.raises(TilewrightError) as caught:
-        RUNNER.run(job_for(deployment(stack="320"), trace=trace), tmp_path / "work")
+        RUNNER.run(job_for(deployment(stack="256"), trace=trace), tmp_path / "work")
     assert caught.value.code == "TW7003"
     assert "compile with a larger --set stack=BYTES" in " ".join(str(caught.value).split())
 
