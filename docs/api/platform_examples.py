@@ -8,6 +8,7 @@ from tilewright.api.platform import (
     Board,
     CopyPath,
     Engine,
+    FlashWaits,
     InstructionCosts,
     Memory,
     MemoryHierarchy,
@@ -122,3 +123,8 @@ sources = { memory = "acme:linker/acme1f4.ld" }
 (acme1f4,) = read_board_family(FAMILY, "acme.toml")
 assert isinstance(acme1f4, Board)
 assert (acme1f4.name, acme1f4.target, acme1f4.memories[0].size_bytes) == ("acme1f4", "cortex-m4", 65536)
+
+# %% FlashWaits
+# How many wait states the flash of a part needs at a clock, and none where that is higher than is allowed.
+waits = FlashWaits(up_to_hz=(30_000_000, 60_000_000, 90_000_000), condition="supply 2.7 V to 3.6 V")
+assert (waits.at(48_000_000), waits.at(90_000_000), waits.at(100_000_000)) == (1, 2, None)

@@ -8,6 +8,7 @@ Made by tools/build_api.py: change tools/api.toml, not this file.
 from tilewright.config.board_families import read_board_family
 from tilewright.ir.graphs.arithmetic import Arithmetic
 from tilewright.ir.machines.board import Board
+from tilewright.ir.machines.flash_waits import FlashWaits
 from tilewright.ir.machines.instruction_costs import InstructionCosts
 from tilewright.ir.machines.platform import CopyPath, Engine, Memory, MemoryHierarchy, Option, Platform
 from tilewright.operators.arithmetics.shifts import shift_arithmetic
@@ -17,6 +18,7 @@ __all__ = [
     "Board",
     "CopyPath",
     "Engine",
+    "FlashWaits",
     "InstructionCosts",
     "Memory",
     "MemoryHierarchy",

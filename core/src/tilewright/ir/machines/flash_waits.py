@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tilewright.ir.rounding import ceil_div
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlashWaits:
@@ -17,7 +19,7 @@ class FlashWaits:
 
     def bus_hz(self, clock_hz: int) -> int:
         """Clock of the bus, at a clock of the core."""
-        return -(-clock_hz // self.divider)
+        return ceil_div(clock_hz, self.divider)
 
     def at(self, clock_hz: int) -> int | None:
         """Wait states at a clock of the core, in clocks of the bus. None: it is higher than is allowed."""
