@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import partial
 
 import pytest
 
@@ -107,11 +108,15 @@ def test_what_has_no_plan_does_not_fit() -> None:
     assert not Room(ms=1.0).fits(Taken(ms=1.01))
 
 
+def at_most(wanted: float, bits: Bits) -> bool:
+    return noise(bits) <= wanted
+
+
 def test_the_shortest_good_step_is_found_or_none() -> None:
     path = found(Room())
     for wanted in (20.0, 9.0, 4.0, 1.0):
         first = next(bits for bits in path.steps if noise(bits) <= wanted)
-        assert shortest(path, lambda bits, wanted=wanted: noise(bits) <= wanted) == first  # type: ignore[misc]
+        assert shortest(path, partial(at_most, wanted)) == first
     assert shortest(path, lambda bits: noise(bits) < 1) is None
 
 

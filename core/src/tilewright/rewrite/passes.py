@@ -18,6 +18,7 @@ from tilewright.rewrite.quantisation import (
     recognise_decomposed_quantisation,
     recognise_dynamic_scale,
     recognise_fake_quantisation,
+    report_widened,
 )
 from tilewright.rewrite.remove import redundant_nodes, remove_dead_channels
 from tilewright.rewrite.roll import roll_recurrences
@@ -33,7 +34,7 @@ PASSES = (
     recognise_dynamic_scale.PASS,
     redundant_nodes.MERGE_DUPLICATES,
     fuse.FUSE_MATMUL_ADD,
-    packed_products.PACKED_PRODUCTS,
+    packed_products.PASS,
     recognise_normalisation.PASS,
     dequantise_sums.PASS,
     roll_recurrences.PASS,
@@ -43,7 +44,7 @@ PASSES = (
     lowering.LOWER_QUANTISED,
     declare_arithmetic.SETTLE_ARITHMETIC,
     declare_arithmetic.DECLARE_ARITHMETIC,
-    packed_products.REPORT_WIDENED,
+    report_widened.PASS,
     merge_lookups.PASS,
     fold_constants.FOLD_DEQUANTISED,
     fuse.FUSE_ACTIVATION,

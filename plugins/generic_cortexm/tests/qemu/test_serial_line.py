@@ -5,7 +5,6 @@ command line, over a socket that loses bytes, and through a reset of the board.
 from __future__ import annotations
 
 import json
-import shutil
 import socket
 import subprocess
 import threading
@@ -35,10 +34,9 @@ def command(*words: object) -> str:
 
 
 @pytest.fixture(name="firmware", scope="module")
-def _firmware(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def _firmware(tmp_path_factory: pytest.TempPathFactory, tool: Callable[[str], str]) -> Path:
     for name in ("arm-none-eabi-gcc", "qemu-system-arm"):
-        if shutil.which(name) is None:
-            pytest.skip(f"{name} is not there")
+        tool(name)
     folder = tmp_path_factory.mktemp("firmware") / "digits"
     command("compile", DIGITS, "--target", "cortex-m4", "--emit", "bench", "-o", folder)
     for name in OWN:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from hypothesis import given
@@ -60,8 +60,8 @@ def test_the_formula_has_its_own_numbers() -> None:
 
 
 def test_what_has_none_says_why() -> None:
-    def reason(reach: int = 100, multiplier: int = 3, shift: int = 4, **more: object) -> str:
-        rounding = MultiplyShift(multiplier=(multiplier,), shift=(shift,), **more)  # type: ignore[arg-type]
+    def reason(reach: int = 100, multiplier: int = 3, shift: int = 4, **more: Any) -> str:
+        rounding = MultiplyShift(multiplier=(multiplier,), shift=(shift,), **more)
         return str(float_parameters(requant(rounding), bias(0), bounds(reach)))
 
     assert "neither rounded" in reason(rounding="half-even")

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.c_text.literals import c_int
-from tilewright.ir.access.index_map import Access, parse_map
+from tilewright.ir.access.index_map import Access
 from tilewright.ir.graphs.graph import Node, Site, Tensor
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, CodeFragments, Kernel, TileShape
@@ -32,6 +32,7 @@ from tilewright.ir.tensors.layout import Layout, row_major
 from tilewright.operators.c_code.c_source import c_template
 from tilewright.operators.recurrent.gate_tables import ENTRIES, tanh_shift
 from tilewright.operators.recurrent.integer_cells import LARGEST_EXPONENT, ONE, IntegerCell, numbers, words
+from tilewright.operators.recurrent.sequence_map import sequence_map
 from tilewright.operators.shared.integer_sites import centred
 from tilewright.operators.shared.refusals import shape_error
 
@@ -108,13 +109,8 @@ def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
 
 
 def _access(outputs: Sequence[str], site: Site) -> Access:
-    """Sequences are apart from each other; one needs all of its steps, and all units of the one before."""
-    indices = {"X": ":,b,:", "W": ":,:", "R": ":,:", "B": ":", "RB": ":", "T": ":", "H0": "b,:", "C0": "b,:"}
-    inputs = {name: tensor.shape for name, tensor in zip(_INPUTS, site.inputs, strict=False) if tensor is not None}
-    made = {name: tensor.shape for name, tensor in zip(outputs, site.outputs, strict=False)}
-    reads = " ".join(f"{name}[{indices[name]}]" for name in inputs)
-    writes = " ".join(f"{name}[{':,b,:' if name == 'Y' else 'b,:'}]" for name in made)
-    return parse_map(f"b : {reads} -> {writes}").bind({**inputs, **made})
+    indices = {"X": ":,b,:", "W": ":,:", "R": ":,:", "B": ":", "RB": ":", "T": ":"}
+    return sequence_map(site, _INPUTS, outputs, indices)
 
 
 def no_integer_cell(site: Site) -> str | None:

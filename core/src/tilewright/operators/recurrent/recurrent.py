@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.c_text.literals import c_float
-from tilewright.ir.access.index_map import Access, parse_map
+from tilewright.ir.access.index_map import Access
 from tilewright.ir.graphs.graph import Node, Site, Tensor
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, CodeFragments, Kernel, TileShape
@@ -31,6 +31,7 @@ from tilewright.ir.tensors.dtypes import DType
 from tilewright.operators.c_code.c_source import c_functions, c_template
 from tilewright.operators.recurrent.activations import Activation, activations
 from tilewright.operators.recurrent.recurrent_imports import imports
+from tilewright.operators.recurrent.sequence_map import sequence_map
 from tilewright.operators.shared.float_results import UNIT, dot_tolerance
 from tilewright.operators.shared.refusals import shape_error
 
@@ -205,13 +206,8 @@ def _infer(site: Site) -> tuple[Tensor, ...]:
 
 
 def _access(outputs: Sequence[str], site: Site) -> Access:
-    """Sequences are apart from each other; one needs all of its steps, and all units of the one before."""
-    indices = {"G": ":,b,:", "R": ":,:", "RB": ":", "P": ":", "S": "b", "H0": "b,:", "C0": "b,:", "Y": ":,b,:"}
-    inputs = {name: tensor.shape for name, tensor in zip(_INPUTS, site.inputs, strict=False) if tensor is not None}
-    made = {name: tensor.shape for name, tensor in zip(outputs, site.outputs, strict=False)}
-    reads = " ".join(f"{name}[{indices[name]}]" for name in inputs)
-    writes = " ".join(f"{name}[{indices.get(name, 'b,:')}]" for name in made)
-    return parse_map(f"b : {reads} -> {writes}").bind({**inputs, **made})
+    indices = {"G": ":,b,:", "R": ":,:", "RB": ":", "P": ":", "S": "b"}
+    return sequence_map(site, _INPUTS, outputs, indices)
 
 
 def _match(site: Site) -> str | None:

@@ -1,6 +1,5 @@
-"""Knows products of floats with constants of 4 or 2 bits, which become MatMulNBits, whose weights stay packed; and what
-is said of such constants that become floats. Does not know how MatMulNBits computes, nor quantised activations: `qdq`
-has these.
+"""Knows products of floats with constants of 4 or 2 bits, which become MatMulNBits, whose weights stay packed. Does not
+know how MatMulNBits computes, nor quantised activations: `qdq` has these.
 
 A MatMul or Gemm reads a DequantizeLinear with scales for blocks along the reduction, per column, or one; a Transpose
 may stand in between. Columns with one scale are one block.
@@ -8,13 +7,11 @@ may stand in between. Columns with one scale are one block.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.errors import Diagnostic
 from tilewright.ir.graphs.graph import Attribute, Graph, Node
 from tilewright.ir.graphs.operator import GraphPass, PassContext, PassResult
 from tilewright.ir.rounding import ceil_div
@@ -142,41 +139,10 @@ def _product(draft: Draft, node: Node, stored: _Stored) -> Node:
     )  # fmt: skip
 
 
-PACKED_PRODUCTS = GraphPass(
+PASS = GraphPass(
     name="packed-products",
     summary="products of floats with constants of 4 or 2 bits keep these packed",
     apply=_apply,
     after=("fuse-matmul-add",),
     before=("lower-quantised", "move-quantisation"),
-)
-
-
-def _widened(graph: Graph, context: PassContext) -> PassResult:
-    return PassResult(graph=graph, diagnostics=tuple(_notes(graph)))
-
-
-def _notes(graph: Graph) -> Iterator[Diagnostic]:
-    view = GraphView.of(graph)
-    for node in graph.nodes:
-        bits = node.integer(ATTRIBUTE, 8)
-        if node.op != "DequantizeLinear" or bits == 8:
-            continue
-        count = graph.tensors[node.outputs[0]].elements
-        readers = sorted({reader.op for reader in view.consumers.get(node.outputs[0], ())})
-        yield Diagnostic(
-            code="TW3016",
-            severity="warning",
-            message=f"{count:,} weights of {bits} bits become float32: {4 * count:,} B of flash, and not "
-            f"{ceil_div(count * bits, 8):,} B; {' and '.join(readers) or 'an output'} takes floats",
-            where=node.name,
-            fix=("quantise what the operator reads and writes, too (QDQ)", "or use MatMulNBits, or MatMul and Gemm"),
-        )
-
-
-REPORT_WIDENED = GraphPass(
-    name="report-widened",
-    summary="say which constants of 4 or 2 bits become floats",
-    apply=_widened,
-    after=("settle-arithmetic",),
-    before=("fold-dequantised",),
 )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tilewright.api.graph import Attribute, DType, Site, Tensor
-from tilewright.api.kernel import Call, Kernel, nest, template_file, walk
+from tilewright.api.kernel import Call, Kernel, elementwise_walk, nest, template_file
 from tilewright.api.operator import Access, Conversion, Import, OnnxNode, Operator, parse_map
 
 DOMAIN = "tilewright.signal"
@@ -135,9 +135,7 @@ def _steps(call: Call) -> dict[str, object]:
 
 
 def _loops(call: Call) -> dict[str, object]:
-    rank = len(call.operands["Y"].extents)
-    steps = {name: (0,) * (rank - len(part.strides)) + tuple(part.strides) for name, part in call.operands.items()}
-    loops = walk(call.operands["Y"].extents, steps, "Y")
+    loops = elementwise_walk(call.operands, "Y", [name for name in call.operands if name != "Y"])
     outer = nest(loops, 1)
     inner = {f"{name.lower()}_step": moves[-1] for name, moves in loops.steps.items()}
     return {**inner, "nest": outer.headers, "at": outer.offsets, "count": loops.extents[-1]}
