@@ -11,6 +11,7 @@ import pytest
 from tilewright.errors import TilewrightError
 from tilewright.ir.programs.runner import Job
 from tilewright.runners.serial_line.mlperf_tiny import MlperfTinyRunner
+from tilewright.runners.serial_line.wire import Wire
 
 pytestmark = pytest.mark.slow
 
@@ -60,6 +61,31 @@ def test_mlperf_tiny_words(toy: Any, job: Job, program: Path) -> None:
 def test_mlperf_tiny_loads_again_what_was_lost(job: Job, boards: Any, tmp_path: Path) -> None:
     board = boards(lost=lambda number, byte: b"" if number == 20 and byte != ord("%") else bytes([byte]))
     assert MlperfTinyRunner(port="here", opened=board).run(job, tmp_path).counts["microseconds"] > 0
+
+
+class Dripping:
+    """A line that is read up to each CR, so that an answer is taken for whole before the LF of its line has come."""
+
+    def __init__(self, line: Wire) -> None:
+        self.line, self.waiting = line, b""
+
+    def read(self, seconds: float) -> bytes:
+        self.waiting = self.waiting or self.line.read(seconds)
+        until = self.waiting.find(b"\r") + 1 or len(self.waiting)
+        first, self.waiting = self.waiting[:until], self.waiting[until:]
+        return first
+
+    def write(self, content: bytes) -> None:
+        self.line.write(content)
+
+    def close(self) -> None:
+        self.line.close()
+
+
+def test_ends_of_lines_that_come_late_are_no_part_of_the_next(job: Job, boards: Any, tmp_path: Path) -> None:
+    opened = boards()
+    runner = MlperfTinyRunner(port="here", opened=lambda port: Dripping(opened(port)))
+    assert runner.run(job, tmp_path).counts["microseconds"] > 0
 
 
 class Odd:

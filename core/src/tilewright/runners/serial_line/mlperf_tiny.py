@@ -98,7 +98,7 @@ class MlperfTinyRunner:
             if left <= 0:
                 details = (f"asked '{command[:40]}', waited {seconds:g} s for '{_READY}'",)
                 raise toolchain_error("TW7132", "the board does not answer", details=details)
-        lines = got.decode("ascii", "replace").split("\r\n")
+        lines = got.decode("ascii", "replace").splitlines()  # the end of the line before may be the first of it
         if refused and any(line.startswith("e-[") for line in lines):
             raise _wrong(f"it refuses '{command[:40]}'", lines)
         return lines
