@@ -50,7 +50,7 @@ CODE_OF = {
     "exporting.py": "TW1242",
     "ends_front.py": "TW5001",  # a line of the front: typed by `tests/cli/test_front.py`
     "planning.py": "TW5001",  # likewise
-    "quantize_room.py": "TW1418",
+    "quantize_within.py": "TW1418",
 }
 ONLY_WHEN_BROKEN = {
     "TW7112": "plugins and kernels that race: core/tests/runners/test_twin.py",
@@ -61,7 +61,7 @@ ONLY_WHEN_BROKEN = {
     "TW1243": "a file of several networks: plugins/tflite/tests/test_importing.py",
     "TW8016": "a folder that is there: tests/vendor/test_new_packages.py",
     "TW1431": "a board whose tools have no name for it: core/tests/exporters/test_board_project.py",
-    "TW7131": "a serial line that is not there: core/tests/runners/serial_line/test_wire.py",
+    "TW7131": "a serial line that is not there: core/tests/runners/serial_line/test_serial_wire.py",
     "TW1251": "a network of the integer dialect: plugins/integer_dialect/tests",
 }
 

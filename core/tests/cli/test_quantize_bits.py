@@ -10,10 +10,10 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from tilewright.cli.quantize_bits import Search, chosen_json, chosen_lines, float_layers, searched, uniform_bits
-from tilewright.cli.quantize_room import Place
+from tilewright.cli.quantize_within import Place
 from tilewright.errors import TilewrightError
 from tilewright.quantize.bits import Bits
-from tilewright.quantize.drift import reference
+from tilewright.quantize.output_noise import reference
 from tilewright.quantize.samples import Samples
 from tilewright.quantize.search import Room, Taken
 from tilewright.quantize.static import Recipe, prepare, quantise
@@ -49,7 +49,7 @@ def _planned(monkeypatch: pytest.MonkeyPatch) -> None:
             ms=1.0,
         )
 
-    monkeypatch.setattr("tilewright.cli.quantize_room.Plans.taken", taken)
+    monkeypatch.setattr("tilewright.cli.quantize_within.Plans.taken", taken)
 
 
 def search_of(digits: Template, given: Samples, folder: Path, recipe: Recipe, **room: Any) -> Search:

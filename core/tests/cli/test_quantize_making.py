@@ -12,7 +12,7 @@ import pytest
 from onnx import TensorProto
 
 from tilewright.cli.quantize_making import PREPARED, make
-from tilewright.cli.quantize_room import Place
+from tilewright.cli.quantize_within import Place
 from tilewright.errors import TilewrightError
 from tilewright.quantize.bits import Bits
 from tilewright.quantize.samples import Samples
@@ -58,7 +58,7 @@ def test_with_a_place_bits_are_searched_for_and_told(
     def taken(plans: object, bits: Bits) -> Taken:
         return Taken(ram=100 * (1 + len(bits.wide)), flash=900 - 100 * len(bits.narrow))
 
-    monkeypatch.setattr("tilewright.cli.quantize_room.Plans.taken", taken)
+    monkeypatch.setattr("tilewright.cli.quantize_within.Plans.taken", taken)
     place = Place(target="none", keywords={}, room=Room(ram=200, flash=800))
     made = make(whole, Recipe(activations="mixed", weights="mixed"), place, given, given)
     bits = list(made.json["bits"].values())
@@ -68,7 +68,7 @@ def test_with_a_place_bits_are_searched_for_and_told(
 
 
 def test_8_bits_everywhere_must_fit_too(whole: Path, given: Samples, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tilewright.cli.quantize_room.Plans.taken", lambda plans, bits: Taken(ram=100))
+    monkeypatch.setattr("tilewright.cli.quantize_within.Plans.taken", lambda plans, bits: Taken(ram=100))
     place = Place(target="none", keywords={}, room=Room(ram=100))
     made = make(whole, Recipe(), place, given, given)
     assert set(made.json["bits"].values()) == {8} and TensorProto.INT16 not in types(made.file)

@@ -10,7 +10,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from tilewright.cli.quantize_notes import demand_float, recurrent_notes, weight_notes
 from tilewright.errors import Exit, TilewrightError
-from tilewright.quantize.recurrent import Written
+from tilewright.quantize.stored_recurrences import Written
 
 
 def model(nodes: list[Any], **weights: Any) -> bytes:

@@ -12,7 +12,7 @@ from onnx.reference import ReferenceEvaluator
 
 from tilewright.quantize.bias_correction import input_means, shift_of
 from tilewright.quantize.bits import Bits
-from tilewright.quantize.drift import outputs_of, reference
+from tilewright.quantize.output_noise import outputs_of, reference
 from tilewright.quantize.samples import read_samples
 from tilewright.quantize.static import Recipe, inputs_of, prepare, quantise
 from tilewright.quantize.template import template

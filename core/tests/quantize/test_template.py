@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from tilewright.deployment import Deployment
 from tilewright.quantize.bits import Bits
-from tilewright.quantize.drift import reference
+from tilewright.quantize.output_noise import reference
 from tilewright.quantize.samples import Samples, read_samples
 from tilewright.quantize.static import Recipe, inputs_of, prepare, quantise
 from tilewright.quantize.template import Template, nibbles, template

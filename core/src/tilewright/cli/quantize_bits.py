@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tilewright.cli.output import progress
-from tilewright.cli.quantize_room import Place, Plans
+from tilewright.cli.quantize_within import Place, Plans
 from tilewright.errors import Diagnostic, TilewrightError, memory_error, typed
 from tilewright.ir.short_names import short_names
 from tilewright.report.plain_text import Part, Table
 
 if TYPE_CHECKING:
     from tilewright.quantize.bits import Bits
-    from tilewright.quantize.drift import Reference
+    from tilewright.quantize.output_noise import Reference
     from tilewright.quantize.search import Path as Steps
     from tilewright.quantize.search import Room, Taken, Tried, Worth
     from tilewright.quantize.static import Recipe

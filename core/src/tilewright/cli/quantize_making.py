@@ -13,7 +13,7 @@ from tilewright.cli.log_display import working
 from tilewright.cli.output import progress
 
 if TYPE_CHECKING:
-    from tilewright.cli.quantize_room import Place
+    from tilewright.cli.quantize_within import Place
     from tilewright.errors import Diagnostic
     from tilewright.quantize.samples import Samples
     from tilewright.quantize.static import Recipe
@@ -59,7 +59,7 @@ def make(whole: Path, recipe: Recipe, place: Place | None, samples: Samples, jud
 def _searched(whole: Path, network: Template, recipe: Recipe, place: Place, samples: Samples, judged: Samples) -> Made:
     """The network with the bits that are best for each layer."""
     from tilewright.cli.quantize_bits import Search, chosen_json, chosen_lines, searched
-    from tilewright.quantize.drift import reference
+    from tilewright.quantize.output_noise import reference
 
     few = replace(samples, inputs=samples.inputs[:SEARCHED], labels=samples.labels[:SEARCHED])
     search = Search(

@@ -12,7 +12,7 @@ from tilewright.errors import Diagnostic, TilewrightError, model_error, typed
 
 if TYPE_CHECKING:
     from tilewright.frontend.reading.file_model import FileModel, FileNode
-    from tilewright.quantize.recurrent import Written
+    from tilewright.quantize.stored_recurrences import Written
 
 # Operators, and what begins as they do.
 _INTEGER = ("QLinear", "QuantizeLinear", "DequantizeLinear", "DynamicQuantize", "QGemm", "QAttention")

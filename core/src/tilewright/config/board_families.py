@@ -11,8 +11,8 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from tilewright.config.boards import clock_of, memories_of, memory_tables
-from tilewright.config.flash_waits import flash_waits_of
 from tilewright.config.toml_table import TomlTable, toml_values
+from tilewright.config.wait_state_tables import flash_waits_of
 from tilewright.ir.machines.board import Board
 from tilewright.ir.machines.flash_waits import FlashWaits
 from tilewright.ir.machines.platform import Memory

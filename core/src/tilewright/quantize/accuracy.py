@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tilewright.ir.log_span import INFO, with_log_span
-from tilewright.quantize.drift import ROOT, SMALLEST, apart, count_right, outputs_of, squared
+from tilewright.quantize.output_noise import ROOT, SMALLEST, apart, count_right, outputs_of, squared
 from tilewright.quantize.samples import Samples
 from tilewright.quantize.static import Reader
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilewright.quantize.drift import outputs_of
+from tilewright.quantize.output_noise import outputs_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -11,7 +11,7 @@ import pytest
 from tilewright.errors import TilewrightError
 from tilewright.ir.programs.runner import Job
 from tilewright.runners.serial_line.mlperf_tiny import MlperfTinyRunner
-from tilewright.runners.serial_line.wire import Wire
+from tilewright.runners.serial_line.serial_wire import Wire
 
 pytestmark = pytest.mark.slow
 

@@ -15,7 +15,7 @@ import pytest
 from tilewright.errors import TilewrightError
 from tilewright.ir.programs.runner import Job
 from tilewright.runners.serial_line.serial_runner import SerialRunner
-from tilewright.runners.serial_line.wire import Wire
+from tilewright.runners.serial_line.serial_wire import Wire
 
 pytestmark = pytest.mark.slow
 

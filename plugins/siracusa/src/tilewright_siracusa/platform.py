@@ -138,13 +138,13 @@ def _rivals(platform: Platform) -> tuple[Mapping[str, str], ...]:
     """Places of stacks with one for a core that moves or without, and with `engine=auto` plans with the engine and
     without: its sums take room, too.
     """
-    moved = tuple(_moved(platform))
+    moved = tuple(_stack_places(platform))
     if platform.settings["engine"] == "auto":
         return tuple({"engine": engine, **place} for place in moved for engine in ("mixed", "cores"))
     return moved if len(moved) > 1 else ()
 
 
-def _moved(platform: Platform) -> Iterator[Mapping[str, str]]:
+def _stack_places(platform: Platform) -> Iterator[Mapping[str, str]]:
     """Places of stacks; those in a scratchpad with a core that moves data, where its stack fits, and without."""
     for place in STACKS.rivals(platform) or ({},):
         near = place.get("stacks", STACKS.memory(platform)) == platform.inner

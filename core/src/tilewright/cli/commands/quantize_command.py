@@ -22,11 +22,11 @@ from tilewright.errors import TilewrightError
 from tilewright.report.plain_text import Part, Table
 
 if TYPE_CHECKING:
-    from tilewright.cli.quantize_room import Place
+    from tilewright.cli.quantize_within import Place
     from tilewright.quantize.accuracy import Accuracy, ValueLoss
-    from tilewright.quantize.recurrent import Written
     from tilewright.quantize.samples import Samples
     from tilewright.quantize.static import Activations, Method, Recipe, Weights
+    from tilewright.quantize.stored_recurrences import Written
 
 SHOWN = 5  # values that lost most
 FLOAT_BYTES = 4  # for each byte of an int8 network
@@ -155,7 +155,7 @@ def _asked(
     **room: str | None,
 ) -> tuple[Recipe, Place | None]:
     """How it is quantised, and for where. TilewrightError TW1418, TW1419 (exit 2)."""
-    from tilewright.cli.quantize_room import demand_place, place_of
+    from tilewright.cli.quantize_within import demand_place, place_of
     from tilewright.quantize.static import Recipe
 
     place = place_of(**{word: text or "" for word, text in room.items()})
@@ -179,7 +179,7 @@ def _recurrent(
     prepared: Path, quantised: Path, samples: Samples, to: Literal["float", "int8", "int16"]
 ) -> Written | None:
     """LSTM and GRU of the quantised network as integers, where that is asked for."""
-    from tilewright.quantize.recurrent import quantise_recurrent
+    from tilewright.quantize.stored_recurrences import quantise_recurrent
 
     return None if to == "float" else quantise_recurrent(prepared, quantised, samples.inputs, to)
 
@@ -217,7 +217,7 @@ def _scratch(model: Path) -> Iterator[Path]:
 
 
 def _lines(comparison: Accuracy, losses: tuple[ValueLoss, ...], name: str) -> Iterator[Part]:
-    from tilewright.quantize.drift import LARGEST
+    from tilewright.quantize.output_noise import LARGEST
 
     rows = [("output", "samples", "same argmax", "signal to noise", "largest difference")]
     for output in comparison.outputs:

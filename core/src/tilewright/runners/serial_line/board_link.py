@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tilewright.errors import toolchain_error
 from tilewright.runners.serial_line.frames import DATA_BYTES, FrameReader, encoded
-from tilewright.runners.serial_line.wire import Wire
+from tilewright.runners.serial_line.serial_wire import Wire
 
 VERSION = 1
 ASK_SECONDS = 1.0  # for an answer, before it is asked again

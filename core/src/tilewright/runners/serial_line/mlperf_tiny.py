@@ -17,7 +17,7 @@ from pathlib import Path
 from tilewright.errors import toolchain_error, unsupported_error, usage_error
 from tilewright.ir.programs.runner import Job, RunResult
 from tilewright.runners.harness import make_harness
-from tilewright.runners.serial_line.wire import PORT_HINT, Wire, missing_pyserial, open_wire
+from tilewright.runners.serial_line.serial_wire import PORT_HINT, Wire, missing_pyserial, open_wire
 
 HEX_BYTES = 32  # of a `db`, whose command has 80 letters
 WARMUP, TIMES = 1, 10

@@ -15,7 +15,7 @@ from tilewright.ir.plans.plan_id import plan_digest
 from tilewright.ir.programs.runner import Job, RunResult
 from tilewright.runners.harness import Harness, decode_outputs, make_harness
 from tilewright.runners.serial_line.board_link import BoardFacts, BoardLink, BoardReset
-from tilewright.runners.serial_line.wire import PORT_HINT, Wire, missing_pyserial, open_wire
+from tilewright.runners.serial_line.serial_wire import PORT_HINT, Wire, missing_pyserial, open_wire
 
 RESETS = 3  # times that a board may begin again
 MICROSECONDS = 1_000_000

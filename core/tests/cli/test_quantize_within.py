@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from tilewright.cli.quantize_room import Place, Plans, demand_place, place_of
+from tilewright.cli.quantize_within import Place, Plans, demand_place, place_of
 from tilewright.errors import TilewrightError
 from tilewright.exploration.estimate import Estimate
 from tilewright.ir.machines.platform import Memory, Platform

@@ -12,9 +12,9 @@ from onnx import TensorProto, helper, numpy_helper
 
 from tilewright.comparison.reference import run
 from tilewright.deployment import Deployment
-from tilewright.quantize.recurrent import Written, quantise_recurrent
 from tilewright.quantize.samples import read_samples
 from tilewright.quantize.static import Recipe, inputs_of, prepare, quantise, session
+from tilewright.quantize.stored_recurrences import Written, quantise_recurrent
 from tilewright.testing.cluster import CLUSTER, registry_for
 
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}

@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 import pytest
 
-from tilewright.quantize.drift import apart, outputs_of, reference, squared
+from tilewright.quantize.output_noise import apart, outputs_of, reference, squared
 from tilewright.quantize.samples import Samples, read_samples
 from tilewright.quantize.static import inputs_of
 

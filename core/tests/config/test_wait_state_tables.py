@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tilewright.config.flash_waits import flash_waits_of
 from tilewright.config.toml_table import TomlTable
+from tilewright.config.wait_state_tables import flash_waits_of
 from tilewright.errors import TilewrightError
 from tilewright.ir.machines.flash_waits import FlashWaits
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tilewright.errors import TilewrightError
-from tilewright.runners.serial_line.wire import DEFAULT_BAUD, missing_pyserial, open_wire, split_port
+from tilewright.runners.serial_line.serial_wire import DEFAULT_BAUD, missing_pyserial, open_wire, split_port
 
 
 def test_a_rate_stands_behind_the_port() -> None:
