@@ -172,7 +172,7 @@ def test_in_several_tiles_there_is_code_for_every_operand() -> None:
     assert step_code_cycles(own, 2, 1) == 0  # what its kernel says
 
 
-@pytest.mark.parametrize(("rows", "columns", "tiles", "lines"), [(40, 60, 1, 0), (96, 160, 2, 2 + 1 + 2 * 6)])
+@pytest.mark.parametrize(("rows", "columns", "tiles", "lines"), [(40, 60, 1, 0), (160, 160, 3, 2 + 1 + 2 * 6)])
 def test_plans_count_it(rows: int, columns: int, tiles: int, lines: int) -> None:
     """A byte moved takes one of eight cores five cycles; shares may be uneven."""
     x = np.zeros((rows, columns), np.int8)
