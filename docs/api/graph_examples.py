@@ -10,6 +10,7 @@ from tilewright.api.graph import (
     Float32HalfEven,
     Graph,
     Layout,
+    Link,
     MultiplyShift,
     Node,
     Quantization,
@@ -42,6 +43,22 @@ window: Attribute = (2, 2)
 pool = Node(name="pool", op="MaxPool", inputs=("image",), outputs=("small",), attributes={"kernel_shape": window})
 assert pool.integers("kernel_shape") == (2, 2)
 assert pool.integer("ceil_mode", default=0) == 0
+
+# %% Link
+# A chain, two nodes that a kernel computes as one: `match` finds their sites in order.
+flat = Tensor(name="flat", dtype=DType.I8, shape=(1, 48))
+reshape = Node(name="flatten", op="Reshape", inputs=("small",), outputs=("flat",))
+between = Tensor(name="small", dtype=DType.I8, shape=(1, 3, 4, 4))
+chain = Node(
+    name="flatten",
+    op="MaxPool+Reshape",
+    inputs=("image", ""),
+    outputs=("flat",),
+    links=(Link(node=pool, output=between), Link(node=reshape, output=flat)),
+)
+first, last = Site(node=chain, inputs=(image, None), outputs=(flat,), constants={}).members()
+assert (first.node.op, last.node.op) == ("MaxPool", "Reshape")
+assert last.input(0) == between
 
 # %% Site
 # A node with the tensors that it touches. Kernels and operators are asked about sites, never about names.

@@ -5,7 +5,7 @@ Does not know the stages before a graph is bound, those after it is planned, nor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from tilewright.config.options import Options
 from tilewright.config.recurrent_state import RecurrentState, demand_stored_for, initial_constants
 from tilewright.config.user_decisions import decided, decides, demand_borders
 from tilewright.errors import Diagnostic, Exit, TilewrightError, typed
-from tilewright.ir.graphs.graph import Graph
+from tilewright.ir.graphs.graph import Graph, Node
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plans.allocation import Budget
@@ -63,6 +63,7 @@ class Planning:
     saved: Mapping[type, Stage]
     imported: Graph | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
+    chains: bool = True  # whether kernels that compute several nodes as one may be bound
 
     @cached_property
     def planner(self) -> Planner:
@@ -81,6 +82,7 @@ class Planning:
             recompute=self.options.recompute,
             choose_constant_copies=self.options.choose_constant_copies,
             layers=Layers(operators=self.registry.operators),
+            chains=self.chains,
         )
 
     @cached_property
@@ -100,14 +102,17 @@ class Planning:
         return decided(self._pins, self.options, self.bound, self.imported)
 
     def plan(self, plan_with: PlanWith) -> Allocated:
-        """The plan, from wherever a saved state lets it begin. TilewrightError (exit 5) where none fits: with settings
-        of the target among what to try, where `plan_with` finds a plan with these.
+        """The plan, from wherever a saved state lets it begin: where memory is short, without kernels that compute
+        several nodes as one. TilewrightError (exit 5) where none fits: with settings of the target among what to try,
+        where `plan_with` finds a plan with these.
         """
         try:
             return self._plan()
         except TilewrightError as error:
             if error.exit_code is not Exit.DOES_NOT_FIT or self.saved:
                 raise
+            if self._of_chains:
+                return self._node_by_node.plan(plan_with)
             from tilewright.plan.suggestions import settings_that_fit, with_suggestions
 
             work = self.planner.work
@@ -119,12 +124,24 @@ class Planning:
         is whether a plan fits within it: layer by layer, where that does.
         """
         if work is None:
-            return self._fitting(self.planner.work).faster(self.bound, beat)
+            answer = self._fitting(self.planner.work).faster(self.bound, beat)
+            short = answer and not isinstance(answer, Allocated) and self._of_chains
+            return self._node_by_node.plan_within(beat, work) if short else answer
         fitting = self._fitting(work)
         planner = replace(fitting.planner, first_fit=True)
         pinned = planner.longest is not None or planner.pins.groups or planner.pins.tiles
         layers = () if pinned else replace(fitting, planner=replace(planner, longest=1)).found(self.bound)
         return layers if isinstance(layers, Allocated) else replace(fitting, planner=planner).found(self.bound)
+
+    @property
+    def _of_chains(self) -> tuple[Node, ...]:
+        """The nodes that kernels compute as one with those before them."""
+        return tuple(node for node in self.bound.graph.nodes if node.links)
+
+    @property
+    def _node_by_node(self) -> Planning:
+        """The same without such kernels."""
+        return replace(self, chains=False, diagnostics=(*self.diagnostics, _unlinked(self._of_chains)))
 
     def front(self, plan: Allocated) -> tuple[FrontPoint, ...]:
         """Bytes against cycles: this plan, and others that flags lead to. Of a saved state, this one."""
@@ -184,6 +201,17 @@ class Planning:
         demand_borders(self.options, (*inputs, *outputs), following)
         decisions = Decisions(io=io_owners(self.options, inputs, outputs), state=following)
         return decisions.pinned_by(self.options.pins)
+
+
+def _unlinked(chains: Sequence[Node]) -> Diagnostic:
+    """The note TW5041 about nodes that kernels would compute as one, which memory has no room for."""
+    are = "1 chain is" if len(chains) == 1 else f"{len(chains)} chains are"
+    return Diagnostic(
+        severity="note",
+        code="TW5041",
+        message=f"memory is short: {are} computed node by node",
+        details=tuple(f"'{node.name}': {node.op}" for node in chains),
+    )
 
 
 def plan_notes(plan: Allocated, operators: Mapping[str, Operator]) -> Iterator[Diagnostic]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from chained_product import CHAIN, MATMUL_ADD
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,12 +18,14 @@ from tilewright.allocate.best_fit import BestFit
 from tilewright.bind import bind
 from tilewright.check.stages import verify_allocated, verify_bound, verify_graph, verify_scheduled, verify_tiled
 from tilewright.errors import Exit, TilewrightError
-from tilewright.ir.graphs.graph import Graph, Tensor
+from tilewright.ir.graphs.graph import Graph, Link, Tensor
 from tilewright.ir.plans.allocation import Budget
 from tilewright.ir.plans.decisions import Decisions
 from tilewright.ir.plans.stages import Allocated, Bound, Scheduled, Storage, Tiled
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.schedule import schedule
+from tilewright.testing.cluster import CLUSTER
+from tilewright.testing.one_step import vocabulary
 from tilewright.testing.random_graphs import random_graph, small_world
 from tilewright.testing.sketch import Sketch
 from tilewright.tile.strategies import WholeTiler
@@ -112,6 +115,49 @@ KERNEL = BOUND.bindings[LAST].kernel
     ],
 )
 def test_broken_bindings(bound: Bound, words: str) -> None:
+    _refused("TW9011", words, lambda: verify_bound(bound))
+
+
+def _bound_chain() -> Bound:
+    """A product and an addition that are one step."""
+    sketch = Sketch(operators=vocabulary())
+    x, weights = sketch.input("x", DType.F32, (4, 8)), sketch.constant(np.ones((8, 8), np.float32))
+    total = sketch.node("Add", (sketch.node("MatMul", (x, weights), name="product"), x), name="sum")
+    operators = {**vocabulary(), CHAIN.name: CHAIN}
+    return bind(sketch.finish(total), CLUSTER, operators, {MATMUL_ADD.name: MATMUL_ADD}, Decisions())
+
+
+CHAINED = _bound_chain()
+
+
+def _linked(**changes: Any) -> Bound:
+    (node,) = CHAINED.graph.nodes
+    return replace(CHAINED, graph=replace(CHAINED.graph, nodes=(replace(node, **changes),)))
+
+
+def _between(**changes: Any) -> tuple[Link, ...]:
+    first, last = CHAINED.graph.nodes[0].links
+    return first, replace(last, node=replace(last.node, **changes))
+
+
+INNER = CHAINED.graph.nodes[0].links[0].output
+
+
+@pytest.mark.parametrize(
+    ("bound", "words"),
+    [
+        (_linked(links=CHAINED.graph.nodes[0].links[1:]), "is not of the nodes that it links"),
+        (_linked(links=_between(inputs=("x", "x"))), "'sum' does not read once what 'product' writes"),
+        (_linked(links=_between(inputs=(INNER.name, INNER.name))), "does not read once"),
+        (_linked(inputs=("x", "x", "", "x")), "does not read what its nodes read"),
+        (
+            replace(CHAINED, graph=replace(CHAINED.graph, tensors={**CHAINED.graph.tensors, INNER.name: INNER})),
+            "is inside, and a value of the graph",
+        ),
+    ],
+)
+def test_broken_chains(bound: Bound, words: str) -> None:
+    verify_bound(CHAINED)
     _refused("TW9011", words, lambda: verify_bound(bound))
 
 

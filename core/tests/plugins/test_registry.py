@@ -64,3 +64,21 @@ def test_a_kernel_for_an_operator_that_nobody_describes_is_named_with_what_is_me
         "ONNX's Relu is the operator Clip here"
     )
     assert nonsense.message.endswith("describes an operator 'Nonsense'")
+
+
+def test_a_kernel_of_a_chain_brings_the_operator_of_it() -> None:
+    kernels = tuple(
+        Kernel(name=f"acme.{'_'.join(pattern)}", op=pattern[-1], pattern=pattern)
+        for pattern in (("MatMul", "Add"), ("MatMul", "Nonsense"), ("Clip",))
+    )
+    plugin = Loaded(
+        package=Package(name="acme", version="1", requirement="", offers=()),
+        hooks=(),
+        values={"kernel": kernels, "operator": tuple(vocabulary().values())},
+        observe=None,
+    )
+    registry = registry_of([plugin])
+    assert set(registry.operators) - set(vocabulary()) == {"MatMul+Add"}
+    assert str(registry.provenance["operator", "MatMul+Add"]) == "acme 1"
+    (unknown,) = idle_kernels(registry)
+    assert unknown.message.startswith("kernel 'acme.MatMul_Nonsense' of acme 1 is never used")

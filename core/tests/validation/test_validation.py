@@ -12,12 +12,12 @@ import numpy.typing as npt
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from tilewright.comparison.bounds import own_limits
 from tilewright.comparison.reference import run
 from tilewright.config.options import Options
 from tilewright.config.recurrent_state import initial_states, next_states
 from tilewright.deployment import Deployment
 from tilewright.errors import Exit, TilewrightError
+from tilewright.ir.graphs.carried_errors import own_limits
 from tilewright.ir.graphs.evaluation import results
 from tilewright.ir.programs.runner import Job, RunResult
 from tilewright.report.plain_text import json_text

@@ -5,7 +5,7 @@ Tensors, nodes and whole networks, the types of elements, and the order in which
 Made by tools/build_api.py: change tools/api.toml, not this file.
 """
 
-from tilewright.ir.graphs.graph import Attribute, Graph, Node, Quantization, Site, Tensor
+from tilewright.ir.graphs.graph import Attribute, Graph, Link, Node, Quantization, Site, Tensor
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.layout import Layout, channels_last, row_major, strides
 from tilewright.ir.tensors.requant import Requant, StoredScales, requantise
@@ -18,6 +18,7 @@ __all__ = [
     "Float32HalfEven",
     "Graph",
     "Layout",
+    "Link",
     "MultiplyShift",
     "Node",
     "Quantization",

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 
 from tilewright.bind.candidates import NodeCandidates, choices, engine_of, kernels_by_operator
+from tilewright.bind.chains import Chained, with_chains
 from tilewright.bind.constant_growth import growth_notes, within_growth
 from tilewright.bind.constants import store_constants
 from tilewright.bind.layouts import choose_layouts, insert_relayouts
@@ -29,13 +30,20 @@ def bind(
     decisions: Decisions,
     diagnostics: tuple[Diagnostic, ...] = (),
     layers: Layers | None = None,
+    chains: bool = True,
 ) -> Bound:
     """Choose a kernel for every node, a layout for every value, and pack the constants.
 
-    `layers`: what is known of distinct layers from binding before, with the same kernels.
+    `layers`: what is known of distinct layers from binding before, with the same kernels. `chains`: whether kernels
+    that compute several nodes as one may be chosen.
     Raises TilewrightError TW2001 (exit 4) that lists every node nobody can compute, with every refusal.
     """
     candidates_of = _candidates_by_site(kernels, platform, layers or Layers(operators=operators))
+    of_chains = [kernel for kernel in kernels.values() if len(kernel.pattern) > 1 and platform.runs(kernel.target)]
+    chained = Chained(graph=graph)
+    if of_chains and chains:
+        chained = with_chains(graph, of_chains, platform, operators, decisions, candidates_of)
+        graph = chained.graph
     found = within_growth({site.node.name: candidates_of(site) for site in graph.sites()}, platform)
     _demand_candidates(graph, found, platform)
     chosen = {name: _pick(name, answer, decisions) for name, answer in found.items()}
@@ -48,7 +56,9 @@ def bind(
         graph=relaid.graph,
         platform=platform.running(layer.kernel.name for layer in layer_of.values()),
         bindings={
-            name: _binding(name, layer, found[name], stored.names[name], _engine(name, layer, platform, decisions))
+            name: _binding(
+                name, layer, found[name], stored.names[name], _engine(name, layer, platform, decisions), chained
+            )
             for name, layer in layer_of.items()
         },
         layouts=relaid.layouts,
@@ -110,13 +120,15 @@ def _engine(node: str, layer: Layer, platform: Platform, decisions: Decisions) -
     )
 
 
-def _binding(node: str, layer: Layer, found: NodeCandidates, constants: Mapping[str, str], engine: str) -> Binding:
+def _binding(
+    node: str, layer: Layer, found: NodeCandidates, constants: Mapping[str, str], engine: str, chained: Chained
+) -> Binding:
     return Binding(
         node=node,
         kernel=layer.kernel,
         engine=engine,
         candidates=found.candidates,
-        refusals=found.refusals,
+        refusals=(*found.refusals, *chained.refusals.get(node, ())),
         constants=constants,
     )
 

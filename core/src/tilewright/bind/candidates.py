@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
 from tilewright.errors import Refusal
+from tilewright.ir.graphs.chains import unproved
 from tilewright.ir.graphs.graph import Site
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Kernel
@@ -34,7 +35,7 @@ def choices(site: Site, key: Hashable, kernels: Iterable[Kernel], platform: Plat
     for kernel in sorted(kernels, key=lambda kernel: kernel.name):
         if not platform.runs(kernel.target):
             continue  # another platform's kernel, not worth mentioning
-        answer = _unusable(kernel, site, platform) or layers.of(kernel, site, key)
+        answer = _unusable(kernel, site, platform, layers.operators) or layers.of(kernel, site, key)
         if isinstance(answer, Layer):
             found.append((Candidate(kernel=kernel, cycles=whole_cycles(answer, platform)), answer))
         else:
@@ -57,7 +58,7 @@ def kernels_by_operator(kernels: Mapping[str, Kernel]) -> dict[str, list[Kernel]
     """The kernels for each operator."""
     found: dict[str, list[Kernel]] = {}
     for kernel in kernels.values():
-        found.setdefault(kernel.op, []).append(kernel)
+        found.setdefault(kernel.computes, []).append(kernel)
     return found
 
 
@@ -67,15 +68,27 @@ def engine_of(kernel: Kernel, platform: Platform) -> Engine:
     return named[kernel.engine] if kernel.engine else platform.engines[0]
 
 
-def _unusable(kernel: Kernel, site: Site, platform: Platform) -> str | None:
+def _unusable(kernel: Kernel, site: Site, platform: Platform, operators: Mapping[str, Operator]) -> str | None:
     """Why the kernel need not be asked."""
-    if len(kernel.pattern) > 1:
-        return f"computes the chain {' -> '.join(kernel.pattern)}, which this release binds node by node"
+    if site.node.links and (reason := _incalculable(kernel, site, operators)):
+        return reason
     if kernel.engine and kernel.engine not in {engine.name for engine in platform.engines}:
         return f"runs on engine '{kernel.engine}', which target '{platform.name}' does not have"
     if not {"*", site.node.rounding}.intersection(kernel.roundings):
         return f"rounds as {' or '.join(kernel.roundings)} does; this layer's arithmetic is {site.node.rounding}"
     return _unreachable(engine_of(kernel, platform).name, site, platform)
+
+
+def _incalculable(kernel: Kernel, site: Site, operators: Mapping[str, Operator]) -> str:
+    """Why nothing can be said about a chain: of its results, or of what it reads where the kernel does not say so."""
+    if reason := unproved(site, operators):
+        return reason
+    try:
+        if kernel.access is None:
+            operators[site.node.op].access(site)
+    except ValueError as refused:
+        return f"{refused}; its `access` may say what it reads"
+    return ""
 
 
 def _unreachable(engine: str, site: Site, platform: Platform) -> str | None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from typing import TypeVar
 
 from tilewright.check.plans.plan import plan_faults
@@ -76,31 +77,38 @@ def _graph_faults(graph: Graph) -> Iterator[str]:
 
 def _bound_faults(bound: Bound) -> Iterator[str]:
     yield from _graph_faults(bound.graph)
-    nodes, producer = {node.name: node for node in bound.graph.nodes}, bound.graph.producer()
+    nodes = {node.name: node for node in bound.graph.nodes}
     for name, binding in bound.bindings.items():
         if name not in nodes or binding.node != name:
             yield f"binding '{name}' is for node '{binding.node}', which the graph does not have"
             return
-    covered = {name for binding in bound.bindings.values() for name in _covered(nodes, producer, binding)}
-    yield from (f"node '{name}' has no kernel" for name in sorted(nodes.keys() - covered))
+    yield from (f"node '{name}' has no kernel" for name in sorted(nodes.keys() - bound.bindings.keys()))
+    for node in bound.graph.nodes:
+        yield from _chain_faults(bound.graph, node) if node.links else ()
     for binding in bound.bindings.values():
         yield from _binding_faults(bound, binding, nodes[binding.node])
     yield from _layout_faults(bound)
 
 
-def _covered(nodes: Mapping[str, Node], producer: Mapping[str, Node], binding: Binding) -> list[str]:
-    """The node of a binding and those before it that its kernel's pattern takes along."""
-    covered = [binding.node]
-    for op in reversed(binding.kernel.pattern[:-1]):
-        sources = [producer[name] for name in nodes[covered[-1]].inputs if name in producer]
-        covered.extend([node.name for node in sources if node.op == op][:1])
-    return covered
+def _chain_faults(graph: Graph, node: Node) -> Iterator[str]:
+    """A chain is its nodes, each of which reads what the one before writes, and that is nowhere else."""
+    if "+".join(link.node.op for link in node.links) != node.op or node.links[-1].node.outputs != node.outputs:
+        yield f"chain '{node.name}' is not of the nodes that it links"
+    for before, after in pairwise(node.links):
+        if after.node.inputs.count(before.output.name) != 1 or before.node.outputs != (before.output.name,):
+            yield f"chain '{node.name}': '{after.node.name}' does not read once what '{before.node.name}' writes"
+        if before.output.name in graph.tensors:
+            yield f"chain '{node.name}': '{before.output.name}' is inside, and a value of the graph"
+    inner = {link.output.name for link in node.links[:-1]}
+    read = [name for link in node.links for name in link.node.inputs if name and name not in inner]
+    if read != [name for name in node.inputs if name]:
+        yield f"chain '{node.name}' does not read what its nodes read"
 
 
 def _binding_faults(bound: Bound, binding: Binding, node: Node) -> Iterator[str]:
     kernel, platform = binding.kernel, bound.platform
-    if kernel.op != node.op:
-        yield f"node '{node.name}' is a {node.op}, kernel '{kernel.name}' computes {kernel.op}"
+    if kernel.computes != node.op:
+        yield f"node '{node.name}' is a {node.op}, kernel '{kernel.name}' computes {kernel.computes}"
         return
     if not platform.runs(kernel.target):
         yield f"kernel '{kernel.name}' of node '{node.name}' is for target '{kernel.target}'"

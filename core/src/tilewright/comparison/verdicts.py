@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from tilewright.comparison.bounds import carried, own_limits
+from tilewright.ir.graphs.carried_errors import carried, own_limits
 from tilewright.ir.graphs.evaluation import results
 from tilewright.ir.graphs.graph import Graph, Site
 from tilewright.ir.graphs.operator import Operator

@@ -103,6 +103,11 @@ def registry_of(loaded: Sequence[Loaded], diagnostics: tuple[Diagnostic, ...] = 
                 provenance[kind.name, value.name] = who
         if plugin.observe is not None:
             observers.append(Observer(provenance=who, observe=plugin.observe))
+    for kernel in values["kernels"].values():
+        operator = _chain_of(kernel, values["operators"])
+        if operator is not None:
+            values["operators"].setdefault(operator.name, operator)
+            provenance.setdefault(("operator", operator.name), provenance["kernel", kernel.name])
     by_name = {plural: MappingProxyType(dict(sorted(named.items()))) for plural, named in values.items()}
     return Registry(
         **by_name,
@@ -112,22 +117,32 @@ def registry_of(loaded: Sequence[Loaded], diagnostics: tuple[Diagnostic, ...] = 
     )
 
 
+def _chain_of(kernel: Kernel, operators: Mapping[str, Operator]) -> Operator | None:
+    """The operator of the chain that a kernel computes; None for others, and where nobody describes one it is of."""
+    if len(kernel.pattern) < 2 or not operators.keys() >= set(kernel.pattern):
+        return None
+    from tilewright.ir.graphs.chains import chain_operator
+
+    return chain_operator([operators[name] for name in kernel.pattern])
+
+
 def idle_kernels(registry: Registry) -> tuple[Diagnostic, ...]:
     """A warning (TW8013) for each kernel that no network will use, because nobody describes the operator it is for."""
     warnings = []
     for name, kernel in registry.kernels.items():
-        if kernel.op in registry.operators:
+        unknown = next((op for op in kernel.pattern or (kernel.op,) if op not in registry.operators), None)
+        if unknown is None:
             continue
         owner = registry.provenance["kernel", name]
         operators = [
             operator.name
             for operator in registry.operators.values()
-            if any(source.op_type == kernel.op for source in operator.imports)
+            if any(source.op_type == unknown for source in operator.imports)
         ]
-        meant = f"; ONNX's {kernel.op} is the operator {' or '.join(operators)} here" if operators else ""
+        meant = f"; ONNX's {unknown} is the operator {' or '.join(operators)} here" if operators else ""
         message = (
             f"kernel '{name}' of {owner.distribution} {owner.version} is never used: "
-            f"no installed package describes an operator '{kernel.op}'{meant}"
+            f"no installed package describes an operator '{unknown}'{meant}"
         )
         warnings.append(Diagnostic(severity="warning", code="TW8013", message=message))
     return tuple(warnings)

@@ -102,10 +102,7 @@ def _list(items: Iterable[object]) -> str:
 def _bound(bound: Bound) -> Iterator[str]:
     yield f"target {bound.platform.name}: memories {', '.join(memory.name for memory in bound.platform.memories)}"
     for node in bound.graph.nodes:
-        binding = bound.bindings.get(node.name)
-        if binding is None:
-            yield f"node    {node.name}: {node.op}, inside a pattern"
-            continue
+        binding = bound.bindings[node.name]
         outputs = ", ".join(_typed(bound.graph.tensors[name], bound.layouts.get(name)) for name in node.outputs)
         yield f"node    {node.name}: {node.op} by {binding.kernel.name} on {binding.engine} -> {outputs}"
         for operand, name in sorted(binding.constants.items()):

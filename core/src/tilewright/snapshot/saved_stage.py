@@ -229,7 +229,7 @@ def _with_layers(bound: Bound, registry: Installed) -> Bound:
     all_layers, layers = Layers(operators=registry.operators), dict[str, Layer]()
     for site in bound.graph.sites():
         binding = bound.bindings.get(site.node.name)
-        if binding is None or binding.kernel.op != site.node.op:
+        if binding is None or binding.kernel.computes != site.node.op:
             continue
         try:
             layer = all_layers.of(binding.kernel, site, layer_key(site))

@@ -12,6 +12,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Literal
 
 from tilewright.ir.access.index_map import Access, Box, MapAccess
+from tilewright.ir.graphs.chains import chain_node
 from tilewright.ir.graphs.evaluation import allowed, results
 from tilewright.ir.graphs.graph import Attribute, Node, Site, Tensor
 from tilewright.ir.graphs.operator import Operator
@@ -38,8 +39,14 @@ def site_of(
     attributes: Mapping[str, Attribute] | None = None,
     constants: Sequence[int] = (),
 ) -> Site:
-    """A node of `operator` over these inputs, its outputs inferred. `constants` are positions known at compile time."""
+    """A node of `operator` over these inputs, its outputs inferred. `constants` are positions known at compile time.
+
+    A chain (`Conv+Add`) has the inputs of all its nodes, None where one reads what another writes; attributes have the
+    node's position before their names: `0.pads`, `1.axis`.
+    """
     names = tuple("" if array is None else f"in{index}" for index, array in enumerate(inputs))
+    if operator.members:
+        return _chain_of(operator, names, inputs, attributes or {}, constants)
     outputs = tuple(f"out{index}" for index in range(len(operator.outputs)))
     site = Site(
         node=Node(name="node", op=operator.name, inputs=names, outputs=outputs, attributes=attributes or {}),
@@ -51,6 +58,51 @@ def site_of(
         constants={names[index]: array for index in constants if (array := inputs[index]) is not None},
     )
     return replace(site, outputs=operator.infer(site))
+
+
+def _chain_of(
+    chain: Operator,
+    names: Sequence[str],
+    inputs: Sequence[Array | None],
+    attributes: Mapping[str, Attribute],
+    constants: Sequence[int],
+) -> Site:
+    """The first input that is absent of a later node is what the one before writes."""
+    known = {
+        name: Tensor(name=name, dtype=DType.from_numpy(array.dtype), shape=array.shape)
+        for name, array in zip(names, inputs, strict=True)
+        if array is not None
+    }
+    held = {names[index]: array for index in constants if (array := inputs[index]) is not None}
+    nodes: list[Node] = []
+    at = 0
+    for position, operator in enumerate(chain.members):
+        own = list(names[at : at + len(operator.inputs)])
+        if nodes:
+            own[own.index("")] = nodes[-1].outputs[0]
+        given = {
+            name.removeprefix(f"{position}."): value
+            for name, value in attributes.items()
+            if name.startswith(f"{position}.")
+        }
+        written = "out0" if operator is chain.members[-1] else f"inner{position}"
+        node = Node(name=f"node{position}", op=operator.name, inputs=tuple(own), outputs=(written,), attributes=given)
+        site = Site(
+            node=node,
+            inputs=tuple(known[name] if name else None for name in own),
+            outputs=(Tensor(name=written, dtype=DType.F32, shape=()),),
+            constants={name: array for name, array in held.items() if name in own},
+        )
+        (known[written],) = operator.infer(site)
+        nodes.append(node)
+        at += len(operator.inputs)
+    node = chain_node(nodes, known, {operator.name: operator for operator in chain.members})
+    return Site(
+        node=node,
+        inputs=tuple(known[name] if name else None for name in node.inputs),
+        outputs=(known["out0"],),
+        constants=held,
+    )
 
 
 def points(access: Access, box: Box | None = None) -> Iterator[dict[str, int]]:
@@ -145,7 +197,7 @@ class Sample:
     @property
     def name(self) -> str:
         """Unique among all layers; an identifier of C."""
-        return f"{self.op}_{self.kind}".rstrip("_").replace(" ", "_")
+        return f"{self.op}_{self.kind}".rstrip("_").replace(" ", "_").replace("+", "_")
 
 
 def byte_array(rng: np.random.Generator, dtype: DType, shape: Sequence[int], saturated: bool) -> Array:

@@ -64,11 +64,13 @@ def test_kernel(offered: Offered, kernel: Kernel, layer: Sample, seed: int, tmp_
 
 def test_kernel_is_tried(offered: Offered, kernel: Kernel, request: pytest.FixtureRequest) -> None:
     """A layer of this suite, or of the package's own tests, is one that the kernel takes."""
-    layers = [layer for layer in _layers(request.config) if layer.op == kernel.op]
-    answers = {layer.name: matched(offered.operators[kernel.op], kernel, _site(offered, layer)) for layer in layers}
+    layers = [layer for layer in _layers(request.config) if layer.op == kernel.computes]
+    answers = {
+        layer.name: matched(offered.operators[kernel.computes], kernel, _site(offered, layer)) for layer in layers
+    }
     refusals = [f"{name}: {answer}" for name, answer in answers.items() if isinstance(answer, str)]
     if len(refusals) == len(layers):
-        why = "; ".join(refusals) or f"there is none of {kernel.op}"
+        why = "; ".join(refusals) or f"there is none of {kernel.computes}"
         pytest.fail(f"kernel '{kernel.name}' takes no layer here: {why}. {_ADD}", pytrace=False)
 
 
@@ -115,9 +117,11 @@ def _layers(config: pytest.Config) -> list[Sample]:
 def _taken(offered: Offered, layers: Sequence[Sample]) -> Iterator[tuple[Kernel, Sample]]:
     for kernel in offered.kernels:
         for layer in layers:
-            if layer.op != kernel.op or not {"*", _site(offered, layer).node.rounding}.intersection(kernel.roundings):
+            if layer.op != kernel.computes or not {"*", _site(offered, layer).node.rounding}.intersection(
+                kernel.roundings
+            ):
                 continue
-            if not isinstance(matched(offered.operators[kernel.op], kernel, _site(offered, layer)), str):
+            if not isinstance(matched(offered.operators[kernel.computes], kernel, _site(offered, layer)), str):
                 yield kernel, layer
 
 

@@ -33,7 +33,7 @@ class CoreTable:
 
     def executed_by(self, kernel: Kernel, tile: TileShape) -> float | None:
         """Of a call: for a kernel that states its instructions, these corrected; None for what was never counted."""
-        work = work_of(kernel.op, tile)
+        work = work_of(kernel.computes, tile)
         if kernel.instructions is None:
             return self.of_portable(work) if kernel.target == "*" else None
         stated = kernel.instructions(tile)

@@ -25,7 +25,7 @@ _PORTABLE: Mapping[str, int] = {  # operators whose portable kernel has more
 
 def step_code_cycles(kernel: Kernel, operands: int, tiles: int) -> float:
     """Of a step that copies so many operands in so many tiles."""
-    lines = _PORTABLE.get(kernel.op, _FEW) if kernel.target == "*" else 0
+    lines = _PORTABLE.get(kernel.computes, _FEW) if kernel.target == "*" else 0
     if tiles > 1:
         lines += _TILED + _TILED_OPERAND * operands
     return lines * ONCE_CYCLES

@@ -44,7 +44,7 @@ def command(target: str, form: str, json_target: str | None) -> None:
 
 
 def _computes(kernel: Kernel, operator: Operator, platform: Platform | None) -> bool:
-    return kernel.op == operator.name and (platform.runs(kernel.target) if platform else kernel.target == "*")
+    return kernel.computes == operator.name and (platform.runs(kernel.target) if platform else kernel.target == "*")
 
 
 def _row(operator: Operator, kernels: list[Kernel]) -> dict[str, Any]:

@@ -69,6 +69,7 @@ class Node:
     outputs: tuple[str, ...]
     attributes: Mapping[str, Attribute] = field(default_factory=dict)
     origin: tuple[str, ...] = ()  # names of the ONNX nodes it stands for
+    links: tuple[Link, ...] = ()  # of a chain: the nodes that it computes as one, first to last
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "attributes", MappingProxyType(dict(sorted(self.attributes.items()))))
@@ -111,6 +112,14 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A node of a chain, and what it writes: the next one reads it, and no memory holds it."""
+
+    node: Node
+    output: Tensor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
     """A node together with the tensors it touches: what operators and kernels are asked about."""
 
@@ -139,6 +148,23 @@ class Site:
         """The elements of an input that is known at compile time, or None."""
         tensor = self.inputs[index] if index < len(self.inputs) else None
         return None if tensor is None else self.constants.get(tensor.name)
+
+    def members(self) -> tuple[Site, ...]:
+        """The nodes of a chain with their tensors, first to last; of any other node none."""
+        known = {tensor.name: tensor for tensor in self.inputs if tensor is not None}
+        sites = []
+        for link in self.node.links:
+            names = link.node.inputs
+            sites.append(
+                Site(
+                    node=link.node,
+                    inputs=tuple(known[name] if name else None for name in names),
+                    outputs=(link.output,) if link is not self.node.links[-1] else self.outputs,
+                    constants={name: self.constants[name] for name in names if name in self.constants},
+                )
+            )
+            known[link.output.name] = link.output
+        return tuple(sites)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,6 +59,7 @@ class Operator:
     macs: Callable[[Site], int] = lambda site: 0  # multiply-accumulates
     alias: Callable[[Site, Mapping[str, Layout]], tuple[Alias, ...]] = no_alias
     imports: tuple[Import, ...] = ()  # how ONNX nodes become this operator
+    members: tuple[Operator, ...] = ()  # of a chain: the operators that it computes as one, first to last
     summary: str = ""  # one line for `tilewright ops`
 
 

@@ -187,7 +187,7 @@ class Kernel:
     name: str  # "acme.conv3x3": unique among all installed kernels
     op: str  # operator it computes; the last one of `pattern`
     target: str = "*"  # platform name; "*" is portable C for any platform
-    pattern: tuple[str, ...] = ()  # a chain of operators computed together, first to last; () is `op` alone
+    pattern: tuple[str, ...] = ()  # a chain of operators computed as one step, first to last; () is `op` alone
     engine: str = ""  # "" is the platform's first
     roundings: tuple[str, ...] = ("onnx",)  # what integer layers it computes, by `Node.rounding`; "*": whatever it is
     match: Callable[[Site], object] = _anything  # why not, as a str; else what the others find as `site.analysis`
@@ -231,3 +231,12 @@ class Kernel:
     libraries: tuple[str, ...] = ()  # files to link, as absolute resource paths
     licence: str = "Apache-2.0"
     rank: int = 0  # ties in cost: a higher rank wins
+
+    def __post_init__(self) -> None:
+        if self.pattern and self.pattern[-1] != self.op:
+            raise ValueError(f"kernel '{self.name}' computes {self.op}, and its pattern ends in {self.pattern[-1]}")
+
+    @property
+    def computes(self) -> str:
+        """The operator by its name in the vocabulary: `Conv+Add` where it computes a chain."""
+        return "+".join(self.pattern or (self.op,))

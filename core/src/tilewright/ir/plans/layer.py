@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tilewright.ir.access.index_map import Access, Box, parse_map
-from tilewright.ir.graphs.graph import Site, Tensor
+from tilewright.ir.graphs.graph import Link, Site, Tensor
 from tilewright.ir.graphs.operator import OperandSource, Operator, input_names
 from tilewright.ir.machines.kernel import Kernel, Matched, PartialSums, TileShape
 from tilewright.ir.plugin_contract import demand_array, demand_mapping, demand_pairs, wrong_answer
@@ -171,11 +171,17 @@ def layer_key(site: Site) -> Hashable:
     return (
         site.node.op,
         repr(site.node.attributes),
+        tuple(_link_key(link) for link in site.node.links),
         tuple(map(_type, site.inputs)),
         tuple(map(names.index, names)),
         tuple(map(_type, site.outputs)),
         tuple(_digest(site.constants[name]) if name in site.constants else b"" for name in names),
     )
+
+
+def _link_key(link: Link) -> Hashable:
+    """Which inputs its own are follows from the positions of the chain's."""
+    return repr(link.node.attributes), _type(link.output)
 
 
 def _type(tensor: Tensor | None) -> Hashable:

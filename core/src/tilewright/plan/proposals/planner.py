@@ -62,6 +62,7 @@ class Planner:
     recompute: float = 1.0  # operations that a line-buffered plan may take, times those of the network
     choose_constant_copies: bool = False  # copy constants where the memories' speeds favour it
     layers: Layers | None = None  # what is known of them from binding before
+    chains: bool = True  # whether kernels that compute several nodes as one may be bound
     known: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)  # by the tiler, of equal layers
     tilings: PlanCache[Tiled] = field(default_factory=PlanCache, compare=False, repr=False)
     plan_cache: PlanCache[tuple[Group, ...]] = field(default_factory=PlanCache, compare=False, repr=False)
@@ -74,7 +75,7 @@ class Planner:
     @with_log_span(INFO, "bind: kernels and layouts")
     def bind(self, graph: Graph, platform: Platform, diagnostics: tuple[Diagnostic, ...] = ()) -> Bound:
         """Kernels and layouts; the same for every proposal of this planner."""
-        bound = bind(graph, platform, self.operators, self.kernels, self.pins, diagnostics, self.layers)
+        bound = bind(graph, platform, self.operators, self.kernels, self.pins, diagnostics, self.layers, self.chains)
         return verify_bound(recomputed(bound, self.pins.recomputed))
 
     def plan(self, bound: Bound) -> Allocated:

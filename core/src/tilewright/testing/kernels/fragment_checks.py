@@ -55,8 +55,8 @@ def fragments_of(
     """What the kernels have at file scope for every one of the layers that they accept."""
     for kernel in kernels:
         for layer in layers:
-            if layer.op == kernel.op and not kernel.pattern:
-                yield from _sections(kernel, operators[kernel.op], layer)
+            if layer.op == kernel.computes:
+                yield from _sections(kernel, operators[kernel.computes], layer)
 
 
 def _sections(kernel: Kernel, operator: Operator, layer: Sample) -> tuple[CodeFragment, ...]:

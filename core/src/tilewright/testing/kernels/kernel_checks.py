@@ -97,14 +97,14 @@ def layers_taken(kernels: Sequence[Kernel], folder: Path, flags: Sequence[str] =
     where floats are outside the error model.
     """
     taken: dict[str, set[str]] = {kernel.name: set() for kernel in kernels}
-    ops = {kernel.op for kernel in kernels}
+    ops = {kernel.computes for kernel in kernels}
     for sample in every_layer():
         if sample.op not in ops:
             continue
         operator = vocabulary()[sample.op]
         site = site_of(operator, sample.inputs, sample.attributes, sample.constants)
         for kernel in kernels:
-            layer = matched(operator, kernel, site) if kernel.op == sample.op else "of another operator"
+            layer = matched(operator, kernel, site) if kernel.computes == sample.op else "of another operator"
             if isinstance(layer, str):
                 continue
             layouts = {**layer.preferred, **layer.required}

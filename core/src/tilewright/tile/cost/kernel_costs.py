@@ -87,7 +87,7 @@ def _share_cycles(
     if stated is not None:
         return engine.slowdown * stated
     if engine.portable_cycles is not None and kernel.target == "*":
-        known = engine.portable_cycles(kernel.op, _of_shape(site, access, part))
+        known = engine.portable_cycles(kernel.computes, _of_shape(site, access, part))
         if known is not None:
             return engine.slowdown * known
     fraction = 1.0

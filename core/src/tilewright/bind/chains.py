@@ -1,0 +1,120 @@
+"""Knows which nodes become one node, because a kernel computes a chain of operators; and why others do not.
+Does not know what a chain computes (`ir/graphs/chains.py`), layouts or memory.
+
+A chain is taken where every value inside it has one reader and leaves the graph nowhere, a kernel accepts it, and that
+kernel is estimated to take no longer than the nodes one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tilewright.bind.candidates import NodeCandidates, engine_of
+from tilewright.errors import Refusal
+from tilewright.ir.graphs.chains import chain_node
+from tilewright.ir.graphs.graph import Graph, Node, Site
+from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.machines.kernel import Kernel
+from tilewright.ir.machines.platform import Platform
+from tilewright.ir.plans.decisions import Decisions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chained:
+    """The graph with chains as single nodes, and by node why kernels of chains that end there do not compute them."""
+
+    graph: Graph
+    refusals: Mapping[str, tuple[Refusal, ...]] = field(default_factory=dict)
+
+
+def with_chains(
+    graph: Graph,
+    kernels: Sequence[Kernel],
+    platform: Platform,
+    operators: Mapping[str, Operator],
+    decisions: Decisions,
+    candidates_of: Callable[[Site], NodeCandidates],
+) -> Chained:
+    """Make one node of every chain that one of `kernels` computes in no more time, the longest first."""
+    refusals: dict[str, list[Refusal]] = {}
+    for pattern in sorted({kernel.pattern for kernel in kernels}, key=lambda pattern: (-len(pattern), pattern)):
+        if "+".join(pattern) not in operators:
+            continue  # nobody describes one of its operators: a warning of its own
+        named = sorted(kernel.name for kernel in kernels if kernel.pattern == pattern)
+        for last in [node for node in graph.nodes if node.op == pattern[-1]]:
+            found = _chain(graph, last, pattern, operators)
+            reason = found if isinstance(found, str) else _slower(graph, found, platform, decisions, candidates_of)
+            if isinstance(found, str) or reason:
+                refusals.setdefault(last.name, []).extend(Refusal(candidate=name, reason=reason) for name in named)
+            else:
+                graph = _joined(graph, found)
+    return Chained(graph=graph, refusals={name: tuple(refused) for name, refused in refusals.items()})
+
+
+def _chain(graph: Graph, last: Node, pattern: Sequence[str], operators: Mapping[str, Operator]) -> Node | str:
+    """The node that computes the chain that ends in `last`, or why there is none."""
+    producer, nodes = graph.producer(), [last]
+    for op in reversed(pattern[:-1]):
+        before = next(
+            (producer[name] for name in nodes[0].inputs if name in producer and producer[name].op == op), None
+        )
+        if before is None:
+            return f"computes {' -> '.join(pattern)}; nothing that '{nodes[0].name}' reads is written by {op}"
+        nodes.insert(0, before)
+    shared = _seen_elsewhere(graph, nodes)
+    if shared:
+        return shared
+    try:
+        return chain_node(nodes, graph.tensors, operators)
+    except ValueError as refused:
+        return str(refused)
+
+
+def _seen_elsewhere(graph: Graph, nodes: Sequence[Node]) -> str:
+    readers = graph.consumers()
+    for node in nodes[:-1]:
+        (inner, *others) = node.outputs
+        if others:
+            return f"'{node.name}' has {len(node.outputs)} outputs"
+        if inner in graph.outputs:
+            return f"'{inner}' inside the chain is an output of the network"
+        if len(readers[inner]) != 1:
+            return f"'{inner}' inside the chain is read by {len(readers[inner])} steps"
+    return ""
+
+
+def _slower(
+    graph: Graph,
+    chain: Node,
+    platform: Platform,
+    decisions: Decisions,
+    candidates_of: Callable[[Site], NodeCandidates],
+) -> str:
+    """Why the chain's nodes are computed one by one; empty where they are not."""
+    site = _joined(graph, chain).site(chain)
+    members = [link.node for link in chain.links]
+    found = candidates_of(site)
+    if not found.layers:
+        return "; ".join(refusal.reason for refusal in found.refusals) or "no kernel of this target computes it"
+    pinned = {node.name: decisions.kernels[node.name] for node in members if node.name in decisions.kernels}
+    if pinned:
+        ours = {layer.kernel.name for layer in found.layers}
+        return "" if pinned.get(chain.name) in ours else f"'{next(iter(pinned.values()))}' is pinned instead"
+    one_by_one = [candidates_of(graph.site(node)) for node in members]
+    if not all(candidates.layers for candidates in one_by_one):
+        return ""
+    together, apart = _time(found, platform), sum(_time(candidates, platform) for candidates in one_by_one)
+    return "" if together <= apart else f"{together:,.0f} cycles (estimate); one by one its steps take {apart:,.0f}"
+
+
+def _time(found: NodeCandidates, platform: Platform) -> float:
+    """Of all cores, by the kernel that is chosen."""
+    best = found.candidates[0]
+    return best.cycles / engine_of(best.kernel, platform).cores
+
+
+def _joined(graph: Graph, chain: Node) -> Graph:
+    inside = {link.node.name for link in chain.links[:-1]}
+    nodes = (chain if node.name == chain.name else node for node in graph.nodes if node.name not in inside)
+    return graph.with_nodes(tuple(nodes))
