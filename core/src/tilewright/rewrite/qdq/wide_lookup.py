@@ -18,6 +18,7 @@ from tilewright.ir.graphs.graph import Attribute, Node
 from tilewright.ir.tensors.requant import Requant, StoredScales
 from tilewright.operators.quantised.qlookup import STEP, TABLE_OF_WORDS, interpolated
 from tilewright.rewrite.merge.fuse import composed
+from tilewright.rewrite.qdq.affine import Affine
 from tilewright.rewrite.qdq.elementwise import Region, real_results, results, stored_values
 from tilewright.rewrite.qdq.island import Island, Lowered
 from tilewright.rewrite.qdq.weights import Work
@@ -63,8 +64,12 @@ def _rescaled(island: Island, region: Region[float], slope: float) -> Lowered:
     low, high = -math.inf, math.inf
     for node in region.nodes:
         low, high = _limited(node, low, high)
-    x, y = region.source.affine, island.output
-    limits = y.limits(low, high)
+    attributes = rescaling(region.source.affine, island.output, island.output.limits(low, high), slope)
+    return attributes if isinstance(attributes, str) else region.node(island, "QRescale", (), attributes)
+
+
+def rescaling(x: Affine, y: Affine, limits: tuple[int, int], slope: float = 1.0) -> dict[str, Attribute] | str:
+    """The attributes of a QRescale from `x` to `y`, what is below zero multiplied by `slope`; or why there is none."""
     attributes: dict[str, Attribute] = {"x_zero_point": x.zero_point[0], "output_type": y.dtype.value}
     for name, factor in (("requant", 1.0), *((("negative", slope),) if slope != 1 else ())):
         with np.errstate(all="ignore"):
@@ -75,7 +80,7 @@ def _rescaled(island: Island, region: Region[float], slope: float) -> Lowered:
         attributes[name] = Requant(
             scale=(scale,), zero_point=y.zero_point[0], low=limits[0], high=limits[1], stored=stored
         )
-    return region.node(island, "QRescale", (), attributes)
+    return attributes
 
 
 def _limited(node: Node, low: float, high: float) -> tuple[float, float]:
