@@ -74,17 +74,32 @@ def _scale(op: Operator, net: Network) -> None:
     _emit(op, net, "Scale", (net.stored(x),), ("int16", "int32"), x.shape)
 
 
-def _rfft(op: Operator, net: Network) -> None:
+def _transform(op: Operator, net: Network, turn: int) -> tuple[Tensor, int, list[str]]:
+    """What goes in, the samples of the transform, and its constants."""
     from tilewright_tflite.signals.spectra import complex_twiddles, real_twiddles
 
     x = _input(op, net, 0, "int16")
     option(op, _FFT_TYPE, _INT16, _INT16)
     length = option(op, "fft_length", 4, _LONGEST)
-    if length & (length - 1) or x.shape[0] > length:
-        raise RefusedError(f"its transform is of {length} samples, its input of {x.shape[0]}; a power of two is known")
-    half = length // 2
-    tables = (net.constant(complex_twiddles(half), "twiddles"), net.constant(real_twiddles(half), "real_twiddles"))
+    if length & (length - 1):
+        raise RefusedError(f"its transform is of {length} samples; a power of two is known")
+    tables = complex_twiddles(length // 2, turn), real_twiddles(length // 2, turn)
+    names = "twiddles", "real_twiddles"
+    return x, length, [net.constant(table, name) for table, name in zip(tables, names, strict=True)]
+
+
+def _rfft(op: Operator, net: Network) -> None:
+    x, length, tables = _transform(op, net, 1)
+    if x.shape[0] > length:
+        raise RefusedError(f"its transform is of {length} samples, its input of {x.shape[0]}")
     _emit(op, net, "RFFT", (net.stored(x), *tables), ("int16",), (length + 2,))
+
+
+def _irfft(op: Operator, net: Network) -> None:
+    x, length, tables = _transform(op, net, -1)
+    if x.shape[0] != length + 2:
+        raise RefusedError(f"its input is {x.described}; {length // 2 + 1} bins make {length} samples")
+    _emit(op, net, "IRFFT", (net.stored(x), *tables), ("int16",), (length,))
 
 
 def _energy(op: Operator, net: Network) -> None:
@@ -152,6 +167,7 @@ CUSTOM: tuple[Conversion, ...] = (
     conversion("SignalWindow", _window),
     conversion("SignalFftAutoScale", _scale),
     conversion("SignalRfft", _rfft),
+    conversion("SignalIrfft", _irfft),
     conversion("SignalEnergy", _energy),
     conversion("SignalFilterBank", _filter_bank),
     conversion("SignalFilterBankSquareRoot", _root),
