@@ -99,7 +99,7 @@ def rescaling(
     with np.errstate(all="ignore"):
         moved = float(np.float64(addend) / y.scales()[0])
     if not abs(moved) < _FARTHEST:
-        return "what it adds is too far from zero"
+        return "its scales are not finite, or too far from what it adds"
     zero = y.zero_point[0] + round(moved)
     for name, by in (("requant", factor), *((("negative", factor * below),) if below != 1 else ())):
         with np.errstate(all="ignore"):
