@@ -36,6 +36,13 @@ def back(length: int, bins: int) -> G:
     return G(tensors=tensors, ops=[op], inputs=(0,), outputs=(1,))
 
 
+def test_samples_of_a_spectrum_with_the_ends_of_16_bits(run_frames: Callable[..., list[dict[str, Any]]]) -> None:
+    """What the same runtime gives."""
+    bins = np.array([32767, 0, -20000, 1234, 5, -32768, 31000, 777, -32768, 99], np.int16)
+    (found,) = run_frames(file_of(back(8, 5)), [{"x": bins}])
+    assert found["y"].tolist() == [2751, -1178, -116, 467, -2749, 17560, 114, -16849]
+
+
 @pytest.mark.parametrize("length", [4, 8, 64, 512])
 def test_samples_of_a_spectrum_are_those_of_the_runtime(
     length: int, run_frames: Callable[..., list[dict[str, Any]]]
