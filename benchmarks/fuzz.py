@@ -17,7 +17,19 @@ from pathlib import Path
 
 from fuzzing.frame import Fuzz, run
 
-WHAT = ("cortex_m", "flags", "float_graphs", "float_tiles", "groups", "networks", "pins", "rows", "states", "windows")
+WHAT = (
+    "cortex_m",
+    "flags",
+    "float_graphs",
+    "float_tiles",
+    "groups",
+    "networks",
+    "pins",
+    "quantised",
+    "rows",
+    "states",
+    "windows",
+)
 
 
 def chosen(name: str) -> Fuzz:

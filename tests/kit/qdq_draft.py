@@ -35,6 +35,10 @@ class Draft:
         self.inputs[name] = self.random.standard_normal(shape).astype(F32)
         return name
 
+    def pick(self, *numbers: int) -> int:
+        """One of them."""
+        return int(self.random.choice(numbers))
+
     def constant(self, array: npt.ArrayLike) -> str:
         """A constant; a float one of more than one axis is stored as int8."""
         name = f"c{len(self.constants)}"
@@ -102,13 +106,45 @@ class Draft:
         once = self.node("Mul", x, self.node("Add", erf, self.scalar(1), bare=True), bare=True)
         return self.node("Mul", once, self.scalar(0.5))
 
-    def attention(self, x: str, tokens: int, features: int, heads: int) -> str:
-        """Self-attention, scaled behind the first product, with the guards of torch's exporter behind Softmax."""
-        wide, parts = features // heads, []
-        for order in ((0, 2, 1, 3), (0, 2, 3, 1), (0, 2, 1, 3)):
-            split = self.node("Reshape", self.dense(x, features, features), self.shape(1, tokens, heads, wide))
+    def silu(self, x: str) -> str:
+        """x * sigmoid(x), of which the part inside is not quantised."""
+        return self.node("Mul", x, self.node("Sigmoid", x, bare=True))
+
+    def relu6(self, x: str) -> str:
+        """Limited to 0 and 6."""
+        return self.node("Clip", x, self.scalar(0), self.scalar(6))
+
+    def line_conv(self, x: str, inside: int, outside: int, side: int, **attributes: Any) -> str:
+        """A convolution along one axis, with a bias; it keeps the extent where `pads` and strides are not given."""
+        attributes = {"pads": [side // 2] * 2, **attributes}
+        bias = self.constant((self.random.standard_normal(outside) * 0.1).astype(F32))
+        return self.node(
+            "Conv", x, self.weights(outside, inside // attributes.get("group", 1), side), bias, **attributes
+        )
+
+    def halves(self, x: str, axis: int) -> tuple[str, str]:
+        """Both halves of an axis; they stay float where they are cut."""
+        left, right = f"v{len(self.nodes)}", f"v{len(self.nodes)}b"
+        self.nodes.append(helper.make_node("Split", [x], [left, right], f"Split_{left}", axis=axis, num_outputs=2))
+        self.bare.update((left, right))
+        return left, right
+
+    def attention(
+        self, x: str, tokens: int, features: int, heads: int, *, of: str = "", places: int = 0, causal: bool = False
+    ) -> str:
+        """Attention of x to itself, or to `places` rows `of` another, scaled behind the first product; `causal` hides
+        what comes later.
+        """
+        wide, parts, rows = features // heads, [], places or tokens
+        for source, count, order in (
+            (x, tokens, (0, 2, 1, 3)), (of or x, rows, (0, 2, 3, 1)), (of or x, rows, (0, 2, 1, 3))
+        ):  # fmt: skip
+            split = self.node("Reshape", self.dense(source, features, features), self.shape(1, count, heads, wide))
             parts.append(self.node("Transpose", split, perm=order))
         scores = self.node("Mul", self.node("MatMul", parts[0], parts[1]), self.scalar(wide**-0.5))
+        if causal:
+            hidden = self.constant(np.triu(np.ones((tokens, tokens), bool), 1)[None, None])
+            scores = self.node("Where", hidden, self.scalar(-1e4), scores, bare=True)
         mixed = self.node("MatMul", self.node("Softmax", scores, axis=-1), parts[2])
         joined = self.node("Reshape", self.node("Transpose", mixed, perm=(0, 2, 1, 3)), self.shape(1, tokens, features))
         return self.dense(joined, features, features)
@@ -118,6 +154,13 @@ class Draft:
         return self.constant(np.asarray(extents, I64))
 
     # --- the end
+
+    def floats(self, *results: str) -> bytes:
+        """The model as it was written down."""
+        return _model(self.nodes, self._ends(), [_end(name, None) for name in results], self.constants)
+
+    def _ends(self) -> list[Any]:
+        return [_end(name, array.shape) for name, array in self.inputs.items()]
 
     def quantised(self, *results: str) -> bytes:
         """The model, with Q and DQ behind every value that is not bare."""
@@ -134,24 +177,22 @@ class Draft:
             own.CopyFrom(made)
             del own.input[:]
             own.input.extend(renamed.get(value, value) for value in made.input)
-            if made.op_type == "LSTM" and len(made.input) == 3:
+            if made.op_type in ("LSTM", "GRU") and len(made.input) == 3:
                 own.input.extend(("", "", *_states(nodes, held, made, self.constants[made.input[2]], ranges)))
             nodes.append(own)
             for value in made.output:
                 if value in ranges and value not in self.bare:
                     renamed[value] = _pair(nodes, held, value, ranges[value])
-        ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, x.shape) for name, x in self.inputs.items()]
         outputs = [
             helper.make_tensor_value_info(renamed.get(name, name), TensorProto.UNDEFINED, None) for name in results
         ]
-        return _model(nodes, ends, outputs, held)
+        return _model(nodes, self._ends(), outputs, held)
 
     def _ranges(self) -> Mapping[str, tuple[float, float]]:
         """Of every float value on the inputs, 0 included."""
-        ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, x.shape) for name, x in self.inputs.items()]
         names = [name for node in self.nodes for name in node.output]
         outputs = [helper.make_tensor_value_info(name, TensorProto.UNDEFINED, None) for name in names]
-        model = _model(self.nodes, ends, outputs, self.constants)
+        model = _model(self.nodes, self._ends(), outputs, self.constants)
         results = ReferenceEvaluator(onnx.load_from_string(model)).run(None, self.inputs)
         values = {**self.inputs, **dict(zip(names, results, strict=True))}
         return {
@@ -159,6 +200,10 @@ class Draft:
             for name, array in values.items()
             if array.dtype == F32
         }
+
+
+def _end(name: str, shape: Sequence[int] | None) -> Any:
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
 
 
 def _model(nodes: Sequence[Any], inputs: Sequence[Any], outputs: Sequence[Any], held: Mapping[str, Array]) -> bytes:
@@ -172,17 +217,19 @@ def _model(nodes: Sequence[Any], inputs: Sequence[Any], outputs: Sequence[Any], 
 
 def _states(
     nodes: list[Any], held: dict[str, Array], layer: Any, weights: Array, ranges: Mapping[str, tuple[float, float]]
-) -> tuple[str, str]:
-    """The hidden state and the cell of an LSTM before its first step, 0, stored as they are from step to step."""
+) -> tuple[str, ...]:
+    """The hidden state, and the cell of an LSTM, before the first step, 0, stored as they are from step to step."""
     shape, name = (weights.shape[0], 1, weights.shape[2]), layer.output[0]
     _, zero = _numbers(held, name, ranges[name])
     held |= {f"{name}_h0": np.full(shape, held[zero], np.int8), f"{name}_c0": np.zeros(shape, np.int16)}
     held |= {f"{name}_c0_scale": np.asarray(F32(2.0**-14)), f"{name}_c0_zero": np.asarray(np.int16(0))}
-    for state, numbers in (("h0", name), ("c0", f"{name}_c0")):
+    found = []
+    for state, numbers in (("h0", name), ("c0", f"{name}_c0"))[: 1 + (layer.op_type == "LSTM")]:
         inputs = [f"{name}_{state}", f"{numbers}_scale", f"{numbers}_zero"]
         made = helper.make_node("DequantizeLinear", inputs, [f"{name}_{state}_dq"], domain="com.microsoft")
         nodes.append(made)
-    return f"{name}_h0_dq", f"{name}_c0_dq"
+        found.append(made.output[0])
+    return tuple(found)
 
 
 def _numbers(held: dict[str, Array], name: str, ends: tuple[float, float]) -> list[str]:

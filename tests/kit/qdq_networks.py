@@ -1,8 +1,9 @@
-"""Small quantised networks: one for each operator that a quantised network can have, and blocks of whole networks."""
+"""Small quantised networks: one for each operator that a quantised network can have, and blocks of whole networks
+(`qdq_blocks`); which of their steps are float."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from onnx import TensorProto, helper
 
+from tests.kit.qdq_blocks import BLOCKS, Build
 from tests.kit.qdq_draft import F32, I64, Array, Draft
 from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.tensors.dtypes import DType
@@ -29,15 +31,40 @@ def _is_float(graph: Graph, op: str, inputs: tuple[str, ...], outputs: tuple[str
     return any(graph.tensors[name].dtype is DType.F32 for name in computed)
 
 
+def between(graph: Graph) -> tuple[str, ...]:
+    """Those of them that lie between integers: computed from some, and read by what computes some."""
+    behind = _reached(graph, [(node.inputs, node.outputs) for node in graph.nodes])
+    before = _reached(graph, [(node.outputs, node.inputs) for node in reversed(graph.nodes)])
+    return tuple(
+        node.op
+        for node in graph.nodes
+        if _is_float(graph, node.op, node.inputs, node.outputs)
+        and not behind.isdisjoint(node.inputs)
+        and not before.isdisjoint(node.outputs)
+    )
+
+
+def _reached(graph: Graph, edges: Iterable[tuple[Sequence[str], Sequence[str]]]) -> set[str]:
+    """Integers that are computed, and what is reached from them, along the edges in this order."""
+    taken = {*graph.inputs, *graph.constants}
+    reached = {
+        name
+        for node in graph.nodes
+        for name in node.outputs
+        if name not in taken and graph.tensors[name].dtype.is_integer
+    }
+    for start, end in edges:
+        if not reached.isdisjoint(start):
+            reached.update(name for name in end if name not in graph.constants)
+    return reached
+
+
 def qdq_network(name: str) -> tuple[bytes, dict[str, Array]]:
     """The quantised model as bytes, and one set of inputs, the same every time."""
     draft = Draft(random=np.random.default_rng(len(name)))
     build = {**PIECES, **BLOCKS}[name]
     result = build(draft)
     return draft.quantised(result), draft.inputs
-
-
-Build = Callable[[Draft], str]
 
 
 def _one(op: str, *shape: int, **attributes: Any) -> Build:
@@ -243,61 +270,3 @@ PIECES: Mapping[str, Build] = MappingProxyType(
         "ConvInteger": _dynamic("ConvInteger"),
     }
 )  # fmt: skip
-
-
-def _vit(draft: Draft) -> str:
-    """A block of a vision transformer: patches, two normalisations, attention, Gelu, residuals, mean, classes."""
-    patches = draft.conv(draft.input(1, 3, 16, 16), 3, 32, 4, strides=[4, 4], pads=[0] * 4)
-    rows = draft.node("Transpose", draft.node("Reshape", patches, draft.shape(1, 32, 16)), perm=(0, 2, 1))
-    places = draft.constant((0.1 * draft.random.standard_normal((1, 16, 32))).astype(F32))
-    x = draft.node("Add", rows, places)
-    x = draft.node("Add", x, draft.attention(draft.normalised(x, 32), 16, 32, 4))
-    inner = draft.erf_gelu(draft.dense(draft.normalised(x, 32), 32, 64))
-    x = draft.node("Add", x, draft.dense(inner, 64, 32))
-    return draft.dense(draft.node("ReduceMean", draft.normalised(x, 32), draft.shape(1), keepdims=0), 32, 10)
-
-
-def _mobilenet(draft: Draft) -> str:
-    """Inverted bottlenecks of MobileNetV3: depthwise, squeeze and excitation with HardSigmoid, HardSwish."""
-    x = draft.node("HardSwish", draft.conv(draft.input(1, 3, 16, 16), 3, 16, strides=[2, 2]))
-    wide = draft.node("HardSwish", draft.conv(x, 16, 32, 1))
-    deep = draft.node("HardSwish", draft.conv(wide, 32, 32, group=32))
-    squeezed = draft.node("Relu", draft.conv(draft.node("GlobalAveragePool", deep), 32, 8, 1))
-    gate = draft.node("HardSigmoid", draft.conv(squeezed, 8, 32, 1), alpha=1 / 6)
-    x = draft.node("Add", x, draft.conv(draft.node("Mul", deep, gate), 32, 16, 1))
-    head = draft.node("HardSwish", draft.conv(draft.node("GlobalAveragePool", x), 16, 32, 1))
-    return draft.conv(head, 32, 10, 1)
-
-
-def _tcn(draft: Draft) -> str:
-    """Dilated causal convolutions with PRelu and normalisation, then an LSTM."""
-    x = draft.input(1, 8, 24)
-    for dilation in (1, 2):
-        bias = draft.constant(np.zeros(8, F32))
-        made = draft.node(
-            "Conv", x, draft.weights(8, 8, 3), bias, dilations=[dilation], pads=[2 * dilation, 0]
-        )  # fmt: skip
-        slope = draft.constant(np.full((8, 1), 0.2, F32))
-        x = draft.node("Add", x, draft.node("PRelu", made, slope))
-    steps = draft.node("Transpose", x, perm=(2, 0, 1))
-    weights = [
-        draft.constant((0.2 * draft.random.standard_normal(shape)).astype(F32)) for shape in ((1, 24, 8), (1, 24, 6))
-    ]
-    states = draft.node("LSTM", steps, *weights, hidden_size=6)
-    return draft.dense(draft.node("Reshape", states, draft.shape(24, 6)), 6, 4)
-
-
-def _unet(draft: Draft) -> str:
-    """Down and up again: MaxPool, linear Resize, Concat over channels, instance normalisation, LeakyRelu."""
-    scale, shift = (draft.constant(draft.random.uniform(0.5, 1.5, 8).astype(F32)) for _ in "ab")
-    first = draft.conv(draft.input(1, 3, 16, 16), 3, 8)
-    first = draft.node("LeakyRelu", draft.node("InstanceNormalization", first, scale, shift), alpha=0.1)
-    down = draft.node("Relu", draft.conv(draft.node("MaxPool", first, kernel_shape=[2, 2], strides=[2, 2]), 8, 16))
-    up = draft.node("Resize", down, draft.constant(_NONE), draft.constant(_SCALES), mode="linear")
-    both = draft.node("Relu", draft.conv(draft.node("Concat", up, first, axis=1), 24, 8))
-    return draft.node("Softmax", draft.conv(both, 8, 3, 1), axis=1)
-
-
-BLOCKS: Mapping[str, Build] = MappingProxyType(
-    {"vision transformer": _vit, "MobileNetV3": _mobilenet, "TCN with LSTM": _tcn, "U-Net": _unet}
-)

@@ -25,11 +25,17 @@ def rfft(length: int) -> tuple[str, list[Any], dict[str, int], tuple[int, ...]]:
     return "RFFT", [samples, complex_twiddles(length // 2), real_twiddles(length // 2)], {}, (1, 2)
 
 
+def irfft(length: int) -> tuple[str, list[Any], dict[str, int], tuple[int, ...]]:
+    bins = np.where(np.arange(length + 2) % 7, RANDOM.integers(-32768, 32768, length + 2), -32768).astype(np.int16)
+    return "IRFFT", [bins, complex_twiddles(length // 2, -1), real_twiddles(length // 2, -1)], {}, (1, 2)
+
+
 CASES = [
     ("Window", [WORDS.reshape(2, 30), WORDS[:30]], {"shift": 12}, (1,)),
     ("Scale", [WORDS // 900], {}, ()),
     ("Scale", [np.array([5, -32768, 3, -700], np.int16)], {}, ()),
     *(rfft(length) for length in (4, 8, 16, 128)),
+    *(irfft(length) for length in (4, 8, 16, 128)),
     ("Energy", [np.array([-32768, -32768, 3, 4, 5, 6], np.int16)], {"first": 0, "end": 2}, ()),
     (
         "FilterBank",

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from flat_models import file_of, front_end, remembering_network, small_network, wide_network
+from frame_models import frames_network
 
 import tilewright
 from tilewright.deployment import Deployment
@@ -55,13 +56,21 @@ def ring(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.fixture
+def frames(tmp_path: Path) -> Path:
+    """Operators that cut a stream and join it again, all of which keep state."""
+    file = tmp_path / "frames.tflite"
+    file.write_bytes(frames_network())
+    return file
+
+
 def command(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     run = [sys.executable, "-m", "tilewright", *words]
     return subprocess.run(run, capture_output=True, text=True, env={**os.environ, **environment}, check=False)
 
 
 @pytest.mark.parametrize(("runner", "target", "needed"), RUNNERS, ids=[one[0] for one in RUNNERS])
-@pytest.mark.parametrize("network", ["small", "ring", "wide", "front"])
+@pytest.mark.parametrize("network", ["small", "ring", "wide", "front", "frames"])
 def test_every_step_is_exact(
     network: str,
     runner: str,

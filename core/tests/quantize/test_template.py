@@ -159,3 +159,23 @@ def test_a_clip_that_int8_did_by_saturating_is_back_and_constants_of_sums_are_wi
     assert {op: layers[op] for op in ("QConv", "QAdd")} == {"QConv": ["i16", "i16"], "QAdd": ["i16", "i16"]}
     assert layers.keys().isdisjoint({"Conv", "Clip", "Add"})
     assert reference(file, given).noise(written) < 1e-4
+
+
+def test_nodes_without_inputs_are_no_stored_constants(tmp_path: Path) -> None:
+    """The axes of a mean that was brought to a newer operator set are a Constant node."""
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"], name="conv", pads=[1, 1, 1, 1]),
+        helper.make_node("ReduceMean", ["c"], ["m"], axes=[2, 3], keepdims=0),
+        helper.make_node("MatMul", ["m", "v"], ["y"], name="dense"),
+    ]
+    ends = [helper.make_tensor_value_info(*end) for end in (("x", 1, [1, 2, 6, 6]), ("y", 1, [1, 2]))]
+    weights = {"w": np.ones((2, 2, 3, 3), np.float32), "v": np.ones((2, 2), np.float32)}
+    held = [numpy_helper.from_array(array, name) for name, array in weights.items()]
+    graph = helper.make_graph(nodes, "mean", ends[:1], ends[1:], held)
+    file = tmp_path / "mean.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), file)
+    np.savez(tmp_path / "samples.npz", x=np.random.default_rng(3).normal(size=(4, 2, 6, 6)).astype(np.float32))
+    found, _ = made(file, tmp_path / "samples.npz")
+    wide = frozenset(choice.name for choice in found.choices if choice.kind == "value")
+    written = onnx.load_from_string(found.written(Bits(wide=wide))).graph.node
+    assert any(not node.input for node in written) and any(node.op_type == "ReduceMean" for node in written)

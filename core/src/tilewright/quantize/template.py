@@ -165,9 +165,10 @@ class _Draft:
             if node.op_type in PRODUCTS or not wide.intersection(node.output):
                 continue
             for made in (writers[value] for value in node.input if value in writers):
+                if made.op_type != "DequantizeLinear" or made.input[0] not in self.constants:
+                    continue
                 array = self.template.floats.get(float_name(made.input[0]))
-                stored = made.op_type == "DequantizeLinear" and made.input[0] in self.constants
-                if stored and array is not None and self._array(made.input[0]).dtype.itemsize == 1:
+                if array is not None and self._array(made.input[0]).dtype.itemsize == 1:
                     self._as_words(made, array)
 
     def _as_words(self, node: Any, array: Floats) -> None:

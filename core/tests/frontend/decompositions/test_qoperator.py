@@ -138,6 +138,14 @@ def test_concat(compared):
     assert worst <= 1
 
 
+@pytest.mark.parametrize("y", [U8, (scale(0.05), zero(90))], ids=["one scale", "others"])
+def test_where(compared, y):
+    x, w = numbers(12, (2, 3, 4), np.uint8), numbers(13, (1, 4), np.uint8)
+    chosen = np.random.default_rng(14).random((3, 1)) < 0.5
+    worst, _ = compared("QLinearWhere", [chosen, "x", *U8, w, scale(0.03), zero(9), *y], x, MICROSOFT)
+    assert worst <= 1
+
+
 def test_a_bad_scale_in_each_place(refuses, model):
     for place in (1, 4, 6):
         arrays = [*U8, numbers(1, (1, 4), np.uint8), *U8, *U8]

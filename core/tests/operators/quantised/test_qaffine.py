@@ -97,6 +97,16 @@ def test_what_the_kernel_refuses() -> None:
     assert "constants" in str(refusal(QAFFINE_PORTABLE, affine_site(1, 20, ())))
 
 
+def test_sums_of_each_channel_are_bounded_on_their_own() -> None:
+    """A large factor and a large addend never meet in a sum where they are of two channels."""
+    factor, addend = np.array([2**24 - 1, 5, 0], np.int32), np.array([0, 2**31 - 1000, 2**31 - 1], np.int32)
+    attributes: dict[str, Attribute] = {"x_zero_point": 0, "shift": 20, "low": -128, "high": 127}
+    site = site_of(QAFFINE, [np.zeros((2, 3), np.int8), factor, addend], attributes, (1, 2))
+    assert refusal(QAFFINE_PORTABLE, site) is None
+    more = [np.zeros((2, 3), np.int8), factor + np.int32(3), addend, factor]
+    assert "32 bits do not hold" in str(refusal(QAFFINE_PORTABLE, site_of(QAFFINE, more, attributes, (1, 2, 3))))
+
+
 def test_factors_that_do_not_broadcast_are_model_errors() -> None:
     with pytest.raises(TilewrightError, match="broadcast to X"):
         site_of(QAFFINE, [np.zeros((2, 3), np.int8), np.zeros((2,), np.int32), np.zeros((3,), np.int32)], {})

@@ -28,15 +28,15 @@ Array = npt.NDArray[np.generic]
 Case = tuple[Site, list[Array | None]]
 compiled = settings.get_profile("programs")
 BUILDS = (("gcc", *UBSAN), ("gcc", *STRICT, "-O2"), ("clang", *STRICT, "-O2"))
-BYTES = st.sampled_from([DType.I8, DType.U8])
+TYPES = st.sampled_from([DType.I8, DType.U8, DType.I16, DType.U16])
 STEP = 1 / 32  # of a result, in deviations from the mean
 
 
 def attributes_of(
-    n: int, epsilon: float, *, centred: int = 1, axis: int = 1, x_zero_point: int = 0
+    n: int, epsilon: float, *, centred: int = 1, axis: int = 1, x_zero_point: int = 0, dtype: DType = DType.I8
 ) -> dict[str, Attribute]:
     """So that F and A of `numbers_of` mean results in steps of STEP, at zero point 3."""
-    bits = most_epsilon_bits(n, epsilon)
+    bits = most_epsilon_bits(n, epsilon, dtype)
     return {
         "axis": axis, "centred": centred, "x_zero_point": x_zero_point, "epsilon": round(epsilon * 2**bits),
         "epsilon_bits": bits, "bits": most_bits(n), "shift": 12, "low": -128, "high": 127, "output_type": "i8",
@@ -56,12 +56,14 @@ def cases(draw: st.DrawFn) -> Case:
             [((3, 8), 1, (1, 8)), ((2, 3, 4), 1, (1, 3, 1)), ((2, 3, 5), 2, (1, 3, 1)), ((4, 6), 0, (4, 6))]
         )
     )
-    x = byte_array(rng, draw(BYTES), shape, draw(st.booleans()))
+    dtype = draw(TYPES)
+    x = byte_array(rng, dtype, shape, draw(st.booleans()))
     n = math.prod(shape[axis:])
     epsilon = draw(st.sampled_from([0.0, 1e-3, 7.0, 1e6]))
     numbers = numbers_of(n, rng.uniform(-1.5, 1.5, varies), rng.uniform(-1, 1, varies))
-    zero = draw(st.sampled_from([0, 5, DType.from_numpy(x.dtype).limits[0]]))
-    attributes = attributes_of(n, epsilon, centred=draw(st.integers(0, 1)), axis=axis, x_zero_point=zero)
+    zero = draw(st.sampled_from([0, 5, dtype.limits[0]]))
+    centred = draw(st.integers(0, 1))
+    attributes = attributes_of(n, epsilon, centred=centred, axis=axis, x_zero_point=zero, dtype=dtype)
     inputs: list[Array | None] = [x, *numbers]
     return site_of(QLAYERNORM, inputs, attributes, (1, 2)), inputs
 
@@ -107,6 +109,27 @@ def test_results_are_those_of_real_numbers_but_next_to_halves(n: int, centred: i
     real = d / np.sqrt((d * d).mean(1, keepdims=True) + 0.01) / STEP + 3
     (found,) = QLAYERNORM.reference(site, [x, *numbers])
     assert np.abs(found - np.clip(real, -128, 127)).max() <= 0.5 + 2.0**-9
+
+
+@pytest.mark.parametrize("n", [2, 64, 1000, LONGEST])
+@pytest.mark.parametrize("dtype", [DType.I16, DType.U16])
+def test_results_of_16_bits_are_those_of_real_numbers_but_next_to_halves(n: int, dtype: DType) -> None:
+    rng = np.random.default_rng(n)
+    low, high = dtype.limits
+    x = np.stack([rng.integers(low, high + 1, n), np.arange(n) % 2, np.eye(1, n, 1, dtype=int)[0] * high])
+    x = x.astype(dtype.numpy)
+    epsilon, step = 0.01 * n * n, 2.0**-9
+    factor = np.full((1, n), 2.0 ** (9 + 8 + 32 - most_bits(n)), np.int32)
+    addend = np.full((1, n), 3.5 * 2**8 + 0.5, np.int32)
+    limits: dict[str, Attribute] = {"shift": 8, "low": -(2**15), "high": 2**15 - 1, "output_type": "i16"}
+    attributes = {**attributes_of(n, epsilon, dtype=dtype), **limits}
+    site = site_of(QLAYERNORM, [x, factor, addend], attributes, (1, 2))
+    assert refusal(QLAYERNORM_PORTABLE, site) is None
+    d = x.astype(np.float64)
+    d -= d.mean(1, keepdims=True)
+    real = d / np.sqrt((d * d).mean(1, keepdims=True) + 0.01) / step + 3
+    (found,) = QLAYERNORM.reference(site, [x, factor, addend])
+    assert np.abs(found - np.clip(real, -(2**15), 2**15 - 1)).max() <= 0.5 + 2.0**-6
 
 
 @pytest.mark.slow

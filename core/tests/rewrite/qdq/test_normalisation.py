@@ -79,6 +79,20 @@ def test_results_are_those_of_the_file(name: str, operators: Any, bench: Any) ->
         assert apart.max() <= 1 and apart.mean() <= 0.005
 
 
+@pytest.mark.parametrize(("x", "y"), [(DType.I16, DType.I16), (DType.U16, DType.I8), (DType.I8, DType.U16)])
+@pytest.mark.parametrize("name", ["rows", "root mean square", "instances"])
+def test_values_of_16_bits_are_integers_too(name: str, x: DType, y: DType, operators: Any, bench: Any) -> None:
+    s = Sketch(operators=operators)
+    stored = s.dequantize(s.input("x", x, SHAPE), 0.07 if x is DType.I8 else 2e-4, 11)
+    graph = s.finish(s.quantize(BUILDS[name](s, stored), 0.021 if y is DType.I8 else 1.5e-4, 5, y))
+    after = bench.apply(graph, *PASSES)
+    assert [node.op for node in after.nodes if node.op != "Reshape"] == ["QLayerNormalization"]
+    assert not bench.diagnostics(graph, *PASSES)
+    (found,), (wanted,) = bench.outputs(after, 0), bench.outputs(graph, 0)
+    apart = np.abs(found.astype(int) - wanted.astype(int))
+    assert apart.max() <= 1 and apart.mean() <= 0.03
+
+
 def test_equal_rows_have_no_deviation(operators: Any, bench: Any) -> None:
     graph = network(operators, BUILDS["rows"])
     after = bench.apply(graph, *PASSES)

@@ -36,6 +36,18 @@ def test_operands_of_other_scales_go_through_tables(op: str, clipped: bool, oper
     assert bench.same_bits(graph, after)
 
 
+@pytest.mark.parametrize("dtype", [DType.I8, DType.I16, DType.U16])
+@pytest.mark.parametrize("op", ["Max", "Where"])
+def test_operands_of_16_bits_are_rescaled(op: str, dtype: DType, operators: Any, bench: Any) -> None:
+    s = Sketch(operators=operators)
+    inputs = [s.input("which", DType.BOOL, (3, 4))] if op == "Where" else []
+    inputs += [s.dequantize(s.input("a", dtype, (3, 4)), 0.0625, 3), s.dequantize(s.input("b", dtype, (4,)), 0.25, 3)]
+    graph = s.finish(s.quantize(s.node(op, inputs), 0.0625, 3, DType.I16 if dtype is DType.I8 else dtype))
+    after = bench.apply(graph, *PASSES)
+    assert ops(after) == [*(["QLookup"] * 2 if dtype is DType.I8 else ["QRescale"]), op]
+    assert bench.same_bits(graph, after)
+
+
 @pytest.mark.parametrize("op", ["Max", "Min", "Where"])
 def test_operands_of_one_scale_are_taken_as_they_are(op: str, operators: Any, bench: Any) -> None:
     graph = selected(operators, op, 0.05)

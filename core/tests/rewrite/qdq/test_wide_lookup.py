@@ -56,6 +56,18 @@ def test_a_leaky_relu_has_a_scale_below_zero(bench: Any, operators: Any) -> None
     assert apart(bench, before, after, WORD) <= 1
 
 
+@pytest.mark.parametrize("types", [(WORD, WORD), (WORD, DType.U16), (DType.U16, DType.U8)])
+@pytest.mark.parametrize("alpha", [0.2, 1 / 6])
+def test_a_hard_sigmoid_is_another_scale_and_an_addend(
+    types: tuple[DType, DType], alpha: float, bench: Any, operators: Any
+) -> None:
+    attributes = {"alpha": alpha, "beta": 0.5}
+    scale = 1.0 / types[1].limits[1]
+    before, after = lowered(bench, operators, "HardSigmoid", attributes, types, (2.6e-4, scale))
+    assert [node.op for node in after.nodes] == ["QRescale"] and not bench.diagnostics(before, *PASSES)
+    assert apart(bench, before, after, types[0]) <= 1
+
+
 def test_a_byte_has_a_result_of_16_bits_each(bench: Any, operators: Any) -> None:
     before, after = lowered(bench, operators, "Sigmoid", {}, (DType.I8, DType.U16), (0.05, 2.0**-16))
     assert [node.op for node in after.nodes] == ["QLookup"]

@@ -17,6 +17,7 @@ from tilewright_tflite.operators import (
     recurrent,
     reductions,
     signal,
+    stream_frames,
     variables,
 )
 
@@ -26,4 +27,6 @@ ANY_ORDER = frozenset((*(each.code for each in elementwise.CONVERSIONS), "CONCAT
 TABLE: Mapping[str, Conversion] = MappingProxyType(
     {each.code: each for family in _FAMILIES for each in family.CONVERSIONS}
 )
-CUSTOM: Mapping[str, Conversion] = MappingProxyType({each.code: each for each in (*compressed.CUSTOM, *signal.CUSTOM)})
+CUSTOM: Mapping[str, Conversion] = MappingProxyType(
+    {each.code: each for family in (compressed, signal, stream_frames) for each in family.CUSTOM}
+)

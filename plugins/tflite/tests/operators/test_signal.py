@@ -6,10 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
-from flat_models import G, file_of, front_end, sound
+from flat_models import G, Op, T, file_of, front_end, sound
 
+from tilewright.api.importer import Reading
 from tilewright.errors import TilewrightError
+from tilewright_tflite import RUNTIMES
 
 # What tflite-micro 0.dev20261023182759 gives for the twelve frames, one interpreter for all of them.
 LOGARITHMS = [
@@ -24,6 +27,33 @@ def test_frames_are_those_of_the_runtime(run_frames: Callable[..., list[dict[str
     found = run_frames(file_of(front_end()), [{"frame": frame} for frame in sound(12)])
     assert [frame["log"].tolist() for frame in found] == LOGARITHMS
     assert found[-1]["noise"].tolist() == NOISE
+
+
+def back(length: int, bins: int) -> G:
+    """From a spectrum to samples."""
+    tensors = [T(name="x", type="int16", shape=(2 * bins,)), T(name="y", type="int16", shape=(length,))]
+    op = Op(code="SignalIrfft", inputs=(0,), outputs=(1,), numbers={"T": 7, "fft_length": length})
+    return G(tensors=tensors, ops=[op], inputs=(0,), outputs=(1,))
+
+
+def test_samples_of_a_spectrum_with_the_ends_of_16_bits(run_frames: Callable[..., list[dict[str, Any]]]) -> None:
+    """What the same runtime gives."""
+    bins = np.array([32767, 0, -20000, 1234, 5, -32768, 31000, 777, -32768, 99], np.int16)
+    (found,) = run_frames(file_of(back(8, 5)), [{"x": bins}])
+    assert found["y"].tolist() == [2751, -1178, -116, 467, -2749, 17560, 114, -16849]
+
+
+@pytest.mark.parametrize("length", [4, 8, 64, 512])
+def test_samples_of_a_spectrum_are_those_of_the_runtime(
+    length: int, run_frames: Callable[..., list[dict[str, Any]]]
+) -> None:
+    pytest.importorskip("tflite_micro")
+    micro = next(one for one in RUNTIMES if one.name == "tflite-micro")
+    data, random = file_of(back(length, length // 2 + 1)), np.random.default_rng(length)
+    frames = [{"x": random.integers(-size, size, length + 2).astype(np.int16)} for size in (9, 3000, 32768)]
+    frames.append({"x": np.full(length + 2, -32768, np.int16)})
+    wanted = micro.values(data, Reading(), frames)
+    assert [one["y"].tolist() for one in run_frames(data, frames)] == [one["y"].tolist() for one in wanted]
 
 
 def changed(code: str, **numbers: int) -> G:
@@ -47,6 +77,8 @@ def typed(name: str, **form: Any) -> G:
         (changed("SignalEnergy", end_index=34), "its option 'end_index' is 34"),
         (changed("SignalFilterBank", num_channels=3), "its tables are not of 3 channels"),
         (changed("SignalFilterBankSpectralSubtraction", num_channels=5), "its channels are uint32 4"),
+        (back(60, 31), "its transform is of 60 samples; a power of two is known"),
+        (back(64, 32), "its input is int16 64; 33 bins make 64 samples"),
         (typed("window", shape=(30,), data=b"\0" * 60), "its window has int16 30"),
         (typed("frame", type="int32"), "'frame' is int32 1x60; int16 is known"),
         (typed("table2", data=b"\x20\0" * 5), "its tables lead out of the spectrum"),

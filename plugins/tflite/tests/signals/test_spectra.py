@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tilewright.api.testing import site_of
-from tilewright_tflite.signals.spectra import ENERGY, RFFT, complex_twiddles, real_twiddles
+from tilewright_tflite.signals.spectra import ENERGY, IRFFT, RFFT, complex_twiddles, real_twiddles
 
 
 def spectrum(samples: np.ndarray, length: int) -> np.ndarray:
@@ -23,6 +23,16 @@ def test_a_transform_is_near_that_of_real_numbers(length: int) -> None:
     wanted = np.fft.rfft(samples) / length
     steps = np.log2(length)
     assert np.abs(spectrum(samples, length) - wanted).max() < 2 + steps
+
+
+@pytest.mark.parametrize("length", [4, 8, 16, 64, 128, 512, 1024])
+def test_the_way_back_is_near_that_of_real_numbers(length: int) -> None:
+    bins = np.random.default_rng(length).integers(-8000, 8000, length + 2).astype(np.int16)  # no sum wraps
+    inputs = [bins, complex_twiddles(length // 2, -1), real_twiddles(length // 2, -1)]
+    (found,) = IRFFT.reference(site_of(IRFFT, inputs, {}, (1, 2)), inputs)
+    pairs = bins.astype(np.float64).reshape(-1, 2)
+    wanted = np.fft.irfft(pairs[:, 0] + 1j * pairs[:, 1])
+    assert np.abs(found - wanted).max() < 2 + np.log2(length)
 
 
 def test_zeros_stand_behind_a_short_frame() -> None:

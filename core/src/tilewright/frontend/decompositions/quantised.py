@@ -150,6 +150,11 @@ def _qlinear_concat(node: OnnxNode, graph: Conversion) -> None:
     _quantised(node, graph, real, 0)
 
 
+def _qlinear_where(node: OnnxNode, graph: Conversion) -> None:
+    operands = [node.inputs[0], _dequantised(node, graph, 1), _dequantised(node, graph, 4)]
+    _quantised(node, graph, graph.apply(node, "Where", 16, operands, hint="Where"), 7)
+
+
 def _same_in_onnx(node: OnnxNode, graph: Conversion) -> None:
     """QuantizeLinear and DequantizeLinear as onnxruntime had them before ONNX took 16-bit types."""
     graph.apply(node, node.op_type, _QDQ, node.inputs, node.outputs, {"axis": node.integer("axis", 1)})
@@ -178,5 +183,6 @@ IMPORTS = (
         ("QLinearGlobalAveragePool", {"channels_last": "INT"}, _qlinear_pool, 2, 5),
         ("QLinearAveragePool", _AVERAGE, _qlinear_pool, 2, 5),
         ("QLinearConcat", {"axis": "INT"}, _qlinear_concat, 5, _MANY),
+        ("QLinearWhere", {}, _qlinear_where, 9, 9),
     ),
 )

@@ -9,7 +9,7 @@ TW_KERNEL void ${function}(tw_qlayernorm p, const ${x_type} *x, const int32_t *f
         for (int32_t i = 0; i < p.count; ++i) {
             const int32_t d = x[(b * p.x_block) + (i * p.x_step)] - p.x_zero_point;
             sum += d;
-            squares += d * d;
+            squares += ${square};
         }
     }
     const int32_t n = p.blocks * p.count;

@@ -110,8 +110,9 @@ def _match(site: Site) -> str | None:
         return "the shift must be 0 to 30"
     zero, ends = site.node.integer("x_zero_point"), input_range(site)
     farthest = max(abs(end - zero) for end in ends)
-    factor, addend, *below = (int(np.abs(np.asarray(array, np.int64)).max(initial=0)) for array in constants)
-    largest = farthest * max(factor, *below, 0) + addend
+    factor, addend, *below = (np.abs(np.asarray(array, np.int64)) for array in constants)
+    sums = farthest * (np.maximum(factor, below[0]) if below else factor) + addend  # of each channel on its own
+    largest = int(sums.max(initial=0))
     return None if largest <= _LARGEST else f"a sum may reach {largest}, which 32 bits do not hold"
 
 

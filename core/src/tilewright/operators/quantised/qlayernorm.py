@@ -1,4 +1,4 @@
-"""Knows QLayerNormalization: rows of 8-bit values, normalised by their mean and deviation, in integers.
+"""Knows QLayerNormalization: rows of 8-bit or 16-bit values, normalised by their mean and deviation, in integers.
 Does not know which normalisations of ONNX it stands for, nor how its numbers are found (`rewrite/qdq/normalisation`).
 
 A row is all of the axes from `axis` on, at most two, n elements in all. With d = x - x_zero_point:
@@ -30,14 +30,19 @@ from tilewright.ir.machines.kernel import Call, Kernel
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.operators.c_code.c_source import c_template
 from tilewright.operators.c_code.walk import NEST, nest, walk
-from tilewright.operators.shared.integer_sites import centred, not_bytes, output_dtype
+from tilewright.operators.shared.integer_sites import BYTE_TYPES, centred, not_values, output_dtype
 from tilewright.operators.shared.refusals import shape_error
 
 Array = npt.NDArray[np.generic]
 Integers = npt.NDArray[np.int64]
 
 LONGEST = 1 << 15  # elements of a row
-_FARTHEST = 255  # of a value from the zero point
+
+
+def _farthest(dtype: DType) -> int:
+    """Of a value from the zero point."""
+    low, high = dtype.limits
+    return high - low
 
 
 def most_bits(length: int) -> int:
@@ -45,9 +50,11 @@ def most_bits(length: int) -> int:
     return 28 - math.ceil(math.log2(max(length, 2)) / 2)
 
 
-def most_epsilon_bits(length: int, epsilon: float) -> int:
-    """The most that `epsilon_bits` may be, so that the variance and `epsilon` (of its size) stay below 2**62."""
-    largest = length * length * _FARTHEST * _FARTHEST + math.ceil(epsilon) + 1
+def most_epsilon_bits(length: int, epsilon: float, dtype: DType = DType.I8) -> int:
+    """The most that `epsilon_bits` may be, so that the variance of such values and `epsilon` (of its size) stay below
+    2**62.
+    """
+    largest = (length * _farthest(dtype)) ** 2 + math.ceil(epsilon) + 1
     return max(0, (62 - largest.bit_length()) // 2 * 2)
 
 
@@ -122,11 +129,11 @@ def _match(site: Site) -> str | None:
     if len(rows) > 2 or not 1 <= math.prod(rows) <= LONGEST:
         return f"rows of {list(rows)} elements; at most two axes and {LONGEST} elements are supported"
     n = math.prod(rows)
-    largest = (n * n * _FARTHEST * _FARTHEST << node.integer("epsilon_bits")) + node.integer("epsilon")
+    largest = ((n * _farthest(site.input(0).dtype)) ** 2 << node.integer("epsilon_bits")) + node.integer("epsilon")
     if largest >= 2**62 or node.integer("epsilon_bits") % 2 or not 0 < node.integer("bits") <= most_bits(n):
         return "epsilon_bits or bits are more than 64 bits hold"
     addend = np.abs(np.asarray(site.constant(2), np.int64)).max(initial=0)
-    return "A leaves 32 bits no room" if addend >= 2**31 - 2**28 else not_bytes(site, 0)
+    return "A leaves 32 bits no room" if addend >= 2**31 - 2**28 else not_values(site, 0)
 
 
 def _values(call: Call) -> Mapping[str, object]:
@@ -151,6 +158,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "function": f"tw_qlayernorm_{x.dtype.value}_{y.dtype.value}",
         "x_type": x.dtype.c_type,
         "y_type": y.dtype.c_type,
+        "square": "d * d" if x.dtype in BYTE_TYPES else "(int64_t)d * d",
         "nest": outer.headers,
         "at": outer.offsets,
         "fields": {
@@ -165,7 +173,7 @@ QLAYERNORM = Operator(
     name="QLayerNormalization",
     inputs=("X", "F", "A"),
     outputs=("Y",),
-    summary="rows of 8-bit integers normalised by mean and deviation, in integers",
+    summary="rows of 8-bit or 16-bit integers normalised by mean and deviation, in integers",
     infer=_infer,
     reference=_reference,
     access=_access,

@@ -32,6 +32,7 @@ ROWS = ("LayerNormalization", "RMSNormalization")
 _BEHIND = ("Add", "Div", "Mul", "Reshape", "Sub")
 _MOST = 1 << 22  # elements of a scale that is written out for all of them
 _REACH = 2.0**25  # of a result before its shift; factors have five bits more
+_LEAST, _LEAST_OF_WORDS = 8, 5  # bits that the shift takes
 
 
 def lower_normalisation(island: Island, main: Node, work: Work) -> Lowered | None:
@@ -170,8 +171,8 @@ def _numbers(
     epsilon = (length / x_scale) ** 2 * float(np.float32(normal.number("epsilon", EPSILON)))
     reach = math.sqrt(length) * float(np.abs(scale).max()) + float(np.abs(shift).max()) + 2
     behind = min(24, math.floor(math.log2(_REACH / reach)))
-    epsilon_bits, bits = most_epsilon_bits(length, epsilon), most_bits(length)
-    if behind < 8 or round(epsilon * 2.0**epsilon_bits) >= 2**61:
+    epsilon_bits, bits = most_epsilon_bits(length, epsilon, x.dtype), most_bits(length)
+    if behind < (_LEAST_OF_WORDS if island.output.wide else _LEAST) or round(epsilon * 2.0**epsilon_bits) >= 2**61:
         return "its scales are not finite, or too far apart"
     factor = np.rint(scale * 2.0 ** (behind + 32 - bits)).astype(np.int32)
     addend = np.rint((shift + 0.5) * 2.0**behind + 0.5).astype(np.int32)

@@ -1,5 +1,6 @@
 """Knows how Max, Min and Where of quantised tensors select among stored integers: every operand is brought to the scale
-of the result first, by a table where it has another one. Exact, because QuantizeLinear keeps the order.
+of the result first where it has another one. By a table, which is exact because QuantizeLinear keeps the order; of 16
+bits by a QRescale, whose results have one rounding instead of two.
 Does not know operators of one tensor (`movement`, `lookup`).
 """
 
@@ -14,6 +15,7 @@ from tilewright.ir.graphs.graph import Node
 from tilewright.rewrite.edit import origins
 from tilewright.rewrite.qdq.island import Island, Lowered
 from tilewright.rewrite.qdq.weights import Work
+from tilewright.rewrite.qdq.wide_lookup import rescaling
 
 
 def lower_selection(island: Island, main: Node, work: Work) -> Lowered:
@@ -48,12 +50,16 @@ def _brought(island: Island, value: str, work: Work) -> tuple[str, tuple[Node, .
     if source.value in island.graph.constants:
         array = island.graph.constants[source.value]
         return work.draft.constant(_quantised(island, source.affine.dequantise(array)), hint), (), (source.node,)
+    attributes = rescaling(source.affine, island.output, island.low_high()) if source.affine.wide else {}
+    if isinstance(attributes, str):
+        return attributes
     made = work.draft.value(island.output.dtype, island.graph.tensors[source.value].shape, hint)
     node = Node(
         name=work.draft.node_name(f"{island.quantize.name}_of_{value}"),
-        op="QLookup",
-        inputs=(source.value, work.draft.constant(table, f"{hint}_table")),
+        op="QRescale" if attributes else "QLookup",
+        inputs=(source.value,) if attributes else (source.value, work.draft.constant(table, f"{hint}_table")),
         outputs=(made,),
+        attributes=attributes,
         origin=origins(source.node, island.quantize),
     )
     return made, (node,), (source.node,)

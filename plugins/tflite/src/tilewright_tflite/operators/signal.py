@@ -20,7 +20,8 @@ _LONGEST = 1 << 15  # samples of a transform
 _TABLE = 125  # numbers of a gain's table
 
 
-def _option(op: Operator, name: str, low: int, high: int) -> int:
+def option(op: Operator, name: str, low: int, high: int) -> int:
+    """An option that is inside the limits. RefusedError where it is not, or is missing."""
     options = numbers_of(op.custom_options)
     if name not in options:
         raise RefusedError(f"its option '{name}' is missing")
@@ -30,10 +31,11 @@ def _option(op: Operator, name: str, low: int, high: int) -> int:
 
 
 def _input(op: Operator, net: Network, index: int, kind: str, rank: int | None = 1) -> Tensor:
-    return _typed(net.input(op, index), kind, rank)
+    return typed(net.input(op, index), kind, rank)
 
 
-def _typed(tensor: Tensor, kind: str, rank: int | None = 1) -> Tensor:
+def typed(tensor: Tensor, kind: str, rank: int | None = 1) -> Tensor:
+    """The tensor. RefusedError where it has another type, or another number of axes."""
     if tensor.type != kind or rank not in (None, len(tensor.shape)):
         axes = "" if rank is None else f" with {rank} axes"
         raise RefusedError(f"'{tensor.name}' is {tensor.described}; {kind}{axes} is known")
@@ -50,7 +52,7 @@ def _emit(
     **numbers: int,
 ) -> tuple[str, ...]:
     """A node of the signal's vocabulary, and its outputs, of which the first has this shape."""
-    outputs = [_typed(net.output(op, place), kind, None) for place, kind in enumerate(kinds)]
+    outputs = [typed(net.output(op, place), kind, None) for place, kind in enumerate(kinds)]
     if outputs[0].shape != shape:
         raise RefusedError(f"'{outputs[0].name}' is {outputs[0].described}; its shape is {list(shape)}")
     values = net.split(name, inputs, [net.fresh(net.name(each)) for each in outputs], domain=DOMAIN, **numbers)
@@ -64,7 +66,7 @@ def _window(op: Operator, net: Network) -> None:
     if x.shape[-1:] != w.shape:
         raise RefusedError(f"its window has {w.described}, its frames {x.described}")
     inputs = (net.stored(x), net.stored(w))
-    _emit(op, net, "Window", inputs, ("int16",), x.shape, shift=_option(op, "shift", 0, 31))
+    _emit(op, net, "Window", inputs, ("int16",), x.shape, shift=option(op, "shift", 0, 31))
 
 
 def _scale(op: Operator, net: Network) -> None:
@@ -72,23 +74,38 @@ def _scale(op: Operator, net: Network) -> None:
     _emit(op, net, "Scale", (net.stored(x),), ("int16", "int32"), x.shape)
 
 
-def _rfft(op: Operator, net: Network) -> None:
+def _transform(op: Operator, net: Network, turn: int) -> tuple[Tensor, int, list[str]]:
+    """What goes in, the samples of the transform, and its constants."""
     from tilewright_tflite.signals.spectra import complex_twiddles, real_twiddles
 
     x = _input(op, net, 0, "int16")
-    _option(op, _FFT_TYPE, _INT16, _INT16)
-    length = _option(op, "fft_length", 4, _LONGEST)
-    if length & (length - 1) or x.shape[0] > length:
-        raise RefusedError(f"its transform is of {length} samples, its input of {x.shape[0]}; a power of two is known")
-    half = length // 2
-    tables = (net.constant(complex_twiddles(half), "twiddles"), net.constant(real_twiddles(half), "real_twiddles"))
+    option(op, _FFT_TYPE, _INT16, _INT16)
+    length = option(op, "fft_length", 4, _LONGEST)
+    if length & (length - 1):
+        raise RefusedError(f"its transform is of {length} samples; a power of two is known")
+    tables = complex_twiddles(length // 2, turn), real_twiddles(length // 2, turn)
+    names = "twiddles", "real_twiddles"
+    return x, length, [net.constant(table, name) for table, name in zip(tables, names, strict=True)]
+
+
+def _rfft(op: Operator, net: Network) -> None:
+    x, length, tables = _transform(op, net, 1)
+    if x.shape[0] > length:
+        raise RefusedError(f"its transform is of {length} samples, its input of {x.shape[0]}")
     _emit(op, net, "RFFT", (net.stored(x), *tables), ("int16",), (length + 2,))
+
+
+def _irfft(op: Operator, net: Network) -> None:
+    x, length, tables = _transform(op, net, -1)
+    if x.shape[0] != length + 2:
+        raise RefusedError(f"its input is {x.described}; {length // 2 + 1} bins make {length} samples")
+    _emit(op, net, "IRFFT", (net.stored(x), *tables), ("int16",), (length,))
 
 
 def _energy(op: Operator, net: Network) -> None:
     x = _input(op, net, 0, "int16")
     bins = x.shape[0] // 2
-    first, end = _option(op, "start_index", 0, bins), _option(op, "end_index", 0, bins)
+    first, end = option(op, "start_index", 0, bins), option(op, "end_index", 0, bins)
     _emit(op, net, "Energy", (net.stored(x),), ("uint32",), (bins,), first=first, end=end)
 
 
@@ -97,7 +114,7 @@ def _filter_bank(op: Operator, net: Network) -> None:
     tables = [net.need(op, place).reshape(-1).astype(np.int64) for place in range(1, 6)]
     inputs = [_input(op, net, place, "int16") for place in range(1, 6)]
     weights, rests, firsts, places, widths = tables
-    channels = _option(op, "num_channels", 1, len(firsts) - 1)
+    channels = option(op, "num_channels", 1, len(firsts) - 1)
     if {len(firsts), len(places), len(widths)} != {channels + 1} or len(weights) != len(rests):
         raise RefusedError(f"its tables are not of {channels} channels")
     inside = (firsts + widths <= x.shape[0]) & (places + widths <= len(weights))
@@ -113,18 +130,18 @@ def _root(op: Operator, net: Network) -> None:
 
 
 def _subtraction(op: Operator, net: Network) -> None:
-    x, noise = _input(op, net, 0, "uint32"), _typed(net.output(op, 1), "uint32")
-    if x.shape != noise.shape or _option(op, "num_channels", 1, 1 << 15) != x.shape[0]:
+    x, noise = _input(op, net, 0, "uint32"), typed(net.output(op, 1), "uint32")
+    if x.shape != noise.shape or option(op, "num_channels", 1, 1 << 15) != x.shape[0]:
         raise RefusedError(f"its channels are {x.described}, its noise {noise.described}")
     shares = {
-        mine: _option(op, theirs, 0, 2**31 - 1)
+        mine: option(op, theirs, 0, 2**31 - 1)
         for mine, theirs in (
             ("smoothing", "smoothing"), ("rest", "one_minus_smoothing"), ("smoothing_odd", "alternate_smoothing"),
             ("rest_odd", "alternate_one_minus_smoothing"), ("least", "min_signal_remaining"),
         )
     }  # fmt: skip
-    bits, scale = _option(op, "smoothing_bits", 0, 31), _option(op, "spectral_subtraction_bits", 0, 31)
-    clamp, name = _option(op, "clamping", 0, 1), f"{net.name(noise)}_kept"
+    bits, scale = option(op, "smoothing_bits", 0, 31), option(op, "spectral_subtraction_bits", 0, 31)
+    clamp, name = option(op, "clamping", 0, 1), f"{net.name(noise)}_kept"
     kept = net.kept(noise, name)
     inputs = (net.stored(x), kept)
     numbers = {**shares, "bits": bits, "scale_bits": scale, "clamp": clamp}
@@ -137,12 +154,12 @@ def _pcan(op: Operator, net: Network) -> None:
     if x.shape != noise.shape or table.shape[0] < _TABLE:
         raise RefusedError(f"its noise is {noise.described}, its table {table.described}; {_TABLE} numbers are known")
     values = (net.stored(x), net.stored(noise), net.stored(table))
-    _emit(op, net, "PCAN", values, ("uint32",), x.shape, snr_shift=_option(op, "snr_shift", 0, 63))
+    _emit(op, net, "PCAN", values, ("uint32",), x.shape, snr_shift=option(op, "snr_shift", 0, 63))
 
 
 def _log(op: Operator, net: Network) -> None:
     x = _input(op, net, 0, "uint32")
-    bits, scale = _option(op, "input_correction_bits", 0, 31), _option(op, "output_scale", 0, 2**31 - 1)
+    bits, scale = option(op, "input_correction_bits", 0, 31), option(op, "output_scale", 0, 2**31 - 1)
     _emit(op, net, "Log", (net.stored(x),), ("int16",), x.shape, bits=bits, scale=scale)
 
 
@@ -150,6 +167,7 @@ CUSTOM: tuple[Conversion, ...] = (
     conversion("SignalWindow", _window),
     conversion("SignalFftAutoScale", _scale),
     conversion("SignalRfft", _rfft),
+    conversion("SignalIrfft", _irfft),
     conversion("SignalEnergy", _energy),
     conversion("SignalFilterBank", _filter_bank),
     conversion("SignalFilterBankSquareRoot", _root),
