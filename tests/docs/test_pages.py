@@ -24,6 +24,7 @@ def marked(page: Path) -> Any:
     return pytest.param(page, marks=pytest.mark.long) if page.stem == "pytorch" else page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", map(marked, [*TUTORIALS, *GUIDES]), ids=lambda path: path.stem)
 def test_what_a_page_says_works(page: Path, reader: Any, tool: Any) -> None:
     text = page.read_text(encoding="utf-8")

@@ -1,6 +1,6 @@
 """Knows which of the slow tests are run before a merge, the same in every run and on every machine: one of N of those
-that are one case; of those that have several, one of 2 N cases, and always one of each test function. Does not know what
-they test. All of them are run every night.
+that are one case; of those that have several, one of 2 N cases, and always one of each test function. Does not know
+what they test. All of them are run every night.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=int,
         default=1,
         metavar="N",
-        help="of the tests that are marked slow, one of N; of functions with several cases one of 2 N, and at least one",
+        help="of tests that are marked slow, one of N; of those with several cases one of 2 N, and at least one",
     )
 
 

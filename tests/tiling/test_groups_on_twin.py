@@ -65,6 +65,7 @@ def _fits(machine: ScheduledMachine, first: int, count: int) -> bool:
     return isinstance(chain, RegionAnalysis) and bool(best_groups(chain, "auto"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "near_kib"),
     [

@@ -82,6 +82,7 @@ def inexact(plan: Deployment, job: Job, values: object) -> list[str]:
     return [verdict.name for verdict in verdicts if not verdict.exact]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("runner", "scratchpad_bytes"),
     [(TwinRunner(), 4608), (TwinRunner(), 12288), (RACE, 4608)],

@@ -26,6 +26,7 @@ def test_it_is_under_100_lines() -> None:
     assert len((PROJECT / "acme_tile.py").read_text(encoding="utf-8").splitlines()) < 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("network", ALL)
 def test_every_network_is_tiled_and_computes_what_it_should(site: Any, network: str) -> None:
     model, vectors = str(network_file(network)), str(vectors_file(network))

@@ -53,6 +53,7 @@ def cases(draw: st.DrawFn, simple: bool) -> Case:
     return site_of(QCONV, inputs, attributes, (1, 2)), inputs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
 @compiled
 @given(data=st.data())

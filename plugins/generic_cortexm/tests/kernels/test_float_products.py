@@ -105,6 +105,7 @@ def product(op: str, rows: int, depth: int, columns: int) -> Case:
     return site_of(vocabulary()[op], inputs, attributes, tuple(range(1, len(inputs)))), inputs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "rows"),
     [(kernel, rows) for kernel in PRODUCTS for rows in (1, 3, 4, 9) if (kernel.op, rows) != ("Gemm", 1)],

@@ -96,6 +96,7 @@ def test_convolutions(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, 
     assert np.array_equal(found, QCONV.reference(site, inputs)[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", GEMM, ids=lambda kernel: kernel.engine)
 @compiled
 @given(case=gemm_cases())

@@ -110,6 +110,7 @@ def test_the_counted_run_computes_the_same_and_is_the_sum_of_its_steps(core: str
     assert result.counts["code_bytes"] > 1000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("core", CORE_NAMES)
 def test_counts_are_exact_on_a_loop_that_is_known(core: str, tmp_path: Path) -> None:
     plan = deployment(core)
@@ -227,6 +228,7 @@ def test_what_is_missing_is_named_with_its_package(monkeypatch: pytest.MonkeyPat
     assert refused.value.code == "TW7001"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("core", CORE_NAMES)
 def test_optimised_for_size_it_is_smaller_and_computes_the_same(core: str, tmp_path: Path) -> None:
     plan = deployment(core)

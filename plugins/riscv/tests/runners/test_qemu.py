@@ -246,6 +246,7 @@ FAULTS: dict[str, tuple[Callable[[str], str], str, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_named_with_its_place(fault: str, tmp_path: Path) -> None:
     change, code, said = FAULTS[fault]

@@ -48,6 +48,7 @@ def test_copies_of_every_form(compiler: str, tool: Callable[[str], str], tmp_pat
     assert built(tmp_path, tool(compiler), "copies.c", extra=SANITIZED) == "PASS\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("home", ["l2", "l3"])
 @pytest.mark.parametrize("model", ["digits_int8", "digits_f32"])
 def test_a_network_is_exact(model: str, home: str, tool: Callable[[str], str], tmp_path: Path) -> None:
