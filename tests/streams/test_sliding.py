@@ -46,6 +46,7 @@ def test_every_call_is_the_whole_network_on_its_window(networks: dict[str, Path]
     assert {window.name for window in found.verdict.windows} > set(found.deployment.outputs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["cortex-m4", "siracusa"])
 @pytest.mark.parametrize("calls", [3, pytest.param(200, marks=pytest.mark.long)])
 def test_on_other_targets(networks: dict[str, Path], target: str, calls: int) -> None:

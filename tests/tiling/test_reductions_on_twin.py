@@ -112,6 +112,7 @@ def test_what_does_not_fit_in_parts_either_says_what_would_do(tmp_path: Path) ->
     assert any("--memory l1=" in line for line in caught.value.fix)
 
 
+@pytest.mark.slow
 def test_bytes_in_parts(tmp_path: Path) -> None:
     plan = deployment(network_file("resnet8_int8"), CLUSTER.runtime_bytes["l1"] + 584)
     assert steps_in_parts(plan)

@@ -193,6 +193,7 @@ def nested(scratchpad_bytes: int, middle_bytes: int) -> Platform:
     )
 
 
+@pytest.mark.slow
 def test_every_memory_on_the_way_has_its_places() -> None:
     platform = nested(3000, 4500)
     graph = convolutions(2, 3000).bound.graph

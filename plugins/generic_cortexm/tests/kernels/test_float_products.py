@@ -117,6 +117,7 @@ def test_products(kernel: Kernel, rows: int, tmp_path: Path) -> None:
         assert errors(kernel, product(kernel.op, rows, depth, columns), folder) == []
 
 
+@pytest.mark.slow
 def test_layers_that_are_taken(tmp_path: Path) -> None:
     taken = layers_taken(KERNELS, tmp_path)
     assert all(taken[kernel.name] for kernel in KERNELS)

@@ -85,6 +85,7 @@ def gemm_cases(draw: st.DrawFn) -> Case:
     return site_of(QGEMM, inputs, attributes, (1, 2)), inputs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", CONV, ids=lambda kernel: kernel.engine)
 @compiled
 @given(case=conv_cases())

@@ -75,6 +75,7 @@ def failure(core: str, folder: Path, statements: str, above: str = "") -> str:
     return str(failed.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["digits_int8", "digits_f32"])
 @pytest.mark.parametrize("core", CORE_NAMES)
 def test_every_step_is_exact_on_every_core(core: str, model: str, tmp_path: Path) -> None:
@@ -88,6 +89,7 @@ def test_every_step_is_exact_on_every_core(core: str, model: str, tmp_path: Path
     assert len(verdicts) == len(executed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("core", CORE_NAMES)
 def test_the_counted_run_computes_the_same_and_is_the_sum_of_its_steps(core: str, tmp_path: Path) -> None:
     plan = deployment(core)

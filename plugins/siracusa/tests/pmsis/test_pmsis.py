@@ -39,6 +39,7 @@ def built(folder: Path, compiler: str, *sources: str, extra: tuple[str, ...] = (
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_copies_of_every_form(compiler: str, tool: Callable[[str], str], tmp_path: Path) -> None:
     for name in ("tw_rt_pmsis.c", "tw_rt_pmsis.h"):

@@ -37,6 +37,7 @@ def layer(
     return site_of(CONV, inputs, attributes, (1, 2)), inputs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("each", [4, 8])
 @pytest.mark.parametrize("name", WINDOWS)
 def test_without_streams(name: str, each: int, tmp_path: Path) -> None:
@@ -46,6 +47,7 @@ def test_without_streams(name: str, each: int, tmp_path: Path) -> None:
     assert result_errors(CONV, site, inputs, found) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", [True, False], ids=["joined", "apart"])
 @pytest.mark.parametrize("name", WINDOWS)
 def test_with_streams(name: str, known: bool, tmp_path: Path, tool: Callable[[str], str]) -> None:

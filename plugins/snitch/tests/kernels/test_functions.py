@@ -71,6 +71,7 @@ CASES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_inside_the_model_and_as_fast_as_estimated(case: Case, tmp_path: Path, tool: Callable[[str], str]) -> None:
     tool("riscv64-unknown-elf-gcc")
@@ -121,6 +122,7 @@ def test_accuracy(op: str, tmp_path: Path, tool: Callable[[str], str]) -> None:
         assert result_errors(OPERATORS[op], site, [x], found.outputs) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("op", sorted(OWN))
 def test_without_the_instructions_in_any_layout_and_tile(op: str, tmp_path: Path) -> None:
     x = np.random.default_rng(3).standard_normal((2, 3, 5)).astype(np.float32)
