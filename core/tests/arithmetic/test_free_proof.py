@@ -62,6 +62,7 @@ def requants(draw: st.DrawFn) -> Requant:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @few
 @given(
     requant=requants(), unit=st.sampled_from(UNITS), lowest=st.integers(-1500, 300), extent=st.integers(0, 1500)
