@@ -375,7 +375,6 @@ def deployed(core: str, without: tuple[str, ...] = (), rounding: str = "onnx", *
 # --- tests
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("core", "compiler", "settings", "without"),
     [
