@@ -43,6 +43,7 @@ def test_columns_that_pass_from_stripe_to_stripe_are_exact(script: Any, seed: in
     assert found.steps_with_edges
 
 
+@pytest.mark.slow
 def test_columns_that_pass_from_stripe_to_stripe_are_exact_on_cortex_m(script: Any, tool: Callable[[str], str]) -> None:
     for one in ("arm-none-eabi-gcc", "qemu-system-arm"):
         tool(one)

@@ -39,6 +39,7 @@ def test_every_network_is_tiled_and_computes_what_it_should(site: Any, network: 
     assert [step["name"] for step in verdict["steps"] if not step["exact"]] == []
 
 
+@pytest.mark.slow
 def test_the_plan_keeps_to_the_machine(site: Any, tmp_path: Path) -> None:
     model = str(network_file("kws_int8"))
     finished = site.tilewright("compile", model, "--target", "acme-tile", "-o", str(tmp_path / "out"), "--json", "-")

@@ -93,6 +93,7 @@ def test_with_streams(case: Case, tmp_path: Path, tool: Callable[[str], str]) ->
     assert found.counts["vfmac.s"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("case", "box", "least"),
     [
