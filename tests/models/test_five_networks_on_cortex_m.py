@@ -135,6 +135,7 @@ def test_code_of_the_largest_network_on_the_other_cores(
     assert 0 < counts["code_bytes"] <= CODE_BYTES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", INTEGER)
 @pytest.mark.parametrize("core", (*OTHER_CORES, *CORES))
 def test_scratch_and_constants_are_little_more_than_portable_code_needs(name: str, core: str) -> None:

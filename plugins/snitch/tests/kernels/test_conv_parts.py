@@ -59,6 +59,7 @@ def test_with_streams(name: str, known: bool, tmp_path: Path, tool: Callable[[st
     assert all(one.counts["vfmac.s"] > 0 for one in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_output", [False, True], ids=["of their own", "in the output"])
 @pytest.mark.parametrize("what", [np.inf, np.nan])
 def test_what_is_infinite_is_clipped_as_every_machine_does(
@@ -73,6 +74,7 @@ def test_what_is_infinite_is_clipped_as_every_machine_does(
     assert result_errors(CONV, site, inputs, found[-1].outputs) == []
 
 
+@pytest.mark.slow
 def test_as_fast_as_estimated_and_faster_than_portable_c(tmp_path: Path, tool: Callable[[str], str]) -> None:
     tool("riscv64-unknown-elf-gcc")
     site, inputs = layer((3, 3), 1, 1, channels=16, outputs=16, size=8)

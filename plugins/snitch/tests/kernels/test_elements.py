@@ -161,6 +161,7 @@ ODD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, *HALVES])
 @pytest.mark.parametrize("shapes", ODD)
 def test_of_odd_rows_the_faster_kernel_is_bound(

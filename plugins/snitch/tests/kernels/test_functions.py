@@ -90,6 +90,7 @@ def test_inside_the_model_and_as_fast_as_estimated(case: Case, tmp_path: Path, t
     assert other.cycles >= case.faster * found.cycles
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("op", sorted(OWN))
 def test_hard_values(op: str, tmp_path: Path, tool: Callable[[str], str]) -> None:
     """Rows long enough for streams, and rows that are not, with NaN, infinities and numbers below the normal range."""
@@ -110,6 +111,7 @@ def test_hard_values(op: str, tmp_path: Path, tool: Callable[[str], str]) -> Non
             assert result_errors(operator, site, [made], found.outputs) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("op", ["Exp", "Sigmoid", "Tanh", "Erf", "Gelu", "GeluTanh", "Swish"])
 def test_accuracy(op: str, tmp_path: Path, tool: Callable[[str], str]) -> None:
     """Where the functions bend, and bits at random."""

@@ -58,6 +58,7 @@ def test_with_streams(bias: str, dtype: DType, in_output: bool, tmp_path: Path, 
     assert all(one.counts["vfmac.s" if dtype is DType.F32 else "fmadd"] > 0 for one in found)
 
 
+@pytest.mark.slow
 @WHERE
 @pytest.mark.parametrize("what", [np.inf, np.nan])
 def test_what_is_infinite_is_clipped_as_every_machine_does(

@@ -86,6 +86,7 @@ def test_with_streams(case: Case, tmp_path_factory: Any, tool: Callable[[str], s
     assert found.counts["vfmac.s"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clip", CLIPS, ids=["plain", "relu", "clip"])
 def test_as_fast_as_estimated(clip: dict[str, Attribute], tmp_path: Path, tool: Callable[[str], str]) -> None:
     """Eight rows are a core's share of 64 x 64 x 64; two products a cycle are the most."""
