@@ -41,10 +41,20 @@ def build(project: Path, folder: Path) -> Path:
         copy = Path(scratch) / project.name
         built = Path(scratch) / "wheel"
         shutil.copytree(project, copy, ignore=NOT_SOURCES)
-        command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--wheel-dir", str(built), str(copy)]
-        subprocess.run(command, check=True)
+        _make_wheel(copy, built)
         (wheel,) = built.glob("*.whl")
         return Path(shutil.copy(wheel, folder))
+
+
+def _make_wheel(sources: Path, folder: Path) -> None:
+    """With uv where it is on PATH, in a quarter of the time; with pip elsewhere, and where uv fails: it does not read
+    what pip is told of mirrors."""
+    if uv := shutil.which("uv"):
+        by_uv = [uv, "build", "-q", "--wheel", "--python", sys.executable, "--out-dir", str(folder), str(sources)]
+        if subprocess.run(by_uv, check=False, capture_output=True).returncode == 0:
+            return
+    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--wheel-dir", str(folder), str(sources)]
+    subprocess.run(command, check=True)
 
 
 def wheel_of(project: Path, folder: Path) -> Path:

@@ -115,6 +115,7 @@ def test_a_group_is_written_for_cmake(tilewright: Run, tmp_path: Path) -> None:
     assert "leave --emit out" in finished.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["single", "split"])
 def test_every_layout_runs_the_network(tilewright: Run, int8: Path, tmp_path: Path, tool: Any, layout: str) -> None:
     """Make, CMake and the Arduino sources, built for real from one folder: the self-test says what is right."""
@@ -142,6 +143,7 @@ def test_every_layout_runs_the_network(tilewright: Run, int8: Path, tmp_path: Pa
         assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["generic", "cortex-m4", "siracusa"])
 def test_what_is_split_is_validated(tilewright: Run, int8: Path, target: str) -> None:
     finished = tilewright("validate", int8, "-t", target, "--layout", "split", "--sets", "1")

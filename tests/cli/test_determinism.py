@@ -27,6 +27,7 @@ def content(folder: Path) -> dict[str, str]:
     return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("network", NETWORKS, ids=lambda path: path.stem)
 def test_the_same_bytes(process: Run, network: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "another folder"

@@ -63,6 +63,7 @@ def test_there_are_enough() -> None:
     assert ALL.keys() >= COMPILED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_a_hostile_file(name: str, limited: Callable[[Path], Any], typed: Any, tmp_path: Path) -> None:
     made = ALL[name](tmp_path)

@@ -33,6 +33,7 @@ def saved(tilewright: Run, network: Path, machine: tuple[str, ...], folder: Path
     return decisions
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("name", NAMES)
 def test_all_of_them_give_the_same_program(tilewright: Run, tmp_path: Path, name: str, machine: str) -> None:
@@ -45,6 +46,7 @@ def test_all_of_them_give_the_same_program(tilewright: Run, tmp_path: Path, name
     assert code[0].read_text() == code[1].read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("machine", MACHINES)
 def test_places_settle_what_is_in_place(tilewright: Run, tmp_path: Path, machine: str) -> None:
     network, pins = network_file("kws_int8"), tmp_path / "pins.json"
@@ -54,6 +56,7 @@ def test_places_settle_what_is_in_place(tilewright: Run, tmp_path: Path, machine
     assert again["offsets"] == decisions["offsets"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("machine", MACHINES)
 def test_any_part_is_kept_or_refused(tilewright: Run, tmp_path: Path, machine: str) -> None:
     network, pins, out = network_file("kws_int8"), tmp_path / "pins.json", tmp_path / "part"

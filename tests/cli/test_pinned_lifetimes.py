@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pins", [("image*",), ("scores*",), ("image*", "scores*"), ("*",)])
 @pytest.mark.parametrize("target", ["siracusa", "snitch"])
 def test_marks_of_what_is_pinned_are_true(tilewright: Any, int8: Path, target: str, pins: tuple[str, ...]) -> None:

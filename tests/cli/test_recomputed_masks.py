@@ -87,6 +87,7 @@ def test_the_mask_is_computed_again_and_every_step_is_right(model: Path, target:
 Tilewright = Callable[..., Any]
 
 
+@pytest.mark.slow
 def test_a_pin_forbids_it(model: Path, tmp_path: Path, tilewright: Tilewright) -> None:
     pins = tmp_path / "pins.json"
     pins.write_text(json.dumps({"recomputed": [{"value": "mask"}]}))

@@ -58,6 +58,7 @@ def test_a_saved_binding_has_the_kernels_that_fit(tilewright: Any, int8: Path, t
     assert (tmp_path / "a" / "digits_int8.c").read_bytes() == (tmp_path / "b" / "digits_int8.c").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "limit"), [("resnet8_int8", 16_000), ("kws_int8", 6_300)])
 def test_a_limit_that_costs_much_names_what_costs_less(tilewright: Any, name: str, limit: int) -> None:
     """The line is typed, and gives its bytes and its cycles."""

@@ -151,6 +151,7 @@ def without_elements() -> list[Case]:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize(
     "cases", [constant_outputs, scalars, scalar_inputs, wide_limits, without_elements], ids=lambda cases: cases.__name__

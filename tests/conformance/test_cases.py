@@ -30,6 +30,7 @@ def chosen(batch: int) -> list[str]:
     return names[::step][batch::BATCHES]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_cases(batch: int, tool, tmp_path: Path) -> None:
     tool("cc")

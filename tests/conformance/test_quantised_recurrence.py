@@ -60,6 +60,7 @@ def quantised(kind: str, direction: str, seed: int) -> Case:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", GATES)
 def test_the_integers_are_those_of_the_reference(kind: str, tool, tmp_path: Path) -> None:
     tool("cc")

@@ -18,6 +18,7 @@ OF_THE_IDE = ["-std=gnu11", "-g3", "-DDEBUG", "-DUSE_HAL_DRIVER", "-DSTM32F407xx
               "-fdata-sections", "-Wall", "-fstack-usage"]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("more", "optimise"), [("", "-O0"), ("--const-format incbin --selftest", "-Os")])
 def test_it_builds_and_links(reader: Any, tool: Any, more: str, optimise: str) -> None:
     gcc = tool("arm-none-eabi-gcc")

@@ -56,6 +56,7 @@ def test_the_design_page_leads_to_every_other() -> None:
     assert [page.name for page in DESIGN[1:] if f"(design/{page.name})" not in text] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", DESIGN[1:], ids=lambda page: page.stem)
 def test_what_a_page_shows_happens(page: Path, reader: Any) -> None:
     reader.do(page)

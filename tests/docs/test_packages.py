@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -55,6 +56,24 @@ def test_nothing_of_an_earlier_build_is_shipped(tmp_path: Path) -> None:
     assert "tilewright_cpsat/tiler.py" in names and "tilewright_cpsat/gone.py" not in names
     assert any(name.endswith("/licenses/LICENSE") for name in names)
     assert sorted(path.name for path in (copy / "build").rglob("*.py")) == ["gone.py"]
+
+
+@pytest.mark.parametrize(("uv", "code", "builders"), [("", 0, ["pip"]), ("uv", 0, ["uv"]), ("uv", 1, ["uv", "pip"])])
+def test_wheels_are_built_with_uv_and_with_pip_where_it_is_missing_or_fails(
+    uv: str, code: int, builders: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    wheels = runpy.run_path(str(ROOT / "tools" / "wheels.py"))
+    asked: list[list[str]] = []
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        asked.append(command)
+        return subprocess.CompletedProcess(command, code if command[0] == "uv" else 0)
+
+    monkeypatch.setattr(shutil, "which", lambda _: uv)
+    monkeypatch.setattr(subprocess, "run", run)
+    wheels["_make_wheel"](ROOT / "core", tmp_path)
+    assert ["uv" if command[0] == "uv" else command[2] for command in asked] == builders
+    assert all({str(ROOT / "core"), str(tmp_path), sys.executable} <= set(command) for command in asked)
 
 
 def test_nothing_that_is_generated_for_a_user_is_in_the_tree() -> None:

@@ -20,8 +20,10 @@ def page_of(hook: str) -> str:
 
 
 def marked(page: Path) -> Any:
-    """What a page needs that only .ci/nightly installs."""
-    return pytest.param(page, marks=pytest.mark.long) if page.stem == "pytorch" else page
+    """The first page that anybody follows is followed in every run; one needs what only .ci/nightly installs."""
+    if page.stem == "first-model":
+        return page
+    return pytest.param(page, marks=pytest.mark.long if page.stem == "pytorch" else pytest.mark.slow)
 
 
 @pytest.mark.parametrize("page", map(marked, [*TUTORIALS, *GUIDES]), ids=lambda path: path.stem)

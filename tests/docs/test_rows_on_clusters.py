@@ -45,6 +45,7 @@ def test_no_line_of_the_table_is_above_what_the_text_says(page: str) -> None:
     assert tuple(map(float, said.groups())) == (most(16, 8), most(64), printed()[EXCEPTION])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("network", "size"), [("resnet8_int8", 16), ("kws_int8", 8)])
 def test_the_bound_of_a_plan_is_as_small(script: ModuleType, network: str, size: int) -> None:
     _, plan, rows, saved = script.line(network_file(network), "siracusa", size).split(" | ")

@@ -82,6 +82,7 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
     assert found == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("width", "theme"),
     [

@@ -97,6 +97,7 @@ def test_partly_concurrent_models_take_what_is_needed() -> None:
     assert one + sizes["one"] <= two or two + sizes["two"] <= one
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("concurrent", [(), (("one", "three"), ("two", "three"))])
 def test_the_program_runs_and_is_clean(
     concurrent: tuple[tuple[str, ...], ...], tmp_path: Path, tool: Callable[[str], str]

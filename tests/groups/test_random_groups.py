@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 3, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 40))])
 def test_every_network_of_a_group_gives_what_it_gives_alone(
     benchmark_script: Callable[[str], Any], tool: Callable[[str], str], seed: int, tmp_path: Path

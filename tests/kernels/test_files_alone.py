@@ -17,6 +17,7 @@ PACKAGES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", PACKAGES)
 def test_every_file_compiles_alone(package: str, tmp_path: Path) -> None:
     found = c_files(package)

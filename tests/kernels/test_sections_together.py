@@ -71,6 +71,7 @@ def of_kernels(target: str) -> Mapping[str, tuple[CodeFragment, ...]]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_all_sections_of_a_target(target: str, tmp_path: Path) -> None:
     """One translation unit has the C of every kernel of the target: no two of them define one name."""

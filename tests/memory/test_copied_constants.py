@@ -281,6 +281,7 @@ def test_a_limit_alone_is_met_by_rows_beside_copies_that_stay(least: Allocated) 
     assert caught.value.fix
 
 
+@pytest.mark.slow
 def test_copies_that_are_too_many_alone_are_told_with_all_else_that_is_needed(least: Allocated) -> None:
     """What is said to be needed does, and is the line to type."""
     with pytest.raises(TilewrightError, match="does not fit") as caught:

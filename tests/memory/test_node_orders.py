@@ -85,6 +85,7 @@ def cells(seed: int, nodes: int = 14) -> ModelProto:
     return model(*made_nodes, inputs={"x": shape}, constants={"w0": weights, "w1": weights + 1}, opset=17)
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(st.integers(0, 2**32), st.sampled_from(["speed", "ram"]))
 def test_random_cells_in_random_orders_have_the_same_plan(seed: int, optimize: str) -> None:

@@ -70,6 +70,7 @@ ROUNDINGS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ROUNDINGS)
 @pytest.mark.parametrize("target", ["generic", "siracusa"])
 def test_c_computes_what_was_declared(name: str, target: str, network: Path, tool: Any) -> None:
@@ -86,6 +87,7 @@ def test_c_computes_what_was_declared(name: str, target: str, network: Path, too
     assert ("pass 'declare-arithmetic' moved" in str(shown)) == (name != "onnx")
 
 
+@pytest.mark.slow
 def test_strict_refuses_a_decision_and_check_shows_it(network: Path) -> None:
     typed = [sys.executable, "-m", "tilewright", "check", str(network), "--target", "generic"]
     plain, asked, strict = (

@@ -61,6 +61,7 @@ def with_clang(name: str) -> object:
     return pytest.param("clang", name, marks=() if always else pytest.mark.long)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("compiler", "name"), [*(("gcc", name) for name in ALL), *map(with_clang, ALL)])
 def test_every_step_is_exact(
     compiler: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: Callable[[str], str]
@@ -135,6 +136,7 @@ def test_dead_channels_of_vww_are_gone_and_nothing_changed() -> None:
             assert np.max(np.abs(whole[tensor].astype(int) - thin[tensor].astype(int))) <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_the_object_writes_nothing_but_the_pools(name: str, tmp_path: Path, tool: Callable[[str], str]) -> None:
     plan = deployment(name)

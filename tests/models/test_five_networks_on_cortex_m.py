@@ -63,6 +63,7 @@ def job(name: str, target: str, *, trace: bool) -> Job:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NETWORKS)
 @pytest.mark.parametrize("core", CORES)
 def test_every_step_is_exact(name: str, core: str, runner: Runner, tmp_path: Path) -> None:
@@ -75,6 +76,7 @@ def test_every_step_is_exact(name: str, core: str, runner: Runner, tmp_path: Pat
     assert len(verdicts) == len(executed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "limit", "slower"), [("resnet8_int8", 49_664, 1), ("kws_int8", 16_000, 4)])
 def test_every_step_is_exact_with_kernels_of_less_scratch(
     name: str, limit: int, slower: int, runner: Runner, tmp_path: Path
@@ -102,6 +104,7 @@ def test_rows_with_the_fastest_kernels_come_before_slower_ones_in_one_piece() ->
     assert [item for item in plan.diagnostics if item.code == "TW5035"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("name", NETWORKS)
 @pytest.mark.parametrize("core", CORES)
@@ -114,6 +117,7 @@ def test_stack_and_code_stay_small(
     assert 0 < counts["code_bytes"] <= CODE_BYTES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("core", "compiler"),
     [
@@ -131,6 +135,7 @@ def test_code_of_the_largest_network_on_the_other_cores(
     assert 0 < counts["code_bytes"] <= CODE_BYTES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", INTEGER)
 @pytest.mark.parametrize("core", (*OTHER_CORES, *CORES))
 def test_scratch_and_constants_are_little_more_than_portable_code_needs(name: str, core: str) -> None:

@@ -85,6 +85,7 @@ def judged(form: str, target: str, folder: Path, extents: tuple[int, ...]) -> De
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["float", "QDQ", "QOperator"])
 def test_the_signal_that_is_flattened_exists_nowhere_whole(form: str, tmp_path: Path) -> None:
     plan = judged(form, "generic", tmp_path, SIGNAL).allocated

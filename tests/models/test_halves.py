@@ -58,6 +58,7 @@ def network(element: int) -> ModelProto:
     return model
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("element", "target"),
     [
@@ -114,6 +115,7 @@ def ran(texts: dict[str, str], folder: Path, tool: Callable[[str], str]) -> int:
     return subprocess.run([folder / "program"], check=False).returncode
 
 
+@pytest.mark.slow
 @halves
 @pytest.mark.parametrize(("units", "status"), [(0, 0), (8, 0), (64, 1)], ids=["right", "rounded otherwise", "wrong"])
 def test_the_self_test(element: int, units: int, status: int, tmp_path: Path, tool: Callable[[str], str]) -> None:

@@ -21,6 +21,7 @@ PROGRAMS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "target", "flags"), PROGRAMS)
 def test_lines_are_short(tmp_path: Path, model: str, target: str, flags: Sequence[str]) -> None:
     asked = ["compile", str(DIGITS / f"{model}.onnx"), "--target", target, "--name", NAME, *flags]

@@ -25,6 +25,7 @@ PLACES = {
 TOOLS = {"qemu-cortex-m": ("arm-none-eabi-gcc", "qemu-system-arm")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(NETWORKS))
 @pytest.mark.parametrize("place", PLACES)
 def test_every_step_is_right(place: str, name: str, tmp_path: Path, tool: Callable[[str], str]) -> None:
@@ -42,6 +43,7 @@ def test_every_step_is_right(place: str, name: str, tmp_path: Path, tool: Callab
     assert len(verdicts) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(NETWORKS))
 def test_none_is_whole_in_the_scratchpad(name: str) -> None:
     plan = Deployment(made(name)[0], "siracusa", Options(name="made", memory={"l1": SCRATCHPAD_BYTES}))

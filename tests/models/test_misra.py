@@ -37,6 +37,7 @@ PROGRAMS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "target", "flags"), PROGRAMS, ids=lambda one: one if isinstance(one, str) else "")
 def test_what_is_found_is_in_the_list(
     tmp_path: Path, tool: Callable[[str], str], model: str, target: str, flags: Sequence[str]

@@ -19,6 +19,7 @@ RUNNERS: tuple[tuple[str, str, tuple[str, ...]], ...] = (  # runner, target, wha
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("runner", "target", "needed"), RUNNERS, ids=[one[0] for one in RUNNERS])
 def test_nothing_is_read_and_every_step_is_right(
     runner: str, target: str, needed: tuple[str, ...], tool: Callable[[str], str]

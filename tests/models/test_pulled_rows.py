@@ -65,6 +65,7 @@ def denoiser(folder: Path, *, quantised: bool) -> Path:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("whose", "target"), ENDS)
 @pytest.mark.parametrize("quantised", [False, True], ids=["float", "int8"])
 def test_every_step_of_what_is_nowhere_whole_is_seen(

@@ -53,11 +53,13 @@ def vectors(name: str, direction: str) -> tuple[dict[str, npt.NDArray[np.generic
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "target", "whose", "most"), BYTES)
 def test_what_is_left_in_the_plan(name: str, target: str, whose: IoOwner, most: int) -> None:
     assert ram_bytes(deployment(name, target, whose).allocated) <= most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "target"), RUNS)
 def test_rows_and_the_whole_give_the_expected_outputs(
     name: str, target: str, tmp_path: Path, tool: Callable[[str], str]

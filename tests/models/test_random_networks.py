@@ -20,6 +20,7 @@ def _script(benchmark_script: Callable[[str], Any]) -> Any:
 
 
 # two of images, one of a signal, one with attention
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [pytest.param(20, marks=pytest.mark.long), 21, 22, 23])
 def test_every_form_is_exact(script: Any, seed: int, tmp_path: Path) -> None:
     files = list(script.write_networks(seed, tmp_path))

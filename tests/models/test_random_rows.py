@@ -19,6 +19,7 @@ def _script(benchmark_script: Callable[[str], Any]) -> Any:
     return benchmark_script("fuzzing.rows")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
 @pytest.mark.parametrize("kind", ["cnn", "mobile", "sequence", "branched", "bottleneck"])
 def test_rows_are_exact_and_take_no_more_memory(script: Any, kind: str, seed: int) -> None:
@@ -42,6 +43,7 @@ def test_columns_that_pass_from_stripe_to_stripe_are_exact(script: Any, seed: in
     assert found.steps_with_edges
 
 
+@pytest.mark.slow
 def test_columns_that_pass_from_stripe_to_stripe_are_exact_on_cortex_m(script: Any, tool: Callable[[str], str]) -> None:
     for one in ("arm-none-eabi-gcc", "qemu-system-arm"):
         tool(one)
@@ -51,6 +53,7 @@ def test_columns_that_pass_from_stripe_to_stripe_are_exact_on_cortex_m(script: A
     assert found.steps_with_edges
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["cortex-m4", "cortex-m55"])
 def test_rows_are_exact_on_cortex_m(script: Any, target: str, tool: Callable[[str], str]) -> None:
     for one in ("arm-none-eabi-gcc", "qemu-system-arm"):

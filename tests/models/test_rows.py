@@ -70,6 +70,7 @@ def test_rows_take_a_part_of_the_memory(name: str, target: str, most: float) -> 
     assert ram_bytes(plans[0]) <= most * ram_bytes(plans[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["resnet8_int8", "kws_int8", pytest.param("vww_int8", marks=pytest.mark.long)])
 @pytest.mark.parametrize("target", ["generic", "cortex-m4", "cortex-m55"])
 def test_what_rows_become_is_exact(name: str, target: str, tmp_path: Path, tool: Callable[[str], str]) -> None:
@@ -78,6 +79,7 @@ def test_what_rows_become_is_exact(name: str, target: str, tmp_path: Path, tool:
     run(name, target, "ram", tmp_path, trace=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "target", "most"), INSTRUCTIONS)
 def test_rows_take_little_more_instructions(
     name: str, target: str, most: float, tmp_path: Path, tool: Callable[[str], str]
@@ -107,6 +109,7 @@ def test_only_a_limit_takes_slower_kernels_for_less_memory() -> None:
     assert "TW5035" not in {note.code for note in least.diagnostics}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sick", [0, 2, 8])
 def test_a_kernel_that_is_wrong_is_named_by_its_step(sick: int) -> None:
     """Its value is nowhere whole: rows are seen as they are made."""

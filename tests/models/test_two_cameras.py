@@ -61,6 +61,7 @@ def stereo(folder: Path) -> Path:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ends", "target", "optimize"), WAYS)
 def test_every_step_is_exact(
     ends: Mapping[str, IoOwner], target: str, optimize: str, tmp_path: Path, tool: Callable[[str], str]

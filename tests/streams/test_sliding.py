@@ -35,6 +35,7 @@ def judged(model: Path, target: str, calls: int, slide: str = "", **options: Any
     return validate(deployment, runner, vectors_of(deployment, None, calls))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "calls"), [*CALLS.items(), *(pytest.param(name, 10_000, marks=pytest.mark.long) for name in CALLS)]
 )
@@ -45,6 +46,7 @@ def test_every_call_is_the_whole_network_on_its_window(networks: dict[str, Path]
     assert {window.name for window in found.verdict.windows} > set(found.deployment.outputs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["cortex-m4", "siracusa"])
 @pytest.mark.parametrize("calls", [3, pytest.param(200, marks=pytest.mark.long)])
 def test_on_other_targets(networks: dict[str, Path], target: str, calls: int) -> None:
@@ -57,6 +59,7 @@ def test_on_other_targets(networks: dict[str, Path], target: str, calls: int) ->
     assert found.passed, str(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slide", ["x[2]=1", "x[2]=3"])
 def test_between_strides_calls_take_turns(networks: dict[str, Path], slide: str) -> None:
     found = judged(networks["ecg"], "generic", 40, slide)

@@ -65,6 +65,7 @@ def _fits(machine: ScheduledMachine, first: int, count: int) -> bool:
     return isinstance(chain, RegionAnalysis) and bool(best_groups(chain, "auto"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "near_kib"),
     [
@@ -93,6 +94,7 @@ def test_forced_groups_are_exact(name: str, near_kib: int, tmp_path: Path) -> No
     assert result.counts["cycles"] == pytest.approx(estimate, rel=0.05)
 
 
+@pytest.mark.slow
 def test_forced_groups_over_two_hops_are_exact(tmp_path: Path) -> None:
     plan = joined("kws_int8", 16 << 10, FARTHER)
     groups = [group for group in plan.tiled.groups if len(group.steps) > 1]

@@ -55,6 +55,7 @@ CASES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case", [pytest.param(case, marks=pytest.mark.long if case.long else ()) for case in CASES], ids=str
 )

@@ -97,6 +97,7 @@ CASES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case", [pytest.param(case, marks=pytest.mark.long if case.long else ()) for case in CASES], ids=str
 )
@@ -196,6 +197,7 @@ MORE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fault", [pytest.param(fault, marks=pytest.mark.long if fault in MORE else ()) for fault in FAULTS]
 )

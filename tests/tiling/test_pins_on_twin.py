@@ -12,6 +12,7 @@ import tilewright
 DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits_int8.onnx"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pins", [["image=l2", "scores=l2"], ["image=l2"]], ids=" ".join)
 def test_every_step_is_exact(pins: list[str], tool: Callable[[str], str]) -> None:
     tool("cc")

@@ -17,6 +17,7 @@ MACHINES = {"siracusa": ("l1", {"stacks": "l2"}), "snitch": ("tcdm", {"stacks": 
 SEEDS = (50018, 50049, 51126)  # a sum of nothing, only empty values, a value in parts and whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", MACHINES)
 @pytest.mark.parametrize("seed", [*SEEDS, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(20))])
 def test_every_step_is_right(benchmark_script: Callable[[str], Any], seed: int, target: str, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ MACHINES = {
 SEEDS = (329, 3046)  # offsets that leave no room, on snitch; rows of steps that another order has apart
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", MACHINES)
 @pytest.mark.parametrize("seed", [*SEEDS, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(20))])
 def test_plans_are_given_again(benchmark_script: Callable[[str], Any], seed: int, target: str, tmp_path: Path) -> None:

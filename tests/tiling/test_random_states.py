@@ -21,6 +21,7 @@ MACHINES = {
 SEEDS = (4, 18)  # on machines with one memory both are computed row by row
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", MACHINES)
 @pytest.mark.parametrize("half", [False, True])
 @pytest.mark.parametrize("seed", [*SEEDS, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(20, 40))])

@@ -82,6 +82,7 @@ def inexact(plan: Deployment, job: Job, values: object) -> list[str]:
     return [verdict.name for verdict in verdicts if not verdict.exact]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("runner", "scratchpad_bytes"),
     [(TwinRunner(), 4608), (TwinRunner(), 12288), (RACE, 4608)],
@@ -111,6 +112,7 @@ def test_what_does_not_fit_in_parts_either_says_what_would_do(tmp_path: Path) ->
     assert any("--memory l1=" in line for line in caught.value.fix)
 
 
+@pytest.mark.slow
 def test_bytes_in_parts(tmp_path: Path) -> None:
     plan = deployment(network_file("resnet8_int8"), CLUSTER.runtime_bytes["l1"] + 584)
     assert steps_in_parts(plan)

@@ -65,6 +65,7 @@ def model(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scratchpad_bytes", "sanitize"), [(2 << 10, True), (64 << 10, False)])
 def test_inside_the_error_model(scratchpad_bytes: int, sanitize: bool, tmp_path: Path) -> None:
     options = Options(memory={"l1": scratchpad_bytes})

@@ -23,6 +23,7 @@ from tilewright.transform import transform
 PORTABLE = {"QSoftmax"}  # operators of these networks that the cluster has no kernel for
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "near_kib", "sanitize"),
     [

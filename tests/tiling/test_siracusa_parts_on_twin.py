@@ -167,6 +167,7 @@ CUTS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runner", [TwinRunner(seeds=(0, 2)), RACE], ids=["twin", "race"])
 def test_layers_cut_by_hand(runner: TwinRunner, tmp_path: Path) -> None:
     """Last parts with fewer trips, padding around and beside parts, operands that stay while others are cut."""

@@ -32,6 +32,7 @@ def test_it_is_installed_and_well(site: Any) -> None:
     assert (report["status"], report["offers"]) == ("ok", ["target acme-one"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("network", NETWORKS)
 def test_it_compiles_every_network(site: Any, tmp_path: Path, network: str) -> None:
     model = str(network_file(network))
@@ -47,6 +48,7 @@ def test_it_compiles_every_network(site: Any, tmp_path: Path, network: str) -> N
     assert list((tmp_path / "out").glob("*.c"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("network", ALL)
 def test_every_network_computes_what_it_should(site: Any, network: str) -> None:
     model, vectors = str(network_file(network)), str(vectors_file(network))

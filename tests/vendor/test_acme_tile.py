@@ -26,6 +26,7 @@ def test_it_is_under_100_lines() -> None:
     assert len((PROJECT / "acme_tile.py").read_text(encoding="utf-8").splitlines()) < 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("network", ALL)
 def test_every_network_is_tiled_and_computes_what_it_should(site: Any, network: str) -> None:
     model, vectors = str(network_file(network)), str(vectors_file(network))
@@ -38,6 +39,7 @@ def test_every_network_is_tiled_and_computes_what_it_should(site: Any, network: 
     assert [step["name"] for step in verdict["steps"] if not step["exact"]] == []
 
 
+@pytest.mark.slow
 def test_the_plan_keeps_to_the_machine(site: Any, tmp_path: Path) -> None:
     model = str(network_file("kws_int8"))
     finished = site.tilewright("compile", model, "--target", "acme-tile", "-o", str(tmp_path / "out"), "--json", "-")

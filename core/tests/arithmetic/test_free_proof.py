@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -62,6 +63,7 @@ def requants(draw: st.DrawFn) -> Requant:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @few
 @given(
     requant=requants(), unit=st.sampled_from(UNITS), lowest=st.integers(-1500, 300), extent=st.integers(0, 1500)

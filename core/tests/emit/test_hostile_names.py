@@ -32,6 +32,7 @@ ATTACKS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", ATTACKS, ids=range(len(ATTACKS)))
 @pytest.mark.parametrize("io", ["pool", "user"])
 def test_it_compiles(toy: Any, cc: Any, tmp_path: Path, names: tuple[str, str], io: str) -> None:

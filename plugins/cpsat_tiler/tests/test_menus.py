@@ -85,6 +85,7 @@ def test_another_tilers_answer_is_a_solution_of_the_same_cost() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("bound", "claim"), [(0, "optimal"), (-1, "within ")])
 def test_an_answer_becomes_groups_with_their_places_and_what_is_proved(bound: int, claim: str) -> None:
     quick = QUICK.plan(request(longest=1))

@@ -102,6 +102,7 @@ def test_one_layer_is_never_slower(layer: dict[str, Any], scratchpad_bytes: int,
 REPEATED = pytest.mark.long  # in 3,000 B nothing is joined: longest=None is the same problem
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("longest", "scratchpad_bytes"),
     [
@@ -155,6 +156,7 @@ def test_what_is_pinned_near_takes_its_room() -> None:
     assert "conv1.Y" not in readers["conv1"] and "conv2.X" not in readers["conv2"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scratchpad_bytes", [2048, 4096, 16384])
 def test_exact_on_the_twin(scratchpad_bytes: int, tmp_path: Path) -> None:
     registry = registry_for(CLUSTER, tiler="cpsat")
@@ -191,6 +193,7 @@ def nested(scratchpad_bytes: int, middle_bytes: int) -> Platform:
     )
 
 
+@pytest.mark.slow
 def test_every_memory_on_the_way_has_its_places() -> None:
     platform = nested(3000, 4500)
     graph = convolutions(2, 3000).bound.graph

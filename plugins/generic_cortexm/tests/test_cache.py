@@ -49,6 +49,7 @@ def test_the_callers_own_memory_is_the_callers() -> None:
     assert "    TW_CACHE_FLUSH(" not in source("cortex-m7", Options(io_inputs="user", io_outputs="user"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("core", CACHED)
 def test_with_maintenance_on_it_builds_and_computes_the_same(
     core: str, tmp_path: Path, tool: Callable[[str], str]

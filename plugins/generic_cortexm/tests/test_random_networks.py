@@ -32,6 +32,7 @@ def drawn(kind: str, seed: int) -> SideBySide:
     return SideBySide(graph=lowered, feeds=network.feeds)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("core", ["m4", "m55"])

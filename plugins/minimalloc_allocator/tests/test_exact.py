@@ -119,6 +119,7 @@ def cost_of(problem: Problem, places: dict[str, Place]) -> tuple[int, int]:
     return away, sum(tops.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.form)
 @pytest.mark.parametrize("start", range(0, 2000, 500))
 def test_finds_the_optimum_or_proves_that_there_is_no_plan(form: Exact, start: int) -> None:

@@ -34,6 +34,7 @@ def test_more_work_is_a_lower_plan() -> None:
     assert bounds["ram"] <= more < few
 
 
+@pytest.mark.slow
 def test_an_effort_is_spent() -> None:
     """Long and short lives, large and small blocks: no order meets the bound, and changes of one go on helping."""
     chance = random.Random(0)
@@ -79,6 +80,7 @@ def test_what_is_more_than_blocks_with_one_lifetime_is_for_others() -> None:
         assert first_fit(other, lower_bounds(other), 0) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "form"), [(5_000, "python"), pytest.param(20_000, "", marks=pytest.mark.long)])
 def test_more_blocks_than_are_searched_are_placed(count: int, form: str) -> None:
     problem = ram(*_drawn(1, count=count, times=400))
@@ -101,6 +103,7 @@ def test_thousands_of_blocks_are_proved_before_any_heuristics() -> None:
     assert calls < 500 * len(problem.blocks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 13])
 def test_very_many_blocks_are_proved(seed: int) -> None:
     """Of 15,000 a skyline and first fits left 2 to 7 % above the bound, and took seconds."""

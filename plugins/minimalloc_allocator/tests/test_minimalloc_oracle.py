@@ -212,6 +212,7 @@ def test_agrees_with_cp_sat() -> None:
     assert 40 < plans < 145
 
 
+@pytest.mark.slow
 def test_constants_are_divided_as_well_as_can_be_proved() -> None:
     """Exact for two pools where all are aligned alike; else the three are rarely different."""
     pytest.importorskip("ortools", reason="OR-Tools, a test-only model: pip install ortools")

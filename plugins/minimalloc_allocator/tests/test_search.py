@@ -67,6 +67,7 @@ def assert_packed(pieces: list[tuple[int, int, int]], offsets: list[int], height
                 assert offsets[number] + size <= offsets[other] or offsets[other] + size_of_other <= offsets[number]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [100, 200, 300])
 def test_packs_what_was_cut_out_of_a_rectangle(count: int) -> None:
     solved_ones = 0
@@ -160,6 +161,7 @@ def test_networks_are_proved_optimal(name: str, form: str, tmp_path: Path) -> No
     assert calls < 600 * len(problem.blocks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("count", "longest", "form"),
     [

@@ -51,6 +51,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_the_folder_builds_and_runs(case: str, tmp_path: Path) -> None:
     more, said = CASES[case]

@@ -104,6 +104,7 @@ def said(*command: object) -> str:
     return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{}, {"home": "l3"}, {"cores": "2", "stack": "768"}], ids=str)
 @pytest.mark.parametrize("model", ["digits_int8", "digits_f32"])
 def test_everything_is_where_the_machine_has_memory(
@@ -141,6 +142,7 @@ def test_stacks_are_in_l2_where_l1_is_small(toolchain: Toolchain, built: Built) 
     assert names["tw_controller_stack"] <= L2_BASE + L2_BYTES
 
 
+@pytest.mark.slow
 def test_pools_are_in_the_memories_that_the_plan_says(toolchain: Toolchain, built: Built) -> None:
     plan = deployment(home="l3")
     folder = built(toolchain, plan)
@@ -155,6 +157,7 @@ def test_pools_are_in_the_memories_that_the_plan_says(toolchain: Toolchain, buil
     assert sections[".l3"][1] >= used["l3"] + used["weights"]
 
 
+@pytest.mark.slow
 def test_a_pool_that_exceeds_its_memory_does_not_link(toolchain: Toolchain, tmp_path: Path) -> None:
     plan = deployment()
     job = job_for(plan)
@@ -212,6 +215,7 @@ def test_the_search_for_floats_finds_them(toolchain: Toolchain, built: Built) ->
     assert FLOAT_INSTRUCTION.search(said(OBJDUMP, "-d", folder / "digits_f32.c.o"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model", ["ad_int8", "kws_int8", "resnet8_int8", pytest.param("vww_int8", marks=pytest.mark.long), "resnet8_f32"]
 )

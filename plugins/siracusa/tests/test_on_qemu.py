@@ -20,6 +20,7 @@ def _tools(tool: Callable[[str], str]) -> None:
         tool(name)
 
 
+@pytest.mark.slow
 def test_validate_and_bench_from_the_command_line() -> None:
     model = [str(DIGITS / "digits_int8.onnx"), "-t", "siracusa", "--on", "qemu-riscv32"]
     valid = CliRunner().invoke(tilewright, ["validate", *model], catch_exceptions=False)

@@ -132,6 +132,7 @@ HOW: dict[str, list[str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", HOW)
 @pytest.mark.parametrize("model", ["digits_int8", "digits_f32"])
 def test_the_twin_agrees_with_the_reference(model: str, how: str, tool: Callable[[str], str]) -> None:

@@ -48,6 +48,7 @@ def test_validate_says_which_steps_are_judged_by_their_group(grouped: tuple[str,
     assert len(found["steps"]) == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("l2", ["800", "1200"])
 def test_values_that_have_no_room_on_the_way_cross_it_in_tiles(grouped: tuple[str, ...], l2: str) -> None:
     words = (*grouped, "--set", "home=l3", "--memory", f"l2={l2}")
@@ -197,6 +198,7 @@ def bottleneck(file: Path) -> tuple[str, ...]:
     return ("expand", "depthwise", "project")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("l1", ["20K", "16K"])
 def test_channels_are_computed_in_parts_that_the_last_step_of_a_group_adds_up(l1: str, tmp_path: Path) -> None:
     steps, pins = bottleneck(tmp_path / "model.onnx"), tmp_path / "groups.json"

@@ -125,6 +125,7 @@ OWN: list[tuple[str, list[Any], dict[str, Attribute], tuple[int, ...], dict[str,
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "inputs", "attributes", "constants", "box"), OWN, ids=range(len(OWN)))
 def test_lines_of_own_kernels(
     name: str,

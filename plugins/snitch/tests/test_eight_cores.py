@@ -97,6 +97,7 @@ HALVES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("layers", "cores"),
     [

@@ -26,6 +26,7 @@ def compiled(folder: Path, *more: str, model: str = "digits_f32") -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("toolchain", "more", "said"),
     [

@@ -69,6 +69,7 @@ BUILDS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("case", "compiler"), BUILDS)
 def test_every_step_is_right(case: str, compiler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(CHOICE, compiler)

@@ -55,6 +55,7 @@ def compared(op: str, inputs: list[Any], attributes: dict[str, Attribute], box: 
     return convolution_cycles(op, layer.tile({**layer.whole.box, **box})), took
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("outputs", [1, 4, 6])
 @pytest.mark.parametrize(
     ("channels", "side", "group"), [(2, 3, 1), (4, 3, 1), (8, 3, 1), (20, 3, 1), (16, 1, 1), (5, 2, 1), (8, 3, 2)]
@@ -67,6 +68,7 @@ def test_floats(channels: int, side: int, group: int, outputs: int, tmp_path: Pa
     assert expected == pytest.approx(took, rel=0.25)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("outputs", [1, 4, 6])
 @pytest.mark.parametrize(
     ("channels", "side", "group"), [(3, 3, 1), (8, 3, 1), (12, 3, 1), (24, 1, 1), (16, 3, 4), (12, 3, 12), (12, 5, 12)]
@@ -82,6 +84,7 @@ def test_bytes(channels: int, side: int, group: int, outputs: int, tmp_path: Pat
     assert expected == pytest.approx(took, rel=0.25)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("outputs", [1, 4])
 @pytest.mark.parametrize(
     ("channels", "side", "stride", "group"), [(4, 3, 1, 1), (4, 3, 2, 1), (12, 3, 2, 3), (24, 3, 2, 1), (8, 2, 2, 1)]

@@ -20,6 +20,7 @@ from tilewright_snitch.plain_products import product_cycles
 KERNELS = load_for(target="snitch").kernels
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [1, 4, 7, 16])
 @pytest.mark.parametrize(("dtype", "depth"), [(DType.F32, 24), (DType.F32, 61), (DType.F64, 40)])
 def test_wide_floats(dtype: DType, depth: int, columns: int, tmp_path: Path, tool: Callable[[str], str]) -> None:
@@ -33,6 +34,7 @@ def test_wide_floats(dtype: DType, depth: int, columns: int, tmp_path: Path, too
     assert product_cycles("MatMul", layer.tile({**layer.whole.box, **box})) == pytest.approx(took, rel=0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("op", "dtype", "shape", "rows", "cycles"),
     [

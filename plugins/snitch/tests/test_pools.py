@@ -30,6 +30,7 @@ def window(side: int, stride: int, pad: int) -> dict[str, Attribute]:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "box", [{"c": (0, 1)}, {"c": (0, 4)}, {"c": (0, 8)}, {"h": (0, 2)}], ids=["1", "4", "8", "rows"]
 )

@@ -80,6 +80,7 @@ def test_recurrent_layers(name: str, cycles: int) -> None:
     assert portable_cycles(site) == pytest.approx(cycles, rel=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("inside", "outside", "side", "group", "size", "cycles"),
     [(8, 16, 3, 1, 8, 268_000), (16, 16, 1, 1, 8, 77_100), (16, 16, 3, 16, 8, 108_900), (16, 16, 3, 4, 8, 147_300),

@@ -53,6 +53,7 @@ def cases(draw: st.DrawFn, simple: bool) -> Case:
     return site_of(QCONV, inputs, attributes, (1, 2)), inputs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
 @compiled
 @given(data=st.data())
@@ -94,6 +95,7 @@ def same_size(pads: tuple[int, ...], channels: int, x_type: DType, extents: tupl
     return site_of(QCONV, inputs, attributes, (1, 2)), inputs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pads", [(1, 1, 1, 1), (2, 0, 0, 2), (0, 2, 2, 0)])
 @pytest.mark.parametrize("x_type", BYTES)
 @pytest.mark.parametrize("kernel", dsp_depthwise.KERNELS, ids=lambda kernel: kernel.name)

@@ -11,6 +11,7 @@ from tilewright.api.testing import layers_taken
 from tilewright_cortexm.kernels.dsp_products import KERNELS
 
 
+@pytest.mark.slow
 def test_layers_that_are_taken_are_equal_to_the_reference(tmp_path: Path) -> None:
     assert layers_taken(KERNELS, tmp_path) == {
         "cortex-m.dsp.qconv": {"same", "strided and dilated", "groups", "4 bits", "2 bits"},  # no depthwise convolution

@@ -32,6 +32,7 @@ def product(depth: int, requant: Requant, *, bias: int = 5, saturated: bool = Fa
     return site_of(vocabulary()["QGemm"], inputs, attributes, (1, 2)), inputs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [1, 4, 50, 64])
 @pytest.mark.parametrize("requant", [PLAIN, SHIFTED, replace(SHIFTED, low=0), replace(PLAIN, low=-90, high=900)])
 def test_products_are_the_reference(depth: int, requant: Requant, tmp_path: Path) -> None:

@@ -75,6 +75,7 @@ def layouts_of(draw: st.DrawFn, site: Site) -> dict[str, Layout]:
     return {name: draw(st.sampled_from([row_major, channels_last]))(len(shape)) for name, shape in ranks.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", of("QAdd"), ids=lambda kernel: kernel.name)
 @compiled
 @given(data=st.data())
@@ -86,6 +87,7 @@ def test_sums(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, data: st
     assert np.array_equal(found, QADD.reference(site, inputs)[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", of("QMul"), ids=lambda kernel: kernel.name)
 @compiled
 @given(data=st.data())

@@ -105,6 +105,7 @@ def product(op: str, rows: int, depth: int, columns: int) -> Case:
     return site_of(vocabulary()[op], inputs, attributes, tuple(range(1, len(inputs)))), inputs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "rows"),
     [(kernel, rows) for kernel in PRODUCTS for rows in (1, 3, 4, 9) if (kernel.op, rows) != ("Gemm", 1)],
@@ -116,6 +117,7 @@ def test_products(kernel: Kernel, rows: int, tmp_path: Path) -> None:
         assert errors(kernel, product(kernel.op, rows, depth, columns), folder) == []
 
 
+@pytest.mark.slow
 def test_layers_that_are_taken(tmp_path: Path) -> None:
     taken = layers_taken(KERNELS, tmp_path)
     assert all(taken[kernel.name] for kernel in KERNELS)

@@ -401,6 +401,7 @@ def test_odd_shapes(
     assert [(verdict, plan.bound.bindings[verdict.name].kernel.name) for verdict in wrong] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("core", "compiler", "without"),
     [
@@ -420,6 +421,7 @@ def test_products_that_are_rounded_twice(
     assert [(verdict, plan.bound.bindings[verdict.name].kernel.name) for verdict in wrong] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("core", ["m4", "m55"])
 def test_products_that_are_added_to_and_shifted(core: str, tmp_path: Path) -> None:
     many, plan = everything("multiply-shift"), deployed(core, SINGLE, "multiply-shift")
@@ -428,6 +430,7 @@ def test_products_that_are_added_to_and_shifted(core: str, tmp_path: Path) -> No
     assert [(verdict, plan.bound.bindings[verdict.name].kernel.name) for verdict in wrong] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("core", ["m3", "m0plus"])
 @pytest.mark.parametrize("side", [4, 2])
 def test_winograd_without_the_dsp_extension(core: str, side: int, tmp_path: Path) -> None:
@@ -445,6 +448,7 @@ def test_winograd_without_the_dsp_extension(core: str, side: int, tmp_path: Path
     assert [verdict for verdict in many.judge(plan, result) if not verdict.exact] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rounding", ["tflm", "multiply-shift"])
 def test_every_kernel_of_a_rounding_is_among_them(rounding: str) -> None:
     plans = [deployed(core, without, rounding) for core in ("m4", "m55") for without in ((), FEWER)]
@@ -454,6 +458,7 @@ def test_every_kernel_of_a_rounding_is_among_them(rounding: str) -> None:
     assert {kernel.name for kernel in KERNELS if rounding in kernel.roundings} <= used | WORDS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("core", "without"),
     [("m4", SINGLE), ("m55", SINGLE), *(pytest.param(core, (), marks=pytest.mark.long) for core in ("m4", "m55"))],
@@ -480,6 +485,7 @@ def test_every_kernel_is_among_them() -> None:
     assert {kernel.name for kernel in KERNELS} <= used
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("core", "compiler", "settings"),
     [("m4", "gcc", {}), ("m4", "clang", {}), ("m4", "gcc", {"unaligned": "no"}), ("m55", "gcc", {})],
@@ -496,6 +502,7 @@ def test_odd_shapes_of_16_bits(
     assert [(verdict, plan.bound.bindings[verdict.name].kernel.name) for verdict in wrong] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("core", "compiler", "rounding", "settings"),
     [
@@ -538,6 +545,7 @@ def test_words_of_one_channel_and_of_two_are_among_them() -> None:
     assert found == {(name, paired) for name in bytes_alone for paired in (False, True)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("core", "compiler", "optimise"),
     [

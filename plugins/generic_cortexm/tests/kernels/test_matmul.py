@@ -44,6 +44,7 @@ def cases(draw: st.DrawFn) -> Case:
     return site_of(QMATMUL, [a, b], attributes), [a, b]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
 @compiled
 @given(data=st.data())

@@ -86,6 +86,7 @@ def compare(case: Case, kernel: Kernel, tmp_path_factory: pytest.TempPathFactory
     assert np.array_equal(found, operator.reference(site, inputs)[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", [*of("MaxPool"), *of("QAveragePool")], ids=lambda kernel: kernel.name)
 @compiled
 @given(data=st.data())
@@ -93,6 +94,7 @@ def test_pools(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, data: s
     compare(data.draw(pools(kernel.op)), kernel, tmp_path_factory)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", of("QReduceMean"), ids=lambda kernel: kernel.name)
 @compiled
 @given(data=st.data())

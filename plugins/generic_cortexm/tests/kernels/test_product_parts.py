@@ -53,6 +53,7 @@ def layer(kernel: Kernel, depth: int = 112, lead: tuple[int, ...] = (1,)) -> Lay
     return layer_of(QGEMM, kernel, gemm(4, lead, DType.I8, "random", depth)[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GEMM)
 @pytest.mark.parametrize("case", CASES[::5], ids=str)
 def test_sums_of_parts_are_the_product(

@@ -85,6 +85,7 @@ def gemm_cases(draw: st.DrawFn) -> Case:
     return site_of(QGEMM, inputs, attributes, (1, 2)), inputs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", CONV, ids=lambda kernel: kernel.engine)
 @compiled
 @given(case=conv_cases())
@@ -96,6 +97,7 @@ def test_convolutions(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, 
     assert np.array_equal(found, QCONV.reference(site, inputs)[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", GEMM, ids=lambda kernel: kernel.engine)
 @compiled
 @given(case=gemm_cases())

@@ -61,6 +61,7 @@ def layer(kernel: Kernel, number: int, batches: int = 1) -> Layer:
     return layer_of(QCONV, kernel, convolution(number, kernel in DEPTHWISE, batches)[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 2])
 @pytest.mark.parametrize("number", range(len(SHAPES)))
 @pytest.mark.parametrize("kernel", [*MIXING, *SINGLE, *DEPTHWISE], ids=lambda kernel: kernel.name)
@@ -72,6 +73,7 @@ def test_some_rows_at_a_time_are_the_same(kernel: Kernel, number: int, rows: int
     assert np.array_equal(found, QCONV.reference(site, inputs)[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (1, 2), (2, 3), (1, 4), (3, 5)])
 @pytest.mark.parametrize("number", range(len(SHAPES)))
 @pytest.mark.parametrize("kernel", [*MIXING, *SINGLE, *DEPTHWISE], ids=lambda kernel: kernel.name)

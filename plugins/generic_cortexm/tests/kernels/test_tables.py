@@ -65,6 +65,7 @@ def quantisations(draw: st.DrawFn) -> Case:
 CASES = {"QLookup": lookups, "QSoftmax": softmaxes, "QuantizeLinear": quantisations}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", [kernel for kernel in KERNELS if kernel.op in CASES], ids=lambda kernel: kernel.name)
 @compiled
 @given(data=st.data())

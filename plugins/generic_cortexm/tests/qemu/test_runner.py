@@ -75,6 +75,7 @@ def failure(core: str, folder: Path, statements: str, above: str = "") -> str:
     return str(failed.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["digits_int8", "digits_f32"])
 @pytest.mark.parametrize("core", CORE_NAMES)
 def test_every_step_is_exact_on_every_core(core: str, model: str, tmp_path: Path) -> None:
@@ -88,6 +89,7 @@ def test_every_step_is_exact_on_every_core(core: str, model: str, tmp_path: Path
     assert len(verdicts) == len(executed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("core", CORE_NAMES)
 def test_the_counted_run_computes_the_same_and_is_the_sum_of_its_steps(core: str, tmp_path: Path) -> None:
     plan = deployment(core)
@@ -110,6 +112,7 @@ def test_the_counted_run_computes_the_same_and_is_the_sum_of_its_steps(core: str
     assert result.counts["code_bytes"] > 1000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("core", CORE_NAMES)
 def test_counts_are_exact_on_a_loop_that_is_known(core: str, tmp_path: Path) -> None:
     plan = deployment(core)
@@ -227,6 +230,7 @@ def test_what_is_missing_is_named_with_its_package(monkeypatch: pytest.MonkeyPat
     assert refused.value.code == "TW7001"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("core", CORE_NAMES)
 def test_optimised_for_size_it_is_smaller_and_computes_the_same(core: str, tmp_path: Path) -> None:
     plan = deployment(core)

@@ -108,6 +108,7 @@ def failure(plan: Deployment, change: Callable[[str], str], folder: Path) -> Til
     return failed.value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("extra_dma_core", [True, False], ids=["own DMA core", "core 0 moves"])
 @pytest.mark.parametrize("model", ["digits_int8", "digits_f32"])
 def test_a_tiled_network_is_exact_step_by_step(model: str, extra_dma_core: bool, tmp_path: Path) -> None:
@@ -121,6 +122,7 @@ def test_a_tiled_network_is_exact_step_by_step(model: str, extra_dma_core: bool,
     assert ("instructions.dma_core" in harts) is extra_dma_core
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("platform", [CLUSTER, WIDE], ids=lambda platform: str(platform.name))
 def test_a_cluster_of_somebody_else(platform: Platform, tmp_path: Path) -> None:
     plan = deployment(platform.name, tiled=True)
@@ -139,6 +141,7 @@ def test_a_program_with_one_memory_runs_on_one_hart(options: dict[str, str], tmp
     assert [name for name in result.counts if name.startswith("instructions.")] == ["instructions.core0"]
 
 
+@pytest.mark.slow
 def test_the_wheel_alone_builds_it_too(tmp_path: Path) -> None:
     pytest.importorskip("ziglang")
     plan = deployment(tiled=True)
@@ -246,6 +249,7 @@ FAULTS: dict[str, tuple[Callable[[str], str], str, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_named_with_its_place(fault: str, tmp_path: Path) -> None:
     change, code, said = FAULTS[fault]

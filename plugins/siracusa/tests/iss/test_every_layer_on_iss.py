@@ -25,6 +25,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("layer", "kernel"), CASES)
 def test_as_the_reference_computes_it(
     layer: Sample, kernel: Kernel, tmp_path: Path, tool: Callable[[str], str]
@@ -73,6 +74,7 @@ SHIFTED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("layer", "kernel", "bits"), SHIFTED)
 def test_sums_that_are_multiplied_and_shifted(
     layer: Sample, kernel: Kernel, bits: int, tmp_path: Path, tool: Callable[[str], str]

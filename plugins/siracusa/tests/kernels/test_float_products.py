@@ -113,6 +113,7 @@ def test_fully_connected_layers(case: Case, check: Callable[..., None]) -> None:
     check(GEMM, float_matmul.GEMM, *case)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("constant", [True, False])
 @compiled
 @given(data=st.data())

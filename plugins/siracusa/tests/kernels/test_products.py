@@ -103,6 +103,7 @@ def test_convolutions(check: Check, case: Case) -> None:
     check(QCONV, CONV, site, inputs, rng)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", [GEMM, VECTOR], ids=lambda kernel: kernel.name)
 @compiled
 @given(case=gemm_cases())

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -101,6 +102,7 @@ def max_cases(draw: st.DrawFn) -> Case:
     return site_of(MAX_POOL, [x], attributes), [x], rng
 
 
+@pytest.mark.slow
 @compiled
 @given(case=depthwise_cases())
 def test_depthwise_convolutions(check: Check, case: Case) -> None:
@@ -109,6 +111,7 @@ def test_depthwise_convolutions(check: Check, case: Case) -> None:
     check(QCONV, DEPTHWISE, site, inputs, rng)
 
 
+@pytest.mark.slow
 @compiled
 @given(case=average_cases())
 def test_averages(check: Check, case: Case) -> None:

@@ -40,6 +40,7 @@ def test_a_text_that_does_is_found() -> None:
     assert assigned("<% a, b = 1, 2 %>\n% for c in range(2):\n${d}\n% endfor\n") == {"a", "b", "c"}
 
 
+@pytest.mark.slow
 def test_no_name_has_two_meanings(monkeypatch: pytest.MonkeyPatch) -> None:
     found: dict[str, set[str]] = {}
 

@@ -39,6 +39,7 @@ def built(folder: Path, compiler: str, *sources: str, extra: tuple[str, ...] = (
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_copies_of_every_form(compiler: str, tool: Callable[[str], str], tmp_path: Path) -> None:
     for name in ("tw_rt_pmsis.c", "tw_rt_pmsis.h"):
@@ -48,6 +49,7 @@ def test_copies_of_every_form(compiler: str, tool: Callable[[str], str], tmp_pat
     assert built(tmp_path, tool(compiler), "copies.c", extra=SANITIZED) == "PASS\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("home", ["l2", "l3"])
 @pytest.mark.parametrize("model", ["digits_int8", "digits_f32"])
 def test_a_network_is_exact(model: str, home: str, tool: Callable[[str], str], tmp_path: Path) -> None:

@@ -99,6 +99,7 @@ CASES: dict[str, dict[str, Any]] = {
 OFTEN = CASES.keys() - {"floats", "alone"}  # of which others show the same
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("case", "compiler"),
     [
@@ -114,6 +115,7 @@ def test_every_step_is_right(case: str, compiler: str, tmp_path: Path, monkeypat
     demand_right(plan, job, RUNNER.run(job, tmp_path / "work"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("home", "form"), [("l2", "bin"), ("l3", "bin"), ("l3", "incbin")])
 def test_constants_in_other_forms(home: str, form: Any, tmp_path: Path) -> None:
     base = deployment(home=home)
@@ -123,6 +125,7 @@ def test_constants_in_other_forms(home: str, form: Any, tmp_path: Path) -> None:
     demand_right(plan, job, RUNNER.run(job, tmp_path / "work"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "home"),
     [("kws_int8", "l3"), ("ad_int8", "l2"), pytest.param("resnet8_f32", "l3", marks=pytest.mark.long)],
@@ -242,6 +245,7 @@ def run_copies(folder: Path) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiler", ["gcc", "zig"])
 def test_copies_of_every_form(compiler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(toolchains.CHOICE, compiler)
@@ -268,6 +272,7 @@ def test_a_simulator_that_keeps_floats_in_the_registers_of_integers(
     assert "from May 2025 to June 2026" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trace", [False, True])
 def test_a_stack_that_is_too_small_is_named(trace: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """At the end of the program, where no compiler has said so before."""

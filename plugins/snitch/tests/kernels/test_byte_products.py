@@ -45,6 +45,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_exact_here_whole_and_in_tiles(case: str, tmp_path: Path) -> None:
     site, inputs = CASES[case]
@@ -56,6 +57,7 @@ def test_exact_here_whole_and_in_tiles(case: str, tmp_path: Path) -> None:
         np.testing.assert_array_equal(found, QGEMM.reference(site, inputs)[0], str(cuts))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_exact_on_the_core(case: str, tmp_path: Path, tool: Callable[[str], str]) -> None:
     tool("riscv64-unknown-elf-gcc")
@@ -64,6 +66,7 @@ def test_exact_on_the_core(case: str, tmp_path: Path, tool: Callable[[str], str]
     np.testing.assert_array_equal(found, QGEMM.reference(site, inputs)[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rows", "depth", "times"), [(1, 128, 1.9), (8, 64, 2.8)])
 def test_as_fast_as_estimated_and_faster_than_the_integer_core(
     rows: int, depth: int, times: float, tmp_path: Path, tool: Callable[[str], str]

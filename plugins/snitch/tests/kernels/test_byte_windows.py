@@ -99,6 +99,7 @@ CASES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_exact_here_whole_and_in_tiles(case: Case, tmp_path: Path) -> None:
     site, inputs = case.made()
@@ -110,6 +111,7 @@ def test_exact_here_whole_and_in_tiles(case: Case, tmp_path: Path) -> None:
         np.testing.assert_array_equal(found, expected, str(cuts))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_exact_on_the_core(case: Case, tmp_path: Path, tool: Callable[[str], str]) -> None:
     tool("riscv64-unknown-elf-gcc")
@@ -119,6 +121,7 @@ def test_exact_on_the_core(case: Case, tmp_path: Path, tool: Callable[[str], str
     assert found.counts["vfmac.s"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("side", "known"), [(3, True), (3, False), (1, True)])
 def test_exact_in_parts_on_the_core(side: int, known: bool, tmp_path: Path, tool: Callable[[str], str]) -> None:
     tool("riscv64-unknown-elf-gcc")

@@ -40,6 +40,7 @@ def layer(op: str, shape: tuple[int, ...], axes: tuple[int, ...], keepdims: int 
     return site_of(OPERATORS[op], [x], {"axes": axes, "keepdims": keepdims}), x
 
 
+@pytest.mark.slow
 @OPS
 @SHAPES
 def test_without_streams_in_tiles(
@@ -53,6 +54,7 @@ def test_without_streams_in_tiles(
         assert result_errors(OPERATORS[op], site, [x], found) == []
 
 
+@pytest.mark.slow
 @OPS
 @SHAPES
 def test_with_streams(
@@ -69,6 +71,7 @@ def test_with_streams(
         assert found.counts["vfmax.s" if op == "ReduceMax" else "vfadd.s"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("op", "shape", "times"),
     [("ReduceSum", (32, 16), 3.0), ("ReduceMean", (4, 16, 32), 3.0), ("ReduceMax", (64, 8), 3.0)],

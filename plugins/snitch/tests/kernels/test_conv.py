@@ -66,6 +66,7 @@ CASES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_without_streams(case: Case, tmp_path: Path) -> None:
     site, inputs = case.made()
@@ -82,6 +83,7 @@ def test_without_streams(case: Case, tmp_path: Path) -> None:
         assert result_errors(CONV, site, inputs, found) == [], cuts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_with_streams(case: Case, tmp_path: Path, tool: Callable[[str], str]) -> None:
     tool("riscv64-unknown-elf-gcc")
@@ -91,6 +93,7 @@ def test_with_streams(case: Case, tmp_path: Path, tool: Callable[[str], str]) ->
     assert found.counts["vfmac.s"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("case", "box", "least"),
     [

@@ -37,6 +37,7 @@ def layer(
     return site_of(CONV, inputs, attributes, (1, 2)), inputs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("each", [4, 8])
 @pytest.mark.parametrize("name", WINDOWS)
 def test_without_streams(name: str, each: int, tmp_path: Path) -> None:
@@ -46,6 +47,7 @@ def test_without_streams(name: str, each: int, tmp_path: Path) -> None:
     assert result_errors(CONV, site, inputs, found) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", [True, False], ids=["joined", "apart"])
 @pytest.mark.parametrize("name", WINDOWS)
 def test_with_streams(name: str, known: bool, tmp_path: Path, tool: Callable[[str], str]) -> None:
@@ -57,6 +59,7 @@ def test_with_streams(name: str, known: bool, tmp_path: Path, tool: Callable[[st
     assert all(one.counts["vfmac.s"] > 0 for one in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_output", [False, True], ids=["of their own", "in the output"])
 @pytest.mark.parametrize("what", [np.inf, np.nan])
 def test_what_is_infinite_is_clipped_as_every_machine_does(
@@ -71,6 +74,7 @@ def test_what_is_infinite_is_clipped_as_every_machine_does(
     assert result_errors(CONV, site, inputs, found[-1].outputs) == []
 
 
+@pytest.mark.slow
 def test_as_fast_as_estimated_and_faster_than_portable_c(tmp_path: Path, tool: Callable[[str], str]) -> None:
     tool("riscv64-unknown-elf-gcc")
     site, inputs = layer((3, 3), 1, 1, channels=16, outputs=16, size=8)

@@ -49,6 +49,7 @@ LAYERS += [(op, half, clip) for half in HALVES for op in BINARY for clip in CLIP
 LAYERS += [("Clip", half, limits) for half in HALVES for limits in LIMITS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("op", "dtype", "clip"), LAYERS)
 def test_as_the_reference(
     op: str, dtype: npt.DTypeLike, clip: dict[str, Attribute], tmp_path: Path, tool: Callable[[str], str]
@@ -62,6 +63,7 @@ def test_as_the_reference(
     assert found.instructions < 81 * (6 + plain / 4)  # most elements have none
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, *HALVES])
 @pytest.mark.parametrize("clip", CLIPS, ids=["plain", "relu", "clip"])
 def test_without_streams(clip: dict[str, Attribute], dtype: npt.DTypeLike, tmp_path: Path) -> None:
@@ -103,6 +105,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shapes", SHAPES)
 @pytest.mark.parametrize("clip", CLIPS, ids=["plain", "relu", "clip"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, *HALVES])
@@ -119,6 +122,7 @@ TIMED = [("Add", clip, ((16, 64),)) for clip in CLIPS] + [("Clip", limits, ((16,
 TIMED += [("Mul", {}, ((16, 64), (64,))), ("Add", CLIPS[1], ((8, 256), (8, 1)))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, *HALVES])
 @pytest.mark.parametrize(("op", "attributes", "shapes"), TIMED)
 def test_as_fast_as_estimated(
@@ -157,6 +161,7 @@ ODD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, *HALVES])
 @pytest.mark.parametrize("shapes", ODD)
 def test_of_odd_rows_the_faster_kernel_is_bound(

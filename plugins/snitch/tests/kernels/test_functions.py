@@ -71,6 +71,7 @@ CASES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_inside_the_model_and_as_fast_as_estimated(case: Case, tmp_path: Path, tool: Callable[[str], str]) -> None:
     tool("riscv64-unknown-elf-gcc")
@@ -89,6 +90,7 @@ def test_inside_the_model_and_as_fast_as_estimated(case: Case, tmp_path: Path, t
     assert other.cycles >= case.faster * found.cycles
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("op", sorted(OWN))
 def test_hard_values(op: str, tmp_path: Path, tool: Callable[[str], str]) -> None:
     """Rows long enough for streams, and rows that are not, with NaN, infinities and numbers below the normal range."""
@@ -109,6 +111,7 @@ def test_hard_values(op: str, tmp_path: Path, tool: Callable[[str], str]) -> Non
             assert result_errors(operator, site, [made], found.outputs) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("op", ["Exp", "Sigmoid", "Tanh", "Erf", "Gelu", "GeluTanh", "Swish"])
 def test_accuracy(op: str, tmp_path: Path, tool: Callable[[str], str]) -> None:
     """Where the functions bend, and bits at random."""
@@ -121,6 +124,7 @@ def test_accuracy(op: str, tmp_path: Path, tool: Callable[[str], str]) -> None:
         assert result_errors(OPERATORS[op], site, [x], found.outputs) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("op", sorted(OWN))
 def test_without_the_instructions_in_any_layout_and_tile(op: str, tmp_path: Path) -> None:
     x = np.random.default_rng(3).standard_normal((2, 3, 5)).astype(np.float32)

@@ -76,6 +76,7 @@ CASES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_without_streams(case: Case, tmp_path: Path) -> None:
     site, inputs = case.made()
@@ -86,6 +87,7 @@ def test_without_streams(case: Case, tmp_path: Path) -> None:
         assert result_errors(CONV, site, inputs, found) == [], cuts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_with_streams(case: Case, tmp_path: Path, tool: Callable[[str], str]) -> None:
     tool("riscv64-unknown-elf-gcc")
@@ -105,6 +107,7 @@ def test_tiles_that_begin_and_end_inside_groups(
     np.testing.assert_allclose(found, CONV.reference(site, inputs)[0][:, slice(*outputs)], rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("case", "box", "times"),
     [

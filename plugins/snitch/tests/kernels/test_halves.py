@@ -99,6 +99,7 @@ def test_with_streams(case: Case, tmp_path_factory: Any, tool: Callable[[str], s
     assert found.counts["fcvt.h.s"] == site.output.elements
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("clip", CLIPS[:2], ids=["plain", "relu"])
 def test_as_fast_as_estimated(
@@ -119,6 +120,7 @@ def test_as_fast_as_estimated(
     assert 8 * 64 * 64 / found.cycles > (1.35 if not clip else 1.25)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", TYPES)
 def test_computed_matrices_as_fast_as_estimated(dtype: DType, tmp_path: Path, tool: Callable[[str], str]) -> None:
     """Eight rows of 64 x 64 x 64."""

@@ -149,6 +149,7 @@ LAYERS: dict[str, tuple[Operator, Kernel, tuple[Site, list[Array | None]], float
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layer", LAYERS)
 def test_instructions_of_a_product_and_cycles(layer: str, tmp_path: Path, tool: Callable[[str], str]) -> None:
     """A block executes 2.5; what is above is copying of windows and requantisation. One row shares no weights."""

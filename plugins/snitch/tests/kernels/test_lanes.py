@@ -34,6 +34,7 @@ def made(
     return site_of(MATMUL, inputs, clip), inputs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clip", CLIPS, ids=["plain", "relu", "clip"])
 @pytest.mark.parametrize("shapes", SHAPES)
 def test_without_streams(
@@ -49,6 +50,7 @@ def test_without_streams(
     assert result_errors(MATMUL, site, inputs, found) == [], cuts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clip", CLIPS, ids=["plain", "relu", "clip"])
 @pytest.mark.parametrize("shapes", SHAPES)
 def test_with_streams(
@@ -81,6 +83,7 @@ def test_what_is_no_number_survives_a_clip(special: float, tmp_path: Path, tool:
     np.testing.assert_allclose(found, MATMUL.reference(site, inputs)[0], rtol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clip", CLIPS, ids=["plain", "relu", "clip"])
 @pytest.mark.parametrize(("rows", "depth", "columns"), [(8, 64, 64), (5, 18, 44)])
 def test_as_fast_as_estimated(

@@ -35,6 +35,7 @@ def gemm(c: tuple[int, ...] | None = (11,), *, dtype: DType = DType.F32, high: f
     return site_of(GEMM, inputs, {"alpha": 1.0, "beta": 1.0, **limits}, (1, 2)), inputs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("each", [4, 8])
 @pytest.mark.parametrize("bias", BIASES)
 def test_without_streams(bias: str, each: int, tmp_path: Path) -> None:
@@ -44,6 +45,7 @@ def test_without_streams(bias: str, each: int, tmp_path: Path) -> None:
     assert result_errors(GEMM, site, inputs, found) == []
 
 
+@pytest.mark.slow
 @WHERE
 @pytest.mark.parametrize("dtype", [DType.F32, DType.F64])
 @pytest.mark.parametrize("bias", BIASES)
@@ -56,6 +58,7 @@ def test_with_streams(bias: str, dtype: DType, in_output: bool, tmp_path: Path, 
     assert all(one.counts["vfmac.s" if dtype is DType.F32 else "fmadd"] > 0 for one in found)
 
 
+@pytest.mark.slow
 @WHERE
 @pytest.mark.parametrize("what", [np.inf, np.nan])
 def test_what_is_infinite_is_clipped_as_every_machine_does(

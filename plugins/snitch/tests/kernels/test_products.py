@@ -86,6 +86,7 @@ def test_with_streams(case: Case, tmp_path_factory: Any, tool: Callable[[str], s
     assert found.counts["vfmac.s"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clip", CLIPS, ids=["plain", "relu", "clip"])
 def test_as_fast_as_estimated(clip: dict[str, Attribute], tmp_path: Path, tool: Callable[[str], str]) -> None:
     """Eight rows are a core's share of 64 x 64 x 64; two products a cycle are the most."""
@@ -101,6 +102,7 @@ def test_as_fast_as_estimated(clip: dict[str, Attribute], tmp_path: Path, tool: 
     assert 8 * 64 * 64 / found.cycles > (1.6 if not clip else 1.35)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("shape", [(5, 7, 3), (2, 2, 9), (1, 16, 8)])
 def test_doubles(shape: tuple[int, int, int], turned: bool, tmp_path: Path, tool: Callable[[str], str]) -> None:

@@ -22,6 +22,7 @@ PORTABLE = {kernel.op: kernel for kernel in reduce.KERNELS}
 OWN = {kernel.op: kernel for kernel in KERNELS}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("op", sorted(OWN))
 @pytest.mark.parametrize(
     ("shape", "axes", "keepdims"), [((3, 5, 6), (2,), 1), ((3, 4, 5), (1, 2), 0), ((17,), (0,), 0)]
@@ -49,6 +50,7 @@ def test_hard_values_on_the_core(op: str, tmp_path: Path, tool: Callable[[str], 
             assert result_errors(OPERATORS[op], site, [made], found.outputs) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("op", "shape", "times"),
     [("ReduceSum", (4, 64), 2.5), ("ReduceMean", (2, 256), 4.5), ("ReduceMax", (4, 64), 5.0),

@@ -86,6 +86,7 @@ CASES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_without_streams(case: Case, tmp_path: Path) -> None:
     operator, kernel, site, inputs = case.made()
@@ -96,6 +97,7 @@ def test_without_streams(case: Case, tmp_path: Path) -> None:
         assert result_errors(operator, site, inputs, found) == [], cuts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_with_streams(case: Case, tmp_path: Path, tool: Callable[[str], str]) -> None:
     tool("riscv64-unknown-elf-gcc")
@@ -105,6 +107,7 @@ def test_with_streams(case: Case, tmp_path: Path, tool: Callable[[str], str]) ->
     assert found.counts[{"Conv": "vfmac.s", "AveragePool": "vfadd.s", "MaxPool": "vfmax.s"}[case.op]] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("case", "times"),
     [

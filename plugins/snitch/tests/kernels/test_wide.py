@@ -82,6 +82,7 @@ CASES = (
 TYPES = pytest.mark.parametrize("dtype", [DType.F16, DType.BF16], ids=str)
 
 
+@pytest.mark.slow
 @TYPES
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_without_streams(case: Case, dtype: DType, tmp_path: Path) -> None:
@@ -93,6 +94,7 @@ def test_without_streams(case: Case, dtype: DType, tmp_path: Path) -> None:
         assert result_errors(CONV, site, inputs, found) == [], cuts
 
 
+@pytest.mark.slow
 @TYPES
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_with_streams(case: Case, dtype: DType, tmp_path: Path, tool: Callable[[str], str]) -> None:
@@ -103,6 +105,7 @@ def test_with_streams(case: Case, dtype: DType, tmp_path: Path, tool: Callable[[
     assert found.counts["vfmac.s"] > 0
 
 
+@pytest.mark.slow
 @TYPES
 @pytest.mark.parametrize(
     ("case", "times"),

@@ -60,6 +60,7 @@ def said(folder: Path, compiler: str, model: str, cores: int, change: Callable[[
     return done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "cores"), [("digits_int8", 8), ("digits_f32", 4)])
 def test_a_network_is_right(model: str, cores: int, tool: Callable[[str], str], tmp_path: Path) -> None:
     copies, in_flight = map(int, said(tmp_path, tool("gcc"), model, cores).split())
