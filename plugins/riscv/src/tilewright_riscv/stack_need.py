@@ -51,6 +51,9 @@ def demand_stack(stacks: Stacks, platform: Platform, folder: Path, objects: Iter
         raise usage_error(
             "TW5063",
             "the compiled program needs larger stacks than the plan has",
-            details=(f"its deepest chain of calls takes {needed} B; each core's stack has {there} B",),
+            details=(
+                f"its deepest chain of calls takes {needed} B, the program {PROGRAM_BYTES // 2} B; each core's stack "
+                f"has {there} B",
+            ),
             fix=(f"--set stack={align_up(needed + PROGRAM_BYTES, 16)}",),
         )
