@@ -14,13 +14,14 @@ from tilewright.api.testing import SideBySide, side_by_side, site_of, vocabulary
 from tilewright.config.options import Options
 from tilewright.ir.graphs.graph import Attribute, Site
 from tilewright.tile.measure import step_instructions
-from tilewright_cortexm.kernels import fpu_depthwise, fpu_products
+from tilewright_cortexm.kernels import fpu_depthwise, fpu_products, fpu_recurrent
 from tilewright_cortexm.qemu.runner import QemuRunner
 from tilewright_cortexm.qemu.tools import OTHER_COMPILER
 
 Array = npt.NDArray[np.generic]
 Case = tuple[Site, list[Array | None]]
-KERNELS = {kernel.name for kernel in (*fpu_products.KERNELS, *fpu_depthwise.KERNELS)}
+MODULES = (fpu_depthwise, fpu_products, fpu_recurrent)
+KERNELS = {kernel.name for module in MODULES for kernel in module.KERNELS}
 CLIPS: tuple[dict[str, Attribute], ...] = ({}, {"clip_low": 0.0}, {"clip_low": -0.5, "clip_high": 1.5})
 COMPILERS = {"gcc": "", "clang": "clang"}
 
@@ -54,15 +55,25 @@ def gemm(index: int, *shape: int) -> Case:
 
 
 def matmul(*shape: int) -> Case:
-    rng, (rows, depth, columns) = np.random.default_rng(rows_seed(shape)), shape
+    rng, (rows, depth, columns) = np.random.default_rng(sum(shape)), shape
     inputs: list[Array | None] = [
         rng.standard_normal(each).astype(np.float32) for each in ((rows, depth), (depth, columns))
     ]
     return site_of(vocabulary()["MatMul"], inputs, {}, (1,)), inputs
 
 
-def rows_seed(shape: tuple[int, ...]) -> int:
-    return sum(shape)
+def recurrent(op: str, *shape: int, **changes: Attribute) -> Case:
+    rng, (steps, batches, hidden) = np.random.default_rng(sum(shape)), shape
+    functions, gates = (("Sigmoid", "Tanh", "Tanh"), 4) if op == "LSTMSteps" else (("Sigmoid", "Tanh"), 3)
+    inputs: list[Array | None] = [
+        rng.standard_normal(each).astype(np.float32) / np.float32(2)
+        for each in ((steps, batches, gates * hidden), (gates * hidden, hidden))
+    ]
+    attributes: dict[str, Attribute] = {
+        "activations": functions, "alphas": (0.0,) * len(functions), "betas": (0.0,) * len(functions), "reverse": 0,
+        **changes,
+    }  # fmt: skip
+    return site_of(vocabulary()[op], inputs, attributes, (1,)), inputs
 
 
 def layers() -> list[Case]:
@@ -81,7 +92,12 @@ def layers() -> list[Case]:
     ]
     joined = [conv(0, 16, 8, (10, 10)), conv(1, 3, 6, (9, 9), strides=(2, 2)), conv(2, 7, 5, (6, 14))]
     products = [gemm(0, 1, 35, 10), gemm(1, 1, 64, 16), gemm(2, 9, 21, 7), matmul(6, 18, 9), matmul(1, 40, 11)]
-    return [*depthwise, *wide, *apart, *joined, *products]
+    steps = [
+        recurrent("LSTMSteps", 3, 2, 9),
+        recurrent("GRUSteps", 2, 2, 7),
+        recurrent("GRUSteps", 2, 1, 20, linear_before_reset=1),
+    ]
+    return [*depthwise, *wide, *apart, *joined, *products, *steps]
 
 
 @cache

@@ -145,6 +145,11 @@ def _block(tile: TileShape, pixels: int) -> float:
     return layer.row_taps * (run + _RUN[pixels]) + _BLOCK[pixels] + pixels * _LIMIT[layer.clip]
 
 
+def row_of_block(values: int) -> float:
+    """Of four outputs of a row of so many values."""
+    return values // 4 * _FOUR[1] + values % 4 * _REST[1] + _RUN[1] + _BLOCK[1]
+
+
 def _values(call: Call) -> Mapping[str, object]:
     layer: FloatLayer = call.site.analysis
     clip, apart = layer.clip, _is_apart(layer.rows)
@@ -231,13 +236,13 @@ ${function}((tw_fpu_conv){
 ${Y}${at(y_image, fields["outputs"])});
 % endif"""
 
-_BLOCKS = c_template("${block}", "fpu_block.c.mako")
+BLOCKS = c_template("${block}", "fpu_block.c.mako")
 _CONV = c_template("${function}", "fpu_conv.c.mako")
 _ROW = c_template("${function}", "fpu_row.c.mako")
 
 
 def _source(values: Mapping[str, Any]) -> CodeFragments:
-    return (*each_of(_BLOCKS, values["blocks"]), _ROW if values["row"] else _CONV)
+    return (*each_of(BLOCKS, values["blocks"]), _ROW if values["row"] else _CONV)
 
 
 def _kernel(op: str) -> Kernel:
