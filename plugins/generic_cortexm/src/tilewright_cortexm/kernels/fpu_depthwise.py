@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from tilewright.api import ceil_div
 from tilewright.api.kernel import Call, CodeFragments, Kernel, TileShape, Windows
 from tilewright_cortexm.kernels.depthwise import requires
 from tilewright_cortexm.kernels.float_depthwise import (
@@ -22,6 +21,7 @@ from tilewright_cortexm.kernels.float_depthwise import (
     refused_or_windows,
 )
 from tilewright_cortexm.kernels.float_products import OUTPUTS, clip_of, taps_inside
+from tilewright_cortexm.kernels.fpu_products import edges
 from tilewright_cortexm.kernels.row_tiles import tile_columns, tile_rows
 from tilewright_cortexm.kernels.sources import c_template, each_of
 
@@ -39,12 +39,10 @@ def _neighbours(windows: Windows) -> bool:
 
 def _instructions(tile: TileShape) -> float:
     site = tile.site
-    windows: Windows = site.analysis.two_axes
     rows, columns = taps_inside(site)
     batches, channels = site.output.shape[:2]
     width, fours, rest = tile_columns(tile), channels // OUTPUTS, channels % OUTPUTS
-    edge = 0 if not windows.before[1] else min(width, 2 * ceil_div(windows.before[1], windows.strides[1]))
-    groups = (width - edge) // _NEIGHBOURS if _neighbours(site.analysis) else 0
+    groups = max(0, width - edges(site)[0]) // _NEIGHBOURS if _neighbours(site.analysis) else 0
     ones = width - groups * _NEIGHBOURS
     limit, blocks = _LIMIT[clip_of(site)], fours + bool(rest)
     one = _PIXEL + blocks * (_CHANNELS + rows * _RUN) + limit * channels

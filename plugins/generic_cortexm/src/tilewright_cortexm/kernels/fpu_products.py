@@ -8,6 +8,7 @@ computed in parts, with sums between them.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -127,22 +128,39 @@ def _instructions(tile: TileShape) -> float:
     height, width = (tile_rows(tile), tile_columns(tile)) if "h" in tile.box else (layer.out_height, rows.out_width)
     if is_flat(rows) and width == rows.out_width:
         height, width = 1, height * width
-    edge = 0 if not rows.padded else min(width, ceil_div(rows.left, rows.column_stride) * 2)
-    groups = max(0, width - edge) // PIXELS
+    columns = rows.column_runs * rows.run_taps
+    edge, taps = edges(tile.site) if rows.padded else (0, 0.0)
+    edge = min(edge, width)
+    groups, ones = divmod(width - edge, PIXELS)
     found = 0.0
-    for pixels, count in ((4, groups), (1, width - groups * PIXELS)):
-        found += count * (_CALL_OF_BLOCK + ceil_div(rows.outputs, OUTPUTS) * _block(tile, pixels))
+    for pixels, count, inside in ((4, groups, columns), (1, ones, columns), (1, edge, taps)):
+        found += count * (_CALL_OF_BLOCK + ceil_div(rows.outputs, OUTPUTS) * _block(tile, pixels, inside))
     return rows.batches * rows.groups * height * found
 
 
-def _block(tile: TileShape, pixels: int) -> float:
-    """Of four outputs of so many pixels."""
+def _block(tile: TileShape, pixels: int, columns: float) -> float:
+    """Of four outputs of so many pixels, with so many columns of taps that are inside."""
     layer: FloatLayer = tile.site.analysis
-    values = layer.rows.length * share(tile)
+    apart = _is_apart(layer.rows)
+    values = layer.rows.channels * share(tile) * (1 if apart else columns)
     run = values // 4 * _FOUR[pixels] + values % 4 * _REST[pixels]
-    if _is_apart(layer.rows):
-        run = taps_inside(tile.site)[1] * (run + _TAP[pixels])
+    run = columns * (run + _TAP[pixels]) if apart else run
     return layer.row_taps * (run + _RUN[pixels]) + _BLOCK[pixels] + pixels * _LIMIT[layer.clip]
+
+
+def edges(site: Site) -> tuple[int, float]:
+    """Columns of the result whose windows are partly outside, and how many columns of taps they have, on average."""
+    windows = windows_of(site.node).two_axes
+    geometry = (windows.kernel[1], windows.strides[1], windows.dilations[1], windows.before[1])
+    return _edges(site.input(0).shape[-1], site.output.shape[-1], *geometry)
+
+
+@lru_cache(maxsize=256)
+def _edges(width: int, out_width: int, taps: int, stride: int, dilation: int, before: int) -> tuple[int, float]:
+    starts = [at * stride - before for at in range(out_width)]
+    inside = [sum(0 <= start + tap * dilation < width for tap in range(taps)) for start in starts]
+    some = [count for count in inside if count < taps]
+    return len(some), sum(some) / max(1, len(some))
 
 
 def row_of_block(values: int) -> float:
