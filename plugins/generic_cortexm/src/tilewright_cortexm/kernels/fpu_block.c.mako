@@ -1,9 +1,9 @@
 <%doc>
 Needs block (the function's name), pixels, clip ("none", "low" or "both"), apart (whether taps are).
 
-Registers: r0..r3 values of the pixels, r4 weights, from r8 on, r5 and r6 distances and counts, r7 rows that are left, r9
-biases, r10 results, r11 outputs that are left, r12 the struct, lr counts; s0..s15 sums, s16..s23 values, s24..s27 weights
-of four outputs, s28..s31 products.
+Registers: r0..r3 values of the pixels, r4 weights, from r8 on, r5 and r6 distances and counts, r7 rows that are left,
+r9 biases, r10 results, r11 outputs that are left, r12 the struct, lr counts; s0..s15 sums, s16..s23 values, s24..s27
+weights of four outputs, s28..s31 products.
 </%doc>\
 <%
     rows = list(range(pixels))

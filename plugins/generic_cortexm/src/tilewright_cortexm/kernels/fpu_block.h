@@ -1,8 +1,8 @@
 #pragma once
 #include "float_block.h"
 
-/* What a block of the scalar unit is given, and leaves alone. Distances are in bytes. A row of taps is one run of values, or,
- * where taps are apart, as many as there are `taps`. */
+/* What a block of the scalar unit is given, and leaves alone. Distances are in bytes. A row of taps is one run of
+ * values, or, where taps are apart, as many as there are `taps`. */
 typedef struct {
     const float *x; /* of the first pixel */
     int32_t x_step; /* between pixels */

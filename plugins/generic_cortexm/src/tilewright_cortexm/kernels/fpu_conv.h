@@ -2,7 +2,7 @@
 #include "float_depthwise.h"
 #include "fpu_block.h"
 
-typedef struct { /* a convolution over a channels-last tensor, or of one of its groups; a matrix product is one of 1x1 */
+typedef struct { /* a convolution over a channels-last tensor, or one of its groups; a product is one of 1x1 */
     /* of x: `channels` of each pixel are read; bytes between its pixels and rows */
     int32_t width;
     int32_t height;

@@ -1,7 +1,7 @@
 #pragma once
 
-/* The assembler's macros `products`, four values times four weights, added to four sums, and `product`, one of them; s28..s31
- * are theirs. A fused product takes three cycles on a Cortex-M4, a product and a sum one each. */
+/* The assembler's macros `products`, four values times four weights, added to four sums, and `product`, one of them;
+ * s28..s31 are theirs. A fused product takes three cycles on a Cortex-M4, a product and a sum one each. */
 #if defined(__ARM_FP) && (__ARM_FP & 4) && defined(__thumb2__)
 #  define TW_FPU_ARM 1
 #  if (__ARM_ARCH >= 8) || (__ARM_FP & 8)

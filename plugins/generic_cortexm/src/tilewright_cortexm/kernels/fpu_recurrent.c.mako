@@ -7,7 +7,11 @@ activation), before_reset (whether the reset gate comes after the product).
 <%
     gates = 4 if cell == "lstm" else 3
     types = {name: "float *" if name in ("HN", "CN", "Y") else "const float *" for name in names}
-    parameters = [f"const tw_fpu_recurrent p", "const float *w", *(f"{types[name]}{name.lower()}" for name in names), "void *scratch"]
+    parameters = [
+        "const tw_fpu_recurrent p", "const float *w", *(f"{types[name]}{name.lower()}" for name in names),
+        "void *scratch",
+    ]
+    lines = ",\n                   ".join(", ".join(parameters[at : at + 4]) for at in range(0, len(parameters), 4))
 %>\
 % for index, expression in enumerate(functions):
 TW_KERNEL float ${function}_f${index}(float v)
@@ -17,7 +21,7 @@ TW_KERNEL float ${function}_f${index}(float v)
 
 % endfor
 /* Step after step for each sequence: all gates' products with the state before, then unit by unit. */
-TW_KERNEL void ${function}(${",\n                   ".join(", ".join(parameters[at : at + 4]) for at in range(0, len(parameters), 4))})
+TW_KERNEL void ${function}(${lines})
 {
     float *const sums = scratch;
     for (int32_t b = 0; b < p.batches; ++b) {

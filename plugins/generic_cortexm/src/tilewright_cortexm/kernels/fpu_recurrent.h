@@ -9,10 +9,10 @@ typedef struct {
     int32_t reverse;
 } tw_fpu_recurrent;
 
-/* Products of a state with the weights of `outputs` sums, which have room for whole fours. What comes from the input is not
- * added here: it may be so large that small products would vanish in it one by one. */
-TW_KERNEL void tw_fpu_state_products(void (*block)(const tw_fpu_block *), const float *w, const float *h, int32_t hidden,
-                                     int32_t outputs, float *sums)
+/* Products of a state with the weights of `outputs` sums, which have room for whole fours. What comes from the input is
+ * not added here: it may be so large that small products would vanish in it one by one. */
+TW_KERNEL void tw_fpu_state_products(void (*block)(const tw_fpu_block *), const float *w, const float *h,
+                                     int32_t hidden, int32_t outputs, float *sums)
 {
     const tw_fpu_block b = {
         .x = h,

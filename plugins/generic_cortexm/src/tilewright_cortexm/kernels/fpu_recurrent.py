@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 
 _INPUTS = ("G", "R", "RB", "P", "S", "H0", "C0")
 _OUTPUTS = MappingProxyType({"LSTMSteps": ("HN", "CN", "Y"), "GRUSteps": ("HN", "Y")})
-_FUNCTIONS = MappingProxyType({"Sigmoid": "tw_sigmoidf(v)", "Tanh": "tw_tanhf(v)", "Relu": "(v < 0.0f) ? 0.0f : v"})
-_UNIT = MappingProxyType({"LSTMSteps": 380.0, "GRUSteps": 240.0})  # instructions of a unit, beside its products
+_FUNCTIONS = MappingProxyType(
+    {"Sigmoid": "tw_fpu_sigmoidf(v)", "Tanh": "tw_fpu_tanhf(v)", "Relu": "(v < 0.0f) ? 0.0f : v"}
+)
+_UNIT = MappingProxyType({"LSTMSteps": 187.0, "GRUSteps": 131.0})  # instructions of a unit, beside its products
 _ONE = "tw_fpu_block_1_none"
 
 
@@ -125,12 +127,13 @@ def _values(call: Call) -> Mapping[str, object]:
     }  # fmt: skip
 
 
+_GATES = c_template("tw_fpu_gates", "fpu_gates.c.mako")
 _STEPS = c_template("${function}", "fpu_recurrent.c.mako")
 
 
 def _source(values: Mapping[str, Any]) -> CodeFragments:
     block = BLOCKS.of(block=_ONE, pixels=1, clip="none", apart=False)
-    return (*c_functions(" ".join(values["functions"])), block, _STEPS)
+    return (*c_functions("tw_exp2_int() tw_expf()"), _GATES, block, _STEPS)
 
 
 def _kernel(op: str) -> Kernel:

@@ -11,8 +11,8 @@ typedef struct { /* a part of a row times a matrix: `count` values from `start` 
 } tw_fpu_row;
 
 /* Outputs in fours, of which the last one may be no whole one: `given` are their sums before. */
-TW_KERNEL void tw_fpu_row_of_fours(void (*block)(const tw_fpu_block *), const tw_fpu_row p, const float *x, const float *w,
-                                   const float *given, float *y)
+TW_KERNEL void tw_fpu_row_of_fours(void (*block)(const tw_fpu_block *), const tw_fpu_row p, const float *x,
+                                   const float *w, const float *given, float *y)
 {
     const int32_t whole = p.outputs - (p.outputs % 4);
     tw_fpu_block b = {

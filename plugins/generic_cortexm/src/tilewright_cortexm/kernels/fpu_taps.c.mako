@@ -3,8 +3,8 @@ Needs block (the function's name), pixels (1, or 3 of which all taps are inside)
 or "both"), fours (whether there are four channels), rest (channels beyond fours).
 
 Registers: r0 values, r4 weights, from r1 and r2 on; r3 and r5..r7 distances, r8 runs that are left, r9 taps of one, or
-from result to result, r10 results, r11 biases, r12 channels that are left, lr taps that are left; s0..s11 sums, s12..s23
-weights, s24..s27 values, s28..s31 products. Stack: runs, low, high.
+from result to result, r10 results, r11 biases, r12 channels that are left, lr taps that are left; s0..s11 sums,
+s12..s23 weights, s24..s27 values, s28..s31 products. Stack: runs, low, high.
 </%doc>\
 <%
     rows = list(range(pixels))
