@@ -86,7 +86,7 @@ def test_peepholes_lengths_and_computed_weights_are_refused() -> None:
     lengths = [*inputs, None, None, np.ones(1, np.int32)]
     for arrays, constants, reason in (
         (peepholes, (1,), "peepholes"),
-        (lengths, (1,), "float32"),
+        (lengths, (1,), "lengths"),
         (inputs, (), "const"),
     ):
         assert reason in str(refusal(LSTM, site_of(operator, arrays, site.node.attributes, constants)))
