@@ -33,6 +33,7 @@ def pytest_tilewright_layers() -> list[Sample]:
             attributes={"axis": 1, "to": "i8"},
             constants=(1, 2),
         ),
+        *_fpu_floats(),
         *_words(rng),
     ]
 
@@ -64,4 +65,26 @@ def _words(rng: np.random.Generator) -> list[Sample]:
         layer("QConv", "of 16 bits", (image, full), {**window, "group": 1}),
         layer("QConv", "depthwise of 16 bits", (image, single), {**window, "group": 8}),
         layer("QGemm", "of 16 bits", (rows, matrix, biases), {"b_zero_point": (0,)}),
+    ]
+
+
+def _fpu_floats() -> list[Sample]:
+    """A row times a matrix, depthwise windows of neighbours, and a GRU whose bias is inside its reset."""
+    rng = np.random.default_rng(2)
+    row, matrix, image, taps, given, weights, bias = (
+        rng.standard_normal(shape).astype(np.float32)
+        for shape in ((1, 37), (37, 10), (1, 5, 7, 12), (5, 1, 3, 3), (3, 2, 21), (21, 7), (7,))
+    )
+    window: dict[str, Attribute] = {
+        "kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "ceil_mode": 0,
+        "group": 5,
+    }  # fmt: skip
+    cell: dict[str, Attribute] = {
+        "activations": ("Sigmoid", "Tanh"), "alphas": (0.0, 0.0), "betas": (0.0, 0.0), "reverse": 0,
+        "linear_before_reset": 1,
+    }  # fmt: skip
+    return [
+        Sample(op="Gemm", kind="a row of floats", inputs=(row, matrix), constants=(1,)),
+        Sample(op="Conv", kind="neighbours", inputs=(image, taps), attributes=window, constants=(1,)),
+        Sample(op="GRUSteps", kind="its bias inside", inputs=(given, weights, bias), attributes=cell, constants=(1,)),
     ]

@@ -70,7 +70,6 @@ def errors(kernel: Kernel, case: Case, folder: Path, cuts: dict[str, int] | None
 @compiled
 @given(case=cases())
 def test_convolutions(tmp_path_factory: pytest.TempPathFactory, case: Case) -> None:
-    """Both units have the same C."""
     assert errors(KERNELS[0], case, tmp_path_factory.mktemp("c")) == []
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tilewright.api.testing import SideBySide, byte_array, make_requant, side_by_side, site_of
+from tilewright.api.testing import SideBySide, byte_array, make_requant, side_by_side, site_of, vocabulary
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.ir.graphs.graph import Attribute, Site
@@ -140,6 +140,19 @@ def float_case(rng: np.random.Generator, index: int) -> Case:
         "group": channels if depthwise else 1, **clips,
     }  # fmt: skip
     return CONV, [x, w, rng.standard_normal(outputs).astype(np.float32)], attributes, (1, 2)
+
+
+def recurrent_case(_: np.random.Generator, index: int) -> Case:
+    """Steps of LSTM and GRU, which have numbers of their own."""
+    rng, hidden = np.random.default_rng(index), 9 + index
+    functions: tuple[str, ...] = ("Sigmoid", "Tanh", "Tanh") if index % 2 else ("Sigmoid", "Tanh")
+    gates = 4 if index % 2 else 3
+    shapes = ((2, 1, gates * hidden), (gates * hidden, hidden))
+    given, weights = (rng.standard_normal(shape).astype(np.float32) for shape in shapes)
+    attributes: dict[str, Attribute] = {
+        "activations": functions, "alphas": (0.0,) * len(functions), "betas": (0.0,) * len(functions), "reverse": 0,
+    }  # fmt: skip
+    return vocabulary()["LSTMSteps" if index % 2 else "GRUSteps"], [given, weights], attributes, (1,)
 
 
 def gemm_case(rng: np.random.Generator, index: int) -> Case:
@@ -280,6 +293,7 @@ def border_case(rng: np.random.Generator, index: int) -> Case:
 
 
 FAMILIES = (
+    (recurrent_case, 2),
     (border_case, 4),
     (conv_case, 36), (gemm_case, 8), (matmul_case, 6), (pool_case, 10), (mean_case, 3), (pair_case, 16),
     (table_case, 10), (high_case, 4), (winograd_case, 8), (float_case, 24),

@@ -1,5 +1,5 @@
-"""Knows how cores with floats compute depthwise convolutions: four channels of a pixel together, tap by tap.
-Does not know other convolutions, nor instructions: blocks are assembler, of Helium or of the scalar unit.
+"""Knows how Helium computes depthwise convolutions of floats: four channels of a pixel together, tap by tap; and what
+such layers are, for the scalar unit too. Does not know other convolutions; blocks are assembler.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ class _Costs:
 
 
 _HELIUM = _Costs(engine="mve", tap=5.0, block={"none": 10.0, "low": 13.0, "both": 16.0}, pixel=85.0)
-_SCALAR = _Costs(engine="dsp", tap=13.0, block={"none": 10.0, "low": 27.0, "both": 44.0}, pixel=90.0)
 _RUN = 5.0  # instructions of a row of taps
 
 
-def _match(site: Site) -> Windows | str:
+def refused_or_windows(site: Site) -> Windows | str:
+    """The windows of a layer that can be computed so, or why it cannot."""
     group = site.node.integer("group", 1)
     if len(site.input(0).shape) not in (3, 4):
         return f"has {len(site.input(0).shape) - 2} spatial axes; 1 and 2 are supported"
@@ -59,7 +59,8 @@ def _match(site: Site) -> Windows | str:
     return not_floats(site) or windows_of(site.node)
 
 
-def _pack(site: Matched) -> Mapping[str, Array]:
+def packed(site: Matched) -> Mapping[str, Array]:
+    """Weights and biases, four channels together."""
     weights, bias = site.constant(1), site.constant(2)
     if weights is None:
         raise TypeError("weights are constants, as was checked")
@@ -68,7 +69,8 @@ def _pack(site: Matched) -> Mapping[str, Array]:
     return {"W": fours(weights.reshape(channels, -1)), "B": fours(zeros if bias is None else bias)}
 
 
-def _access(site: Matched) -> Access:
+def depthwise_access(site: Matched) -> Access:
+    """By rows and columns, weights and biases whole."""
     windows: Windows = site.analysis
     channels = align_up(site.output.shape[1], OUTPUTS)
     return image_access(site, windows.two_axes, {"W": (channels * math.prod(windows.kernel),), "B": (channels,)})
@@ -95,14 +97,15 @@ def _values(call: Call, unit: _Costs) -> Mapping[str, object]:
         "kind": kind,
         "clip": clip,
         "tail": tail,
-        "fields": _fields(call),
+        "fields": depthwise_fields(call),
         "batches": batches,
         "x_image": channels * math.prod(spatial),
         "y_image": math.prod(site.output.shape[1:]),
     }
 
 
-def _fields(call: Call) -> Mapping[str, object]:
+def depthwise_fields(call: Call) -> Mapping[str, object]:
+    """Of `tw_float_depthwise`, as C."""
     site = call.site
     windows: Windows = site.analysis.two_axes
     channels, (height, width) = site.output.shape[1], _image(site.input(0).shape)
@@ -121,7 +124,7 @@ def _image(shape: tuple[int, ...]) -> tuple[int, int]:
     return (1, shape[-1]) if len(shape) == 3 else (shape[-2], shape[-1])
 
 
-_CALL = """\
+DEPTHWISE_CALL = """\
 % if batches > 1:
 for (int32_t n = 0; n < ${batches}; ++n)
 % endif
@@ -132,7 +135,7 @@ ${function}((tw_float_depthwise){
 % endfor
 }, ${X}${at(x_image)}, ${W}, ${B}, ${Y}${at(y_image)});"""
 
-_TAPS = {"mve": c_template("${block}", "float_taps_mve.c.mako"), "fpu": c_template("${block}", "float_taps_fpu.c.mako")}
+_TAPS = c_template("${block}", "float_taps_mve.c.mako")
 _DEPTHWISE = c_template("${function}", "float_depthwise.c.mako")
 
 
@@ -142,16 +145,16 @@ def _kernel(kind: str, unit: _Costs) -> Kernel:
         op="Conv",
         target="cortex-m",
         engine=unit.engine,
-        match=_match,
-        access=_access,
+        match=refused_or_windows,
+        access=depthwise_access,
         requires=requires,
-        pack=_pack,
+        pack=packed,
         instructions=lambda tile: _instructions(tile, unit),
         values=lambda call: _values(call, unit),
-        source=lambda values: (_TAPS[values["kind"]], _DEPTHWISE),
-        call=_CALL,
+        source=(_TAPS, _DEPTHWISE),
+        call=DEPTHWISE_CALL,
         includes=("<stdint.h>", "<stddef.h>", "<math.h>"),
     )
 
 
-KERNELS = (_kernel("fpu", _SCALAR), _kernel("mve", _HELIUM))
+KERNELS = (_kernel("mve", _HELIUM),)

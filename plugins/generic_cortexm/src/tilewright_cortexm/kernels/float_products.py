@@ -1,5 +1,5 @@
-"""Knows how cores with floats compute convolutions and products with constant weights: four pixels times four outputs.
-Does not know depthwise convolutions, nor instructions: blocks are assembler, of Helium or of the scalar unit.
+"""Knows how Helium computes convolutions and products of floats with constant weights: four pixels times four outputs;
+and what such layers are, for the scalar unit too. Does not know depthwise convolutions; blocks are assembler.
 
 Nothing is copied: pixels are read where they are, four neighbours together where their windows are inside, and others
 one by one with the taps that are. Weights of four outputs lie together. Products may be fused with sums.
@@ -59,10 +59,6 @@ class UnitCosts:
 HELIUM = UnitCosts(
     engine="mve", four={4: 25.0, 1: 10.0}, rest={4: 10.0, 1: 4.0}, run=16.0,
     block={"none": {4: 32.0, 1: 22.0}, "low": {4: 41.0, 1: 25.0}, "both": {4: 50.0, 1: 28.0}},
-)  # fmt: skip
-SCALAR = UnitCosts(
-    engine="dsp", four={4: 142.0, 1: 39.0}, rest={4: 39.0, 1: 12.0}, run=13.0,
-    block={"none": {4: 42.0, 1: 24.0}, "low": {4: 107.0, 1: 41.0}, "both": {4: 172.0, 1: 58.0}},
 )  # fmt: skip
 
 
@@ -131,6 +127,11 @@ def _refused(site: Site) -> str | None:
         return reason
     if site.node.op == "Conv":
         return _refused_conv(site)
+    return no_product(site)
+
+
+def no_product(site: Site) -> str | None:
+    """Why a Gemm or MatMul is none of one matrix, with one bias for each column."""
     columns = site.output.shape[-1] if site.output.shape else 1
     if len(site.input(1).shape) != 2 or not site.input(0).shape or not site.output.elements:
         return "is no product with one matrix"
@@ -148,7 +149,7 @@ def _refused_conv(site: Site) -> str | None:
     return f"columns of taps are {dilation} apart; runs of neighbours are computed" if dilation > 1 else None
 
 
-def _weights(site: Site) -> Array:
+def weights_of(site: Site) -> Array:
     """[outputs, values]"""
     if site.node.op == "Conv":
         weights = site.constant(1)
@@ -158,7 +159,8 @@ def _weights(site: Site) -> Array:
     return np.asarray((pack_gemm(site) if site.node.op == "Gemm" else pack_matmul(site))["B"])
 
 
-def _bias(site: Site) -> Array | None:
+def bias_of(site: Site) -> Array | None:
+    """[outputs], where there are any."""
     return pack_gemm(site).get("C") if site.node.op == "Gemm" else site.constant(2)
 
 
@@ -170,7 +172,7 @@ def fours(values: Array) -> Array:
 
 
 def _pack(site: Matched) -> Mapping[str, Array]:
-    weights, bias = _weights(site), _bias(site)
+    weights, bias = weights_of(site), bias_of(site)
     return {"W": fours(weights), "B": fours(np.zeros(len(weights), np.float32) if bias is None else bias)}
 
 
@@ -194,7 +196,7 @@ def _instructions(tile: TileShape, unit: UnitCosts) -> float:
     layer: FloatLayer = tile.site.analysis
     rows, clip = layer.rows, layer.clip
     height, width = (tile_rows(tile), tile_columns(tile)) if "h" in tile.box else (layer.out_height, rows.out_width)
-    if _is_flat(rows) and width == rows.out_width:
+    if is_flat(rows) and width == rows.out_width:
         height, width = 1, height * width
     edge = 0 if not rows.padded else min(width, ceil_div(rows.left, rows.column_stride) * 2)
     groups, ones = divmod(max(0, width - edge), PIXELS)
@@ -208,7 +210,7 @@ def _instructions(tile: TileShape, unit: UnitCosts) -> float:
     return rows.batches * height * found
 
 
-def _is_flat(rows: Rows) -> bool:
+def is_flat(rows: Rows) -> bool:
     """Whether pixels are read one after the other, through all rows."""
     return rows.runs == rows.run_taps == 1 and rows.row_stride == rows.column_stride == 1 and not rows.padded
 
@@ -234,7 +236,7 @@ def _values(call: Call, unit: UnitCosts) -> Mapping[str, object]:
 
 def _fields(layer: FloatLayer, call: Call) -> Mapping[str, object]:
     rows = layer.rows
-    flat = _is_flat(rows) and not in_rows(call)
+    flat = is_flat(rows) and not in_rows(call)
     width, height = (rows.pixels, 1) if flat else (rows.width, rows.height)
     found: dict[str, object] = {
         "width": width, "height": height, "channels": rows.channels, "x_row": BYTES * width * rows.channels,
@@ -265,16 +267,13 @@ ${function}((tw_float_conv){
 % endfor
 }, ${x}${at(x_image)}, ${W}, ${B}, ${Y}${at(y_image)});"""
 
-_BLOCKS = {
-    "mve": c_template("${block}", "float_block_mve.c.mako"),
-    "fpu": c_template("${block}", "float_block_fpu.c.mako"),
-}
+_BLOCK = c_template("${block}", "float_block_mve.c.mako")
 _PRODUCTS = c_template("${function}", "float_products.c.mako")
 
 
 def _source(values: Mapping[str, Any]) -> CodeFragments:
     blocks: Sequence[Mapping[str, object]] = values["blocks"]
-    return (*each_of(_BLOCKS[values["kind"]], blocks), _PRODUCTS)
+    return (*each_of(_BLOCK, blocks), _PRODUCTS)
 
 
 def _kernel(op: str, kind: str, unit: UnitCosts) -> Kernel:
@@ -295,6 +294,4 @@ def _kernel(op: str, kind: str, unit: UnitCosts) -> Kernel:
     )
 
 
-KERNELS = tuple(
-    _kernel(op, kind, unit) for kind, unit in (("fpu", SCALAR), ("mve", HELIUM)) for op in ("Conv", "Gemm", "MatMul")
-)
+KERNELS = tuple(_kernel(op, "mve", HELIUM) for op in ("Conv", "Gemm", "MatMul"))
