@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tilewright.api.testing import SideBySide, byte_array, make_requant, side_by_side, site_of
+from tilewright.api.testing import SideBySide, byte_array, make_requant, side_by_side, site_of, vocabulary
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
 from tilewright.ir.graphs.graph import Attribute, Site
@@ -140,6 +140,47 @@ def float_case(rng: np.random.Generator, index: int) -> Case:
         "group": channels if depthwise else 1, **clips,
     }  # fmt: skip
     return CONV, [x, w, rng.standard_normal(outputs).astype(np.float32)], attributes, (1, 2)
+
+
+def mve_float_case(rng: np.random.Generator, index: int) -> Case:
+    """What only Helium has kernels for: element by element, pools, a single row, two computed matrices, groups."""
+    clips: dict[str, Attribute] = ({}, {"clip_low": 0.0}, {"clip_low": -0.5, "clip_high": 1.5})[index // 6 % 3]
+    if index % 6 in (0, 1):
+        shapes = ((1, 8, 5, 7), (1, 8, 5, 7) if index % 4 else (1, 8, 1, 1))
+        a, b = (rng.standard_normal(shape).astype(np.float32) for shape in shapes)
+        a.reshape(-1)[::37] = (np.nan, np.inf, -np.inf)[index % 3]
+        if index % 6:
+            return vocabulary()["Clip"], [a], {"min": 0.0, "max": np.inf if index % 4 == 1 else 0.5}, ()
+        return vocabulary()[("Add", "Sub", "Mul")[index // 6 % 3]], [a, b], clips, ()
+    if index % 6 == 2:
+        return float_pool_case(rng, index, clips)
+    if index % 6 == 3:
+        columns = int(rng.choice([6, 8]))
+        arrays = [rng.standard_normal(shape).astype(np.float32) for shape in ((1, 35), (35, columns), (columns,))]
+        return GEMM, list(arrays), {"beta": 2.0, **clips}, (1, 2)
+    if index % 6 == 4:
+        columns = int(rng.choice([5, 16, 130]))
+        a, b = (rng.standard_normal(shape).astype(np.float32) for shape in ((2, 7, 18), (2, 18, columns)))
+        return MATMUL, [a, b], clips, ()
+    operator, (x, w, bias), attributes, constants = float_case(rng, 4 * (index // 6) + 1)
+    assert x is not None
+    assert w is not None
+    apart: dict[str, Attribute] = {**attributes, "dilations": (1, 2), "pads": (1, 3, 2, 1)}
+    groups = np.concatenate([x, x], axis=1), np.concatenate([w, w[::-1]]), None if bias is None else np.tile(bias, 2)
+    grouped = (*groups, {**attributes, "group": 2})
+    x, w, bias, attributes = grouped if index // 6 % 2 and x.shape[1] > 1 else (x, w, bias, apart)
+    return operator, [x, w, bias], attributes, constants
+
+
+def float_pool_case(rng: np.random.Generator, index: int, clips: dict[str, Attribute]) -> Case:
+    x = rng.standard_normal((1, int(rng.choice([5, 8])), 9, 11)).astype(np.float32)
+    x.reshape(-1)[::61] = (np.nan, np.inf, -np.inf, 1.0)[index // 6 % 4]
+    window: dict[str, Attribute] = {
+        "kernel_shape": (3, 2), "strides": (2, 1), "dilations": (1, 2), "pads": (1, 0, 1, 1), "ceil_mode": 0,
+    }  # fmt: skip
+    if index // 6 % 2:
+        return vocabulary()["AveragePool"], [x], {**window, "count_include_pad": index // 12 % 2, **clips}, ()
+    return MAX_POOL, [x], window, ()
 
 
 def gemm_case(rng: np.random.Generator, index: int) -> Case:
@@ -283,6 +324,7 @@ FAMILIES = (
     (border_case, 4),
     (conv_case, 36), (gemm_case, 8), (matmul_case, 6), (pool_case, 10), (mean_case, 3), (pair_case, 16),
     (table_case, 10), (high_case, 4), (winograd_case, 8), (float_case, 24),
+    (mve_float_case, 24),
 )  # fmt: skip
 
 

@@ -1,9 +1,9 @@
 <%doc>
-Needs block (the function's name), pixels, clip ("none", "low" or "both").
+Needs block (the function's name), pixels, clip ("none", "low" or "both"), taps (whether a run is taps that are apart).
 
 Registers: r0..r3 values of the pixels, r4 weights, r5..r12 values or fields, q0..q3 sums, q4..q7 weights of four outputs.
 NaN is greater than nothing, so that it stays (where `lt` would be true).
-Stack: the struct, runs that are left.
+Stack: the struct, runs that are left, taps of one that are.
 </%doc>\
 <%
     from itertools import zip_longest
@@ -12,7 +12,8 @@ Stack: the struct, runs that are left.
     lanes = (("r5", "r6", "r7", "r8"), ("r9", "r10", "r11", "r12"))
     at = {name: 4 * number for number, name in enumerate((
         "x", "x_step", "w", "w_block", "bias", "y", "y_step", "outputs", "runs", "fours", "rest", "x_jump", "w_jump",
-        "low", "high"))}
+        "low", "high", "taps", "x_tap"))}
+    struct = "tw_float_spread" if taps else "tw_float_block"
 %>\
 <%def name="line(instruction)">\
         "${instruction}\n\t"
@@ -32,12 +33,16 @@ ${line(f"vpt.f32 gt, q{p}, r5")}\
 ${line(f"vdupt.32 q{p}, r5")}\
 % endfor
 </%def>\
+% if taps:
+#include "mve_float_spread.h"
+% else:
 #include "float_products.h"
+% endif
 #include "mve.h"
 
 /* Sums of products of ${pixels} pixel${"s" if pixels > 1 else ""} with all outputs, four of them at a time. */
 #ifdef TW_MVE_ARM
-TW_ASSEMBLER void ${block}(tw_float_block *b __attribute__((unused)))
+TW_ASSEMBLER void ${block}(${struct} *b __attribute__((unused)))
 {
     __asm__ volatile(
 ${line("push {r4-r11, lr}")}\
@@ -62,6 +67,11 @@ ${line(f"str r5, [r12, #{at['w']}]")}\
 ${line(f"ldr r5, [r12, #{at['runs']}]")}\
 ${line("2:")}\
 ${line("str r5, [sp, #4]")}\
+% if taps:
+${line(f"ldr r5, [r12, #{at['taps']}]")}\
+${line("7:")}\
+${line("str r5, [sp, #8]")}\
+% endif
 ${line(f"ldr lr, [r12, #{at['fours']}]")}\
 ${line("wls lr, lr, 4f")}\
 ${line("3:")}\
@@ -93,6 +103,15 @@ ${line(f"vfma.f32 q{p}, q4, r{5 + p}")}\
 % endfor
 ${line("le lr, 5b")}\
 ${line("6:")}\
+% if taps:
+${line(f"ldr r5, [r12, #{at['x_tap']}]")}\
+% for p in rows:
+${line(f"add r{p}, r5")}\
+% endfor
+${line("ldr r5, [sp, #8]")}\
+${line("subs r5, #1")}\
+${line("bne 7b")}\
+% endif
 ${line(f"ldrd r5, r6, [r12, #{at['x_jump']}]")}\
 % for p in rows:
 ${line(f"add r{p}, r5")}\
@@ -127,8 +146,8 @@ ${line("vpop {d8-d15}")}\
         "pop {r4-r11, pc}" ::: "memory");
 }
 #else
-static void ${block}(tw_float_block *b)
+static void ${block}(${struct} *b)
 {
-    tw_float_products(b, ${pixels});
+    ${"tw_float_spread_products" if taps else "tw_float_products"}(b, ${pixels});
 }
 #endif

@@ -217,7 +217,10 @@ def _values(call: Call, unit: UnitCosts) -> Mapping[str, object]:
     layer: FloatLayer = call.site.analysis
     rows, clip = layer.rows, layer.clip
     kind = "mve" if unit.engine == "mve" else "fpu"
-    blocks = [{"block": f"tw_{kind}_float_block_{count}_{clip}", "pixels": count, "clip": clip} for count in (4, 1)]
+    blocks = [
+        {"block": f"tw_{kind}_float_block_{count}_{clip}", "pixels": count, "clip": clip, "taps": False}
+        for count in (4, 1)
+    ]
     return {
         "function": f"tw_{kind}_float_products_{clip}",
         "four": blocks[0]["block"],
