@@ -30,7 +30,7 @@ FloatCase = tuple[Site, Sequence[npt.NDArray[np.generic] | None]]
 
 @pytest.fixture(name="float_errors")
 def _float_errors() -> Callable[..., list[str]]:
-    """`float_errors(kernel, (site, inputs), folder, cuts)`: where its C is outside the error model; `cuts` make tiles."""
+    """`float_errors(kernel, (site, inputs), folder, cuts)`: where C leaves the error model; `cuts` make tiles."""
 
     def of(kernel: Kernel, case: FloatCase, folder: Path, cuts: Mapping[str, int] | None = None) -> list[str]:
         site, inputs = case

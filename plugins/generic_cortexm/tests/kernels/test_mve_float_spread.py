@@ -25,7 +25,8 @@ from tilewright.ir.plans.layer import layer_of
 from tilewright_cortexm.kernels.mve_float_spread import KERNELS
 
 Case = tuple[Site, list[np.ndarray]]
-(APART,) = KERNELS
+APART = KERNELS[0]
+HALVES = {kernel.op: kernel for kernel in KERNELS[1:]}
 compiled = settings.get_profile("programs")
 CLIPS: tuple[dict[str, Attribute], ...] = ({}, {"clip_low": 0.0}, {"clip_low": -0.5, "clip_high": 1.5})
 
@@ -75,7 +76,8 @@ def test_parts_of_an_image_are_the_same(
 
 
 def test_layers_that_are_taken(tmp_path: Path) -> None:
-    assert layers_taken(KERNELS, tmp_path) == {APART.name: {"groups", "1d"}}
+    taken = layers_taken(KERNELS, tmp_path)
+    assert taken[APART.name] == {"groups", "1d"}
 
 
 def test_refusals_say_why() -> None:
@@ -90,3 +92,48 @@ def test_more_groups_cost_more() -> None:
     few, many = (layer_of(vocabulary()["Conv"], APART, conv((8, 8), groups, 4, 4)[0]) for groups in (2, 4))
     assert APART.instructions is not None
     assert APART.instructions(few.whole) < APART.instructions(many.whole) < 2.1 * APART.instructions(few.whole)
+
+
+def halves(case: Case) -> Case:
+    site, inputs = case
+    arrays = [array.astype(np.float16) for array in inputs]
+    constants = tuple(range(1, len(arrays)))
+    return site_of(vocabulary()[site.node.op], arrays, site.node.attributes, constants), arrays
+
+
+@compiled
+@given(case=cases())
+def test_convolutions_of_float16(tmp_path_factory: pytest.TempPathFactory, case: Case) -> None:
+    (site, inputs), operator, kernel = halves(case), vocabulary()["Conv"], HALVES["Conv"]
+    layouts, folder = layer_of(operator, kernel, site).required, tmp_path_factory.mktemp("c")
+    results = run_kernel(operator, kernel, site, inputs, folder=folder, layouts=layouts, flags=UBSAN)
+    assert result_errors(operator, site, inputs, results) == []
+
+
+def product(op: str, rows: int, depth: int, columns: int, **attributes: Attribute) -> Case:
+    rng = np.random.default_rng(rows)
+    shapes = ((rows, depth), (depth, columns), *([(columns,)] if op == "Gemm" else []))
+    inputs = [rng.standard_normal(shape).astype(np.float16) for shape in shapes]
+    return site_of(vocabulary()[op], inputs, attributes, tuple(range(1, len(inputs)))), inputs
+
+
+@pytest.mark.parametrize("op", ["Gemm", "MatMul"])
+def test_products_of_float16(op: str, tmp_path: Path, float_errors: Callable[..., list[str]]) -> None:
+    for rows, depth, columns in ((1, 7, 5), (9, 16, 8)):
+        clip: dict[str, Attribute] = {"beta": 0.5, **CLIPS[rows % 3]} if op == "Gemm" else {}
+        (folder := tmp_path / str(rows)).mkdir()
+        assert float_errors(HALVES[op], product(op, rows, depth, columns, **clip), folder) == []
+
+
+def test_infinities_and_nan_of_float16_are_kept(tmp_path: Path, float_errors: Callable[..., list[str]]) -> None:
+    site, inputs = halves(conv((6, 9), 1, 4, 6, clip_low=0.0))
+    inputs[0][0, 1, 2, 3], inputs[0][0, 2, 5, 8], inputs[0][0, 0, 0, 0] = np.nan, np.inf, -np.inf
+    assert float_errors(HALVES["Conv"], (site, inputs), tmp_path) == []
+
+
+def test_refusals_of_float16_say_why() -> None:
+    site, inputs = product("Gemm", 2, 5, 4, alpha=0.5)
+    assert "alpha" in str(refusal(HALVES["Gemm"], site))
+    assert "constants" in str(refusal(HALVES["Gemm"], site_of(vocabulary()["Gemm"], inputs, {})))
+    assert "float16" in str(refusal(HALVES["Conv"], conv((5, 5), 2, 4, 4)[0]))
+    assert "3 spatial axes" in str(refusal(HALVES["Conv"], halves(conv((4, 4, 4), 2, 2, 2))[0]))

@@ -1,5 +1,6 @@
 <%doc>
-Needs block (the function's name), pixels, clip ("none", "low" or "both"), taps (whether a run is taps that are apart).
+Needs block (the function's name), pixels, clip ("none", "low" or "both"), taps (whether a run is taps that are apart), half
+(whether floats have 16 bits, which blocks of such taps only know: sums have 32).
 
 Registers: r0..r3 values of the pixels, r4 weights, r5..r12 values or fields, q0..q3 sums, q4..q7 weights of four outputs.
 NaN is greater than nothing, so that it stays (where `lt` would be true).
@@ -14,9 +15,35 @@ Stack: the struct, runs that are left, taps of one that are.
         "x", "x_step", "w", "w_block", "bias", "y", "y_step", "outputs", "runs", "fours", "rest", "x_jump", "w_jump",
         "low", "high", "taps", "x_tap"))}
     struct = "tw_float_spread" if taps else "tw_float_block"
+    size = 2 if half else 4
 %>\
 <%def name="line(instruction)">\
         "${instruction}\n\t"
+</%def>\
+## VCVTB, which assemblers until binutils 2.40 encode wrongly for all vectors but q0
+<%def name="widen(q)">\
+${line(f".inst.w {hex(0xFE3F0E01 + (q << 13) + (q << 1))} @ vcvtb.f32.f16 q{q}, q{q}")}\
+</%def>\
+<%def name="narrow(q)">\
+${line(f".inst.w {hex(0xEE3F0E01 + (q << 13) + (q << 1))} @ vcvtb.f16.f32 q{q}, q{q}")}\
+</%def>\
+<%def name="values_of(p, registers)">\
+% if half:
+${line(f"vldrh.u32 q7, [r{p}], #8")}\
+${widen(7)}\
+${line(f"vmov {registers[0]}, {registers[2]}, q7[2], q7[0]")}\
+${line(f"vmov {registers[1]}, {registers[3]}, q7[3], q7[1]")}\
+% else:
+${line(f"ldm r{p}!, {{{', '.join(registers)}}}")}\
+% endif
+</%def>\
+<%def name="weights_of(register, again=False)">\
+% if half:
+${line(f"vldrh.u32 {register}, [r4, #-8]" if again else f"vldrh.u32 {register}, [r4], #8")}\
+${widen(int(register[1:]))}\
+% else:
+${line(f"vldrw.u32 {register}, [r4], #16")}\
+% endif
 </%def>\
 <%def name="lower_limit()">\
 ${line(f"ldr r5, [r12, #{at['low']}]")}\
@@ -77,11 +104,11 @@ ${line("wls lr, lr, 4f")}\
 ${line("3:")}\
 % for index, pair in enumerate(pairs):
 % for p, registers in zip(pair, lanes):
-${line(f"ldm r{p}!, {{{', '.join(registers)}}}")}\
+${values_of(p, registers)}\
 % endfor
 % for k in range(4):
-% if index == 0:
-${line(f"vldrw.u32 q{4 + k}, [r4], #16")}\
+% if index == 0 or half and k == 3:
+${weights_of(f"q{4 + k}", again=index > 0)}\
 % endif
 % for p, registers in zip(pair, lanes):
 ${line(f"vfma.f32 q{p}, q{4 + k}, {registers[k]}")}\
@@ -94,12 +121,18 @@ ${line("ldr r12, [sp]")}\
 ${line(f"ldr lr, [r12, #{at['rest']}]")}\
 ${line("wls lr, lr, 6f")}\
 ${line("5:")}\
-${line("vldrw.u32 q4, [r4], #16")}\
+${weights_of("q4")}\
 % for p in rows:
-${line(f"ldr r{5 + p}, [r{p}], #4")}\
+${line(f"ldr{'h' if half else ''} r{5 + p}, [r{p}], #{size}")}\
 % endfor
 % for p in rows:
+% if half:
+${line(f"vdup.32 q5, r{5 + p}")}\
+${widen(5)}\
+${line(f"vfma.f32 q{p}, q4, q5")}\
+% else:
 ${line(f"vfma.f32 q{p}, q4, r{5 + p}")}\
+% endif
 % endfor
 ${line("le lr, 5b")}\
 ${line("6:")}\
@@ -128,12 +161,15 @@ ${upper_limit()}\
 % endif
 ${line(f"ldrd r6, r7, [r12, #{at['y']}]")}\
 ${line(f"ldr r5, [r12, #{at['outputs']}]")}\
-${line("add r8, r6, #16")}\
+${line(f"add r8, r6, #{4 * size}")}\
 ${line("vctp.32 r5")}\
 ${line(f"str r8, [r12, #{at['y']}]")}\
 % for p in rows:
+% if half:
+${narrow(p)}\
+% endif
 ${line("vpst")}\
-${line(f"vstrwt.32 q{p}, [r6]")}\
+${line(f"vstr{'h' if half else 'w'}t.32 q{p}, [r6]")}\
 % if p < pixels - 1:
 ${line("add r6, r7")}\
 % endif
@@ -148,6 +184,6 @@ ${line("vpop {d8-d15}")}\
 #else
 static void ${block}(${struct} *b)
 {
-    ${"tw_float_spread_products" if taps else "tw_float_products"}(b, ${pixels});
+    ${f"tw_float_spread_products_f{8 * size}" if taps else "tw_float_products"}(b, ${pixels});
 }
 #endif

@@ -218,7 +218,7 @@ def _values(call: Call, unit: UnitCosts) -> Mapping[str, object]:
     rows, clip = layer.rows, layer.clip
     kind = "mve" if unit.engine == "mve" else "fpu"
     blocks = [
-        {"block": f"tw_{kind}_float_block_{count}_{clip}", "pixels": count, "clip": clip, "taps": False}
+        {"block": f"tw_{kind}_float_block_{count}_{clip}", "pixels": count, "clip": clip, "taps": False, "half": False}
         for count in (4, 1)
     ]
     return {

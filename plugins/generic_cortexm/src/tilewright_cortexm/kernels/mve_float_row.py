@@ -78,6 +78,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "pixels": 1,
         "clip": clip,
         "taps": False,
+        "half": False,
         "w": f"{call.operands['W']}{f' + ({OUTPUTS} * ({start}))' if call.is_part else ''}",
         "fields": {
             "w_block": OUTPUTS * BYTES * a.shape[-1],
