@@ -1,4 +1,4 @@
-"""Knows how Helium computes convolutions of floats tap by tap: those of groups and of dilated columns, and all of float16.
+"""Knows how Helium computes convolutions of floats tap by tap: those of groups or dilated columns, and all of float16.
 Does not know depthwise ones of float32 (`float_depthwise`), nor taps that are neighbours (`float_products`).
 
 Floats of 16 bits become float32 as they are loaded, and are summed so.
