@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -47,6 +47,7 @@ def layers() -> tuple[Sample, ...]:
         replace(add, inputs=(image, image), attributes={**add.attributes, "a_scale": 1.0, "b_scale": 0.2}),
         replace(mean, inputs=(image,), attributes={**mean.attributes, "axes": (2, 3), "keepdims": 1}),
         replace(gemm, inputs=(np.asarray(gemm.inputs[0])[:1], *gemm.inputs[1:])),
+        *float_layers(every_layer()),
         Sample(
             op="QuantizeLinear",
             inputs=(image.astype(np.float32), np.asarray(scale), np.asarray(zero)),
@@ -54,6 +55,14 @@ def layers() -> tuple[Sample, ...]:
             constants=(1, 2),
         ),
     )
+
+
+def float_layers(whole: Sequence[Sample]) -> Iterator[Sample]:
+    """A product of one row, and layers of float16."""
+    product, matmul, conv = (next(layer for layer in whole if layer.op == op) for op in ("Gemm", "MatMul", "Conv"))
+    yield replace(product, inputs=(np.asarray(product.inputs[0])[:1], *product.inputs[1:]))
+    for layer in (product, matmul, conv):
+        yield replace(layer, inputs=tuple(None if one is None else one.astype(np.float16) for one in layer.inputs))
 
 
 @cache

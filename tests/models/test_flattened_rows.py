@@ -102,8 +102,11 @@ def test_an_image_in_stripes_takes_less_than_parts_of_its_product(form: str, mos
 
 @pytest.mark.parametrize(
     ("form", "target", "extents", "most"),
-    [("float", "cortex-m4", SIGNAL, 1_550), ("QDQ", "cortex-m4", SIGNAL, 439), ("QDQ", "cortex-m55", SIGNAL, 439)],
-)
+    [
+        ("float", "cortex-m4", SIGNAL, 1_550), ("float", "cortex-m55", SIGNAL, 1_550),
+        ("QDQ", "cortex-m4", SIGNAL, 439), ("QDQ", "cortex-m55", SIGNAL, 439),
+    ],
+)  # fmt: skip
 def test_parts_of_a_product_are_exact_on_cortex_m(
     form: str, target: str, extents: tuple[int, ...], most: int, tmp_path: Path, tool: Callable[[str], str]
 ) -> None:

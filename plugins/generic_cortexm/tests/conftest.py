@@ -35,6 +35,21 @@ def pytest_tilewright_layers() -> list[Sample]:
         ),
         *_fpu_floats(),
         *_words(rng),
+        *_floats(rng),
+    ]
+
+
+def _floats(rng: np.random.Generator) -> list[Sample]:
+    """One row of floats, and products of 16-bit ones."""
+    row, matrix, bias = (rng.standard_normal(shape).astype(np.float32) for shape in ((1, 40), (40, 12), (12,)))
+    rows = tuple(each.astype(np.float16) for each in (rng.standard_normal((5, 40)), matrix, bias))
+    image, weights = (rng.standard_normal(shape).astype(np.float16) for shape in ((1, 8, 9, 11), (6, 4, 3, 3)))
+    same: dict[str, Attribute] = {"kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1,) * 4}
+    return [
+        Sample(op="Gemm", kind="of one row", inputs=(row, matrix, bias), constants=(1, 2)),
+        Sample(op="Gemm", kind="of float16", inputs=rows, constants=(1, 2)),
+        Sample(op="MatMul", kind="of float16", inputs=rows[:2], constants=(1,)),
+        Sample(op="Conv", kind="of float16", inputs=(image, weights), attributes={**same, "group": 2}, constants=(1,)),
     ]
 
 

@@ -211,8 +211,10 @@ def _elements(site: Site) -> Work:
     row = site.output.shape[-1] if site.output.shape else 1
     second = site.inputs[1] if len(site.inputs) > 1 else None
     pair = second is not None and second.elements == outputs
+    partly = second is not None and 1 < second.elements < outputs
     trips = {"call": 1.0, "row of outputs": outputs / max(1, row), "element": float(outputs)}
-    return Work(kind=site.node.op, trips={**trips, "element of two": float(outputs) if pair else 0.0})
+    trips |= {"element of two": float(outputs) if pair else 0.0, "element of a run": float(outputs) if partly else 0.0}
+    return Work(kind=site.node.op, trips=trips)
 
 
 def _joined(site: Site) -> Work:

@@ -2,16 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 
 from tilewright.api.graph import Site
 from tilewright.api.kernel import Kernel
-from tilewright.api.testing import Sample, every_layer, site_of, vocabulary
+from tilewright.api.testing import (
+    UBSAN,
+    Sample,
+    every_layer,
+    result_errors,
+    run_kernel,
+    run_tiled,
+    site_of,
+    vocabulary,
+)
 from tilewright.ir.plans.layer import layer_of
 from tilewright_cortexm.instructions import tables
 from tilewright_cortexm.work import whole_work
+
+FloatCase = tuple[Site, Sequence[npt.NDArray[np.generic] | None]]
+
+
+@pytest.fixture(name="float_errors")
+def _float_errors() -> Callable[..., list[str]]:
+    """`float_errors(kernel, (site, inputs), folder, cuts)`: where C leaves the error model; `cuts` make tiles."""
+
+    def of(kernel: Kernel, case: FloatCase, folder: Path, cuts: Mapping[str, int] | None = None) -> list[str]:
+        site, inputs = case
+        operator = vocabulary()[site.node.op]
+        layouts = layer_of(operator, kernel, site).required
+        if cuts is None:
+            found = run_kernel(operator, kernel, site, inputs, folder=folder, layouts=layouts, flags=UBSAN)
+        else:
+            found = run_tiled(operator, kernel, site, inputs, cuts=cuts, folder=folder, layouts=layouts, flags=UBSAN)
+        return result_errors(operator, site, inputs, found)
+
+    return of
 
 
 @pytest.fixture(name="layers", scope="session")

@@ -155,6 +155,61 @@ def recurrent_case(_: np.random.Generator, index: int) -> Case:
     return vocabulary()["LSTMSteps" if index % 2 else "GRUSteps"], [given, weights], attributes, (1,)
 
 
+def mve_float_case(rng: np.random.Generator, index: int) -> Case:
+    """What only Helium has kernels for: elements, pools, a single row, two computed matrices, groups, float16."""
+    kind, turn = index % 8, index // 8
+    clips: dict[str, Attribute] = ({}, {"clip_low": 0.0}, {"clip_low": -0.5, "clip_high": 1.5})[turn % 3]
+    if kind in (0, 1):
+        shapes = ((1, 8, 5, 7), (1, 8, 5, 7) if turn % 2 else (1, 8, 1, 1))
+        a, b = (rng.standard_normal(shape).astype(np.float32) for shape in shapes)
+        a.reshape(-1)[::37] = (np.nan, np.inf, -np.inf)[turn % 3]
+        if kind:
+            return vocabulary()["Clip"], [a], {"min": 0.0, "max": np.inf if turn % 2 else 0.5}, ()
+        return vocabulary()[("Add", "Sub", "Mul")[turn % 3]], [a, b], clips, ()
+    if kind == 2:
+        return float_pool_case(rng, turn, clips)
+    if kind == 4:
+        columns = (5, 16, 130)[turn % 3]
+        a, b = (rng.standard_normal(shape).astype(np.float32) for shape in ((2, 7, 18), (2, 18, columns)))
+        return MATMUL, [a, b], clips, ()
+    if kind in (3, 7):
+        rows, columns, dtype = (5, 6 + turn, np.float16) if kind == 7 else (1, 6 + turn, np.float32)
+        arrays = [rng.standard_normal(shape).astype(dtype) for shape in ((rows, 35), (35, columns), (columns,))]
+        if kind == 7 and turn % 2:
+            return MATMUL, list(arrays[:2]), {}, (1,)
+        return GEMM, list(arrays), {"beta": 2.0, **clips}, (1, 2)
+    case = apart_case(rng, 4 * turn + 1)
+    return half_of(case) if kind == 6 else case
+
+
+def apart_case(rng: np.random.Generator, index: int) -> Case:
+    """A convolution of floats with groups, or with dilated columns."""
+    operator, (x, w, bias), attributes, constants = float_case(rng, index)
+    assert x is not None
+    assert w is not None
+    if index // 4 % 2 == 0 or x.shape[1] == 1:
+        return operator, [x, w, bias], {**attributes, "dilations": (1, 2), "pads": (1, 3, 2, 1)}, constants
+    twice = None if bias is None else np.tile(bias, 2)
+    arrays = [np.concatenate([x, x], axis=1), np.concatenate([w, w[::-1]]), twice]
+    return operator, arrays, {**attributes, "group": 2}, constants
+
+
+def half_of(case: Case) -> Case:
+    operator, arrays, attributes, constants = case
+    return operator, [None if one is None else one.astype(np.float16) for one in arrays], attributes, constants
+
+
+def float_pool_case(rng: np.random.Generator, turn: int, clips: dict[str, Attribute]) -> Case:
+    x = rng.standard_normal((1, int(rng.choice([5, 8])), 9, 11)).astype(np.float32)
+    x.reshape(-1)[::61] = (np.nan, np.inf, -np.inf, 1.0)[turn % 4]
+    window: dict[str, Attribute] = {
+        "kernel_shape": (3, 2), "strides": (2, 1), "dilations": (1, 2), "pads": (1, 0, 1, 1), "ceil_mode": 0,
+    }  # fmt: skip
+    if turn % 2:
+        return vocabulary()["AveragePool"], [x], {**window, "count_include_pad": turn // 2 % 2, **clips}, ()
+    return MAX_POOL, [x], window, ()
+
+
 def gemm_case(rng: np.random.Generator, index: int) -> Case:
     a_type, y_type = types(index)
     rows, depth, columns = int(rng.integers(1, 6)), int(rng.integers(1, 80)), int(rng.integers(1, 13))
@@ -297,6 +352,7 @@ FAMILIES = (
     (border_case, 4),
     (conv_case, 36), (gemm_case, 8), (matmul_case, 6), (pool_case, 10), (mean_case, 3), (pair_case, 16),
     (table_case, 10), (high_case, 4), (winograd_case, 8), (float_case, 24),
+    (mve_float_case, 24),
 )  # fmt: skip
 
 

@@ -29,7 +29,8 @@ MEANS = ((4, (2, 3)), (3, (2,)), (4, (1, 2)), (3, (1,)), (2, (0,)), (3, (-2,)), 
 
 
 def of(op: str) -> list[Kernel]:
-    return [kernel for kernel in KERNELS if kernel.op == op]
+    """Those of bytes."""
+    return [kernel for kernel in KERNELS if kernel.op == op and not kernel.name.endswith("_f32")]
 
 
 def limited(draw: st.DrawFn, requant: Requant) -> Requant:

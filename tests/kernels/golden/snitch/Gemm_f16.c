@@ -172,9 +172,13 @@ TW_KERNEL uint32_t tw_bits_of_f32(float x)
     return both.bits;
 }
 
-/* The bits of the nearest float16, halves to even; NaN stays NaN. By integers alone, whatever the rounding mode is. */
+/* The bits of the nearest float16, halves to even; NaN stays NaN. By integers alone, whatever the rounding mode is,
+ * where no core's own instruction does it. */
 TW_KERNEL uint16_t tw_f16_of_f32(float x)
 {
+#ifdef TW_F16_OF_F32
+    return TW_F16_OF_F32(x);
+#else
     const uint32_t bits = tw_bits_of_f32(x);
     const uint32_t sign = (bits >> 16) & 0x8000u;
     const uint32_t size = bits & 0x7fffffffu;
@@ -191,6 +195,7 @@ TW_KERNEL uint16_t tw_f16_of_f32(float x)
         half = (whole + (1u << (shift - 1u)) - 1u + ((whole >> shift) & 1u)) >> shift;
     }
     return (uint16_t)(sign | half);
+#endif
 }
 
 /* The float that has these bits. */
@@ -200,9 +205,12 @@ TW_KERNEL float tw_f32_of_bits(uint32_t x)
     return both.number;
 }
 
-/* What the bits of a float16 stand for: exact. */
+/* What the bits of a float16 stand for: exact. A core's own instruction may do it. */
 TW_KERNEL float tw_f32_of_f16(uint16_t x)
 {
+#ifdef TW_F32_OF_F16
+    return TW_F32_OF_F16(x);
+#else
     const uint32_t sign = (uint32_t)(x & 0x8000u) << 16;
     const uint32_t size = (uint32_t)(x & 0x7fffu) << 13;
     if (size < 0x00800000u) { /* zero, or below the normal range: a count of 2^-24 */
@@ -210,6 +218,7 @@ TW_KERNEL float tw_f32_of_f16(uint16_t x)
         return (sign != 0u) ? -value : value;
     }
     return tw_f32_of_bits(sign | (size + ((size < 0x0f800000u) ? 0x38000000u : 0x70000000u)));
+#endif
 }
 
 /* Snitch's stream registers and hardware repetition. Define TW_SNITCH for cores that have them; assemblers need not

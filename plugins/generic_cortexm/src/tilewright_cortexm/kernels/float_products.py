@@ -215,17 +215,18 @@ def is_flat(rows: Rows) -> bool:
     return rows.runs == rows.run_taps == 1 and rows.row_stride == rows.column_stride == 1 and not rows.padded
 
 
-def _values(call: Call, unit: UnitCosts) -> Mapping[str, object]:
+def _values(call: Call) -> Mapping[str, object]:
     layer: FloatLayer = call.site.analysis
     rows, clip = layer.rows, layer.clip
-    kind = "mve" if unit.engine == "mve" else "fpu"
-    blocks = [{"block": f"tw_{kind}_float_block_{count}_{clip}", "pixels": count, "clip": clip} for count in (4, 1)]
+    blocks = [
+        {"block": f"tw_mve_float_block_{count}_{clip}", "pixels": count, "clip": clip, "taps": False, "half": False}
+        for count in (4, 1)
+    ]
     return {
-        "function": f"tw_{kind}_float_products_{clip}",
+        "function": f"tw_mve_float_products_{clip}",
         "four": blocks[0]["block"],
         "one": blocks[1]["block"],
         "blocks": blocks,
-        "kind": kind,
         "fields": _fields(layer, call),
         "x": call.operands["X" if call.site.node.op == "Conv" else "A"],
         "batches": rows.batches,
@@ -276,22 +277,22 @@ def _source(values: Mapping[str, Any]) -> CodeFragments:
     return (*each_of(_BLOCK, blocks), _PRODUCTS)
 
 
-def _kernel(op: str, kind: str, unit: UnitCosts) -> Kernel:
+def _kernel(op: str) -> Kernel:
     return Kernel(
-        name=f"cortex-m.{kind}.{op.lower()}_f32",
+        name=f"cortex-m.mve.{op.lower()}_f32",
         op=op,
         target="cortex-m",
-        engine=unit.engine,
+        engine=HELIUM.engine,
         match=float_layer,
         access=_access,
         requires=_requires,
         pack=_pack,
-        instructions=lambda tile: _instructions(tile, unit),
-        values=lambda call: _values(call, unit),
+        instructions=lambda tile: _instructions(tile, HELIUM),
+        values=_values,
         source=_source,
         call=_CALL,
         includes=("<stdint.h>", "<stddef.h>", "<math.h>"),
     )
 
 
-KERNELS = tuple(_kernel(op, "mve", HELIUM) for op in ("Conv", "Gemm", "MatMul"))
+KERNELS = tuple(_kernel(op) for op in ("Conv", "Gemm", "MatMul"))

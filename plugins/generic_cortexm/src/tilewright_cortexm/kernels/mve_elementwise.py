@@ -72,7 +72,7 @@ def _refused_product(site: Site) -> str | None:
     return refused(site) or (None if len(site.node.requant().scale) == 1 else "QMul has one scale for all")
 
 
-def _run(site: Site) -> int:
+def run_of(site: Site) -> int:
     """Elements in a row: those of the last axes along which the same operands broadcast, as if all were row-major."""
     y, length = site.output.shape, 1
     shapes = [(1,) * (len(y) - len(tensor.shape)) + tensor.shape for tensor in (site.input(0), site.input(1))]
@@ -91,7 +91,7 @@ def _instructions(each: float, row: float) -> Callable[[TileShape], float]:
 
     def instructions(tile: TileShape) -> float:
         elements = tile_elements(tile)
-        return each * elements + row * elements / _run(tile.site) + 20
+        return each * elements + row * elements / run_of(tile.site) + 20
 
     return instructions
 

@@ -1,11 +1,11 @@
-"""Knows MaxPool, QAveragePool and means over whole images in one form: windows over bytes, channels neighbours.
+"""Knows MaxPool, averages and means over whole images in one form: windows of which channels are neighbours.
 Does not know instructions.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -84,18 +84,18 @@ class PoolShape:
         return f"{rows} - ({origin[2]})", f"{columns} - ({origin[3]})"
 
 
-def pool(site: Site) -> PoolShape | str:
+def pool(site: Site, types: Sequence[DType] = BYTES) -> PoolShape | str:
     """The windows of a node, or why they are none of these. Each kernel adds its own limits."""
-    reason = _refused(site)
+    reason = _refused(site, types)
     if reason:
         return reason
     return _mean(site) if site.node.op == "QReduceMean" else _windows(site)
 
 
-def _refused(site: Site) -> str | None:
+def _refused(site: Site, types: Sequence[DType]) -> str | None:
     x = site.input(0)
-    if x.dtype not in BYTES or site.output.dtype not in BYTES:
-        return "values must be i8 or u8"
+    if x.dtype not in types or site.output.dtype not in types:
+        return f"values must be {' or '.join(dtype.value for dtype in types)}"
     if 0 in x.shape or 0 in site.output.shape:
         return "has no elements"
     if site.node.op == "QReduceMean":
@@ -142,9 +142,9 @@ def access(site: Site, layer: PoolShape, constants: Mapping[str, tuple[int, ...]
     return image_access(site, layer.windows, constants)
 
 
-def accumulates(layer: PoolShape) -> PartialSums | None:
+def accumulates(layer: PoolShape, dtype: DType = DType.I32) -> PartialSums | None:
     """Of an average: how sums over an image are computed in parts."""
-    return PartialSums(loops=("y",), dtype=DType.I32) if layer.in_parts else None
+    return PartialSums(loops=("y",), dtype=dtype) if layer.in_parts else None
 
 
 def share(tile: TileShape, layer: PoolShape) -> float:

@@ -3,9 +3,13 @@
 #include "tw_bits_of_f32.h"
 #include <stdint.h>
 
-/* The bits of the nearest float16, halves to even; NaN stays NaN. By integers alone, whatever the rounding mode is. */
+/* The bits of the nearest float16, halves to even; NaN stays NaN. By integers alone, whatever the rounding mode is, where
+ * no core's own instruction does it. */
 TW_KERNEL uint16_t tw_f16_of_f32(float x)
 {
+#ifdef TW_F16_OF_F32
+    return TW_F16_OF_F32(x);
+#else
     const uint32_t bits = tw_bits_of_f32(x);
     const uint32_t sign = (bits >> 16) & 0x8000u;
     const uint32_t size = bits & 0x7fffffffu;
@@ -22,4 +26,5 @@ TW_KERNEL uint16_t tw_f16_of_f32(float x)
         half = (whole + (1u << (shift - 1u)) - 1u + ((whole >> shift) & 1u)) >> shift;
     }
     return (uint16_t)(sign | half);
+#endif
 }
