@@ -42,6 +42,7 @@ def _words(rng: np.random.Generator) -> list[Sample]:
     rounding = MultiplyShift(multiplier=(2**14 + 77,), shift=(24,), bits=64)
     requant = Requant(scale=(2.0**-9,), zero_point=0, low=-(2**15), high=2**15 - 1, rounding=rounding)
     result: dict[str, Attribute] = {"requant": requant, "output_type": "i16"}
+    above = Requant(scale=(2.0**-9,), zero_point=0, low=0, high=900)
     window: dict[str, Attribute] = {
         "kernel_shape": (3, 3),
         "strides": (1, 1),
@@ -58,10 +59,12 @@ def _words(rng: np.random.Generator) -> list[Sample]:
 
     def layer(op: str, kind: str, inputs: tuple[Array, ...], attributes: Mapping[str, Attribute]) -> Sample:
         constants = tuple(range(1, len(inputs)))
-        return Sample(op=op, kind=kind, inputs=inputs, attributes={**attributes, **result}, constants=constants)
+        return Sample(op=op, kind=kind, inputs=inputs, attributes={**result, **attributes}, constants=constants)
 
     return [
         layer("QConv", "of 16 bits", (image, full), {**window, "group": 1}),
         layer("QConv", "depthwise of 16 bits", (image, single), {**window, "group": 8}),
         layer("QGemm", "of 16 bits", (rows, matrix, biases), {"b_zero_point": (0,)}),
+        layer("QGemm", "of 16 bits in sums of 64", (rows, matrix, biases + 2**40), {"b_zero_point": (0,)}),
+        layer("QGemm", "of 16 bits from 0 on", (rows, matrix, biases), {"b_zero_point": (0,), "requant": above}),
     ]

@@ -22,6 +22,7 @@ from tilewright_cortexm.kernels import (
     mve_pools,
     mve_products,
     mve_tables,
+    mve_words,
     quantize,
 )
 
@@ -38,6 +39,7 @@ KERNELS: tuple[Kernel, ...] = (
     *dsp_elementwise.KERNELS,
     *dsp_pools.KERNELS,
     *mve_products.KERNELS,
+    *mve_words.KERNELS,
     *mve_matmul.KERNELS,
     *mve_depthwise.KERNELS,
     *mve_elementwise.KERNELS,

@@ -16,8 +16,8 @@ from tilewright.api.graph import DType, Site
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape
 from tilewright.api.operator import Access
 from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, depthwise, requires
-from tilewright_cortexm.kernels.mve_products import SCRATCH_LIMIT_BYTES
 from tilewright_cortexm.kernels.mve_requant import MveForm, mve_form, taken_form
+from tilewright_cortexm.kernels.mve_rows import SCRATCH_LIMIT_BYTES
 from tilewright_cortexm.kernels.row_tiles import tile_columns, tile_rows
 from tilewright_cortexm.kernels.sources import c_template, each_of
 from tilewright_cortexm.kernels.twice import ROUNDINGS
