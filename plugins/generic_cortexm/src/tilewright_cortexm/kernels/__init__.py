@@ -23,6 +23,7 @@ from tilewright_cortexm.kernels import (
     mve_products,
     mve_tables,
     mve_words,
+    mve_words_depthwise,
     quantize,
 )
 
@@ -42,6 +43,7 @@ KERNELS: tuple[Kernel, ...] = (
     *mve_words.KERNELS,
     *mve_matmul.KERNELS,
     *mve_depthwise.KERNELS,
+    *mve_words_depthwise.KERNELS,
     *mve_elementwise.KERNELS,
     *mve_pools.KERNELS,
     *lookup.KERNELS,

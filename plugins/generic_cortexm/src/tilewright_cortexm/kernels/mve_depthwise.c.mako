@@ -1,4 +1,4 @@
-<%doc> Needs function, stored, taps, blocks, runs (of each: first channel, count). </%doc>\
+<%doc> Needs function, stored, taps, blocks, runs (of each: first channel, count), value_bytes. Channels of the geometry are in bytes. </%doc>\
 <%!
 def plus(distance, unit=""):
     """The way from the first output to the one that a block begins with; nothing for the first."""
@@ -31,11 +31,11 @@ TW_KERNEL void ${function}(const tw_depthwise p, const uint8_t *x, const int8_t 
             }
 % for shape, (first, count) in zip(blocks, runs):
 % if first:
-            b.base += ${first};
+            b.base += ${value_bytes * first};
 % endif
             b.w = w${plus(first * taps)};
             b.parameters = parameters${plus((1 + stored) * first)};
-            b.y = y${plus(first)};
+            b.y = y${plus(value_bytes * first)};
             b.groups = ${count};
             ${shape["block"]}(&b);
 % endfor

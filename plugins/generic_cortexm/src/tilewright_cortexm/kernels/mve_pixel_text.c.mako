@@ -1,6 +1,6 @@
 <%doc>
 The assembler of one pixel in parts, for eight channels at a time, or for `some`: the last ones, less than eight. Even
-channels are in q0, odd ones in q1. Needs of (part of the names), some, widen ("s16" or "u16").
+channels are in q0, odd ones in q1. Needs of (part of the names), some, widen ("s16" or "u16"), words (values have 16 bits).
 </%doc>\
 #include "mve.h"
 #include "mve_pixel.h"
@@ -8,6 +8,7 @@ channels are in q0, odd ones in q1. Needs of (part of the names), some, widen ("
 <%
     count, from_table = '" #channels "', '" from "'
     when = "t" if some else ""
+    load = f"vldrh{when}.u16" if words else f"vldrb{when}.{widen}"
 %>\
 <%def name="line(instruction)">\
  ${"\\"}
@@ -33,7 +34,7 @@ ${line("add r6, r0")}\
 % if some:
 ${line("vpstt")}\
 % endif
-${line(f"vldrb{when}.{widen} q2, [r6]")}\
+${line(f"{load} q2, [r6]")}\
 ${line(f"vldrb{when}.s16 q3, [r2], #{count}")}\
 ${line("vmullb.s16 q4, q2, q3")}\
 ${line("vmullt.s16 q5, q2, q3")}\

@@ -106,7 +106,8 @@ def _instructions(tile: TileShape) -> float:
     rows = replace(layer.rows, out_width=some.out_width, pixels=some.pixels)
     column, blocks = copy_instructions(tile.site, layer.rows), len(_blocks(layer))
     if layer.words.wide:
-        sums = blocks * (length_of(rows) / LANES * 10 + 60) + rows.outputs * (30 if layer.words.shifted else 60)
+        each = 30 if layer.words.shifted else 45
+        sums = length_of(rows) / LANES * (1.3 * blocks + 2 * rows.outputs) + 50 * blocks + each * rows.outputs
         return rows.batches * rows.pixels * (sums + column + 40)
     return all_pixels(layer.rows, rows, lambda pixels: blocks * block_instructions(rows, pixels) + pixels * column + 40)
 
