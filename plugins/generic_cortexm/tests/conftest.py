@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -63,6 +64,13 @@ def _words(rng: np.random.Generator) -> list[Sample]:
 
     return [
         layer("QConv", "of 16 bits", (image, full), {**window, "group": 1}),
+        Sample(
+            op="QConv",
+            kind="two filters of a channel",
+            inputs=(byte_array(rng, DType.I8, (1, 7, 9, 11), False), byte_array(rng, DType.I8, (14, 1, 3, 3), False)),
+            attributes={**window, "group": 7, "requant": replace(above, low=-128, high=127), "output_type": "i8"},
+            constants=(1,),
+        ),
         layer("QConv", "depthwise of 16 bits", (image, single), {**window, "group": 8}),
         layer("QGemm", "of 16 bits", (rows, matrix, biases), {"b_zero_point": (0,)}),
         layer("QGemm", "of 16 bits in sums of 64", (rows, matrix, biases + 2**40), {"b_zero_point": (0,)}),

@@ -1,9 +1,10 @@
-<%doc> Needs function, stored, taps, blocks, runs (of each: first channel, count), value_bytes. Channels of the geometry are in bytes. </%doc>\
+<%doc> Needs function, stored, taps, blocks, runs (of each: first channel, count), value_bytes, multiplier (channels of the result for each of x). Channels of the geometry are in bytes. </%doc>\
 <%!
 def plus(distance, unit=""):
     """The way from the first output to the one that a block begins with; nothing for the first."""
     return f" + {distance}{unit}" if distance else ""
 %>\
+<% outputs = f"({multiplier} * p.channels)" if multiplier > 1 else "p.channels" %>\
 #include "depthwise_taps.h"
 #include "mve.h"
 #include "mve_pixel.h"
@@ -31,7 +32,7 @@ TW_KERNEL void ${function}(const tw_depthwise p, const uint8_t *x, const int8_t 
             }
 % for shape, (first, count) in zip(blocks, runs):
 % if first:
-            b.base += ${value_bytes * first};
+            b.base += ${value_bytes * first // multiplier};
 % endif
             b.w = w${plus(first * taps)};
             b.parameters = parameters${plus((1 + stored) * first)};
@@ -39,8 +40,8 @@ TW_KERNEL void ${function}(const tw_depthwise p, const uint8_t *x, const int8_t 
             b.groups = ${count};
             ${shape["block"]}(&b);
 % endfor
-            y += p.channels;
+            y += ${outputs};
         }
-        y += p.y_row - (p.out_width * p.channels);
+        y += p.y_row - (p.out_width * ${outputs});
     }
 }

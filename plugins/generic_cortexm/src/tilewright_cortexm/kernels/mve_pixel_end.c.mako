@@ -1,6 +1,7 @@
 <%doc>
 The assembler of one pixel after the products: the sums are requantised and stored. Needs of and end (parts of the name),
-some, kind, away (see mve_requant.py, mve_words.py), words (values have 16 bits), low, high.
+some, kind, away (see mve_requant.py, mve_words.py), words (values have 16 bits), multiplier
+(channels of the result for each of x), low, high.
 </%doc>\
 #include "mve.h"
 #include "mve_pixel.h"
@@ -52,10 +53,10 @@ ${line("vpst")}\
 ${line(f"{store}t.16 q0, [r4]")}\
 % else:
 ${line(f"{store}.16 q0, [r4], #{8 * value_bytes}")}\
-${line(f"add r0, #{8 * value_bytes}")}\
+${line(f"add r0, #{8 // multiplier * value_bytes}")}\
 ${line("subs r5, #1")}\
 ${line("bne 1b")}\
 % endif
-${line("vpop {d8-d11}")}\
+${line("vpop {d8-d13}" if multiplier > 1 else "vpop {d8-d11}")}\
 ${line("pop {r4-r7, pc}")}
 #endif

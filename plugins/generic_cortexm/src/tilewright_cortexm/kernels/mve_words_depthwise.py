@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.api import ceil_div
 from tilewright.api.graph import Site
-from tilewright.api.kernel import Call, Kernel, Matched, TileShape
+from tilewright.api.kernel import Call, Kernel, Matched
 from tilewright.api.operator import Access
 from tilewright_cortexm.kernels.depthwise import CALL, Depthwise, requires
 from tilewright_cortexm.kernels.dsp_words import parameters, refused_numbers, refused_rounding, wide_reason
 from tilewright_cortexm.kernels.dsp_words_depthwise import describe_words, products_of, words_layer
 from tilewright_cortexm.kernels.mve_depthwise import (
     ADDRESS_BYTES,
-    CHANNELS,
     DEPTHWISE,
     PIXEL_PARTS,
+    depthwise_instructions,
     groups_of,
     packed_groups,
     padded_channels,
@@ -28,7 +27,7 @@ from tilewright_cortexm.kernels.mve_depthwise import (
     unroll_of,
 )
 from tilewright_cortexm.kernels.mve_rows import SCRATCH_LIMIT_BYTES
-from tilewright_cortexm.kernels.row_tiles import row_fields, tile_columns, tile_rows
+from tilewright_cortexm.kernels.row_tiles import row_fields
 from tilewright_cortexm.kernels.sources import c_template, each_of, limits_name
 
 if TYPE_CHECKING:
@@ -77,15 +76,6 @@ def _access(site: Matched) -> Access:
     return layer.access(site, {"W": (layer.channels * layer.taps,), "P": (stored,)})
 
 
-def _instructions(tile: TileShape) -> float:
-    """Executed instructions."""
-    layer: Depthwise = tile.site.analysis
-    each = ceil_div(layer.channels, CHANNELS) * ((8 + 1 / unroll_of(layer.taps)) * layer.taps + 20) + 26
-    pixels = tile_columns(tile) * tile_rows(tile)
-    edges = pixels / (layer.out_width * layer.out_height) * layer.edges * (5 * layer.taps + 40)
-    return layer.batches * (pixels * each + edges)
-
-
 def _values(call: Call) -> Mapping[str, object]:
     layer: Depthwise = call.site.analysis
     words, requant, taps, runs = products_of(layer), layer.requant, layer.taps, groups_of(layer)
@@ -99,6 +89,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "widen": "words",
         "taps": taps,
         "value_bytes": _BYTES,
+        "multiplier": 1,
         "unroll": unroll_of(taps),
         "trips": taps // unroll_of(taps),
         "kind": form,
@@ -139,7 +130,7 @@ KERNELS = (
         requires=requires,
         pack=_pack,
         scratch_bytes=lambda tile: _scratch(tile.site.analysis),
-        instructions=_instructions,
+        instructions=depthwise_instructions,
         describe=describe_words,
         values=_values,
         source=lambda values: (*each_of(_PIXEL, values["blocks"]), DEPTHWISE),
