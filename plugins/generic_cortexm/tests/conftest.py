@@ -66,6 +66,13 @@ def _words(rng: np.random.Generator) -> list[Sample]:
         layer("QConv", "of 16 bits", (image, full), {**window, "group": 1}),
         Sample(
             op="QConv",
+            kind="groups of fours",
+            inputs=(byte_array(rng, DType.I8, (1, 12, 9, 11), False), byte_array(rng, DType.I8, (24, 4, 3, 3), False)),
+            attributes={**window, "group": 3, "requant": replace(above, low=-128, high=127), "output_type": "i8"},
+            constants=(1,),
+        ),
+        Sample(
+            op="QConv",
             kind="two filters of a channel",
             inputs=(byte_array(rng, DType.I8, (1, 7, 9, 11), False), byte_array(rng, DType.I8, (14, 1, 3, 3), False)),
             attributes={**window, "group": 7, "requant": replace(above, low=-128, high=127), "output_type": "i8"},

@@ -6,6 +6,7 @@ from tilewright.api.kernel import Kernel
 from tilewright_cortexm.kernels import (
     dsp_depthwise,
     dsp_elementwise,
+    dsp_groups,
     dsp_matmul,
     dsp_pools,
     dsp_products,
@@ -32,6 +33,7 @@ KERNELS: tuple[Kernel, ...] = (
     *dsp_matmul.KERNELS,
     *dsp_depthwise.KERNELS,
     *dsp_taps.KERNELS,
+    *dsp_groups.KERNELS,
     *dsp_words.KERNELS,
     *dsp_words_depthwise.KERNELS,
     *dsp_winograd.KERNELS,

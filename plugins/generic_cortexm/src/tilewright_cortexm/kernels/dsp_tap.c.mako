@@ -1,4 +1,7 @@
-<%doc> The assembler of a tap of four channels. Needs widen ("i8" or "u8"), multiplier (channels of the result for each of x: 1, 2 or 4), several (part of the name). </%doc>\
+<%doc>
+The assembler of a tap of four channels. Needs widen ("i8" or "u8"), multiplier (channels of the result for each of x: 1, 2 or
+4), several (part of the name).
+</%doc>\
 <%
     pair, one = ("sxtb16", "sxtb") if widen == "i8" else ("uxtb16", "uxtb")
     load = {1: "ldr", 2: "ldrh", 4: "ldrsb" if widen == "i8" else "ldrb"}[multiplier]

@@ -1,5 +1,4 @@
-<%doc> Needs function, taps, multiplier (channels of the result for each of x). </%doc>\
-<% outputs = f"({multiplier} * p.channels)" if multiplier > 1 else "p.channels" %>\
+<%doc> Needs function, taps, outputs (C: channels of the result). </%doc>\
 #include "depthwise_taps.h"
 #include "dsp_pixel.h"
 

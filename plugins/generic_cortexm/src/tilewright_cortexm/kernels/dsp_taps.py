@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 _CHANNELS = 4
 _UNROLLS = (9, 7, 5, 4, 3, 2, 1)
 _SEVERAL = (2, 4)  # filters of a channel that a second kernel takes
-_ADDRESS_BYTES = 8  # on the widest machine that compiles this, for tests; on Arm half of it is used
+ADDRESS_BYTES = 8  # on the widest machine that compiles this, for tests; on Arm half of it is used
 
 
 def _scratch(layer: Depthwise) -> int:
-    return 2 * layer.taps * _ADDRESS_BYTES + layer.x_channels
+    return 2 * layer.taps * ADDRESS_BYTES + layer.x_channels
 
 
 def _form(layer: Depthwise) -> AnyForm:
@@ -115,6 +115,7 @@ def _values(call: Call) -> Mapping[str, object]:
     return {
         "function": f"tw_dsp_taps_{layer.taps}{layer.several}",
         "multiplier": layer.multiplier,
+        "outputs": f"({layer.multiplier} * p.channels)" if layer.several else "p.channels",
         "several": layer.several,
         "pixel": pixel,
         "widen": widen,
@@ -129,7 +130,7 @@ def _values(call: Call) -> Mapping[str, object]:
 
 _TAP = c_template("TW_DSP_TAP_${widen.upper()}${several.upper()}", "dsp_tap.c.mako")
 _PIXEL = c_template("${pixel}", "dsp_taps_pixel.c.mako", _TAP)
-_TAPS = c_template("${function}", "dsp_taps.c.mako")
+TAPS = c_template("${function}", "dsp_taps.c.mako")
 
 
 def _kernel(name: str, match: Callable[[Site], Depthwise | str]) -> Kernel:
@@ -146,7 +147,7 @@ def _kernel(name: str, match: Callable[[Site], Depthwise | str]) -> Kernel:
         instructions=_instructions,
         describe=_describe,
         values=_values,
-        source=lambda values: (*requantiser(values), _PIXEL, _TAPS),
+        source=lambda values: (*requantiser(values), _PIXEL, TAPS),
         call=CALL,
         includes=("<stdint.h>", "<string.h>"),
         roundings=ROUNDINGS,
