@@ -507,7 +507,7 @@ def test_every_kernel_is_among_them() -> None:
         ("m4", "clang", {}),
         ("m4", "gcc", {"unaligned": "no"}),
         ("m55", "gcc", {}),
-        ("m55", "clang", {}),
+        pytest.param("m55", "clang", {}, marks=pytest.mark.long),
     ],
     ids=["m4-gcc", "m4-clang", "m4-gcc-strict", "m55-gcc", "m55-clang"],
 )

@@ -16,7 +16,14 @@ TW_KERNEL void ${function}(const tw_depthwise p, const uint8_t *x, const int8_t 
     uintptr_t *const tables = scratch;
     uintptr_t *const edge_table = tables + ${taps};
     int8_t *const outside = (int8_t *)(edge_table + ${taps});
+% if value_bytes == 1:
     tw_mve_fill(outside, p.pad, p.channels);
+% else:
+    const int16_t pad = (int16_t)p.pad;
+    for (int32_t c = 0; c < p.channels; c += 2) {
+        memcpy(outside + c, &pad, sizeof pad);
+    }
+% endif
     tw_taps_of(&p, 0, 0, 0, 0, 0, tables);
     for (int32_t i = 0; i < p.out_height; ++i) {
         const int32_t top = (i * p.row_stride) - p.top;

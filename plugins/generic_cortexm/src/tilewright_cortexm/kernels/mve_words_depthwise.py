@@ -51,8 +51,6 @@ def _taken(layer: Depthwise) -> Depthwise | str:
     words = products_of(layer)
     if words.wide:
         return "the accumulator needs 64 bits; this kernel has 32"
-    if layer.pad & 255 != layer.pad >> 8 & 255:
-        return f"positions outside count for {layer.pad}, whose two bytes differ"
     if _scratch(layer) > SCRATCH_LIMIT_BYTES:
         return f"needs {_scratch(layer)} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}"
     return refused_numbers(layer.weights, layer.pad) or refused_rounding(words) or layer
@@ -113,7 +111,8 @@ def _fields(layer: Depthwise, call: Call) -> Mapping[str, object]:
     some = row_fields(call)
     x_row, y_row = (some["x_row"], some["y_row"]) if some else (layer.steps[0][0], layer.steps[1][0])
     in_bytes = {"channels": layer.channels, "x_row": x_row, "y_row": y_row}
-    return {**layer.fields(call), **{name: _BYTES * int(str(size)) for name, size in in_bytes.items()}}
+    sizes = {name: _BYTES * int(str(size)) for name, size in in_bytes.items()}
+    return {**layer.fields(call), **sizes, "pad": layer.pad}
 
 
 _SUMS = c_template("tw_mve_pixel_${widen}${suffix}", "mve_words_sums.c.mako")
