@@ -2,7 +2,7 @@
 #include <stdint.h>
 
 typedef struct { /* windows over a channels-last image, each channel on its own */
-    /* of x, whose channels they are; bytes between rows */
+    /* of x; bytes between rows */
     int32_t width;
     int32_t height;
     int32_t channels;

@@ -16,7 +16,7 @@ struct is.
     values = ["r1", "r3"]
     count = '" #count "'
     bits, load, load_some = ("16", "vldrh.u16", "vldrht.u16") if words else ("8", "vldrb.s8", "vldrbt.s8")
-    weights_of, step = ("s16", 8) if words else ("s8", 16)
+    weights_of, step, step_name = ("s16", 8, "eight") if words else ("s8", 16, "sixteen")
     pairs = [list(range(c, min(c + 2, channels))) for c in range(0, channels, 2)]
 %>\
 <%def name="line(instruction)">\
@@ -83,7 +83,7 @@ ${line(f"mov {sums[p][c]}, {sums[0][c]}")}\
     "subs r11, #1\n\t" ${"\\"}
     "bne 2b\n\t"
 
-/* ${step} values of every pixel */
+/* ${step_name} values of every pixel */
 #define TW_MVE_${shape}_SIXTEEN\
 % for p in range(pixels):
 ${line(f"{load} q{p}, [{values[p]}], #16")}\
@@ -99,7 +99,7 @@ ${line(f"vmladava.s{bits} {sums[p][c]}, q{p}, q{2 + c % 2}")}\
 % endfor
 % endfor
 
-/* the last values of every pixel, less than ${step} */
+/* the last values of every pixel, less than ${step_name} */
 #define TW_MVE_${shape}_LAST(count)\
 ${line(f"mov r11, #{count}")}\
 ${line(f"vctp.{bits} r11")}\
