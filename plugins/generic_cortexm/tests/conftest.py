@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +11,13 @@ from tilewright.api.graph import Attribute, DType, MultiplyShift, Requant
 from tilewright.api.testing import Sample, byte_array
 
 Array = npt.NDArray[np.generic]
+WINDOW: Mapping[str, Attribute] = {
+    "kernel_shape": (3, 3),
+    "strides": (1, 1),
+    "dilations": (1, 1),
+    "pads": (1, 1, 1, 1),
+    "ceil_mode": 0,
+}
 
 
 def pytest_tilewright_layers() -> list[Sample]:
@@ -35,7 +41,19 @@ def pytest_tilewright_layers() -> list[Sample]:
             constants=(1, 2),
         ),
         *_words(rng),
+        _grouped(rng, "groups of fours", 3, (12, 24)),
+        _grouped(rng, "two filters of a channel", 7, (7, 14)),
     ]
+
+
+def _grouped(rng: np.random.Generator, kind: str, groups: int, channels: tuple[int, int]) -> Sample:
+    """A convolution of bytes in groups, from so many channels to so many."""
+    inside, outside = channels
+    x = byte_array(rng, DType.I8, (1, inside, 9, 11), saturated=False)
+    w = byte_array(rng, DType.I8, (outside, inside // groups, 3, 3), saturated=False)
+    requant = Requant(scale=(2.0**-9,), zero_point=0, low=-128, high=127)
+    attributes: dict[str, Attribute] = {**WINDOW, "group": groups, "requant": requant, "output_type": "i8"}
+    return Sample(op="QConv", kind=kind, inputs=(x, w), attributes=attributes, constants=(1,))
 
 
 def _words(rng: np.random.Generator) -> list[Sample]:
@@ -44,13 +62,6 @@ def _words(rng: np.random.Generator) -> list[Sample]:
     requant = Requant(scale=(2.0**-9,), zero_point=0, low=-(2**15), high=2**15 - 1, rounding=rounding)
     result: dict[str, Attribute] = {"requant": requant, "output_type": "i16"}
     above = Requant(scale=(2.0**-9,), zero_point=0, low=0, high=900)
-    window: dict[str, Attribute] = {
-        "kernel_shape": (3, 3),
-        "strides": (1, 1),
-        "dilations": (1, 1),
-        "pads": (1, 1, 1, 1),
-        "ceil_mode": 0,
-    }
     image = byte_array(rng, DType.I16, (1, 8, 9, 11), saturated=False)
     rows = byte_array(rng, DType.I16, (3, 40), saturated=False)
     full, single, matrix = (
@@ -63,22 +74,8 @@ def _words(rng: np.random.Generator) -> list[Sample]:
         return Sample(op=op, kind=kind, inputs=inputs, attributes={**result, **attributes}, constants=constants)
 
     return [
-        layer("QConv", "of 16 bits", (image, full), {**window, "group": 1}),
-        Sample(
-            op="QConv",
-            kind="groups of fours",
-            inputs=(byte_array(rng, DType.I8, (1, 12, 9, 11), False), byte_array(rng, DType.I8, (24, 4, 3, 3), False)),
-            attributes={**window, "group": 3, "requant": replace(above, low=-128, high=127), "output_type": "i8"},
-            constants=(1,),
-        ),
-        Sample(
-            op="QConv",
-            kind="two filters of a channel",
-            inputs=(byte_array(rng, DType.I8, (1, 7, 9, 11), False), byte_array(rng, DType.I8, (14, 1, 3, 3), False)),
-            attributes={**window, "group": 7, "requant": replace(above, low=-128, high=127), "output_type": "i8"},
-            constants=(1,),
-        ),
-        layer("QConv", "depthwise of 16 bits", (image, single), {**window, "group": 8}),
+        layer("QConv", "of 16 bits", (image, full), {**WINDOW, "group": 1}),
+        layer("QConv", "depthwise of 16 bits", (image, single), {**WINDOW, "group": 8}),
         layer("QGemm", "of 16 bits", (rows, matrix, biases), {"b_zero_point": (0,)}),
         layer("QGemm", "of 16 bits in sums of 64", (rows, matrix, biases + 2**40), {"b_zero_point": (0,)}),
         layer("QGemm", "of 16 bits from 0 on", (rows, matrix, biases), {"b_zero_point": (0,), "requant": above}),
