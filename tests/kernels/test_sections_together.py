@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from choosy_layers import shifted_layers, wide_layers
+from choosy_layers import grouped_layers, shifted_layers, wide_layers
 from dialect_models import dialect_layers
 from signal_layers import signal_layers
 
@@ -43,6 +43,7 @@ def layers() -> tuple[Sample, ...]:
         *every_layer(),
         *dialect_layers(),
         *wide_layers(),
+        *grouped_layers(),
         *signal_layers(),
         replace(add, inputs=(image, image), attributes={**add.attributes, "a_scale": 1.0, "b_scale": 0.2}),
         replace(mean, inputs=(image,), attributes={**mean.attributes, "axes": (2, 3), "keepdims": 1}),

@@ -46,6 +46,24 @@ def wide_layers() -> tuple[Sample, ...]:
     )
 
 
+def grouped_layers() -> tuple[Sample, ...]:
+    """Convolutions of bytes: two filters of every channel, and two groups of four channels."""
+    rng = np.random.default_rng(7)
+    image = byte_array(rng, DType.I8, (1, 8, 7, 9), saturated=False)
+    requant = Requant(scale=(0.002,), zero_point=0, low=-128, high=127)
+    window = {**_IMAGE, "pads": (1, 1, 1, 1), "requant": requant, "x_zero_point": 0, "w_zero_point": (0,)}
+    return tuple(
+        Sample(
+            op="QConv",
+            kind=f"{groups} groups",
+            inputs=(image, byte_array(rng, DType.I8, (outputs, 8 // groups, 3, 3), saturated=False)),
+            attributes={**window, "pad_value": 0, "group": groups, "output_type": "i8"},
+            constants=(1,),
+        )
+        for groups, outputs in ((8, 16), (2, 8))
+    )
+
+
 def shifted_layers() -> tuple[Sample, ...]:
     """A convolution, a depthwise one and a dense layer, of unsigned bytes, whose sums are multiplied and shifted."""
     rng = np.random.default_rng(6)

@@ -11,6 +11,13 @@ from tilewright.api.graph import Attribute, DType, MultiplyShift, Requant
 from tilewright.api.testing import Sample, byte_array
 
 Array = npt.NDArray[np.generic]
+WINDOW: Mapping[str, Attribute] = {
+    "kernel_shape": (3, 3),
+    "strides": (1, 1),
+    "dilations": (1, 1),
+    "pads": (1, 1, 1, 1),
+    "ceil_mode": 0,
+}
 
 
 def pytest_tilewright_layers() -> list[Sample]:
@@ -36,6 +43,8 @@ def pytest_tilewright_layers() -> list[Sample]:
         *_fpu_floats(),
         *_words(rng),
         *_floats(rng),
+        _grouped(rng, "groups of fours", 3, (12, 24)),
+        _grouped(rng, "two filters of a channel", 7, (7, 14)),
     ]
 
 
@@ -53,18 +62,22 @@ def _floats(rng: np.random.Generator) -> list[Sample]:
     ]
 
 
+def _grouped(rng: np.random.Generator, kind: str, groups: int, channels: tuple[int, int]) -> Sample:
+    """A convolution of bytes in groups, from so many channels to so many."""
+    inside, outside = channels
+    x = byte_array(rng, DType.I8, (1, inside, 9, 11), saturated=False)
+    w = byte_array(rng, DType.I8, (outside, inside // groups, 3, 3), saturated=False)
+    requant = Requant(scale=(2.0**-9,), zero_point=0, low=-128, high=127)
+    attributes: dict[str, Attribute] = {**WINDOW, "group": groups, "requant": requant, "output_type": "i8"}
+    return Sample(op="QConv", kind=kind, inputs=(x, w), attributes=attributes, constants=(1,))
+
+
 def _words(rng: np.random.Generator) -> list[Sample]:
     """A convolution, a depthwise one and a fully connected layer of 16-bit values."""
     rounding = MultiplyShift(multiplier=(2**14 + 77,), shift=(24,), bits=64)
     requant = Requant(scale=(2.0**-9,), zero_point=0, low=-(2**15), high=2**15 - 1, rounding=rounding)
     result: dict[str, Attribute] = {"requant": requant, "output_type": "i16"}
-    window: dict[str, Attribute] = {
-        "kernel_shape": (3, 3),
-        "strides": (1, 1),
-        "dilations": (1, 1),
-        "pads": (1, 1, 1, 1),
-        "ceil_mode": 0,
-    }
+    above = Requant(scale=(2.0**-9,), zero_point=0, low=0, high=900)
     image = byte_array(rng, DType.I16, (1, 8, 9, 11), saturated=False)
     rows = byte_array(rng, DType.I16, (3, 40), saturated=False)
     full, single, matrix = (
@@ -74,12 +87,14 @@ def _words(rng: np.random.Generator) -> list[Sample]:
 
     def layer(op: str, kind: str, inputs: tuple[Array, ...], attributes: Mapping[str, Attribute]) -> Sample:
         constants = tuple(range(1, len(inputs)))
-        return Sample(op=op, kind=kind, inputs=inputs, attributes={**attributes, **result}, constants=constants)
+        return Sample(op=op, kind=kind, inputs=inputs, attributes={**result, **attributes}, constants=constants)
 
     return [
-        layer("QConv", "of 16 bits", (image, full), {**window, "group": 1}),
-        layer("QConv", "depthwise of 16 bits", (image, single), {**window, "group": 8}),
+        layer("QConv", "of 16 bits", (image, full), {**WINDOW, "group": 1}),
+        layer("QConv", "depthwise of 16 bits", (image, single), {**WINDOW, "group": 8}),
         layer("QGemm", "of 16 bits", (rows, matrix, biases), {"b_zero_point": (0,)}),
+        layer("QGemm", "of 16 bits in sums of 64", (rows, matrix, biases + 2**40), {"b_zero_point": (0,)}),
+        layer("QGemm", "of 16 bits from 0 on", (rows, matrix, biases), {"b_zero_point": (0,), "requant": above}),
     ]
 
 

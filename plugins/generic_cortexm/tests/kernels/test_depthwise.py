@@ -17,17 +17,20 @@ from tilewright.ir.machines.kernel import Kernel
 from tilewright.ir.plans.layer import layer_of
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.operators.quantised.qconv import QCONV
+from tilewright_cortexm.instructions import tables
 from tilewright_cortexm.kernels import dsp_depthwise, dsp_taps, mve_depthwise
+from tilewright_cortexm.work import whole_work
 
 Array = npt.NDArray[np.generic]
 Case = tuple[Site, list[Array | None]]
 compiled = settings.get_profile("programs")
 BYTES = (DType.I8, DType.U8)
-KERNELS = (*dsp_depthwise.KERNELS, dsp_taps.KERNELS[0], mve_depthwise.KERNELS[0])
+SEVERAL = (dsp_taps.KERNELS[1], mve_depthwise.KERNELS[1])
+KERNELS = (*dsp_depthwise.KERNELS, dsp_taps.KERNELS[0], mve_depthwise.KERNELS[0], *SEVERAL)
 
 
 @st.composite
-def cases(draw: st.DrawFn, simple: bool) -> Case:
+def cases(draw: st.DrawFn, simple: bool, multipliers: tuple[int, ...] = (1,)) -> Case:
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     x_type, w_type, y_type = (draw(st.sampled_from(BYTES)) for _ in range(3))
     channels = draw(st.sampled_from([2, 4, 5, 6, 7, 8, 11, 16]))
@@ -36,12 +39,12 @@ def cases(draw: st.DrawFn, simple: bool) -> Case:
     strides = draw(st.permutations([draw(st.integers(1, 3)), draw(st.integers(1, 2))]))
     pads = [draw(st.integers(0, 2)) for _ in range(4)]
     extents = [(k - 1) * d + 1 + draw(st.integers(0, 6)) for k, d in zip(kernel, dilations, strict=True)]
-    saturated = draw(st.booleans())
+    saturated, outputs = draw(st.booleans()), channels * draw(st.sampled_from(multipliers))
     x = byte_array(rng, x_type, (draw(st.integers(1, 2)), channels, *extents), saturated)
-    w = byte_array(rng, w_type, (channels, 1, *kernel), saturated)
-    bias = rng.integers(-5000, 5000, channels).astype(np.int32) if draw(st.booleans()) else None
+    w = byte_array(rng, w_type, (outputs, 1, *kernel), saturated)
+    bias = rng.integers(-5000, 5000, outputs).astype(np.int32) if draw(st.booleans()) else None
     zero = st.sampled_from([*x_type.limits, 3])
-    requant = make_requant(rng, channels, y_type, 60000.0, draw(st.sampled_from(["random", "ties", "coarse"])))
+    requant = make_requant(rng, outputs, y_type, 60000.0, draw(st.sampled_from(["random", "ties", "coarse"])))
     if draw(st.booleans()):
         requant = replace(requant, low=min(requant.low + 20, requant.high))
     attributes: dict[str, Attribute] = {
@@ -58,7 +61,7 @@ def cases(draw: st.DrawFn, simple: bool) -> Case:
 @compiled
 @given(data=st.data())
 def test_equal_to_the_reference(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, data: st.DataObject) -> None:
-    site, inputs = data.draw(cases(simple=kernel in dsp_depthwise.KERNELS))
+    site, inputs = data.draw(cases(kernel in dsp_depthwise.KERNELS, (2, 4) if kernel in SEVERAL else (1,)))
     assume(refusal(kernel, site) is None)
     folder, layouts = tmp_path_factory.mktemp("c"), layer_of(QCONV, kernel, site).required
     (found,) = run_kernel(QCONV, kernel, site, inputs, folder=folder, layouts=layouts, flags=UBSAN)
@@ -79,17 +82,19 @@ def test_what_the_dsp_form_cannot_do_is_refused(case: Case) -> None:
         assert (columns is None) is (higher and strides[0] < 3)
 
 
-def same_size(pads: tuple[int, ...], channels: int, x_type: DType, extents: tuple[int, int] = (6, 5)) -> Case:
+def same_size(
+    pads: tuple[int, ...], channels: int, x_type: DType, extents: tuple[int, int] = (6, 5), filters: int = 1
+) -> Case:
     """A layer of 3x3 taps over two images, whose output is as large as its input."""
     rng = np.random.default_rng(channels)
     x, w = (
         byte_array(rng, x_type, (2, channels, *extents), False),
-        byte_array(rng, DType.I8, (channels, 1, 3, 3), False),
+        byte_array(rng, DType.I8, (channels * filters, 1, 3, 3), False),
     )
     attributes: dict[str, Attribute] = {
         "kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": pads, "group": channels, "ceil_mode": 0,
-        "requant": make_requant(rng, channels, DType.I8, 60000.0, "random"), "x_zero_point": 3, "pad_value": 3,
-        "w_zero_point": (0,), "output_type": "i8",
+        "requant": make_requant(rng, channels * filters, DType.I8, 60000.0, "random"), "x_zero_point": 3,
+        "pad_value": 3, "w_zero_point": (0,), "output_type": "i8",
     }  # fmt: skip
     inputs: list[Array | None] = [x, w, None]
     return site_of(QCONV, inputs, attributes, (1, 2)), inputs
@@ -125,3 +130,14 @@ def test_columns_are_taken_for_rows_where_they_are_longer_and_that_takes_less_ti
     assert cycles[0] and cycles[1] and cycles[1](columns) < 0.7 * cycles[0](rows)
     wide = same_size((1, 1, 1, 1), 64, DType.I8, (5, 25))[0]
     assert "the result is 5x25" in str(refusal(dsp_depthwise.KERNELS[1], wide))
+
+
+@pytest.mark.parametrize(("kernel", "core"), [(SEVERAL[0], "m4"), (SEVERAL[1], "m55")])
+def test_several_filters_of_a_channel_take_less_than_a_third_of_portable_c(kernel: Kernel, core: str) -> None:
+    site = same_size((1, 1, 1, 1), 8, DType.I8, filters=2)[0]
+    portable = tables()[core].of_portable(whole_work("QConv", site))
+    used = tables()[core].executed_by(kernel, layer_of(QCONV, kernel, site).whole)
+    assert portable and used and 3 * used < portable
+    for filters, multiple in ((1, False), (3, False), (4, True)):
+        reason = refusal(kernel, same_size((1, 1, 1, 1), 8, DType.I8, filters=filters)[0])
+        assert (reason is None) is multiple and (multiple or "outputs per channel" in str(reason))

@@ -338,6 +338,25 @@ def words_case(rng: np.random.Generator, index: int) -> Case:
     return QCONV, [x, w, bias], attributes, (1, 2)
 
 
+def grouped_case(rng: np.random.Generator, index: int) -> Case:
+    """Several filters of a channel, and groups whose channels and outputs come in fours."""
+    x_type, y_type = types(index)
+    several = index % 2 == 0
+    groups = (3, 8, 5, 2)[index // 2 % 4]
+    each, outputs = (1, (2, 4)[index // 2 % 2]) if several else ((4, 8)[index // 2 % 2], (4, 8, 4)[index // 2 % 3])
+    kernel = tuple(int(size) for size in rng.integers(1, 4, 2))
+    x = byte_array(rng, x_type, (1 + index % 2, groups * each, 5, 6), index == 4)
+    w = byte_array(rng, DType.I8, (groups * outputs, each, *kernel), index == 5)
+    attributes: dict[str, Attribute] = {
+        "kernel_shape": kernel, "strides": (1, 1 + index % 3 // 2), "dilations": (1 + index // 4 % 2, 1),
+        "pads": (1, 1, 0, 1), "ceil_mode": 0, "group": groups,
+        "requant": requant_of(rng, groups * outputs, y_type, 255 * 60 * np.sqrt(w[0].size), index),
+        "x_zero_point": 7, "pad_value": int(rng.integers(*x_type.limits)), "w_zero_point": (0,),
+        "output_type": y_type.value,
+    }  # fmt: skip
+    return QCONV, [x, w, rng.integers(-3000, 3000, groups * outputs).astype(np.int32)], attributes, (1, 2)
+
+
 def border_case(rng: np.random.Generator, index: int) -> Case:
     y_type, scale = BYTES[index % 2], np.float32((0.05, 0.25)[index // 2 % 2])
     x = rng.normal(0, 100 * scale, (2, 5, 11)).astype(np.float32)
@@ -353,6 +372,7 @@ FAMILIES = (
     (conv_case, 36), (gemm_case, 8), (matmul_case, 6), (pool_case, 10), (mean_case, 3), (pair_case, 16),
     (table_case, 10), (high_case, 4), (winograd_case, 8), (float_case, 24),
     (mve_float_case, 24),
+    (grouped_case, 8),
 )  # fmt: skip
 
 
@@ -402,7 +422,7 @@ def everything(rounding: str = "onnx") -> SideBySide:
     return side_by_side(cases)
 
 
-WORDS = {f"cortex-m.dsp.{name}_words" for name in ("qconv", "qgemm", "depthwise")}  # of 16 bits
+WORDS = {f"cortex-m.{unit}.{name}_words" for unit in ("dsp", "mve") for name in ("qconv", "qgemm", "depthwise")}
 ROUNDED = {"onnx": lambda case, _: case, "tflm": rounded_twice, "multiply-shift": shifted}
 
 
@@ -549,7 +569,7 @@ def test_every_kernel_is_among_them() -> None:
     plans = [deployed(core, without) for core in ("m4", "m55") for without in ((), SINGLE, FEWER)]
     plans += [deployed("m3", without) for without in ((), ("cortex-m.cpu.winograd4",))]
     used = {binding.kernel.name for plan in plans for binding in plan.bound.bindings.values()}
-    for others, core in ((of_words(), "m4"), (of_nibbles(), "m4"), (of_nibbles(), "m55")):
+    for others, core in ((of_words(), "m4"), (of_words(), "m55"), (of_nibbles(), "m4"), (of_nibbles(), "m55")):
         plan = others.deployment(f"cortex-{core}", Options())
         used |= {binding.kernel.name for binding in plan.bound.bindings.values()}
     assert {kernel.name for kernel in KERNELS} <= used
@@ -558,8 +578,14 @@ def test_every_kernel_is_among_them() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("core", "compiler", "settings"),
-    [("m4", "gcc", {}), ("m4", "clang", {}), ("m4", "gcc", {"unaligned": "no"}), ("m55", "gcc", {})],
-    ids=["m4-gcc", "m4-clang", "m4-gcc-strict", "m55-gcc"],
+    [
+        ("m4", "gcc", {}),
+        ("m4", "clang", {}),
+        ("m4", "gcc", {"unaligned": "no"}),
+        ("m55", "gcc", {}),
+        pytest.param("m55", "clang", {}, marks=pytest.mark.long),
+    ],
+    ids=["m4-gcc", "m4-clang", "m4-gcc-strict", "m55-gcc", "m55-clang"],
 )
 def test_odd_shapes_of_16_bits(
     core: str, compiler: str, settings: Mapping[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

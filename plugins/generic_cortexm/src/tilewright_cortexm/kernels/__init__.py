@@ -6,6 +6,7 @@ from tilewright.api.kernel import Kernel
 from tilewright_cortexm.kernels import (
     dsp_depthwise,
     dsp_elementwise,
+    dsp_groups,
     dsp_matmul,
     dsp_pools,
     dsp_products,
@@ -30,6 +31,8 @@ from tilewright_cortexm.kernels import (
     mve_pools,
     mve_products,
     mve_tables,
+    mve_words,
+    mve_words_depthwise,
     quantize,
 )
 
@@ -38,6 +41,7 @@ KERNELS: tuple[Kernel, ...] = (
     *dsp_matmul.KERNELS,
     *dsp_depthwise.KERNELS,
     *dsp_taps.KERNELS,
+    *dsp_groups.KERNELS,
     *dsp_words.KERNELS,
     *dsp_words_depthwise.KERNELS,
     *dsp_winograd.KERNELS,
@@ -49,8 +53,10 @@ KERNELS: tuple[Kernel, ...] = (
     *dsp_elementwise.KERNELS,
     *dsp_pools.KERNELS,
     *mve_products.KERNELS,
+    *mve_words.KERNELS,
     *mve_matmul.KERNELS,
     *mve_depthwise.KERNELS,
+    *mve_words_depthwise.KERNELS,
     *mve_elementwise.KERNELS,
     *mve_float_elementwise.KERNELS,
     *mve_float_matmul.KERNELS,

@@ -1,4 +1,4 @@
-"""Knows depthwise convolutions (one filter per channel) in one form for all instruction sets.
+"""Knows depthwise convolutions (one filter per channel, or several) in one form for all instruction sets.
 Does not know instructions.
 """
 
@@ -37,7 +37,7 @@ class Depthwise:
 
     windows: Windows
     batches: int
-    channels: int
+    channels: int  # of the result
     width: int
     height: int
     out_width: int
@@ -49,6 +49,7 @@ class Depthwise:
     form: RequantForm | None  # of `onnx`
     bounds: AccumulatorBounds
     turned: bool = False  # whether rows here are columns of the image, and columns its rows
+    multiplier: int = 1  # channels of the result for each of x
 
     @property
     def taps(self) -> int:
@@ -56,12 +57,24 @@ class Depthwise:
         return self.windows.kernel[0] * self.windows.kernel[1]
 
     @property
+    def several(self) -> str:
+        """Part of C names: how many channels of the result one of x has, where it has several."""
+        return f"_of{self.multiplier}" if self.multiplier > 1 else ""
+
+    @property
+    def x_channels(self) -> int:
+        """Channels of x."""
+        return self.channels // self.multiplier
+
+    @property
     def steps(self) -> tuple[tuple[int, int], tuple[int, int]]:
         """Bytes from row to row and from column to column: of x, and of y."""
         if self.turned:
-            of_x, of_y = ((self.channels, extent * self.channels) for extent in (self.height, self.out_height))
+            of_x = (self.x_channels, self.height * self.x_channels)
+            of_y = (self.channels, self.out_height * self.channels)
         else:
-            of_x, of_y = ((extent * self.channels, self.channels) for extent in (self.width, self.out_width))
+            of_x = (self.width * self.x_channels, self.x_channels)
+            of_y = (self.out_width * self.channels, self.channels)
         return of_x, of_y
 
     @property
@@ -79,7 +92,7 @@ class Depthwise:
         found: dict[str, object] = {
             "width": self.width,
             "height": self.height,
-            "channels": self.channels,
+            "channels": self.x_channels,
             "x_row": self.steps[0][0],
             "out_width": self.out_width,
             "out_height": self.out_height,
@@ -104,7 +117,7 @@ class Depthwise:
         """What the call of every kernel needs."""
         return {
             "batches": self.batches,
-            "x_bytes": self.width * self.height * self.channels,
+            "x_bytes": self.width * self.height * self.x_channels,
             "y_bytes": self.out_width * self.out_height * self.channels,
         }
 
@@ -150,19 +163,22 @@ def requires(site: Site) -> Mapping[str, Layout]:
     return {"X": layout, "Y": layout}
 
 
-def depthwise(site: Site) -> Depthwise | str:
-    """The layer in this form, or why it has none. Each kernel adds its own limits."""
-    reason = _refused(site)
+def depthwise(site: Site, multipliers: tuple[int, ...] = (1,)) -> Depthwise | str:
+    """The layer in this form, or why it has none. Each kernel adds its own limits; `multipliers` are how many channels
+    of the result it computes of one of x.
+    """
+    reason = _refused(site, multipliers)
     if reason:
         return reason
     layer = _depthwise(site)
     return _out_of_range(site, layer) or layer
 
 
-def _refused(site: Site) -> str | None:
-    group = site.node.integer("group", 1)
-    if group == 1 or group != site.input(0).shape[1] or site.input(1).shape[0] != group:
-        return "is no depthwise convolution with one output per channel"
+def _refused(site: Site, multipliers: tuple[int, ...]) -> str | None:
+    group, outputs = site.node.integer("group", 1), site.input(1).shape[0]
+    if group == 1 or group != site.input(0).shape[1] or outputs not in [group * each for each in multipliers]:
+        wanted = "one output" if multipliers == (1,) else f"{' or '.join(map(str, multipliers))} outputs"
+        return f"is no depthwise convolution with {wanted} per channel"
     if (reason := refused_products(site)) is not None:
         return reason
     bits = sum_bounds(site).bits
@@ -182,7 +198,8 @@ def _out_of_range(site: Site, layer: Depthwise) -> str | None:
 
 def _depthwise(site: Site) -> Depthwise:
     windows = windows_of(site.node).two_axes
-    batches, channels, *spatial = site.input(0).shape
+    batches, x_channels, *spatial = site.input(0).shape
+    channels = site.output.shape[1]
     zero = site.node.integer("x_zero_point")
     weights = centred_weights(site).reshape(channels, *windows.kernel)
     bias = np.asarray(site.constant(2), np.int64) if site.has_input(2) else np.zeros(channels, np.int64)
@@ -201,4 +218,5 @@ def _depthwise(site: Site) -> Depthwise:
         requant=site.node.requant(),
         form=formula_form(site),
         bounds=sum_bounds(site),
+        multiplier=channels // x_channels,
     )

@@ -323,7 +323,7 @@ def _block_shapes(
 
 def _fields(layer: Products, form: AnyForm, call: Call) -> Mapping[str, object]:
     return {
-        **fields(layer, call),
+        **fields(layer.rows, call),
         "pad": layer.pad,
         "groups": fours_of(layer.rows),
         "above": form.above,

@@ -1,9 +1,9 @@
-<%doc> Needs taps. </%doc>\
+<%doc> Needs function, taps, outputs (C: channels of the result). </%doc>\
 #include "depthwise_taps.h"
 #include "dsp_pixel.h"
 
 /* scratch: two tables of taps, for pixels inside and at the edge, and one pixel of padding. */
-TW_KERNEL void tw_dsp_taps_${taps}(const tw_depthwise p, const uint8_t *x, const uint32_t *w, const int32_t *parameters,
+TW_KERNEL void ${function}(const tw_depthwise p, const uint8_t *x, const uint32_t *w, const int32_t *parameters,
         uint8_t *y, void *scratch, int32_t above, int32_t zero_point,
         tw_dsp_pixel *pixel)
 {
@@ -22,9 +22,9 @@ TW_KERNEL void tw_dsp_taps_${taps}(const tw_depthwise p, const uint8_t *x, const
             if (!inside) {
                 tw_taps_of(&p, base, (uintptr_t)outside, top, left, 1, edge_table);
             }
-            pixel(base, inside ? tables : edge_table, w, parameters, y, p.channels, above, zero_point);
-            y += p.channels;
+            pixel(base, inside ? tables : edge_table, w, parameters, y, ${outputs}, above, zero_point);
+            y += ${outputs};
         }
-        y += p.y_row - (p.out_width * p.channels);
+        y += p.y_row - (p.out_width * ${outputs});
     }
 }

@@ -1,4 +1,5 @@
-"""Knows how the DSP extension computes depthwise convolutions with any window: four channels of one tap at a time.
+"""Knows how the DSP extension computes depthwise convolutions with any window: four channels of one tap at a time,
+which may be several filters of one channel.
 Does not know the special form of 3x3, which takes neighbours of one channel and is faster (`dsp_depthwise`).
 
 Where the taps of a pixel are is a table of offsets; those outside point to a pixel of padding in scratch.
@@ -6,7 +7,7 @@ Where the taps of a pixel are is a table of offsets; those outside point to a pi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,11 +29,12 @@ if TYPE_CHECKING:
 
 _CHANNELS = 4
 _UNROLLS = (9, 7, 5, 4, 3, 2, 1)
-_ADDRESS_BYTES = 8  # on the widest machine that compiles this, for tests; on Arm half of it is used
+_SEVERAL = (2, 4)  # filters of a channel that a second kernel takes
+ADDRESS_BYTES = 8  # on the widest machine that compiles this, for tests; on Arm half of it is used
 
 
 def _scratch(layer: Depthwise) -> int:
-    return 2 * layer.taps * _ADDRESS_BYTES + layer.channels
+    return 2 * layer.taps * ADDRESS_BYTES + layer.x_channels
 
 
 def _form(layer: Depthwise) -> AnyForm:
@@ -44,7 +46,10 @@ def _form(layer: Depthwise) -> AnyForm:
 
 
 def _match(site: Site) -> Depthwise | str:
-    layer = depthwise(site)
+    return _taken(depthwise(site))
+
+
+def _taken(layer: Depthwise | str) -> Depthwise | str:
     if isinstance(layer, str):
         return layer
     if layer.channels < _CHANNELS:
@@ -85,8 +90,9 @@ def _instructions(tile: TileShape) -> float:
     """Executed instructions."""
     layer: Depthwise = tile.site.analysis
     unroll, slow = _unroll(layer.taps), _CHANNELS * _form(layer).more
-    group = layer.taps * (11 + 4 / unroll) + 40 + slow
-    each = len(_groups(layer)) * group + 60
+    step = 9 if layer.multiplier == 4 else 11
+    beside, call = (40, 60) if layer.multiplier == 1 else (34, 45)  # of the former, what the fitted table corrects
+    each = len(_groups(layer)) * (layer.taps * (step + 4 / unroll) + beside + slow) + call
     pixels = tile_columns(tile) * tile_rows(tile)
     edges = pixels / (layer.out_width * layer.out_height) * layer.edges * (5 * layer.taps + 60)
     return layer.batches * (pixels * each + edges)
@@ -105,9 +111,12 @@ def _values(call: Call) -> Mapping[str, object]:
     layer: Depthwise = call.site.analysis
     form, requant = _form(layer), layer.requant
     widen = call.site.input(0).dtype.value
-    pixel = f"tw_dsp_taps_{widen}_{layer.taps}_{form.label(requant)}"
+    pixel = f"tw_dsp_taps_{widen}_{layer.taps}{layer.several}_{form.label(requant)}"
     return {
-        "function": f"tw_dsp_taps_{layer.taps}",
+        "function": f"tw_dsp_taps_{layer.taps}{layer.several}",
+        "multiplier": layer.multiplier,
+        "outputs": f"({layer.multiplier} * p.channels)" if layer.several else "p.channels",
+        "several": layer.several,
         "pixel": pixel,
         "widen": widen,
         "taps": layer.taps,
@@ -119,17 +128,18 @@ def _values(call: Call) -> Mapping[str, object]:
     }
 
 
-_TAP = c_template("TW_DSP_TAP_${widen.upper()}", "dsp_tap.c.mako")
+_TAP = c_template("TW_DSP_TAP_${widen.upper()}${several.upper()}", "dsp_tap.c.mako")
 _PIXEL = c_template("${pixel}", "dsp_taps_pixel.c.mako", _TAP)
-_TAPS = c_template("${function}", "dsp_taps.c.mako")
+TAPS = c_template("${function}", "dsp_taps.c.mako")
 
-KERNELS = (
-    Kernel(
-        name="cortex-m.dsp.depthwise",
+
+def _kernel(name: str, match: Callable[[Site], Depthwise | str]) -> Kernel:
+    return Kernel(
+        name=name,
         op="QConv",
         target="cortex-m",
         engine="dsp",
-        match=_match,
+        match=match,
         access=_access,
         requires=requires,
         pack=_pack,
@@ -137,9 +147,14 @@ KERNELS = (
         instructions=_instructions,
         describe=_describe,
         values=_values,
-        source=lambda values: (*requantiser(values), _PIXEL, _TAPS),
+        source=lambda values: (*requantiser(values), _PIXEL, TAPS),
         call=CALL,
         includes=("<stdint.h>", "<string.h>"),
         roundings=ROUNDINGS,
-    ),
+    )
+
+
+KERNELS = (
+    _kernel("cortex-m.dsp.depthwise", _match),
+    _kernel("cortex-m.dsp.depthwise_several", lambda site: _taken(depthwise(site, _SEVERAL))),
 )

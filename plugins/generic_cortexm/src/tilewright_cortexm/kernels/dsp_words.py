@@ -22,12 +22,12 @@ from tilewright_cortexm.kernels.products import (
     Rows,
     conv_rows,
     conv_weights,
+    fields,
     gemm_rows,
     gemm_weights,
     product_access,
     rows_of,
 )
-from tilewright_cortexm.kernels.row_tiles import product, row_fields
 from tilewright_cortexm.kernels.sources import c_template, each_of
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def _scratch(layer: Words) -> int:
     return 0 if layer.direct else 8 * layer.fours
 
 
-def _requires(site: Site) -> Mapping[str, Layout]:
+def requires(site: Site) -> Mapping[str, Layout]:
     if site.node.op == "QConv":
         layout = channels_last(len(site.output.shape))
         return {"X": layout, "Y": layout}
@@ -232,7 +232,7 @@ def _instructions(tile: TileShape) -> float:
     return rows.batches * rows.pixels * (gathered + computed + 30)
 
 
-def _describe(site: Matched) -> Mapping[str, object]:
+def described(site: Matched) -> Mapping[str, object]:
     layer: Words = site.analysis
     facts: dict[str, object] = {"channels": len(layer.bias), "rounding": layer.requant.rounding.name}
     return {"accumulator_bits": 64 if layer.wide else 32, "requant": facts}
@@ -268,17 +268,14 @@ def _values(call: Call) -> Mapping[str, object]:
 
 
 def _fields(layer: Words, call: Call) -> Mapping[str, object]:
-    found: dict[str, object] = {name: getattr(layer.rows, name) for name in _FIELDS}
-    some = dict(row_fields(call))
-    if some:
-        found["pixels"] = product(some["out_width"], some.pop("out_height"))
-    return {**found, **some, "pad": layer.pad, "fours": layer.fours, "zero_point": layer.requant.zero_point}
+    return {
+        **fields(layer.rows, call),
+        "pad": layer.pad,
+        "fours": layer.fours,
+        "zero_point": layer.requant.zero_point,
+    }
 
 
-_FIELDS = (
-    "width", "height", "channels", "x_step", "x_row", "out_width", "pixels", "outputs", "y_step", "y_row", "row_taps",
-    "column_runs", "run_taps", "row_stride", "column_stride", "row_dilation", "column_dilation", "top", "left",
-)  # fmt: skip
 _PRODUCTS = c_template("${products}", "dsp_words_products.c.mako")
 _BLOCK = c_template("${block}", "dsp_words_block.c.mako")
 _LAYER = c_template("${function}", "dsp_words.c.mako")
@@ -315,11 +312,11 @@ def _kernel(op: str, name: str) -> Kernel:
         engine="dsp",
         match=_match,
         access=_access,
-        requires=_requires,
+        requires=requires,
         pack=_pack,
         scratch_bytes=lambda tile: _scratch(tile.site.analysis),
         instructions=_instructions,
-        describe=_describe,
+        describe=described,
         values=_values,
         source=_source,
         call=CALL,

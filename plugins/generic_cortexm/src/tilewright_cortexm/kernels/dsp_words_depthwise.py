@@ -43,17 +43,18 @@ def _match(site: Site) -> Depthwise | str:
     reason = wide_reason(site)
     if reason:
         return reason
-    layer = _layer(site)
+    layer = words_layer(site)
     taps = layer.weights[0].size
     if layer.channels < _PLANES or taps > _MOST_TAPS:
         return f"has {layer.channels} channels and {taps} taps; four channels, and up to {_MOST_TAPS} taps, are taken"
-    words = _words(layer)
+    words = products_of(layer)
     if words.wide:
         return "the accumulator needs 64 bits; this kernel has 32"
     return refused_numbers(layer.weights, layer.pad) or refused_rounding(words) or layer
 
 
-def _layer(site: Site) -> Depthwise:
+def words_layer(site: Site) -> Depthwise:
+    """The layer, zero points inside."""
     windows = windows_of(site.node).two_axes
     batches, channels, *spatial = site.input(0).shape
     zero = site.node.integer("x_zero_point")
@@ -77,7 +78,7 @@ def _layer(site: Site) -> Depthwise:
     )
 
 
-def _words(layer: Depthwise) -> Words:
+def products_of(layer: Depthwise) -> Words:
     """What requantises it, as of products."""
     return Words(
         rows=_NO_ROWS, weights=layer.weights, bias=layer.bias, pad=layer.pad, requant=layer.requant, bounds=layer.bounds
@@ -93,13 +94,13 @@ def _pack(site: Matched) -> Mapping[str, Array]:
     layer: Depthwise = site.analysis
     taps = layer.weights.reshape(layer.channels, -1).astype(np.int8)
     words = [taps[first : first + _PLANES].T[:, _IN_TURN].reshape(-1) for first in _groups(layer)]
-    return {"W": np.concatenate(words).view(np.uint32), "P": parameters(_words(layer)).reshape(-1)}
+    return {"W": np.concatenate(words).view(np.uint32), "P": parameters(products_of(layer)).reshape(-1)}
 
 
 def _access(site: Matched) -> Access:
     layer: Depthwise = site.analysis
     words = len(_groups(layer)) * layer.weights[0].size
-    return layer.access(site, {"W": (words,), "P": (layer.channels * _words(layer).stored,)})
+    return layer.access(site, {"W": (words,), "P": (layer.channels * products_of(layer).stored,)})
 
 
 def _instructions(tile: TileShape) -> float:
@@ -107,12 +108,12 @@ def _instructions(tile: TileShape) -> float:
     layer: Depthwise = tile.site.analysis
     taps, pixels = int(layer.weights[0].size), tile_rows(tile) * tile_columns(tile)
     edges = min(pixels, layer.edges)
-    each = 8 * taps + 90
-    slow = edges * (8 * taps + 60)
+    each = 7 * taps + (29 if products_of(layer).shifted else 60)
+    slow = edges * (5.4 * taps + 60)
     return layer.batches * ceil_div(layer.channels, _PLANES) * (pixels * each + slow + 6 * taps)
 
 
-def _describe(site: Matched) -> Mapping[str, object]:
+def describe_words(site: Matched) -> Mapping[str, object]:
     layer: Depthwise = site.analysis
     facts: dict[str, object] = {"channels": layer.channels, "rounding": layer.requant.rounding.name}
     return {"accumulator_bits": 32, "requant": facts}
@@ -133,7 +134,7 @@ def _sides(layer: Depthwise) -> list[tuple[int, int]]:
 
 def _values(call: Call) -> Mapping[str, object]:
     layer: Depthwise = call.site.analysis
-    words, requant = _words(layer), layer.requant
+    words, requant = products_of(layer), layer.requant
     rows, columns = layer.windows.kernel
     step = layer.windows.dilations[1] * layer.channels
     sides = "".join(f"_{first}{last}" for first, last in _sides(layer))
@@ -169,7 +170,7 @@ KERNELS = (
         pack=_pack,
         scratch_bytes=lambda tile: 8 * tile.site.analysis.weights[0].size,
         instructions=_instructions,
-        describe=_describe,
+        describe=describe_words,
         values=_values,
         source=(c_template("${function}", "dsp_words_depthwise.c.mako"),),
         call=CALL.replace("(const uint8_t *)", "")

@@ -1,7 +1,7 @@
 <%doc>
-One block of code for each use: the dot products of `pixels` runs of bytes with every `channels` rows of weights,
+One block of code for each use: the dot products of `pixels` runs of values with every `channels` rows of weights,
 requantised and stored. Needs block, shape, end, pixels, channels, unroll, tail, jump (bytes that values skip behind a trip of
-the loop), low, high, products.
+the loop), words (values have 16 bits), lanes (values of a step), low, high, products.
 </%doc>\
 #include "mve.h"
 #include "mve_block.h"
@@ -13,7 +13,8 @@ the loop), low, high, products.
         # the assembler repeats what is long: ISO C needs no string literal beyond 4,095 letters
         once = [f"TW_MVE_{shape}_SIXTEEN"]
         trip = [f'".rept {unroll}\\n\\t"', *once, '".endr\\n\\t"'] if unroll > 2 else once * unroll
-        parts.append(f"TW_MVE_{shape}_LOOP({' '.join([*trip, *skips])})")
+        apart = "\n            " if words and skips else " "
+        parts.append(f"TW_MVE_{shape}_LOOP({apart.join((' '.join(trip), *([' '.join(skips)] if skips else [])))})")
     if tail:
         parts.append(f"TW_MVE_{shape}_LAST({tail})")
 %>\
@@ -29,7 +30,7 @@ TW_ASSEMBLER void ${block}(const tw_mve_block *b __attribute__((unused)))
 #else
 static void ${block}(const tw_mve_block *b)
 {
-    ${products}(b, ${pixels}, ${channels}, ${f"b->steps * {16 * unroll}, {16 * unroll}, {jump}" if unroll else "0, 1, 0"}, \
+    ${products}(b, ${pixels}, ${channels}, ${f"b->steps * {lanes * unroll}, {lanes * unroll}, {jump}" if unroll else "0, 1, 0"}, \
 ${tail}, ${low}, ${high});
 }
 #endif

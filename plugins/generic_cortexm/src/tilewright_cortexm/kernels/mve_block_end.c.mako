@@ -2,7 +2,7 @@
 The assembler of blocks of one shape after the products: the sums are requantised and stored. Needs what
 mve_block_text.c.mako needs, and end (part of the name), kind, away (see mve_requant.py), low, high.
 The formula of requantisation itself is used: VCVT, VMUL and VCVTN round as it does, in every lane; or VQRDMULH and VRSHL;
-or VMUL, VADD and VSHL.
+or VMUL, VADD and VSHL; or VMULH, VADD and VSHL, of results of 16 bits, whose addend has the zero point.
 </%doc>\
 #include "mve.h"
 #include "mve_block.h"
@@ -10,8 +10,10 @@ or VMUL, VADD and VSHL.
 <%
     sums = [["r0", "r2", "r4", "r6"], ["r8", "r10", "r12", "lr"]]
     values = ["r1", "r3"]
-    full = (low, high) in ((-128, 127), (0, 255))
-    narrow = "vqmovnb.s16" if low < 0 else "vqmovunb.s16"
+    full = (low, high) in (((-(2**15), 2**15 - 1),) if words else ((-128, 127), (0, 255)))
+    narrow = () if words else ("vqmovnb.s16 {q}, {q}",) if low < 0 else ("vqmovunb.s16 {q}, {q}",)
+    store, result_bytes = ("vstrh", 2) if words else ("vstrb", 1)
+    multiply = {"twice": "vqrdmulh.s32", "shift": "vmul.i32", "high": "vmulh.s32"}
 %>\
 <%def name="line(instruction)">\
  ${"\\"}
@@ -41,9 +43,9 @@ ${line(f"vadd.i32 q{p}, q{p}, q{5 + p}")}\
 % if kind != "float":
 ${line("vldrw.u32 q3, [r9], #16")}\
 % for p in range(pixels):
-${line(f"{'vqrdmulh.s32' if kind == 'twice' else 'vmul.i32'} q{p}, q{p}, q2")}\
+${line(f"{multiply[kind]} q{p}, q{p}, q2")}\
 % endfor
-% if kind == "shift":
+% if kind in ("shift", "high"):
 ${line("vldrw.u32 q2, [r9], #16")}\
 % endif
 % for p in range(pixels if away else 0):
@@ -55,22 +57,28 @@ ${line(f"vqadd.s32 q{p}, q{p}, q2")}\
 <%
     formula = ("vcvt.f32.s32 {q}, {q}", "vmul.f32 {q}, {q}, q2", "vcvtn.s32.f32 {q}, {q}")
     shifted = ("vadd.i32 {q}, {q}, q3", "vshl.s32 {q}, {q}, q2")
-    rounded = {"float": formula, "twice": ("vrshl.s32 {q}, {q}, q3",), "shift": shifted}[kind]
+    rounded = {"float": formula, "twice": ("vrshl.s32 {q}, {q}, q3",), "shift": shifted, "high": shifted}[kind]
+    moved = () if kind == "high" else ("vqadd.s32 {q}, {q}, r11",)
 %>\
-% for text in (*rounded, "vqadd.s32 {q}, {q}, r11"):
+% for text in (*rounded, *moved):
 % for p in range(pixels):
 ${line(text.replace("{q}", f"q{p}"))}\
 % endfor
 % endfor
 % if full:
-% for text in ("vqmovnb.s32 {q}, {q}", narrow + " {q}, {q}"):
+% for text in ("vqmovnb.s32 {q}, {q}", *narrow):
 % for p in range(pixels):
 ${line(text.replace("{q}", f"q{p}"))}\
 % endfor
 % endfor
 % else:
 % for bound, limit in ((low, "vmax"), (high, "vmin")):
+% if words:
+${line(f"movw r11, #{bound & 65535}")}\
+${line("sxth r11, r11")}\
+% else:
 ${line(f"mov r11, #{bound}")}\
+% endif
 ${line("vdup.32 q2, r11")}\
 % for p in range(pixels):
 ${line(f"{limit}.s32 q{p}, q{p}, q2")}\
@@ -88,8 +96,8 @@ ${line("add r1, r7")}\
 % if channels < 4:
 ${line("vpst" + "t" * (pixels - 1))}\
 % endif
-% for p, at in reversed(list(enumerate(("[r7], #4", "[r1]")[:pixels]))):
-${line(f"vstrb{'t' if channels < 4 else ''}.32 q{p}, {at}")}\
+% for p, at in reversed(list(enumerate((f"[r7], #{4 * result_bytes}", "[r1]")[:pixels]))):
+${line(f"{store}{'t' if channels < 4 else ''}.32 q{p}, {at}")}\
 % endfor
 ${line("ldr r11, [sp, #24]")}\
 ${line("subs r11, #1")}\

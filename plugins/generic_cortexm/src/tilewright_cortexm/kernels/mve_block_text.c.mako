@@ -1,6 +1,7 @@
 <%doc>
 The assembler of blocks of one shape in parts, that of a trip of the inner loop among them. What is made of the sums is in
-mve_block_end.c.mako. Needs shape (part of the names), pixels, channels, more, nibbles (see mve_nibbles.py;
+mve_block_end.c.mako. Needs shape (part of the names), pixels, channels, more, words (values have 16 bits: a step is of eight,
+whose weights are widened as they are read), nibbles (see mve_nibbles.py;
 then q4 is 15 in every byte, and q5 and q6 are what is added to the sums of each pixel at their end).
 
 Registers: r1 and r3 values, r5 weights, r9 parameters, r7 results, r11 counts; even ones are sums (VMLADAV demands it).
@@ -14,6 +15,8 @@ struct is.
     sums = [["r0", "r2", "r4", "r6"], ["r8", "r10", "r12", "lr"]]
     values = ["r1", "r3"]
     count = '" #count "'
+    bits, load, load_some = ("16", "vldrh.u16", "vldrht.u16") if words else ("8", "vldrb.s8", "vldrbt.s8")
+    weights_of, step, step_name = ("s16", 8, "eight") if words else ("s8", 16, "sixteen")
     pairs = [list(range(c, min(c + 2, channels))) for c in range(0, channels, 2)]
 %>\
 <%def name="line(instruction)">\
@@ -80,29 +83,29 @@ ${line(f"mov {sums[p][c]}, {sums[0][c]}")}\
     "subs r11, #1\n\t" ${"\\"}
     "bne 2b\n\t"
 
-/* sixteen values of every pixel */
+/* ${step_name} values of every pixel */
 #define TW_MVE_${shape}_SIXTEEN\
 % for p in range(pixels):
-${line(f"vldrb.s8 q{p}, [{values[p]}], #16")}\
+${line(f"{load} q{p}, [{values[p]}], #16")}\
 % endfor
 % for pair in pairs if nibbles else ():
 ${line("vldrb.s8 q2, [r5], #16")}\
 ${nibbles_of(pair)}\
 % endfor
 % for c in () if nibbles else range(channels):
-${line(f"vldrb.s8 q{2 + c % 2}, [r5], #16")}\
+${line(f"vldrb.{weights_of} q{2 + c % 2}, [r5], #{step}")}\
 % for p in range(pixels):
-${line(f"vmladava.s8 {sums[p][c]}, q{p}, q{2 + c % 2}")}\
+${line(f"vmladava.s{bits} {sums[p][c]}, q{p}, q{2 + c % 2}")}\
 % endfor
 % endfor
 
-/* the last values of every pixel, less than sixteen */
+/* the last values of every pixel, less than ${step_name} */
 #define TW_MVE_${shape}_LAST(count)\
 ${line(f"mov r11, #{count}")}\
-${line("vctp.8 r11")}\
+${line(f"vctp.{bits} r11")}\
 ${line("vpst" + "t" * (pixels - 1))}\
 % for p in range(pixels):
-${line(f"vldrbt.s8 q{p}, [{values[p]}]")}\
+${line(f"{load_some} q{p}, [{values[p]}]")}\
 % endfor
 % for at, pair in enumerate(pairs if nibbles else ()):
 ${line("vpst")}\
@@ -111,9 +114,9 @@ ${nibbles_of(pair)}\
 % endfor
 % for c in () if nibbles else range(channels):
 ${line("vpst")}\
-${line(f"vldrbt.s8 q{2 + c % 2}, [r5, #{c}*{count}]")}\
+${line(f"vldrbt.{weights_of} q{2 + c % 2}, [r5, #{c}*{count}]")}\
 % for p in range(pixels):
-${line(f"vmladava.s8 {sums[p][c]}, q{p}, q{2 + c % 2}")}\
+${line(f"vmladava.s{bits} {sums[p][c]}, q{p}, q{2 + c % 2}")}\
 % endfor
 % endfor
 ${line(f"add r5, #{len(pairs) if nibbles else channels}*{count}")}\

@@ -1,9 +1,10 @@
-<%doc> Needs function, stored, taps, blocks, runs (of each: first channel, count). </%doc>\
+<%doc> Needs function, stored, taps, blocks, runs (of each: first channel, count), value_bytes, multiplier (channels of the result for each of x). Channels of the geometry are in bytes. </%doc>\
 <%!
 def plus(distance, unit=""):
     """The way from the first output to the one that a block begins with; nothing for the first."""
     return f" + {distance}{unit}" if distance else ""
 %>\
+<% outputs = f"({multiplier} * p.channels)" if multiplier > 1 else "p.channels" %>\
 #include "depthwise_taps.h"
 #include "mve.h"
 #include "mve_pixel.h"
@@ -15,7 +16,14 @@ TW_KERNEL void ${function}(const tw_depthwise p, const uint8_t *x, const int8_t 
     uintptr_t *const tables = scratch;
     uintptr_t *const edge_table = tables + ${taps};
     int8_t *const outside = (int8_t *)(edge_table + ${taps});
+% if value_bytes == 1:
     tw_mve_fill(outside, p.pad, p.channels);
+% else:
+    const int16_t pad = (int16_t)p.pad;
+    for (int32_t c = 0; c < p.channels; c += 2) {
+        memcpy(outside + c, &pad, sizeof pad);
+    }
+% endif
     tw_taps_of(&p, 0, 0, 0, 0, 0, tables);
     for (int32_t i = 0; i < p.out_height; ++i) {
         const int32_t top = (i * p.row_stride) - p.top;
@@ -31,16 +39,16 @@ TW_KERNEL void ${function}(const tw_depthwise p, const uint8_t *x, const int8_t 
             }
 % for shape, (first, count) in zip(blocks, runs):
 % if first:
-            b.base += ${first};
+            b.base += ${value_bytes * first // multiplier};
 % endif
             b.w = w${plus(first * taps)};
             b.parameters = parameters${plus((1 + stored) * first)};
-            b.y = y${plus(first)};
+            b.y = y${plus(value_bytes * first)};
             b.groups = ${count};
             ${shape["block"]}(&b);
 % endfor
-            y += p.channels;
+            y += ${outputs};
         }
-        y += p.y_row - (p.out_width * p.channels);
+        y += p.y_row - (p.out_width * ${outputs});
     }
 }

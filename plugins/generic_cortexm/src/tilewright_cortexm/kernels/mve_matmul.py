@@ -12,8 +12,8 @@ from tilewright.api.kernel import Call, Kernel, Matched, TileShape
 from tilewright_cortexm.kernels import matmul as form_of
 from tilewright_cortexm.kernels.matmul import MatMul, matmul
 from tilewright_cortexm.kernels.mve_packing import CHANNELS, LANES
-from tilewright_cortexm.kernels.mve_products import SCRATCH_LIMIT_BYTES
 from tilewright_cortexm.kernels.mve_requant import MveForm, mve_form, taken_form
+from tilewright_cortexm.kernels.mve_rows import SCRATCH_LIMIT_BYTES
 from tilewright_cortexm.kernels.sources import MVE_BLOCK, c_template, each_of, mve_block
 from tilewright_cortexm.kernels.twice import ROUNDINGS
 

@@ -36,19 +36,21 @@ def packed(layer: Products, blocks: Sequence[range], flip: int, words: Iterable[
     parameters: list[Array] = []
     for block in blocks:
         rows = flat[block.start : block.stop]
-        weights += _in_steps(nibble_bytes(rows, pairs_of(range(len(rows))), alone=0) if layer.nibbles else rows)
-        parameters += _fours((bias, *words), block)
+        weights += in_steps(nibble_bytes(rows, pairs_of(range(len(rows))), alone=0) if layer.nibbles else rows)
+        parameters += fours((bias, *words), block)
     wrapped = np.concatenate(parameters).astype(np.int64).astype(np.int32)
     return {"W": np.concatenate(weights), "P": wrapped}
 
 
-def _in_steps(rows: Bytes) -> tuple[Bytes, Bytes]:
-    whole_steps = align_down(rows.shape[1], LANES)
-    steps = rows[:, :whole_steps].reshape(len(rows), -1, LANES).swapaxes(0, 1)
+def in_steps(rows: Bytes, lanes: int = LANES) -> tuple[Bytes, Bytes]:
+    """Steps of so many values of every row in turn, then what is left of each."""
+    whole_steps = align_down(rows.shape[1], lanes)
+    steps = rows[:, :whole_steps].reshape(len(rows), -1, lanes).swapaxes(0, 1)
     return steps.reshape(-1), rows[:, whole_steps:].reshape(-1)
 
 
-def _fours(parts: Iterable[Array], block: range) -> Iterator[Array]:
+def fours(parts: Iterable[Array], block: range) -> Iterator[Array]:
+    """Of every part the four of a block, zero where it has less."""
     for part in parts:
         four = np.zeros(CHANNELS, np.int64)
         four[: len(block)] = part[block.start : block.stop]

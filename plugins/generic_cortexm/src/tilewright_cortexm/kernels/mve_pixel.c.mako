@@ -1,6 +1,6 @@
 <%doc>
 One block of code for each use: `channels` of one pixel. Needs block, of, end, channels, widen ("s16" or "u16"), taps, unroll
-and trips, of which they are the product, suffix, low, high.
+and trips, of which they are the product, suffix, several, low, high.
 </%doc>\
 #include "mve.h"
 #include "mve_pixel.h"
@@ -27,6 +27,6 @@ TW_ASSEMBLER void ${block}(const tw_mve_pixel *b __attribute__((unused)))
 #else
 static void ${block}(const tw_mve_pixel *b)
 {
-    tw_mve_pixel_${widen}${suffix}(b, ${channels}, ${taps}, ${low}, ${high});
+    tw_mve_pixel_${widen}${several}${suffix}(b, ${channels}, ${taps}, ${low}, ${high});
 }
 #endif

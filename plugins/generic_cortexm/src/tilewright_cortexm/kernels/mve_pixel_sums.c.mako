@@ -1,10 +1,11 @@
-<%doc> What one pixel is, in C. Needs widen ("s16" or "u16"), kind, suffix, stored (see mve_requant.py). </%doc>\
+<%doc> What one pixel is, in C. Needs widen ("s16" or "u16"), kind, suffix, stored (see mve_requant.py), multiplier (channels of
+the result for each of x), several (part of names). </%doc>\
 #include "mve.h"
 #include "mve_pixel.h"
 
 #ifndef TW_MVE_ARM
 /* `channels` are those of a group. */
-TW_KERNEL void tw_mve_pixel_${widen}${suffix}(const tw_mve_pixel *b, int32_t channels, int32_t taps, int32_t low, int32_t high)
+TW_KERNEL void tw_mve_pixel_${widen}${several}${suffix}(const tw_mve_pixel *b, int32_t channels, int32_t taps, int32_t low, int32_t high)
 {
     for (int32_t c = 0; c < (channels * b->groups); ++c) {
         const int32_t group = c / 8;
@@ -15,7 +16,7 @@ TW_KERNEL void tw_mve_pixel_${widen}${suffix}(const tw_mve_pixel *b, int32_t cha
         float scale;
 % endif
         for (int32_t tap = 0; tap < taps; ++tap) {
-            const uintptr_t at = b->base + b->table[tap] + (uintptr_t)c;
+            const uintptr_t at = b->base + b->table[tap] + (uintptr_t)${f"(c / {multiplier})" if multiplier > 1 else "c"};
             const int32_t v = *(const ${"uint8_t" if widen == "u16" else "int8_t"} *)at;
             sum += v * b->w[(((group * taps) + tap) * channels) + lane];
         }

@@ -1,7 +1,7 @@
 <%doc>
 Needs function, blocks (by how many pixels they compute, the most first), inside (blocks of two pixels that are read where they
 are, if there are any), runs (of each: first output, count), direct, stored, dense (whether neighbouring pixels read neighbours), flip (128 where x is unsigned, or 0), stripe (whether the pixels are
-some of each row), nibbles (whether weights have 4 bits).
+some of each row), nibbles (whether weights have 4 bits), result_bytes (of one result).
 </%doc>\
 <%!
 def plus(distance, unit=""):
@@ -86,7 +86,7 @@ TW_KERNEL void ${function}(const tw_mve_conv p, const uint8_t *x, const int8_t *
 % for index, (first, count) in enumerate(runs):
         b.w = w${plus(first // 2 if nibbles else first, " * p.length")};
         b.parameters = parameters${plus((1 + stored) * first)};
-        b.y = y + ${"(row * p.y_row) + (column * p.y_step)" if stripe else "(at * p.y_step)"}${plus(first)};
+        b.y = y + ${"(row * p.y_row) + (column * p.y_step)" if stripe else "(at * p.y_step)"}${plus(result_bytes * first)};
         b.blocks = ${count};
 % if fewer:
         ((count == 1) ? ${blocks[1][index]["block"]} : ${blocks[most][index]["block"]})(&b);

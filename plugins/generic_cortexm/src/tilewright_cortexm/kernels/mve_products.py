@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tilewright.api import align_up, ceil_div
-from tilewright.api.graph import DType, Layout, Site, channels_last, row_major
+from tilewright.api import align_up
+from tilewright.api.graph import Layout, Site, channels_last, row_major
 from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, TileShape, weight_bits
 from tilewright.api.operator import Access
 from tilewright_cortexm.kernels.dsp_nibbles import refused, words_of
@@ -24,6 +24,22 @@ from tilewright_cortexm.kernels.dsp_pairs import pairs_of
 from tilewright_cortexm.kernels.mve_nibbles import nibble_scales, refused_scales
 from tilewright_cortexm.kernels.mve_packing import CHANNELS, LANES, packed
 from tilewright_cortexm.kernels.mve_requant import MveForm, mve_form, taken_form
+from tilewright_cortexm.kernels.mve_rows import (
+    SCRATCH_LIMIT_BYTES,
+    all_pixels,
+    block_counts,
+    block_instructions,
+    channel_runs_of,
+    copy_instructions,
+    flip_of,
+    jump_of,
+    length_of,
+    neighbours_read,
+    pixels_together,
+    read_in_place,
+    room_of,
+    steps_of,
+)
 from tilewright_cortexm.kernels.product_parts import GEMM_CALL, LOOP, accumulates, part_access, part_values, share
 from tilewright_cortexm.kernels.products import (
     CALL,
@@ -35,7 +51,7 @@ from tilewright_cortexm.kernels.products import (
     products,
     rows_of,
 )
-from tilewright_cortexm.kernels.row_tiles import in_stripe, row_fields
+from tilewright_cortexm.kernels.row_tiles import in_stripe
 from tilewright_cortexm.kernels.sources import MVE_BLOCK, c_fragment, c_template, each_of, mve_block
 from tilewright_cortexm.kernels.twice import ROUNDINGS
 
@@ -44,52 +60,20 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
-SCRATCH_LIMIT_BYTES = 4096
 _FOUR_BITS = 4
-_UNROLLS = (4, 3, 2, 1)
-_LONGEST_ROW = 12 * LANES  # of taps, for which there is code
-_IMMEDIATE = 4096
 
 
 def _input(site: Site) -> str:
     return "X" if site.node.op == "QConv" else "A"
 
 
-def _flip(site: Site) -> int:
-    """What unsigned values are xored with: value - 128, signed."""
-    return 128 if site.input(0).dtype is DType.U8 else 0
-
-
-def _direct(site: Site, rows: Rows) -> bool:
-    return rows.runs == 1 and rows.run_taps == 1 and not rows.padded and not _flip(site)
-
-
-def _length(rows: Rows) -> int:
-    return rows.runs * rows.length
-
-
-def _room(rows: Rows) -> int:
-    return align_up(_length(rows), LANES)
-
-
-def _pixels(rows: Rows) -> int:
-    return 2 if rows.pixels > 1 and not rows.single and 2 * _room(rows) <= SCRATCH_LIMIT_BYTES else 1
-
-
-def _blocks(rows: Rows) -> list[tuple[int, int, int]]:
-    """First channel, how many blocks, channels in each."""
-    outputs, rest = rows.outputs, rows.outputs % CHANNELS
-    found = [(0, outputs // CHANNELS, CHANNELS)] if outputs >= CHANNELS else []
-    return found + ([(outputs - rest, 1, rest)] if rest else [])
-
-
 def _scratch(site: Site, rows: Rows, pixels: int) -> int:
-    return 0 if _direct(site, rows) else pixels * _room(rows)
+    return 0 if read_in_place(site, rows) else pixels * room_of(rows)
 
 
 def _tile_scratch(tile: TileShape) -> int:
     rows, width = tile.site.analysis.rows, rows_of(tile).out_width
-    most = min(_pixels(rows), width) if width < rows.out_width else _pixels(rows)
+    most = min(pixels_together(rows), width) if width < rows.out_width else pixels_together(rows)
     return _scratch(tile.site, rows, most) if share(tile) == 1 else 0
 
 
@@ -105,7 +89,7 @@ def _form(layer: Products) -> MveForm:
 
 def _match(site: Site) -> Products | str:
     layer = _checked(site)
-    most = _scratch(site, layer.rows, _pixels(layer.rows)) if isinstance(layer, Products) else 0
+    most = _scratch(site, layer.rows, pixels_together(layer.rows)) if isinstance(layer, Products) else 0
     return f"needs {most} bytes of scratch, more than {SCRATCH_LIMIT_BYTES}" if most > SCRATCH_LIMIT_BYTES else layer
 
 
@@ -113,7 +97,7 @@ def _match_single(site: Site) -> Products | str:
     layer = _checked(site)
     if isinstance(layer, str):
         return layer
-    if _direct(site, layer.rows) or _pixels(layer.rows) == 1:
+    if read_in_place(site, layer.rows) or pixels_together(layer.rows) == 1:
         return "is computed without a copy of several pixels by cortex-m.mve.qconv"
     return replace(layer, rows=replace(layer.rows, single=True))
 
@@ -126,7 +110,7 @@ def _pack(site: Matched) -> Mapping[str, Array]:
         words = nibble_scales(
             words, [pair for block in blocks for pair in pairs_of(block)], floats=form.kind == "float"
         )
-    return packed(layer, blocks, _flip(site), words)
+    return packed(layer, blocks, flip_of(site), words)
 
 
 def _match_nibbles(site: Site) -> Products | str:
@@ -145,7 +129,7 @@ def _bytes_of_value(layer: Products) -> int:
     """Bytes that one value of all channels of a group takes."""
     if not layer.nibbles:
         return layer.rows.outputs
-    return sum(count * words_of(channels) for _, count, channels in _blocks(layer.rows))
+    return sum(count * words_of(channels) for _, count, channels in channel_runs_of(layer.rows))
 
 
 def _channel_blocks(rows: Rows) -> list[range]:
@@ -160,11 +144,11 @@ def _channel_blocks(rows: Rows) -> list[range]:
 def _access(site: Matched) -> Access:
     rows: Rows = site.analysis.rows
     parameters = (1 + _form(site.analysis).stored) * CHANNELS * len(_channel_blocks(rows))
-    weights = rows.groups * _bytes_of_value(site.analysis) * _length(rows)
+    weights = rows.groups * _bytes_of_value(site.analysis) * length_of(rows)
     constants = {"W": (weights,), "P": (parameters,)}
     if site.analysis.nibbles:
-        return product_access(site, constants, _pixels(rows))
-    return part_access(site, constants, _pixels(rows), LANES)
+        return product_access(site, constants, pixels_together(rows))
+    return part_access(site, constants, pixels_together(rows), LANES)
 
 
 def _requires(site: Site) -> Mapping[str, Layout]:
@@ -174,56 +158,30 @@ def _requires(site: Site) -> Mapping[str, Layout]:
     return {"A": row_major(len(site.input(0).shape)), "Y": row_major(len(site.output.shape))}
 
 
-def _steps(rows: Rows) -> tuple[int, int]:
-    """Steps of sixteen in the inner loop's body, and its trips; zeros where there is no whole step."""
-    steps = _length(rows) // LANES
-    unroll = next((count for count in _UNROLLS if steps and steps % count == 0), 0)
-    return unroll, steps // unroll if unroll else 0
-
-
 def _instructions(tile: TileShape) -> float:
     """Executed instructions."""
     rows = rows_of(tile)
     if share(tile) < 1:
-        return rows.outputs * (share(tile) * _length(rows) / LANES * 4 + 25) + 30
-    pixels = _pixels(tile.site.analysis.rows)
-    if rows.out_width == tile.site.analysis.rows.out_width:
-        return rows.batches * ceil_div(rows.pixels, pixels) * _block_instructions(tile.site, rows, pixels)
-    many, rest = divmod(rows.out_width, pixels)
-    row = many * _block_instructions(tile.site, rows, pixels) + rest * _block_instructions(tile.site, rows, 1)
-    return rows.pixels // rows.out_width * row
+        return rows.outputs * (share(tile) * length_of(rows) / LANES * 4 + 25) + 30
+    return all_pixels(tile.site.analysis.rows, rows, lambda pixels: _block_instructions(tile.site, rows, pixels))
 
 
 def _block_instructions(site: Matched, rows: Rows, pixels: int) -> float:
     """Of so many pixels, and what they take to be there."""
-    unroll, trips = _steps(rows)
-    step = pixels + CHANNELS + pixels * CHANNELS
-    tail = step + 9 if _length(rows) % LANES else 0
-    block = trips * (unroll * step + 2) + tail + 14 + 11 * pixels
+    block = block_instructions(rows, pixels)
     offset = 0.0
     if site.analysis.nibbles:
         block += 3 * pixels
-        offset = pixels * (2.5 * _length(rows) / LANES + 14)
-    column = 12 if _direct(site, rows) else _copied(site) * (rows.runs * (15 + rows.length / LANES * 4) + 15)
+        offset = pixels * (2.5 * length_of(rows) / LANES + 14)
+    column = copy_instructions(site, rows)
     return len(_channel_blocks(rows)) * block + rows.groups * (pixels * column + offset + 40)
-
-
-def _copied(site: Matched) -> float:
-    """The part of a layer's pixels whose values are copied."""
-    rows: Rows = site.analysis.rows
-    if not _reads_inside(site, rows):
-        return 1.0
-    high = rows.height - (rows.row_taps - 1) * rows.row_dilation, rows.row_stride
-    wide = rows.width - rows.run_taps + 1, rows.column_stride
-    down, across = (ceil_div(max(extent, 0), stride) for extent, stride in (high, wide))
-    return max(0.0, 1 - down * across / rows.pixels)
 
 
 def _describe(site: Matched) -> Mapping[str, object]:
     rows: Rows = site.analysis.rows
     return {
         "accumulator_bits": 32,
-        "columns": _pixels(rows),
+        "columns": pixels_together(rows),
         "channels": CHANNELS,
         **({"weight_bits": _FOUR_BITS} if site.analysis.nibbles else {}),
         "requant": _form(site.analysis).described(),
@@ -234,14 +192,14 @@ def _values(call: Call) -> Mapping[str, object]:
     site = call.site
     layer: Products = site.analysis
     rows = layer.rows
-    pixels, (unroll, trips), tail = _pixels(rows), _steps(rows), _length(rows) % LANES
-    stripe, counts = in_stripe(call), _counts(rows, call)
+    pixels, (unroll, trips), tail = pixels_together(rows), steps_of(rows), length_of(rows) % LANES
+    stripe, counts = in_stripe(call), block_counts(rows, call)
     form = _form(layer)
     kind = f"{'nibbles_' * layer.nibbles}u{unroll}_t{tail}_{form.label}"
-    direct, flip = _direct(site, rows), _flip(site)
-    dense = direct and not stripe and _neighbours(rows, call)
-    shape = "_".join(str(part) for block in _blocks(rows) for part in block)
-    jump = _jump(rows, call)
+    direct, flip = read_in_place(site, rows), flip_of(site)
+    dense = direct and not stripe and neighbours_read(rows, call)
+    shape = "_".join(str(part) for block in channel_runs_of(rows) for part in block)
+    jump = jump_of(rows, call)
     way = "dense" if dense else "direct" if direct else f"inside{jump}" if jump else f"flip{flip}"
     some = f"stripe{''.join(map(str, counts))}" if stripe else pixels
     return {
@@ -253,13 +211,14 @@ def _values(call: Call) -> Mapping[str, object]:
         "flip": flip,
         "blocks": {count: _block_shapes(layer, count, kind) for count in counts},
         "inside": _inside_shapes(layer, kind, jump),
-        "runs": [(first, count) for first, count, _ in _blocks(rows)],
+        "runs": [(first, count) for first, count, _ in channel_runs_of(rows)],
         **form.names(),
         "needs": form.needs(),
         "fields": _fields(layer, flip, trips, call),
         "x": call.operands[_input(site)],
         "struct": "tw_mve_conv",
-        "w_step": _bytes_of_value(layer) * _length(rows),
+        "result_bytes": 1,
+        "w_step": _bytes_of_value(layer) * length_of(rows),
         "p_step": (1 + form.stored) * align_up(rows.outputs, CHANNELS),
         **call_values(layer),
         "columns": f"(int8_t *){call.operands['scratch']}" if "scratch" in call.operands and not direct else "0",
@@ -267,24 +226,12 @@ def _values(call: Call) -> Mapping[str, object]:
 
 
 def _block_shapes(layer: Products, pixels: int, kind: str) -> list[Mapping[str, object]]:
-    unroll, tail = _steps(layer.rows)[0], _length(layer.rows) % LANES
+    unroll, tail = steps_of(layer.rows)[0], length_of(layer.rows) % LANES
     more: Any = {"nibbles": layer.nibbles, "suffix": _form(layer).suffix}
-    shapes = [mve_block(f"tw_mve_{pixels}x{size}_{kind}", pixels, size, **more) for _, _, size in _blocks(layer.rows)]
+    shapes = [
+        mve_block(f"tw_mve_{pixels}x{size}_{kind}", pixels, size, **more) for _, _, size in channel_runs_of(layer.rows)
+    ]
     return [{**shape, "unroll": unroll, "tail": tail, "jump": 0} for shape in shapes]
-
-
-def _reads_inside(site: Site, rows: Rows) -> bool:
-    """Whether pixels whose windows are inside are read where they are: rows of taps are whole sixteens."""
-    plain = rows.groups == rows.column_runs == 1 and not _flip(site) and not _direct(site, rows)
-    return plain and _pixels(rows) == 2 and rows.length % LANES == 0 and rows.length <= _LONGEST_ROW
-
-
-def _jump(rows: Rows, call: Call) -> int:
-    """Bytes from the end of a row of taps to the next one; 0 where values are copied."""
-    if in_stripe(call) or not _reads_inside(call.site, rows):
-        return 0
-    jump = rows.row_dilation * int(str(row_fields(call).get("x_row", rows.x_row))) - rows.length
-    return jump if 0 < jump < _IMMEDIATE else 0
 
 
 def _inside_shapes(layer: Products, kind: str, jump: int) -> list[Mapping[str, object]]:
@@ -292,21 +239,8 @@ def _inside_shapes(layer: Products, kind: str, jump: int) -> list[Mapping[str, o
     rows = layer.rows
     name = f"inside{rows.length}_{jump}_{kind}"
     more: Any = {"nibbles": layer.nibbles, "suffix": _form(layer).suffix}
-    shapes = [mve_block(f"tw_mve_2x{size}_{name}", 2, size, **more) for _, _, size in _blocks(rows) if jump]
+    shapes = [mve_block(f"tw_mve_2x{size}_{name}", 2, size, **more) for _, _, size in channel_runs_of(rows) if jump]
     return [{**shape, "unroll": rows.length // LANES, "tail": 0, "jump": jump} for shape in shapes]
-
-
-def _neighbours(rows: Rows, call: Call) -> bool:
-    """Whether the pixels that are read follow one another as those that are computed do."""
-    return rows.row_stride == rows.column_stride == 1 and row_fields(call).get("x_row", rows.x_row) == rows.x_row
-
-
-def _counts(rows: Rows, call: Call) -> tuple[int, ...]:
-    """How many pixels the blocks of a call have, the most first. All of a stripe whose width the program has."""
-    most, width = _pixels(rows), call.operands["Y"].extents[3] if in_stripe(call) else str(_pixels(rows))
-    if not width.isdigit():
-        return tuple(range(most, 0, -1))
-    return (*([most] if int(width) >= most else []), *([1] if int(width) % most else []))
 
 
 def _gemm_values(call: Call) -> Mapping[str, object]:
@@ -314,24 +248,24 @@ def _gemm_values(call: Call) -> Mapping[str, object]:
     if not part["part"]:
         return {**values, **part}
     layer: Products = call.site.analysis
-    rows, flip = layer.rows, _flip(call.site)
-    shape = "_".join(str(part) for block in _blocks(rows) for part in block)
+    rows, flip = layer.rows, flip_of(call.site)
+    shape = "_".join(str(part) for block in channel_runs_of(rows) for part in block)
     return {
         **values,
         **part,
-        "function": f"tw_mve_product_part_flip{flip}_{_length(rows)}_{_form(layer).label}_{shape}",
-        "shapes": _blocks(rows),
-        "depth": _length(rows),
+        "function": f"tw_mve_product_part_flip{flip}_{length_of(rows)}_{_form(layer).label}_{shape}",
+        "shapes": channel_runs_of(rows),
+        "depth": length_of(rows),
         "numbers": layer.requant.zero_point,
     }
 
 
 def _fields(layer: Products, flip: int, trips: int, call: Call) -> Mapping[str, object]:
     return {
-        **fields(layer, call),
+        **fields(layer.rows, call),
         "pad": layer.pad - flip,
-        "length": _length(layer.rows),
-        "room": _room(layer.rows),
+        "length": length_of(layer.rows),
+        "room": room_of(layer.rows),
         "steps": trips,
         "zero_point": layer.requant.zero_point,
     }

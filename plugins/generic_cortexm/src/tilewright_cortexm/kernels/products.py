@@ -200,9 +200,9 @@ def gemm_rows(site: Site) -> Rows:
     )  # fmt: skip
 
 
-def fields(layer: Products, call: Call) -> dict[str, object]:
+def fields(rows: Rows, call: Call) -> dict[str, object]:
     """The geometry, as the structs of all instruction sets begin with it."""
-    found: dict[str, object] = {name: getattr(layer.rows, name) for name in _FIELDS}
+    found: dict[str, object] = {name: getattr(rows, name) for name in _FIELDS}
     some = dict(row_fields(call))
     if some:
         found["pixels"] = product(some["out_width"], some.pop("out_height"))

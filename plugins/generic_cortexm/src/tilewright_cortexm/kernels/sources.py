@@ -34,6 +34,8 @@ _MVE_PARTS = (
     c_template("${products}", "mve_block_products.c.mako"),
 )
 MVE_BLOCK = c_template("${block}", "mve_block.c.mako", *_MVE_PARTS)  # the same with vectors
+_MVE_WORDS = (*_MVE_PARTS[:2], c_template("${products}", "mve_words_products.c.mako"))
+MVE_WORDS_BLOCK = c_template("${block}", "mve_block.c.mako", *_MVE_WORDS)  # of values of 16 bits
 
 
 def narrowed(shift: int, low: int, high: int) -> tuple[str, FragmentTemplate]:
@@ -82,12 +84,19 @@ def dsp_block(
 
 
 def mve_block(
-    block: str, pixels: int, channels: int, *, more: bool = False, nibbles: bool = False, suffix: str = ""
+    block: str,
+    pixels: int,
+    channels: int,
+    *,
+    more: bool = False,
+    nibbles: bool = False,
+    words: bool = False,
+    suffix: str = "",
 ) -> dict[str, object]:
-    """What MVE_BLOCK is given of its shape. `block` is its name, the rest is explained in mve_block.h, dsp_nibbles and
-    mve_requant.
+    """What MVE_BLOCK is given of its shape, or MVE_WORDS_BLOCK with `words`. `block` is its name, the rest is explained
+    in mve_block.h, dsp_nibbles and mve_requant.
     """
-    kind = f"{'_more' if more else ''}{'_nibbles' if nibbles else ''}"
+    kind = f"{'_more' if more else ''}{'_nibbles' if nibbles else ''}{'_words' if words else ''}"
     return {
         "block": block,
         "shape": f"{pixels}X{channels}{kind.upper()}",
@@ -96,4 +105,6 @@ def mve_block(
         "channels": channels,
         "more": more,
         "nibbles": nibbles,
+        "words": words,
+        "lanes": 8 if words else 16,
     }
