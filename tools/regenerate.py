@@ -22,6 +22,7 @@ SCRIPTS: Mapping[str, tuple[str, ...]] = {
     "api": ("tools/build_api.py",),
     "reference": ("tools/build_reference.py",),
     "figures": ("tools/draw_figures.py",),
+    "recording": ("tools/draw_check.py",),
     "path": ("tools/trace_compile.py", "--page"),
     "tables": ("tools/benchmark_tables.py",),
 }

@@ -1,6 +1,7 @@
 """Builds everything that a release uploads, checks it, and says how to upload it; it uploads nothing itself.
 Usage: python tools/release.py FOLDER [--trial] [--wheels FOLDER]. Needs build, twine and check-wheel-contents.
 
+    addresses   the packages name the same ones, Source and Issues among them (--trial: those may be missing)
     versions    the packages have one version, and CHANGELOG.md a section with its date (--trial: "unreleased" will do)
     build       an sdist of each package, in isolation, and from it the wheel, without the extension that one has
     again       the same bytes a second time: times are those of the last commit, or SOURCE_DATE_EPOCH
@@ -25,10 +26,12 @@ import sys
 import tarfile
 import tempfile
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from wheels import NOT_SOURCES, ROOT, metadata, projects
 
+SITE_ADDRESSES, PUBLIC_ADDRESSES = ("Homepage", "Documentation", "Changelog"), ("Source", "Issues")
 VERSION = re.compile(r'^__version__ = "(.+)"$', re.MULTILINE)
 
 
@@ -36,9 +39,11 @@ def main() -> int:
     """0 when everything is ready to be uploaded."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--trial", action="store_true", help="the section of CHANGELOG.md need not have a date")
+    parser.add_argument("--trial", action="store_true", help="neither a date in CHANGELOG.md nor a public repository")
     parser.add_argument("--wheels", type=Path, help="a folder with more wheels of tilewright-minimalloc")
     asked = parser.parse_args()
+    named = {name: metadata(project).get("urls", {}) for name, project in projects().items()}
+    demand_addresses(named, public=not asked.trial)
     version = the_version(dated=not asked.trial)
     os.environ["SOURCE_DATE_EPOCH"] = epoch()
     os.environ["TILEWRIGHT_PURE"] = "1"
@@ -52,6 +57,16 @@ def main() -> int:
     check(made)
     sys.stdout.write(f"{len(made)} files of {version} are ready: twine upload {asked.folder}/*\n")
     return 0
+
+
+def demand_addresses(named: Mapping[str, Mapping[str, str]], *, public: bool) -> None:
+    """SystemExit where a package's page would not show what the core's shows, or not where the sources are."""
+    for name, addresses in named.items():
+        if addresses != named["core"]:
+            raise SystemExit(f"[project.urls] of {name} is not that of the core")
+    needed = (*SITE_ADDRESSES, *(PUBLIC_ADDRESSES if public else ()))
+    if missing := [address for address in needed if address not in named["core"]]:
+        raise SystemExit(f"[project.urls] has no {', '.join(missing)}: docs/release.md says when to add them")
 
 
 def the_version(*, dated: bool) -> str:

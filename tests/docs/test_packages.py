@@ -35,6 +35,14 @@ def test_each_has_what_a_project_page_shows(project: Path) -> None:
 
 
 @pytest.mark.parametrize("project", PROJECTS, ids=lambda path: path.name)
+def test_its_addresses_are_pages_of_the_site(project: Path) -> None:
+    home, *pages = (metadata(project)["urls"][name] for name in ("Homepage", "Documentation", "Changelog"))
+    written = {page.stem for page in (ROOT / "docs").glob("*.md")} | {"changes"}  # CHANGELOG.md, see build_site.py
+    assert [page.removeprefix(f"{home}/").removesuffix(".html") for page in pages] == ["index", "changes"]
+    assert written >= {"index", "changes"} and '"changes.md"' in (ROOT / "tools" / "build_site.py").read_text("utf-8")
+
+
+@pytest.mark.parametrize("project", PROJECTS, ids=lambda path: path.name)
 def test_each_stands_in_the_matrix(project: Path) -> None:
     name = metadata(project)["name"].removeprefix("tilewright").removeprefix("-").replace("-", "_") or "core"
     (listed,) = re.findall(r"^env_list = .*\{([\w,]+)\}-", (ROOT / "tox.ini").read_text(encoding="utf-8"), re.MULTILINE)

@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,49 @@ def test_data_among_the_words_of_what_failed_are_left_out(tmp_path: Path) -> Non
             data=re.compile("DATA [0-9a-f]*\n*"),
         )
     assert caught.value.details == ("too small",)
+
+
+@dataclass
+class SlowProcess:
+    """Writes a part of its answers each time it is waited for, so many; then it ends, or never does."""
+
+    answers: Path
+    parts: int
+    ends: bool
+    killed: bool = False
+
+    def communicate(self, timeout: float) -> tuple[str, str]:
+        if self.parts:
+            self.parts -= 1
+            with self.answers.open("ab") as file:
+                file.write(b"part")
+        elif self.ends:
+            return "out", "err"
+        raise subprocess.TimeoutExpired("slow", timeout)
+
+    def kill(self) -> None:
+        self.killed = True
+
+
+@pytest.mark.parametrize(("ends", "watched"), [(True, True), (False, True), (True, False)])
+def test_each_part_of_the_answers_has_the_time(tmp_path: Path, ends: bool, watched: bool) -> None:
+    process = SlowProcess(tmp_path / "answers", parts=3, ends=ends)
+    answers = process.answers if watched else None
+    if ends and watched:
+        assert toolchain._ended(process, 1.0, answers) == ("out", "err")
+    else:
+        with pytest.raises(subprocess.TimeoutExpired):
+            toolchain._ended(process, 1.0, answers)
+    assert process.killed is not (ends and watched)
+    assert process.parts == (0 if watched else 2)
+
+
+def test_what_takes_too_long_is_stopped(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "import time; time.sleep(600)"]
+    with pytest.raises(TilewrightError) as caught:
+        execute(command, tmp_path, code="TW7003", what="the test", timeout_seconds=0.05, answers="none")
+    assert caught.value.code == "TW7004"
+    assert caught.value.message == "the test took longer than 0.05 s for a part of its answers and was stopped"
 
 
 TEXTS = {"number.h": "int number(void);\n", "number.c": '#include "number.h"\nint number(void) { return NUMBER; }\n'}

@@ -426,7 +426,9 @@ def test_what_the_first_step_reads_last_takes_room() -> None:
         known={},
         analyses=StepAnalyses(machine),
     )
-    (group,) = grouping.partition((("a", "b", "c", "d"),), search=False).groups
+    found = grouping.partition((("a", "b", "c", "d"),), search=False)
+    assert found is not None
+    (group,) = found.groups
     one = region_analysis(machine, 0, plan.steps, {"x": "l1"}, {"l1": resident.size_bytes})
     assert isinstance(one, RegionAnalysis)
     room = 8192 - RUNTIME_BYTES - resident.size_bytes

@@ -53,7 +53,9 @@ def test_it_is_in_no_group_that_would_hold_parts_of_it() -> None:
     grouping = Grouping(
         step_tilings=tilings, plan=plan, buffering="auto", longest=None, known={}, analyses=StepAnalyses(machine)
     )
-    groups = grouping.partition((), search=True).groups
+    found = grouping.partition((), search=True)
+    assert found is not None
+    groups = found.groups
     assert groups[0].region.resident == {"a:0": "l1"}
     assert all("a:0" not in group.region.internal_values for group in groups)
 

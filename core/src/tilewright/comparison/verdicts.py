@@ -14,6 +14,7 @@ from tilewright.ir.graphs.carried_errors import carried, own_limits
 from tilewright.ir.graphs.evaluation import results
 from tilewright.ir.graphs.graph import Graph, Site
 from tilewright.ir.graphs.operator import Operator
+from tilewright.ir.log_span import log_begin
 
 if TYPE_CHECKING:
     import numpy as np
@@ -140,7 +141,8 @@ def judge_run(
     """
     worst: dict[str, StepVerdict] = {}
     outputs: list[Mapping[str, Array]] = []
-    for set_inputs, values in zip(inputs, written, strict=True):
+    for number, (set_inputs, values) in enumerate(zip(inputs, written, strict=True), 1):
+        log_begin("steps of set %d of %d", number, len(inputs))
         known: dict[str, Array] = {**graph.constants, **set_inputs}
         known |= {name: outputs[-1][before] for name, before in states.items() if outputs}
         unseen: dict[str, npt.NDArray[np.float64]] = {}  # value -> how far it may be from what is known of it

@@ -108,6 +108,7 @@ class HostRunner:
                 what="the generated program",
                 timeout_seconds=self.run_seconds,
                 environment=SANITIZER_OPTIONS,
+                answers="outputs.bin",
             )
         except TilewrightError as error:
             raise trespass(job, harness.areas, folder) or error from error

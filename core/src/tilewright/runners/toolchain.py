@@ -23,6 +23,7 @@ from tilewright.ir.log_span import DEBUG, log_span
 ON_PATH = ("cc", "gcc", "clang")
 INSTALL_HINT = "pip install ziglang     (a C compiler as a wheel; or install gcc or clang)"
 SHOWN_LINES = 30
+_PIPE = subprocess.PIPE
 _FULL = "No space left on device"
 _ROOM = "make room there, or name another folder with the environment variable TMPDIR"
 
@@ -86,37 +87,55 @@ def execute(
     timeout_seconds: float,
     environment: Mapping[str, str] | None = None,
     data: re.Pattern[str] | None = None,
+    answers: str = "",
 ) -> str:
     """Run a command in `folder`, return its standard output.
 
     TilewrightError `code` (exit 7) saying `what` failed and what the command wrote, without what matches `data`; TW7004
-    when it takes too long.
+    when it takes too long. `answers` is a file in `folder` that it writes part by part: then each part has the time.
     """
     merged = {**os.environ, **(environment or {})}
     try:
-        with log_span(DEBUG, "%s: %s", what, shlex.join(command)):
-            done = subprocess.run(
-                command,
-                cwd=folder,
-                env=merged,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=timeout_seconds,
-                check=False,
-            )
+        with (
+            log_span(DEBUG, "%s: %s", what, shlex.join(command)),
+            subprocess.Popen(
+                command, cwd=folder, env=merged, stdout=_PIPE, stderr=_PIPE, text=True, errors="replace"
+            ) as process,
+        ):
+            output, errors = _ended(process, timeout_seconds, folder / answers if answers else None)
     except FileNotFoundError as error:
         raise toolchain_error("TW7001", f"'{command[0]}' is not there", fix=(INSTALL_HINT,)) from error
     except subprocess.TimeoutExpired as error:
-        raise toolchain_error("TW7004", f"{what} took longer than {timeout_seconds:g} s and was stopped") from error
-    if done.returncode:
-        said = done.stderr + done.stdout
+        part = " for a part of its answers" if answers else ""
+        raise toolchain_error(
+            "TW7004", f"{what} took longer than {timeout_seconds:g} s{part} and was stopped"
+        ) from error
+    if process.returncode:
+        said = errors + output
         words = data.sub("", said) if data else said
         if _FULL in said:
             raise usage_error("TW1107", f"{what} found a full disk", where=str(folder), details=(_FULL,), fix=(_ROOM,))
         shown = tuple(words.strip().split("\n")[:SHOWN_LINES])
-        raise toolchain_error(code, f"{what} failed with exit status {done.returncode}", details=shown)
-    return done.stdout
+        raise toolchain_error(code, f"{what} failed with exit status {process.returncode}", details=shown)
+    return output
+
+
+def _ended(process: subprocess.Popen[str], timeout_seconds: float, answers: Path | None) -> tuple[str, str]:
+    """What the process has written to both streams when it ends. It is killed where it does not, nor writes `answers`,
+    for so long: subprocess.TimeoutExpired.
+    """
+    written = 0
+    try:
+        while True:
+            try:
+                return process.communicate(timeout=timeout_seconds)
+            except subprocess.TimeoutExpired:
+                before, written = written, answers.stat().st_size if answers and answers.exists() else 0
+                if written == before:
+                    raise
+    except BaseException:
+        process.kill()
+        raise
 
 
 _Key = tuple[str | None, tuple[str, ...], tuple[tuple[str, str], ...]]

@@ -148,6 +148,7 @@ class TwinRunner:
                 what="the generated program",
                 timeout_seconds=self.run_seconds,
                 environment=ENVIRONMENT,
+                answers="outputs.bin",
             )
         except TilewrightError as error:
             if fault := trespass(job, harness.areas, folder):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Any
 
 from tilewright.ir.log_span import log_begin
@@ -20,7 +21,8 @@ from tilewright.ir.rounding import align_up
 from tilewright.tile.cost.kernel_costs import scratch_bytes
 from tilewright.tile.cost.lower_bounds import MOST_TRAFFIC
 from tilewright.tile.cost.region_cost import altogether, region_costs
-from tilewright.tile.groups.group_bounds import ROUNDED, least_cost
+from tilewright.tile.groups.cheapest_division import DivisionBounds, cheapest_division
+from tilewright.tile.groups.group_bounds import least_cost
 from tilewright.tile.groups.group_search import GroupTiling, best_groups
 from tilewright.tile.machine import ScheduledMachine
 from tilewright.tile.search.residency import ResidencyPlan, resident_values
@@ -35,6 +37,7 @@ _WEIGHTS = (0.2, 0.05, 0.01, 0.0)  # what moving less may cost, as a part of the
 _MUCH_SLOWER = 1.03  # than its steps alone: a group that moves less may be that, where others make up for it
 
 _Division = tuple[float, tuple[Group, ...]]  # the first steps in groups, and their score
+_NOTHING: _Division = (0.0, ())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +46,11 @@ class Partition:
 
     merit: tuple[int, float]
     groups: tuple[Group, ...]
+
+    def below(self, place: int) -> float:
+        """What another of that place in its merit has to score less than, to be better."""
+        own, score = self.merit
+        return inf if place < own else score if place == own else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,15 +82,13 @@ class Grouping:
         """Where all this runs."""
         return self.step_tilings.machine
 
-    def beaten_by(self, other: Partition, pinned: Sequence[tuple[str, ...]]) -> bool:
-        """Whether what `partition` finds is sure to be no better, by what groups cost at least."""
-        place, score = other.merit
-        return place == 0 and score <= self._least_score(self._fixed(pinned), _WEIGHTS[0])
-
-    def partition(self, pinned: Sequence[tuple[str, ...]], *, search: bool) -> Partition:
+    def partition(
+        self, pinned: Sequence[tuple[str, ...]], *, search: bool, other: Partition | None = None
+    ) -> Partition | None:
         """Groups that cover every step once: those that are pinned, and with `search` what is cheapest around them.
 
-        The one that moves least of those that take no longer than every step on its own, with nothing resident.
+        The one that moves least of those that take no longer than every step on its own, with nothing resident. None
+        where `other` is sure to be no worse.
 
         TilewrightError TW4042 (exit 5) for a pinned group that cannot be one, or that does not fit.
         """
@@ -90,18 +96,26 @@ class Grouping:
         score, plain = self._divided(fixed, 1, 0.0)
         time = max(sum(group.cycles for group in plain), self._alone())
         for place, weight in enumerate(_WEIGHTS if search else ()):
-            found, groups = self._divided(fixed, MOST_STEPS, weight)
+            limit = (
+                inf if other is None or place < other.merit[0] else other.merit[1] if place == other.merit[0] else 0.0
+            )
+            bounds = None if fixed else self._bounds(weight, limit)
+            if bounds is None and not fixed:
+                return None
+            found, groups = self._divided(fixed, MOST_STEPS, weight, bounds)
             if sum(group.cycles for group in groups) <= time:
                 return Partition(merit=(place, found), groups=groups)
         return Partition(merit=(len(_WEIGHTS), score), groups=plain)
 
-    def _least_score(self, fixed: Mapping[int, int], weight: float) -> float:
-        """What no division into segments goes below; nothing is known of pinned groups."""
-        least = [0.0]
-        for end in range(1, 1 if fixed else len(self.machine.scheduled.steps) + 1):
-            firsts = range(max(end - MOST_STEPS, 0), end)
-            least.append(min(least[first] + self._least_of(first, end - first, weight) for first in firsts))
-        return least[-1] * ROUNDED
+    def _bounds(self, weight: float, limit: float) -> DivisionBounds | None:
+        """Of the best division without pinned groups; None where none scores less than `limit`."""
+        return cheapest_division(
+            len(self.machine.scheduled.steps),
+            MOST_STEPS,
+            lambda first, count: self._least_of(first, count, weight),
+            lambda first, count: min((one[0] for one in self._divisions(first, count, _NOTHING, weight)), default=inf),
+            limit,
+        )
 
     def _least_of(self, first: int, count: int, weight: float) -> float:
         """The least score of a segment; inf where it is none."""
@@ -110,7 +124,7 @@ class Grouping:
             return _score(alone[0].cycles, alone[0].moved_bytes, alone, weight)
         analysis = self._candidate(first, count)
         if analysis is None:
-            return float("inf")
+            return inf
         key = "least", _key(analysis)
         if key not in self.known:
             self.known[key] = least_cost(analysis)
@@ -144,10 +158,12 @@ class Grouping:
         firsts = ((first_of(names, self.machine.numbers), len(names)) for names in pinned if len(names) > 1)
         return {first + count: first for first, count in firsts}
 
-    def _divided(self, fixed: Mapping[int, int], most: int, weight: float) -> _Division:
-        """The schedule in segments of at most `most` steps, and those that are given."""
+    def _divided(
+        self, fixed: Mapping[int, int], most: int, weight: float, bounds: DivisionBounds | None = None
+    ) -> _Division:
+        """The schedule in segments of at most `most` steps, and those that are given; none that `bounds` rule out."""
         settled = {at for end, first in fixed.items() for at in range(first, end)}
-        best: list[_Division] = [(0.0, ())]
+        best = [_NOTHING]
         for end in range(1, len(self.machine.scheduled.steps) + 1):
             log_begin("groups that end with step %d of %d", end, len(self.machine.scheduled.steps))
             divisions: list[_Division] = []
@@ -157,8 +173,10 @@ class Grouping:
             for first in range(end - 1, max(end - most, 0) - 1, -1):
                 if first in settled:
                     break
-                divisions.extend(self._divisions(first, end - first, best[first], weight))
-            best.append(min(divisions, key=lambda one: one[0]) if divisions else (float("inf"), ()))
+                least = self._least_of(first, end - first, weight) if bounds else 0.0
+                if not bounds or bounds.may_win(best[first][0], least, end):
+                    divisions.extend(self._divisions(first, end - first, best[first], weight))
+            best.append(min(divisions, key=lambda one: one[0]) if divisions else (inf, ()))
         return best[-1]
 
     def _divisions(self, first: int, count: int, before: _Division, weight: float) -> list[_Division]:

@@ -96,8 +96,8 @@ def grouped(
             known=known,
             analyses=analyses,
         )
-        if best is None or not grouping.beaten_by(best, request.decisions.groups):
-            found = grouping.partition(request.decisions.groups, search=search)
+        found = grouping.partition(request.decisions.groups, search=search, other=best)
+        if found is not None:
             best = found if best is None else min(best, found, key=lambda one: one.merit)
     return best.groups if best is not None else ()
 

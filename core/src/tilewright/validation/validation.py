@@ -15,7 +15,7 @@ from tilewright.comparison.vectors import VectorSet
 from tilewright.comparison.verdicts import Drift, Move, OutputVerdict, StepVerdict, Verdict
 from tilewright.deployment import Deployment
 from tilewright.errors import TilewrightError
-from tilewright.ir.log_span import INFO, log_span, with_log_span
+from tilewright.ir.log_span import INFO, log_begin, log_span, with_log_span
 from tilewright.validation.blame import run_on, with_blame
 from tilewright.validation.verdict_text import mismatch, verdict_text
 
@@ -228,7 +228,8 @@ def _computed(
     states = [state for state in deployment.states if state.input in graph.inputs]
     states_now = initial_states(states)
     computed: list[dict[str, Array]] = []
-    for frame in given:
+    for number, frame in enumerate(given, 1):
+        log_begin("the reference of set %d of %d", number, len(frames))
         values = run(graph, {**frame, **states_now}, operators)
         states_now = next_states(states, values)
         computed.append(wanted(values))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
@@ -84,44 +84,40 @@ def chain() -> Graph:
     return sketch.finish(value)
 
 
-@pytest.mark.parametrize(("least", "searches"), [(float("inf"), 1), (0.0, 2)])
-def test_a_plan_that_cannot_win_is_not_searched(least: float, searches: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    searched = list[Grouping]()
-    partition = Grouping.partition
-
-    def counted(self: Grouping, pinned: Sequence[tuple[str, ...]], *, search: bool) -> Partition:
-        searched.append(self)
-        return partition(self, pinned, search=search)
-
-    monkeypatch.setattr(Grouping, "partition", counted)
-    bound = bind(chain(), cluster(1 << 15), vocabulary(), portable_kernels(), Decisions())
+def grouping_of(size: int) -> Grouping:
+    """Of the chain, with nothing resident in a scratchpad of that size."""
+    bound = bind(chain(), cluster(size), vocabulary(), portable_kernels(), Decisions())
     plan = schedule(bound, vocabulary(), Decisions())
-    monkeypatch.setattr(Grouping, "_least_score", lambda *_: least)
-    assert len(COST.plan(TilingRequest(scheduled=plan, operators=vocabulary(), decisions=Decisions()))) == 4
-    assert len(searched) == searches
+    machine = ScheduledMachine(plan, vocabulary(), Decisions())
+    step_tilings = COST.step_tilings(
+        machine, TilingRequest(scheduled=plan, operators=vocabulary(), decisions=Decisions())
+    )
+    return Grouping(
+        step_tilings=step_tilings,
+        plan=nothing_resident(step_tilings),
+        buffering="auto",
+        longest=None,
+        known={},
+        analyses=StepAnalyses(machine),
+    )
+
+
+def test_nothing_is_tiled_for_a_plan_that_cannot_win(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tilewright.tile.grouping.best_groups", lambda *_: pytest.fail("is searched"))
+    assert grouping_of(1 << 14).partition((), search=True, other=Partition(merit=(0, 0.0), groups=())) is None
 
 
 @pytest.mark.slow
-def test_the_least_score_of_a_plan_is_a_bound() -> None:
-    for size in (1 << 14, 1 << 16):
-        bound = bind(chain(), cluster(size), vocabulary(), portable_kernels(), Decisions())
-        plan = schedule(bound, vocabulary(), Decisions())
-        request = TilingRequest(scheduled=plan, operators=vocabulary(), decisions=Decisions())
-        machine = ScheduledMachine(plan, vocabulary(), Decisions())
-        step_tilings = COST.step_tilings(machine, request)
-        grouping = Grouping(
-            step_tilings=step_tilings,
-            plan=nothing_resident(step_tilings),
-            buffering="auto",
-            longest=None,
-            known={},
-            analyses=StepAnalyses(machine),
-        )
-        found = grouping.partition((), search=True)
-        place, score = found.merit
-        assert grouping._least_score({}, _WEIGHTS[place]) <= score
-        assert not grouping.beaten_by(found, ())
-        assert grouping.beaten_by(Partition(merit=(0, score / 2), groups=()), ())
+@pytest.mark.parametrize("size", [1 << 14, 1 << 16])
+def test_only_a_better_partition_is_an_answer(size: int) -> None:
+    found = grouping_of(size).partition((), search=True)
+    assert found is not None
+    place, score = found.merit
+    bounds = grouping_of(size)._bounds(_WEIGHTS[place], float("inf"))
+    assert bounds is not None and bounds.total == pytest.approx(score)
+    for other, better in (((place, score * 1.01), True), ((place + 1, 0.0), True), ((place, score * 0.99), False)):
+        again = grouping_of(size).partition((), search=True, other=Partition(merit=other, groups=()))
+        assert (again is not None and again.merit == found.merit) is better
 
 
 def test_rows_that_no_tile_needs_are_not_counted() -> None:

@@ -88,6 +88,13 @@ def test_what_was_found_holds_for_less_room_as_long_as_it_fits() -> None:
     assert found.tiling(0, taken={"l1": ROOM}) is None
 
 
+def test_whatever_was_asked_before_each_room_has_the_answer_of_a_search_of_its_own() -> None:
+    machine = sums(1, cluster(RUNTIME_BYTES + ROOM))
+    shared = tilings(machine)
+    for taken in (0, 200, 100, 17, 16, 300, 250, 399, ROOM, ROOM + 1, 390):
+        assert shared.tiling(0, taken={"l1": taken}) == tilings(machine).tiling(0, taken={"l1": taken}), taken
+
+
 def test_what_is_not_steady_is_searched_for_every_step_and_room() -> None:
     find = Counted()
     found = tilings(sums(2, cluster(RUNTIME_BYTES + ROOM)), find, steady=False)

@@ -4,8 +4,8 @@ Does not know how a plan follows from its choices.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, field, replace
 
 from tilewright.rewrite.slide.stream_plan import Choices, Streamer, StreamPlan
 
@@ -45,10 +45,11 @@ class _Search:
 
     streamer: Streamer
     left: int
+    known: dict[Hashable, StreamPlan] = field(default_factory=dict)  # another price looks at many of them again
 
     def improved(self, choices: Choices, better: Callable[[StreamPlan, StreamPlan], bool]) -> _Found:
         """A plan of which no single change is better, as far as some sweeps and the budget go."""
-        best = self.streamer.plan(choices)
+        best = self._plan(choices)
         for _ in range(_SWEEPS):
             before = best
             for change in _changes(best, self.streamer, choices):
@@ -56,12 +57,18 @@ class _Search:
                     break
                 self.left -= 1
                 merged = _merged(choices, change)
-                plan = self.streamer.plan(merged)
+                plan = self._plan(merged)
                 if better(plan, best):
                     choices, best = merged, plan
             if best is before:
                 break
         return choices, best
+
+    def _plan(self, choices: Choices) -> StreamPlan:
+        key = frozenset(choices.gaps.items()), choices.whole
+        if key not in self.known:
+            self.known[key] = self.streamer.plan(choices)
+        return self.known[key]
 
 
 def _cheaper(price: float) -> Callable[[StreamPlan, StreamPlan], bool]:

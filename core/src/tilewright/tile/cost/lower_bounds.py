@@ -27,6 +27,7 @@ MOST_TRAFFIC = 5.0  # times what must be moved: beyond, only time counts
 MUCH_TRAFFIC = 1.1  # times what must be moved: beyond, windows are looked at that keep rows
 NEAR_THE_LEAST = 1.15  # of what a step takes at least: reductions are not cut to come nearer
 WORTH = 0.02  # of time and traffic: what split reductions must gain: no model prices moves of accumulators
+ROUNDED = 1 - 1e-9  # sums of the same numbers in another order
 _LONG_BYTES = 4096  # of a transfer that takes as long for each byte as any does
 
 

@@ -12,11 +12,9 @@ from tilewright.ir.access.index import Index, mentions
 from tilewright.ir.access.index_map import Box, MapAccess, Window
 from tilewright.ir.rounding import align_up
 from tilewright.tile.cost.kernel_costs import least_cycles
-from tilewright.tile.cost.lower_bounds import cycles_each_byte
+from tilewright.tile.cost.lower_bounds import ROUNDED, cycles_each_byte
 from tilewright.tile.space.fusion import InnerReader, RegionAnalysis, RegionStep
 from tilewright.tile.space.tiling_space import CopiedOperand, cuttable, touched_bytes
-
-ROUNDED = 1 - 1e-9  # sums of the same numbers in another order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,11 +17,11 @@ from tilewright.ir.plans.region import Copy, Cut, Form, Hop, InternalValue, Regi
 from tilewright.ir.plans.tiler import Buffering
 from tilewright.ir.rounding import align_up
 from tilewright.tile.cost.footprint import scratchpad_bytes
-from tilewright.tile.cost.lower_bounds import MOST_TRAFFIC
+from tilewright.tile.cost.lower_bounds import MOST_TRAFFIC, ROUNDED
 from tilewright.tile.cost.region_cost import HopCost, altogether, bounds_of, compute_cycles, hop_costs
 from tilewright.tile.cost.tile_boxes import Boxes, boxes_of
 from tilewright.tile.cost.traffic import Traffic, crossings_of, traffic_of
-from tilewright.tile.groups.group_bounds import ROUNDED, cut_loops, least_bytes, split_loops
+from tilewright.tile.groups.group_bounds import cut_loops, least_bytes, split_loops
 from tilewright.tile.space.fusion import RegionAnalysis, whole_hops
 from tilewright.tile.space.split_reductions import sums_of
 from tilewright.tile.space.tiling_space import sizes

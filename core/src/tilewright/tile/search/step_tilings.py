@@ -5,7 +5,8 @@ Does not know which values stay in a scratchpad; it is told, step by step. Nor w
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from math import inf
 from types import MappingProxyType
 
 from tilewright.ir.log_span import log_begin
@@ -60,6 +61,28 @@ class _KnownTilings:
     found: Sequence[EstimatedTiling]
 
 
+@dataclass(slots=True)
+class _Taken:
+    """Bytes of memories that resident buffers take during a step, and for which others what was found with these is
+    found as well. Local to one question.
+    """
+
+    taken: Mapping[str, int]
+    same: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+    def of(self, memory: str) -> int:
+        return self.taken.get(memory, 0)
+
+    def holds(self, memory: str, least: float, most: float) -> None:
+        """What was found in a memory is so where between these many bytes are taken."""
+        low, high = self.same.get(memory, (0.0, inf))
+        self.same[memory] = max(low, least), min(high, most)
+
+    def also(self, other: Mapping[str, int]) -> bool:
+        """Whether the same is found where so much is taken."""
+        return all(low <= other.get(memory, 0) <= high for memory, (low, high) in self.same.items())
+
+
 @dataclass(frozen=True, slots=True)
 class HopWithoutTiling:
     """A hop over which a step has no tiling, with all that may be cut."""
@@ -86,7 +109,7 @@ class StepTilings:
         self._least: dict[Hashable, float] = known.setdefault("least", {})
         self._costs: dict[Hashable, HopCost] = known.setdefault("costs", {})
         self._spaces: dict[Hashable, tuple[TilingSpace, Hashable]] = {}
-        self._tilings: dict[Hashable, StepTiling | None] = {}
+        self._tilings: dict[Hashable, list[tuple[_Taken, StepTiling | None]]] = {}
 
     def tiling(
         self, index: int, resident: Mapping[str, str] = NOTHING, taken: Mapping[str, int] = UNTAKEN
@@ -96,16 +119,23 @@ class StepTilings:
         `resident` has buffers of its operands that stay whole in a memory, `taken` the bytes that resident buffers
         take of each memory during the step.
         """
-        asked = index, frozenset(resident.items()), frozenset(taken.items())
-        if asked not in self._tilings:
-            candidates = self.candidates(index, resident, taken)
-            self._tilings[asked] = self.priced(index, candidates[-1]) if candidates else None
-        return self._tilings[asked]
+        asked = index, frozenset(resident.items()), None if self.steady else frozenset(taken.items())
+        answers = self._tilings.setdefault(asked, [])
+        for known, tiling in answers:
+            if known.also(taken):
+                return tiling
+        room = _Taken(taken)
+        candidates = self._candidates(index, resident, room)
+        answers.append((room, self.priced(index, candidates[-1]) if candidates else None))
+        return answers[-1][1]
 
     def candidates(
         self, index: int, resident: Mapping[str, str] = NOTHING, taken: Mapping[str, int] = UNTAKEN
     ) -> list[HopTilings]:
         """Every tiling of every hop inside every one of the hops around it. A pinned tiling is the only one."""
+        return self._candidates(index, resident, _Taken(taken))
+
+    def _candidates(self, index: int, resident: Mapping[str, str], taken: _Taken) -> list[HopTilings]:
         pinned = self._pinned(index)
         if pinned is not None:
             return [self.hop_tilings(index, pinned.hops, resident)]
@@ -131,7 +161,7 @@ class StepTilings:
         """The hop that stops a step without resident values, outer tiles being the smallest; None where it fits."""
         outer: HopTilings = ()
         for memories in self.machine.hops if self._pinned(index) is None else ():
-            longer = self._longer(index, memories, outer, NOTHING, UNTAKEN)
+            longer = self._longer(index, memories, outer, NOTHING, _Taken(UNTAKEN))
             if not longer:
                 return HopWithoutTiling(memories, self._space(index, memories, outer, NOTHING, split=True)[0])
             outer = longer[0]
@@ -172,14 +202,15 @@ class StepTilings:
         memories: HopMemories,
         outer: HopTilings,
         resident: Mapping[str, str],
-        taken: Mapping[str, int],
+        taken: _Taken,
     ) -> list[HopTilings]:
         """`outer` with each tiling of the next hop; alone where nothing crosses it."""
         space, key = self._space(index, memories, outer, resident)
         innermost = memories is self.machine.hops[-1]
         if not space.copied and not (innermost and space.spared_bytes):
             return [outer]
-        if space.available_bytes is not None and space.available_bytes < taken.get(memories.inner, 0):
+        if space.available_bytes is not None and space.available_bytes < taken.of(memories.inner):
+            taken.holds(memories.inner, space.available_bytes + 1, inf)
             return []
         whole = self._found(index, memories, outer, (space, key), taken)
         hop_tilings = [(space, key, found) for found in whole]
@@ -199,7 +230,7 @@ class StepTilings:
         memories: HopMemories,
         hop_tilings: Sequence[tuple[TilingSpace, Hashable, EstimatedTiling]],
         resident: Mapping[str, str],
-        taken: Mapping[str, int],
+        taken: _Taken,
     ) -> list[tuple[TilingSpace, Hashable, EstimatedTiling]]:
         """Tilings of which windows keep rows, where the others move clearly more than they must."""
         space, key = self._space(index, memories, (), resident)
@@ -238,25 +269,42 @@ class StepTilings:
         memories: HopMemories,
         outer: HopTilings,
         asked: tuple[TilingSpace, Hashable],
-        taken: Mapping[str, int],
+        taken: _Taken,
         beat: Sequence[EstimatedTiling] = (),
     ) -> Sequence[EstimatedTiling]:
         """The tilings of a space in what is left of its room; for `beat` see `Find`."""
         space, key = asked
-        space = _less(space, taken.get(memories.inner, 0))
-        room = float("inf") if space.available_bytes is None else float(space.available_bytes)
+        whole = inf if space.available_bytes is None else float(space.available_bytes)
+        space = _less(space, taken.of(memories.inner))
+        room = inf if space.available_bytes is None else float(space.available_bytes)
         question = key, tuple(found.score for found in beat)
         answers = self._known.setdefault(question if self.steady else (question, room, index), [])
         for answer in answers:
             if answer.used_bytes <= room <= answer.available_bytes:
-                return answer.found
+                break
+        else:
+            answer = self._searched(index, memories, outer, (space, key), room, beat)
+            answers.append(answer)
+        if whole < inf:
+            taken.holds(memories.inner, whole - answer.available_bytes, whole - max(answer.used_bytes, 0))
+        return answer.found
+
+    def _searched(
+        self,
+        index: int,
+        memories: HopMemories,
+        outer: HopTilings,
+        asked: tuple[TilingSpace, Hashable],
+        room: float,
+        beat: Sequence[EstimatedTiling],
+    ) -> _KnownTilings:
+        space, _ = asked
         log_begin("tiles of step %d of %d", index + 1, len(self.machine.scheduled.steps))
         tables = None if outer else self._shared(index, memories, split=space.sums is not None)
         found = self.find(space, index, self.buffering, tables, beat)
         if not found and not beat and self.buffering == "double":
             found = self.find(space, index, "auto", tables, beat)  # those have two that gain most
-        answers.append(_KnownTilings(room, max((one.used_bytes for one in found), default=-1.0), found))
-        return found
+        return _KnownTilings(room, max((one.used_bytes for one in found), default=-1.0), found)
 
     def _shared(self, index: int, memories: HopMemories, *, split: bool) -> SpaceTables:
         """What is worked out once for a hop of a step, whatever is resident."""

@@ -125,7 +125,7 @@ class QemuRunner:
         command = [QEMU, "-M", board, *screen, *hosting, *plugin, "-kernel", ELF]
         what = f"the generated program on {board}"
         try:
-            execute(command, folder, code="TW7003", what=what, timeout_seconds=self.run_seconds)
+            execute(command, folder, code="TW7003", what=what, timeout_seconds=self.run_seconds, answers="outputs.bin")
         except TilewrightError as error:
             raise _located(error, (folder / ELF).read_bytes()) from None
 

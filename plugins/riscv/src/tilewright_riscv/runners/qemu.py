@@ -144,7 +144,7 @@ class QemuRiscvRunner:
         command = [QEMU, *machine, *SCREEN, *HOSTING, *how, "-kernel", ELF]
         what = f"the generated program on {len(team.names)} emulated harts"
         try:
-            execute(command, folder, code="TW7003", what=what, timeout_seconds=self.run_seconds)
+            execute(command, folder, code="TW7003", what=what, timeout_seconds=self.run_seconds, answers="outputs.bin")
         except TilewrightError as error:
             _raise_fault(error, job, team, content)
 
