@@ -1,23 +1,26 @@
 """Knows how the cluster computes depthwise convolutions: four channels of a word, four taps of one channel in a word.
 Does not know other convolutions.
+
+Small windows are read from strips: what a column of them reads is turned once, in scratch of the core, padding in it,
+and every channel goes down its column with its weights in registers. Other windows are turned one by one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tilewright.api import align_up, ceil_div
 from tilewright.api.graph import DType, Layout, Site, channels_last
-from tilewright.api.kernel import Call, Kernel, Matched, TileShape, image_fields, tap_fields, windows_of
+from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, TileShape, image_fields, tap_fields, windows_of
 from tilewright.api.operator import Access, parse_map
-from tilewright_siracusa.kernels.costs import lanes_cycles, layer_edges, trips
+from tilewright_siracusa.kernels.costs import WORD, lanes_cycles, layer_edges, trips
 from tilewright_siracusa.kernels.layers import BLOCK, ROUNDINGS, ProductLayer, bias_and_scale, layer_of
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.products import described
-from tilewright_siracusa.kernels.sources import LANES
+from tilewright_siracusa.kernels.sources import LANES, STRIPS
 from tilewright_siracusa.kernels.windows import WINDOWS_CALL, pad_word
 
 if TYPE_CHECKING:
@@ -26,6 +29,9 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 TAPS = 4  # in a word
+MOST_ROWS = 4  # of taps, in windows that are read from strips
+STRIP_ROWS = 30  # of a strip
+STRIP_TAPS = 8  # of a row of a strip
 
 
 def _match(site: Site) -> ProductLayer | str:
@@ -48,14 +54,30 @@ def pair_taps(layer: ProductLayer) -> int:
     return taps if windows.dilations[1] == 1 and taps <= TAPS else 0
 
 
+def has_strips(layer: ProductLayer) -> bool:
+    """Whether windows are read from strips: their weights fit in registers, and windows below each other share rows."""
+    windows = layer.windows
+    rows, columns = windows.kernel
+    return 1 < rows <= MOST_ROWS and columns <= TAPS and windows.dilations[0] == 1 and windows.strides[0] <= rows
+
+
+def strip_windows(layer: ProductLayer) -> tuple[int, int]:
+    """How many windows below each other, and beside each other, a strip has at most."""
+    windows = layer.windows
+    rows, columns = windows.kernel
+    beside = (STRIP_TAPS - columns) // windows.strides[1] + 1 if windows.dilations[1] == 1 else 1
+    return (STRIP_ROWS - rows) // windows.strides[0] + 1, beside
+
+
 def _pack(site: Matched) -> Mapping[str, Array]:
     layer: ProductLayer = site.analysis
     rows, columns = layer.windows.kernel
     wide = align_up(columns, TAPS)
     filled = np.zeros((layer.blocks * BLOCK, rows, wide), np.int8)
     filled[: layer.outputs, :, :columns] = layer.weights[..., 0]
-    # [block, channel, row, group, tap] -> [block, group, row, channel, tap]
-    words = filled.reshape(layer.blocks, BLOCK, rows, wide // TAPS, TAPS).transpose(0, 3, 2, 1, 4)
+    words = filled.reshape(layer.blocks, BLOCK, rows, wide // TAPS, TAPS)
+    if not has_strips(layer):  # [block, channel, row, group, tap] -> [block, group, row, channel, tap]
+        words = words.transpose(0, 3, 2, 1, 4)
     return {"W": np.ascontiguousarray(words).reshape(layer.blocks, -1), "P": bias_and_scale(layer)}
 
 
@@ -80,6 +102,14 @@ def _requires(site: Site) -> Mapping[str, Layout]:
     return {"X": layout, "Y": layout}
 
 
+def _scratch(tile: TileShape) -> int:
+    layer: ProductLayer = tile.site.analysis
+    if not has_strips(layer):
+        return 0
+    count = min(trips(tile, "h"), strip_windows(layer)[0])
+    return BLOCK * STRIP_TAPS * ((count - 1) * layer.windows.strides[0] + layer.windows.kernel[0]) + WORD
+
+
 def _cycles(tile: TileShape) -> float:
     layer: ProductLayer = tile.site.analysis
     edges = layer_edges(tile.site, layer.windows)
@@ -96,9 +126,18 @@ def _values(call: Call) -> Mapping[str, object]:
     layer: ProductLayer = call.site.analysis
     kind = "us" if call.operands["X"].dtype is DType.U8 else "ss"
     limit, pair = limit_of(layer.requant, layer.reach), pair_taps(layer)
-    taps = layer.windows.kernel[1]
+    (rows, taps), (stride, across), strips = layer.windows.kernel, layer.windows.strides, has_strips(layer)
+    most, wide = strip_windows(layer) if strips else (0, 0)
+    how = f"strips_{rows}_{stride}_{taps}_{across}_{wide}" if strips else f"{taps}_{pair}{int(layer.padded)}"
     return {
-        "function": f"tw_xp_depthwise_{kind}_{limit}_{taps}_{pair}{int(layer.padded)}",
+        "function": f"tw_xp_depthwise_{kind}_{limit}_{how}",
+        "strips": strips,
+        "strip": f", {call.operands['scratch']}" if strips else "",
+        "rows": rows,
+        "stride": stride,
+        "across": across,
+        "most": most,
+        "wide": wide,
         "kind": kind,
         "limit": limit,
         "weighted": True,
@@ -114,6 +153,10 @@ def _values(call: Call) -> Mapping[str, object]:
     }
 
 
+def _source(values: Mapping[str, Any]) -> CodeFragments:
+    return (STRIPS if values["strips"] else LANES,)
+
+
 DEPTHWISE = Kernel(
     name="siracusa.qconv_depthwise",
     op="QConv",
@@ -123,13 +166,14 @@ DEPTHWISE = Kernel(
     access=_access,
     requires=_requires,
     pack=_pack,
+    scratch_bytes=_scratch,
     multiples={"o": BLOCK},
-    parallel=("o", "h", "w", "n"),
+    parallel=("o", "w", "h", "n"),
     cycles=_cycles,
     describe=lambda site: described(site.analysis),
     values=_values,
-    source=(LANES,),
-    call=WINDOWS_CALL.format(arguments="(const uint8_t *)${X}, (const uint8_t *)${W}, ${P}, (uint8_t *)${Y}"),
+    source=_source,
+    call=WINDOWS_CALL.format(arguments="(const uint8_t *)${X}, (const uint8_t *)${W}, ${P}, (uint8_t *)${Y}${strip}"),
     includes=("<stdint.h>", "<string.h>"),
 )
 
