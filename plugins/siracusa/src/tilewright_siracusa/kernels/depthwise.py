@@ -21,6 +21,7 @@ from tilewright_siracusa.kernels.layers import BLOCK, ROUNDINGS, ProductLayer, b
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.products import described
 from tilewright_siracusa.kernels.sources import LANES, STRIPS
+from tilewright_siracusa.kernels.strip_costs import strip_cycles
 from tilewright_siracusa.kernels.windows import WINDOWS_CALL, pad_word
 
 if TYPE_CHECKING:
@@ -112,12 +113,22 @@ def _scratch(tile: TileShape) -> int:
 
 def _cycles(tile: TileShape) -> float:
     layer: ProductLayer = tile.site.analysis
+    if has_strips(layer):
+        whole, rest = divmod(trips(tile, "o"), BLOCK)
+        rows, columns, most, pair = trips(tile, "h"), trips(tile, "w"), strip_windows(layer), bool(pair_taps(layer))
+        full, some = (
+            strip_cycles(layer.windows, rows, columns, channels, most=most, pair=pair) for channels in (BLOCK, rest)
+        )
+        return trips(tile, "n") * (whole * full + (some if rest else 0)) + 60
     edges = layer_edges(tile.site, layer.windows)
     return lanes_cycles(trips(tile, "n", "h"), trips(tile, "w"), trips(tile, "o"), layer, edges, pair_taps(layer))
 
 
 def fetched_calls(tile: TileShape) -> float:
-    """How often the code of a column is come to anew: for every four channels once, and for what is outside columns."""
+    """How often the code of a column is come to anew: for every four channels once, and for what is outside columns.
+    Windows of strips have no code of their own."""
+    if has_strips(tile.site.analysis):
+        return 0.0
     edges = layer_edges(tile.site, tile.site.analysis.windows)
     return (1 + trips(tile, "w") * edges.columns) * ceil_div(trips(tile, "o"), BLOCK)
 

@@ -34,6 +34,7 @@ from tilewright_siracusa.kernels.layers import BLOCK, ROUNDINGS, ProductLayer, b
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.parts import GRAIN, always, image_sums
 from tilewright_siracusa.kernels.sources import DOT, FINISH, c_fragment, c_template
+from tilewright_siracusa.kernels.strip_costs import copying_cycles
 from tilewright_siracusa.kernels.windows import WINDOWS_CALL, pad_word
 
 if TYPE_CHECKING:
@@ -184,9 +185,14 @@ def _conv_cycles(tile: TileShape) -> float:
     rows, columns = form.taps
     edges = layer_edges(tile.site, layer.windows)
     if not form.direct:
-        outside = edges.columns if form.joined else 1.0  # whose rows are copied tap by tap
-        values = rows * columns * form.tap_bytes
-        copying = (1 - outside) * values + outside * (48 * rows + 4.3 * values)
+        copying = copying_cycles(
+            layer.windows,
+            max(1, min(form.strip_windows, trips(tile, "h"))),
+            form.run_bytes,
+            outside=edges.columns,
+            joined=form.joined,
+            padded=layer.padded,
+        )
         return column_cycles(pixels, outputs, form.column_bytes // WORD, copying)
     some, channels = trips(tile, "y"), trips(tile, "c")  # of this part; an image of one axis has one row of taps
     words, finished = some * columns * channels // WORD, some * channels / (rows * form.tap_bytes)
@@ -274,9 +280,10 @@ def _values(
     if part and edges:
         runs = form.taps[0] * form.taps[1]
     kind, limit = "us" if x.dtype is DType.U8 else "ss", limit_of(layer.requant, layer.reach)
+    taken = form.strip_bytes(form.strip_windows)
     how = f"{'part' if part else 'direct'}_{int(edges)}_{runs}"
     if not form.direct:
-        how = f"columns_{int(edges)}_{form.run_bytes}_{form.pitch_bytes}_{form.strip_windows}_{form.strip_bytes(form.strip_windows)}"
+        how = f"columns_{int(edges)}_{form.run_bytes}_{form.pitch_bytes}_{form.strip_windows}_{taken}"
     return {
         "function": f"tw_xp_products_{kind}_{limit}_{how}",
         "limit": limit,
@@ -285,7 +292,7 @@ def _values(
         "run": form.run_bytes,
         "pitch": form.pitch_bytes,
         "most": form.strip_windows,
-        "strip_bytes": form.strip_bytes(form.strip_windows),
+        "strip_bytes": taken,
         "edges": edges,
         "runs": runs,
         "part": part,

@@ -19,7 +19,7 @@ from tilewright_siracusa.kernels.products import WORD, Form
 
 PLACE = 1.07  # windows read where they are: 1.02 to 1.15
 COLUMNS = 1.15  # windows copied to columns first
-NARROW = 1.4  # the same, where a tap is a word or less: 1.2 to 1.55
+NARROW = 1.18  # the same, where a tap is a word or less: 1.08 to 1.3
 FLOATS = 1.6  # functions of floats
 FETCH = 600.0  # cycles until the code of a depthwise convolution's column is there
 FACTORS: Mapping[str, float] = MappingProxyType(
