@@ -8,13 +8,13 @@ and every channel goes down its column with its weights in registers. Other wind
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tilewright.api import align_up, ceil_div
 from tilewright.api.graph import DType, Layout, Site, channels_last
-from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, TileShape, image_fields, tap_fields, windows_of
+from tilewright.api.kernel import Call, Kernel, Matched, TileShape, image_fields, tap_fields, windows_of
 from tilewright.api.operator import Access, parse_map
 from tilewright_siracusa.kernels.costs import WORD, lanes_cycles, layer_edges, trips
 from tilewright_siracusa.kernels.layers import BLOCK, ROUNDINGS, ProductLayer, bias_and_scale, layer_of
@@ -33,6 +33,16 @@ TAPS = 4  # in a word
 MOST_ROWS = 4  # of taps, in windows that are read from strips
 STRIP_ROWS = 30  # of a strip
 STRIP_TAPS = 8  # of a row of a strip
+
+
+def _match_strips(site: Site) -> ProductLayer | str:
+    layer = _match(site)
+    return layer if isinstance(layer, str) or has_strips(layer) else "has windows that are not read from strips"
+
+
+def _match_taps(site: Site) -> ProductLayer | str:
+    layer = _match(site)
+    return "has windows that are read from strips" if not isinstance(layer, str) and has_strips(layer) else layer
 
 
 def _match(site: Site) -> ProductLayer | str:
@@ -70,16 +80,22 @@ def strip_windows(layer: ProductLayer) -> tuple[int, int]:
     return (STRIP_ROWS - rows) // windows.strides[0] + 1, beside
 
 
-def _pack(site: Matched) -> Mapping[str, Array]:
-    layer: ProductLayer = site.analysis
+def _words(layer: ProductLayer) -> Array:
+    """Weights as [block, channel, row, group of taps, tap]."""
     rows, columns = layer.windows.kernel
     wide = align_up(columns, TAPS)
     filled = np.zeros((layer.blocks * BLOCK, rows, wide), np.int8)
     filled[: layer.outputs, :, :columns] = layer.weights[..., 0]
-    words = filled.reshape(layer.blocks, BLOCK, rows, wide // TAPS, TAPS)
-    if not has_strips(layer):  # [block, channel, row, group, tap] -> [block, group, row, channel, tap]
-        words = words.transpose(0, 3, 2, 1, 4)
-    return {"W": np.ascontiguousarray(words).reshape(layer.blocks, -1), "P": bias_and_scale(layer)}
+    return filled.reshape(layer.blocks, BLOCK, rows, wide // TAPS, TAPS)
+
+
+def _pack_strips(site: Matched) -> Mapping[str, Array]:
+    return {"W": _words(site.analysis).reshape(site.analysis.blocks, -1), "P": bias_and_scale(site.analysis)}
+
+
+def _pack_taps(site: Matched) -> Mapping[str, Array]:
+    words = np.ascontiguousarray(_words(site.analysis).transpose(0, 3, 2, 1, 4))  # channels of a group of taps together
+    return {"W": words.reshape(site.analysis.blocks, -1), "P": bias_and_scale(site.analysis)}
 
 
 def _access(site: Matched) -> Access:
@@ -105,56 +121,59 @@ def _requires(site: Site) -> Mapping[str, Layout]:
 
 def _scratch(tile: TileShape) -> int:
     layer: ProductLayer = tile.site.analysis
-    if not has_strips(layer):
-        return 0
     count = min(trips(tile, "h"), strip_windows(layer)[0])
     return BLOCK * STRIP_TAPS * ((count - 1) * layer.windows.strides[0] + layer.windows.kernel[0]) + WORD
 
 
-def _cycles(tile: TileShape) -> float:
+def _strip_cycles(tile: TileShape) -> float:
     layer: ProductLayer = tile.site.analysis
-    if has_strips(layer):
-        whole, rest = divmod(trips(tile, "o"), BLOCK)
-        rows, columns, most, pair = trips(tile, "h"), trips(tile, "w"), strip_windows(layer), bool(pair_taps(layer))
-        full, some = (
-            strip_cycles(layer.windows, rows, columns, channels, most=most, pair=pair) for channels in (BLOCK, rest)
-        )
-        return trips(tile, "n") * (whole * full + (some if rest else 0)) + 60
+    whole, rest = divmod(trips(tile, "o"), BLOCK)
+    rows, columns, most, pair = trips(tile, "h"), trips(tile, "w"), strip_windows(layer), bool(pair_taps(layer))
+    full, some = (strip_cycles(layer.windows, rows, columns, lanes, most=most, pair=pair) for lanes in (BLOCK, rest))
+    return trips(tile, "n") * (whole * full + (some if rest else 0)) + 60
+
+
+def _tap_cycles(tile: TileShape) -> float:
+    layer: ProductLayer = tile.site.analysis
     edges = layer_edges(tile.site, layer.windows)
     return lanes_cycles(trips(tile, "n", "h"), trips(tile, "w"), trips(tile, "o"), layer, edges, pair_taps(layer))
 
 
 def fetched_calls(tile: TileShape) -> float:
-    """How often the code of a column is come to anew: for every four channels once, and for what is outside columns.
-    Windows of strips have no code of their own."""
-    if has_strips(tile.site.analysis):
-        return 0.0
+    """How often the code of a column is come to anew: for every four channels once, and for what is outside columns."""
     edges = layer_edges(tile.site, tile.site.analysis.windows)
     return (1 + trips(tile, "w") * edges.columns) * ceil_div(trips(tile, "o"), BLOCK)
 
 
-def _values(call: Call) -> Mapping[str, object]:
+def _strip_values(call: Call) -> Mapping[str, object]:
     layer: ProductLayer = call.site.analysis
-    kind = "us" if call.operands["X"].dtype is DType.U8 else "ss"
-    limit, pair = limit_of(layer.requant, layer.reach), pair_taps(layer)
-    (rows, taps), (stride, across), strips = layer.windows.kernel, layer.windows.strides, has_strips(layer)
-    most, wide = strip_windows(layer) if strips else (0, 0)
-    how = f"strips_{rows}_{stride}_{taps}_{across}_{wide}" if strips else f"{taps}_{pair}{int(layer.padded)}"
+    (rows, taps), (stride, across), (most, abreast) = layer.windows.kernel, layer.windows.strides, strip_windows(layer)
     return {
-        "function": f"tw_xp_depthwise_{kind}_{limit}_{how}",
-        "strips": strips,
-        "strip": f", {call.operands['scratch']}" if strips else "",
+        **_values(call, f"strips_{rows}_{stride}_{taps}_{across}_{abreast}"),
         "rows": rows,
         "stride": stride,
         "across": across,
         "most": most,
-        "wide": wide,
+        "abreast": abreast,
+    }
+
+
+def _tap_values(call: Call) -> Mapping[str, object]:
+    layer: ProductLayer = call.site.analysis
+    how = f"{layer.windows.kernel[1]}_{pair_taps(layer)}{int(layer.padded)}"
+    return {**_values(call, how), "weighted": True, "edges": layer.padded}
+
+
+def _values(call: Call, how: str) -> dict[str, object]:
+    layer: ProductLayer = call.site.analysis
+    kind = "us" if call.operands["X"].dtype is DType.U8 else "ss"
+    limit = limit_of(layer.requant, layer.reach)
+    return {
+        "function": f"tw_xp_depthwise_{kind}_{limit}_{how}",
         "kind": kind,
         "limit": limit,
-        "weighted": True,
-        "taps": taps,
-        "pair": pair,
-        "edges": layer.padded,
+        "taps": layer.windows.kernel[1],
+        "pair": pair_taps(layer),
         "fields": {
             **image_fields(call),
             **tap_fields(layer.windows),
@@ -164,28 +183,45 @@ def _values(call: Call) -> Mapping[str, object]:
     }
 
 
-def _source(values: Mapping[str, Any]) -> CodeFragments:
-    return (STRIPS if values["strips"] else LANES,)
-
+_ARGUMENTS = "(const uint8_t *)${X}, (const uint8_t *)${W}, ${P}, (uint8_t *)${Y}"
 
 DEPTHWISE = Kernel(
     name="siracusa.qconv_depthwise",
     op="QConv",
     target="siracusa",
     roundings=ROUNDINGS,
-    match=_match,
+    match=_match_strips,
     access=_access,
     requires=_requires,
-    pack=_pack,
+    pack=_pack_strips,
     scratch_bytes=_scratch,
     multiples={"o": BLOCK},
     parallel=("o", "w", "h", "n"),
-    cycles=_cycles,
+    cycles=_strip_cycles,
     describe=lambda site: described(site.analysis),
-    values=_values,
-    source=_source,
-    call=WINDOWS_CALL.format(arguments="(const uint8_t *)${X}, (const uint8_t *)${W}, ${P}, (uint8_t *)${Y}${strip}"),
+    values=_strip_values,
+    source=(STRIPS,),
+    call=WINDOWS_CALL.format(arguments=_ARGUMENTS + ", ${scratch}"),
     includes=("<stdint.h>", "<string.h>"),
 )
 
-KERNELS = (DEPTHWISE,)
+DEPTHWISE_TAPS = Kernel(
+    name="siracusa.qconv_depthwise_taps",
+    op="QConv",
+    target="siracusa",
+    roundings=ROUNDINGS,
+    match=_match_taps,
+    access=_access,
+    requires=_requires,
+    pack=_pack_taps,
+    multiples={"o": BLOCK},
+    parallel=("o", "h", "w", "n"),
+    cycles=_tap_cycles,
+    describe=lambda site: described(site.analysis),
+    values=_tap_values,
+    source=(LANES,),
+    call=WINDOWS_CALL.format(arguments=_ARGUMENTS),
+    includes=("<stdint.h>", "<string.h>"),
+)
+
+KERNELS = (DEPTHWISE, DEPTHWISE_TAPS)

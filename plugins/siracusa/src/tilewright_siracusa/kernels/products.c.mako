@@ -182,7 +182,7 @@ ${"const uint8_t *x, " if direct else ""}const uint8_t *w, const int32_t *b,
 }
 
 <%
-    behind = "x, w, b, pad" if direct else "w, b, columns"
+    given = "x, w, b, pad" if direct else "w, b, columns"
 %>\
 TW_KERNEL void ${function}(const tw_xp_windows p, \
 ${"const tw_xp_part part, int32_t *acc, " if part else ""}const uint8_t *x, const uint8_t *w, const int32_t *b, uint8_t *y,
@@ -207,7 +207,7 @@ ${"const tw_xp_part part, int32_t *acc, " if part else ""}const uint8_t *x, cons
                     at[held].y = y + (n * p.y_batch) + ((first + i) * p.y_row) + (j * p.y_column);
                     held += 1;
                     if (held == 2) {
-                        ${function}_pixels(&p, 2, at, ${behind});
+                        ${function}_pixels(&p, 2, at, ${given});
                         held = 0;
                     }
                 }
@@ -237,7 +237,7 @@ ${"const tw_xp_part part, int32_t *acc, " if part else ""}const uint8_t *x, cons
 % endif
                 held += 1;
                 if (held == 2) {
-                    ${function}_pixels(&p, ${with_parts}2, at, ${behind});
+                    ${function}_pixels(&p, ${with_parts}2, at, ${given});
                     held = 0;
                 }
             }
@@ -245,6 +245,6 @@ ${"const tw_xp_part part, int32_t *acc, " if part else ""}const uint8_t *x, cons
     }
 % endif
     if (held) {
-        ${function}_pixels(&p, ${with_parts}1, at, ${behind});
+        ${function}_pixels(&p, ${with_parts}1, at, ${given});
     }
 }

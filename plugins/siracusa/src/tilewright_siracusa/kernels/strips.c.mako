@@ -1,7 +1,7 @@
 <%doc>
 Needs function, kind (see dot.c), limit (see finish.c), rows (taps of a column of a window), stride (between windows of a
 column), across (the same of a row), taps (of a row, four at most), pair (whether two neighbouring windows read four taps or
-less), wide (windows of a row that a strip has at most), most (of a column).
+less), abreast (windows of a row that a strip has at most), most (of a column).
 
 Windows are read from strips (strips.h), down a column: the weights of a channel stay in registers.
 </%doc>\
@@ -120,10 +120,10 @@ uint8_t *strip)
                 const tw_xp_strip_rows held = tw_xp_strip_rows_at(&p, top, ((count - 1) * ${stride}) + ${rows});
                 const uint8_t *const from = x + ((n * p.x_batch) + ((top + held.above) * p.x_row));
                 uint8_t *to = y + (n * p.y_batch) + (i * p.y_row);
-                for (int32_t j = 0; j < p.columns; j += ${wide}) {
-                    const int32_t pixels = ((p.columns - j) < ${wide}) ? (p.columns - j) : ${wide};
+                for (int32_t j = 0; j < p.columns; j += ${abreast}) {
+                    const int32_t pixels = ((p.columns - j) < ${abreast}) ? (p.columns - j) : ${abreast};
                     const int32_t left = (j * ${across}) - p.left;
-% if wide == 1:
+% if abreast == 1:
                     tw_xp_strip_fill(&p, &held, left, ${taps}, lanes, c, from, strip);
 % else:
                     const int32_t taps = ((pixels - 1) * ${across}) + ${taps};
