@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import pytest
 
@@ -60,4 +61,4 @@ def test_two_cores_take_turns_where_there_is_something_else_to_do() -> None:
     body = scheduled(strip_loop(3, 1, 2), "SDOTUSP", "u8")
     floats = ["fcvt" in line or "fmul" in line for line in body]
     assert sum(floats) == 12
-    assert not any(one and other for one, other in zip(floats[:-8], floats[1:-7], strict=True))
+    assert not any(one and other for one, other in pairwise(floats[:-8]))
