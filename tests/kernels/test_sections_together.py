@@ -38,7 +38,7 @@ def layers() -> tuple[Sample, ...]:
     """One that every kernel accepts at least: those of the kit, and simpler ones for kernels that are choosy."""
     whole = [layer for layer in every_layer() if layer.op in ("QAdd", "QReduceMean", "QGemm") and layer.kind == ""]
     add, mean, gemm = (next(layer for layer in whole if layer.op == op) for op in ("QAdd", "QReduceMean", "QGemm"))
-    depthwise = next(layer for layer in whole if (layer.op, layer.kind) == ("QConv", "depthwise"))
+    depthwise = next(layer for layer in every_layer() if (layer.op, layer.kind) == ("QConv", "depthwise"))
     image, scale, zero = np.zeros((1, 8, 6, 6), np.int8), np.float32(0.5), np.int8(0)
     return (
         *every_layer(),
