@@ -38,6 +38,7 @@ def layers() -> tuple[Sample, ...]:
     """One that every kernel accepts at least: those of the kit, and simpler ones for kernels that are choosy."""
     whole = [layer for layer in every_layer() if layer.op in ("QAdd", "QReduceMean", "QGemm") and layer.kind == ""]
     add, mean, gemm = (next(layer for layer in whole if layer.op == op) for op in ("QAdd", "QReduceMean", "QGemm"))
+    depthwise = next(layer for layer in every_layer() if (layer.op, layer.kind) == ("QConv", "depthwise"))
     image, scale, zero = np.zeros((1, 8, 6, 6), np.int8), np.float32(0.5), np.int8(0)
     return (
         *every_layer(),
@@ -46,6 +47,7 @@ def layers() -> tuple[Sample, ...]:
         *grouped_layers(),
         *signal_layers(),
         replace(add, inputs=(image, image), attributes={**add.attributes, "a_scale": 1.0, "b_scale": 0.2}),
+        replace(depthwise, attributes={**depthwise.attributes, "dilations": (2, 1)}),
         replace(mean, inputs=(image,), attributes={**mean.attributes, "axes": (2, 3), "keepdims": 1}),
         replace(gemm, inputs=(np.asarray(gemm.inputs[0])[:1], *gemm.inputs[1:])),
         *float_layers(every_layer()),

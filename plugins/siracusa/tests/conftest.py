@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent / "iss"))
 
 
 def pytest_tilewright_layers() -> list[Sample]:
-    """A sum without ties, and a product of one row."""
+    """A sum without ties, a product of one row, and depthwise windows that are read in different ways."""
     rng = np.random.default_rng(1)
     images = tuple(byte_array(rng, DType.I8, (5, 21, 23), saturated=False) for _ in range(2))
     scales = {"a_scale": 0.3712, "b_scale": 0.6131, "a_zero_point": 3, "b_zero_point": -2}
@@ -23,7 +23,32 @@ def pytest_tilewright_layers() -> list[Sample]:
     requant = Requant(scale=(0.0013,), zero_point=2, low=-128, high=127)
     product = {"a_zero_point": 3, "b_zero_point": (0,), "requant": requant, "output_type": "i8"}
     row = byte_array(rng, DType.I8, (1, 101), saturated=False)
+    window = {
+        "dilations": (1, 1),
+        "ceil_mode": 0,
+        "group": 11,
+        "pad_value": -4,
+        "x_zero_point": -4,
+        "w_zero_point": (0,),
+    }
+    window |= {"requant": requant, "output_type": "i8"}
+    image = byte_array(rng, DType.I8, (1, 11, 21, 23), saturated=False)
+    wide, small = (byte_array(rng, DType.I8, (11, 1, taps, taps), saturated=False) for taps in (5, 3))
     return [
+        Sample(
+            op="QConv",
+            kind="depthwise 5x5",
+            inputs=(image, wide),
+            attributes={**window, "kernel_shape": (5, 5), "strides": (1, 1), "pads": (2, 2, 2, 2)},
+            constants=(1,),
+        ),
+        Sample(
+            op="QConv",
+            kind="depthwise, every second",
+            inputs=(image, small),
+            attributes={**window, "kernel_shape": (3, 3), "strides": (2, 2), "pads": (0, 0, 1, 1)},
+            constants=(1,),
+        ),
         Sample(op="QAdd", kind="without ties", inputs=images, attributes={**scales, **limits}),
         Sample(op="QGemm", kind="one row", inputs=(row, *weights), attributes=product, constants=(1, 2)),
     ]

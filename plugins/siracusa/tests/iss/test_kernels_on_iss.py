@@ -80,7 +80,9 @@ def lanes(channels: int, rows: int, columns: int, kernel: int, **how: Any) -> Ca
             **windows((kernel, kernel), **how), "group": channels, "requant": requant(channels, 2.0**-9),
             "x_zero_point": -5, "pad_value": -5, "w_zero_point": (0,),
         }  # fmt: skip
-        return QCONV, depthwise.DEPTHWISE, site_of(QCONV, [x, w, None], attributes, (1,)), [x, w, None]
+        strips = kernel <= depthwise.MOST_ROWS
+        chosen = depthwise.DEPTHWISE if strips else depthwise.DEPTHWISE_TAPS
+        return QCONV, chosen, site_of(QCONV, [x, w, None], attributes, (1,)), [x, w, None]
 
     return make
 
@@ -146,10 +148,15 @@ CASES = (
     Case("1x1", conv(64, 64, 2, 4, 1)),
     Case("3x3 of three channels", conv(3, 16, 6, 8, 3, pad=1)),
     Case("4x4 of one channel", conv(1, 8, 12, 8, 4)),
+    Case("3x3 of three channels, every second", conv(3, 8, 13, 24, 3, pad=1, stride=2)),
+    Case("3x3 of six channels, with holes", conv(6, 8, 9, 9, 3, pad=2, dilation=2), within=0.25),
     Case("1x1 of six channels, ten of them out", conv(6, 10, 5, 5, 1)),
     Case("depthwise 3x3", lanes(8, 6, 18, 3)),
     Case("depthwise 3x3 padded, narrow", lanes(4, 25, 5, 3, pad=1)),
     Case("depthwise 3x3 padded, every second", lanes(8, 9, 33, 3, pad=1, stride=2)),
+    Case("depthwise 3x3 padded, higher than a strip", lanes(4, 35, 6, 3, pad=1)),
+    Case("depthwise 4x4, every second", lanes(4, 13, 9, 4, stride=2)),
+    Case("depthwise 2x2", lanes(8, 6, 8, 2)),
     Case("depthwise 5x5 padded", lanes(4, 8, 8, 5, pad=2)),
     Case("depthwise of ten channels", lanes(10, 6, 8, 3, pad=1), within=0.25),
     Case("fully connected, one row", gemm(1, 640, 16)),
@@ -259,7 +266,8 @@ def test_all_parts_together_are_exact(
         (Case("one core's share of a product of computed tensors", product(64, 64, 8)), 12.0),
         (Case("3x3 convolution of 16 to 32 channels, one core's rows", conv(16, 32, 4, 18, 3, pad=1)), 10.0),
         (Case("1x1 convolution", conv(64, 64, 2, 8, 1)), 12.0),
-        (Case("depthwise 3x3", lanes(16, 6, 18, 3)), 3.0),
+        (Case("depthwise 3x3", lanes(16, 24, 12, 3, pad=1)), 4.5),
+        (Case("depthwise 3x3, every second", lanes(16, 25, 13, 3, pad=1, stride=2)), 2.6),
     ],
     ids=str,
 )

@@ -10,7 +10,7 @@ import pytest
 
 from tilewright.api.kernel import Kernel
 from tilewright.plugins import load_for
-from tilewright_siracusa.kernels.waits import COLUMNS, FACTORS, NARROW, PLACE, waiting
+from tilewright_siracusa.kernels.waits import COLUMNS, FACTORS, NARROW, PLACE, STRIPS, waiting
 
 ALONE = Kernel(name="siracusa.neg_f32", op="Neg", cycles=lambda tile: 100.0)
 
@@ -28,6 +28,10 @@ def test_factors_are_of_kernels_that_there_are() -> None:
 def test_a_factor() -> None:
     assert waiting(ALONE).cycles(tile()) == 100 * FACTORS["siracusa.neg_f32"]  # type: ignore[misc]
     assert waiting(replace(ALONE, name="siracusa.other")).cycles(tile()) == 100.0  # type: ignore[misc]
+
+
+def test_code_of_strips_is_waited_for_once_a_tile() -> None:
+    assert waiting(replace(ALONE, name="siracusa.qconv_depthwise")).cycles(tile()) == 100 + STRIPS  # type: ignore[misc]
 
 
 def test_a_kernel_without_costs_stays() -> None:

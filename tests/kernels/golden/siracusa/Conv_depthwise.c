@@ -238,6 +238,12 @@ TW_KERNEL void tw_xp_store(void *to, uint32_t word)
     __asm__("sw %1, %0" : "=m"(*(tw_xp_four *)to) : "r"(word));
 }
 
+/* A byte to where a pointer points, which then moves by a number of bytes. */
+TW_KERNEL void tw_xp_store_by(uint8_t **to, uint8_t value, int32_t bytes)
+{
+    __asm__ volatile(TW_XP_SB_BY(%1, %0, %2) : "+r"(*to) : "r"(value), "r"(bytes) : "memory");
+}
+
 TW_KERNEL int32_t tw_xp_sdot_ss(int32_t sum, uint32_t a, uint32_t b)
 {
     __asm__(TW_XP_SDOTSP(%[sum], %[a], %[b]) : [sum] "+r"(sum) : [a] "r"(a), [b] "r"(b));
@@ -317,6 +323,12 @@ TW_KERNEL uint32_t tw_xp_load(const void *from)
 TW_KERNEL void tw_xp_store(void *to, uint32_t word)
 {
     memcpy(to, &word, sizeof word);
+}
+
+TW_KERNEL void tw_xp_store_by(uint8_t **to, uint8_t value, int32_t bytes)
+{
+    **to = value;
+    *to += bytes;
 }
 
 TW_KERNEL int32_t tw_xp_signed(uint32_t word, int32_t at)

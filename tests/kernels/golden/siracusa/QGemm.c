@@ -236,6 +236,12 @@ TW_KERNEL void tw_xp_store(void *to, uint32_t word)
     __asm__("sw %1, %0" : "=m"(*(tw_xp_four *)to) : "r"(word));
 }
 
+/* A byte to where a pointer points, which then moves by a number of bytes. */
+TW_KERNEL void tw_xp_store_by(uint8_t **to, uint8_t value, int32_t bytes)
+{
+    __asm__ volatile(TW_XP_SB_BY(%1, %0, %2) : "+r"(*to) : "r"(value), "r"(bytes) : "memory");
+}
+
 TW_KERNEL int32_t tw_xp_sdot_ss(int32_t sum, uint32_t a, uint32_t b)
 {
     __asm__(TW_XP_SDOTSP(%[sum], %[a], %[b]) : [sum] "+r"(sum) : [a] "r"(a), [b] "r"(b));
@@ -315,6 +321,12 @@ TW_KERNEL uint32_t tw_xp_load(const void *from)
 TW_KERNEL void tw_xp_store(void *to, uint32_t word)
 {
     memcpy(to, &word, sizeof word);
+}
+
+TW_KERNEL void tw_xp_store_by(uint8_t **to, uint8_t value, int32_t bytes)
+{
+    **to = value;
+    *to += bytes;
 }
 
 TW_KERNEL int32_t tw_xp_signed(uint32_t word, int32_t at)
@@ -728,41 +740,28 @@ TW_KERNEL void tw_xp_finish_i8(int32_t pixels, const int32_t *acc, const int32_t
     y1[3] = tw_xp_finished_i8(v7, to);
 }
 
-/* A window as one run of bytes, what lies outside filled with padding. */
-TW_KERNEL void tw_xp_products_ss_i8_columns_0_1_column(const tw_xp_windows *p, const tw_xp_pixel *at, const uint8_t *x,
-        uint8_t *to)
+/* What `count` windows of a column read of the rows: 101 bytes of each, 104 apart. */
+TW_KERNEL void tw_xp_products_ss_i8_columns_0_101_104_2_212_strip(const tw_xp_windows *p, int32_t top, int32_t left,
+        int32_t count, const uint8_t *x, uint8_t *to)
 {
-    const int32_t run = p->column_taps * p->channels;
-    const uint32_t all = (UINT32_C(2) << (p->column_taps - 1)) - 1;
-    for (int32_t kr = 0; kr < p->row_taps; ++kr) {
-        const int32_t row = at->x + (kr * p->row_dilation * p->x_row);
-        const uint32_t inside = all;
-        if (p->joined && (inside == all)) {
-            tw_xp_copy(to, x + row, run);
-            to += run;
-            continue;
+    const int32_t step = p->row_dilation * p->x_row;
+    const uint8_t *from = x + ((top * p->x_row) + (left * p->x_column));
+    for (int32_t i = count; i > 0; --i) {
+            tw_xp_copy(to, from, 101);
+            to += 104;
+            from += step;
         }
-        for (int32_t kc = 0; kc < p->column_taps; ++kc) {
-            if ((inside >> kc) & 1) {
-                tw_xp_copy(to, x + (row + (kc * p->column_dilation * p->x_column)), p->channels);
-            } else {
-                tw_xp_fill(to, (uint8_t)p->padding, p->channels);
-            }
-            to += p->channels;
-        }
-    }
 }
 
 /* Every channel of `pixels` pixels, 1 or 2. */
-TW_KERNEL void tw_xp_products_ss_i8_columns_0_1_pixels(const tw_xp_windows *p, int32_t pixels, const tw_xp_pixel *at,
-        const uint8_t *x, const uint8_t *w, const int32_t *b, uint8_t *columns)
+TW_KERNEL void tw_xp_products_ss_i8_columns_0_101_104_2_212_pixels(const tw_xp_windows *p, int32_t pixels,
+        const tw_xp_pixel *at, const uint8_t *w, const int32_t *b, const uint8_t *columns)
 {
     const uint8_t *runs[4];
     const int32_t count = 1;
     const int32_t words = p->column / 4;
     for (int32_t i = 0; i < pixels; ++i) {
-        tw_xp_products_ss_i8_columns_0_1_column(p, at + i, x, columns + (i * p->column));
-        runs[i] = columns + (i * p->column);
+        runs[i] = columns + at[i].x;
     }
     for (int32_t o = 0; o < p->outputs; o += 4) {
         int32_t acc[8] = {b[0], b[1], b[2], b[3], b[0], b[1], b[2], b[3]};
@@ -777,30 +776,35 @@ TW_KERNEL void tw_xp_products_ss_i8_columns_0_1_pixels(const tw_xp_windows *p, i
     }
 }
 
-TW_KERNEL void tw_xp_products_ss_i8_columns_0_1(const tw_xp_windows p, const uint8_t *x, const uint8_t *w,
+TW_KERNEL void tw_xp_products_ss_i8_columns_0_101_104_2_212(const tw_xp_windows p, const uint8_t *x, const uint8_t *w,
         const int32_t *b, uint8_t *y, uint8_t *columns)
 {
     tw_xp_pixel at[2];
     int32_t held = 0;
+    int32_t strip = 0; /* the other one holds what is not computed yet */
     for (int32_t n = 0; n < p.batches; ++n) {
-        for (int32_t j = 0; j < p.columns; ++j) { /* pixels of a column make pairs: few of them reach beside the
-                                                   * image */
-            const int32_t left = (j * p.column_stride) - p.left;
-            for (int32_t i = 0; i < p.rows; ++i) {
-                const int32_t top = (i * p.row_stride) - p.top;
-                at[held].x = (n * p.x_batch) + (top * p.x_row) + (left * p.x_column);
-                at[held].y = y + (n * p.y_batch) + (i * p.y_row) + (j * p.y_column);
-                at[held].rows = at[held].columns = 0;
-                held += 1;
-                if (held == 2) {
-                    tw_xp_products_ss_i8_columns_0_1_pixels(&p, 2, at, x, w, b, columns);
-                    held = 0;
+        for (int32_t j = 0; j < p.columns; ++j) {
+            for (int32_t first = 0; first < p.rows; first += 2) {
+                const int32_t some = ((p.rows - first) < 2) ? (p.rows - first) : 2;
+                tw_xp_products_ss_i8_columns_0_101_104_2_212_strip(&p, (first * p.row_stride) - p.top,
+                    (j * p.column_stride) - p.left, ((some - 1) * p.row_stride) + p.row_taps, x + (n * p.x_batch),
+                    columns + strip);
+                for (int32_t i = 0; i < some; ++i) {
+                    at[held].x = strip + (i * p.row_stride * 104);
+                    at[held].rows = at[held].columns = 0;
+                    at[held].y = y + (n * p.y_batch) + ((first + i) * p.y_row) + (j * p.y_column);
+                    held += 1;
+                    if (held == 2) {
+                        tw_xp_products_ss_i8_columns_0_101_104_2_212_pixels(&p, 2, at, w, b, columns);
+                        held = 0;
+                    }
                 }
+                strip = 212 - strip;
             }
         }
     }
     if (held) {
-        tw_xp_products_ss_i8_columns_0_1_pixels(&p, 1, at, x, w, b, columns);
+        tw_xp_products_ss_i8_columns_0_101_104_2_212_pixels(&p, 1, at, w, b, columns);
     }
 }
 
@@ -814,11 +818,11 @@ TW_KERNEL void tw_xp_products_ss_i8_columns_0_1(const tw_xp_windows p, const uin
  *   W        i8[14,416]  weights [464, 6288)  qgemm_0.W
  *   P        i32[14,8]   weights [16, 464)    qgemm_0.P
  *   Y        i8[37,53]   l2 [3740, 5701)      qgemm_0_out0
- *   scratch  u8[1664]    l1 [9568, 11232)
+ *   scratch  u8[3392]    l1 [9568, 12960)
  *   A        i8[37,101]  l1 [5824, 9561)      resident
  *   W        i8[14,416]  l1 [0, 5824)         resident
- *   P        i32[14,8]   l1 [11232, 11680)    resident
- *   Y        i8[37,53]   l1 [11680, 13641)    resident
+ *   P        i32[14,8]   l1 [12960, 13408)    resident
+ *   Y        i8[37,53]   l1 [13408, 15369)    resident
  */
 
 /* Brings A from l2. */
@@ -860,8 +864,8 @@ static void net_0_qgemm_compute(const uint8_t *a, const uint8_t *w, const uint8_
         const int8_t *const my_w = (const int8_t *)w;
         const int32_t *const my_p = (const int32_t *)p;
         int8_t *const my_y = (int8_t *)(y + (53 * y_axis_0.low));
-        uint8_t *const scratch = l1 + QGEMM_0_SCRATCH + (208 * (int32_t)tw_rt_core());
-        tw_xp_products_ss_i8_columns_0_1((tw_xp_windows){
+        uint8_t *const scratch = l1 + QGEMM_0_SCRATCH + (424 * (int32_t)tw_rt_core());
+        tw_xp_products_ss_i8_columns_0_101_104_2_212((tw_xp_windows){
             .row_taps = 1, .column_taps = 1, .row_stride = 1, .column_stride = 1, .row_dilation = 1,
             .column_dilation = 1, .batches = 1, .rows = 1, .columns = y_axis_0.extent, .outputs = 53, .in_rows = 1,
             .in_columns = y_axis_0.extent, .top = 0, .left = 0, .x_batch = 0, .x_row = 0, .x_column = 101, .y_batch = 0,

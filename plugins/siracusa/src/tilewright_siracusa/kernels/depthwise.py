@@ -1,5 +1,8 @@
 """Knows how the cluster computes depthwise convolutions: four channels of a word, four taps of one channel in a word.
 Does not know other convolutions.
+
+Small windows are read from strips: what a column of them reads is turned once, in scratch of the core, padding in it,
+and every channel goes down its column with its weights in registers. Other windows are turned one by one.
 """
 
 from __future__ import annotations
@@ -13,11 +16,12 @@ from tilewright.api import align_up, ceil_div
 from tilewright.api.graph import DType, Layout, Site, channels_last
 from tilewright.api.kernel import Call, Kernel, Matched, TileShape, image_fields, tap_fields, windows_of
 from tilewright.api.operator import Access, parse_map
-from tilewright_siracusa.kernels.costs import lanes_cycles, layer_edges, trips
+from tilewright_siracusa.kernels.costs import WORD, lanes_cycles, layer_edges, trips
 from tilewright_siracusa.kernels.layers import BLOCK, ROUNDINGS, ProductLayer, bias_and_scale, layer_of
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.products import described
-from tilewright_siracusa.kernels.sources import LANES
+from tilewright_siracusa.kernels.sources import LANES, STRIPS
+from tilewright_siracusa.kernels.strip_costs import strip_cycles
 from tilewright_siracusa.kernels.windows import WINDOWS_CALL, pad_word
 
 if TYPE_CHECKING:
@@ -26,6 +30,19 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 TAPS = 4  # in a word
+MOST_ROWS = 4  # of taps, in windows that are read from strips
+STRIP_ROWS = 30  # of a strip
+STRIP_TAPS = 8  # of a row of a strip
+
+
+def _match_strips(site: Site) -> ProductLayer | str:
+    layer = _match(site)
+    return layer if isinstance(layer, str) or has_strips(layer) else "has windows that are not read from strips"
+
+
+def _match_taps(site: Site) -> ProductLayer | str:
+    layer = _match(site)
+    return "has windows that are read from strips" if not isinstance(layer, str) and has_strips(layer) else layer
 
 
 def _match(site: Site) -> ProductLayer | str:
@@ -48,15 +65,37 @@ def pair_taps(layer: ProductLayer) -> int:
     return taps if windows.dilations[1] == 1 and taps <= TAPS else 0
 
 
-def _pack(site: Matched) -> Mapping[str, Array]:
-    layer: ProductLayer = site.analysis
+def has_strips(layer: ProductLayer) -> bool:
+    """Whether windows are read from strips: their weights fit in registers, and windows below each other share rows."""
+    windows = layer.windows
+    rows, columns = windows.kernel
+    return 1 < rows <= MOST_ROWS and columns <= TAPS and windows.dilations[0] == 1 and windows.strides[0] <= rows
+
+
+def strip_windows(layer: ProductLayer) -> tuple[int, int]:
+    """How many windows below each other, and beside each other, a strip has at most."""
+    windows = layer.windows
+    rows, columns = windows.kernel
+    beside = (STRIP_TAPS - columns) // windows.strides[1] + 1 if windows.dilations[1] == 1 else 1
+    return (STRIP_ROWS - rows) // windows.strides[0] + 1, beside
+
+
+def _words(layer: ProductLayer) -> Array:
+    """Weights as [block, channel, row, group of taps, tap]."""
     rows, columns = layer.windows.kernel
     wide = align_up(columns, TAPS)
     filled = np.zeros((layer.blocks * BLOCK, rows, wide), np.int8)
     filled[: layer.outputs, :, :columns] = layer.weights[..., 0]
-    # [block, channel, row, group, tap] -> [block, group, row, channel, tap]
-    words = filled.reshape(layer.blocks, BLOCK, rows, wide // TAPS, TAPS).transpose(0, 3, 2, 1, 4)
-    return {"W": np.ascontiguousarray(words).reshape(layer.blocks, -1), "P": bias_and_scale(layer)}
+    return filled.reshape(layer.blocks, BLOCK, rows, wide // TAPS, TAPS)
+
+
+def _pack_strips(site: Matched) -> Mapping[str, Array]:
+    return {"W": _words(site.analysis).reshape(site.analysis.blocks, -1), "P": bias_and_scale(site.analysis)}
+
+
+def _pack_taps(site: Matched) -> Mapping[str, Array]:
+    words = np.ascontiguousarray(_words(site.analysis).transpose(0, 3, 2, 1, 4))  # channels of a group of taps together
+    return {"W": words.reshape(site.analysis.blocks, -1), "P": bias_and_scale(site.analysis)}
 
 
 def _access(site: Matched) -> Access:
@@ -80,7 +119,21 @@ def _requires(site: Site) -> Mapping[str, Layout]:
     return {"X": layout, "Y": layout}
 
 
-def _cycles(tile: TileShape) -> float:
+def _scratch(tile: TileShape) -> int:
+    layer: ProductLayer = tile.site.analysis
+    count = min(trips(tile, "h"), strip_windows(layer)[0])
+    return BLOCK * STRIP_TAPS * ((count - 1) * layer.windows.strides[0] + layer.windows.kernel[0]) + WORD
+
+
+def _strip_cycles(tile: TileShape) -> float:
+    layer: ProductLayer = tile.site.analysis
+    whole, rest = divmod(trips(tile, "o"), BLOCK)
+    rows, columns, most, pair = trips(tile, "h"), trips(tile, "w"), strip_windows(layer), bool(pair_taps(layer))
+    full, some = (strip_cycles(layer.windows, rows, columns, lanes, most=most, pair=pair) for lanes in (BLOCK, rest))
+    return trips(tile, "n") * (whole * full + (some if rest else 0)) + 60
+
+
+def _tap_cycles(tile: TileShape) -> float:
     layer: ProductLayer = tile.site.analysis
     edges = layer_edges(tile.site, layer.windows)
     return lanes_cycles(trips(tile, "n", "h"), trips(tile, "w"), trips(tile, "o"), layer, edges, pair_taps(layer))
@@ -92,19 +145,35 @@ def fetched_calls(tile: TileShape) -> float:
     return (1 + trips(tile, "w") * edges.columns) * ceil_div(trips(tile, "o"), BLOCK)
 
 
-def _values(call: Call) -> Mapping[str, object]:
+def _strip_values(call: Call) -> Mapping[str, object]:
+    layer: ProductLayer = call.site.analysis
+    (rows, taps), (stride, across), (most, abreast) = layer.windows.kernel, layer.windows.strides, strip_windows(layer)
+    return {
+        **_values(call, f"strips_{rows}_{stride}_{taps}_{across}_{abreast}"),
+        "rows": rows,
+        "stride": stride,
+        "across": across,
+        "most": most,
+        "abreast": abreast,
+    }
+
+
+def _tap_values(call: Call) -> Mapping[str, object]:
+    layer: ProductLayer = call.site.analysis
+    how = f"{layer.windows.kernel[1]}_{pair_taps(layer)}{int(layer.padded)}"
+    return {**_values(call, how), "weighted": True, "edges": layer.padded}
+
+
+def _values(call: Call, how: str) -> dict[str, object]:
     layer: ProductLayer = call.site.analysis
     kind = "us" if call.operands["X"].dtype is DType.U8 else "ss"
-    limit, pair = limit_of(layer.requant, layer.reach), pair_taps(layer)
-    taps = layer.windows.kernel[1]
+    limit = limit_of(layer.requant, layer.reach)
     return {
-        "function": f"tw_xp_depthwise_{kind}_{limit}_{taps}_{pair}{int(layer.padded)}",
+        "function": f"tw_xp_depthwise_{kind}_{limit}_{how}",
         "kind": kind,
         "limit": limit,
-        "weighted": True,
-        "taps": taps,
-        "pair": pair,
-        "edges": layer.padded,
+        "taps": layer.windows.kernel[1],
+        "pair": pair_taps(layer),
         "fields": {
             **image_fields(call),
             **tap_fields(layer.windows),
@@ -114,23 +183,45 @@ def _values(call: Call) -> Mapping[str, object]:
     }
 
 
+_ARGUMENTS = "(const uint8_t *)${X}, (const uint8_t *)${W}, ${P}, (uint8_t *)${Y}"
+
 DEPTHWISE = Kernel(
     name="siracusa.qconv_depthwise",
     op="QConv",
     target="siracusa",
     roundings=ROUNDINGS,
-    match=_match,
+    match=_match_strips,
     access=_access,
     requires=_requires,
-    pack=_pack,
+    pack=_pack_strips,
+    scratch_bytes=_scratch,
     multiples={"o": BLOCK},
-    parallel=("o", "h", "w", "n"),
-    cycles=_cycles,
+    parallel=("o", "w", "h", "n"),
+    cycles=_strip_cycles,
     describe=lambda site: described(site.analysis),
-    values=_values,
-    source=(LANES,),
-    call=WINDOWS_CALL.format(arguments="(const uint8_t *)${X}, (const uint8_t *)${W}, ${P}, (uint8_t *)${Y}"),
+    values=_strip_values,
+    source=(STRIPS,),
+    call=WINDOWS_CALL.format(arguments=_ARGUMENTS + ", ${scratch}"),
     includes=("<stdint.h>", "<string.h>"),
 )
 
-KERNELS = (DEPTHWISE,)
+DEPTHWISE_TAPS = Kernel(
+    name="siracusa.qconv_depthwise_taps",
+    op="QConv",
+    target="siracusa",
+    roundings=ROUNDINGS,
+    match=_match_taps,
+    access=_access,
+    requires=_requires,
+    pack=_pack_taps,
+    multiples={"o": BLOCK},
+    parallel=("o", "h", "w", "n"),
+    cycles=_tap_cycles,
+    describe=lambda site: described(site.analysis),
+    values=_tap_values,
+    source=(LANES,),
+    call=WINDOWS_CALL.format(arguments=_ARGUMENTS),
+    includes=("<stdint.h>", "<string.h>"),
+)
+
+KERNELS = (DEPTHWISE, DEPTHWISE_TAPS)

@@ -1,6 +1,6 @@
 <%doc>
-Needs function, kind (see dot.c), limit (see finish.c), direct (windows are read where they are; else copied to columns),
-edges (taps may lie outside, or apart from each other), runs (of a window, at most), part (of the products: see parts.c).
+Needs function, kind (see dot.c), limit (see finish.c), direct (windows are read where they are; else from copied strips of
+`strip_bytes` with `most` windows of a column, `run` bytes of each row, `pitch` apart), edges (taps may lie outside, or apart from each other), runs (of a window, at most), part (of the products: see parts.c).
 </%doc>\
 #include "windows.h"
 
@@ -9,41 +9,85 @@ edges (taps may lie outside, or apart from each other), runs (of a window, at mo
     parts, with_parts = ("const tw_xp_part *part, ", "&part, ") if part else ("", "")
 %>\
 % if not direct:
-/* A window as one run of bytes, what lies outside filled with padding. */
-TW_KERNEL void ${function}_column(const tw_xp_windows *p, const ${pixel} *at, const uint8_t *x, uint8_t *to)
-{
-    const int32_t run = p->column_taps * p->channels;
-    const uint32_t all = (UINT32_C(2) << (p->column_taps - 1)) - 1;
-    for (int32_t kr = 0; kr < p->row_taps; ++kr) {
-        const int32_t row = at->x + (kr * p->row_dilation * p->x_row);
-% if edges:
-        const uint32_t inside = ((at->rows >> kr) & 1) ? at->columns : 0;
+<% words, rest = divmod(run, 4) %>\
+<%def name="copied(count)">\
+    for (int32_t i = ${count}; i > 0; --i) {
+% if words > 8:
+            tw_xp_copy(to, from, ${run});
 % else:
-        const uint32_t inside = all;
+% for word in range(words):
+            const uint32_t word${word} = tw_xp_load(from + ${4 * word});
+% endfor
+% if words and rest:
+            const uint32_t last = tw_xp_load(from + ${run - 4});
 % endif
-        if (p->joined && (inside == all)) {
-            tw_xp_copy(to, x + row, run);
-            to += run;
-            continue;
+% for word in range(words):
+            tw_xp_store(to + ${4 * word}, word${word});
+% endfor
+% if words and rest:
+            tw_xp_store(to + ${run - 4}, last);
+% elif rest:
+            tw_xp_copy(to, from, ${run});
+% endif
+% endif
+            to += ${pitch};
+            from += step;
         }
+</%def>\
+<% what = f"What `count` windows of a column read of the rows: {run} bytes of each, {pitch} apart" %>\
 % if edges:
-        if (inside == 0) {
-            tw_xp_fill(to, (uint8_t)p->padding, run);
-            to += run;
-            continue;
-        }
-% endif
-        for (int32_t kc = 0; kc < p->column_taps; ++kc) {
-            if ((inside >> kc) & 1) {
-                tw_xp_copy(to, x + (row + (kc * p->column_dilation * p->x_column)), p->channels);
-            } else {
-                tw_xp_fill(to, (uint8_t)p->padding, p->channels);
-            }
-            to += p->channels;
-        }
+/* Fills so many bytes, and up to three behind them. */
+TW_KERNEL void ${function}_fill(uint8_t *to, uint32_t padding, int32_t bytes)
+{
+    for (; bytes > 0; bytes -= 4) {
+        tw_xp_store(to, padding);
+        to += 4;
     }
 }
 
+/* ${what}, padding where they lie outside. */
+TW_XP_APART void ${function}_strip(const tw_xp_windows *p, int32_t top, int32_t left, int32_t count, const uint8_t *x, uint8_t *to)
+{
+    const int32_t step = p->row_dilation * p->x_row;
+    const int32_t above = tw_xp_taps_before(top, count, p->row_dilation, 0);
+    const int32_t inside = tw_xp_taps_before(top, count, p->row_dilation, p->in_rows) - above;
+    const int32_t first = tw_xp_taps_before(left, p->column_taps, p->column_dilation, 0);
+    const int32_t taps = tw_xp_taps_inside(left, p->column_taps, p->column_dilation, p->in_columns);
+    const uint8_t *from = x + (((top + (above * p->row_dilation)) * p->x_row) + ((left + (first * p->column_dilation)) * p->x_column));
+    ${function}_fill(to, p->padding, above * ${pitch});
+    to += above * ${pitch};
+    const int32_t below = (count - above - inside) * ${pitch};
+    if (p->joined && (taps == p->column_taps)) {
+${copied("inside")}\
+        ${function}_fill(to, p->padding, below);
+        return;
+    }
+    const int32_t pieces = p->joined ? 1 : taps;
+    const int32_t bytes = p->joined ? (taps * p->channels) : p->channels;
+    for (int32_t i = inside; i > 0; --i) {
+        uint8_t *at = to + (first * p->channels);
+        ${function}_fill(to, p->padding, first * p->channels);
+        for (int32_t j = 0; j < pieces; ++j) {
+            tw_xp_copy(at, from + (j * p->column_dilation * p->x_column), bytes);
+            at += bytes;
+        }
+        to += ${pitch};
+        ${function}_fill(at, p->padding, (int32_t)(to - at));
+        from += step;
+    }
+    ${function}_fill(to, p->padding, below);
+}
+
+% else:
+/* ${what}. */
+TW_KERNEL void ${function}_strip(const tw_xp_windows *p, int32_t top, int32_t left, int32_t count, const uint8_t *x, uint8_t *to)
+{
+    const int32_t step = p->row_dilation * p->x_row;
+    const uint8_t *from = x + ((top * p->x_row) + (left * p->x_column));
+${copied("count")}\
+}
+
+% endif
 % elif edges:
 /* Where the taps of `pixels` windows begin, 1 or 2, row by row: those outside at `pad`. */
 TW_XP_APART void ${function}_taps(tw_xp_taps taps, int32_t pixels, const ${pixel} *at, const uint8_t *x,
@@ -71,16 +115,16 @@ TW_XP_APART void ${function}_taps(tw_xp_taps taps, int32_t pixels, const ${pixel
 
 % endif
 /* Every channel of `pixels` pixels, 1 or 2. */
-TW_KERNEL void ${function}_pixels(const tw_xp_windows *p, ${parts}int32_t pixels, const ${pixel} *at, const uint8_t *x,
-        const uint8_t *w, const int32_t *b, ${"uint8_t *columns" if not direct else "const uint8_t *pad"})
+TW_KERNEL void ${function}_pixels(const tw_xp_windows *p, ${parts}int32_t pixels, const ${pixel} *at, \
+${"const uint8_t *x, " if direct else ""}const uint8_t *w, const int32_t *b,
+        const uint8_t *${"pad" if direct else "columns"})
 {
     const uint8_t *runs[${2 * runs + 2}];
 % if not direct:
     const int32_t count = 1;
     const int32_t words = p->column / 4;
     for (int32_t i = 0; i < pixels; ++i) {
-        ${function}_column(p, at + i, x, columns + (i * p->column));
-        runs[i] = columns + (i * p->column);
+        runs[i] = columns + at[i].x;
     }
 % else:
     const int32_t row = p->row_dilation * p->x_row;
@@ -138,7 +182,7 @@ TW_KERNEL void ${function}_pixels(const tw_xp_windows *p, ${parts}int32_t pixels
 }
 
 <%
-    last = "columns" if not direct else "pad"
+    given = "x, w, b, pad" if direct else "w, b, columns"
 %>\
 TW_KERNEL void ${function}(const tw_xp_windows p, \
 ${"const tw_xp_part part, int32_t *acc, " if part else ""}const uint8_t *x, const uint8_t *w, const int32_t *b, uint8_t *y,
@@ -146,6 +190,32 @@ ${"const tw_xp_part part, int32_t *acc, " if part else ""}const uint8_t *x, cons
 {
     ${pixel} at[2];
     int32_t held = 0;
+% if not direct:
+% if edges:
+    const tw_xp_windows apart = p; /* p itself stays what the compiler knows */
+% endif
+    int32_t strip = 0; /* the other one holds what is not computed yet */
+    for (int32_t n = 0; n < p.batches; ++n) {
+        for (int32_t j = 0; j < p.columns; ++j) {
+            for (int32_t first = 0; first < p.rows; first += ${most}) {
+                const int32_t some = ((p.rows - first) < ${most}) ? (p.rows - first) : ${most};
+                ${function}_strip(&${"apart" if edges else "p"}, (first * p.row_stride) - p.top, (j * p.column_stride) - p.left,
+                    ((some - 1) * p.row_stride) + p.row_taps, x + (n * p.x_batch), columns + strip);
+                for (int32_t i = 0; i < some; ++i) {
+                    at[held].x = strip + (i * p.row_stride * ${pitch});
+                    at[held].rows = at[held].columns = 0;
+                    at[held].y = y + (n * p.y_batch) + ((first + i) * p.y_row) + (j * p.y_column);
+                    held += 1;
+                    if (held == 2) {
+                        ${function}_pixels(&p, 2, at, ${given});
+                        held = 0;
+                    }
+                }
+                strip = ${strip_bytes} - strip;
+            }
+        }
+    }
+% else:
     for (int32_t n = 0; n < p.batches; ++n) {
         for (int32_t j = 0; j < p.columns; ++j) { /* pixels of a column make pairs: few of them reach beside the image */
             const int32_t left = (j * p.column_stride) - p.left;
@@ -167,13 +237,14 @@ ${"const tw_xp_part part, int32_t *acc, " if part else ""}const uint8_t *x, cons
 % endif
                 held += 1;
                 if (held == 2) {
-                    ${function}_pixels(&p, ${with_parts}2, at, x, w, b, ${last});
+                    ${function}_pixels(&p, ${with_parts}2, at, ${given});
                     held = 0;
                 }
             }
         }
     }
+% endif
     if (held) {
-        ${function}_pixels(&p, ${with_parts}1, at, x, w, b, ${last});
+        ${function}_pixels(&p, ${with_parts}1, at, ${given});
     }
 }

@@ -34,6 +34,7 @@ from tilewright_siracusa.kernels.layers import BLOCK, ROUNDINGS, ProductLayer, b
 from tilewright_siracusa.kernels.limits import limit_of, limits
 from tilewright_siracusa.kernels.parts import GRAIN, always, image_sums
 from tilewright_siracusa.kernels.sources import DOT, FINISH, c_fragment, c_template
+from tilewright_siracusa.kernels.strip_costs import copying_cycles
 from tilewright_siracusa.kernels.windows import WINDOWS_CALL, pad_word
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 WORD = 4
+STRIP_BYTES = 256  # of what windows of a column read, where one needs no more
 MOST_RUNS = 25  # of a window: where they begin is on the stack
 MOST_LEADING = 3  # axes of a fully connected layer's rows
 
@@ -57,6 +59,28 @@ class Form:
     column_bytes: int  # of a window, a multiple of four
     joined: bool  # taps of a row are neighbours
     runs: int  # of a window, at most
+
+    @property
+    def run_bytes(self) -> int:
+        """Of a window, in one row."""
+        return self.taps[1] * self.tap_bytes
+
+    @property
+    def pitch_bytes(self) -> int:
+        """From one row of a strip to the next: words are read in one cycle where windows begin with one."""
+        return align_up(self.run_bytes, WORD) if self.taps[0] == 1 else self.run_bytes
+
+    @property
+    def strip_windows(self) -> int:
+        """How many windows of a column are copied together, at most; rows that are apart are theirs alone."""
+        windows = self.layer.windows
+        rows, stride = STRIP_BYTES // self.pitch_bytes - self.taps[0], windows.strides[0]
+        return 1 if rows < 0 or windows.dilations[0] != 1 or stride > self.taps[0] else rows // stride + 1
+
+    def strip_bytes(self, windows: int) -> int:
+        """Of so many windows of a column, and what is read behind the last."""
+        rows = (windows - 1) * self.layer.windows.strides[0] + self.taps[0]
+        return align_up(rows * self.pitch_bytes, WORD) + WORD
 
 
 def form_of(layer: ProductLayer) -> Form:
@@ -152,7 +176,7 @@ def _accumulates(site: Matched) -> PartialSums | None:
 
 def _scratch(tile: TileShape) -> int:
     form: Form = tile.site.analysis
-    return 0 if form.direct else 2 * form.column_bytes
+    return 0 if form.direct else 2 * form.strip_bytes(form.strip_windows)
 
 
 def _conv_cycles(tile: TileShape) -> float:
@@ -161,9 +185,14 @@ def _conv_cycles(tile: TileShape) -> float:
     rows, columns = form.taps
     edges = layer_edges(tile.site, layer.windows)
     if not form.direct:
-        outside = edges.columns if form.joined else 1.0  # whose rows are copied tap by tap
-        values = rows * columns * form.tap_bytes
-        copying = (1 - outside) * values + outside * (48 * rows + 4.3 * values)
+        copying = copying_cycles(
+            layer.windows,
+            max(1, min(form.strip_windows, trips(tile, "h"))),
+            form.run_bytes,
+            outside=edges.columns,
+            joined=form.joined,
+            padded=layer.padded,
+        )
         return column_cycles(pixels, outputs, form.column_bytes // WORD, copying)
     some, channels = trips(tile, "y"), trips(tile, "c")  # of this part; an image of one axis has one row of taps
     words, finished = some * columns * channels // WORD, some * channels / (rows * form.tap_bytes)
@@ -251,12 +280,19 @@ def _values(
     if part and edges:
         runs = form.taps[0] * form.taps[1]
     kind, limit = "us" if x.dtype is DType.U8 else "ss", limit_of(layer.requant, layer.reach)
-    how = f"{'part' if part else 'direct' if form.direct else 'columns'}_{int(edges)}_{runs}"
+    taken = form.strip_bytes(form.strip_windows)
+    how = f"{'part' if part else 'direct'}_{int(edges)}_{runs}"
+    if not form.direct:
+        how = f"columns_{int(edges)}_{form.run_bytes}_{form.pitch_bytes}_{form.strip_windows}_{taken}"
     return {
         "function": f"tw_xp_products_{kind}_{limit}_{how}",
         "limit": limit,
         "kind": kind,
         "direct": form.direct,
+        "run": form.run_bytes,
+        "pitch": form.pitch_bytes,
+        "most": form.strip_windows,
+        "strip_bytes": taken,
         "edges": edges,
         "runs": runs,
         "part": part,

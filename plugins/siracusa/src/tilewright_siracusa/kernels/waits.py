@@ -14,17 +14,18 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from tilewright.api.kernel import Kernel, Matched, TileShape
-from tilewright_siracusa.kernels.depthwise import DEPTHWISE, fetched_calls
+from tilewright_siracusa.kernels.depthwise import DEPTHWISE, DEPTHWISE_TAPS, fetched_calls
 from tilewright_siracusa.kernels.products import WORD, Form
 
 PLACE = 1.07  # windows read where they are: 1.02 to 1.15
 COLUMNS = 1.15  # windows copied to columns first
-NARROW = 1.4  # the same, where a tap is a word or less: 1.2 to 1.55
+NARROW = 1.18  # the same, where a tap is a word or less: 1.08 to 1.3
 FLOATS = 1.6  # functions of floats
+STRIPS = 1500.0  # cycles until the code of windows that are read from strips is there, for every tile: 1,000 to 2,000
 FETCH = 600.0  # cycles until the code of a depthwise convolution's column is there
 FACTORS: Mapping[str, float] = MappingProxyType(
     {
-        "siracusa.qconv_depthwise": 1.12,
+        "siracusa.qconv_depthwise_taps": 1.12,
         "siracusa.qaverage_pool": 1.2,
         "siracusa.conv_f32": 1.15,
         "siracusa.conv_depthwise_f32": 1.5,
@@ -64,10 +65,11 @@ def waiting(kernel: Kernel) -> Kernel:
     if alone is None:
         return kernel
     factor = _factor_of(kernel.name)
-    fetched = fetched_calls if kernel.name == DEPTHWISE.name else None
+    once = STRIPS if kernel.name == DEPTHWISE.name else 0.0
+    fetched = fetched_calls if kernel.name == DEPTHWISE_TAPS.name else None
 
     def cycles(tile: TileShape) -> float:
-        fetching = FETCH * fetched(tile) if fetched else 0.0
+        fetching = FETCH * fetched(tile) if fetched else once
         return (alone(tile) + fetching) * factor(tile.site)
 
     return replace(kernel, cycles=cycles)
