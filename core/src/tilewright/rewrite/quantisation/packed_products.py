@@ -142,6 +142,7 @@ PASS = GraphPass(
     name="packed-products",
     summary="products of floats with constants of 4 or 2 bits keep these packed",
     apply=_apply,
+    roots=("DequantizeLinear",),
     after=("fuse-matmul-add",),
     before=("lower-quantised", "move-quantisation"),
 )

@@ -39,6 +39,7 @@ PASS = GraphPass(
     name="report-widened",
     summary="say which constants of 4 or 2 bits become floats",
     apply=_apply,
+    roots=("DequantizeLinear",),
     after=("settle-arithmetic",),
     before=("fold-dequantised",),
 )
