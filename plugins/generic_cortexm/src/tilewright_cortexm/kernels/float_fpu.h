@@ -1,7 +1,7 @@
 #pragma once
 
-/* The assembler's macro `products`: four values, in registers, with the four weights in s24..s27, added to four sums. A fused
- * product takes three cycles on a Cortex-M4, a product and a sum one each. */
+/* The assembler's macro `products`: four values, in registers, with the four weights in s24..s27, added to four sums. A
+ * fused product takes three cycles on a Cortex-M4, a product and a sum one each. */
 #if defined(__ARM_FP) && (__ARM_FP & 4) && defined(__thumb2__)
 #  define TW_FPU_ARM 1
 #  if (__ARM_ARCH >= 8) || (__ARM_FP & 8)
