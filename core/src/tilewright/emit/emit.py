@@ -18,7 +18,7 @@ from tilewright.c_text.templates import template
 from tilewright.emit.border import PortText, parameters_of, port_texts, unreachable_bases
 from tilewright.emit.ctree import NEVER_INLINED, print_body, print_run, print_step
 from tilewright.emit.emit_options import EmitOptions
-from tilewright.emit.kernels import kernel_fragments
+from tilewright.emit.kernels import fitted, kernel_fragments
 from tilewright.emit.lines import FOR_TEMPLATES
 from tilewright.emit.tables import memory_map, name_table
 from tilewright.emit.weights import blob, byte_array, initialiser
@@ -67,7 +67,7 @@ def emit(program: Program, options: EmitOptions) -> Artifact:
         texts[f"{prefix}_weights.S"] = _render("weights_s.mako", names)
     if names["selftest"]:
         texts[f"{prefix}_selftest.c"] = _render("selftest.mako", names)
-    written = {name: content.encode("ascii") for name, content in texts.items()}
+    written = {name: _laid_out(name, content).encode("ascii") for name, content in texts.items()}
     if form in ("incbin", "bin"):
         written |= {f"{prefix}_{base}.bin": content for base, content in blobs.items()}
     return _artifact(program, written, maths=bool(names["maths"]))
@@ -89,6 +89,11 @@ def _artifact(program: Program, files: Mapping[str, bytes], *, maths: bool) -> A
         pools=tuple(pool.base for pool in program.pools),
         simple=f"{prefix}_simple.c" in files,
     )
+
+
+def _laid_out(name: str, content: str) -> str:
+    """Names of inputs and outputs, in conditions of the interface, may have made lines longer."""
+    return fitted(content) if name.endswith((".c", ".h")) else content
 
 
 @cache
