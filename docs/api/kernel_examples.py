@@ -167,7 +167,7 @@ assert loops.extents == ("6", "8")
 # The loops that a function in C does not run itself, as text around its call.
 around: Nest = nest(loops, inner=1)
 assert around.headers == ("for (int32_t tw_i0 = 0; tw_i0 < 6; ++tw_i0)",)
-assert around.offsets["Y"] == " + tw_i0 * 8"
+assert around.offsets["Y"] == " + (tw_i0 * 8)"
 
 # %% c_functions
 # The C of tilewright's own functions that a text calls, such as the exponential that all targets agree on.

@@ -14,8 +14,8 @@ from choosy_layers import grouped_layers, shifted_layers, wide_layers
 from dialect_models import dialect_layers
 from signal_layers import signal_layers
 
-from tilewright.c_text.line_width import fitted
 from tilewright.config.options import Options
+from tilewright.emit.kernels import fitted
 from tilewright.ir.code_fragments import CodeFragment, definitions, ordered
 from tilewright.plugins.loading import load_for
 from tilewright.testing.kernels.fragment_checks import compile_together, fragments_of

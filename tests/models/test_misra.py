@@ -34,6 +34,8 @@ PROGRAMS = (
     ("digits_int8", "cortex-m55", ()),
     ("digits_int8", "siracusa", ("--memory", "l1=16K")),
     ("digits_int8", "snitch", ()),
+    ("digits_f32", "siracusa", ()),
+    ("digits_f32", "snitch", ()),
 )
 
 

@@ -43,6 +43,17 @@ def test_a_struct_is_a_block_and_its_members_are_filled_into_lines() -> None:
     ]
 
 
+def test_a_struct_that_would_open_behind_the_width_opens_in_the_next_line() -> None:
+    call = FunctionCall("f", (Name("operand"), Struct("some_type", (Number(1), Number(2)), ("a", "b")), Name("y")))
+    assert laid_out("", call, ";", 22) == [
+        "f(operand,",
+        "    (some_type){",
+        "        .a = 1,",
+        "        .b = 2,",
+        "    }, y);",
+    ]
+
+
 def test_conditions_are_broken_before_operators() -> None:
     condition = all_of(less(Name("alpha"), 3), less(Name("beta"), 4))
     assert laid_out("if (", condition, ") {", 24) == ["if ((alpha < 3)", "    && (beta < 4)) {"]

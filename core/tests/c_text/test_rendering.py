@@ -93,4 +93,13 @@ def test_a_call_inside_of_a_loop_is_an_expression_whatever_its_lines_end_with() 
     loop = render_call(replace(KERNEL, call=text), CALL)
     struct = Struct("shape", (Number(7),), ("count",))
     assert isinstance(loop, Foreign)
-    assert loop.lines == ((0, "for (;;)"), (0, FunctionCall("run", (struct, Name("my_x")))))
+    assert loop.lines == ((0, "for (;;) {"), (1, FunctionCall("run", (struct, Name("my_x")))), (0, "}"))
+
+
+def test_loops_around_one_statement_have_braces() -> None:
+    text = "for (a)\nfor (b)\n*(${X}) = run(${count});"
+    assert str(render_call(replace(KERNEL, call=text), CALL)) == (
+        "for (a) {\n    for (b) {\n        *(my_x) = run(7);\n    }\n}"
+    )
+    for two in ("for (a)\nrun(1);\nrun(2);", "for (a)\nif (b) { run(1); }"):
+        assert str(render_call(replace(KERNEL, call=two), CALL)) == two

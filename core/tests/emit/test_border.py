@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tilewright.emit.border import decimal_float
+from tilewright.emit.border import decimal_float, port_texts
 from tilewright.emit.weights import initialiser
 
 
@@ -32,3 +35,12 @@ def test_initialisers() -> None:
     assert initialiser(np.array([0.5], np.float32)) == "    0x1.0000000000000p-1f"
     assert initialiser(np.zeros((2, 9), np.int8)).count("\n") == 1
     assert initialiser(np.zeros(0, np.int8)) == "    0"
+
+
+def test_what_is_said_of_an_input_goes_on_in_the_next_line(toy: Any) -> None:
+    program = toy.program(toy.graph())
+    port = program.inputs[0]
+    port = replace(port, tensor=replace(port.tensor, shape=(1,) * 40), private=False)
+    (text,) = port_texts(program, (port,), "IN")
+    assert all(len(f"/* {line} */") <= 120 for line in text.sentence.split("\n"))
+    assert text.sentence.endswith("shares bytes with another input or output") and "\n * " in text.sentence

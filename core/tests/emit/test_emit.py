@@ -93,3 +93,49 @@ def test_a_limit_that_is_infinite_brings_the_header_that_defines_it(clip: str, w
     made = Deployment(model.SerializeToString(), CLUSTER.name, registry=registry_for(CLUSTER)).files
     code = next(data for name, data in made.items() if name.endswith(".c") and b"tw_sub" in data)
     assert (b"INFINITY" in code, b"#include <math.h>" in code) == (wanted, wanted)
+
+
+@pytest.mark.parametrize("io", ["pool", "user"])
+def test_lines_are_within_the_width_whatever_the_network_is_called(toy: Any, io: str) -> None:
+    program = replace(toy.program(toy.graph(), io=io), prefix="keyword_spotting_of_the_front_door_two")
+    ends = {
+        name: {port.value: np.zeros(port.tensor.shape, np.int8) for port in getattr(program, name)}
+        for name in ("inputs", "outputs")
+    }
+    lines = [
+        line
+        for name, text in files(toy, program, vectors=(Vector(**ends),)).items()
+        if name.endswith((".c", ".h"))
+        for line in text.decode().split("\n")
+    ]
+    assert len(lines) > 500 and [line for line in lines if len(line) > 120] == []
+
+
+def test_an_artifact_knows_its_parts(toy: Any) -> None:
+    artifact = toy.artifact(toy.program(toy.graph()), EmitOptions(const_format="incbin"))
+    assert (artifact.prefix, artifact.sources) == ("toy", ("toy.c", "toy_simple.c", "toy_weights.S"))
+    assert (artifact.headers, artifact.blobs) == (("toy.h", "toy_quantize.h", "tw_runtime.h"), ("toy_flash.bin",))
+    assert (artifact.assembled, artifact.selftest, artifact.maths) == (("toy_weights.S",), "", False)
+    floats = toy.artifact(toy.program(toy.float_graph(), "two"))
+    assert (floats.prefix, floats.maths, floats.blobs) == ("two", True, ())
+
+
+def test_the_parameters_are_those_that_the_header_declares(toy: Any) -> None:
+    artifact = toy.artifact(toy.program(toy.graph()))
+    declared = [f"{one.type} {one.name}[{one.elements}]" for one in artifact.parameters]
+    assert f"tw_status toy(const {', '.join(declared)});" in artifact.files["toy.h"].decode()
+    assert [one.is_input for one in artifact.parameters] == [True, False]
+    assert [one.value for one in artifact.parameters] == [*toy.graph().inputs, *toy.graph().outputs]
+    assert artifact.pools == ("ram",) and artifact.simple
+
+
+def test_a_network_without_the_simple_api(toy: Any) -> None:
+    artifact = toy.artifact(toy.program(toy.graph()), EmitOptions(const_format="bin"))
+    assert not artifact.simple and [one.name for one in artifact.parameters] == ["mfcc_0", "scores"]
+
+
+def test_the_self_test_is_no_part_of_the_library(toy: Any) -> None:
+    graph, x = toy.graph(), np.arange(10, dtype=np.int8)[None]
+    vectors = (Vector(inputs={"mfcc:0": x}, outputs={"scores": toy.expected(graph, x)}),)
+    artifact = toy.artifact(toy.program(graph), EmitOptions(vectors=vectors))
+    assert artifact.selftest == "toy_selftest.c" and artifact.selftest not in artifact.sources

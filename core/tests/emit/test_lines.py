@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilewright.emit.lines import array, asserted, assigned, call, head, macro
+from tilewright.emit.lines import array, asserted, assigned, broken, call, head, macro
 from tilewright.ir.programs.expressions import Name
 
 LONG = "x" * 50
@@ -30,3 +30,13 @@ def test_long_names_have_lines_of_their_own() -> None:
         asserted(LONG, LONG),
     ):
         assert "\n" in text and all(len(line) <= 120 for line in text.split("\n"))
+
+
+def test_a_condition_is_broken_before_what_it_compares_with() -> None:
+    lines = asserted(f"{LONG}{LONG} == {LONG}", "they differ").split("\n")
+    assert lines == [f"_Static_assert({LONG}{LONG}", f"        == {LONG},", '        "they differ");']
+
+
+def test_texts_are_in_one_line_or_each_in_its_own() -> None:
+    assert broken(1, "return a", "? b : c;") == "return a ? b : c;"
+    assert broken(1, LONG, LONG, LONG) == f"{LONG}\n        {LONG}\n        {LONG}"

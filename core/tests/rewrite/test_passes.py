@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from itertools import cycle, islice
 from pathlib import Path
@@ -13,10 +13,13 @@ from counted import counted
 
 import tilewright.rewrite
 from tilewright.ir.graphs.graph import Attribute, Graph, Node, Tensor
-from tilewright.ir.graphs.operator import GraphPass, Operator
+from tilewright.ir.graphs.operator import GraphPass, Operator, PassContext
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.rewrite import rewrite
 from tilewright.rewrite.passes import PASSES
+from tilewright.testing.operator_layers import every_layer
+from tilewright.testing.operator_sites import site_of
+from tilewright.testing.side_by_side import side_by_side
 
 
 def test_every_pass_is_listed_once() -> None:
@@ -37,6 +40,26 @@ def test_every_pass_is_listed_once() -> None:
 def test_demands_name_passes_that_there_are() -> None:
     names = {each.name for each in PASSES}
     assert {name for each in PASSES for name in (*each.after, *each.before)} <= names
+
+
+@pytest.mark.parametrize("graph_pass", [each for each in PASSES if each.roots], ids=lambda each: each.name)
+def test_a_pass_has_nothing_to_do_without_its_roots(graph_pass: GraphPass, operators: Mapping[str, Operator]) -> None:
+    """On every layer of the kit, and chains of those below, that has none of them."""
+    assert set(graph_pass.roots) <= set(operators)
+    asked = 0
+    for graph in _graphs(operators):
+        if not any(node.op in graph_pass.roots for node in graph.nodes):
+            answer = graph_pass.apply(graph, PassContext(operators=operators))
+            assert answer.graph is graph and not answer.diagnostics, [node.op for node in graph.nodes]
+            asked += 1
+    assert asked > 100
+
+
+def _graphs(operators: Mapping[str, Operator]) -> Iterator[Graph]:
+    yield from (_quantised(chain(12)) for chain in _CHAINS.values())
+    for layer in every_layer():
+        site = site_of(operators[layer.op], layer.inputs, layer.attributes, layer.constants)
+        yield side_by_side([(site, layer.inputs)]).graph
 
 
 Link = tuple[str, Mapping[str, Attribute]]

@@ -112,3 +112,11 @@ def test_a_pass_returns_a_result(sketch: Callable[[], Sketch]) -> None:
     lost = GraphPass(name="lost", summary="", apply=lambda graph, context: graph)  # type: ignore[arg-type, return-value]
     with pytest.raises(TilewrightError, match=r"graph pass 'lost': apply must return a PassResult, found Graph"):
         rewrite(_graph(sketch), {}, (lost,))
+
+
+def test_a_pass_is_only_given_graphs_that_have_one_of_its_roots(sketch: Callable[[], Sketch]) -> None:
+    lost = GraphPass(name="lost", summary="", apply=lambda graph, context: graph)  # type: ignore[arg-type, return-value]
+    (record,) = rewrite(_graph(sketch), {}, (replace(lost, roots=("Relu", "Sqrt")),)).trail
+    assert record.name == "lost" and record.idle
+    with pytest.raises(TilewrightError, match="apply must return a PassResult"):
+        rewrite(_graph(sketch), {}, (replace(lost, roots=("Relu", "Clip")),))

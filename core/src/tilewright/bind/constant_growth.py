@@ -66,7 +66,7 @@ def more_bytes(layer: Layer, found: NodeCandidates, platform: Platform) -> int:
 
 def _widened_bytes(layer: Layer, found: NodeCandidates) -> int:
     """What constants take because weights have more bits than the node says, where others keep them as they are."""
-    bits = layer.site.node.integer("weight_bits", 8)
+    bits = layer.site.node.weight_bits
     if bits in layer.kernel.weight_bits:
         return 0
     kept = [_bytes(one) for one in found.layers if bits in one.kernel.weight_bits]

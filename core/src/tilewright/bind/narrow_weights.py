@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from tilewright.errors import Diagnostic
 from tilewright.ir.plans.layer import Layer
 
-_ATTRIBUTE = "weight_bits"
 _WEIGHTS = 1  # which input of a node with the attribute they are
 
 
@@ -17,11 +16,11 @@ def narrow_notes(bound: Mapping[str, Layer]) -> Iterator[Diagnostic]:
     """The notes TW5064, of steps that keep narrow weights packed, and TW5065, of those that make bytes of them."""
     kept, widened = dict[str, Layer](), dict[str, Layer]()
     for name, layer in bound.items():
-        bits = layer.site.node.integer(_ATTRIBUTE, 8)
+        bits = layer.site.node.weight_bits
         if bits < 8:
             (kept if bits in layer.kernel.weight_bits else widened)[name] = layer
     if kept:
-        bits_of = sorted({layer.site.node.integer(_ATTRIBUTE) for layer in kept.values()})
+        bits_of = sorted({layer.site.node.weight_bits for layer in kept.values()})
         yield _note(
             "TW5064",
             f"{_steps(kept)} weights of {' and '.join(map(str, bits_of))} bits packed: {_bytes(kept):,} B of constants "

@@ -82,6 +82,8 @@ def _write(lines: _Lines, expression: Expression, after: str) -> None:
 
 
 def _call(lines: _Lines, call: FunctionCall, after: str) -> None:
+    if lines.line.strip() and not lines.fits(f"{call.function}("):
+        lines.turn(lines.indent + len(INDENT))
     lines.put(f"{call.function}(")
     blocks = any(isinstance(argument, Struct) for argument in call.arguments)
     available = lines.width - len(lines.line) - len(f"){after}")
@@ -95,11 +97,15 @@ def _call(lines: _Lines, call: FunctionCall, after: str) -> None:
 def _block(lines: _Lines, struct: Struct, after: str) -> None:
     """Its members further in than the line that opens it, and what closes it below that."""
     outer = lines.indent
-    lines.put(f"({struct.type}){{" if struct.type else "{")
+    lines.put(_opening(struct))
     lines.turn(outer + len(INDENT))
     _filled(lines, _members(struct), ",", outer + len(INDENT))
     lines.turn(outer)
     lines.put(f"}}{after}")
+
+
+def _opening(struct: Struct) -> str:
+    return f"({struct.type}){{" if struct.type else "{"
 
 
 def _members(struct: Struct) -> list[tuple[str, Expression]]:
@@ -112,8 +118,8 @@ def _filled(lines: _Lines, operands: Sequence[tuple[str, Expression]], after: st
     broken = False
     for at, (before, operand) in enumerate(operands):
         end = after if at + 1 == len(operands) else ","
-        opens = isinstance(operand, Struct) and not before
-        if at and (broken or (not opens and not lines.fits(f" {before}{operand}{end}"))):
+        needed = _opening(operand) if isinstance(operand, Struct) and not before else f"{before}{operand}{end}"
+        if at and (broken or not lines.fits(f" {needed}")):
             lines.turn(indent)
         elif at:
             lines.put(" ")

@@ -63,5 +63,10 @@ def times(count: int, of: str) -> str:
 
 
 def added(*terms: str | int) -> str:
-    """The sum of the terms as C, those left out that are 0."""
-    return " + ".join(text for text in map(str, terms) if text != "0") or "0"
+    """The sum of the terms as C, products in parentheses, those left out that are 0."""
+    summed = [text for text in map(str, terms) if text != "0"]
+    return " + ".join(summed if len(summed) == 1 else map(_closed, summed)) or "0"
+
+
+def _closed(term: str) -> str:
+    return f"({term})" if " * " in term else term

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import takewhile
+from textwrap import dedent, indent
 from types import MappingProxyType
 
 from tilewright.c_text.calls import read_statement, words
@@ -18,6 +21,7 @@ from tilewright.ir.programs.expressions import Expression
 from tilewright.ir.programs.statements import Code, Foreign
 
 INDENT = 4  # columns that authors indent what is inside of a loop
+_LOOP = re.compile(r"for \(.*\)")
 
 _NO_MORE: Mapping[str, object] = MappingProxyType({})
 _TERMS = {"times": times, "added": added}  # what every text of a kernel may call
@@ -97,8 +101,20 @@ def _values(kernel: Kernel, call: Call) -> Mapping[str, object]:
 
 def rendered(text: str, values: Mapping[str, object]) -> Code:
     """The statements of a template that somebody else wrote: an expression where it is one call."""
-    code = str(template(text).render(**{**_TERMS, **values})).strip()
+    code = _braced(str(template(text).render(**{**_TERMS, **values})).strip())
     return read_statement(code) or Foreign(text=code, names=words(code), lines=tuple(_lines(code)))
+
+
+def _braced(code: str) -> str:
+    """The same, loops around one statement with their braces."""
+    lines = code.split("\n")
+    heads = [*takewhile(_LOOP.fullmatch, map(str.strip, lines))]
+    statement = "\n".join(lines[len(heads) :])
+    if not heads or statement.find(";") != len(statement) - 1 or "#" in statement:
+        return code
+    opened = [f"{' ' * INDENT * depth}{head} {{" for depth, head in enumerate(heads)]
+    closed = [f"{' ' * INDENT * depth}}}" for depth in reversed(range(len(heads)))]
+    return "\n".join((*opened, indent(dedent(statement), " " * INDENT * len(heads)), *closed))
 
 
 def _lines(code: str) -> Iterator[tuple[int, Expression | str]]:

@@ -1,4 +1,4 @@
-"""Knows how graph inputs and outputs look in the header: macros, element types, addresses, one sentence each.
+"""Knows how graph inputs and outputs look in C: macros, element types, addresses, one sentence each in the header.
 Does not know functions or steps.
 """
 
@@ -7,10 +7,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 
 from tilewright.c_text.identifiers import comment_text
+from tilewright.c_text.layout import WIDTH
 from tilewright.ir.graphs.graph import Tensor
 from tilewright.ir.machines.platform import reachable
+from tilewright.ir.plans.stages import TensorParameter
 from tilewright.ir.programs.expressions import Cast, Expression, Field, Name
 from tilewright.ir.programs.program import Port, PortRows, Program
 from tilewright.ir.tensors.dtypes import DType
@@ -77,7 +80,7 @@ def _text(program: Program, port: Port, direction: str) -> PortText:
         mapped=Cast(f"{kind} *", Cast("uint8_t *", pool) + port.offset if port.offset_bytes else pool),
         copied_from=port.copied_from,
         unreachable=port.pool in unreachable_bases(program),
-        sentence=_sentence(program, port, direction),
+        sentence=_in_lines(_sentence(program, port, direction)),
         dtype=tensor.dtype,
         rows=port.rows,
     )
@@ -103,6 +106,21 @@ def decimal_float(value: float) -> str:
         raise ValueError(f"{value} has no decimal literal")
     digits = f"{value:.9g}"
     return f"{digits}f" if "." in digits or "e" in digits else f"{digits}.0f"
+
+
+def parameters_of(program: Program) -> tuple[TensorParameter, ...]:
+    """Inputs in the order of the graph, then outputs."""
+    inputs, outputs = port_texts(program, program.inputs, "IN"), port_texts(program, program.outputs, "OUT")
+    return tuple(
+        TensorParameter(value=port.value, name=port.member, type=port.type, elements=port.length, is_input=is_input)
+        for ports, is_input in ((inputs, True), (outputs, False))
+        for port in ports
+    )
+
+
+def _in_lines(sentence: str) -> str:
+    """As in a comment. A name may be longer than a line."""
+    return "\n * ".join(wrap(sentence, WIDTH - len("/*  */"), break_long_words=False, break_on_hyphens=False))
 
 
 def _sentence(program: Program, port: Port, direction: str) -> str:

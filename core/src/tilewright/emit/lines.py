@@ -35,9 +35,19 @@ def array(before: str, name: str, size: str, after: str) -> str:
 
 
 def asserted(condition: str, message: str) -> str:
-    """A static assertion: the message in a line of its own where it does not fit behind the condition."""
+    """A static assertion: the message in a line of its own where it does not fit behind the condition, and what the
+    condition compares with where that does not fit either.
+    """
     line = f'_Static_assert({condition}, "{message}");'
-    return line if len(line) <= WIDTH else f'_Static_assert({condition},\n{INDENT * 2}"{message}");'
+    if len(line) > WIDTH:
+        line = f'_Static_assert({condition},\n{INDENT * 2}"{message}");'
+    return line if len(condition) < WIDTH - len("_Static_assert(") else line.replace(" == ", f"\n{INDENT * 2}== ", 1)
+
+
+def broken(depth: int, *texts: str) -> str:
+    """Texts in one line where that has room for them, else each in its own."""
+    line = " ".join(texts)
+    return line if len(INDENT) * depth + len(line) <= WIDTH else f"\n{INDENT * (depth + 1)}".join(texts)
 
 
 def macro(name: str, value: str) -> str:
@@ -57,5 +67,6 @@ FOR_TEMPLATES: Mapping[str, object] = {
     "assigned": assigned,
     "array": array,
     "asserted": asserted,
+    "broken": broken,
     "macro": macro,
 }

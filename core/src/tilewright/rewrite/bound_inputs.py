@@ -50,5 +50,6 @@ PASS = GraphPass(
     name="bound-inputs",
     summary="integer products learn which values their input can have",
     apply=_apply,
+    roots=_PRODUCTS,
     after=("merge-lookups", "flatten-into-weights", "merge-transposes"),
 )

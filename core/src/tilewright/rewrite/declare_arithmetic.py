@@ -15,6 +15,7 @@ from tilewright.operators.arithmetics.onnx import ONNX
 from tilewright.rewrite.edit import Draft, with_attributes
 
 FILE_MEANS = ArithmeticChoice(known=ARITHMETICS)
+_LAYERS = tuple(sorted({op for op, _ in ONNX.functions}))
 _SHOWN = 8  # layers of one reason
 
 
@@ -99,6 +100,7 @@ SETTLE_ARITHMETIC = GraphPass(
     name="settle-arithmetic",
     summary="integer layers compute what the file means, exactly over the scales that it stores",
     apply=_settle,
+    roots=_LAYERS,
     after=("lower-quantised",),
     before=("merge-lookups", "remove-dead-channels"),
 )
@@ -106,6 +108,7 @@ DECLARE_ARITHMETIC = GraphPass(
     name="declare-arithmetic",
     summary="integer layers compute the arithmetic that was asked for",
     apply=_ask,
+    roots=_LAYERS,
     after=("settle-arithmetic",),
     before=("merge-lookups", "remove-dead-channels"),
     lossy=True,

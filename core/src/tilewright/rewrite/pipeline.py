@@ -63,6 +63,9 @@ def rewrite(
     diagnostics: list[Diagnostic] = []
     trail: list[PassRecord] = []
     for graph_pass in ordered(passes):
+        if graph_pass.roots and not any(node.op in graph_pass.roots for node in graph.nodes):
+            trail.append(_record(graph_pass, graph, graph))
+            continue
         with log_span(DEBUG, "graph pass '%s'", graph_pass.name):
             answer = graph_pass.apply(graph, context)
         result = demand_type(answer, PassResult, f"graph pass '{graph_pass.name}'", graph_pass.apply, "apply")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tilewright.ir.graphs.graph import Attribute
+from tilewright.ir.graphs.graph import WEIGHT_BITS, Attribute
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import Requant
 from tilewright.testing.integer_recurrences import integer_recurrences
@@ -276,15 +276,15 @@ def _narrow(numbers: np.random.Generator) -> Iterator[Sample]:
     for bits in (4, 2):
         columns: dict[str, Attribute] = {"a_zero_point": 5, "b_zero_point": 0, "requant": _requant(9.0e4, 53)}
         product = (_bytes(numbers, 37, 101), weights(bits, 101, 53), numbers.integers(-90, 90, 53).astype(np.int32))
-        narrow: dict[str, Attribute] = {**columns, "weight_bits": bits}
+        narrow: dict[str, Attribute] = {**columns, WEIGHT_BITS: bits}
         yield Sample(op="QGemm", kind=f"{bits} bits", inputs=product, attributes=narrow, constants=(1, 2))
         zero: dict[str, Attribute] = {"x_zero_point": -4, "w_zero_point": (0,), "pad_value": -4}
-        window = {**_window((3, 3), pads=(1, 1, 1, 1)), **zero, "requant": _requant(4.0e4, 18), "weight_bits": bits}
+        window = {**_window((3, 3), pads=(1, 1, 1, 1)), **zero, "requant": _requant(4.0e4, 18), WEIGHT_BITS: bits}
         image = (_bytes(numbers, 1, 12, 27, 25), weights(bits, 18, 12, 3, 3))
         yield Sample(op="QConv", kind=f"{bits} bits", inputs=image, attributes=window, constants=(1,))
         scales = np.abs(_floats(numbers, 53, 4)) + np.float32(0.02)
         blocks = (_floats(numbers, 7, 101), weights(bits, 53, 101), scales, weights(bits, 53, 4), _floats(numbers, 53))
-        sizes: dict[str, Attribute] = {"weight_bits": bits, "block_size": 32}
+        sizes: dict[str, Attribute] = {WEIGHT_BITS: bits, "block_size": 32}
         yield Sample(op="MatMulNBits", kind=f"{bits} bits", inputs=blocks, attributes=sizes, constants=(1, 2, 3, 4))
 
 

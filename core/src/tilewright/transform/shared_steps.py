@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 from tilewright.c_text.identifiers import unique_identifiers
-from tilewright.c_text.layout import laid_out
+from tilewright.c_text.layout import WIDTH, laid_out
 from tilewright.ir.programs.expressions import NEVER, Expression, Field, FunctionCall, Name, Number, Reference, Struct
 from tilewright.ir.programs.program import Parameter, Part, Program, StepCode
 from tilewright.ir.programs.statements import ByteRange, Comment, For, Mark, PartCall, Statement, statements_in
@@ -158,10 +158,12 @@ def _shared(members: Sequence[_Taken], numbers: StepNumbers) -> Iterator[StepCod
         own = f"{step.function}_layer"
         given = (*(parameter.variable for parameter in first.parameters), Reference(Name(own)))
         listed = Struct("", tuple(column[at] for column in named), tuple(named.values()))
-        table = "\n".join(laid_out(f"static const {kind} {own} = ", listed, ";"))
+        table = laid_out(f"static const {kind} {own} = ", listed, ";")
+        if len(table[0]) > WIDTH:
+            table = [f"static const {kind}", *laid_out(f"{own} = ", listed, ";")]
         yield replace(
             step,
-            declarations=(*((_typedef(kind, named), *first.declarations) if at == 0 else ()), table),
+            declarations=(*((_typedef(kind, named), *first.declarations) if at == 0 else ()), "\n".join(table)),
             parts=(*common.parts, worker) if at == 0 else (),
             waits=first.waits if at == 0 else (),
             body=(PartCall(role="shared", function=worker.function, arguments=given, tile=NEVER),),

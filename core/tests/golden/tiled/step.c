@@ -12,7 +12,8 @@
  */
 
 typedef struct {
-    tw_range o, h;
+    tw_range o;
+    tw_range h;
 } net_0_conv_box;
 
 /* The trips of tile t. */

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tilewright.ir.graphs.graph import Graph, Node, Tensor
+from tilewright.ir.graphs.graph import WEIGHT_BITS, Graph, Node, Tensor
 from tilewright.ir.tensors.dtypes import DType
 from tilewright.ir.tensors.requant import Requant
 
@@ -110,3 +110,9 @@ def test_attributes_have_types() -> None:
         with pytest.raises(TypeError, match="attribute"):
             ask()
     assert list(node.attributes) == sorted(node.attributes), "in one order, however they were written"
+
+
+def test_weights_are_bytes_unless_the_node_says_otherwise() -> None:
+    product = Node(name="p", op="QGemm", inputs=("x", "w"), outputs=("y",))
+    assert product.weight_bits == 8
+    assert replace(product, attributes={WEIGHT_BITS: 4}).weight_bits == 4

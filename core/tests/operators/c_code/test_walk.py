@@ -126,7 +126,7 @@ def test_what_the_function_does_not_loop_over() -> None:
 def test_loops_of_one_trip_and_steps_of_zero_are_not_written() -> None:
     found = nest(WALK, 1, prefix="r")
     assert found.headers == ("for (int32_t r0 = 0; r0 < 2; ++r0)", "for (int32_t r2 = 0; r2 < n; ++r2)")
-    assert found.offsets == {"X": " + r0 * 48", "Y": " + r0 * 24 + r2 * 4"}
+    assert found.offsets == {"X": " + (r0 * 48)", "Y": " + (r0 * 24) + (r2 * 4)"}
 
 
 @pytest.mark.parametrize("inner", [4, 5])

@@ -73,7 +73,7 @@ def test_sums_of_parts_are_beside_the_output() -> None:
     assert str(values["sums"]).startswith("acc") and str(values["y"]).startswith("y")
     text = template(REDUCE_CALL).render(**values)
     assert "if (c == 0) {" in text and "if (c == 9) {" in text
-    assert "tw_reduce_leave_f32(4, 3.0f, -INFINITY, INFINITY, acc + tw_i0 * 4, 1, y + tw_i0 * 4, 1);" in text
+    assert "tw_reduce_leave_f32(4, 3.0f, -INFINITY, INFINITY, acc + (tw_i0 * 4), 1, y + (tw_i0 * 4), 1);" in text
     assert [section.name for section in reduce_source(values)][2] == "tw_reduce_leave_${short}"
 
 

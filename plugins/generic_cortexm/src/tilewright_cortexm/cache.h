@@ -1,4 +1,5 @@
-/* Define TW_CACHE_MAINTENANCE where the data cache is on and a DMA fills inputs or sends outputs away; or your own macro. */
+/* Define TW_CACHE_MAINTENANCE where the data cache is on and a DMA fills inputs or sends outputs away; or your own
+ * macro. */
 #ifndef TW_CACHE_FLUSH
 #  ifdef TW_CACHE_MAINTENANCE
 TW_KERNEL void tw_cache_flush(const void *start, uint32_t bytes)

@@ -300,9 +300,12 @@ TW_STEP void net_0_qmul(uint8_t *ram)
     const int8_t *const a = (const int8_t *)(ram + IN_QMUL_0_IN0);
     const int8_t *const b = (const int8_t *)(ram + IN_QMUL_0_IN1);
     int8_t *const y = (int8_t *)(ram + QMUL_0_OUT);
-    for (int32_t tw_i0 = 0; tw_i0 < 8; ++tw_i0)
-    for (int32_t tw_i1 = 0; tw_i1 < 29; ++tw_i1)
-    tw_dsp_i8_i8_i8_product_x0_m128_127_m128_127(31, 1, 1, 1, (const int8_t *)a + tw_i0 * 899 + tw_i1 * 31,
-                                                 (const int8_t *)b + tw_i0 * 31, (int8_t *)y + tw_i0 * 899 + tw_i1 * 31,
-                                                 3, -5, -1138501878, -3, -3);
+    for (int32_t tw_i0 = 0; tw_i0 < 8; ++tw_i0) {
+        for (int32_t tw_i1 = 0; tw_i1 < 29; ++tw_i1) {
+            tw_dsp_i8_i8_i8_product_x0_m128_127_m128_127(31, 1, 1, 1, (const int8_t *)a + (tw_i0 * 899) + (tw_i1 * 31),
+                                                         (const int8_t *)b + (tw_i0 * 31),
+                                                         (int8_t *)y + (tw_i0 * 899) + (tw_i1 * 31), 3, -5, -1138501878,
+                                                         -3, -3);
+        }
+    }
 }

@@ -38,7 +38,9 @@ TW_STEP void net_0_argmax(uint8_t *ram)
 {
     const float *const x = (const float *)(ram + IN_ARGMAX_0_IN0);
     int64_t *const y = (int64_t *)(ram + ARGMAX_0_OUT);
-    for (int32_t tw_i0 = 0; tw_i0 < 17; ++tw_i0)
-    for (int32_t tw_i1 = 0; tw_i1 < 11; ++tw_i1)
-    *(y + tw_i0 * 11 + tw_i1) = tw_argmax_f32(13, x + tw_i0 * 143 + tw_i1, 11);
+    for (int32_t tw_i0 = 0; tw_i0 < 17; ++tw_i0) {
+        for (int32_t tw_i1 = 0; tw_i1 < 11; ++tw_i1) {
+            *(y + (tw_i0 * 11) + tw_i1) = tw_argmax_f32(13, x + (tw_i0 * 143) + tw_i1, 11);
+        }
+    }
 }

@@ -34,7 +34,9 @@ TW_STEP void net_0_cumsum(uint8_t *ram)
 {
     const float *const x = (const float *)(ram + IN_CUMSUM_0_IN0);
     float *const y = (float *)(ram + CUMSUM_0_OUT);
-    for (int32_t tw_i0 = 0; tw_i0 < 17; ++tw_i0)
-    for (int32_t tw_i1 = 0; tw_i1 < 11; ++tw_i1)
-    tw_cum_sum_f32(13, 1, x + tw_i0 * 143 + tw_i1, 11, y + tw_i0 * 143 + tw_i1, 11);
+    for (int32_t tw_i0 = 0; tw_i0 < 17; ++tw_i0) {
+        for (int32_t tw_i1 = 0; tw_i1 < 11; ++tw_i1) {
+            tw_cum_sum_f32(13, 1, x + (tw_i0 * 143) + tw_i1, 11, y + (tw_i0 * 143) + tw_i1, 11);
+        }
+    }
 }

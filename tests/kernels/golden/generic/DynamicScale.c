@@ -65,6 +65,7 @@ TW_STEP void net_0_dynamicscale(uint8_t *ram)
     const float *const h = (const float *)(ram + IN_DYNAMICSCALE_0_IN1);
     float *const s = (float *)(ram + DYNAMICSCALE_0_OUT);
     uint8_t *const z = ram + DYNAMICSCALE_0_OUT_Z;
-    for (int32_t tw_i0 = 0; tw_i0 < 189; ++tw_i0)
-    tw_dynamic_scale((l_2 + tw_i0)[0], (h + tw_i0)[0], s + tw_i0, z + tw_i0);
+    for (int32_t tw_i0 = 0; tw_i0 < 189; ++tw_i0) {
+        tw_dynamic_scale((l_2 + tw_i0)[0], (h + tw_i0)[0], s + tw_i0, z + tw_i0);
+    }
 }

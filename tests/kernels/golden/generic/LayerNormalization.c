@@ -85,6 +85,7 @@ TW_STEP void net_0_layernormalization(const uint8_t *flash, uint8_t *ram)
     const float *const scale = (const float *)(flash + LAYERNORMALIZATION_0_SCALE);
     const float *const b = (const float *)(flash + LAYERNORMALIZATION_0_B);
     float *const y = (float *)(ram + LAYERNORMALIZATION_0_OUT);
-    for (int32_t tw_i0 = 0; tw_i0 < 111; ++tw_i0)
-    tw_layer_normalization_f32(29, 1, 0x1.4f8b580000000p-17f, x + tw_i0 * 29, 1, scale, b, y + tw_i0 * 29, 1);
+    for (int32_t tw_i0 = 0; tw_i0 < 111; ++tw_i0) {
+        tw_layer_normalization_f32(29, 1, 0x1.4f8b580000000p-17f, x + (tw_i0 * 29), 1, scale, b, y + (tw_i0 * 29), 1);
+    }
 }

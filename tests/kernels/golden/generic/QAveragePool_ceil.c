@@ -152,8 +152,7 @@ TW_KERNEL void tw_qaverage_pool_i8_i8_sums(const tw_pool *p, int32_t count, tw_t
     }
 }
 
-/* One window, every channel. `zeros` is what the elements inside have too much; `word` belongs to the window's
- * count. */
+/* One window, every channel. `zeros`: what the elements inside have too much; `word` belongs to the window's count. */
 TW_KERNEL void tw_qaverage_pool_i8_i8_window(const tw_pool *p, tw_requant requant, tw_taps depth, tw_taps row,
         tw_taps column, int32_t zeros, int32_t word, const int8_t *x, int8_t *y)
 {

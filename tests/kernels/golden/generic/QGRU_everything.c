@@ -150,8 +150,8 @@ TW_KERNEL int8_t tw_qgru_c1b24376_stored(const tw_qgru_c1b24376_shape *p, int32_
     return (int8_t)((value < p->low) ? p->low : ((value > p->high) ? p->high : value));
 }
 
-/* Step after step for each sequence; `scratch` has room for the next hidden state, and for the state of 16 bits before
- * it is stored. */
+/* Step after step for each sequence; `scratch` has room for the next hidden state, and for the
+ * state of 16 bits before it is stored. */
 TW_KERNEL void tw_qgru_c1b24376(const tw_qgru_c1b24376_shape p, const int8_t *x, const int8_t *w, const int8_t *r,
                    const int32_t *b, const int32_t *rb, const uint16_t *table, const int8_t *h0,
                    int8_t *hn, int8_t *y, void *scratch)

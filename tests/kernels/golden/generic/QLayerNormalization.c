@@ -113,10 +113,11 @@ TW_STEP void net_0_qlayernormalization(const uint8_t *flash, uint8_t *ram)
     const int32_t *const f = (const int32_t *)(flash + QLAYERNORMALIZATION_0_F);
     const int32_t *const a = (const int32_t *)(flash + QLAYERNORMALIZATION_0_A);
     int8_t *const y = (int8_t *)(ram + QLAYERNORMALIZATION_0_OUT);
-    for (int32_t tw_i0 = 0; tw_i0 < 8; ++tw_i0)
-    tw_qlayernorm_i8_i8((tw_qlayernorm){
-        .blocks = 29, .count = 31, .x_block = 31, .x_step = 1, .f_block = 1, .f_step = 0, .a_block = 1, .a_step = 0,
-        .y_block = 31, .y_step = 1, .epsilon = UINT64_C(1048576), .centred = 1, .x_zero_point = 3, .epsilon_bits = 4,
-        .bits = 22, .shift = 14, .low = -128, .high = 127,
-    }, x + tw_i0 * 899, f, a, y + tw_i0 * 899);
+    for (int32_t tw_i0 = 0; tw_i0 < 8; ++tw_i0) {
+        tw_qlayernorm_i8_i8((tw_qlayernorm){
+            .blocks = 29, .count = 31, .x_block = 31, .x_step = 1, .f_block = 1, .f_step = 0, .a_block = 1, .a_step = 0,
+            .y_block = 31, .y_step = 1, .epsilon = UINT64_C(1048576), .centred = 1, .x_zero_point = 3,
+            .epsilon_bits = 4, .bits = 22, .shift = 14, .low = -128, .high = 127,
+        }, x + (tw_i0 * 899), f, a, y + (tw_i0 * 899));
+    }
 }

@@ -84,9 +84,10 @@ TW_STEP void net_0_qlogsoftmax(const uint8_t *flash, uint8_t *ram)
     const int8_t *const x = (const int8_t *)(ram + IN_QLOGSOFTMAX_0_IN0);
     const uint32_t *const t_2 = (const uint32_t *)(flash + QLOGSOFTMAX_0_T);
     int8_t *const y = (int8_t *)(ram + QLOGSOFTMAX_0_OUT);
-    for (int32_t tw_i0 = 0; tw_i0 < 232; ++tw_i0)
-    tw_qlogsoftmax_i8_i8((tw_qlogsoftmax){
-        .count = 31, .x_step = 1, .y_step = 1, .entries = 256, .factor = 873813, .of_two = 12113625,
-        .addend = 133693440, .shift = 20, .low = -128, .high = 127,
-    }, x + tw_i0 * 31, t_2, y + tw_i0 * 31);
+    for (int32_t tw_i0 = 0; tw_i0 < 232; ++tw_i0) {
+        tw_qlogsoftmax_i8_i8((tw_qlogsoftmax){
+            .count = 31, .x_step = 1, .y_step = 1, .entries = 256, .factor = 873813, .of_two = 12113625,
+            .addend = 133693440, .shift = 20, .low = -128, .high = 127,
+        }, x + (tw_i0 * 31), t_2, y + (tw_i0 * 31));
+    }
 }

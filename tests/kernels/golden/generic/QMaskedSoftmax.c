@@ -66,10 +66,12 @@ TW_STEP void net_0_qmaskedsoftmax(const uint8_t *flash, uint8_t *ram)
     const uint8_t *const m_2 = (const uint8_t *)(ram + IN_QMASKEDSOFTMAX_0_IN1);
     const uint32_t *const t_2 = (const uint32_t *)(flash + QMASKEDSOFTMAX_0_T);
     int8_t *const y = (int8_t *)(ram + QMASKEDSOFTMAX_0_OUT);
-    for (int32_t tw_i0 = 0; tw_i0 < 8; ++tw_i0)
-    for (int32_t tw_i1 = 0; tw_i1 < 29; ++tw_i1)
-    tw_qsoftmax_masked_i8_i8((tw_qsoftmax){
-        .count = 31, .x_step = 1, .y_step = 1, .entries = 256, .scale = UINT32_C(8388608), .zero_point = -128,
-        .low = -128, .high = 127,
-    }, x + tw_i0 * 899 + tw_i1 * 31, m_2 + tw_i1 * 31, 1, t_2, y + tw_i0 * 899 + tw_i1 * 31);
+    for (int32_t tw_i0 = 0; tw_i0 < 8; ++tw_i0) {
+        for (int32_t tw_i1 = 0; tw_i1 < 29; ++tw_i1) {
+            tw_qsoftmax_masked_i8_i8((tw_qsoftmax){
+                .count = 31, .x_step = 1, .y_step = 1, .entries = 256, .scale = UINT32_C(8388608), .zero_point = -128,
+                .low = -128, .high = 127,
+            }, x + (tw_i0 * 899) + (tw_i1 * 31), m_2 + (tw_i1 * 31), 1, t_2, y + (tw_i0 * 899) + (tw_i1 * 31));
+        }
+    }
 }

@@ -184,11 +184,12 @@ TW_STEP void net_0_qmatmul(uint8_t *ram)
     const int8_t *const a = (const int8_t *)(ram + IN_QMATMUL_0_IN0);
     const int8_t *const b = (const int8_t *)(ram + IN_QMATMUL_0_IN1);
     int8_t *const y = (int8_t *)(ram + QMATMUL_0_OUT);
-    for (int32_t tw_i0 = 0; tw_i0 < 3; ++tw_i0)
-    tw_qgemm_i8_i8_i8_acc32((tw_qgemm){
-        .rows = 29, .columns = 31, .depth = 47, .a_row = 47, .b_row = 0, .y_row = 31, .a_depth = 1, .y_column = 1,
-        .a_zero_point = 5, .b_depth = 31, .b_column = 1, .own = 0,
-        .requant = {.shift = 52, .zero_point = -3, .low = -128, .high = 127, .fixed = 0, .exact = 1},
-    }, a + tw_i0 * 1363, b + tw_i0 * 1457, (const int32_t *)0, (const int32_t[]){-1177438441}, (const int32_t *)0,
-        y + tw_i0 * 899);
+    for (int32_t tw_i0 = 0; tw_i0 < 3; ++tw_i0) {
+        tw_qgemm_i8_i8_i8_acc32((tw_qgemm){
+            .rows = 29, .columns = 31, .depth = 47, .a_row = 47, .b_row = 0, .y_row = 31, .a_depth = 1, .y_column = 1,
+            .a_zero_point = 5, .b_depth = 31, .b_column = 1, .own = 0,
+            .requant = {.shift = 52, .zero_point = -3, .low = -128, .high = 127, .fixed = 0, .exact = 1},
+        }, a + (tw_i0 * 1363), b + (tw_i0 * 1457), (const int32_t *)0, (const int32_t[]){-1177438441},
+            (const int32_t *)0, y + (tw_i0 * 899));
+    }
 }

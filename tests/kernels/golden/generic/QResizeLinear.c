@@ -11,8 +11,8 @@
 #endif
 
 /* Every output between its two neighbours along each axis. */
-typedef struct { /* one spatial axis; output i of the whole tensor lies at (slope * i + offset) / divisor of the
-                  * input */
+/* One spatial axis; output i of the whole tensor lies at (slope * i + offset) / divisor of the input. */
+typedef struct {
     /* of this tile */
     int32_t outputs;
     int32_t first;

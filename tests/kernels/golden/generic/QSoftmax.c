@@ -61,9 +61,10 @@ TW_STEP void net_0_qsoftmax(const uint8_t *flash, uint8_t *ram)
     const int8_t *const x = (const int8_t *)(ram + IN_QSOFTMAX_0_IN0);
     const uint32_t *const t_2 = (const uint32_t *)(flash + QSOFTMAX_0_T);
     int8_t *const y = (int8_t *)(ram + QSOFTMAX_0_OUT);
-    for (int32_t tw_i0 = 0; tw_i0 < 232; ++tw_i0)
-    tw_qsoftmax_i8_i8((tw_qsoftmax){
-        .count = 31, .x_step = 1, .y_step = 1, .entries = 256, .scale = UINT32_C(8388608), .zero_point = -128,
-        .low = -128, .high = 127,
-    }, x + tw_i0 * 31, t_2, y + tw_i0 * 31);
+    for (int32_t tw_i0 = 0; tw_i0 < 232; ++tw_i0) {
+        tw_qsoftmax_i8_i8((tw_qsoftmax){
+            .count = 31, .x_step = 1, .y_step = 1, .entries = 256, .scale = UINT32_C(8388608), .zero_point = -128,
+            .low = -128, .high = 127,
+        }, x + (tw_i0 * 31), t_2, y + (tw_i0 * 31));
+    }
 }

@@ -66,8 +66,8 @@ TW_STEP void net_0_reducemean(uint8_t *ram)
     float *const y = (float *)(ram + REDUCEMEAN_0_OUT);
     for (int32_t tw_i0 = 0; tw_i0 < 17; ++tw_i0)
     {
-            tw_reduce_start_f32(11, 0x0.0p+0f, y + tw_i0 * 11, 1);
-            tw_reduce_sum_f32(11, 13, x + tw_i0 * 143, 1, 11, y + tw_i0 * 11, 1);
-            tw_reduce_finish_f32(11, 0x1.a000000000000p+3f, y + tw_i0 * 11, 1);
+            tw_reduce_start_f32(11, 0x0.0p+0f, y + (tw_i0 * 11), 1);
+            tw_reduce_sum_f32(11, 13, x + (tw_i0 * 143), 1, 11, y + (tw_i0 * 11), 1);
+            tw_reduce_finish_f32(11, 0x1.a000000000000p+3f, y + (tw_i0 * 11), 1);
         }
 }

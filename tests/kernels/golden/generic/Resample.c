@@ -41,7 +41,9 @@ TW_STEP void net_0_resample(const uint8_t *flash, uint8_t *ram)
     const int32_t *const i_x = (const int32_t *)(flash + RESAMPLE_0_I);
     const float *const w = (const float *)(flash + RESAMPLE_0_W);
     float *const y = (float *)(ram + RESAMPLE_0_OUT);
-    for (int32_t tw_i0 = 0; tw_i0 < 9; ++tw_i0)
-    for (int32_t tw_i1 = 0; tw_i1 < 22; ++tw_i1)
-    tw_resample_f32(5, 4, x + tw_i0 * 220 + tw_i1, 22, i_x, 1, w, 4, 1, y + tw_i0 * 110 + tw_i1, 22);
+    for (int32_t tw_i0 = 0; tw_i0 < 9; ++tw_i0) {
+        for (int32_t tw_i1 = 0; tw_i1 < 22; ++tw_i1) {
+            tw_resample_f32(5, 4, x + (tw_i0 * 220) + tw_i1, 22, i_x, 1, w, 4, 1, y + (tw_i0 * 110) + tw_i1, 22);
+        }
+    }
 }

@@ -71,6 +71,7 @@ TW_STEP void net_0_softmax(uint8_t *ram)
 {
     const float *const x = (const float *)(ram + IN_SOFTMAX_0_IN0);
     float *const y = (float *)(ram + SOFTMAX_0_OUT);
-    for (int32_t tw_i0 = 0; tw_i0 < 111; ++tw_i0)
-    tw_softmax_f32(29, x + tw_i0 * 29, 1, y + tw_i0 * 29, 1);
+    for (int32_t tw_i0 = 0; tw_i0 < 111; ++tw_i0) {
+        tw_softmax_f32(29, x + (tw_i0 * 29), 1, y + (tw_i0 * 29), 1);
+    }
 }

@@ -51,7 +51,10 @@ TW_STEP void net_0_topk(uint8_t *ram)
     const float *const x = (const float *)(ram + IN_TOPK_0_IN0);
     float *const y = (float *)(ram + TOPK_0_OUT);
     int64_t *const i_x = (int64_t *)(ram + TOPK_0_OUT_I);
-    for (int32_t tw_i0 = 0; tw_i0 < 17; ++tw_i0)
-    for (int32_t tw_i1 = 0; tw_i1 < 11; ++tw_i1)
-    tw_top_largest_f32(13, 4, x + tw_i0 * 143 + tw_i1, 11, y + tw_i0 * 44 + tw_i1, 11, i_x + tw_i0 * 44 + tw_i1, 11);
+    for (int32_t tw_i0 = 0; tw_i0 < 17; ++tw_i0) {
+        for (int32_t tw_i1 = 0; tw_i1 < 11; ++tw_i1) {
+            tw_top_largest_f32(13, 4, x + (tw_i0 * 143) + tw_i1, 11, y + (tw_i0 * 44) + tw_i1, 11,
+                               i_x + (tw_i0 * 44) + tw_i1, 11);
+        }
+    }
 }

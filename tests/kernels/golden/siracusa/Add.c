@@ -524,14 +524,14 @@ TW_KERNEL float tw_xp_f32_relu(float value)
 TW_KERNEL float tw_xp_f32_fma(float a, float b, float c)
 {
 #if defined(TW_XP_FPU) && defined(__clang__)
-    float sum; /* not the built-in function: clang calls a library, which takes floats for words before they are
-                * stored */
+    /* Not the built-in function: clang calls a library, which takes floats for words before they are stored. */
+    float sum;
     __asm__("fmadd.s %0, %1, %2, %3" : "=f"(sum) : "f"(a), "f"(b), "f"(c));
     return sum;
 #elif defined(TW_XP_FPU)
     return __builtin_fmaf(a, b, c); /* which gcc puts where it waits for nothing */
 #else
-    return a * b + c;
+    return (a * b) + c;
 #endif
 }
 
@@ -543,7 +543,7 @@ TW_KERNEL float tw_xp_f32_max(float value, float limit)
     __asm__("fmax.s %0, %1, %2" : "=f"(chosen) : "f"(value), "f"(limit));
     return chosen;
 #else
-    return value > limit ? value : limit;
+    return (value > limit) ? value : limit;
 #endif
 }
 
@@ -555,7 +555,7 @@ TW_KERNEL float tw_xp_f32_min(float value, float limit)
     __asm__("fmin.s %0, %1, %2" : "=f"(chosen) : "f"(value), "f"(limit));
     return chosen;
 #else
-    return value < limit ? value : limit;
+    return (value < limit) ? value : limit;
 #endif
 }
 
@@ -636,7 +636,10 @@ TW_KERNEL void tw_xp_f32_sum(int32_t count, const float *a_in, int32_t a_step, c
         float b1 = b_in[1 * b_step];
         float b2 = b_in[2 * b_step];
         float b3 = b_in[3 * b_step];
-        float y0, y1, y2, y3;
+        float y0;
+        float y1;
+        float y2;
+        float y3;
         y0 = a0 + b0;
         y1 = a1 + b1;
         y2 = a2 + b2;
@@ -707,9 +710,12 @@ static void net_0_add_compute(const uint8_t *a, const uint8_t *b, uint8_t *y)
         const float *const my_a = (const float *)(a + (92 * a_axis_1.low));
         const float *const my_b = (const float *)(b + (4 * b_axis_0.low));
         float *const my_y = (float *)(y + (92 * y_axis_1.low));
-        for (int32_t tw_i0 = 0; tw_i0 < 5; ++tw_i0)
-        for (int32_t tw_i1 = 0; tw_i1 < y_axis_1.extent; ++tw_i1)
-        tw_xp_f32_sum(23, my_a + tw_i0 * 483 + tw_i1 * 23, 1, my_b + tw_i1, 0, my_y + tw_i0 * 483 + tw_i1 * 23, 1);
+        for (int32_t tw_i0 = 0; tw_i0 < 5; ++tw_i0) {
+            for (int32_t tw_i1 = 0; tw_i1 < y_axis_1.extent; ++tw_i1) {
+                tw_xp_f32_sum(23, my_a + (tw_i0 * 483) + (tw_i1 * 23), 1, my_b + tw_i1, 0,
+                              my_y + (tw_i0 * 483) + (tw_i1 * 23), 1);
+            }
+        }
         tw_charge(2772u, mine.high - mine.low, 3);
     }
 }

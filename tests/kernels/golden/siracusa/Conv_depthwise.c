@@ -601,14 +601,14 @@ TW_KERNEL float tw_xp_f32_relu(float value)
 TW_KERNEL float tw_xp_f32_fma(float a, float b, float c)
 {
 #if defined(TW_XP_FPU) && defined(__clang__)
-    float sum; /* not the built-in function: clang calls a library, which takes floats for words before they are
-                * stored */
+    /* Not the built-in function: clang calls a library, which takes floats for words before they are stored. */
+    float sum;
     __asm__("fmadd.s %0, %1, %2, %3" : "=f"(sum) : "f"(a), "f"(b), "f"(c));
     return sum;
 #elif defined(TW_XP_FPU)
     return __builtin_fmaf(a, b, c); /* which gcc puts where it waits for nothing */
 #else
-    return a * b + c;
+    return (a * b) + c;
 #endif
 }
 
@@ -620,7 +620,7 @@ TW_KERNEL float tw_xp_f32_max(float value, float limit)
     __asm__("fmax.s %0, %1, %2" : "=f"(chosen) : "f"(value), "f"(limit));
     return chosen;
 #else
-    return value > limit ? value : limit;
+    return (value > limit) ? value : limit;
 #endif
 }
 
@@ -632,7 +632,7 @@ TW_KERNEL float tw_xp_f32_min(float value, float limit)
     __asm__("fmin.s %0, %1, %2" : "=f"(chosen) : "f"(value), "f"(limit));
     return chosen;
 #else
-    return value < limit ? value : limit;
+    return (value < limit) ? value : limit;
 #endif
 }
 
@@ -691,7 +691,7 @@ TW_KERNEL void tw_xp_f32_depthwise_none_3_3_1_1_1(const tw_xp_windows p, const t
                 int32_t from = (o * f.x_channel) + (n * p.x_batch) + (top * p.x_row) - (p.left * p.x_column);
                 float *to = y + ((o * f.y_channel) + (n * p.y_batch) + (i * p.y_row));
                 int32_t left = p.columns;
-                const int32_t whole = (top >= 0) && (top + 2 * p.row_dilation < p.in_rows);
+                const int32_t whole = (top >= 0) && (top + (2 * p.row_dilation) < p.in_rows);
                 int32_t start = -p.left;
                 while (left > 0) {
                     if (left >= 2 && whole && start >= 0 && start + 3 < p.in_columns) {
@@ -710,8 +710,8 @@ TW_KERNEL void tw_xp_f32_depthwise_none_3_3_1_1_1(const tw_xp_windows p, const t
                         s1 = tw_xp_f32_fma(x0_3, w2, s1);
                         const float x1_0 = at[row];
                         const float x1_1 = at[row + column];
-                        const float x1_2 = at[row + 2 * column];
-                        const float x1_3 = at[row + 3 * column];
+                        const float x1_2 = at[row + (2 * column)];
+                        const float x1_3 = at[row + (3 * column)];
                         s0 = tw_xp_f32_fma(x1_0, w3, s0);
                         s1 = tw_xp_f32_fma(x1_1, w3, s1);
                         s0 = tw_xp_f32_fma(x1_1, w4, s0);
@@ -719,9 +719,9 @@ TW_KERNEL void tw_xp_f32_depthwise_none_3_3_1_1_1(const tw_xp_windows p, const t
                         s0 = tw_xp_f32_fma(x1_2, w5, s0);
                         s1 = tw_xp_f32_fma(x1_3, w5, s1);
                         const float x2_0 = at[2 * row];
-                        const float x2_1 = at[2 * row + column];
-                        const float x2_2 = at[2 * row + 2 * column];
-                        const float x2_3 = at[2 * row + 3 * column];
+                        const float x2_1 = at[(2 * row) + column];
+                        const float x2_2 = at[(2 * row) + (2 * column)];
+                        const float x2_3 = at[(2 * row) + (3 * column)];
                         s0 = tw_xp_f32_fma(x2_0, w6, s0);
                         s1 = tw_xp_f32_fma(x2_1, w6, s1);
                         s0 = tw_xp_f32_fma(x2_1, w7, s0);
@@ -745,13 +745,13 @@ TW_KERNEL void tw_xp_f32_depthwise_none_3_3_1_1_1(const tw_xp_windows p, const t
                         s0 = tw_xp_f32_fma(x0_2, w2, s0);
                         const float x1_0 = at[row];
                         const float x1_1 = at[row + column];
-                        const float x1_2 = at[row + 2 * column];
+                        const float x1_2 = at[row + (2 * column)];
                         s0 = tw_xp_f32_fma(x1_0, w3, s0);
                         s0 = tw_xp_f32_fma(x1_1, w4, s0);
                         s0 = tw_xp_f32_fma(x1_2, w5, s0);
                         const float x2_0 = at[2 * row];
-                        const float x2_1 = at[2 * row + column];
-                        const float x2_2 = at[2 * row + 2 * column];
+                        const float x2_1 = at[(2 * row) + column];
+                        const float x2_2 = at[(2 * row) + (2 * column)];
                         s0 = tw_xp_f32_fma(x2_0, w6, s0);
                         s0 = tw_xp_f32_fma(x2_1, w7, s0);
                         s0 = tw_xp_f32_fma(x2_2, w8, s0);
@@ -770,7 +770,7 @@ TW_KERNEL void tw_xp_f32_depthwise_none_3_3_1_1_1(const tw_xp_windows p, const t
                                 sum = tw_xp_f32_fma(x[from + column], w1, sum);
                             }
                             if ((uint32_t)(start + 2) < (uint32_t)p.in_columns) {
-                                sum = tw_xp_f32_fma(x[from + 2 * column], w2, sum);
+                                sum = tw_xp_f32_fma(x[from + (2 * column)], w2, sum);
                             }
                         }
                         if ((uint32_t)(top + p.row_dilation) < (uint32_t)p.in_rows) {
@@ -781,18 +781,18 @@ TW_KERNEL void tw_xp_f32_depthwise_none_3_3_1_1_1(const tw_xp_windows p, const t
                                 sum = tw_xp_f32_fma(x[from + row + column], w4, sum);
                             }
                             if ((uint32_t)(start + 2) < (uint32_t)p.in_columns) {
-                                sum = tw_xp_f32_fma(x[from + row + 2 * column], w5, sum);
+                                sum = tw_xp_f32_fma(x[from + row + (2 * column)], w5, sum);
                             }
                         }
-                        if ((uint32_t)(top + 2 * p.row_dilation) < (uint32_t)p.in_rows) {
+                        if ((uint32_t)(top + (2 * p.row_dilation)) < (uint32_t)p.in_rows) {
                             if ((uint32_t)start < (uint32_t)p.in_columns) {
-                                sum = tw_xp_f32_fma(x[from + 2 * row], w6, sum);
+                                sum = tw_xp_f32_fma(x[from + (2 * row)], w6, sum);
                             }
                             if ((uint32_t)(start + 1) < (uint32_t)p.in_columns) {
-                                sum = tw_xp_f32_fma(x[from + 2 * row + column], w7, sum);
+                                sum = tw_xp_f32_fma(x[from + (2 * row) + column], w7, sum);
                             }
                             if ((uint32_t)(start + 2) < (uint32_t)p.in_columns) {
-                                sum = tw_xp_f32_fma(x[from + 2 * row + 2 * column], w8, sum);
+                                sum = tw_xp_f32_fma(x[from + (2 * row) + (2 * column)], w8, sum);
                             }
                         }
                         *to = tw_xp_f32_finish_none(sum, f.low, f.high);

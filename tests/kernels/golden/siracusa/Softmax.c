@@ -524,14 +524,14 @@ TW_KERNEL float tw_xp_f32_relu(float value)
 TW_KERNEL float tw_xp_f32_fma(float a, float b, float c)
 {
 #if defined(TW_XP_FPU) && defined(__clang__)
-    float sum; /* not the built-in function: clang calls a library, which takes floats for words before they are
-                * stored */
+    /* Not the built-in function: clang calls a library, which takes floats for words before they are stored. */
+    float sum;
     __asm__("fmadd.s %0, %1, %2, %3" : "=f"(sum) : "f"(a), "f"(b), "f"(c));
     return sum;
 #elif defined(TW_XP_FPU)
     return __builtin_fmaf(a, b, c); /* which gcc puts where it waits for nothing */
 #else
-    return a * b + c;
+    return (a * b) + c;
 #endif
 }
 
@@ -543,7 +543,7 @@ TW_KERNEL float tw_xp_f32_max(float value, float limit)
     __asm__("fmax.s %0, %1, %2" : "=f"(chosen) : "f"(value), "f"(limit));
     return chosen;
 #else
-    return value > limit ? value : limit;
+    return (value > limit) ? value : limit;
 #endif
 }
 
@@ -555,7 +555,7 @@ TW_KERNEL float tw_xp_f32_min(float value, float limit)
     __asm__("fmin.s %0, %1, %2" : "=f"(chosen) : "f"(value), "f"(limit));
     return chosen;
 #else
-    return value < limit ? value : limit;
+    return (value < limit) ? value : limit;
 #endif
 }
 
@@ -594,8 +594,14 @@ TW_KERNEL float tw_xp_f32_signed(float magnitude, float sign)
 /* Largest elements, NaN aside, and sums, which show NaN. */
 TW_KERNEL void tw_xp_f32_largest(int32_t count, const float *x_in, int32_t x_step, float *sums)
 {
-    float m0 = sums[0], m1 = sums[1], m2 = sums[2], m3 = sums[3], s0 = sums[4], s1 = sums[5], s2 = sums[6],
-        s3 = sums[7];
+    float m0 = sums[0];
+    float m1 = sums[1];
+    float m2 = sums[2];
+    float m3 = sums[3];
+    float s0 = sums[4];
+    float s1 = sums[5];
+    float s2 = sums[6];
+    float s3 = sums[7];
     int32_t left = count;
 #ifdef TW_XP_FPU
     if (x_step == 1 && count >= 4) {
@@ -663,10 +669,10 @@ TW_KERNEL float tw_xp_f32_base(int32_t count, const float *x, int32_t x_step)
     const float sum = (found[4] + found[5]) + (found[6] + found[7]);
     if (sum != sum) { /* a NaN, or infinities of both signs */
         for (int32_t i = 0; i < count; ++i) {
-            largest = x[i * x_step] != x[i * x_step] ? NAN : largest;
+            largest = (x[i * x_step] != x[i * x_step]) ? NAN : largest;
         }
     }
-    return largest - largest == 0.0f ? largest : NAN;
+    return ((largest - largest) == 0.0f) ? largest : NAN;
 }
 
 /* exp(x - largest) 2^64, and its sums. */
@@ -685,7 +691,10 @@ TW_KERNEL void tw_xp_f32_shares(int32_t count, const float *x_in, int32_t x_step
     const float c5 = 0x1.1257d2p-7f;
     const float c6 = 0x1.6ff254p-10f;
     const float least = -105.0f;
-    float s0 = sums[0], s1 = sums[1], s2 = sums[2], s3 = sums[3];
+    float s0 = sums[0];
+    float s1 = sums[1];
+    float s2 = sums[2];
+    float s3 = sums[3];
     int32_t left = count;
 #ifdef TW_XP_FPU
     if (x_step == 1 && y_step == 1 && count >= 4) {
@@ -786,7 +795,18 @@ TW_KERNEL void tw_xp_f32_shares(int32_t count, const float *x_in, int32_t x_step
         float x1 = x_in[1 * x_step];
         float x2 = x_in[2 * x_step];
         float x3 = x_in[3 * x_step];
-        float p0, p1, p2, p3, w0, w1, w2, w3, y0, y1, y2, y3;
+        float p0;
+        float p1;
+        float p2;
+        float p3;
+        float w0;
+        float w1;
+        float w2;
+        float w3;
+        float y0;
+        float y1;
+        float y2;
+        float y3;
         x0 = x0 - largest;
         x1 = x1 - largest;
         x2 = x2 - largest;
@@ -860,7 +880,9 @@ TW_KERNEL void tw_xp_f32_shares(int32_t count, const float *x_in, int32_t x_step
     }
     for (; left >= 1; left -= 1) {
         float x0 = x_in[0 * x_step];
-        float p0, w0, y0;
+        float p0;
+        float w0;
+        float y0;
         x0 = x0 - largest;
         x0 = tw_xp_f32_max(x0, least);
         p0 = tw_xp_f32_fma(x0, log2e, zero);
@@ -923,7 +945,10 @@ TW_KERNEL void tw_xp_f32_scaled(int32_t count, const float *x_in, int32_t x_step
         float x1 = x_in[1 * x_step];
         float x2 = x_in[2 * x_step];
         float x3 = x_in[3 * x_step];
-        float y0, y1, y2, y3;
+        float y0;
+        float y1;
+        float y2;
+        float y3;
         y0 = x0 * factor;
         y1 = x1 * factor;
         y2 = x2 * factor;
@@ -951,7 +976,7 @@ TW_KERNEL void tw_xp_f32_softmax(int32_t count, const float *x, int32_t x_step, 
     const float largest = tw_xp_f32_base(count, x, x_step);
     float sums[] = {0.0f, 0.0f, 0.0f, 0.0f};
     tw_xp_f32_shares(count, x, x_step, y, y_step, largest, sums);
-    const float factor = (largest - largest) + 1.0f / ((sums[0] + sums[1]) + (sums[2] + sums[3]));
+    const float factor = (largest - largest) + (1.0f / ((sums[0] + sums[1]) + (sums[2] + sums[3])));
     tw_xp_f32_scaled(count, y, y_step, y, y_step, factor);
 }
 
@@ -990,9 +1015,11 @@ static void net_0_softmax_compute(const uint8_t *x, uint8_t *y)
         const tw_span y_axis_1 = tw_span_inside(mine.low, mine.high);
         const float *const my_x = (const float *)(x + (116 * x_axis_1.low));
         float *const my_y = (float *)(y + (116 * y_axis_1.low));
-        for (int32_t tw_i0 = 0; tw_i0 < 3; ++tw_i0)
-        for (int32_t tw_i1 = 0; tw_i1 < y_axis_1.extent; ++tw_i1)
-        tw_xp_f32_softmax(29, my_x + tw_i0 * 1073 + tw_i1 * 29, 1, my_y + tw_i0 * 1073 + tw_i1 * 29, 1);
+        for (int32_t tw_i0 = 0; tw_i0 < 3; ++tw_i0) {
+            for (int32_t tw_i1 = 0; tw_i1 < y_axis_1.extent; ++tw_i1) {
+                tw_xp_f32_softmax(29, my_x + (tw_i0 * 1073) + (tw_i1 * 29), 1, my_y + (tw_i0 * 1073) + (tw_i1 * 29), 1);
+            }
+        }
         tw_charge(19956u, mine.high - mine.low, 5);
     }
 }

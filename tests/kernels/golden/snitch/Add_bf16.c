@@ -268,8 +268,7 @@ TW_KERNEL float tw_sn_halves(double both)
     return lower + upper;
 }
 
-/* Four times the same value, rounded to 16 bits. The float unit alone writes and reads it: its path to memory is its
- * own. */
+/* Four times the same value, rounded to 16 bits. Only the float unit writes and reads it, by its own path to memory. */
 TW_KERNEL double tw_sn_four(float value)
 {
     double all;
@@ -343,8 +342,7 @@ TW_KERNEL void tw_sn_written(void)
     } while (status >= 0);
 }
 
-/* All four dimensions of a stream; each element is given `repeat` times more. They stay as they are from start to
- * start. */
+/* All four dimensions of a stream; each element is given `repeat` times more. They stay from start to start. */
 #  define TW_SN_WALK(stream, walk, repeat) \
     do { \
         TW_SN_SET(stream, 1, repeat); \
@@ -383,9 +381,12 @@ TW_KERNEL void tw_sn_bf16_mode(uint32_t mode)
 typedef struct {
     int32_t rows;
     int32_t count;
-    int32_t a_row, a_step;
-    int32_t b_row, b_step;
-    int32_t y_row, y_step;
+    int32_t a_row;
+    int32_t a_step;
+    int32_t b_row;
+    int32_t b_step;
+    int32_t y_row;
+    int32_t y_step;
 } tw_sn_bf16_add_none_rows;
 
 TW_KERNEL float tw_sn_bf16_add_none_one(float a, float b, float low, float high)
@@ -397,8 +398,7 @@ TW_KERNEL float tw_sn_bf16_add_none_one(float a, float b, float low, float high)
 }
 
 #ifdef TW_SN_STREAMS
-/* `rows` rows of `words` words, together a multiple of 1. Returns 0, or NaN where minima and maxima may have lost
- * one. */
+/* `rows` rows of `words` words, together a multiple of 1. Returns 0, or NaN where minima and maxima may be lost. */
 TW_SN_APART float tw_sn_bf16_add_none_streams(const tw_sn_bf16_add_none_rows *p, uint32_t words, uint32_t rows,
         float low, float high, const uint16_t *a, const uint16_t *b, uint16_t *y)
 {
@@ -452,8 +452,8 @@ TW_KERNEL void tw_sn_bf16_add_none_plain(const tw_sn_bf16_add_none_rows *p, int3
     for (int32_t i = from; i < p->count; ++i) {
         y[(row * p->y_row)
             + (i * p->y_step)] =
-            tw_bf16_of_f32(tw_sn_bf16_add_none_one(tw_f32_of_bf16(a[row * p->a_row + i * p->a_step]),
-            tw_f32_of_bf16(b[row * p->b_row + i * p->b_step]), low, high));
+            tw_bf16_of_f32(tw_sn_bf16_add_none_one(tw_f32_of_bf16(a[(row * p->a_row) + (i * p->a_step)]),
+            tw_f32_of_bf16(b[(row * p->b_row) + (i * p->b_step)]), low, high));
     }
 }
 

@@ -294,8 +294,7 @@ TW_KERNEL float tw_sn_halves(double both)
     return lower + upper;
 }
 
-/* Four times the same value, rounded to 16 bits. The float unit alone writes and reads it: its path to memory is its
- * own. */
+/* Four times the same value, rounded to 16 bits. Only the float unit writes and reads it, by its own path to memory. */
 TW_KERNEL double tw_sn_four(float value)
 {
     double all;
@@ -369,8 +368,7 @@ TW_KERNEL void tw_sn_written(void)
     } while (status >= 0);
 }
 
-/* All four dimensions of a stream; each element is given `repeat` times more. They stay as they are from start to
- * start. */
+/* All four dimensions of a stream; each element is given `repeat` times more. They stay from start to start. */
 #  define TW_SN_WALK(stream, walk, repeat) \
     do { \
         TW_SN_SET(stream, 1, repeat); \
@@ -552,8 +550,8 @@ TW_SN_APART float tw_sn_f32_products_none_11_8(const tw_sn_products *p, int32_t 
     TW_SN_READ(1, b);
     tw_sn_on();
     float *to = y;
-    const int32_t y_next = p->y_row - (blocks * 8 * p->y_output); /* integer products take five cycles: none in a
-                                                                   * block */
+    /* Integer products take five cycles: none in a block. */
+    const int32_t y_next = p->y_row - (blocks * 8 * p->y_output);
     const float *from = c;
     const int32_t c_next = p->c_row - (blocks * 8 * p->c_output);
     for (int32_t m = 0; m < rows; ++m) {
@@ -673,8 +671,8 @@ TW_SN_APART float tw_sn_f32_products_none_11_4(const tw_sn_products *p, int32_t 
     TW_SN_READ(1, b);
     tw_sn_on();
     float *to = y;
-    const int32_t y_next = p->y_row - (blocks * 4 * p->y_output); /* integer products take five cycles: none in a
-                                                                   * block */
+    /* Integer products take five cycles: none in a block. */
+    const int32_t y_next = p->y_row - (blocks * 4 * p->y_output);
     const float *from = c;
     const int32_t c_next = p->c_row - (blocks * 4 * p->c_output);
     for (int32_t m = 0; m < rows; ++m) {
@@ -758,8 +756,8 @@ TW_SN_APART float tw_sn_f32_products_none_11_2(const tw_sn_products *p, int32_t 
     TW_SN_READ(1, b);
     tw_sn_on();
     float *to = y;
-    const int32_t y_next = p->y_row - (blocks * 2 * p->y_output); /* integer products take five cycles: none in a
-                                                                   * block */
+    /* Integer products take five cycles: none in a block. */
+    const int32_t y_next = p->y_row - (blocks * 2 * p->y_output);
     const float *from = c;
     const int32_t c_next = p->c_row - (blocks * 2 * p->c_output);
     for (int32_t m = 0; m < rows; ++m) {
@@ -825,8 +823,8 @@ TW_SN_APART float tw_sn_f32_products_none_11_1(const tw_sn_products *p, int32_t 
     TW_SN_READ(1, b);
     tw_sn_on();
     float *to = y;
-    const int32_t y_next = p->y_row - (blocks * 1 * p->y_output); /* integer products take five cycles: none in a
-                                                                   * block */
+    /* Integer products take five cycles: none in a block. */
+    const int32_t y_next = p->y_row - (blocks * 1 * p->y_output);
     const float *from = c;
     const int32_t c_next = p->c_row - (blocks * 1 * p->c_output);
     for (int32_t m = 0; m < rows; ++m) {
@@ -922,8 +920,7 @@ TW_KERNEL void tw_sn_f32_products_none_11(const tw_sn_products p, float low, flo
     tw_sn_f32_products_none_11_at(&p, low, high, a, b, c, y, lanes);
 }
 
-/* y = clip(a . b + c), where b and c are float32 already: 8 rows of a at a time are widened, their results rounded
- * once.
+/* y = clip(a . b + c), where b and c are float32 already: 8 rows of a at a time are widened, their results rounded once.
  * `scratch`: 64 bytes, and float32 for the elements of those rows, of a and of y. */
 TW_SN_APART void tw_sn_f32_products_none_11_f16(const tw_sn_products p, float low, float high, const uint16_t *a,
         const float *b, const float *c, uint16_t *y, void *scratch)

@@ -131,9 +131,9 @@ ${array("extern const uint8_t", f"{p}_const_{pool.base}", f"{P}_CONST_{pool.base
 
 % endif
 % if program.team:
-/* Cores: one core prepares the context, then every core of the team (DMA cores included) calls ${p}_run with the same
- * arguments. Core 0 copies inputs and outputs and calls the hooks; the others only take part in the work. Every core
- * returns the same status. tw_rt.h says what the machine must provide.
+/* Cores: one core prepares the context, then every core of the team (DMA cores included) calls the function that runs
+ * the network with the same arguments. Core 0 copies inputs and outputs and calls the hooks; the others only take part
+ * in the work. Every core returns the same status. tw_rt.h says what the machine must provide.
  */
 % endif
 /* Threads: one context is used by one thread at a time. Contexts whose pools and states are disjoint may run at the
@@ -146,8 +146,8 @@ ${array("extern const uint8_t", f"{p}_const_{pool.base}", f"{P}_CONST_{pool.base
 % endfor
  */
 
-/* Prepare a context. `state` may be NULL if ${P}_STATE_SIZE is 0; `constants` NULL takes the linked ones; `hooks` may be
- * NULL. The structs are copied; the memory that they point to, and the hooks, must stay.
+/* Prepare a context. `state` may be NULL if its size is 0; `constants` NULL takes the linked ones; `hooks` may be NULL.
+ * The structs are copied; the memory that they point to, and the hooks, must stay.
  */
 ${head("tw_status", f"{p}_init", [f"{p}_ctx *ctx", f"const {p}_pools *pools", "void *state", f"const {p}_constants *constants", "const tw_hooks *hooks"], ";")}
 
@@ -162,13 +162,14 @@ ${head("tw_status", f"{p}_init", [f"{p}_ctx *ctx", f"const {p}_pools *pools", "v
 
 % endfor
  *
- * ${p}_begin takes what ${p}_run takes, without these, and may be called at any time. It and the functions below compute
+ * ..._begin takes what ..._run takes, without these, and may be called at any time. It and the functions below compute
  * all that can be computed, and say what comes next: TW_MORE, push rows of an input; TW_READY, pull rows of an output;
- * TW_OK, all is done. TW_BLOCKED says that no row was moved, because that comes first. A call is done with the caller's rows
- * when it returns. Of several rows it moves as many as it can: the count since ${p}_begin is what ${f"{p}_pushed_... and {p}_pulled_..." if several_streamed_inputs or several_streamed_outputs else "the last functions"} return.
+ * TW_OK, all is done. TW_BLOCKED says that no row was moved, because that comes first. A call is done with the caller's
+ * rows when it returns. Of several rows it moves as many as it can: the count since ..._begin is what
+ * ${"..._pushed_... and ..._pulled_..." if several_streamed_inputs or several_streamed_outputs else "the last functions"} return.
 % if several_streamed_inputs:
  *
- * Inputs come next in this order. Rows can be pushed as soon as there is room for them, and ${p}_room_... says for how
+ * Inputs come next in this order. Rows can be pushed as soon as there is room for them, and ..._room_... says for how
  * many of an input there is now:
  *
 % for number, turn in enumerate(wanted, 1):
@@ -177,12 +178,12 @@ ${head("tw_status", f"{p}_init", [f"{p}_ctx *ctx", f"const {p}_pools *pools", "v
 % endif
 % if several_streamed_outputs:
  *
- * TW_READY does not say of which output: ${p}_ready_... says how many rows of one can be pulled now.
+ * TW_READY does not say of which output: ..._ready_... says how many rows of one can be pulled now.
 % endif
 % if several_streamed_inputs or several_streamed_outputs:
  *
 % endif
- * Pools, other inputs and outputs must be left alone from ${p}_begin to TW_OK.
+ * Pools, other inputs and outputs must be left alone from ..._begin to TW_OK.
  */
 ${head("tw_status", f"{p}_begin", [f"{p}_ctx *ctx", f"const {p}_inputs *inputs", f"const {p}_outputs *outputs"], ";")}
 % for port in streamed_inputs:
@@ -214,10 +215,10 @@ ${head("tw_status", f"{p}_run", [f"{p}_ctx *ctx", f"const {p}_inputs *inputs", f
 
 % if program.state_bytes:
 /* Put the state to its beginning: before the first run, at the beginning of a stream, and after a run that failed. The
- * state is ${P}_STATE_SIZE bytes, aligned to ${P}_STATE_ALIGN, that are the network's alone.
+ * state's bytes are the network's alone.
  */
 % else:
-/* Put the state to its beginning; needed once before the first run if ${P}_STATE_SIZE is not 0. */
+/* Put the state to its beginning; needed once before the first run if its size is not 0. */
 % endif
 tw_status ${p}_reset_state(${p}_ctx *ctx);
 % if mapped:
@@ -229,7 +230,7 @@ ${head(f"{p}_outputs", f"{p}_map_outputs", [f"const {p}_pools *pools"], ";")}
 % endif
 % if simple:
 
-/* The whole network as one function with memory of its own (${p}_simple.c). Not reentrant. */
+/* The whole network as one function with memory of its own, a source file beside this one. Not reentrant. */
 ${head("tw_status", p, simple_parameters, ";")}
 % endif
 

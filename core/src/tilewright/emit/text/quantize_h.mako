@@ -32,7 +32,7 @@ static inline void ${p}_quantize_${port.member}(const float *real, ${port.type} 
         const float scaled = real[i] / ${port.macro}_SCALE;
         const int32_t nearest = ${p}_nearest(scaled);
         const int32_t moved = nearest + ${port.macro}_ZERO_POINT;
-        stored[i] = (${port.type})((moved < ${port.limits[0]}) ? ${port.limits[0]} : ((moved > ${port.limits[1]}) ? ${port.limits[1]} : moved));
+        ${broken(2, f"stored[i] = ({port.type})((moved < {port.limits[0]}) ? {port.limits[0]}", f": ((moved > {port.limits[1]}) ? {port.limits[1]} : moved));")}
     }
 }
 % endfor
@@ -42,7 +42,7 @@ static inline void ${p}_quantize_${port.member}(const float *real, ${port.type} 
 static inline void ${p}_dequantize_${port.member}(const ${port.type} *stored, float *real)
 {
     for (uint32_t i = 0; i < ${port.macro}_ELEMENTS; ++i) {
-        const int32_t centred = (int32_t)stored[i] - ${port.macro}_ZERO_POINT;
+        ${broken(2, "const int32_t centred = (int32_t)stored[i]", f"- {port.macro}_ZERO_POINT;")}
         real[i] = (float)centred * ${port.macro}_SCALE;
     }
 }

@@ -46,7 +46,7 @@ ${each["functions"]}
 static int close_enough_${each["kind"]}(const ${each["type"]} *got, const ${each["type"]} *expected, size_t count)
 {
     for (size_t i = 0; i < count; ++i) {
-        if (!(${each["size"]}(${each["load"]("got[i]")} - ${each["load"]("expected[i]")}) <= (${each["absolute"]} + (${each["relative"]} * ${each["size"]}(${each["load"]("expected[i]")}))))) {
+        ${broken(2, f"if (!({each['size']}({each['load']('got[i]')} - {each['load']('expected[i]')})", f"<= ({each['absolute']} + ({each['relative']} * {each['size']}({each['load']('expected[i]')}))))) {{")}
             return 0;
         }
     }
@@ -57,22 +57,22 @@ static int close_enough_${each["kind"]}(const ${each["type"]} *got, const ${each
 int main(void)
 {
     ${p}_ctx ctx;
-    const ${p}_pools pools = {${", ".join(pool.base for pool in program.pools) or "NULL"}};
-    const ${p}_outputs outputs = {${", ".join(f"got_{port.member}" for port in outputs) or "NULL"}};
+    ${broken(1, f"const {p}_pools pools =", f"{{{', '.join(pool.base for pool in program.pools) or 'NULL'}}};")}
+    ${broken(1, f"const {p}_outputs outputs =", "{" + (", ".join(f"got_{port.member}" for port in outputs) or "NULL") + "};")}
     if (${p}_init(&ctx, &pools, ${"state" if program.state_bytes else "NULL"}, NULL, NULL) != TW_OK) {
         return 1;
     }
 % for index, vector in enumerate(vectors):
     {
-        const ${p}_inputs inputs = {${", ".join(f"in_{index}_{port.member}" for port in inputs) or "NULL"}};
-        if (${p}_reset_state(&ctx) != TW_OK || ${p}_run(&ctx, &inputs, &outputs) != TW_OK) {
+        ${broken(2, f"const {p}_inputs inputs =", "{" + (", ".join(f"in_{index}_{port.member}" for port in inputs) or "NULL") + "};")}
+        ${broken(2, f"if (({p}_reset_state(&ctx) != TW_OK)", f"|| ({p}_run(&ctx, &inputs, &outputs) != TW_OK)) {{")}
             return 1;
         }
 % for port in outputs:
 % if port.dtype.is_float:
-        if (!close_enough_${port.dtype.value}(got_${port.member}, out_${index}_${port.member}, ${port.macro}_ELEMENTS)) {
+        ${broken(2, f"if (!close_enough_{port.dtype.value}(got_{port.member}, out_{index}_{port.member},", f"{port.macro}_ELEMENTS)) {{")}
 % else:
-        if (memcmp(got_${port.member}, out_${index}_${port.member}, ${port.macro}_SIZE) != 0) {
+        ${broken(2, f"if (memcmp(got_{port.member}, out_{index}_{port.member},", f"{port.macro}_SIZE) != 0) {{")}
 % endif
             return 1;
         }

@@ -205,7 +205,7 @@ static tw_status tw_check_constants(const void *blob, uint32_t size_bytes, uintp
         return TW_ERR_ALIGN;
     }
     (void)memcpy(header, blob, sizeof header);
-    return ((header[0] == ${P}_PLAN_ID) && (header[1] == size_bytes)) ? TW_OK : TW_ERR_PLAN;
+    ${broken(1, f"return ((header[0] == {P}_PLAN_ID) && (header[1] == size_bytes))", "? TW_OK : TW_ERR_PLAN;")}
 }
 % endif
 

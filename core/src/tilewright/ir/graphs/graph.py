@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 Attribute = int | float | str | Requant | tuple[int, ...] | tuple[float, ...] | tuple[str, ...]
+WEIGHT_BITS = "weight_bits"  # the attribute of weights that the model file has in fewer bits than a byte
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +102,11 @@ class Node:
         if not isinstance(value, Requant):
             raise TypeError(f"{self.name}: attribute requant is {value!r}")
         return value
+
+    @property
+    def weight_bits(self) -> int:
+        """How many bits the model file gives each weight: its attribute `WEIGHT_BITS`, else 8."""
+        return self.integer(WEIGHT_BITS, 8)
 
     @property
     def rounding(self) -> str:

@@ -121,4 +121,5 @@ class GraphPass:
     apply: Callable[[Graph, PassContext], PassResult]
     after: tuple[str, ...] = ()  # passes that must have run before this one
     before: tuple[str, ...] = ()
+    roots: tuple[str, ...] = ()  # operators: a graph without any of them is not given to it; none: every graph is
     lossy: bool = False

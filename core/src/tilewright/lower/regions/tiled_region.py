@@ -134,8 +134,8 @@ def _leaves(tiling: TiledStep, binding: OperandBinding) -> bool:
 
 
 def _struct(box: RegionBox) -> tuple[str, ...]:
-    members = ", ".join(box.members)
-    return (f"typedef struct {{\n    tw_range {members};\n}} {box.struct};",) if members else ()
+    members = "".join(f"    tw_range {member};\n" for member in box.members)
+    return (f"typedef struct {{\n{members}}} {box.struct};",) if members else ()
 
 
 # --- operands

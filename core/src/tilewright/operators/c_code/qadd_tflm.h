@@ -4,7 +4,8 @@
 #include "requant_tflm.h"
 #include <stdint.h>
 
-/* Two values, shifted by 20 (those of 16 bits by 15), each with its own multiplier and exponent; their sum or difference with a third. */
+/* Two values, shifted by 20 (those of 16 bits by 15), each with its own multiplier and exponent; their sum or
+ * difference with a third. */
 typedef struct {
     int32_t a[2], b[2], y[2];
     int32_t a_zero_point;

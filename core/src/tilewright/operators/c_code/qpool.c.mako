@@ -32,7 +32,7 @@ TW_KERNEL void ${function}_sums(const tw_pool *p, int32_t count, tw_taps depth, 
     }
 }
 
-/* One window, every channel. `zeros` is what the elements inside have too much; `word` belongs to the window's count. */
+/* One window, every channel. `zeros`: what the elements inside have too much; `word` belongs to the window's count. */
 TW_KERNEL void ${function}_window(const tw_pool *p, tw_requant requant, tw_taps depth, tw_taps row, tw_taps column,
         int32_t zeros, ${rounding.word_type}word, const ${x_type} *x, ${y_type} *y)
 {

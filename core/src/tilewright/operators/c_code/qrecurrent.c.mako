@@ -71,7 +71,7 @@ TW_KERNEL ${c_type} ${function}_stored(const ${function}_shape *p, int32_t produ
     return (${c_type})((value < p->low) ? p->low : ((value > p->high) ? p->high : value));
 }
 
-/* Step after step for each sequence; `scratch` has room for the next hidden state${"" if lstm else ", and for the state of 16 bits before it is stored" if before_reset else ", and four times 16 bits a unit: the state before it is stored, and what gates leave"}. */
+/* Step after step for each sequence; `scratch` has room for the next hidden state${"" if lstm else ", and for the\n * state of 16 bits before it is stored" if before_reset else ", and four times 16\n * bits a unit: the state before it is stored, and what gates leave"}. */
 TW_KERNEL void ${function}(${",\n                   ".join(", ".join(parameters[at : at + 4]) for at in range(0, len(parameters), 4))})
 {
     const int32_t plain[2] = {3, 0}; /* of gates, whose tanh shifts nothing */

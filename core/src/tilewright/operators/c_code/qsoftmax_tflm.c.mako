@@ -6,8 +6,8 @@ TW_KERNEL int64_t tw_softmax_high(int64_t a, int64_t b)
     return ((a * b) + (INT64_C(1) << 30)) >> 31;
 }
 
-/* 2^31 / (sum * 2^zeros / 2^31) in 31 bits: from half of the divisor, 48/17 - 32/17 h and three steps of Newton's method.
- * What is left of 1 after a step may be negative: 2^40 keeps it positive where it is shifted. */
+/* 2^31 / (sum * 2^zeros / 2^31) in 31 bits: from half of the divisor, 48/17 - 32/17 h and three steps of Newton's
+ * method. What is left of 1 after a step may be negative: 2^40 keeps it positive where it is shifted. */
 TW_KERNEL int64_t tw_softmax_reciprocal(uint32_t sum, int32_t *zeros)
 {
     *zeros = 0;

@@ -27,8 +27,8 @@ TW_KERNEL int32_t tw_requant_fixed(int64_t product, tw_requant p)
     return (q < p.low) ? p.low : ((q > p.high) ? p.high : (int32_t)q);
 }
 
-/* clamp(rne(v), low, high), the limits below 2^22. Adding 3 * 2^22 leaves no bit for a fraction: the addition rounds, to
- * nearest even, and the integer is in the low bits of the sum. A target may bring its own. */
+/* clamp(rne(v), low, high), the limits below 2^22. Adding 3 * 2^22 leaves no bit for a fraction: the addition rounds,
+ * to nearest even, and the integer is in the low bits of the sum. A target may bring its own. */
 #ifndef TW_ROUND_CLAMPED
 TW_KERNEL int32_t tw_round_clamped(float v, int32_t low, int32_t high)
 {

@@ -148,7 +148,7 @@ def nest(walk: Walk, inner: int, prefix: str = "tw_i") -> Nest:
 
 
 def _moved(name: str, step: int) -> str:
-    return f" + {name}" if step == 1 else f" + {name} * {step}"
+    return f" + {name}" if step == 1 else f" + ({name} * {step})"
 
 
 def innermost(walk: Walk) -> tuple[str, dict[str, int]]:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tilewright.ir.access.index_map import Access, parse_map
-from tilewright.ir.graphs.graph import Site, Tensor
+from tilewright.ir.graphs.graph import WEIGHT_BITS, Site, Tensor
 from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode
 from tilewright.ir.graphs.operator import Operator
 from tilewright.ir.machines.kernel import Call, Kernel, Matched
@@ -24,7 +24,7 @@ from tilewright.ir.tensors.dtypes import DType
 from tilewright.operators.c_code.c_source import PACKED_WEIGHT, c_template
 from tilewright.operators.c_code.walk import NEST, innermost, nest, walk
 from tilewright.operators.shared.float_results import clip_literals, dot_tolerance, or_overflow, rounded_and_clipped
-from tilewright.operators.shared.packed_weights import ATTRIBUTE, limits, pack_rows, row_bytes, unpack_rows
+from tilewright.operators.shared.packed_weights import limits, pack_rows, row_bytes, unpack_rows
 from tilewright.operators.shared.refusals import shape_error
 
 Array = npt.NDArray[np.generic]
@@ -73,7 +73,7 @@ def _tolerance(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
     """
     terms = site.input(1).shape[1] + site.input(2).shape[1] + 1
     error = dot_tolerance(terms, _exact(site, inputs, magnitude=True), _exact(site, inputs))
-    unscaled = np.abs(np.asarray(inputs[0], np.float64)).sum(axis=-1, keepdims=True) * 2 ** site.node.integer(ATTRIBUTE)
+    unscaled = np.abs(np.asarray(inputs[0], np.float64)).sum(axis=-1, keepdims=True) * 2**site.node.weight_bits
     return (or_overflow(error, np.broadcast_to(unscaled, error.shape)),)
 
 
@@ -91,13 +91,13 @@ def _access(site: Site) -> Access:
 
 
 def _packed_access(site: Site) -> Access:
-    bits, (rows, depth) = site.node.integer(ATTRIBUTE), site.input(1).shape
+    bits, (rows, depth) = site.node.weight_bits, site.input(1).shape
     zeros = {"Z": (rows, row_bytes(site.input(2).shape[1], bits))} if site.has_input(3) else {}
     return _map(site, ":", {"B": (rows, row_bytes(depth, bits)), **zeros})
 
 
 def _pack(site: Matched) -> Mapping[str, Array]:
-    bits = site.node.integer(ATTRIBUTE)
+    bits = site.node.weight_bits
     packed: dict[str, Array] = {
         "B": pack_rows(np.asarray(site.constant(1)), bits),
         "S": np.asarray(site.constant(2), np.float32),
@@ -114,7 +114,7 @@ def _match(site: Site) -> str | None:
         return f"A is {site.input(0).dtype.value}; the portable kernel takes f32"
     if any(site.has_input(index) and site.constant(index) is None for index in range(1, len(site.inputs))):
         return "weights, scales, zero points and the bias must be constants"
-    low, high = limits(site.node.integer(ATTRIBUTE))
+    low, high = limits(site.node.weight_bits)
     numbers = [np.asarray(site.constant(index)) for index in (1, 3) if site.has_input(index)]
     if any(one.min(initial=0) < low or one.max(initial=0) > high for one in numbers):
         return f"weights or zero points are beyond {low} .. {high}"
@@ -126,7 +126,7 @@ def _values(call: Call) -> Mapping[str, object]:
     rows = walk(y.extents[:-1], {"A": a.strides[:-1], "Y": y.strides[:-1]}, "Y")
     outer, (count, steps) = nest(rows, 1), innermost(rows)
     zeros, bias = call.operands.get("Z"), call.operands.get("C")
-    bits = site.node.integer(ATTRIBUTE)
+    bits = site.node.weight_bits
     return {
         "function": f"tw_matmul_blocks_w{bits}",
         "weight_bits": bits,
@@ -172,7 +172,7 @@ def _import(node: OnnxNode, graph: Conversion) -> None:
         _zero_points(node, graph, columns, blocks),
         node.inputs[5] if len(node.inputs) > 5 else "",
     ]
-    graph.emit(node, "MatMulNBits", inputs, node.outputs, {ATTRIBUTE: bits, "block_size": size})
+    graph.emit(node, "MatMulNBits", inputs, node.outputs, {WEIGHT_BITS: bits, "block_size": size})
 
 
 def _unsigned(packed: Array, count: int, bits: int) -> npt.NDArray[np.int8]:

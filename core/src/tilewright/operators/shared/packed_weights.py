@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from tilewright.ir.graphs.graph import Attribute, Site
+from tilewright.ir.graphs.graph import WEIGHT_BITS, Attribute, Site
 from tilewright.ir.rounding import ceil_div
 from tilewright.ir.tensors.dtypes import DType
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     Bytes = npt.NDArray[np.uint8]
 
 NARROW_BITS = (2, 4)
-ATTRIBUTE = "weight_bits"
 
 
 def limits(bits: int) -> tuple[int, int]:
@@ -34,7 +33,7 @@ def limits(bits: int) -> tuple[int, int]:
 
 def weight_bits(site: Site) -> int:
     """How many bits each constant weight of a QConv or QGemm takes where a kernel packs them: 2, 4, or 8."""
-    bits = site.node.integer(ATTRIBUTE, 8)
+    bits = site.node.weight_bits
     weights = site.constant(1)
     if bits not in NARROW_BITS or weights is None or site.input(1).dtype is not DType.I8 or not weights.size:
         return 8
@@ -46,7 +45,7 @@ def weight_bits(site: Site) -> int:
 
 def named_bits(bits: int) -> Mapping[str, Attribute]:
     """The attribute of a node whose weights have so many bits; none where they are bytes."""
-    return {ATTRIBUTE: bits} if bits in NARROW_BITS else {}
+    return {WEIGHT_BITS: bits} if bits in NARROW_BITS else {}
 
 
 def row_bytes(count: int, bits: int) -> int:

@@ -15,6 +15,7 @@ from tilewright.ir.graphs.graph import Graph, Node
 from tilewright.ir.tensors.dtypes import DType
 
 Doubles = npt.NDArray[np.float64]
+AFFINES = ("Add", "BatchNormalization", "Div", "Mul", "Sub")  # operators that may be one
 _LARGEST = 2.0**64  # a factor or summand beyond may let weights overflow
 
 
@@ -66,7 +67,7 @@ def channel_affine(graph: Graph, node: Node) -> ChannelAffine | None:
         return None
     if node.op == "BatchNormalization":
         return _normalising(graph, node)
-    if node.op not in ("Add", "Sub", "Mul", "Div") or node.attributes:
+    if node.op not in AFFINES or node.attributes:
         return None
     constants = [index for index, name in enumerate(node.inputs) if name in graph.constants]
     if len(constants) != 1 or (node.op == "Div" and constants == [0]):

@@ -83,5 +83,6 @@ PASS = GraphPass(
     name="flatten-into-weights",
     summary="weights after a flattened image are permuted, so that a channels-last value is read without a copy",
     apply=_apply,
+    roots=("Reshape",),
     after=("remove-dead-channels", "fold-zero-points"),
 )

@@ -13,7 +13,7 @@ import numpy as np
 from tilewright.ir.graphs.graph import Graph, Node
 from tilewright.ir.graphs.operator import GraphPass, PassContext, PassResult
 from tilewright.rewrite.edit import Draft, GraphView
-from tilewright.rewrite.fold.channel_affine import ChannelAffine, Channels, before, behind, channel_affine
+from tilewright.rewrite.fold.channel_affine import AFFINES, ChannelAffine, Channels, before, behind, channel_affine
 from tilewright.rewrite.fold.product_weights import Product
 
 _MOST_READERS = 16  # products that one value may go into: more are not looked at
@@ -161,6 +161,7 @@ PASS = GraphPass(
     name="fold-channel-constants",
     summary="what is added to channels or multiplied with them becomes part of the weights before or behind it",
     apply=_apply,
+    roots=AFFINES,
     after=("fold-constants", "fuse-matmul-add"),
     before=("lower-quantised", "fuse-activation"),
 )

@@ -130,6 +130,7 @@ FOLD_FINITE = GraphPass(
     name="fold-finite",
     summary="comparisons of finite values with infinities are decided at compile time",
     apply=_fold_finite,
+    roots=("Equal",),
     after=("recognise-fake-quantisation", "recognise-decomposed-quantisation"),
     before=("fold-constants",),
 )
@@ -137,6 +138,7 @@ FOLD_DECIDED = GraphPass(
     name="fold-decided",
     summary="a Where whose condition is constant is what it selects",
     apply=_fold_decided,
+    roots=("Where",),
     after=("fold-constants",),
     before=("merge-duplicates",),
 )

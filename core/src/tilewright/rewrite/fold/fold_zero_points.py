@@ -72,5 +72,6 @@ PASS = GraphPass(
     name="fold-zero-points",
     summary="the zero point of a QConv or QGemm input becomes part of its bias",
     apply=_apply,
+    roots=tuple(_FORMS),
     after=("lower-quantised", "remove-dead-channels"),
 )

@@ -75,6 +75,7 @@ FUSE_ACTIVATION = GraphPass(
     name="fuse-activation",
     summary="Relu and Clip become part of the float operator before them",
     apply=_fuse_activations,
+    roots=("Clip",),
     after=("fold-dequantised",),
 )
 
@@ -110,6 +111,7 @@ FUSE_MATMUL_ADD = GraphPass(
     name="fuse-matmul-add",
     summary="MatMul of a constant matrix, and Add of a bias, become Gemm",
     apply=_fuse_sums,
+    roots=("MatMul",),
     after=("merge-duplicates",),
     before=("lower-quantised",),
 )

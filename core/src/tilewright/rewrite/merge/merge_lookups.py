@@ -83,6 +83,7 @@ PASS = GraphPass(
     name="merge-lookups",
     summary="tables of tables become one; tables that only clamp become limits of the operator before",
     apply=_apply,
+    roots=("QLookup",),
     after=("lower-quantised",),
     before=("remove-dead-channels",),
 )

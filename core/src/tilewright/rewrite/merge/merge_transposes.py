@@ -189,5 +189,6 @@ PASS = GraphPass(
     name="merge-transposes",
     summary="neighbouring Transposes and Reshapes become one, those that undo each other vanish",
     apply=_apply,
+    roots=("Reshape", "Transpose"),
     after=("flatten-into-weights",),
 )

@@ -138,6 +138,7 @@ PASS = GraphPass(
     name="recognise-normalisation",
     summary="a mean, squares, a root and a quotient become LayerNormalization or RMSNormalization",
     apply=_apply,
+    roots=("Sqrt",),
     after=("merge-duplicates", "fuse-matmul-add"),
     before=("fold-channel-constants", "move-quantisation"),
 )

@@ -166,5 +166,6 @@ LOWER_QUANTISED = GraphPass(
     name="lower-quantised",
     summary="DequantizeLinear, operator, QuantizeLinear become one integer operator",
     apply=_lower_islands,
+    roots=("DequantizeLinear", "QuantizeLinear", "Round"),
     after=("move-quantisation",),
 )

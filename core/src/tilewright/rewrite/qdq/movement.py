@@ -205,5 +205,6 @@ MOVE_QUANTISATION = GraphPass(
     name="move-quantisation",
     summary="Reshape, Transpose, MaxPool, Concat, Slice, Pad, Gather and ReduceMax work on stored integers",
     apply=_move_quantisation,
+    roots=("DequantizeLinear", "QuantizeLinear"),
     after=("merge-duplicates", "fuse-matmul-add", "fold-channel-constants"),
 )

@@ -267,6 +267,7 @@ LOWER_RECURRENCES = GraphPass(
     name="lower-recurrences",
     summary="LSTM and GRU whose states are stored as integers become QLSTM and QGRU",
     apply=_apply,
+    roots=tuple(_INTEGER),
     after=("move-quantisation",),
     before=("lower-quantised",),
     lossy=True,

@@ -43,7 +43,7 @@ class Weight:
     @property
     def attributes(self) -> Mapping[str, Attribute]:
         """What the integer operator is told: `weight_bits` of weights that the file stores in fewer than 8."""
-        return named_bits(self.node.integer("weight_bits", 8))
+        return named_bits(self.node.weight_bits)
 
     def constant(self, draft: Draft) -> str:
         """A constant that holds `array`: the model's own where it is int8 already, so that sharing stays."""
@@ -75,7 +75,7 @@ def weight_of(view: GraphView, value: str, channel_axis: int) -> Weight | str:
         return f"the weight {stored.value!r} is {affine.dtype.value}, not 8 bits"
     if affine.axis not in (None, channel_axis % array.ndim):
         return f"the weight {stored.value!r} has its scales along axis {affine.axis}, which is no output channel"
-    bits = stored.node.integer("weight_bits", 8)
+    bits = stored.node.weight_bits
     shift = 1 << (bits - 1) if affine.dtype is DType.U8 else 0
     zero_points = tuple(zero - shift for zero in affine.zero_point)
     return Weight(

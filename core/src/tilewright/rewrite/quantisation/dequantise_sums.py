@@ -55,6 +55,7 @@ PASS = GraphPass(
     name="dequantise-sums",
     summary="a Cast of integer sums and the product with their scale become DequantizeLinear",
     apply=_apply,
+    roots=("Cast",),
     after=("recognise-decomposed-quantisation", "merge-duplicates"),
     before=("fold-channel-constants", "move-quantisation"),
 )

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.ir.graphs.graph import Attribute, Graph, Node
+from tilewright.ir.graphs.graph import WEIGHT_BITS, Attribute, Graph, Node
 from tilewright.ir.graphs.operator import GraphPass, PassContext, PassResult
 from tilewright.ir.rounding import ceil_div
 from tilewright.ir.tensors.dtypes import DType
-from tilewright.operators.shared.packed_weights import ATTRIBUTE
 from tilewright.rewrite.edit import Draft, GraphView, origins
 
 Array = npt.NDArray[np.generic]
@@ -84,7 +83,7 @@ def _turned(stored: _Stored, nodes: tuple[Node, ...], *, transposed: bool) -> _S
 
 def _blocks(graph: Graph, node: Node, depth_axis: int) -> _Stored | None:
     """What a DequantizeLinear of a constant matrix reads, its own way round, or None where scales do not fit."""
-    bits, array = node.integer(ATTRIBUTE, 8), graph.constants[node.inputs[0]]
+    bits, array = node.weight_bits, graph.constants[node.inputs[0]]
     scales = graph.constants.get(node.inputs[1])
     zeros = graph.constants.get(node.inputs[2]) if len(node.inputs) > 2 and node.inputs[2] else np.zeros(1, array.dtype)
     if bits == 8 or array.ndim != 2 or scales is None or zeros is None:
@@ -130,7 +129,7 @@ def _product(draft: Draft, node: Node, stored: _Stored) -> Node:
         bias = draft.graph.constants[node.inputs[2]]
         inputs.append(draft.constant(bias.reshape(-1), f"{node.inputs[2]}_row"))
     kept = {name: value for name, value in node.attributes.items() if name in ("clip_low", "clip_high")}
-    attributes: dict[str, Attribute] = {ATTRIBUTE: stored.bits, "block_size": stored.block_size, **kept}
+    attributes: dict[str, Attribute] = {WEIGHT_BITS: stored.bits, "block_size": stored.block_size, **kept}
     while not inputs[-1]:
         inputs.pop()
     return Node(
@@ -143,6 +142,7 @@ PASS = GraphPass(
     name="packed-products",
     summary="products of floats with constants of 4 or 2 bits keep these packed",
     apply=_apply,
+    roots=("DequantizeLinear",),
     after=("fuse-matmul-add",),
     before=("lower-quantised", "move-quantisation"),
 )

@@ -164,6 +164,7 @@ PASS = GraphPass(
     name="recognise-decomposed-quantisation",
     summary="Mul, Round, Clip, Cast become QuantizeLinear, and Cast, Sub, Mul of 8 bits DequantizeLinear",
     apply=_apply,
+    roots=("Cast", "Mul"),
     after=("recognise-fake-quantisation",),
     before=("fold-constants",),
 )

@@ -83,6 +83,7 @@ PASS = GraphPass(
     name="recognise-dynamic-scale",
     summary="what finds the scale and the zero point of dynamic quantisation becomes DynamicScale",
     apply=_apply,
+    roots=("Cast",),
     after=("fold-constants", "recognise-decomposed-quantisation"),
     before=("merge-duplicates",),
 )

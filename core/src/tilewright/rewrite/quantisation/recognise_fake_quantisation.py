@@ -183,5 +183,6 @@ PASS = GraphPass(
     name="recognise-fake-quantisation",
     summary="quantisation written as Div, Round, Clip, Mul becomes QuantizeLinear and DequantizeLinear",
     apply=_apply,
+    roots=("Round",),
     before=("fold-constants",),
 )

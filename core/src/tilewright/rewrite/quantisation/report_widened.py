@@ -10,7 +10,6 @@ from tilewright.errors import Diagnostic
 from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.graphs.operator import GraphPass, PassContext, PassResult
 from tilewright.ir.rounding import ceil_div
-from tilewright.operators.shared.packed_weights import ATTRIBUTE
 from tilewright.rewrite.edit import GraphView
 
 
@@ -21,7 +20,7 @@ def _apply(graph: Graph, context: PassContext) -> PassResult:
 def _notes(graph: Graph) -> Iterator[Diagnostic]:
     view = GraphView.of(graph)
     for node in graph.nodes:
-        bits = node.integer(ATTRIBUTE, 8)
+        bits = node.weight_bits
         if node.op != "DequantizeLinear" or bits == 8:
             continue
         count = graph.tensors[node.outputs[0]].elements
@@ -40,6 +39,7 @@ PASS = GraphPass(
     name="report-widened",
     summary="say which constants of 4 or 2 bits become floats",
     apply=_apply,
+    roots=("DequantizeLinear",),
     after=("settle-arithmetic",),
     before=("fold-dequantised",),
 )

@@ -54,6 +54,7 @@ DROP_CASTS_BACK = GraphPass(
     name="drop-casts-back",
     summary="drop casts to a wider float and back",
     apply=_drop_casts_back,
+    roots=("Cast",),
     after=("dead-nodes",),
     before=("recognise-fake-quantisation", "fold-constants"),
 )

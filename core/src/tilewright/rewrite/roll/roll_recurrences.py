@@ -264,6 +264,7 @@ PASS = GraphPass(
     name="roll-recurrences",
     summary="equal cells one after the other become one GRU, LSTM or RNN",
     apply=_apply,
+    roots=("Tanh",),
     after=("fuse-matmul-add",),
     before=("fold-channel-constants", "lower-quantised"),
 )

@@ -85,8 +85,8 @@ extern const uint8_t toy_const_flash[TOY_CONST_FLASH_SIZE];
  * the same time may share them.
  */
 
-/* Prepare a context. `state` may be NULL if TOY_STATE_SIZE is 0; `constants` NULL takes the linked ones; `hooks` may be
- * NULL. The structs are copied; the memory that they point to, and the hooks, must stay.
+/* Prepare a context. `state` may be NULL if its size is 0; `constants` NULL takes the linked ones; `hooks` may be NULL.
+ * The structs are copied; the memory that they point to, and the hooks, must stay.
  */
 tw_status toy_init(toy_ctx *ctx, const toy_pools *pools, void *state, const toy_constants *constants,
                    const tw_hooks *hooks);
@@ -94,7 +94,7 @@ tw_status toy_init(toy_ctx *ctx, const toy_pools *pools, void *state, const toy_
 /* One inference. NULL, a NULL member or a mapped address: that tensor is already in place, nothing is copied. */
 tw_status toy_run(toy_ctx *ctx, const toy_inputs *inputs, const toy_outputs *outputs);
 
-/* Put the state to its beginning; needed once before the first run if TOY_STATE_SIZE is not 0. */
+/* Put the state to its beginning; needed once before the first run if its size is not 0. */
 tw_status toy_reset_state(toy_ctx *ctx);
 
 /* Addresses of inputs and outputs inside the pools: NULL for those that stay with the caller, and where the pools or
@@ -102,7 +102,7 @@ tw_status toy_reset_state(toy_ctx *ctx);
 toy_mapped_inputs toy_map_inputs(const toy_pools *pools);
 toy_outputs toy_map_outputs(const toy_pools *pools);
 
-/* The whole network as one function with memory of its own (toy_simple.c). Not reentrant. */
+/* The whole network as one function with memory of its own, a source file beside this one. Not reentrant. */
 tw_status toy(const int8_t mfcc_0[TOY_IN_MFCC_0_ELEMENTS], int8_t scores[TOY_OUT_SCORES_ELEMENTS]);
 
 #ifdef __cplusplus

@@ -33,7 +33,7 @@ int main(void)
     }
     {
         const toy_inputs inputs = {in_0_mfcc_0};
-        if (toy_reset_state(&ctx) != TW_OK || toy_run(&ctx, &inputs, &outputs) != TW_OK) {
+        if ((toy_reset_state(&ctx) != TW_OK) || (toy_run(&ctx, &inputs, &outputs) != TW_OK)) {
             return 1;
         }
         if (memcmp(got_scores, out_0_scores, TOY_OUT_SCORES_SIZE) != 0) {

@@ -173,7 +173,8 @@ TW_KERNEL int32_t tw_dsp_round(int32_t acc, int32_t word, int32_t zero_point)
 }
 #endif
 
-/* The sum of the upper channel of a pair, of what SMLAD made of words that hold 256 times its weights and the lower's. */
+/* The sum of the upper channel of a pair, of what SMLAD made of words that hold 256 times its weights and the
+ * lower's. */
 TW_KERNEL int32_t tw_dsp_upper(int32_t both, int32_t lower)
 {
     return (int32_t)((uint32_t)both - (uint32_t)lower) >> 8;

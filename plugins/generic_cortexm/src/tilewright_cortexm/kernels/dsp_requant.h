@@ -1,7 +1,7 @@
 #pragma once
 
-/* Assembler of a sum that is requantised, `narrow` (ssat or usat) to `bits`: by SMMLA and a shift of its upper half, or by
- * the formula itself, of floats. The scale is in s1; s0 is overwritten. */
+/* Assembler of a sum that is requantised, `narrow` (ssat or usat) to `bits`: by SMMLA and a shift of its upper half, or
+ * by the formula itself, of floats. The scale is in s1; s0 is overwritten. */
 #define TW_DSP_FIXED(sum, multiplier, above, narrow, bits, shift) \
     "smmla " #sum ", " #sum ", " #multiplier ", " #above "\n\t" \
     #narrow " " #sum ", #" #bits ", " #sum ", asr #" #shift "\n\t"

@@ -123,7 +123,8 @@ TW_KERNEL int32_t tw_dsp_words_narrow(int32_t v, int32_t shift, int32_t low, int
     return (q < low) ? low : ((q > high) ? high : q);
 }
 
-/* A multiplier of 16 bits, moved up by 16: its product's upper half is shifted. `above` is the zero point and one half. */
+/* A multiplier of 16 bits, moved up by 16: its product's upper half is shifted. `above`: the zero point and one
+ * half. */
 TW_KERNEL int32_t tw_dsp_words_shifted(int32_t sum, const int32_t *words, int32_t low, int32_t high)
 {
     return tw_dsp_words_narrow(tw_dsp_mmla(sum, words[0], words[1]), words[2], low, high);

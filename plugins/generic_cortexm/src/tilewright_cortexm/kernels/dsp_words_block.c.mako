@@ -25,8 +25,8 @@ formula of floats), low, high. </%doc>\
 #include "dsp_words.h"
 
 /* ${size} channels of one pixel: their products with `fours` times four values, requantised. A word of weights has four of
- * one channel, the two in the middle exchanged; those of all channels follow one another. Parameters are the biases, then
- * ${"multiplier, addend and shift" if shifted else "the scale"} of each. */
+ * one channel, the two in the middle exchanged; those of all channels follow one another. Parameters are the biases,
+ * then ${"multiplier, addend and shift" if shifted else "the scale"} of each. */
 #if defined(TW_DSP_ARM) && defined(__ARM_FEATURE_UNALIGNED)
 TW_ASSEMBLER void ${block}(const int16_t *x __attribute__((unused)), const uint32_t *w __attribute__((unused)),
         int32_t fours __attribute__((unused)), const int32_t *p __attribute__((unused)),

@@ -36,8 +36,8 @@ TW_KERNEL int32_t ${function}_dot_${channels}(const uint8_t *x, const int8_t *w,
 }
 
 % endfor
-/* Products of `count` more values of the only row, from the one at `start` on, added to the sums in `acc`; with the last
- * of them the results. */
+/* Products of `count` more values of the only row, from the one at `start` on, added to the sums in `acc`; with the
+ * last of them the results. */
 TW_KERNEL void ${function}(const uint8_t *x, const int8_t *w, const int32_t *parameters, uint8_t *y, int32_t *acc,
         int32_t start, int32_t count, int32_t first, int32_t last, int32_t zero_point)
 {

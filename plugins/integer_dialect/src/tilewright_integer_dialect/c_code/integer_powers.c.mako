@@ -1,7 +1,7 @@
 #include "prelude.h"
 #include <stdint.h>
 
-/* One row: 2^-((max - x + 16) / 32) in place of the exponential. In groups, the largest so far stands for the largest. */
+/* One row: 2^-((max - x + 16) / 32) in place of the exponential. In groups `max` is the largest so far. */
 TW_KERNEL void ${function}(int32_t count, const ${x_type} *x, int32_t x_step, uint8_t *y, int32_t y_step, int32_t group,
                            int32_t least, int32_t most)
 {

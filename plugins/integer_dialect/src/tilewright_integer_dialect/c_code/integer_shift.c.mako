@@ -2,8 +2,8 @@
 #include "prelude.h"
 #include <stdint.h>
 
-/* Words of a channel: the multiplier, the shift, and what is added before it, half of the last step included, its lower \
-half first. */
+/* Words of a channel: the multiplier, the shift, and what is added before it, half of the last step included, its
+ * lower half first. */
 TW_KERNEL void ${function}(int32_t count, const ${x_type} *x, int32_t x_step, const int32_t *words, int32_t words_step,
                            ${y_type} *y, int32_t y_step, int32_t low, int32_t high)
 {

@@ -157,7 +157,7 @@ def _body(program: Program, dialect: Dialect) -> Iterator[str]:
     for name, value in program.constants.items():
         yield f"    const float {name} = {dialect.constant.format(value)};"
     if states:
-        yield from _wrapped(f"    float {', '.join(f'{name} = sums[{at}]' for at, name in enumerate(states))};")
+        yield from (f"    float {name} = sums[{at}];" for at, name in enumerate(states))
     yield "    int32_t left = count;"
     streamed = dialect.streamed(program)
     loop = streamed or Loop(conditions=(f"count >= {LANES}",), lines=tuple(_loop_text(program, dialect)))
@@ -190,14 +190,14 @@ def _c_loop(program: Program, lanes: int, dialect: Dialect) -> Iterator[str]:
         yield from (f"        const float given{lane} = {first}{lane};" for lane in range(lanes))
     targets = [name for name in program.variables if name not in program.inputs]
     if targets:
-        yield from _wrapped(f"        float {', '.join(f'{name}{lane}' for name in targets for lane in range(lanes))};")
+        yield from (f"        float {name}{lane};" for name in targets for lane in range(lanes))
     for line in program.parsed:
         for lane in range(lanes):
             operands = [f"{name}{lane}" if _is_lane(program, name) else name for name in line.operands]
             yield f"        {line.target}{lane} = {_C[line.operation].format(*operands, prefix=dialect.prefix)};"
     for lane in range(lanes) if program.result else ():
         value = f"{program.result}{lane}"
-        kept = f"given{lane} != given{lane} ? given{lane} : {value}" if program.keeps_nan else value
+        kept = f"(given{lane} != given{lane}) ? given{lane} : {value}" if program.keeps_nan else value
         yield f"        y_out[{lane} * y_step] = {kept};"
     for stream in _streams(program):
         yield f"        {stream} += {lanes} * {stream.split('_')[0]}_step;"

@@ -8,7 +8,7 @@ Needs function, signs (of a and b), limit ("i8" or "u8" where results are limite
     types = {name: "int8_t" if signed else "uint8_t" for name, signed in signs.items()}
 %>\
 
-/* y = clamp(((a * a_factor + b * b_factor + offset) >> shift) + zero_point), `count` times. Pointers move by the steps. */
+/* y = clamp(((a * a_factor + b * b_factor + offset) >> shift) + zero_point), `count` times. Pointers move by steps. */
 TW_KERNEL void ${function}(int32_t count, const uint8_t *a, int32_t a_step, const uint8_t *b, int32_t b_step, uint8_t *y,
         int32_t y_step, const tw_xp_sum p)
 {

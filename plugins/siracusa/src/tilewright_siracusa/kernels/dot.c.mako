@@ -27,7 +27,8 @@ a gap behind the weights of every run.
         body += [f"TW_XP_LW({weights[0]}, %[w], 4)"] if channel == 0 else []
 %>\
 /* ${"Two pixels" if pixels == 2 else "One pixel"} and four channels: `count` runs of x, each of `words` words, both one at least. `runs` says where they
- * begin${", one pixel's before the other's" if pixels == 2 else ""}; what lies behind the last may be read. Weights are stored in the order in which they are read${", `gap` more bytes\n * behind those of each run" if apart else ""}. */
+ * begin${", one pixel's before the other's" if pixels == 2 else ""}; what lies behind the last may be read.
+ * Weights are stored in the order in which they are read${", `gap` more bytes\n * behind those of each run" if apart else ""}. */
 TW_KERNEL void tw_xp_dot${pixels}_${kind}${gap}(int32_t count, const uint8_t *const *runs, int32_t words, const uint8_t *w, \
 ${"int32_t gap, " if apart else ""}int32_t *acc)
 {

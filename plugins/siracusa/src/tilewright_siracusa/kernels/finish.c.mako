@@ -6,8 +6,8 @@ are multiplied and shifted, behind "shift_wide_" where that takes 64 bits.
 <% shifted, wide, limit_of = limit.startswith("shift_"), "_wide_" in limit, limit.split("_")[-1] %>\
 
 % if shifted:
-/* (acc * m + r) >> shift, limited: m is the lower half of the word, r the upper one, and the shift is in the place of a zero
- * point. */
+/* (acc * m + r) >> shift, limited: m is the lower half of the word, r the upper one, and the shift is in the place of a
+ * zero point. */
 TW_KERNEL uint8_t tw_xp_finished_${limit}(int32_t acc, int32_t word, tw_xp_limits to)
 {
 % if wide:

@@ -20,7 +20,7 @@ TW_KERNEL void ${function}_${pixels}(const tw_xp_windows *p, const ${floats} *f,
 % endif
     int32_t o = 0;
 % for outputs in (4, 1):
-    for (${"" if outputs == 4 else "int32_t left = p->outputs & 3"}; ${"o + 4 <= p->outputs; o += 4" if outputs == 4 else "left > 0; --left, ++o"}) {
+    for (; ${"(o + 4) <= p->outputs; o += 4" if outputs == 4 else "o < p->outputs; ++o"}) {
 % for j in range(outputs):
         float b${j} = b ? b[o + ${j}] : 0.0f;
 % endfor
@@ -36,10 +36,10 @@ TW_KERNEL void ${function}_${pixels}(const tw_xp_windows *p, const ${floats} *f,
         }
 % endif
         for (int32_t kr = 0; kr < p->row_taps; ++kr) {
-            const int32_t first[${pixels}] = {${", ".join(f"at[{i}].x + kr * row" for i in range(pixels))}};
+            const int32_t first[${pixels}] = {${", ".join(f"at[{i}].x + (kr * row)" for i in range(pixels))}};
             const float *const wr = wo + (kr * p->column_taps * f->w_tap);
 % if edges:
-            const uint32_t inside[${pixels}] = {${", ".join(f"at[{i}].rows >> kr & 1 ? at[{i}].columns : 0" for i in range(pixels))}};
+            const uint32_t inside[${pixels}] = {${", ".join(f"((at[{i}].rows >> kr) & 1) ? at[{i}].columns : 0" for i in range(pixels))}};
             const uint32_t some = ${" | ".join(f"inside[{i}]" for i in range(pixels))};
             const uint32_t every = ${" & ".join(f"inside[{i}]" for i in range(pixels))};
             const int32_t whole = p->joined && (every == all);
@@ -57,7 +57,7 @@ TW_KERNEL void ${function}_${pixels}(const tw_xp_windows *p, const ${floats} *f,
 % endfor
                 };
 % else:
-                const float *const from[${pixels}] = {${", ".join(f"x + (first[{i}] + kc * column)" for i in range(pixels))}};
+                const float *const from[${pixels}] = {${", ".join(f"x + (first[{i}] + (kc * column))" for i in range(pixels))}};
 % endif
                 tw_xp_f32_dot${pixels}x${outputs}_rows(run, from, 1, wr + (kc * f->w_tap), 1, f->w_output, acc);
             }

@@ -12,13 +12,13 @@ ${"float *acc_from, " if part else ""}float *y)
 % if rows == 4:
     for (; (m + 4) <= p.rows; m += 4) {
 % else:
-    for (int32_t others = p.rows${" & 3" if joint else ""}; others > 0; --others, ++m) {
+    for (; m < p.rows; ++m) {
 % endif
-        const float *const from[${rows}] = {${", ".join(f"a + (m + {i}) * p.a_row" for i in range(rows))}};
+        const float *const from[${rows}] = {${", ".join(f"a + ((m + {i}) * p.a_row)" for i in range(rows))}};
         const float *const bm = b + (m * p.b_row);
         int32_t n = 0;
 % for columns in (4, 1):
-        for (${"" if columns == 4 else "int32_t left = p.columns & 3"}; ${"n + 4 <= p.columns; n += 4" if columns == 4 else "left > 0; --left, ++n"}) {
+        for (; ${"(n + 4) <= p.columns; n += 4" if columns == 4 else "n < p.columns; ++n"}) {
             float acc[${rows * columns}] = {0};
 % if part:
             float *const kept = acc_from + ((m * p.acc_row) + (n * p.acc_column));

@@ -217,7 +217,7 @@ ${"const tw_xp_part part, int32_t *acc, " if part else ""}const uint8_t *x, cons
     }
 % else:
     for (int32_t n = 0; n < p.batches; ++n) {
-        for (int32_t j = 0; j < p.columns; ++j) { /* pixels of a column make pairs: few of them reach beside the image */
+        for (int32_t j = 0; j < p.columns; ++j) { /* pixels of a column make pairs: few reach beside the image */
             const int32_t left = (j * p.column_stride) - p.left;
 % if edges:
             const uint32_t beside = tw_xp_inside(left, p.column_taps, p.column_dilation, p.in_columns);

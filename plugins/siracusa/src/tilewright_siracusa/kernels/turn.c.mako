@@ -37,7 +37,7 @@ Four taps of one channel are a word once they are turned (turned.c), and the dot
 %>\
 
 /* `rows` times the products of ${held} taps, `step` bytes apart, with four channels' weights, which are stored one after
- * the other; from the last tap of a row to the next row it is `back` bytes.${f" The second sums have weights `shift` bits on." if pixels == 2 else ""} */
+ * the other; from the last tap of a row to the next row it is `back` bytes.${"\n * The second sums have weights `shift` bits on." if pixels == 2 else ""} */
 TW_KERNEL void ${name}(int32_t rows, const uint8_t *x, int32_t step, int32_t back, \
 ${"const uint8_t *w, " if weighted else ""}${"int32_t shift, " if pixels == 2 else ""}int32_t *acc)
 {

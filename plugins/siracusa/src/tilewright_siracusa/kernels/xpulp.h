@@ -16,8 +16,8 @@
 #  define TW_XP_LOOP(count) \
     ".option push\n\t.option norvc\n\t.balign 4\n\t.insn i 0x7b, 4, x0, %[trips], 2 * (" #count ")\n\t"
 #  define TW_XP_LOOP_END ".option pop"
-/* Two of them, one inside the other: [inner] times the first `count` instructions, then `rest` more, two at least or one
- * and nothing around it; all of that [outer] times. */
+/* Two of them, one inside the other: [inner] times the first `count` instructions, then `rest` more, two at least or
+ * one and nothing around it; all of that [outer] times. */
 #  define TW_XP_LOOPS(count, rest) \
     ".option push\n\t.option norvc\n\t.balign 4\n\t" \
     ".insn i 0x7b, 4, x1, %[outer], 2 * (1 + " #count " + " #rest ")\n\t" \

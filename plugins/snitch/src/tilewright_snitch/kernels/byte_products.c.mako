@@ -2,7 +2,7 @@
 Needs function, element and stored (of a).
 </%doc>\
 % for rows in (4, 1):
-/* All outputs of ${"four rows" if rows == 4 else "one row"}, four at a time: of these the elements of w are in turn, and parameters are biases, then scales. */
+/* All outputs of ${"four rows" if rows == 4 else "one row"}, four at a time: their elements of w are in turn; parameters are biases, then scales. */
 TW_SN_APART void ${function}_${rows}(const tw_sn_bytes *k, int32_t depth, const ${stored} *const *a, const int8_t *w,
         const float *parameters, uint8_t *const *y)
 {

@@ -7,7 +7,7 @@ Needs odd (whether the zero point of results is odd: then it is added after roun
     steps = [("VFMAX", "low"), ("VFMIN", "high"), ("VFADD", "magic"), *([("VFADD", "zero")] if odd else [])]
 %>\
 #ifdef TW_SN_STREAMS
-/* Eight outputs of so many pixels, two in a register; lower halves are stored as they are, upper ones by way of `lanes`. */
+/* Eight outputs of so many pixels, two in a register; lower halves are stored as they are, upper ones by `lanes`. */
 TW_KERNEL void ${name}_eight(const tw_sn_bytes *k, const float *sums, int32_t step, int32_t pixels, const float *biases,
         uint8_t *y, int32_t y_column, float *lanes)
 {

@@ -20,7 +20,7 @@ TW_KERNEL float *tw_sn_${element}_run(const ${stored} *from, int32_t count, floa
     return to;
 }
 
-/* A row of `columns` pixels from column `left` on, channels last, some of which may lie outside; all of them where x is null. */
+/* A row of `columns` pixels from column `left` on, channels last; some may lie outside, all of them where x is null. */
 TW_SN_APART void tw_sn_${element}_widen(const tw_sn_bytes *k, int32_t left, int32_t columns, int32_t in_columns, int32_t x_column,
         const ${stored} *x, float *to)
 {

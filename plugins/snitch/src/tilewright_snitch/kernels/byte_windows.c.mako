@@ -6,8 +6,9 @@ stored (of x), form ("whole", "part" or "depthwise").
     part, depthwise = form == "part", form == "depthwise"
     told = {"whole": "tw_sn_products *q, ", "part": "tw_sn_products *q, tw_sn_sums *s, ", "depthwise": ""}[form]
 %>\
-/* Convolution of bytes by float32: what a row of the output reaches is widened, and multiplied by streams; sums are exact, and
- * requantised.${" Sums of a part of the channels are kept in `acc`." if part else ""} `scratch`: 64 bytes, ${"zeros for all channels, " if depthwise else ""}${"" if part else "sums, "}and what is widened.
+/* Convolution of bytes by float32: what a row of the output reaches is widened, and multiplied by streams; sums are
+ * exact, and requantised.${" Sums of a part of the channels are kept in `acc`." if part else ""} `scratch`: 64 bytes, ${"zeros for all channels, " if depthwise else ""}${"" if part else "sums, "}
+ * and what is widened.
  * What this is told of the layer it changes: stacks are small. */
 TW_SN_APART void ${bytes}(tw_sn_windows *all, const tw_sn_bytes *k, ${told}const ${stored} *x, const float *w,
         const float *biases, ${"float *acc, " if part else ""}uint8_t *y, float *scratch)

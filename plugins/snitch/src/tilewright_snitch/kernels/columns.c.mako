@@ -35,7 +35,7 @@ TW_SN_APART void ${function}_copy(const tw_sn_windows *p, int32_t x_channel, int
             tap += x_tap;
         }
     }
-    while (to < end) {
+    for (int32_t left_over = (int32_t)(end - to); left_over > 0; --left_over) {
         *to++ = 0;
     }
 }

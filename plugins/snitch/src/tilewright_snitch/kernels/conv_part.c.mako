@@ -51,7 +51,8 @@ TW_KERNEL void ${function}_results(const tw_sn_windows *p, const tw_sn_products 
     }
 }
 
-/* A part of the channels of a convolution: sums are kept in `acc` from part to part, y is written after the last one. */
+/* A part of the channels of a convolution: sums are kept in `acc` from part to part, y is written after the last
+ * one. */
 TW_SN_APART void ${function}(const tw_sn_windows *p, tw_sn_products *q, const tw_sn_sums *s, ${type} low, ${type} high,
         const ${type} *x, const ${type} *w, const ${type} *b, ${type} *acc, ${type} *y, void *lanes)
 {

@@ -9,7 +9,7 @@ output in a repetition), repeat (how often more a stream gives an element), mark
     size = 8 // lanes
     streamed = [one for one in inputs if one != register]
     pair = "" if double else "tw_sn_four" if half else "tw_sn_pair"
-    values = "".join(load(f"{one}[row * p->{one}_row + i * p->{one}_step]") + ", " for one in inputs)
+    values = "".join(load(f"{one}[(row * p->{one}_row) + (i * p->{one}_step)]") + ", " for one in inputs)
     apart = "tw_sn_quarters" if half else "tw_sn_halves"
     total = " + ".join(marks)
 %>\
@@ -18,7 +18,8 @@ typedef struct {
     int32_t rows;
     int32_t count;
 % for one in (*inputs, "y"):
-    int32_t ${one}_row, ${one}_step;
+    int32_t ${one}_row;
+    int32_t ${one}_step;
 % endfor
 } ${function}_rows;
 
@@ -38,7 +39,7 @@ TW_KERNEL ${type} ${function}_one(${"".join(f"{type} {one}, " for one in inputs)
 }
 
 #ifdef TW_SN_STREAMS
-/* `rows` rows of `words` words, together a multiple of ${words}. Returns 0, or NaN where minima and maxima may have lost one. */
+/* `rows` rows of `words` words, together a multiple of ${words}. Returns 0, or NaN where minima and maxima may be lost. */
 TW_SN_APART ${type} ${function}_streams(const ${function}_rows *p, uint32_t words, uint32_t rows, ${type} low, ${type} high,
         ${"".join(f"const {stored} *{one}, " for one in inputs)}${stored} *y)
 {

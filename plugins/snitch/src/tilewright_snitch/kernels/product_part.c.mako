@@ -2,7 +2,8 @@
 Needs called, type, clip, begins and goes_on (the products that the first part and the others compute), together
 (results are neighbours, and so are sums).
 </%doc>\
-/* A part of each product: sums are kept in `acc` from part to part, y is written after the last one. `q` says how sums lie. */
+/* A part of each product: sums are kept in `acc` from part to part, y is written after the last one. `q` says how sums
+ * lie. */
 TW_SN_APART void ${called}(tw_sn_products q, const tw_sn_results *s, ${type} low, ${type} high, const ${type} *a,
         const ${type} *b, const ${type} *c, ${type} *acc, ${type} *y, void *lanes)
 {

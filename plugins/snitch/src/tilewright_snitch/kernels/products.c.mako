@@ -100,7 +100,8 @@ TW_SN_APART ${type} ${name}_${width}(const tw_sn_products *p, ${rounds}int32_t r
     TW_SN_READ(1, b);
     tw_sn_on();
     ${type} *to = y;
-    const int32_t y_next = p->y_row - (blocks * ${width} * p->y_output); /* integer products take five cycles: none in a block */
+    /* Integer products take five cycles: none in a block. */
+    const int32_t y_next = p->y_row - (blocks * ${width} * p->y_output);
 % if bias:
     const ${type} *from = c;
     const int32_t c_next = p->c_row - (blocks * ${width} * p->c_output);

@@ -1,8 +1,8 @@
 #pragma once
 #include <stdint.h>
 
-/* Rows of outputs, each the product of a window of `a` and a row of weights: `runs` of `run` elements that are neighbours.
- * Steps are in elements. */
+/* Rows of outputs, each the product of a window of `a` and a row of weights: `runs` of `run` elements that are
+ * neighbours. Steps are in elements. */
 typedef struct {
     int32_t rows;
     int32_t outputs;

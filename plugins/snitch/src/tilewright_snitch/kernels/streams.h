@@ -2,8 +2,8 @@
 #include "prelude.h"
 #include <stdint.h>
 
-/* Snitch's stream registers and hardware repetition. Define TW_SNITCH for cores that have them; assemblers need not know
- * them. While streams are on, ft0, ft1 and ft2 are theirs: no C that computes with floats stands there. */
+/* Snitch's stream registers and hardware repetition. Define TW_SNITCH for cores that have them; assemblers need not
+ * know them. While streams are on, ft0, ft1 and ft2 are theirs: no C that computes with floats stands there. */
 #if defined(__GNUC__) /* what is large stands once */
 #  define TW_SN_APART static __attribute__((noinline, unused))
 #else
@@ -75,7 +75,7 @@ TW_KERNEL float tw_sn_halves(double both)
     return lower + upper;
 }
 
-/* Four times the same value, rounded to 16 bits. The float unit alone writes and reads it: its path to memory is its own. */
+/* Four times the same value, rounded to 16 bits. Only the float unit writes and reads it, by its own path to memory. */
 TW_KERNEL double tw_sn_four(float value)
 {
     double all;
@@ -112,8 +112,8 @@ TW_KERNEL void tw_sn_settle(void)
     (void)last;
 }
 
-/* An element of a stream: bounds (elements less one) and strides (bytes) from inside out. The machine adds what leads from
- * the last element inside to the next one outside. */
+/* An element of a stream: bounds (elements less one) and strides (bytes) from inside out. The machine adds what leads
+ * from the last element inside to the next one outside. */
 typedef struct {
     uint32_t bound[4];
     int32_t stride[4];
@@ -139,8 +139,8 @@ TW_KERNEL void tw_sn_off(void)
     __asm__ volatile(".option push\n\t.option arch, +zicsr\n\tcsrci 0x7C0, 1\n\t.option pop" ::: "memory");
 }
 
-/* Until a stream that writes has written everything (scfgri: a stream's status, negative when it has). What has not left for
- * memory when streams are switched off is lost. */
+/* Until a stream that writes has written everything (scfgri: a stream's status, negative when it has). What has not
+ * left for memory when streams are switched off is lost. */
 TW_KERNEL void tw_sn_written(void)
 {
     int32_t status;
@@ -149,7 +149,7 @@ TW_KERNEL void tw_sn_written(void)
     } while (status >= 0);
 }
 
-/* All four dimensions of a stream; each element is given `repeat` times more. They stay as they are from start to start. */
+/* All four dimensions of a stream; each element is given `repeat` times more. They stay from start to start. */
 #  define TW_SN_WALK(stream, walk, repeat) \
     do { \
         TW_SN_SET(stream, 1, repeat); \

@@ -7,8 +7,8 @@ zero, lowest (what maxima begin with), factor, limits, clobbered.
     weighted = kind == "products"
     given = "const float *w, const float *b, " if weighted else ""
 %>\
-/* Channels that are neighbours, of pixels in a row whose windows have the same taps inside. It has no floats: the integer
- * core would copy them before the float unit has stored them. Sums are multiplied by `factor`. */
+/* Channels that are neighbours, of pixels in a row whose windows have the same taps inside. It has no floats: the
+ * integer core would copy them before the float unit has stored them. Sums are multiplied by `factor`. */
 typedef struct {
     int32_t pixels;
     int32_t channels;

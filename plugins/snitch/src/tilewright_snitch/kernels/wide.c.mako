@@ -1,8 +1,9 @@
 <%doc>
 Needs wide, function (the same of float32), half ("f16", "bf16"), told, passed and last (what is passed on to it).
 </%doc>\
-/* The same of floats of 16 bits, channels last, with weights of float32: all that windows reach is widened first, results are
- * rounded once. `channels` and `outputs` are those of a pixel. `scratch`: 64 bytes, and float32 for elements of x and y. */
+/* The same of floats of 16 bits, channels last, with weights of float32: all that windows reach is widened first,
+ * results are rounded once. `channels` and `outputs` are those of a pixel. `scratch`: 64 bytes, and float32 for
+ * elements of x and y. */
 TW_SN_APART void ${wide}(const tw_sn_windows *p, int32_t channels, int32_t outputs, ${told}float low, float high,
         const uint16_t *x, const float *w, const float *b, uint16_t *y, void *scratch)
 {
