@@ -572,8 +572,8 @@ TW_KERNEL uint32_t tw_xp_inside(int32_t start, int32_t taps, int32_t dilation, i
 }
 
 /* Two pixels and four channels: `count` runs of x, each of `words` words, both one at least. `runs` says where they
- * begin, one pixel's before the other's; what lies behind the last may be read. Weights are stored in the order in
- * which they are read. */
+ * begin, one pixel's before the other's; what lies behind the last may be read.
+ * Weights are stored in the order in which they are read. */
 TW_KERNEL void tw_xp_dot2_ss(int32_t count, const uint8_t *const *runs, int32_t words, const uint8_t *w, int32_t *acc)
 {
     int32_t s0 = acc[0];
@@ -614,7 +614,7 @@ TW_KERNEL void tw_xp_dot2_ss(int32_t count, const uint8_t *const *runs, int32_t 
     for (int32_t run = 0; run < count; ++run) {
         for (int32_t i = 0; i < words; ++i) {
             const uint32_t a0 = tw_xp_load(runs[(2 * run)] + (4 * i));
-            const uint32_t a1 = tw_xp_load(runs[(2 * run) + 1] + (4 * i));
+            const uint32_t a1 = tw_xp_load(runs[((2 * run)) + 1] + (4 * i));
             s0 = tw_xp_sdot_ss(s0, a0, tw_xp_load(w));
             s1 = tw_xp_sdot_ss(s1, a0, tw_xp_load(w + 4));
             s2 = tw_xp_sdot_ss(s2, a0, tw_xp_load(w + 8));
@@ -638,7 +638,8 @@ TW_KERNEL void tw_xp_dot2_ss(int32_t count, const uint8_t *const *runs, int32_t 
 }
 
 /* One pixel and four channels: `count` runs of x, each of `words` words, both one at least. `runs` says where they
- * begin; what lies behind the last may be read. Weights are stored in the order in which they are read. */
+ * begin; what lies behind the last may be read.
+ * Weights are stored in the order in which they are read. */
 TW_KERNEL void tw_xp_dot1_ss(int32_t count, const uint8_t *const *runs, int32_t words, const uint8_t *w, int32_t *acc)
 {
     int32_t s0 = acc[0];
