@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 
 from tilewright.bind.candidates import NodeCandidates, choices, engine_of, kernels_by_operator
-from tilewright.bind.chains import Chained, with_chains
+from tilewright.bind.chains import with_chains
 from tilewright.bind.constant_growth import growth_notes, within_growth
 from tilewright.bind.constants import store_constants
 from tilewright.bind.layouts import choose_layouts, insert_relayouts
@@ -39,12 +39,10 @@ def bind(
     Raises TilewrightError TW2001 (exit 4) that lists every node nobody can compute, with every refusal.
     """
     candidates_of = _candidates_by_site(kernels, platform, layers or Layers(operators=operators))
-    of_chains = [kernel for kernel in kernels.values() if len(kernel.pattern) > 1 and platform.runs(kernel.target)]
-    chained = Chained(graph=graph)
-    if of_chains and chains:
-        chained = with_chains(graph, of_chains, platform, operators, decisions, candidates_of)
-        graph = chained.graph
+    chained = with_chains(graph, kernels.values() if chains else (), platform, operators, decisions, candidates_of)
+    graph = chained.graph
     found = within_growth({site.node.name: candidates_of(site) for site in graph.sites()}, platform)
+    found |= {name: found[name].refused_by(refusals) for name, refusals in chained.refusals.items() if name in found}
     _demand_candidates(graph, found, platform)
     chosen = {name: _pick(name, answer, decisions) for name, answer in found.items()}
     layouts = choose_layouts(graph, operators, chosen, decisions.layouts, decisions.state)
@@ -56,9 +54,7 @@ def bind(
         graph=relaid.graph,
         platform=platform.running(layer.kernel.name for layer in layer_of.values()),
         bindings={
-            name: _binding(
-                name, layer, found[name], stored.names[name], _engine(name, layer, platform, decisions), chained
-            )
+            name: _binding(name, layer, found[name], stored.names[name], _engine(name, layer, platform, decisions))
             for name, layer in layer_of.items()
         },
         layouts=relaid.layouts,
@@ -120,15 +116,13 @@ def _engine(node: str, layer: Layer, platform: Platform, decisions: Decisions) -
     )
 
 
-def _binding(
-    node: str, layer: Layer, found: NodeCandidates, constants: Mapping[str, str], engine: str, chained: Chained
-) -> Binding:
+def _binding(node: str, layer: Layer, found: NodeCandidates, constants: Mapping[str, str], engine: str) -> Binding:
     return Binding(
         node=node,
         kernel=layer.kernel,
         engine=engine,
         candidates=found.candidates,
-        refusals=(*found.refusals, *chained.refusals.get(node, ())),
+        refusals=found.refusals,
         constants=constants,
     )
 

@@ -5,7 +5,7 @@ Does not know layouts or memory; which candidate is used is a decision made else
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tilewright.errors import Refusal
 from tilewright.ir.graphs.chains import unproved
@@ -26,6 +26,10 @@ class NodeCandidates:
     candidates: tuple[Candidate, ...]
     layers: tuple[Layer, ...]
     refusals: tuple[Refusal, ...]
+
+    def refused_by(self, more: Iterable[Refusal]) -> NodeCandidates:
+        """The same with refusals that are about this node alone."""
+        return replace(self, refusals=(*self.refusals, *more))
 
 
 def choices(site: Site, key: Hashable, kernels: Iterable[Kernel], platform: Platform, layers: Layers) -> NodeCandidates:

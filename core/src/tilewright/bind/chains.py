@@ -7,7 +7,7 @@ kernel is estimated to take no longer than the nodes one by one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tilewright.bind.candidates import NodeCandidates, engine_of
@@ -30,7 +30,7 @@ class Chained:
 
 def with_chains(
     graph: Graph,
-    kernels: Sequence[Kernel],
+    kernels: Iterable[Kernel],
     platform: Platform,
     operators: Mapping[str, Operator],
     decisions: Decisions,
@@ -38,10 +38,11 @@ def with_chains(
 ) -> Chained:
     """Make one node of every chain that one of `kernels` computes in no more time, the longest first."""
     refusals: dict[str, list[Refusal]] = {}
-    for pattern in sorted({kernel.pattern for kernel in kernels}, key=lambda pattern: (-len(pattern), pattern)):
+    of_chains = [kernel for kernel in kernels if len(kernel.pattern) > 1 and platform.runs(kernel.target)]
+    for pattern in sorted({kernel.pattern for kernel in of_chains}, key=lambda pattern: (-len(pattern), pattern)):
         if "+".join(pattern) not in operators:
             continue  # nobody describes one of its operators: a warning of its own
-        named = sorted(kernel.name for kernel in kernels if kernel.pattern == pattern)
+        named = sorted(kernel.name for kernel in of_chains if kernel.pattern == pattern)
         for last in [node for node in graph.nodes if node.op == pattern[-1]]:
             found = _chain(graph, last, pattern, operators)
             reason = found if isinstance(found, str) else _slower(graph, found, platform, decisions, candidates_of)

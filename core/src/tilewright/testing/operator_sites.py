@@ -80,29 +80,23 @@ def _chain_of(
         own = list(names[at : at + len(operator.inputs)])
         if nodes:
             own[own.index("")] = nodes[-1].outputs[0]
-        given = {
-            name.removeprefix(f"{position}."): value
-            for name, value in attributes.items()
-            if name.startswith(f"{position}.")
-        }
-        written = "out0" if operator is chain.members[-1] else f"inner{position}"
+        written = "out0" if position == len(chain.members) - 1 else f"inner{position}"
+        prefix = f"{position}."
+        given = {name.removeprefix(prefix): value for name, value in attributes.items() if name.startswith(prefix)}
         node = Node(name=f"node{position}", op=operator.name, inputs=tuple(own), outputs=(written,), attributes=given)
-        site = Site(
-            node=node,
-            inputs=tuple(known[name] if name else None for name in own),
-            outputs=(Tensor(name=written, dtype=DType.F32, shape=()),),
-            constants={name: array for name, array in held.items() if name in own},
+        (known[written],) = operator.infer(
+            Site(
+                node=node,
+                inputs=tuple(known[name] if name else None for name in own),
+                outputs=(Tensor(name=written, dtype=DType.F32, shape=()),),
+                constants={name: array for name, array in held.items() if name in own},
+            )
         )
-        (known[written],) = operator.infer(site)
         nodes.append(node)
         at += len(operator.inputs)
     node = chain_node(nodes, known, {operator.name: operator for operator in chain.members})
-    return Site(
-        node=node,
-        inputs=tuple(known[name] if name else None for name in node.inputs),
-        outputs=(known["out0"],),
-        constants=held,
-    )
+    inside = tuple(known[name] if name else None for name in node.inputs)
+    return Site(node=node, inputs=inside, outputs=(known["out0"],), constants=held)
 
 
 def points(access: Access, box: Box | None = None) -> Iterator[dict[str, int]]:

@@ -16,7 +16,7 @@ KERNEL_BYTES: Mapping[str, int] = {
     "portable.qsoftmax": 352,
     "portable.reshape": 352,
     "portable.transpose": 448,
-    "snitch.qconv_depthwise": 1136,
+    "snitch.qconv_depthwise": 1104,
     "snitch.qconv_floats": 1024,
     "snitch.qgemm_floats": 464,
 }

@@ -281,9 +281,8 @@ def _values(
         runs = form.taps[0] * form.taps[1]
     kind, limit = "us" if x.dtype is DType.U8 else "ss", limit_of(layer.requant, layer.reach)
     taken = form.strip_bytes(form.strip_windows)
-    how = f"{'part' if part else 'direct'}_{int(edges)}_{runs}"
-    if not form.direct:
-        how = f"columns_{int(edges)}_{form.run_bytes}_{form.pitch_bytes}_{form.strip_windows}_{taken}"
+    columns = f"columns_{int(edges)}_{form.run_bytes}_{form.pitch_bytes}_{form.strip_windows}_{taken}"
+    how = f"{'part' if part else 'direct'}_{int(edges)}_{runs}" if form.direct else columns
     return {
         "function": f"tw_xp_products_{kind}_{limit}_{how}",
         "limit": limit,
@@ -308,9 +307,8 @@ def _values(
             "padding": pad_word(layer.pad),
             "to": limits(layer.requant, limit),
         },
-        "x": x,
-        "behind": call.operands["Z"] if _needs_padding(form) else _last(call, form),
-    }
+        "x": x, "behind": call.operands["Z"] if _needs_padding(form) else _last(call, form),
+    }  # fmt: skip
 
 
 def _joined(call: Call, form: Form, channels: str) -> bool | str:
