@@ -52,9 +52,11 @@ def tile_elements(tile: TileShape) -> float:
 
 
 def in_rows(call: Call) -> bool:
-    """Whether a call computes some rows or columns of an image: sizes are those of its operands."""
+    """Whether a call computes some rows or columns of an image, or is given some: sizes are those of its operands."""
     x, y = call.operands.get("X"), call.operands["Y"]
-    return x is not None and len(y.shape) == 4 and y.extents[2:] != tuple(map(str, y.shape[2:]))
+    if x is None or len(y.shape) != 4:
+        return False
+    return any(operand.extents[2:] != tuple(map(str, operand.shape[2:])) for operand in (x, y))
 
 
 def in_stripe(call: Call) -> bool:

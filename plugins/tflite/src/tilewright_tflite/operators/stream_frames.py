@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from tilewright.api import ceil_div
 from tilewright_tflite.conversion import Conversion, conversion
 from tilewright_tflite.errors import RefusedError
 from tilewright_tflite.model import Operator, Tensor
@@ -46,14 +47,14 @@ def _framer(op: Operator, net: Network) -> None:
         )
     if output.shape != (*x.shape[:-1], count, size):
         raise RefusedError(f"its output is {output.described}; {count} frames of {size} samples are known")
-    before = -(-size // step) - 1  # frames that are not whole at first
+    before = ceil_div(size, step) - 1  # frames that are not whole at first
     held = size - step if prefill else before * step
     joined = _continued(net, x, held, net.name(output)) if held else net.stored(x)
     frames = [_part(net, joined, at * step, at * step + size) for at in range(count)]
     shape = (*x.shape[:-1], 1, size)
     rows = [net.reshaped(frame, shape) for frame in frames]
     net.put_stored(output, rows[0] if count == 1 else net.node("Concat", rows, axis=len(shape) - 2))
-    _valid(op, net, 0 if prefill else -(-before // count), 1)
+    _valid(op, net, 0 if prefill else ceil_div(before, count), 1)
 
 
 def _stacker(op: Operator, net: Network) -> None:
