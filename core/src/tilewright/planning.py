@@ -135,8 +135,9 @@ class Planning:
 
     @property
     def _of_chains(self) -> tuple[Node, ...]:
-        """The nodes that kernels compute as one with those before them."""
-        return tuple(node for node in self.bound.graph.nodes if node.links)
+        """The nodes that kernels compute as one with those before them; none where such a kernel is pinned."""
+        chains = tuple(node for node in self.bound.graph.nodes if node.links)
+        return () if any(node.name in self._pins.kernels for node in chains) else chains
 
     @property
     def _node_by_node(self) -> Planning:

@@ -16,7 +16,7 @@ from tilewright.bind import bind
 from tilewright.check.stages import verify_bound
 from tilewright.config.options import Options
 from tilewright.deployment import Deployment
-from tilewright.errors import TilewrightError
+from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.machines.kernel import Kernel
 from tilewright.ir.plans.decisions import Decisions
@@ -94,6 +94,8 @@ def test_it_is_taken_where_it_is_no_slower() -> None:
     assert "one by one its steps take" in refused(bound(graph(), slow))
     assert bound(graph(), slow, kernels={"sum": slow.name}).bindings["sum"].kernel is slow, "pinned"
     assert refused(bound(graph(), kernels={"sum": "portable.add"})) == "'portable.add' is pinned instead"
+    inside = refused(bound(graph(), engines={"product": "cluster"}))
+    assert inside == "something is decided about 'product', which would be inside the chain"
 
 
 def test_chains_of_three_come_before_those_of_two() -> None:
@@ -169,6 +171,16 @@ def test_where_memory_is_short_nodes_are_steps_of_their_own() -> None:
     assert steps == [("first",), ("one",), ("second",), ("two",)]
     (note,) = (one for one in made.allocated.tiled.scheduled.bound.diagnostics if one.code == "TW5041")
     assert note.details == ("'one': MatMul+Add", "'two': MatMul+Add")
+    refusals = made.allocated.tiled.scheduled.bound.bindings["two"].refusals
+    assert any(one.candidate == greedy.name and one.reason.startswith("memory is short") for one in refusals)
+
+
+def test_a_kernel_of_a_chain_that_is_pinned_stays_where_memory_is_short() -> None:
+    greedy = replace(MATMUL_ADD, scratch_bytes=lambda tile: 1 << 20)
+    pins = Decisions(kernels={"two": greedy.name})
+    with pytest.raises(TilewrightError) as caught:
+        deployment(Options(memory={"l1": 1 << 15}, pins=pins), greedy).allocated  # noqa: B018  # a property that plans
+    assert caught.value.exit_code is Exit.DOES_NOT_FIT
 
 
 def test_what_fits_in_no_way_is_an_error_without_chains() -> None:

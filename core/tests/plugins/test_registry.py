@@ -69,7 +69,7 @@ def test_a_kernel_for_an_operator_that_nobody_describes_is_named_with_what_is_me
 def test_a_kernel_of_a_chain_brings_the_operator_of_it() -> None:
     kernels = tuple(
         Kernel(name=f"acme.{'_'.join(pattern)}", op=pattern[-1], pattern=pattern)
-        for pattern in (("MatMul", "Add"), ("MatMul", "Nonsense"), ("Clip",))
+        for pattern in (("MatMul", "Add"), ("MatMul", "Nonsense"), ("Clip",), ("MatMul", "Concat"))
     )
     plugin = Loaded(
         package=Package(name="acme", version="1", requirement="", offers=()),
@@ -80,5 +80,6 @@ def test_a_kernel_of_a_chain_brings_the_operator_of_it() -> None:
     registry = registry_of([plugin])
     assert set(registry.operators) - set(vocabulary()) == {"MatMul+Add"}
     assert str(registry.provenance["operator", "MatMul+Add"]) == "acme 1"
-    (unknown,) = idle_kernels(registry)
+    variadic, unknown = idle_kernels(registry)
     assert unknown.message.startswith("kernel 'acme.MatMul_Nonsense' of acme 1 is never used")
+    assert variadic.message.endswith("is never used: Concat has any number of inputs, which no chain has")

@@ -117,4 +117,5 @@ def _fpu_floats() -> list[Sample]:
         Sample(op="Gemm", kind="a row of floats", inputs=(row, matrix), constants=(1,)),
         Sample(op="Conv", kind="neighbours", inputs=(image, taps), attributes=window, constants=(1,)),
         Sample(op="GRUSteps", kind="its bias inside", inputs=(given, weights, bias), attributes=cell, constants=(1,)),
+        Sample(op="GRUSteps", kind="its bias known", inputs=(given, weights, bias), attributes=cell, constants=(1, 2)),
     ]

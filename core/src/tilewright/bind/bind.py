@@ -39,7 +39,7 @@ def bind(
     Raises TilewrightError TW2001 (exit 4) that lists every node nobody can compute, with every refusal.
     """
     candidates_of = _candidates_by_site(kernels, platform, layers or Layers(operators=operators))
-    chained = with_chains(graph, kernels.values() if chains else (), platform, operators, decisions, candidates_of)
+    chained = with_chains(graph, kernels.values(), platform, operators, decisions, candidates_of, fit=chains)
     graph = chained.graph
     found = within_growth({site.node.name: candidates_of(site) for site in graph.sites()}, platform)
     found |= {name: found[name].refused_by(refusals) for name, refusals in chained.refusals.items() if name in found}

@@ -19,6 +19,8 @@ from tilewright.ir.machines.kernel import Kernel
 from tilewright.ir.machines.platform import Platform
 from tilewright.ir.plans.decisions import Decisions
 
+_SHORT = "memory is short: as one step with what is before it, no plan fits (TW5041)"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chained:
@@ -35,8 +37,12 @@ def with_chains(
     operators: Mapping[str, Operator],
     decisions: Decisions,
     candidates_of: Callable[[Site], NodeCandidates],
+    *,
+    fit: bool = True,
 ) -> Chained:
-    """Make one node of every chain that one of `kernels` computes in no more time, the longest first."""
+    """Make one node of every chain that one of `kernels` computes in no more time, the longest first; of none where
+    no plan would `fit` then.
+    """
     refusals: dict[str, list[Refusal]] = {}
     of_chains = [kernel for kernel in kernels if len(kernel.pattern) > 1 and platform.runs(kernel.target)]
     for pattern in sorted({kernel.pattern for kernel in of_chains}, key=lambda pattern: (-len(pattern), pattern)):
@@ -46,6 +52,7 @@ def with_chains(
         for last in [node for node in graph.nodes if node.op == pattern[-1]]:
             found = _chain(graph, last, pattern, operators)
             reason = found if isinstance(found, str) else _slower(graph, found, platform, decisions, candidates_of)
+            reason = reason or ("" if fit else _SHORT)
             if isinstance(found, str) or reason:
                 refusals.setdefault(last.name, []).extend(Refusal(candidate=name, reason=reason) for name in named)
             else:
@@ -95,18 +102,26 @@ def _slower(
     """Why the chain's nodes are computed one by one; empty where they are not."""
     site = _joined(graph, chain).site(chain)
     members = [link.node for link in chain.links]
+    inside = {name for link in chain.links[:-1] for name in (link.node.name, link.output.name)}
+    if named := sorted(inside & _decided(decisions)):
+        return f"something is decided about '{named[0]}', which would be inside the chain"
     found = candidates_of(site)
     if not found.layers:
         return "; ".join(refusal.reason for refusal in found.refusals) or "no kernel of this target computes it"
-    pinned = {node.name: decisions.kernels[node.name] for node in members if node.name in decisions.kernels}
-    if pinned:
-        ours = {layer.kernel.name for layer in found.layers}
-        return "" if pinned.get(chain.name) in ours else f"'{next(iter(pinned.values()))}' is pinned instead"
+    if pinned := decisions.kernels.get(chain.name):
+        return "" if pinned in {layer.kernel.name for layer in found.layers} else f"'{pinned}' is pinned instead"
     one_by_one = [candidates_of(graph.site(node)) for node in members]
     if not all(candidates.layers for candidates in one_by_one):
         return ""
     together, apart = _time(found, platform), sum(_time(candidates, platform) for candidates in one_by_one)
     return "" if together <= apart else f"{together:,.0f} cycles (estimate); one by one its steps take {apart:,.0f}"
+
+
+def _decided(decisions: Decisions) -> set[str]:
+    """Nodes and values that somebody has decided something about."""
+    grouped = {name for group in decisions.groups for name in group}
+    named = (decisions.kernels, decisions.engines, decisions.layouts, decisions.order, decisions.memories)
+    return grouped.union(*named, decisions.tiles, decisions.in_place)
 
 
 def _time(found: NodeCandidates, platform: Platform) -> float:

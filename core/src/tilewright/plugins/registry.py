@@ -121,19 +121,27 @@ def _chain_of(kernel: Kernel, operators: Mapping[str, Operator]) -> Operator | N
     """The operator of the chain that a kernel computes; None for others, and where nobody describes one it is of."""
     if len(kernel.pattern) < 2 or not operators.keys() >= set(kernel.pattern):
         return None
-    from tilewright.ir.graphs.chains import chain_operator
+    from tilewright.ir.graphs.chains import chain_operator, no_chain
 
-    return chain_operator([operators[name] for name in kernel.pattern])
+    members = [operators[name] for name in kernel.pattern]
+    return None if no_chain(members) else chain_operator(members)
 
 
 def idle_kernels(registry: Registry) -> tuple[Diagnostic, ...]:
     """A warning (TW8013) for each kernel that no network will use, because nobody describes the operator it is for."""
     warnings = []
     for name, kernel in registry.kernels.items():
+        owner = registry.provenance["kernel", name]
+        if kernel.computes in registry.operators:
+            continue
         unknown = next((op for op in kernel.pattern or (kernel.op,) if op not in registry.operators), None)
         if unknown is None:
+            from tilewright.ir.graphs.chains import no_chain
+
+            reason = no_chain([registry.operators[op] for op in kernel.pattern])
+            message = f"kernel '{name}' of {owner.distribution} {owner.version} is never used: {reason}"
+            warnings.append(Diagnostic(severity="warning", code="TW8013", message=message))
             continue
-        owner = registry.provenance["kernel", name]
         operators = [
             operator.name
             for operator in registry.operators.values()

@@ -170,6 +170,11 @@ def test_windows_as_c() -> None:
     assert ".w_step = 0" in c_axes(PLAIN, x, y)["row"]
 
 
+def test_along_one_tap_there_is_no_dilation() -> None:
+    column = replace(PLAIN, kernel=(3, 1), dilations=(2, 3))
+    assert windows_of(site(column, ()).node) == replace(column, dilations=(2, 1))
+
+
 def test_one_axis_becomes_one_row_of_two() -> None:
     line = Windows(kernel=(3,), strides=(2,), dilations=(4,), before=(5,), after=(6,), ceil_mode=True)
     image = Windows(kernel=(1, 3), strides=(1, 2), dilations=(1, 4), before=(0, 5), after=(0, 6), ceil_mode=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from row_networks import on_one_memory, row_network
@@ -107,6 +108,24 @@ def test_stripes_with_nothing_left_are_one_with_those_before() -> None:
     first, last = map(columns_of, tail)
     assert last.bounds[-2:] == ((4, 5), (5, 8))
     assert first.bounds[-2:] == ((2, 7), (3, 8))
+
+
+def test_a_window_that_is_all_padding_does_not_leave_out_what_is_between_it_and_the_next() -> None:
+    """Windows begin at -1, 2 and 5: the first two, as one stripe, read columns 0 to 2 of what is before them."""
+    sketch = Sketch(operators=vocabulary())
+    value = sketch.node("Clip", (sketch.input("x", DType.F32, (1, 2, 8, 9)),), {"min": 0.0})
+    windows = {"kernel_shape": (3, 1), "strides": (1, 3), "dilations": (1, 1), "pads": (1, 1, 1, 0), "group": 1}
+    weights = sketch.constant(np.ones((2, 2, 3, 1), np.float32))
+    steps = LineBufferAnalysis(on_one_memory(sketch.finish(sketch.node("Conv", (value, weights), windows))))
+    for count in (2, 3, 4):
+        tail = with_edges(steps, [steps.at(at) for at in range(2)], count)
+        for clip, conv in pairwise(tail):
+            access = steps.machine.access(conv.step)
+            assert isinstance(access, MapAccess)
+            whole = {loop.name: (0, loop.extent) for loop in access.loops}
+            for (low, high), own in zip(columns_of(clip).bounds, columns_of(conv).computed, strict=True):
+                span = access.axes["X"][3].span({**whole, columns_of(conv).loop: own})
+                assert low <= span.low and span.high <= high
 
 
 def test_of_an_edge_every_row_is_kept() -> None:

@@ -24,11 +24,16 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 
+def no_chain(operators: Sequence[Operator]) -> str:
+    """Why nodes of these operators are no chain; empty where they may be one."""
+    variadic = next((operator.name for operator in operators if "..." in operator.inputs), "")
+    return f"{variadic} has any number of inputs, which no chain has" if variadic else ""
+
+
 def chain_operator(operators: Sequence[Operator]) -> Operator:
-    """The operator of nodes of these, first to last. ValueError where one has any number of inputs."""
-    variadic = [operator.name for operator in operators if "..." in operator.inputs]
-    if variadic:
-        raise ValueError(f"{variadic[0]} has any number of inputs, which no chain has")
+    """The operator of nodes of these, first to last. ValueError where `no_chain` has a reason."""
+    if reason := no_chain(operators):
+        raise ValueError(reason)
     chain = _Chain(operators)
     return Operator(
         name="+".join(operator.name for operator in operators),
@@ -140,7 +145,7 @@ class _Chain:
                 continue
             far = carried(operator, member, given, found, off)
             limits = far if far is not None else [np.full((), np.inf)] * len(found)
-        return tuple(limits)
+        return tuple(limit if limit is None else np.nan_to_num(limit, nan=np.inf, posinf=np.inf) for limit in limits)
 
     def access(self, site: Site) -> Access:
         """The index map of all together. ValueError where there is none."""

@@ -233,6 +233,8 @@ class Kernel:
     rank: int = 0  # ties in cost: a higher rank wins
 
     def __post_init__(self) -> None:
+        if not isinstance(self.pattern, tuple):
+            raise TypeError(f"kernel '{self.name}': pattern is {self.pattern!r}, not a tuple")
         if self.pattern and self.pattern[-1] != self.op:
             raise ValueError(f"kernel '{self.name}' computes {self.op}, and its pattern ends in {self.pattern[-1]}")
 

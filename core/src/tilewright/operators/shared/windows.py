@@ -137,12 +137,13 @@ def tap_views(x: npt.NDArray[Scalar], windows: Windows, fill: float, lead: int =
 
 
 def windows_of(node: Node) -> Windows:
-    """The windows of a node in normal form."""
-    pads = node.integers("pads")
+    """The windows of a node in normal form. Along an axis with one tap there is no dilation, whatever the file says."""
+    pads, kernel = node.integers("pads"), node.integers("kernel_shape")
+    dilations = zip(kernel, node.integers("dilations"), strict=True)
     return Windows(
-        kernel=node.integers("kernel_shape"),
+        kernel=kernel,
         strides=node.integers("strides"),
-        dilations=node.integers("dilations"),
+        dilations=tuple(1 if taps == 1 else dilation for taps, dilation in dilations),
         before=pads[: len(pads) // 2],
         after=pads[len(pads) // 2 :],
         ceil_mode=bool(node.integer("ceil_mode")),

@@ -31,9 +31,13 @@ def with_edges(steps: LineBufferAnalysis, chosen: Sequence[BufferedStep], count:
         parts = _advancing(columns.bounds) if columns else []
         if columns is None or len(parts) < 2 or not _can_pass(one, columns, parts):
             break
+        joined = _joined(replace(one, columns=columns), parts)
         if len(parts) < len(columns.bounds):
+            then = [(_joined(reader, parts), read) for reader, read in inside]
+            if not _holds(joined, columns_of(steps, one, then, len(parts))):
+                break
             merges.append(parts)
-        found.append(_Found(one=_joined(replace(one, columns=columns), parts), merged=len(merges)))
+        found.append(_Found(one=joined, merged=len(merges)))
         count = len(parts)
         for read in one.reads:
             readers.setdefault(read.value, []).append((len(found) - 1, read))
@@ -98,6 +102,16 @@ def _can_pass(one: BufferedStep, columns: Columns, parts: Sequence[Ends]) -> boo
         return False
     output = one.output
     return one.axis is not None and blocks_around(output.shape, output.layout, one.axis, columns.axis) is not None
+
+
+def _holds(one: BufferedStep, needed: Columns | None) -> bool:
+    """Whether a step has what is read in stripes that are one with others: where windows of one were all padding, what
+    is between these and those of the next is read, too.
+    """
+    if one.columns is None or needed is None:
+        return False
+    pairs = zip(one.columns.bounds, needed.bounds, strict=True)
+    return all(low <= first and end <= high for (low, high), (first, end) in pairs if first < end)
 
 
 def _joined(one: BufferedStep, parts: Sequence[Ends]) -> BufferedStep:

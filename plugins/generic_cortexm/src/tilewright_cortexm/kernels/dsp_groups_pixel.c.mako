@@ -4,8 +4,8 @@ requantise.
 </%doc>\
 #include "dsp_halves.h"
 
-/* One pixel, four outputs of a group at a time, of four of its channels after four. Weights are a word of each of the four
- * outputs for every tap; parameters those of the four outputs in turn. */
+/* One pixel, four outputs of a group at a time, of four of its channels after four. Weights are a word of each of the
+ * four outputs for every tap; parameters those of the four outputs in turn. */
 static void ${pixel}(uintptr_t base, const uintptr_t *table, const uint32_t *w, const int32_t *parameters,
         uint8_t *y, int32_t channels, int32_t above, int32_t zero_point)
 {

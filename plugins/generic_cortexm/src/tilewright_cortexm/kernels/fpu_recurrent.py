@@ -69,7 +69,9 @@ def _pack(site: Matched) -> Mapping[str, Array]:
     if weights is None:
         raise TypeError("weights are constants, as was checked")
     ends = np.cumsum(_parts(site))[:-1]
-    return {"W": np.concatenate([fours(part) for part in np.split(weights, ends)])}
+    packed = {"W": np.concatenate([fours(part) for part in np.split(weights, ends)])}
+    known = {name: site.constant(at) for at, name in enumerate(_INPUTS) if name != "R"}  # as they are
+    return packed | {name: array for name, array in known.items() if array is not None}
 
 
 def _shapes(site: Site) -> tuple[Mapping[str, tuple[int, ...]], Mapping[str, tuple[int, ...]]]:

@@ -1,8 +1,8 @@
 <%doc> Needs function, four and one (names of blocks). </%doc>\
 #include "mve_float_matmul.h"
 
-/* Rows four at a time, then one by one; the last four columns again where they do not come in fours. `p` is of the first
- * block. */
+/* Rows four at a time, then one by one; the last four columns again where they do not come in fours. `p` is of the
+ * first block. */
 TW_KERNEL void ${function}(const tw_float_columns p, int32_t rows, int32_t columns)
 {
     int32_t count = 0;

@@ -7,12 +7,14 @@ sums are kept in `acc`).
 TW_KERNEL void ${function}(const ${matmul} p, const float *a, const float *b, const float *c, \
 ${"float *acc_from, " if part else ""}float *y)
 {
-    int32_t m = 0;
+% if joint:
+    const int32_t fours = p.rows - (p.rows % 4);
+% endif
 % for rows in ((4, 1) if joint else (1,)):
 % if rows == 4:
-    for (; (m + 4) <= p.rows; m += 4) {
+    for (int32_t m = 0; m < fours; m += 4) {
 % else:
-    for (; m < p.rows; ++m) {
+    for (int32_t m = ${"fours" if joint else "0"}; m < p.rows; ++m) {
 % endif
         const float *const from[${rows}] = {${", ".join(f"a + ((m + {i}) * p.a_row)" for i in range(rows))}};
         const float *const bm = b + (m * p.b_row);

@@ -5,8 +5,8 @@
 #include "prelude.h"
 #include <stdint.h>
 
-/* A strip is what neighbouring windows read of four channels: for every row of the input, eight neighbouring taps of one channel
- * after the other. Four columns of the input are turned at a time. */
+/* A strip is what neighbouring windows read of four channels: for every row of the input, eight neighbouring taps of
+ * one channel after the other. Four columns of the input are turned at a time. */
 #define TW_XP_STRIP_ROW 32
 /* Rows of a strip: above the input, inside it, below it. */
 typedef struct {
@@ -35,8 +35,9 @@ TW_KERNEL void tw_xp_strip_padded(int32_t rows, uint32_t padding, uint8_t *strip
     }
 }
 
-/* Fills four columns of a strip, of which `taps` are read, from column `left` on; `x` is the first row inside. Of `lanes`
- * channels, where they are less than four, the four bytes that end with the last may be read if there are some `before`. */
+/* Fills four columns of a strip, of which `taps` are read, from column `left` on; `x` is the first row inside. Of
+ * `lanes` channels, where they are less than four, the four bytes that end with the last may be read if there are some
+ * `before`. */
 TW_XP_APART void tw_xp_strip_fill(const tw_xp_windows *p, const tw_xp_strip_rows *rows, int32_t left, int32_t taps, int32_t lanes,
         int32_t before, const uint8_t *x, uint8_t *strip)
 {

@@ -31,10 +31,10 @@ def option(op: Operator, name: str, low: int, high: int) -> int:
 
 
 def _input(op: Operator, net: Network, index: int, kind: str, rank: int | None = 1) -> Tensor:
-    return typed(net.input(op, index), kind, rank)
+    return of_type(net.input(op, index), kind, rank)
 
 
-def typed(tensor: Tensor, kind: str, rank: int | None = 1) -> Tensor:
+def of_type(tensor: Tensor, kind: str, rank: int | None = 1) -> Tensor:
     """The tensor. RefusedError where it has another type, or another number of axes."""
     if tensor.type != kind or rank not in (None, len(tensor.shape)):
         axes = "" if rank is None else f" with {rank} axes"
@@ -52,7 +52,7 @@ def _emit(
     **numbers: int,
 ) -> tuple[str, ...]:
     """A node of the signal's vocabulary, and its outputs, of which the first has this shape."""
-    outputs = [typed(net.output(op, place), kind, None) for place, kind in enumerate(kinds)]
+    outputs = [of_type(net.output(op, place), kind, None) for place, kind in enumerate(kinds)]
     if outputs[0].shape != shape:
         raise RefusedError(f"'{outputs[0].name}' is {outputs[0].described}; its shape is {list(shape)}")
     values = net.split(name, inputs, [net.fresh(net.name(each)) for each in outputs], domain=DOMAIN, **numbers)
@@ -130,7 +130,7 @@ def _root(op: Operator, net: Network) -> None:
 
 
 def _subtraction(op: Operator, net: Network) -> None:
-    x, noise = _input(op, net, 0, "uint32"), typed(net.output(op, 1), "uint32")
+    x, noise = _input(op, net, 0, "uint32"), of_type(net.output(op, 1), "uint32")
     if x.shape != noise.shape or option(op, "num_channels", 1, 1 << 15) != x.shape[0]:
         raise RefusedError(f"its channels are {x.described}, its noise {noise.described}")
     shares = {

@@ -16,7 +16,7 @@ from tilewright_tflite.conversion import Conversion, conversion
 from tilewright_tflite.errors import RefusedError
 from tilewright_tflite.model import Operator, Tensor
 from tilewright_tflite.network import Network
-from tilewright_tflite.operators.signal import option, typed
+from tilewright_tflite.operators.signal import of_type, option
 
 _LONGEST = 1 << 20  # samples of a state
 _MOST_FRAMES = 256  # of one run
@@ -114,10 +114,10 @@ def _onnx(kind: str) -> int:
 
 def _sound(op: Operator, net: Network) -> tuple[Tensor, Tensor]:
     """Samples of 16 bits, and what is made of them."""
-    x = typed(net.input(op, 0), "int16", None)
+    x = of_type(net.input(op, 0), "int16", None)
     if not x.shape or 0 in x.shape:
         raise RefusedError(f"'{x.name}' is {x.described}; samples along its last axis are known")
-    return x, typed(net.output(op), "int16", None)
+    return x, of_type(net.output(op), "int16", None)
 
 
 def _state_of(net: Network, form: Tensor, length: int, name: str) -> str:
@@ -151,7 +151,7 @@ def _valid(op: Operator, net: Network, missing: int, step: int, first: int = 0) 
     """Whether the output is made of what has been seen: not in the first `missing` runs, then in one of `step`. Its
     value, where `first` is given, is whether this is the first run.
     """
-    output = typed(net.output(op, 1), "bool", 0)
+    output = of_type(net.output(op, 1), "bool", 0)
     if not missing and step == 1 and not first:
         net.put_known(output, np.array(True))
         return ""

@@ -3,8 +3,8 @@
 #include "tw_bits_of_f32.h"
 #include <stdint.h>
 
-/* The bits of the nearest float16, halves to even; NaN stays NaN. By integers alone, whatever the rounding mode is, where
- * no core's own instruction does it. */
+/* The bits of the nearest float16, halves to even; NaN stays NaN. By integers alone, whatever the rounding mode is,
+ * where no core's own instruction does it. */
 TW_KERNEL uint16_t tw_f16_of_f32(float x)
 {
 #ifdef TW_F16_OF_F32
