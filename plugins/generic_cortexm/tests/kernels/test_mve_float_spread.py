@@ -48,7 +48,7 @@ def conv(extents: tuple[int, ...], groups: int, each: int, outputs: int, **chang
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
     rank, groups = draw(st.sampled_from([1, 2, 2])), draw(st.sampled_from([1, 2, 3]))
-    kernel = tuple(draw(st.integers(1, 4)) for _ in range(rank))
+    kernel = (*(draw(st.integers(1, 4)) for _ in range(rank - 1)), draw(st.integers(2 if groups == 1 else 1, 4)))
     dilations = (*(draw(st.integers(1, 2)) for _ in kernel[1:]), draw(st.integers(2 if groups == 1 else 1, 3)))
     extents = tuple((k - 1) * d + draw(st.integers(1, 9)) for k, d in zip(kernel, dilations, strict=True))
     each, outputs = draw(st.sampled_from([1, 3, 4, 5])), draw(st.sampled_from([2, 3, 4, 6]))

@@ -54,7 +54,7 @@ def tile_elements(tile: TileShape) -> float:
 def in_rows(call: Call) -> bool:
     """Whether a call computes some rows or columns of an image, or is given some: sizes are those of its operands."""
     x, y = call.operands.get("X"), call.operands["Y"]
-    if x is None or len(y.shape) != 4:
+    if x is None or len(y.shape) != 4 or call.extents.keys().isdisjoint(("h", "w")):
         return False
     return any(operand.extents[2:] != tuple(map(str, operand.shape[2:])) for operand in (x, y))
 
