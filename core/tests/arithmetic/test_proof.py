@@ -101,6 +101,18 @@ def test_one_shift_serves_channels_of_different_scales() -> None:
     assert all(multiplier is not None for multiplier in proof.multipliers)
 
 
+def test_layers_share_a_shift_where_it_proves_all_that_any_does() -> None:
+    """Code of one shift is there once. Where another shift proves more, or this one cannot, the layer has its own."""
+
+    def shift(scale: float) -> int:
+        proof = prove(Requant(scale=(scale,), zero_point=0, low=-128, high=127), [-4000], [4000])
+        assert proof.multipliers[0] is not None
+        return proof.shift
+
+    assert {shift(scale) for scale in (0.0021, 0.0043, 0.0082)} == {36}
+    assert shift(0.12371) < 36  # 0.12371 * 2**36 has more than 31 bits
+
+
 def test_an_outlier_does_not_cost_the_other_channels_their_proof() -> None:
     scale = (100.0, 1.31e-6, 9.2e-7, 7.7e-7)
     reach = 3 * 10**6

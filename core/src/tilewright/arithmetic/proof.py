@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.int64]
     Flags = npt.NDArray[np.bool_]
 
+_SHARED = 36  # proves as many channels of most layers as any other shift; layers of one shift share their code
 _FINEST = 52  # |2k-1| < 1024, so that (2k-1) * 2**(S-1) stays in int64
 _LARGEST_MULTIPLIER = 2**31 - 1
 _LARGEST_PRODUCT = 2**62
@@ -44,7 +45,8 @@ class MultiplierProof:
 
 
 def prove(requant: Requant, lowest: Sequence[int], highest: Sequence[int]) -> MultiplierProof:
-    """Find the shift that proves most channels. `lowest` and `highest` bound the accumulator, one per channel."""
+    """Find the shift that proves most channels: `_SHARED` where it does, else the finest that does. `lowest` and
+    `highest` bound the accumulator, one per channel."""
     import numpy as np
 
     least, most = np.asarray(lowest, np.int64), np.asarray(highest, np.int64)
@@ -53,10 +55,12 @@ def prove(requant: Requant, lowest: Sequence[int], highest: Sequence[int]) -> Mu
     smallest, largest = _multipliers(steps, thresholds, least, most)
     magnitude = np.maximum(np.maximum(np.abs(least), np.abs(most)), 1)
     limit = np.minimum(_LARGEST_MULTIPLIER, _LARGEST_PRODUCT // magnitude)
-    drops = np.arange(_FINEST, dtype=np.int64)[:, None]  # finest shift first: it wins ties
+    drops = np.arange(_FINEST, dtype=np.int64)[:, None]  # finest shift first
     low, high = -(-smallest >> drops), np.minimum(largest >> drops, limit)
     provable = sound & (low <= high)
-    drop = int(provable.sum(axis=1).argmax())
+    channels = provable.sum(axis=1)
+    shared = _FINEST - _SHARED
+    drop = shared if channels[shared] == channels.max() > 0 else int(channels.argmax())
     shift, proved = _FINEST - drop, provable[drop]
     wanted = np.rint(scale.astype(np.float64) * 2.0**shift)
     chosen = np.minimum(np.maximum(wanted, low[drop]), high[drop])  # below 2**31: exact in float64
