@@ -33,10 +33,14 @@ from tilewright_cortexm.kernels import (
     mve_tables,
     mve_words,
     mve_words_depthwise,
+    plain_depthwise,
+    plain_products,
     quantize,
 )
 
 KERNELS: tuple[Kernel, ...] = (
+    *plain_products.KERNELS,
+    *plain_depthwise.KERNELS,
     *dsp_products.KERNELS,
     *dsp_matmul.KERNELS,
     *dsp_depthwise.KERNELS,

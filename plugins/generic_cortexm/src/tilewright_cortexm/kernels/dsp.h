@@ -156,20 +156,65 @@ TW_KERNEL uint32_t tw_dsp_high(uint32_t a, uint32_t b)
     return (a >> 16) | (b & UINT32_C(0xffff0000));
 }
 
+#if defined(__ARM_ARCH_6M__) /* no long products: by halves, which is shorter than the library's */
+TW_KERNEL int32_t tw_dsp_mmla(int32_t acc, int32_t multiplier, int32_t above)
+{
+    const uint32_t low = (uint32_t)acc & 65535;
+    const uint32_t other = (uint32_t)multiplier & 65535;
+    const int32_t cross = ((acc >> 16) * (int32_t)other) + (int32_t)((low * other) >> 16);
+    const int32_t last = ((int32_t)low * (multiplier >> 16)) + (int32_t)((uint32_t)cross & 65535);
+    return above + ((acc >> 16) * (multiplier >> 16)) + (cross >> 16) + (last >> 16);
+}
+#else
 TW_KERNEL int32_t tw_dsp_mmla(int32_t acc, int32_t multiplier, int32_t above)
 {
     return above + (int32_t)(((int64_t)acc * multiplier) >> 32);
 }
+#endif
 
+/* v / 2^by to nearest, halves to even; v is at most 2^25, or `by` at most 31. */
+TW_KERNEL uint32_t tw_dsp_nearest(uint32_t v, int32_t by)
+{
+    if ((by == 0) || (by > 31)) {
+        return (by == 0) ? v : 0;
+    }
+    const uint32_t whole = v >> by;
+    const uint32_t rest = v << (32 - by);
+    return whole + ((rest > UINT32_C(0x80000000)) || ((rest == UINT32_C(0x80000000)) && (whole & 1)));
+}
+
+/* Bits of v beyond the lower 24. */
+TW_KERNEL int32_t tw_dsp_beyond(uint64_t v)
+{
+    uint32_t above = (uint32_t)(v >> 24);
+    int32_t bits = (above != 0);
+    for (int32_t step = 16; step > 0; step >>= 1) {
+        if ((above >> step) != 0) {
+            above >>= step;
+            bits += step;
+        }
+    }
+    return bits;
+}
+
+/* rne(acc * scale) + zero_point, as floats of 32 bits round it, in integers: the sum to 24 bits, the product to 24 bits,
+ * and that to an integer. What is beyond 1024 is clamped by all that call this. */
 TW_KERNEL int32_t tw_dsp_round(int32_t acc, int32_t word, int32_t zero_point)
 {
-    const union { uint32_t bits; float scale; } s = {.bits = (uint32_t)word & UINT32_C(0x7fffffff)};
-    const float product = (float)acc * s.scale;
-    const float v = (product < -1024.0f) ? -1024.0f : ((product > 1024.0f) ? 1024.0f : product);
-    const int32_t whole = (int32_t)v;
-    const float rest = v - (float)whole;
-    const int32_t odd = whole & 1;
-    return whole + ((rest > 0.5f) || ((rest == 0.5f) && odd)) - ((rest < -0.5f) || ((rest == -0.5f) && odd)) + zero_point;
+    const uint32_t bits = (uint32_t)word & UINT32_C(0x7fffffff);
+    const uint32_t normal = (uint32_t)(bits >= UINT32_C(0x00800000));
+    const uint32_t size = (acc < 0) ? (0 - (uint32_t)acc) : (uint32_t)acc;
+    const int32_t extra = tw_dsp_beyond(size);
+    const uint64_t product = (uint64_t)tw_dsp_nearest(size, extra) * ((bits & UINT32_C(0x007fffff)) | (normal << 23));
+    const int32_t drop = tw_dsp_beyond(product);
+    const uint32_t lower = (uint32_t)product & ((UINT32_C(1) << drop) - 1);
+    const uint32_t half = (drop == 0) ? 0 : (UINT32_C(1) << (drop - 1));
+    const uint32_t whole = (uint32_t)(product >> drop);
+    const uint32_t value = whole + ((lower > half) || ((lower == half) && (drop != 0) && (whole & 1)));
+    const int32_t by = 150 - (int32_t)((bits >> 23) + 1 - normal) - extra - drop;
+    const uint32_t result = (by >= 0) ? tw_dsp_nearest(value, by) : ((value == 0) ? 0 : 1024);
+    const int32_t most = (int32_t)((result > 1024) ? 1024 : result);
+    return ((acc < 0) ? -most : most) + zero_point;
 }
 #endif
 
