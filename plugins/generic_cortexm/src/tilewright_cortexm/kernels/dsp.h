@@ -172,25 +172,19 @@ TW_KERNEL int32_t tw_dsp_mmla(int32_t acc, int32_t multiplier, int32_t above)
 }
 #endif
 
-/* v / 2^by to nearest, halves to even; v is at most 2^25, or `by` at most 31. */
-TW_KERNEL uint32_t tw_dsp_nearest(uint32_t v, int32_t by)
+/* A value to nearest, halves to even, where `rest` is the part below it in 32 bits. */
+TW_KERNEL uint32_t tw_dsp_nearest(uint32_t whole, uint32_t rest)
 {
-    if ((by == 0) || (by > 31)) {
-        return (by == 0) ? v : 0;
-    }
-    const uint32_t whole = v >> by;
-    const uint32_t rest = v << (32 - by);
     return whole + ((rest > UINT32_C(0x80000000)) || ((rest == UINT32_C(0x80000000)) && (whole & 1)));
 }
 
-/* Bits of v beyond the lower 24. */
-TW_KERNEL int32_t tw_dsp_beyond(uint64_t v)
+/* How many bits v has. */
+TW_KERNEL int32_t tw_dsp_bits(uint32_t v)
 {
-    uint32_t above = (uint32_t)(v >> 24);
-    int32_t bits = (above != 0);
+    int32_t bits = (v != 0);
     for (int32_t step = 16; step > 0; step >>= 1) {
-        if ((above >> step) != 0) {
-            above >>= step;
+        if ((v >> step) != 0) {
+            v >>= step;
             bits += step;
         }
     }
@@ -202,18 +196,33 @@ TW_KERNEL int32_t tw_dsp_beyond(uint64_t v)
 TW_KERNEL int32_t tw_dsp_round(int32_t acc, int32_t word, int32_t zero_point)
 {
     const uint32_t bits = (uint32_t)word & UINT32_C(0x7fffffff);
-    const uint32_t normal = (uint32_t)(bits >= UINT32_C(0x00800000));
-    const uint32_t size = (acc < 0) ? (0 - (uint32_t)acc) : (uint32_t)acc;
-    const int32_t extra = tw_dsp_beyond(size);
-    const uint64_t product = (uint64_t)tw_dsp_nearest(size, extra) * ((bits & UINT32_C(0x007fffff)) | (normal << 23));
-    const int32_t drop = tw_dsp_beyond(product);
-    const uint32_t lower = (uint32_t)product & ((UINT32_C(1) << drop) - 1);
-    const uint32_t half = (drop == 0) ? 0 : (UINT32_C(1) << (drop - 1));
-    const uint32_t whole = (uint32_t)(product >> drop);
-    const uint32_t value = whole + ((lower > half) || ((lower == half) && (drop != 0) && (whole & 1)));
-    const int32_t by = 150 - (int32_t)((bits >> 23) + 1 - normal) - extra - drop;
-    const uint32_t result = (by >= 0) ? tw_dsp_nearest(value, by) : ((value == 0) ? 0 : 1024);
-    const int32_t most = (int32_t)((result > 1024) ? 1024 : result);
+    const int32_t normal = (bits >= UINT32_C(0x00800000));
+    const uint32_t scale = (bits & UINT32_C(0x007fffff)) | ((uint32_t)normal << 23);
+    uint32_t size = (acc < 0) ? (0 - (uint32_t)acc) : (uint32_t)acc;
+    int32_t by = 149 + normal - (int32_t)(bits >> 23); /* the product is an integer times 2^-by */
+    if (size >= (UINT32_C(1) << 24)) {
+        const int32_t extra = tw_dsp_bits(size >> 24);
+        size = tw_dsp_nearest(size >> extra, size << (32 - extra));
+        by -= extra;
+    }
+    /* both factors are at most 2^24: the product in two words */
+    const uint32_t cross = ((size & 65535) * (scale >> 16)) + ((size >> 16) * (scale & 65535));
+    const uint32_t low = (size & 65535) * (scale & 65535);
+    uint32_t value = low + (cross << 16);
+    const uint32_t high = ((size >> 16) * (scale >> 16)) + (cross >> 16) + (value < low);
+    const int32_t drop = tw_dsp_bits((high << 8) | (value >> 24));
+    if (drop > 0) {
+        value = tw_dsp_nearest((high << (32 - drop)) | (value >> drop), value << (32 - drop));
+        by -= drop;
+    }
+    if (by > 31) {
+        value = 0; /* below a half: it has 25 bits at most */
+    } else if (by > 0) {
+        value = tw_dsp_nearest(value >> by, value << (32 - by));
+    } else if ((by < 0) && (value != 0)) {
+        value = 1024;
+    }
+    const int32_t most = (int32_t)((value > 1024) ? 1024 : value);
     return ((acc < 0) ? -most : most) + zero_point;
 }
 #endif

@@ -14,8 +14,8 @@ from tilewright.api.graph import Site
 from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, TileShape
 from tilewright.api.operator import Access
 from tilewright_cortexm.kernels.depthwise import Depthwise, depthwise, requires
-from tilewright_cortexm.kernels.dsp_requant import AnyForm, any_form, described, requantiser
-from tilewright_cortexm.kernels.plain_products import formulas
+from tilewright_cortexm.kernels.dsp_requant import AnyForm, any_form, described
+from tilewright_cortexm.kernels.plain_requant import formulas, plain_names, plain_requantiser
 from tilewright_cortexm.kernels.row_tiles import tile_columns, tile_rows
 from tilewright_cortexm.kernels.sources import c_template
 from tilewright_cortexm.kernels.twice import ROUNDINGS
@@ -121,7 +121,7 @@ def _values(call: Call) -> Mapping[str, object]:
         "rows": rows,
         "columns": columns,
         "stored": form.stored,
-        **form.names(layer.requant),
+        **plain_names(form, layer.requant),
         "fields": layer.fields(call),
         "above": form.above,
         "zero_point": layer.requant.zero_point,
@@ -144,7 +144,7 @@ _DEPTHWISE = c_template("${function}", "plain_depthwise.c.mako")
 
 
 def _source(values: Mapping[str, Any]) -> CodeFragments:
-    return (*requantiser(values), _DEPTHWISE)
+    return (*plain_requantiser(values), _DEPTHWISE)
 
 
 def _kernel(unit: str) -> Kernel:

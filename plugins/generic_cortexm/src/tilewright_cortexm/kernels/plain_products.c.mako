@@ -1,8 +1,7 @@
 <%doc>
-Needs function, column, block and requantise (names of functions), pixels, x_type, w_type, offset (what weights are more
+Needs function, column, block and results (names of functions), pixels, x_type, w_type, offset (what weights are more
 than they count for), stored (words of a channel beside its bias).
 </%doc>\
-<% more = "word1, word2" if stored == 3 else "p->above, p->zero_point" %>\
 #include "dsp_conv.h"
 
 /* Every channel of up to ${pixels} pixels, whose columns are there. */
@@ -13,13 +12,7 @@ static void ${function}_channels(const tw_dsp_conv *p, const int32_t *columns, c
     const int32_t *const end = columns + (${pixels} * values);
     for (int32_t c = 0; c < p->outputs; ++c) {
         ${block}(columns, w, sums, end);
-        const uint32_t bias = (uint32_t)own[0];
-% for number in range(stored):
-        const int32_t word${number} = own[${number + 1}];
-% endfor
-        for (int32_t j = 0; j < count; ++j) {
-            y[j][c] = ${requantise}((int32_t)((uint32_t)sums[${pixels} + j] + bias), word0, ${more});
-        }
+        ${results}(p, sums + ${pixels}, own, y, c, count);
         w += values;
         own += ${1 + stored};
     }

@@ -18,7 +18,8 @@ from tilewright.api import align_up, ceil_div
 from tilewright.api.graph import Layout, Site, channels_last, row_major
 from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, TileShape
 from tilewright.api.operator import Access
-from tilewright_cortexm.kernels.dsp_requant import AnyForm, DspForm, any_form, described, requantiser
+from tilewright_cortexm.kernels.dsp_requant import AnyForm, any_form, described
+from tilewright_cortexm.kernels.plain_requant import formulas, plain_names, plain_requantiser
 from tilewright_cortexm.kernels.products import CALL, Products, Rows, call_values, fields, product_access, products, rows_of
 from tilewright_cortexm.kernels.sources import c_template
 from tilewright_cortexm.kernels.twice import ROUNDINGS
@@ -138,11 +139,6 @@ def _instructions(tile: TileShape, of: _Unit) -> float:
     return rows.batches * rows.groups * (columns + rows.outputs * (ceil_div(rows.pixels, pixels) * block + results))
 
 
-def formulas(form: AnyForm) -> float:
-    """The part of the channels that are requantised by the formula itself."""
-    return float(form.exact.mean()) if isinstance(form, DspForm) else 0.0
-
-
 def _describe(site: Matched) -> Mapping[str, object]:
     found: _Layer = site.analysis
     requant = described(found.form, found.products.form)
@@ -155,6 +151,7 @@ def _values(call: Call, name: str) -> Mapping[str, object]:
     dtype = call.site.input(0).dtype
     return {
         "function": f"tw_plain_products_{dtype.value}_{found.pixels}_u{found.unroll}_{form.label(layer.requant)}",
+        "results": f"tw_plain_results_{found.pixels}_{form.label(layer.requant)}",
         "block": f"tw_plain_block_{found.pixels}_u{found.unroll}",
         "column": f"tw_plain_column_{dtype.value}_{found.pixels}",
         "pixels": found.pixels,
@@ -164,7 +161,7 @@ def _values(call: Call, name: str) -> Mapping[str, object]:
         "x_type": dtype.c_type,
         "w_type": "uint8_t" if unit.offset else "int8_t",
         "stored": form.stored,
-        **form.names(layer.requant),
+        **plain_names(form, layer.requant),
         "fields": {
             **fields(rows, call),
             "pad": layer.pad,
@@ -181,12 +178,16 @@ def _values(call: Call, name: str) -> Mapping[str, object]:
     }
 
 
-_PARTS = (c_template("${block}", "plain_block.c.mako"), c_template("${column}", "plain_column.c.mako"))
+_PARTS = (
+    c_template("${block}", "plain_block.c.mako"),
+    c_template("${column}", "plain_column.c.mako"),
+    c_template("${results}", "plain_results.c.mako"),
+)
 _PRODUCTS = c_template("${function}", "plain_products.c.mako", *_PARTS)
 
 
 def _source(values: Mapping[str, Any]) -> CodeFragments:
-    return (*requantiser(values), _PRODUCTS)
+    return (*plain_requantiser(values), _PRODUCTS)
 
 
 def _kernel(op: str, name: str) -> Kernel:
