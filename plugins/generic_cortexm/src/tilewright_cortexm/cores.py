@@ -44,7 +44,7 @@ class Core:
 
     @property
     def engines(self) -> tuple[str, ...]:
-        """What a kernel can ask to run on: `cpu`, `dsp` and `mve` where the core has them, and `v6m` or `v7m` without."""
+        """What a kernel can ask to run on: `cpu`, `dsp` and `mve` where they are there, else `v6m` or `v7m`."""
         named = ((self.plain, bool(self.plain)), ("dsp", self.dsp), ("mve", self.mve))
         return ("cpu", *(name for name, there in named if there))
 

@@ -450,6 +450,7 @@ def of_nibbles(rounding: str = "onnx") -> SideBySide:
 
 
 SINGLE = ("cortex-m.dsp.qconv", "cortex-m.mve.qconv")  # those that have others for where memory is short
+WINOGRAD = ("cortex-m.cpu.winograd2", "cortex-m.cpu.winograd4")  # they would take what cores without DSP compute
 FEWER = (*SINGLE, "cortex-m.dsp.depthwise3x3_columns", "cortex-m.dsp.winograd4")
 
 
@@ -539,10 +540,30 @@ def test_winograd_without_the_dsp_extension(core: str, side: int, tmp_path: Path
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("core", ["m3", "m0plus"])
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_products_without_the_dsp_extension(
+    core: str, compiler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(OTHER_COMPILER, COMPILERS[compiler])
+    rng = np.random.default_rng(5)
+    families = ((conv_case, 36), (gemm_case, 8), (high_case, 4), (grouped_case, 8))
+    cases = [(make(rng, index), index) for make, count in families for index in range(count)]
+    rounded = [tuple(ROUNDED.values())[max(index % 5 - 2, 0)](case, index) for case, index in cases]
+    many = side_by_side([(site_of(*case), case[1]) for case in rounded])
+    plan = many.deployment(f"cortex-{core}", Options())
+    assert sum(".v" in binding.kernel.name for binding in plan.bound.bindings.values()) > len(cases) // 2
+    result = many.run(plan, QemuRunner(), tmp_path, trace=True)
+    wrong = [verdict for verdict in many.judge(plan, result) if not verdict.exact]
+    assert [(verdict, plan.bound.bindings[verdict.name].kernel.name) for verdict in wrong] == []
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("rounding", ["tflm", "multiply-shift"])
 def test_every_kernel_of_a_rounding_is_among_them(rounding: str) -> None:
     plans = [deployed(core, without, rounding) for core in ("m4", "m55") for without in ((), FEWER)]
     plans += [deployed("m3", without, rounding) for without in ((), ("cortex-m.cpu.winograd4",))]
+    plans += [deployed(core, WINOGRAD, rounding) for core in ("m0plus", "m3")]
     plans += [of_nibbles(rounding).deployment(f"cortex-{core}", Options()) for core in ("m4", "m55")]
     used = {binding.kernel.name for plan in plans for binding in plan.bound.bindings.values()}
     assert {kernel.name for kernel in KERNELS if rounding in kernel.roundings} <= used | WORDS
@@ -568,6 +589,7 @@ def test_estimates_are_near_what_is_executed(core: str, without: tuple[str, ...]
 def test_every_kernel_is_among_them() -> None:
     plans = [deployed(core, without) for core in ("m4", "m55") for without in ((), SINGLE, FEWER)]
     plans += [deployed("m3", without) for without in ((), ("cortex-m.cpu.winograd4",))]
+    plans += [deployed(core, WINOGRAD) for core in ("m0plus", "m3")]
     used = {binding.kernel.name for plan in plans for binding in plan.bound.bindings.values()}
     for others, core in ((of_words(), "m4"), (of_words(), "m55"), (of_nibbles(), "m4"), (of_nibbles(), "m55")):
         plan = others.deployment(f"cortex-{core}", Options())

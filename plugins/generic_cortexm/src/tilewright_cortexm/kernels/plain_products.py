@@ -20,7 +20,16 @@ from tilewright.api.kernel import Call, CodeFragments, Kernel, Matched, TileShap
 from tilewright.api.operator import Access
 from tilewright_cortexm.kernels.dsp_requant import AnyForm, any_form, described
 from tilewright_cortexm.kernels.plain_requant import formulas, plain_names, plain_requantiser
-from tilewright_cortexm.kernels.products import CALL, Products, Rows, call_values, fields, product_access, products, rows_of
+from tilewright_cortexm.kernels.products import (
+    CALL,
+    Products,
+    Rows,
+    call_values,
+    fields,
+    product_access,
+    products,
+    rows_of,
+)
 from tilewright_cortexm.kernels.sources import c_template
 from tilewright_cortexm.kernels.twice import ROUNDINGS
 
@@ -37,22 +46,22 @@ _UNROLLS = (8, 4)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Unit:
     """An instruction set: what weights are more than they count for, and instructions, as counted. Of a product, a turn
-    of the loop, a channel of some pixels, a result beside these, one by the formula, a value of a column and a run.
+    of the loop, a result beside these, one by the formula; a value of a column, a run and a pixel.
     """
 
     offset: int
     product: float
     turn: float
-    channel: float
     result: float
     formula: float
     column: float
     run: float
+    pixel: float
 
 
 UNITS: Mapping[str, _Unit] = {
-    "v6m": _Unit(offset=128, product=2, turn=3, channel=60, result=45, formula=150, column=9, run=60),
-    "v7m": _Unit(offset=0, product=1, turn=2, channel=30, result=15, formula=60, column=6, run=40),
+    "v6m": _Unit(offset=128, product=2, turn=3, result=43, formula=126, column=9, run=68, pixel=109),
+    "v7m": _Unit(offset=0, product=1, turn=2, result=11, formula=108, column=6, run=53, pixel=55),
 }
 
 
@@ -133,8 +142,8 @@ def _instructions(tile: TileShape, of: _Unit) -> float:
     found: _Layer = tile.site.analysis
     rows, pixels, values = rows_of(tile), found.pixels, found.values
     loads = values * pixels / (4 if pixels < 3 else pixels)
-    block = values * (pixels * of.product + 1) + loads + values / found.unroll * of.turn + of.channel
-    columns = rows.pixels * (of.column * values + of.run * rows.runs)
+    block = values * (pixels * of.product + 1) + loads + values / found.unroll * of.turn
+    columns = rows.pixels * (of.column * values + of.run * rows.runs + of.pixel)
     results = rows.pixels * (of.result + of.formula * formulas(found.form))
     return rows.batches * rows.groups * (columns + rows.outputs * (ceil_div(rows.pixels, pixels) * block + results))
 

@@ -1,5 +1,5 @@
-"""Knows how cores without the DSP extension requantise: in the forms that it has, with the formula of floats in integers.
-Does not know layers.
+"""Knows how cores without the DSP extension requantise: in the forms that it has, and by the formula in a function that
+is not inlined. Does not know layers.
 """
 
 from __future__ import annotations
