@@ -9,6 +9,9 @@
 static void ${results}(const tw_dsp_conv *p, const int32_t *sums, const int32_t *own, uint8_t *const *y, int32_t c,
         int32_t count)
 {
+% if stored == 3:
+    (void)p;
+% endif
     const uint32_t bias = (uint32_t)own[0];
 % for number, name in enumerate(names):
     const int32_t ${name} = own[${number + 1}];
