@@ -387,7 +387,7 @@ FAMILIES = (
     (conv_case, 36), (gemm_case, 8), (matmul_case, 6), (pool_case, 10), (mean_case, 3), (pair_case, 16),
     (table_case, 10), (high_case, 4), (winograd_case, 8), (float_case, 24),
     (mve_float_case, 24),
-    (grouped_case, 8), (wide_case, 8),
+    (grouped_case, 8),
 )  # fmt: skip
 
 
@@ -461,6 +461,13 @@ def nibbles_case(rng: np.random.Generator, index: int) -> Case:
 def of_nibbles(rounding: str = "onnx") -> SideBySide:
     rng = np.random.default_rng(11)
     cases = [ROUNDED[rounding](nibbles_case(rng, index), index) for index in range(28)]
+    return side_by_side([(site_of(*case), case[1]) for case in cases])
+
+
+@cache
+def of_wide(rounding: str = "onnx") -> SideBySide:
+    rng = np.random.default_rng(13)
+    cases = [ROUNDED[rounding](wide_case(rng, index), index) for index in range(12)]
     return side_by_side([(site_of(*case), case[1]) for case in cases])
 
 
@@ -580,6 +587,7 @@ def test_every_kernel_of_a_rounding_is_among_them(rounding: str) -> None:
     plans += [deployed("m3", without, rounding) for without in ((), ("cortex-m.cpu.winograd4",))]
     plans += [deployed(core, WINOGRAD, rounding) for core in ("m0plus", "m3")]
     plans += [of_nibbles(rounding).deployment(f"cortex-{core}", Options()) for core in ("m4", "m55")]
+    plans += [of_wide(rounding).deployment("cortex-m4", Options())]
     used = {binding.kernel.name for plan in plans for binding in plan.bound.bindings.values()}
     assert {kernel.name for kernel in KERNELS if rounding in kernel.roundings} <= used | WORDS
 
@@ -606,7 +614,8 @@ def test_every_kernel_is_among_them() -> None:
     plans += [deployed("m3", without) for without in ((), ("cortex-m.cpu.winograd4",))]
     plans += [deployed(core, WINOGRAD) for core in ("m0plus", "m3")]
     used = {binding.kernel.name for plan in plans for binding in plan.bound.bindings.values()}
-    for others, core in ((of_words(), "m4"), (of_words(), "m55"), (of_nibbles(), "m4"), (of_nibbles(), "m55")):
+    many = ((of_words(), "m4"), (of_words(), "m55"), (of_nibbles(), "m4"), (of_nibbles(), "m55"), (of_wide(), "m4"))
+    for others, core in many:
         plan = others.deployment(f"cortex-{core}", Options())
         used |= {binding.kernel.name for binding in plan.bound.bindings.values()}
     assert {kernel.name for kernel in KERNELS} <= used
@@ -704,3 +713,15 @@ def test_compilers_have_nothing_to_say_about_small_code(
         [*command, *flags, "-c", "-o", "model.o", source], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert (done.stderr, done.returncode) == ("", 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("compiler", ["gcc", pytest.param("clang", marks=pytest.mark.long)])
+@pytest.mark.parametrize("rounding", ROUNDED)
+def test_wide_windows(rounding: str, compiler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(OTHER_COMPILER, COMPILERS[compiler])
+    many = of_wide(rounding)
+    plan = many.deployment("cortex-m4", Options())
+    result = many.run(plan, QemuRunner(), tmp_path, trace=True)
+    wrong = [verdict for verdict in many.judge(plan, result) if not verdict.exact]
+    assert [(verdict, plan.bound.bindings[verdict.name].kernel.name) for verdict in wrong] == []
