@@ -90,6 +90,14 @@ ${line("pop {r2, r4-r11, pc}")} ::: "memory");
 #else
 static void ${block}(const int32_t *columns, const ${w_type} *w, int32_t *sums, const int32_t *end)
 {
+% if pixels == 1:
+    uint32_t sum = (uint32_t)sums[0];
+    for (const int32_t *x = columns; x < end; ++x) {
+        sum += (uint32_t)(*x * *w);
+        ++w;
+    }
+    sums[1] = (int32_t)sum;
+% else:
     for (int32_t j = 0; j < ${pixels}; ++j) {
         uint32_t sum = (uint32_t)sums[j];
         const ${w_type} *with = w;
@@ -99,5 +107,6 @@ static void ${block}(const int32_t *columns, const ${w_type} *w, int32_t *sums, 
         }
         sums[${pixels} + j] = (int32_t)sum;
     }
+% endif
 }
 #endif

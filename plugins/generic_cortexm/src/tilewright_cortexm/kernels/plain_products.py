@@ -159,9 +159,9 @@ def _values(call: Call, name: str) -> Mapping[str, object]:
     layer, rows, form, unit = found.products, found.rows, found.form, UNITS[name]
     dtype = call.site.input(0).dtype
     return {
-        "function": f"tw_plain_products_{dtype.value}_{found.pixels}_u{found.unroll}_{form.label(layer.requant)}",
+        "function": f"tw_{name}_products_{dtype.value}_{found.pixels}_u{found.unroll}_{form.label(layer.requant)}",
         "results": f"tw_plain_results_{found.pixels}_{form.label(layer.requant)}",
-        "block": f"tw_plain_block_{found.pixels}_u{found.unroll}",
+        "block": f"tw_{name}_block_{found.pixels}_u{found.unroll}",
         "column": f"tw_plain_column_{dtype.value}_{found.pixels}",
         "pixels": found.pixels,
         "unroll": found.unroll,
