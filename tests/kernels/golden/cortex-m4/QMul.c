@@ -247,8 +247,8 @@ TW_KERNEL int32_t tw_dsp_bits(uint32_t v)
     return bits;
 }
 
-/* rne(acc * scale) + zero_point, as floats of 32 bits round it, in integers: the sum to 24 bits, the product to 24 bits,
- * and that to an integer. What is beyond 1024 is clamped by all that call this. */
+/* rne(acc * scale) + zero_point, as floats of 32 bits round it, in integers: the sum to 24 bits, the product to 24
+ * bits, and that to an integer. What is beyond 1024 is clamped by all that call this. */
 TW_KERNEL int32_t tw_dsp_round(int32_t acc, int32_t word, int32_t zero_point)
 {
     const uint32_t bits = (uint32_t)word & UINT32_C(0x7fffffff);
