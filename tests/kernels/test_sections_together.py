@@ -34,6 +34,13 @@ OBJECTIONS = {
 }
 
 
+def of_five_columns(depthwise: Sample) -> Sample:
+    """A depthwise convolution with wider windows."""
+    weights = np.ones((np.asarray(depthwise.inputs[1]).shape[0], 1, 5, 5), np.int8)
+    attributes = {**depthwise.attributes, "kernel_shape": (5, 5), "pads": (2, 2, 2, 2)}
+    return replace(depthwise, inputs=(depthwise.inputs[0], weights, *depthwise.inputs[2:]), attributes=attributes)
+
+
 def layers() -> tuple[Sample, ...]:
     """One that every kernel accepts at least: those of the kit, and simpler ones for kernels that are choosy."""
     whole = [layer for layer in every_layer() if layer.op in ("QAdd", "QReduceMean", "QGemm") and layer.kind == ""]
@@ -48,6 +55,7 @@ def layers() -> tuple[Sample, ...]:
         *signal_layers(),
         replace(add, inputs=(image, image), attributes={**add.attributes, "a_scale": 1.0, "b_scale": 0.2}),
         replace(depthwise, attributes={**depthwise.attributes, "dilations": (2, 1)}),
+        of_five_columns(depthwise),
         replace(mean, inputs=(image,), attributes={**mean.attributes, "axes": (2, 3), "keepdims": 1}),
         replace(gemm, inputs=(np.asarray(gemm.inputs[0])[:1], *gemm.inputs[1:])),
         *float_layers(every_layer()),

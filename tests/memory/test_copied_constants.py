@@ -267,7 +267,7 @@ def _keywords(limit: int | None, **options: Any) -> Deployment:
     memory = {} if limit is None else {"ram": limit}
     copies = (parse_copy("*=ram,when=init"),)
     chosen = Options(memory=memory, constant_copies=copies, **options)
-    return Deployment(network_file("kws_int8"), "cortex-m0plus", chosen)
+    return Deployment(network_file("kws_int8"), "generic", chosen)
 
 
 def test_a_limit_alone_is_met_by_rows_beside_copies_that_stay(least: Allocated) -> None:

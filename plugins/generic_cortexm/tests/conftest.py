@@ -45,6 +45,8 @@ def pytest_tilewright_layers() -> list[Sample]:
         *_floats(rng),
         _grouped(rng, "groups of fours", 3, (12, 24)),
         _grouped(rng, "two filters of a channel", 7, (7, 14)),
+        _wide(rng, "five columns", (5, 5), (1, 1)),
+        _wide(rng, "every second of seven columns", (3, 7), (2, 2)),
     ]
 
 
@@ -70,6 +72,15 @@ def _grouped(rng: np.random.Generator, kind: str, groups: int, channels: tuple[i
     requant = Requant(scale=(2.0**-9,), zero_point=0, low=-128, high=127)
     attributes: dict[str, Attribute] = {**WINDOW, "group": groups, "requant": requant, "output_type": "i8"}
     return Sample(op="QConv", kind=kind, inputs=(x, w), attributes=attributes, constants=(1,))
+
+
+def _wide(rng: np.random.Generator, kind: str, kernel: tuple[int, int], strides: tuple[int, int]) -> Sample:
+    """A depthwise convolution of bytes with windows that are wider than three."""
+    x, w = (byte_array(rng, DType.I8, shape, saturated=False) for shape in ((1, 6, 9, 13), (6, 1, *kernel)))
+    requant = Requant(scale=(2.0**-9,), zero_point=0, low=-128, high=127)
+    attributes: dict[str, Attribute] = {**WINDOW, "kernel_shape": kernel, "strides": strides, "pads": (1, 2, 2, 2)}
+    attributes |= {"group": 6, "requant": requant, "output_type": "i8"}
+    return Sample(op="QConv", kind=f"depthwise of {kind}", inputs=(x, w), attributes=attributes, constants=(1,))
 
 
 def _words(rng: np.random.Generator) -> list[Sample]:

@@ -48,8 +48,8 @@ def test_every_default_memory_is_a_hard_limit() -> None:
 @pytest.mark.parametrize(
     ("core", "engines"),
     [
-        ("m0plus", ["cpu"]),
-        ("m3", ["cpu"]),
+        ("m0plus", ["cpu", "v6m"]),
+        ("m3", ["cpu", "v7m"]),
         ("m4", ["cpu", "dsp"]),
         ("m33", ["cpu", "dsp"]),
         ("m55", ["cpu", "dsp", "mve"]),

@@ -14,7 +14,7 @@ KIB = 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Core:
-    """One core. `macs_per_cycle` are estimates for each engine it has, in the order cpu, dsp, mve."""
+    """One core. `macs_per_cycle` are estimates for each engine it has, in the order of `engines`."""
 
     name: str  # as in --set core=NAME
     title: str
@@ -22,6 +22,7 @@ class Core:
     fpu: str = ""  # as in -mfpu=; "" is none, "auto" what -mcpu says
     dsp: bool = False  # SMLAD and its family
     mve: bool = False  # Helium: 128-bit vectors, integer and float
+    plain: str = ""  # the instruction set of a core without DSP, where kernels are written for it
     unaligned: bool = True  # word and halfword accesses may be unaligned
     cache_line_bytes: int = 0  # of the data cache; 0 is none
     ram_bytes: int
@@ -43,8 +44,9 @@ class Core:
 
     @property
     def engines(self) -> tuple[str, ...]:
-        """What a kernel can ask to run on: `cpu`, and `dsp` and `mve` where the core has them."""
-        return ("cpu", *(("dsp",) if self.dsp else ()), *(("mve",) if self.mve else ()))
+        """What a kernel can ask to run on: `cpu`, `dsp` and `mve` where they are there, else `v6m` or `v7m`."""
+        named = ((self.plain, bool(self.plain)), ("dsp", self.dsp), ("mve", self.mve))
+        return ("cpu", *(name for name, there in named if there))
 
 
 CORES = (
@@ -52,18 +54,20 @@ CORES = (
         name="m0plus",
         title="Cortex-M0+",
         cpu="cortex-m0plus",
+        plain="v6m",
         unaligned=False,
         ram_bytes=264 * KIB,
         flash_bytes=2048 * KIB,
-        macs_per_cycle=(0.1,),
+        macs_per_cycle=(0.1, 0.25),
     ),
     Core(
         name="m3",
         title="Cortex-M3",
         cpu="cortex-m3",
+        plain="v7m",
         ram_bytes=256 * KIB,
         flash_bytes=1024 * KIB,
-        macs_per_cycle=(0.2,),
+        macs_per_cycle=(0.2, 0.3),
     ),
     Core(
         name="m4",

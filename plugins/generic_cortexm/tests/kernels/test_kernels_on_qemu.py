@@ -357,6 +357,21 @@ def grouped_case(rng: np.random.Generator, index: int) -> Case:
     return QCONV, [x, w, rng.integers(-3000, 3000, groups * outputs).astype(np.int32)], attributes, (1, 2)
 
 
+def wide_case(rng: np.random.Generator, index: int) -> Case:
+    """Depthwise convolutions of five and seven columns."""
+    x_type, y_type = types(index)
+    channels, kernel = (4, 7, 9)[index % 3], ((5, 5), (3, 7), (1, 5), (7, 7))[index % 4]
+    x = byte_array(rng, x_type, (1 + index % 2, channels, 9 + index, 14 - index % 5), index == 3)
+    w = byte_array(rng, DType.I8, (channels, 1, *kernel), index == 4)
+    attributes: dict[str, Attribute] = {
+        "kernel_shape": kernel, "strides": (1 + index % 3 // 2, 1 + index // 2 % 2), "dilations": (1, 1),
+        "pads": (index % 2, index % 3, 0, 2), "ceil_mode": 0, "group": channels,
+        "requant": requant_of(rng, channels, y_type, 255 * 60 * 4, index), "x_zero_point": 3, "pad_value": 5,
+        "w_zero_point": (0,), "output_type": y_type.value,
+    }  # fmt: skip
+    return QCONV, [x, w, rng.integers(-3000, 3000, channels).astype(np.int32)], attributes, (1, 2)
+
+
 def border_case(rng: np.random.Generator, index: int) -> Case:
     y_type, scale = BYTES[index % 2], np.float32((0.05, 0.25)[index // 2 % 2])
     x = rng.normal(0, 100 * scale, (2, 5, 11)).astype(np.float32)
@@ -449,7 +464,15 @@ def of_nibbles(rounding: str = "onnx") -> SideBySide:
     return side_by_side([(site_of(*case), case[1]) for case in cases])
 
 
+@cache
+def of_wide(rounding: str = "onnx") -> SideBySide:
+    rng = np.random.default_rng(13)
+    cases = [ROUNDED[rounding](wide_case(rng, index), index) for index in range(12)]
+    return side_by_side([(site_of(*case), case[1]) for case in cases])
+
+
 SINGLE = ("cortex-m.dsp.qconv", "cortex-m.mve.qconv")  # those that have others for where memory is short
+WINOGRAD = ("cortex-m.cpu.winograd2", "cortex-m.cpu.winograd4")  # they would take what cores without DSP compute
 FEWER = (*SINGLE, "cortex-m.dsp.depthwise3x3_columns", "cortex-m.dsp.winograd4")
 
 
@@ -539,11 +562,32 @@ def test_winograd_without_the_dsp_extension(core: str, side: int, tmp_path: Path
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("core", ["m3", "m0plus"])
+@pytest.mark.parametrize("compiler", ["gcc", pytest.param("clang", marks=pytest.mark.long)])
+def test_products_without_the_dsp_extension(
+    core: str, compiler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(OTHER_COMPILER, COMPILERS[compiler])
+    rng = np.random.default_rng(5)
+    families = ((conv_case, 36), (gemm_case, 8), (high_case, 4), (grouped_case, 8), (wide_case, 4))
+    cases = [(make(rng, index), index) for make, count in families for index in range(count)]
+    rounded = [tuple(ROUNDED.values())[max(index % 5 - 2, 0)](case, index) for case, index in cases]
+    many = side_by_side([(site_of(*case), case[1]) for case in rounded])
+    plan = many.deployment(f"cortex-{core}", Options())
+    assert sum(".v" in binding.kernel.name for binding in plan.bound.bindings.values()) > len(cases) // 2
+    result = many.run(plan, QemuRunner(), tmp_path, trace=True)
+    wrong = [verdict for verdict in many.judge(plan, result) if not verdict.exact]
+    assert [(verdict, plan.bound.bindings[verdict.name].kernel.name) for verdict in wrong] == []
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("rounding", ["tflm", "multiply-shift"])
 def test_every_kernel_of_a_rounding_is_among_them(rounding: str) -> None:
     plans = [deployed(core, without, rounding) for core in ("m4", "m55") for without in ((), FEWER)]
     plans += [deployed("m3", without, rounding) for without in ((), ("cortex-m.cpu.winograd4",))]
+    plans += [deployed(core, WINOGRAD, rounding) for core in ("m0plus", "m3")]
     plans += [of_nibbles(rounding).deployment(f"cortex-{core}", Options()) for core in ("m4", "m55")]
+    plans += [of_wide(rounding).deployment("cortex-m4", Options())]
     used = {binding.kernel.name for plan in plans for binding in plan.bound.bindings.values()}
     assert {kernel.name for kernel in KERNELS if rounding in kernel.roundings} <= used | WORDS
 
@@ -568,8 +612,10 @@ def test_estimates_are_near_what_is_executed(core: str, without: tuple[str, ...]
 def test_every_kernel_is_among_them() -> None:
     plans = [deployed(core, without) for core in ("m4", "m55") for without in ((), SINGLE, FEWER)]
     plans += [deployed("m3", without) for without in ((), ("cortex-m.cpu.winograd4",))]
+    plans += [deployed(core, WINOGRAD) for core in ("m0plus", "m3")]
     used = {binding.kernel.name for plan in plans for binding in plan.bound.bindings.values()}
-    for others, core in ((of_words(), "m4"), (of_words(), "m55"), (of_nibbles(), "m4"), (of_nibbles(), "m55")):
+    many = ((of_words(), "m4"), (of_words(), "m55"), (of_nibbles(), "m4"), (of_nibbles(), "m55"), (of_wide(), "m4"))
+    for others, core in many:
         plan = others.deployment(f"cortex-{core}", Options())
         used |= {binding.kernel.name for binding in plan.bound.bindings.values()}
     assert {kernel.name for kernel in KERNELS} <= used
@@ -667,3 +713,15 @@ def test_compilers_have_nothing_to_say_about_small_code(
         [*command, *flags, "-c", "-o", "model.o", source], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert (done.stderr, done.returncode) == ("", 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("compiler", ["gcc", pytest.param("clang", marks=pytest.mark.long)])
+@pytest.mark.parametrize("rounding", ROUNDED)
+def test_wide_windows(rounding: str, compiler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(OTHER_COMPILER, COMPILERS[compiler])
+    many = of_wide(rounding)
+    plan = many.deployment("cortex-m4", Options())
+    result = many.run(plan, QemuRunner(), tmp_path, trace=True)
+    wrong = [verdict for verdict in many.judge(plan, result) if not verdict.exact]
+    assert [(verdict, plan.bound.bindings[verdict.name].kernel.name) for verdict in wrong] == []

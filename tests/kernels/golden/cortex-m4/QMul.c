@@ -43,7 +43,7 @@ TW_KERNEL uint16_t tw_arm_f16_of_f32(float value)
 /* clamp(v, -128, 127), by one instruction where there is one */
 TW_KERNEL int32_t tw_narrow_0_m128_127(int32_t v)
 {
-#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
+#if defined(__ARM_FEATURE_SAT) && defined(__thumb2__)
     int32_t q;
     __asm__("ssat %0, #8, %1" : "=r"(q) : "r"(v));
     return q;
@@ -212,21 +212,74 @@ TW_KERNEL uint32_t tw_dsp_high(uint32_t a, uint32_t b)
     return (a >> 16) | (b & UINT32_C(0xffff0000));
 }
 
+#if defined(__ARM_ARCH_6M__) /* no long products: by halves, which is shorter than the library's */
+TW_KERNEL int32_t tw_dsp_mmla(int32_t acc, int32_t multiplier, int32_t above)
+{
+    const uint32_t low = (uint32_t)acc & 65535;
+    const uint32_t other = (uint32_t)multiplier & 65535;
+    const int32_t cross = ((acc >> 16) * (int32_t)other) + (int32_t)((low * other) >> 16);
+    const int32_t last = ((int32_t)low * (multiplier >> 16)) + (int32_t)((uint32_t)cross & 65535);
+    return above + ((acc >> 16) * (multiplier >> 16)) + (cross >> 16) + (last >> 16);
+}
+#else
 TW_KERNEL int32_t tw_dsp_mmla(int32_t acc, int32_t multiplier, int32_t above)
 {
     return above + (int32_t)(((int64_t)acc * multiplier) >> 32);
 }
+#endif
 
+/* A value to nearest, halves to even, where `rest` is the part below it in 32 bits. */
+TW_KERNEL uint32_t tw_dsp_nearest(uint32_t whole, uint32_t rest)
+{
+    return whole + ((rest > UINT32_C(0x80000000)) || ((rest == UINT32_C(0x80000000)) && (whole & 1)));
+}
+
+/* How many bits v has. */
+TW_KERNEL int32_t tw_dsp_bits(uint32_t v)
+{
+    int32_t bits = (v != 0);
+    for (int32_t step = 16; step > 0; step >>= 1) {
+        if ((v >> step) != 0) {
+            v >>= step;
+            bits += step;
+        }
+    }
+    return bits;
+}
+
+/* rne(acc * scale) + zero_point, as floats of 32 bits round it, in integers: the sum to 24 bits, the product to 24
+ * bits, and that to an integer. What is beyond 1024 is clamped by all that call this. */
 TW_KERNEL int32_t tw_dsp_round(int32_t acc, int32_t word, int32_t zero_point)
 {
-    const union { uint32_t bits; float scale; } s = {.bits = (uint32_t)word & UINT32_C(0x7fffffff)};
-    const float product = (float)acc * s.scale;
-    const float v = (product < -1024.0f) ? -1024.0f : ((product > 1024.0f) ? 1024.0f : product);
-    const int32_t whole = (int32_t)v;
-    const float rest = v - (float)whole;
-    const int32_t odd = whole & 1;
-    return whole + ((rest > 0.5f) || ((rest == 0.5f) && odd)) - ((rest < -0.5f) || ((rest == -0.5f) && odd))
-        + zero_point;
+    const uint32_t bits = (uint32_t)word & UINT32_C(0x7fffffff);
+    const int32_t normal = (bits >= UINT32_C(0x00800000));
+    const uint32_t scale = (bits & UINT32_C(0x007fffff)) | ((uint32_t)normal << 23);
+    uint32_t size = (acc < 0) ? (0 - (uint32_t)acc) : (uint32_t)acc;
+    int32_t by = 149 + normal - (int32_t)(bits >> 23); /* the product is an integer times 2^-by */
+    if (size >= (UINT32_C(1) << 24)) {
+        const int32_t extra = tw_dsp_bits(size >> 24);
+        size = tw_dsp_nearest(size >> extra, size << (32 - extra));
+        by -= extra;
+    }
+    /* both factors are at most 2^24: the product in two words */
+    const uint32_t cross = ((size & 65535) * (scale >> 16)) + ((size >> 16) * (scale & 65535));
+    const uint32_t low = (size & 65535) * (scale & 65535);
+    uint32_t value = low + (cross << 16);
+    const uint32_t high = ((size >> 16) * (scale >> 16)) + (cross >> 16) + (value < low);
+    const int32_t drop = tw_dsp_bits((high << 8) | (value >> 24));
+    if (drop > 0) {
+        value = tw_dsp_nearest((high << (32 - drop)) | (value >> drop), value << (32 - drop));
+        by -= drop;
+    }
+    if (by > 31) {
+        value = 0; /* below a half: it has 25 bits at most */
+    } else if (by > 0) {
+        value = tw_dsp_nearest(value >> by, value << (32 - by));
+    } else if ((by < 0) && (value != 0)) {
+        value = 1024;
+    }
+    const int32_t most = (int32_t)((value > 1024) ? 1024 : value);
+    return ((acc < 0) ? -most : most) + zero_point;
 }
 #endif
 

@@ -11,6 +11,7 @@ from tilewright_cortexm.kernels import (
     dsp_pools,
     dsp_products,
     dsp_taps,
+    dsp_wide_depthwise,
     dsp_winograd,
     dsp_words,
     dsp_words_depthwise,
@@ -33,14 +34,19 @@ from tilewright_cortexm.kernels import (
     mve_tables,
     mve_words,
     mve_words_depthwise,
+    plain_depthwise,
+    plain_products,
     quantize,
 )
 
 KERNELS: tuple[Kernel, ...] = (
+    *plain_products.KERNELS,
+    *plain_depthwise.KERNELS,
     *dsp_products.KERNELS,
     *dsp_matmul.KERNELS,
     *dsp_depthwise.KERNELS,
     *dsp_taps.KERNELS,
+    *dsp_wide_depthwise.KERNELS,
     *dsp_groups.KERNELS,
     *dsp_words.KERNELS,
     *dsp_words_depthwise.KERNELS,

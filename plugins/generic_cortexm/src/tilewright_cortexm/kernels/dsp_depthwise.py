@@ -1,5 +1,5 @@
 """Knows how the DSP extension computes depthwise convolutions of 3x3: two neighbours of one channel in every SMLAD.
-Does not know other kernel sizes; those are portable C.
+Does not know other kernel sizes (`dsp_wide_depthwise`).
 
 Four channels are taken apart into rows of 16-bit values of their own, in a ring of three rows in scratch. Of an image
 that is higher than it is wide, a second kernel takes columns for rows: fewer and longer ones, in more scratch.
@@ -167,6 +167,8 @@ def _values(call: Call) -> Mapping[str, object]:
         "function": f"tw_dsp_depthwise_{widen}_s{stride}{'_twice' if isinstance(form, TwiceForm) else ''}",
         "rows": rows,
         "widen": widen,
+        "planes": f"tw_dsp_planes_{widen}",
+        "slots": 3,
         "stride": stride,
         **form.names(requant),
         "fields": layer.fields(call),
@@ -175,7 +177,7 @@ def _values(call: Call) -> Mapping[str, object]:
     }
 
 
-_SPLIT = c_template("tw_dsp_planes_${widen}", "dsp_planes.c.mako")
+SPLIT = c_template("${planes}", "dsp_planes.c.mako")  # a row of four channels becomes rows of each
 _ROW_PARTS = (
     c_template("TW_DSP_ROW_S${stride}_PRODUCTS", "dsp_row_products.c.mako"),
     c_template("TW_DSP_ROW_S${stride}_${end}", "dsp_row_text.c.mako"),
@@ -201,7 +203,7 @@ def _kernel(name: str, match: Callable[[Site], Depthwise | str]) -> Kernel:
         instructions=_instructions,
         describe=_describe,
         values=_values,
-        source=lambda values: (*([_TWICE] if values["twice"] else []), _SPLIT, _ROW, _DEPTHWISE),
+        source=lambda values: (*([_TWICE] if values["twice"] else []), SPLIT, _ROW, _DEPTHWISE),
         call=CALL,
         sharing=Sharing(),
         includes=("<stdint.h>", "<string.h>"),

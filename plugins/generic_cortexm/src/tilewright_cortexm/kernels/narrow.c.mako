@@ -7,7 +7,7 @@
 TW_KERNEL int32_t ${narrow}(int32_t v)
 {
 % if full:
-#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
+#if defined(__ARM_FEATURE_SAT) && defined(__thumb2__)
     int32_t q;
     __asm__("${"ssat" if low < 0 else "usat"} %0, #8, %1${right}" : "=r"(q) : "r"(v));
     return q;
