@@ -3,7 +3,7 @@ Does not know how the recurrence is computed (`recurrent`).
 
 Source: ONNX 7, 14 and 22. Biases of weights and of recurrence weights are added to the products with the input, but for
 the one inside a GRU's reset (`linear_before_reset`). `clip` limits what gates' activations are given, not the cell
-state: so onnxruntime has it.
+state: so onnxruntime has it. An importer that has a limit of the cell writes an LSTM of the domain `tilewright`.
 """
 
 from __future__ import annotations
@@ -149,6 +149,8 @@ def _direction(
     attributes: dict[str, Attribute] = {**functions, "reverse": int(layer.directions[index])}
     if node.number("clip") > 0:
         attributes["clip"] = node.number("clip")
+    if layer.kind == "LSTM" and node.number("cell_limit") > 0:
+        attributes["cell_limit"] = node.number("cell_limit")
     if layer.kind == "LSTM":
         attributes["input_forget"] = int(bool(node.integer("input_forget")))
     if layer.kind == "GRU":
@@ -245,4 +247,6 @@ def imports(kind: str) -> tuple[Import, ...]:
         Import, op_type=kind, convert=partial(_import, kind), min_inputs=3, max_inputs=8 if kind == "LSTM" else 6
     )
     own = {**_COMMON, **_OWN[kind]}
-    return (make(since=7, attributes=own), make(since=14, attributes={**own, "layout": "INT"}))
+    later = {**own, "layout": "INT"}
+    limited = make(since=1, domain="tilewright", attributes={**later, "cell_limit": "FLOAT"})
+    return (make(since=7, attributes=own), make(since=14, attributes=later), *((limited,) if kind == "LSTM" else ()))
