@@ -70,7 +70,7 @@ def _numbers(op: Operator, net: Network, index: int, step: float | None = None) 
     tensor, array = net.input(op, index), net.need(op, index)
     if tensor.quantised and step is None:
         return ((array.astype(np.float32) - np.float32(tensor.zero_point)) * tensor.scale).astype(np.float32)
-    return (array.astype(np.float64) * (1.0 if step is None else step)).astype(np.float32)
+    return array.astype(np.float32) if step is None else (array.astype(np.float64) * step).astype(np.float32)
 
 
 def _in_integers(op: Operator, net: Network) -> bool:
