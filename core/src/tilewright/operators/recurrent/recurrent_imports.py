@@ -149,10 +149,8 @@ def _direction(
     attributes: dict[str, Attribute] = {**functions, "reverse": int(layer.directions[index])}
     if node.number("clip") > 0:
         attributes["clip"] = node.number("clip")
-    if layer.kind == "LSTM" and node.number("cell_limit") > 0:
-        attributes["cell_limit"] = node.number("cell_limit")
     if layer.kind == "LSTM":
-        attributes["input_forget"] = int(bool(node.integer("input_forget")))
+        attributes |= _of_cell(node)
     if layer.kind == "GRU":
         attributes["linear_before_reset"] = int(reset)
     r = _entry(node, graph, layer.r, index, "r", seen=layer.seen)
@@ -162,6 +160,12 @@ def _direction(
     names = [graph.name(node, f"{hint}_{index}") for hint in hints]
     graph.emit(node, f"{layer.kind}Steps", (g, r, *optional), names, attributes, f"steps_{index}")
     return (*names, *([] if every else [""]))
+
+
+def _of_cell(node: OnnxNode) -> dict[str, Attribute]:
+    """What an LSTM alone has."""
+    limit = node.number("cell_limit")
+    return {"input_forget": int(bool(node.integer("input_forget"))), **({"cell_limit": limit} if limit > 0 else {})}
 
 
 def _entry(node: OnnxNode, graph: Conversion, name: str, index: int, hint: str, *, seen: bool = False) -> str:

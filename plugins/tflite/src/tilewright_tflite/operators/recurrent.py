@@ -145,11 +145,10 @@ def _lstm(op: Operator, net: Network) -> None:
     ]
     if integers:
         before[1] = _within(op, net, before[1])
-    inputs = (sequence, w, r, b, "", *before)
     names = [net.fresh(f"{op.title}/{name}") for name in ("Y", "Y_h", "Y_c")]
     limited = not integers and 0 < options.real(1) < largest
     more = {"domain": OWN_DOMAIN, "cell_limit": options.real(1)} if limited else {}
-    y, *after = net.split("LSTM", inputs, names, hidden_size=count, **more)
+    y, *after = net.split("LSTM", (sequence, w, r, b, "", *before), names, hidden_size=count, **more)
     for tensor, state, value in zip((hidden, cell), kept, after, strict=True):
         stored = net.as_stored(tensor, net.reshaped(value, tensor.shape))
         net.keep(state, stored, initial_of(net, tensor), net.name(tensor))
