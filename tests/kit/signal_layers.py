@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tilewright.api.testing import Sample
-from tilewright_tflite.signals.spectra import complex_twiddles, real_twiddles
+from tilewright_tflite.signals.transforms import complex_twiddles, real_twiddles
 
 RANDOM = np.random.default_rng(7)
 WORDS = RANDOM.integers(-32768, 32768, 60).astype(np.int16)
@@ -20,22 +20,25 @@ SMOOTHING = {
 }  # fmt: skip
 
 
-def rfft(length: int) -> tuple[str, list[Any], dict[str, int], tuple[int, ...]]:
-    samples = np.where(np.arange(length - 1) % 7, RANDOM.integers(-32768, 32768, length - 1), -32768).astype(np.int16)
-    return "RFFT", [samples, complex_twiddles(length // 2), real_twiddles(length // 2)], {}, (1, 2)
-
-
-def irfft(length: int) -> tuple[str, list[Any], dict[str, int], tuple[int, ...]]:
-    bins = np.where(np.arange(length + 2) % 7, RANDOM.integers(-32768, 32768, length + 2), -32768).astype(np.int16)
-    return "IRFFT", [bins, complex_twiddles(length // 2, -1), real_twiddles(length // 2, -1)], {}, (1, 2)
+def transform(name: str, length: int, kind: str = "int16", rows: int = 0) -> tuple[Any, ...]:
+    """RFFT of one sample less than there may be, or IRFFT; the end of the scale among them."""
+    turn, count = (1, length - 1) if name == "RFFT" else (-1, length + 2)
+    shape = (rows, count) if rows else (count,)
+    if kind == "float32":
+        x = RANDOM.standard_normal(shape).astype(kind)
+    else:
+        least, most = np.iinfo(kind).min, np.iinfo(kind).max
+        x = np.where(np.arange(count) % 7, RANDOM.integers(least, most + 1, shape), least).astype(kind)
+    tables = [make(length // 2, turn, kind) for make in (complex_twiddles, real_twiddles)]
+    return name, [x, *tables], {}, (1, 2)
 
 
 CASES = [
     ("Window", [WORDS.reshape(2, 30), WORDS[:30]], {"shift": 12}, (1,)),
     ("Scale", [WORDS // 900], {}, ()),
     ("Scale", [np.array([5, -32768, 3, -700], np.int16)], {}, ()),
-    *(rfft(length) for length in (4, 8, 16, 128)),
-    *(irfft(length) for length in (4, 8, 16, 128)),
+    *(transform(name, length) for name in ("RFFT", "IRFFT") for length in (4, 8, 16, 128)),
+    *(transform(name, 32, kind, 3) for name in ("RFFT", "IRFFT") for kind in ("int16", "int32", "float32")),
     ("Energy", [np.array([-32768, -32768, 3, 4, 5, 6], np.int16)], {"first": 0, "end": 2}, ()),
     (
         "FilterBank",

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from tilewright.builtin import tilewright_operators
-from tilewright.comparison.drift import drifts, excused, guilty_pass
+from tilewright.comparison.drift import all_within, drifts, excused, guilty_pass, stepwise
 from tilewright.comparison.reference import run
 from tilewright.ir.graphs.graph import Graph
 from tilewright.ir.tensors.dtypes import DType
@@ -117,3 +117,14 @@ def test_without_values_in_common_nothing_is_excused() -> None:
     imported, other = network(rounds=False), ill_conditioned()
     found = drifts(imported, values(imported), values(padded_by(imported, 9.0)))
     assert excused(found, imported, other, values(imported), OPERATORS) == found
+
+
+def test_what_is_near_pass_by_pass_is_right_though_it_is_far_as_a_whole() -> None:
+    """Graphs in a row, of which some pairs are near each other: each step goes as far as it can."""
+    graphs = [ill_conditioned() for _ in range(4)]
+    places = {id(graph): at for at, graph in enumerate(graphs)}
+    far = drifts(graphs[0], values(graphs[0]), values(ill_conditioned(scale=9.0)))
+    for pairs, right in (({(0, 1), (1, 2), (1, 3)}, True), ({(0, 1), (0, 2), (2, 3)}, True), ({(0, 1), (2, 3)}, False)):
+        found = stepwise(far, graphs, lambda a, b, pairs=pairs: (places[id(a)], places[id(b)]) in pairs)  # type: ignore[misc]
+        assert not all_within(far) and all_within(found) == right
+        assert [one.verdict for one in found] == [one.verdict for one in far]

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tilewright.api.importer import Limits, Reading
 from tilewright.errors import Exit, TilewrightError
 from tilewright.ir.graphs.graph import Quantization
-from tilewright_tflite.importing import load
+from tilewright_tflite.importing import load, tensors_of
 
 SHARED = Path(__file__).resolve().parents[3].parent / "shared" / "models" / "tflite"
 
@@ -37,6 +37,15 @@ def test_inputs_and_outputs_are_the_files_own(read_in: Callable[[bytes], Any]) -
     assert {"CONV_2D_0", "MAX_POOL_2D_1", "FULLY_CONNECTED_3", "SOFTMAX_4"} <= origins
 
 
+def test_an_output_that_is_an_input_has_a_name_of_its_own(compute: Callable[..., list[Any]]) -> None:
+    tensors = [T(name=name, type="float32", shape=(1, 2)) for name in "xy"]
+    data = file_of(G(tensors=tensors, ops=[Op(code="RELU", inputs=(0,), outputs=(1,))], inputs=(0,), outputs=(1, 0)))
+    x = np.float32([[-1, 2]])
+    y, same = compute(data, x)
+    assert y.tolist() == [[0, 2]] and same.tolist() == x.tolist()
+    assert list(tensors_of(data, Reading()).outputs) == ["y", "x:out"]
+
+
 def test_all_of_it_is_integer_steps(rewritten: Callable[[bytes], Any]) -> None:
     ops = [node.op for node in rewritten(SMALL).nodes]
     assert [op for op in ops if op not in ("Reshape", "Transpose")] == ["QConv", "MaxPool", "QGemm", "QSoftmax"]
@@ -49,7 +58,7 @@ def test_every_operator_that_cannot_be_taken_is_named_at_once() -> None:
         Op(code="ADD", inputs=(0, 0), outputs=(3,), kind=11, options={}, version=99),
         Op(code="AcmeFft", inputs=(0,), outputs=(3,)),
         Op(code="AcmeFft", inputs=(0,), outputs=(3,)),
-        Op(code=200, inputs=(0,), outputs=(3,)),
+        Op(code=220, inputs=(0,), outputs=(3,)),
     ]
     tensors = [T(name=f"t{index}", type="float32", shape=(1, 2)) for index in range(4)]
     with pytest.raises(TilewrightError, match="5 of 6 operators cannot be imported") as caught:
@@ -61,7 +70,7 @@ def test_every_operator_that_cannot_be_taken_is_named_at_once() -> None:
         "ADD version 99, operator 2 ('t0' float32 1x2, 't0' float32 1x2): "
         "version 99 is newer than 9, the newest that is known",
         "AcmeFft version 1 x2, operator 3, 4 ('t0' float32 1x2): it is a custom operator",
-        "BUILTIN_200 version 1, operator 5 ('t0' float32 1x2): no operator of this name is known",
+        "BUILTIN_220 version 1, operator 5 ('t0' float32 1x2): no operator of this name is known",
     )
 
 

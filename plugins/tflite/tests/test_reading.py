@@ -87,6 +87,13 @@ def test_tensors_that_no_operator_may_use(changes: dict[str, Any], said: str) ->
     assert read(data, Limits()).graphs[0].tensors[0].fault.startswith(said)
 
 
+def test_a_list_of_scales_is_along_the_only_axis_there_is() -> None:
+    """Old converters wrote the axis of a layer's weights to its bias, too."""
+    bias = T(name="bias", type="int32", shape=(4,), scale=(1.0, 2.0, 3.0, 4.0), zero=(0,) * 4, axis=3)
+    found = read(file_of(replace(GRAPH, tensors=[bias, *GRAPH.tensors[1:]])), Limits()).graphs[0].tensors[0]
+    assert (found.axis, found.fault) == (0, "")
+
+
 @pytest.mark.parametrize(
     ("graph", "limits", "said"),
     [

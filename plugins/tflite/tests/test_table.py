@@ -17,5 +17,8 @@ def test_options_are_of_one_operator_or_of_kindred_ones() -> None:
         shared.setdefault(conversion.options_type, set()).add(code)
     shared.pop(0)
     several = {kind: codes for kind, codes in shared.items() if len(codes) > 1}
-    pools, reductions = {"AVERAGE_POOL_2D", "MAX_POOL_2D"}, {code for code in TABLE if code.startswith("REDUCE_")}
+    pools, reductions = (
+        {"AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D"},
+        {code for code in TABLE if code.startswith("REDUCE_")},
+    )
     assert several == {5: pools, 27: {"MEAN", "SUM", *reductions}}

@@ -48,8 +48,30 @@ def excused(
     """The same drifts, all right where each piece of `compiled` makes of the imported graph's own values what that has
     made of them: then what is left of the difference is what an ill-conditioned network makes of roundings.
     """
-    if all(drift.within for drift in drifts) or not _equal_by_pieces(imported, compiled, before, operators):
+    if all_within(drifts) or not _equal_by_pieces(imported, compiled, before, operators):
         return tuple(drifts)
+    return tuple(replace(drift, within=True) for drift in drifts)
+
+
+def all_within(drifts: Sequence[Drift]) -> bool:
+    """Whether nothing has drifted too far."""
+    return all(drift.within for drift in drifts)
+
+
+def stepwise(
+    drifts: Sequence[Drift], graphs: Sequence[Graph], near: Callable[[Graph, Graph], bool]
+) -> tuple[Drift, ...]:
+    """The same drifts, all right where one can go from the first of `graphs` to the last in steps between graphs that
+    are `near` each other, each as far as it goes.
+    """
+    at, last = 0, len(graphs) - 1
+    while at < last:
+        reached = at
+        while reached < last and near(graphs[at], graphs[reached + 1]):
+            reached += 1
+        if reached == at:
+            return tuple(drifts)
+        at = reached
     return tuple(replace(drift, within=True) for drift in drifts)
 
 

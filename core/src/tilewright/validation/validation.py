@@ -207,12 +207,45 @@ def _span_drifts(
     end: Graph,
     values: Sequence[Mapping[str, Array]],
 ) -> tuple[Drift, ...]:
-    """How far `end`, which has these values, is from `start`."""
+    """How far `end`, which has these values, is from `start`. One that is too far as a whole is right where it is so
+    pass by pass: values that an early one keeps may have gone behind a later one.
+    """
+    from tilewright.comparison.drift import all_within, stepwise
+
+    found = _drifts_between(deployment, vectors, start, end, values)
+    if all_within(found):
+        return found
+    return stepwise(found, _between(deployment, start, end), partial(_is_near, deployment, vectors))
+
+
+def _between(deployment: Deployment, start: Graph, end: Graph) -> list[Graph]:
+    """The graphs behind every pass from `start` on to `end`, both of them included."""
+    graphs = [deployment.imported.graph, *(one.graph for one in deployment.rewritten.trail if not one.idle)]
+    places = {id(graph): at for at, graph in enumerate(graphs)}
+    at = places.get(id(start))
+    return [start, end] if at is None else [*graphs[at : places.get(id(end), len(graphs))], end]
+
+
+def _drifts_between(
+    deployment: Deployment,
+    vectors: tuple[VectorSet, ...],
+    start: Graph,
+    end: Graph,
+    values: Sequence[Mapping[str, Array]],
+) -> tuple[Drift, ...]:
+    """The same as a whole."""
     from tilewright.comparison.drift import drifts, excused
 
     operators = deployment.registry.operators
     before = _computed(deployment, vectors, start, _outputs_of(start) if deployment.slid else dict)
     return excused(drifts(start, before, values), start, end, before, operators)
+
+
+def _is_near(deployment: Deployment, vectors: tuple[VectorSet, ...], start: Graph, end: Graph) -> bool:
+    """Whether it is so as a whole."""
+    from tilewright.comparison.drift import all_within
+
+    return all_within(_drifts_between(deployment, vectors, start, end, _computed(deployment, vectors, end)))
 
 
 def _computed(

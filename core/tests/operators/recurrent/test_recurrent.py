@@ -48,6 +48,13 @@ def test_a_forget_gate_from_the_input_gate(tmp_path: Path) -> None:
     assert errors(recurrent_layer(np.random.default_rng(3), "LSTM", optional=False, input_forget=1), tmp_path) == []
 
 
+def test_a_cell_stays_within_its_limit(tmp_path: Path) -> None:
+    layer = recurrent_layer(np.random.default_rng(3), "LSTM", optional=False, cell_limit=0.125)
+    operator, _ = BY_NAME[layer.op]
+    _, cell, _ = operator.reference(site_of(operator, layer.inputs, layer.attributes), layer.inputs)
+    assert np.abs(cell).max() == 0.125 and errors(layer, tmp_path) == []
+
+
 def test_steps_after_the_end_are_0_and_the_state_is_the_last_ones() -> None:
     layer = recurrent_layer(np.random.default_rng(4), "GRU", optional=True, shape=(5, 2, 3), reverse=0)
     inputs = [*layer.inputs]

@@ -70,6 +70,7 @@ def test_layers_that_are_taken(tmp_path: Path) -> None:
     ("changes", "reason"),
     [
         ({"clip": 1.0}, "limit"),
+        ({"cell_limit": 1.0}, "its cell"),
         ({"input_forget": 1}, "forget gate"),
         ({"activations": ("Sigmoid", "Elu", "Tanh")}, "Elu"),
     ],

@@ -70,7 +70,7 @@ def tensors_of(data: bytes, reading: Reading) -> Tensors:
         net = _converted(read(data, reading.limits), reading)
         graph = net.graph
         inputs = {net.name(graph.tensors[index]): graph.tensors[index] for index in graph.inputs}
-        outputs = {net.name(graph.tensors[index]): graph.tensors[index] for index in graph.outputs}
+        outputs = {_output_name(net, graph.tensors[index]): graph.tensors[index] for index in graph.outputs}
         computed = [each for each in graph.tensors if net.known(each) is None and each.type in HELD]
         named = {net.name(each): each for each in computed}
         place = next(place for place, each in enumerate(net.graphs) if each is graph)
@@ -244,7 +244,13 @@ def _output(net: Network, tensor: Tensor) -> str:
             where=f"output '{_plain(tensor.name)}'",
             fix=("convert the network again, with outputs that its operators compute",),
         ) from error
-    return value if value == net.name(tensor) else net.node("Identity", (value,), output=net.name(tensor))
+    name = _output_name(net, tensor)
+    return value if value == name else net.node("Identity", (value,), output=name)
+
+
+def _output_name(net: Network, tensor: Tensor) -> str:
+    """What an output is called: as its tensor, unless that is an input, too, which has the name."""
+    return net.fresh(f"{net.name(tensor)}:out") if tensor.index in net.graph.inputs else net.name(tensor)
 
 
 def _proto(net: Network, inputs: list[tuple[str, Tensor]], outputs: list[tuple[str, Tensor]]) -> onnx.ModelProto:

@@ -17,6 +17,7 @@ import numpy as np
 from tilewright.api.importer import KeptState, Limits
 from tilewright_tflite.elements import elements_of, tensor_of_nibbles
 from tilewright_tflite.errors import InnerError, LostError, RefusedError
+from tilewright_tflite.folding import folded
 from tilewright_tflite.ledger import Ledger
 from tilewright_tflite.model import BYTES, HELD, Operator, Subgraph, Tensor
 
@@ -114,13 +115,11 @@ class Network:
         return self.ledger.fresh(wanted)
 
     def name(self, tensor: Tensor) -> str:
-        """What the value of a tensor is called: as in the file, unless something else has that name already."""
+        """What the value of a tensor is called: as in the file, unless something else has that name."""
         if tensor.index not in self._names:
             self._names[tensor.index] = self.fresh(tensor.name or f"tensor_{tensor.index}")
             self._own.add(self._names[tensor.index])
         return self._names[tensor.index]
-
-    # -- tensors of the file
 
     def tensor(self, index: int) -> Tensor:
         """A tensor that operators can use."""
@@ -160,6 +159,8 @@ class Network:
         """The elements of an input that must be known."""
         tensor = self.input(operator, index)
         array = self.known(tensor)
+        if array is None and tensor.index in self._values:
+            array = folded(self._values[tensor.index], self.nodes, self.ledger.constants)
         if array is None:
             raise RefusedError(f"its input '{tensor.name}' must be constant, and is computed")
         return array

@@ -94,7 +94,7 @@ def _tensor(index: int, table: Table, contents: list[Array | None], limits: Limi
     quantisation = table.child(4)
     scales = quantisation.array(2, "<f4") if quantisation else np.zeros(0, np.float32)
     zeros = quantisation.array(3, "<i8") if quantisation else np.zeros(0, np.int64)
-    axis = quantisation.integer(6) if quantisation else 0
+    axis = quantisation.integer(6) if quantisation and len(shape) != 1 else 0  # old files give a bias its weights' axis
     kind = TYPES.get(table.byte(1), f"type {table.byte(1)}")
     return Tensor(
         index=index,

@@ -16,12 +16,15 @@ from tilewright_tflite.operators import (
     products,
     recurrent,
     reductions,
+    selection,
     signal,
     stream_frames,
     variables,
 )
 
-_FAMILIES = (convolutions, products, elementwise, reductions, movement, blocks, recurrent, variables, control)
+_FAMILIES = (
+    convolutions, products, elementwise, reductions, movement, selection, blocks, recurrent, variables, control,
+)  # fmt: skip
 # Operators that compute the same with the axes of their images in another order.
 ANY_ORDER = frozenset((*(each.code for each in elementwise.CONVERSIONS), "CONCATENATION", "DEQUANTIZE", "QUANTIZE"))
 TABLE: Mapping[str, Conversion] = MappingProxyType(

@@ -163,6 +163,9 @@ def test_pools(compute: Callable[..., list[Any]]) -> None:
         window = x[0, 2 * row : 2 * row + 2, 2 * column : 2 * column + 2].reshape(-1, 2)  # the last row: one alone
         assert largest[0, row, column].tolist() == window.max(0).tolist()
         assert np.abs(mean[0, row, column] - window.mean(0)).max() <= 0.5 + 1e-6
+    floats = [T(name=each.name, type="float32", shape=each.shape) for each in tensors]
+    (norm,) = compute(one_operator("L2_POOL_2D", floats, kind=5, options=options), x.astype(np.float32))
+    assert np.allclose(norm[0, 0, 0], np.sqrt(np.square(x[0, :2, :2].astype(np.float32)).mean((0, 1))), rtol=1e-6)
 
 
 @pytest.mark.parametrize(("corners", "centres"), [(False, False), (False, True), (True, False)])

@@ -110,13 +110,16 @@ def test_differences_and_many_terms(compute: Callable[..., list[Any]]) -> None:
     assert np.allclose(y, X + 6)
 
 
-def test_remainders_are_of_whole_numbers(compute: Callable[..., list[Any]]) -> None:
-    a, y = T(name="a", type="int32", shape=(3,)), T(name="y", type="int32", shape=(3,))
-    (got,) = compute(one_operator("FLOOR_MOD", [a, constant(np.int32([3, 3, -3])), y]), np.int32([7, -7, 7]))
-    assert got.tolist() == [1, 2, -2]
-    with pytest.raises(TilewrightError) as caught:
-        compute(one_operator("FLOOR_MOD", [FLOATS, FLOATS, OUT]), X)
-    assert "floats are not taken" in caught.value.details[0]
+@pytest.mark.parametrize(("code", "function"), [("FLOOR_MOD", np.mod), ("FLOOR_DIV", np.floor_divide)])
+@pytest.mark.parametrize("kind", ["int32", "float32"])
+def test_quotients_and_remainders_are_rounded_down(
+    code: str, function: Callable[[Any, Any], Any], kind: str, compute: Callable[..., list[Any]]
+) -> None:
+    a = np.array([7, -7, 7, -7, 6, -6, 0, 2**24], kind)
+    b = np.array([3, 3, -3, -3, 3, 3, -5, 7], kind)
+    tensors = [T(name=name, type=kind, shape=(8,)) for name in "aby"]
+    (got,) = compute(one_operator(code, tensors, inputs=(0, 1)), a, b)
+    assert got.dtype == a.dtype and got.tolist() == function(a, b).tolist()
 
 
 def behind_a_pool(code: str, other: T, *, kind: int = 0, quantised: Mapping[str, Any] | None = None) -> G:

@@ -39,6 +39,9 @@ case("TRANSPOSE", X.transpose(2, 0, 1), moved("TRANSPOSE", X.transpose(2, 0, 1),
 case("EXPAND_DIMS", X[:, None], moved("EXPAND_DIMS", X[:, None], I32(1)))
 case("SLICE", X[1:2, :, 1:3], moved("SLICE", X[1:2, :, 1:3], I32([1, 0, 1]), I32([1, -1, 2])))
 case("GATHER", X[:, [2, 0]], moved("GATHER", X[:, [2, 0]], I32([2, 0]), kind=23, options={0: ("<i", 1)}))
+OF_ROWS = np.take_along_axis(X, I32([[[2] * 4, [0] * 4], [[1] * 4, [1] * 4]]), 1)
+EACH = {0: ("<i", 1), 1: ("<i", 1)}
+case("GATHER, of each row", OF_ROWS, moved("GATHER", OF_ROWS, I32([[2, 0], [1, 1]]), kind=23, options=EACH))
 case("GATHER_ND", X[[1, 0], [2, 1]], moved("GATHER_ND", X[[1, 0], [2, 1]], I32([[1, 2], [0, 1]])))
 case("TILE", np.tile(X, (1, 2, 1)), moved("TILE", np.tile(X, (1, 2, 1)), I32([1, 2, 1])))
 case("REVERSE_V2", X[:, ::-1], moved("REVERSE_V2", X[:, ::-1], I32([1])))
@@ -139,7 +142,7 @@ def test_constants_that_are_made(compute: Callable[..., list[Any]]) -> None:
     [
         (moved("TRANSPOSE", X), "its input 1 is missing"),
         (moved("GATHER", X, I32([0]), kind=23, options={0: ("<i", 3)}), "it names axis 3, of 3"),
-        (moved("GATHER", X, I32([0]), kind=23, options={1: ("<i", 1)}), "its batch dimensions are not known"),
+        (moved("GATHER", X, I32([0]), kind=23, options={1: ("<i", 1)}), "along axis 0, behind 1 axes that both have"),
         (moved("SLICE", X, I32([0]), I32([1])), "it begins at [0]"),
         (moved("PAD", X, I32([[0, 0], [1, -1], [0, 0]])), "its amounts are [0, 0, 1, -1, 0, 0]"),
         (moved("MIRROR_PAD", X, I32([[0, 0], [3, 0], [0, 0]]), kind=77, options={}), "more of axis 1 than there is"),
@@ -191,3 +194,38 @@ def test_images_are_joined_as_convolutions_have_them(
     else:
         assert np.array_equal(z, expected)
     assert [node.op for node in rewritten(data).nodes].count("Transpose") <= 3
+
+
+def test_scalars_are_joined_to_a_list(compute: Callable[..., list[Any]]) -> None:
+    numbers = [T(name=name, type="int32") for name in "ab"]
+    joined = T(name="y", type="int32", shape=(2,))
+    options = {0: ("<i", 2), 1: ("<i", 0)}
+    graph = one_operator("PACK", [*numbers, joined], inputs=(0, 1), kind=59, options=options)
+    assert compute(graph, np.int32(7), np.int32(-3))[0].tolist() == [7, -3]
+
+
+def test_amounts_that_the_file_computes_are_known(compute: Callable[..., list[Any]]) -> None:
+    """x repeated max(1, n * (r // n)) times, for the numbers r = rank - rank % numbers, and n = rank."""
+    count = [T(name=f"count{index}", type="int32", shape=(3,)) for index in range(5)]
+    tensors = [T(name="x", shape=X.shape, **QUANTISED), T(name="y", shape=(2, 9, 4), **QUANTISED)]
+    tensors += [T(name="rank", type="int32"), constant(I32([4, 3, 5])), constant(I32([1, 1, 1])), *count]
+    ops = [
+        Op(code="RANK", inputs=(0,), outputs=(2,)),
+        Op(code="FLOOR_MOD", inputs=(2, 3), outputs=(5,)),  # 3, 0, 3
+        Op(code="SUB", inputs=(2, 5), outputs=(6,), options={}, kind=28),  # 0, 3, 0
+        Op(code="FLOOR_DIV", inputs=(6, 2), outputs=(7,)),  # 0, 1, 0
+        Op(code="MUL", inputs=(7, 2), outputs=(8,), options={}, kind=21),  # 0, 3, 0
+        Op(code="MAXIMUM", inputs=(8, 4), outputs=(9,)),  # 1, 3, 1
+        Op(code="TILE", inputs=(0, 9), outputs=(1,)),
+    ]
+    (y,) = compute(G(tensors=tensors, ops=ops, inputs=(0,), outputs=(1,)), X)
+    assert np.array_equal(y, np.tile(X, (1, 3, 1)))
+
+
+def test_two_shapes_are_one_together(compute: Callable[..., list[Any]]) -> None:
+    tensors = [constant(I32([3, 1, 5])), constant(I32([4, 1])), T(name="shape", type="int32", shape=(3,))]
+    assert compute(one_operator("BROADCAST_ARGS", tensors, inputs=()))[0].tolist() == [3, 4, 5]
+    tensors[1] = constant(I32([4, 2]))
+    with pytest.raises(TilewrightError) as caught:
+        compute(one_operator("BROADCAST_ARGS", tensors, inputs=()))
+    assert "its shapes do not fit each other" in caught.value.details[0]

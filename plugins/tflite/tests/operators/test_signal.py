@@ -29,11 +29,19 @@ def test_frames_are_those_of_the_runtime(run_frames: Callable[..., list[dict[str
     assert found[-1]["noise"].tolist() == NOISE
 
 
+KINDS = {"float32": 0, "int32": 2, "int16": 7}
+
+
+def transform(name: str, length: int, extents: tuple[int, int], kind: str = "int16", rows: tuple[int, ...] = ()) -> G:
+    """A transform of rows, from as many numbers to as many."""
+    tensors = [T(name=each, type=kind, shape=(*rows, count)) for each, count in zip("xy", extents, strict=True)]
+    op = Op(code=name, inputs=(0,), outputs=(1,), numbers={"T": KINDS[kind], "fft_length": length})
+    return G(tensors=tensors, ops=[op], inputs=(0,), outputs=(1,))
+
+
 def back(length: int, bins: int) -> G:
     """From a spectrum to samples."""
-    tensors = [T(name="x", type="int16", shape=(2 * bins,)), T(name="y", type="int16", shape=(length,))]
-    op = Op(code="SignalIrfft", inputs=(0,), outputs=(1,), numbers={"T": 7, "fft_length": length})
-    return G(tensors=tensors, ops=[op], inputs=(0,), outputs=(1,))
+    return transform("SignalIrfft", length, (2 * bins, length))
 
 
 def test_samples_of_a_spectrum_with_the_ends_of_16_bits(run_frames: Callable[..., list[dict[str, Any]]]) -> None:
@@ -56,6 +64,24 @@ def test_samples_of_a_spectrum_are_those_of_the_runtime(
     assert [one["y"].tolist() for one in run_frames(data, frames)] == [one["y"].tolist() for one in wanted]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("name", "extents"), [("SignalRfft", (30, 34)), ("SignalIrfft", (34, 32))])
+@pytest.mark.parametrize("rows", [(), (3,), (2, 1, 2)])
+def test_transforms_of_every_kind_are_those_of_the_runtime(
+    name: str, extents: tuple[int, int], kind: str, rows: tuple[int, ...], compute: Callable[..., list[Any]]
+) -> None:
+    pytest.importorskip("tflite_micro")
+    micro = next(one for one in RUNTIMES if one.name == "tflite-micro")
+    random, data = np.random.default_rng(3), file_of(transform(name, 32, extents, kind, rows))
+    x = random.standard_normal((*rows, extents[0])).astype(np.float32)
+    if kind != "float32":
+        ends = np.iinfo(kind)
+        x = random.integers(ends.min // 4, ends.max // 4, x.shape).astype(kind)
+    (found,), (wanted,) = compute(data, x), micro.values(data, Reading(), [{"x": x}])
+    assert found.dtype == x.dtype and found.shape == wanted["y"].shape
+    assert np.abs(found.astype(np.float64) - wanted["y"]).max() <= (1e-5 if kind == "float32" else 0)
+
+
 def changed(code: str, **numbers: int) -> G:
     graph = front_end()
     ops = [replace(op, numbers={**op.numbers, **numbers}) if op.code == code else op for op in graph.ops]
@@ -71,7 +97,8 @@ def typed(name: str, **form: Any) -> G:
     ("graph", "reason"),
     [
         (changed("SignalWindow", shift=40), "its option 'shift' is 40; 0 to 31 are known"),
-        (changed("SignalRfft", T=0), "its option 'T' is 0; 7 to 7 are known"),
+        (changed("SignalRfft", T=3), "its option 'T' is 3; 0, 2, 7 are known"),
+        (changed("SignalRfft", T=0), "is int16 60; float32 is known"),
         (changed("SignalRfft", fft_length=60), "a power of two is known"),
         (changed("SignalRfft", fft_length=32), "of 32 samples, its input of 60"),
         (changed("SignalEnergy", end_index=34), "its option 'end_index' is 34"),

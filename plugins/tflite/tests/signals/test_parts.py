@@ -7,7 +7,8 @@ import numpy as np
 from tilewright.api.testing import site_of
 from tilewright_tflite.signals.frames import WINDOW
 from tilewright_tflite.signals.parts import DOMAIN
-from tilewright_tflite.signals.spectra import RFFT, complex_twiddles, real_twiddles
+from tilewright_tflite.signals.spectra import RFFT
+from tilewright_tflite.signals.transforms import complex_twiddles, real_twiddles
 
 
 def test_elements_may_be_computed_in_parts_and_spectra_not() -> None:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tilewright.api.testing import site_of
-from tilewright_tflite.signals.spectra import ENERGY, IRFFT, RFFT, complex_twiddles, real_twiddles
+from tilewright_tflite.signals.spectra import ENERGY, IRFFT, RFFT
+from tilewright_tflite.signals.transforms import complex_twiddles, real_twiddles
 
 
 def spectrum(samples: np.ndarray, length: int) -> np.ndarray:

@@ -116,7 +116,11 @@ TW_KERNEL void ${function}(${",\n                   ".join(", ".join(parameters[
                 const float keep = ${function}_f0(${total(2)}${peep(2, "before")});
 % endif
                 const float fresh = ${function}_f1(${total(3)});
+% if cell_limit:
+                const float after = tw_clip((keep * before) + (in * fresh), -${cell_limit}, ${cell_limit});
+% else:
                 const float after = (keep * before) + (in * fresh);
+% endif
                 const float out = ${function}_f0(${total(1)}${peep(1, "after")});
                 c[j * p.cn_unit] = after;
                 next[j] = out * ${function}_f2(after);

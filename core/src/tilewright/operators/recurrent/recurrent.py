@@ -6,8 +6,8 @@ Normal form: `G[T, B, gates * H]` are the inputs' products with the weights, bia
 (how many steps each sequence has; i32), `H0[B, H]`, `C0[B, H]`. Gates are in ONNX's order: i o f c, z r h, or one.
 Outputs: the last hidden state, for LSTM the last cell state, and all hidden states, [T, B, H], where they are used.
 Attributes: `activations` with `alphas` and `betas`, `clip` (of what gates' activations are given; absent: none),
-`reverse`, `input_forget`, `linear_before_reset`. Steps after a sequence's end are 0. Weights are read where they are
-stored once they are large: every step reads all of them.
+`cell_limit` (of an LSTM's cell after each step; absent: none), `reverse`, `input_forget`, `linear_before_reset`. Steps
+after a sequence's end are 0. Weights are read where they are stored once they are large: every step reads all of them.
 """
 
 from __future__ import annotations
@@ -63,6 +63,10 @@ class Value:
         """1 - self."""
         return Value(exact=1 - self.exact, off=self.off + 2 * UNIT)
 
+    def within(self, limit: float) -> Value:
+        """Not beyond a limit, on either side."""
+        return Value(exact=np.clip(self.exact, -limit, limit), off=self.off)
+
     def part(self, gate: int, hidden: int) -> Value:
         """The units of one gate."""
         cut = slice(gate * hidden, (gate + 1) * hidden)
@@ -113,7 +117,7 @@ class Cell:
         i = self._through(0, sums.part(0, hidden) + self._peep(0, c))
         f = self._through(0, sums.part(2, hidden) + self._peep(2, c))
         f = i.from_one() if self.node.integer("input_forget") else f
-        after = f * c + i * self._through(1, sums.part(3, hidden))
+        after = (f * c + i * self._through(1, sums.part(3, hidden))).within(self.node.number("cell_limit", math.inf))
         o = self._through(0, sums.part(1, hidden) + self._peep(1, after))
         return o * self._through(2, after, clipped=False), after
 
@@ -229,7 +233,7 @@ def _values(call: Call) -> Mapping[str, object]:
     for name in names:
         for axis, stride in zip(_AXES[name], operands[name].strides, strict=True):
             fields[f"{name.lower()}_{axis}"] = stride
-    clip = node.number("clip", math.inf)
+    clip, cell = node.number("clip", math.inf), node.number("cell_limit", math.inf)
     kind = node.op.removesuffix("Steps").lower()
     variant: dict[str, object] = {
         "cell": kind,
@@ -239,10 +243,12 @@ def _values(call: Call) -> Mapping[str, object]:
         "input_forget": bool(node.integer("input_forget")),
         "before_reset": bool(node.integer("linear_before_reset")),
     }
+    limit = "" if cell == math.inf else c_float(cell)
     pointers = ", ".join(str(operands[name]) for name in names)
     # Layers that differ in nothing but numbers share one function; crc32 tells the others apart.
-    digest = crc32(repr(variant).encode())
-    return {**variant, "fields": fields, "pointers": pointers, "function": f"tw_{kind}_{digest:08x}"}
+    digest = crc32(f"{variant!r}{limit}".encode())
+    function = f"tw_{kind}_{digest:08x}"
+    return {**variant, "cell_limit": limit, "fields": fields, "pointers": pointers, "function": function}
 
 
 # What the strides of an operand's axes are called in C.
@@ -262,7 +268,7 @@ _AXES = MappingProxyType(
 def _source(values: Mapping[str, object]) -> CodeFragments:
     functions = values["functions"]
     text = " ".join(map(str, functions)) if isinstance(functions, list) else ""
-    return (*c_functions(f"{text} tw_clip()" if values["clip"] else text), _STEPS)
+    return (*c_functions(f"{text} tw_clip()" if values["clip"] or values["cell_limit"] else text), _STEPS)
 
 
 def _scratch_bytes(tile: TileShape) -> int:

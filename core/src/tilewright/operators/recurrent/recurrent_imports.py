@@ -3,7 +3,7 @@ Does not know how the recurrence is computed (`recurrent`).
 
 Source: ONNX 7, 14 and 22. Biases of weights and of recurrence weights are added to the products with the input, but for
 the one inside a GRU's reset (`linear_before_reset`). `clip` limits what gates' activations are given, not the cell
-state: so onnxruntime has it.
+state: so onnxruntime has it. An importer that has a limit of the cell writes an LSTM of the domain `tilewright`.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def _direction(
     if node.number("clip") > 0:
         attributes["clip"] = node.number("clip")
     if layer.kind == "LSTM":
-        attributes["input_forget"] = int(bool(node.integer("input_forget")))
+        attributes |= _of_cell(node)
     if layer.kind == "GRU":
         attributes["linear_before_reset"] = int(reset)
     r = _entry(node, graph, layer.r, index, "r", seen=layer.seen)
@@ -160,6 +160,12 @@ def _direction(
     names = [graph.name(node, f"{hint}_{index}") for hint in hints]
     graph.emit(node, f"{layer.kind}Steps", (g, r, *optional), names, attributes, f"steps_{index}")
     return (*names, *([] if every else [""]))
+
+
+def _of_cell(node: OnnxNode) -> dict[str, Attribute]:
+    """What an LSTM alone has."""
+    limit = node.number("cell_limit")
+    return {"input_forget": int(bool(node.integer("input_forget"))), **({"cell_limit": limit} if limit > 0 else {})}
 
 
 def _entry(node: OnnxNode, graph: Conversion, name: str, index: int, hint: str, *, seen: bool = False) -> str:
@@ -245,4 +251,6 @@ def imports(kind: str) -> tuple[Import, ...]:
         Import, op_type=kind, convert=partial(_import, kind), min_inputs=3, max_inputs=8 if kind == "LSTM" else 6
     )
     own = {**_COMMON, **_OWN[kind]}
-    return (make(since=7, attributes=own), make(since=14, attributes={**own, "layout": "INT"}))
+    later = {**own, "layout": "INT"}
+    limited = make(since=1, domain="tilewright", attributes={**later, "cell_limit": "FLOAT"})
+    return (make(since=7, attributes=own), make(since=14, attributes=later), *((limited,) if kind == "LSTM" else ()))

@@ -43,6 +43,8 @@ def _match(site: Site) -> str | None:
         return "weights must be constants"
     if site.node.number("clip", math.inf) != math.inf or site.node.integer("input_forget"):
         return "has a limit before its activations, or an input gate that is a forget gate"
+    if site.node.number("cell_limit", math.inf) != math.inf:
+        return "has a limit of its cell"
     others = sorted(set(_activations(site)) - set(_FUNCTIONS))
     return f"has the activation {others[0]}; {', '.join(_FUNCTIONS)} are supported" if others else None
 

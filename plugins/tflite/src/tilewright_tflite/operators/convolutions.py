@@ -107,8 +107,10 @@ def _pool(op: Operator, net: Network) -> None:
     largest, act = op.code == "MAX_POOL_2D", options.byte(5)
     plain = largest and act == 0 and x.same_scale(output) and x.type in BYTES
     value = net.stored_first(x) if plain else net.real_first(x)
-    name = "MaxPool" if largest else "AveragePool"
+    squares, name = op.code == "L2_POOL_2D", "MaxPool" if largest else "AveragePool"
+    value = net.node("Mul", (value, value)) if squares else value
     value = net.node(name, (value,), kernel_shape=window, strides=strides, pads=pads)
+    value = net.node("Sqrt", (value,)) if squares else value
     if plain:
         net.put_stored_image(output, value)
     else:
@@ -159,6 +161,7 @@ CONVERSIONS: tuple[Conversion, ...] = (
     conversion("TRANSPOSE_CONV", _transpose_conv, 49),
     conversion("AVERAGE_POOL_2D", _pool, 5),
     conversion("MAX_POOL_2D", _pool, 5),
+    conversion("L2_POOL_2D", _pool, 5),
     conversion("RESIZE_BILINEAR", _resize, 15),
     conversion("RESIZE_NEAREST_NEIGHBOR", _resize, 74),
 )

@@ -12,6 +12,7 @@ from tilewright_tflite.conversion import Conversion, Convert, conversion
 from tilewright_tflite.errors import RefusedError
 from tilewright_tflite.model import Operator
 from tilewright_tflite.network import Network
+from tilewright_tflite.onnx_types import ONNX_TYPES
 
 _FUSED_TANH = 4
 _FAMILY = {"RELU": (0.0, np.inf), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0), "RELU_0_TO_1": (0.0, 1.0)}
@@ -144,10 +145,28 @@ def _select(op: Operator, net: Network) -> None:
 
 
 def _floor_mod(op: Operator, net: Network) -> None:
-    a, b = net.input(op, 0), net.input(op, 1)
-    if a.type.startswith("float"):
-        raise RefusedError("floats are not taken")
-    net.put(net.output(op), net.node("Mod", (net.real(a), net.real(b))))
+    """With the sign of what it is divided by."""
+    a, b = net.real(net.input(op, 0)), net.real(net.input(op, 1))
+    if not net.input(op, 0).type.startswith("float"):
+        net.put(net.output(op), net.node("Mod", (a, b)))
+        return
+    left, zero = net.node("Mod", (a, b), fmod=1), scalar(net, 0.0, "zero")
+    apart = net.node("Xor", (net.node("Less", (left, zero)), net.node("Less", (b, zero))))
+    moved = net.node("And", (apart, net.node("Not", (net.node("Equal", (left, zero)),))))
+    net.put(net.output(op), net.node("Where", (moved, net.node("Add", (left, b)), left)))
+
+
+def _floor_div(op: Operator, net: Network) -> None:
+    """Integers are divided towards 0, and are one less where what is left has another sign than the divisor."""
+    a, b, output = net.real(net.input(op, 0)), net.real(net.input(op, 1)), net.output(op)
+    whole = net.node("Div", (a, b))
+    if output.type.startswith("float") or output.quantised:
+        net.put(output, net.node("Floor", (whole,)))
+        return
+    left = net.node("Sub", (a, net.node("Mul", (whole, b))))
+    same = net.node("Equal", (left, net.node("Mod", (a, b))))
+    less = net.node("Cast", (net.node("Not", (same,)),), to=ONNX_TYPES[output.type])
+    net.put(output, net.node("Sub", (whole, less)))
 
 
 _UNARY = {
@@ -173,6 +192,7 @@ CONVERSIONS: tuple[Conversion, ...] = (
     conversion("MINIMUM", _extreme("Min")),
     conversion("SQUARED_DIFFERENCE", _squared_difference),
     conversion("FLOOR_MOD", _floor_mod),
+    conversion("FLOOR_DIV", _floor_div),
     conversion("ADD_N", _add_n),
     conversion("HARD_SWISH", _hard_swish),
     conversion("LEAKY_RELU", _leaky_relu, 75),

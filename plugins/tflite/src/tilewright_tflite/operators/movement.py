@@ -15,9 +15,11 @@ from tilewright_tflite.conversion import Conversion, conversion
 from tilewright_tflite.errors import RefusedError
 from tilewright_tflite.model import Operator, Tensor
 from tilewright_tflite.network import Network
+from tilewright_tflite.onnx_types import ONNX_TYPES
 from tilewright_tflite.operators.elementwise import activated
 
 _REFLECT, _END = 0, 2**31 - 1
+_INT64 = ONNX_TYPES["int64"]
 _ROWS = 1 << 16  # that are named one by one
 
 
@@ -70,7 +72,7 @@ def _parts(op: Operator, net: Network, value: str, axis: int, *, squeezed: bool)
 
 def _pack(op: Operator, net: Network) -> None:
     output = net.output(op)
-    axis = axis_of(op.options.integer(1), len(output.shape))
+    axis = axis_of(op.options.integer(1), len(net.input(op, 0).shape) + 1)
     parts = []
     for index in range(len(op.inputs)):
         part = net.input(op, index)
@@ -149,14 +151,19 @@ def _span(masks: _Masks, place: int, span: tuple[int, int, int], extent: int) ->
 
 def _gather(op: Operator, net: Network) -> None:
     x, indices = net.input(op, 0), net.input(op, 1)
-    if op.options.integer(1):
-        raise RefusedError("its batch dimensions are not known")
-    axis = axis_of(op.options.integer(0), len(x.shape))
+    axis, shared = axis_of(op.options.integer(0), len(x.shape)), op.options.integer(1)
+    if shared:
+        if not 0 < shared == axis <= len(indices.shape):
+            raise RefusedError(f"it selects along axis {axis}, behind {shared} axes that both have")
+        single = net.node("Cast", (net.reshaped(net.stored(indices), (*indices.shape, 1)),), to=_INT64)
+        picked = net.node("GatherND", (net.stored(x), single), batch_dims=shared)
+        net.put_stored(net.output(op), picked)
+        return
     net.put_stored(net.output(op), net.node("Gather", (net.stored(x), net.stored(indices)), axis=axis))
 
 
 def _gather_nd(op: Operator, net: Network) -> None:
-    indices = net.node("Cast", (net.stored(net.input(op, 1)),), to=7)
+    indices = net.node("Cast", (net.stored(net.input(op, 1)),), to=_INT64)
     net.put_stored(net.output(op), net.node("GatherND", (net.stored(net.input(op, 0)), indices)))
 
 
@@ -237,6 +244,20 @@ def _shape(op: Operator, net: Network) -> None:
     net.put_known(output, np.array(net.input(op, 0).shape, output.type if output.type == "int64" else np.int32))
 
 
+def _rank(op: Operator, net: Network) -> None:
+    net.put_known(net.output(op), np.array(len(net.input(op, 0).shape), np.int32))
+
+
+def _broadcast_args(op: Operator, net: Network) -> None:
+    """The shape that two shapes have together."""
+    output = net.output(op)
+    try:
+        shape = np.broadcast_shapes(net.need_integers(op, 0), net.need_integers(op, 1))
+    except ValueError as error:
+        raise RefusedError("its shapes do not fit each other") from error
+    net.put_known(output, np.array(shape, output.type))
+
+
 def _zeros_like(op: Operator, net: Network) -> None:
     output = net.output(op)
     if output.type not in ("float32", "int32", "int64"):
@@ -267,5 +288,7 @@ CONVERSIONS: tuple[Conversion, ...] = (
     conversion("FILL", _expand),
     conversion("REVERSE_V2", _reverse),
     conversion("SHAPE", _shape),
+    conversion("RANK", _rank),
+    conversion("BROADCAST_ARGS", _broadcast_args),
     conversion("ZEROS_LIKE", _zeros_like),
 )

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.generic]
 
+OWN_DOMAIN = "tilewright"  # of layers that ONNX lacks
 _TANH = 4
 _GATES = (1, 4, 2, 3)  # input, output, forget, cell: where an LSTM has its weights, in ONNX's order
 _BIASES = (12, 15, 13, 14)
@@ -69,7 +70,7 @@ def _numbers(op: Operator, net: Network, index: int, step: float | None = None) 
     tensor, array = net.input(op, index), net.need(op, index)
     if tensor.quantised and step is None:
         return ((array.astype(np.float32) - np.float32(tensor.zero_point)) * tensor.scale).astype(np.float32)
-    return (array.astype(np.float64) * (1.0 if step is None else step)).astype(np.float32)
+    return array.astype(np.float32) if step is None else (array.astype(np.float64) * step).astype(np.float32)
 
 
 def _in_integers(op: Operator, net: Network) -> bool:
@@ -120,10 +121,9 @@ def _lstm(op: Operator, net: Network) -> None:
     hidden, cell = _state(op, net, _OUTPUT_STATE), _state(op, net, _CELL_STATE)
     if absent := [name for name, places in _ABSENT.items() if any(net.has(op, place) for place in places)]:
         raise RefusedError(f"it has {absent[0]}")
-    largest = 32768 * float(cell.scale) if cell.quantised else np.inf
-    integers = _in_integers(op, net)
-    if options.byte(0) != _TANH or options.real(2) or (not integers and 0 < options.real(1) < largest):
-        raise RefusedError("its activation, or the limit of its cell or projection, is not known")
+    integers, largest = _in_integers(op, net), 32768 * float(cell.scale) if cell.quantised else np.inf
+    if options.byte(0) != _TANH or options.real(2):
+        raise RefusedError("its activation, or the limit of its projection, is not known")
     if len(x.shape) != 3 or len(hidden.shape) != 2 or cell.shape != hidden.shape:
         raise RefusedError(f"its input is {x.described}, its states {hidden.described} and {cell.described}")
     batch, count = hidden.shape
@@ -145,9 +145,10 @@ def _lstm(op: Operator, net: Network) -> None:
     ]
     if integers:
         before[1] = _within(op, net, before[1])
-    inputs = (sequence, w, r, b, "", *before)
     names = [net.fresh(f"{op.title}/{name}") for name in ("Y", "Y_h", "Y_c")]
-    y, *after = net.split("LSTM", inputs, names, hidden_size=count)
+    limited = not integers and 0 < options.real(1) < largest
+    more = {"domain": OWN_DOMAIN, "cell_limit": options.real(1)} if limited else {}
+    y, *after = net.split("LSTM", (sequence, w, r, b, "", *before), names, hidden_size=count, **more)
     for tensor, state, value in zip((hidden, cell), kept, after, strict=True):
         stored = net.as_stored(tensor, net.reshaped(value, tensor.shape))
         net.keep(state, stored, initial_of(net, tensor), net.name(tensor))

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import MappingProxyType
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from tilewright_tflite.model import Operator, Tensor
 from tilewright_tflite.network import Network
 from tilewright_tflite.signals.parts import DOMAIN
 
-_FFT_TYPE, _INT16 = "T", 7
+_KINDS = MappingProxyType({0: "float32", 2: "int32", 7: "int16"})  # of numbers that are transformed
 _LONGEST = 1 << 15  # samples of a transform
 _TABLE = 125  # numbers of a gain's table
 
@@ -76,30 +77,45 @@ def _scale(op: Operator, net: Network) -> None:
 
 def _transform(op: Operator, net: Network, turn: int) -> tuple[Tensor, int, list[str]]:
     """What goes in, the samples of the transform, and its constants."""
-    from tilewright_tflite.signals.spectra import complex_twiddles, real_twiddles
+    from tilewright_tflite.signals.transforms import complex_twiddles, real_twiddles
 
-    x = _input(op, net, 0, "int16")
-    option(op, _FFT_TYPE, _INT16, _INT16)
+    kind = _KINDS.get(number := option(op, "T", 0, 7))
+    if kind is None:
+        raise RefusedError(f"its option 'T' is {number}; {', '.join(map(str, _KINDS))} are known")
+    x = of_type(net.input(op, 0), kind, None)
+    if not x.shape:
+        raise RefusedError(f"'{x.name}' is {x.described}; samples along its last axis are known")
     length = option(op, "fft_length", 4, _LONGEST)
     if length & (length - 1):
         raise RefusedError(f"its transform is of {length} samples; a power of two is known")
-    tables = complex_twiddles(length // 2, turn), real_twiddles(length // 2, turn)
+    tables = complex_twiddles(length // 2, turn, kind), real_twiddles(length // 2, turn, kind)
     names = "twiddles", "real_twiddles"
     return x, length, [net.constant(table, name) for table, name in zip(tables, names, strict=True)]
 
 
+def _put_rows(op: Operator, net: Network, name: str, x: Tensor, tables: Sequence[str], extent: int) -> None:
+    """The transform of every row; further axes are rows, too."""
+    output = of_type(net.output(op), x.type, None)
+    if output.shape != (*x.shape[:-1], extent):
+        raise RefusedError(f"'{output.name}' is {output.described}; its shape is {[*x.shape[:-1], extent]}")
+    value, deep = net.stored(x), len(x.shape) > 2
+    value = net.reshaped(value, (int(np.prod(x.shape[:-1])), x.shape[-1])) if deep else value
+    (found,) = net.split(name, (value, *tables), (net.fresh(net.name(output)),), domain=DOMAIN)
+    net.put_stored(output, net.reshaped(found, output.shape) if deep else found)
+
+
 def _rfft(op: Operator, net: Network) -> None:
     x, length, tables = _transform(op, net, 1)
-    if x.shape[0] > length:
-        raise RefusedError(f"its transform is of {length} samples, its input of {x.shape[0]}")
-    _emit(op, net, "RFFT", (net.stored(x), *tables), ("int16",), (length + 2,))
+    if x.shape[-1] > length:
+        raise RefusedError(f"its transform is of {length} samples, its input of {x.shape[-1]}")
+    _put_rows(op, net, "RFFT", x, tables, length + 2)
 
 
 def _irfft(op: Operator, net: Network) -> None:
     x, length, tables = _transform(op, net, -1)
-    if x.shape[0] != length + 2:
+    if x.shape[-1] != length + 2:
         raise RefusedError(f"its input is {x.described}; {length // 2 + 1} bins make {length} samples")
-    _emit(op, net, "IRFFT", (net.stored(x), *tables), ("int16",), (length,))
+    _put_rows(op, net, "IRFFT", x, tables, length)
 
 
 def _energy(op: Operator, net: Network) -> None:

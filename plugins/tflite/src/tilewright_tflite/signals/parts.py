@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tilewright.api.graph import Attribute, DType, Site, Tensor
-from tilewright.api.kernel import Call, Kernel, elementwise_walk, nest, template_file
+from tilewright.api.kernel import Call, FragmentTemplate, Kernel, elementwise_walk, nest, template_file
 from tilewright.api.operator import Access, Conversion, Import, OnnxNode, Operator, parse_map
 
 DOMAIN = "tilewright.signal"
@@ -23,20 +23,25 @@ ${line}
 def operator(
     name: str,
     inputs: Sequence[str],
-    outputs: Sequence[tuple[str, DType]],
+    outputs: Sequence[tuple[str, DType | None]],
     summary: str,
     reference: Callable[[Site, Sequence[Any]], tuple[Any, ...]],
     words: Sequence[str] = (),
     *,
     access: Callable[[Site], Access],
     shapes: Callable[[Site], Sequence[tuple[int, ...]]] | None = None,
+    tolerance: Callable[[Site, Sequence[Any]], tuple[Any, ...]] | None = None,
 ) -> Operator:
-    """`signal.NAME`, with `words` for its attributes, all whole numbers. Without `shapes`, results are shaped as X."""
+    """`signal.NAME`, with `words` for its attributes, all whole numbers. Without `shapes`, results are shaped as X;
+    one without a type has that of X.
+    """
 
     def infer(site: Site) -> tuple[Tensor, ...]:
         found = shapes(site) if shapes else [site.input(0).shape] * len(outputs)
         made = zip(site.node.outputs, outputs, found, strict=True)
-        return tuple(Tensor(name=value, dtype=dtype, shape=shape) for value, (_, dtype), shape in made)
+        return tuple(
+            Tensor(name=value, dtype=dtype or site.input(0).dtype, shape=shape) for value, (_, dtype), shape in made
+        )
 
     signature = _signature(name, words, len(inputs))
     return Operator(
@@ -47,6 +52,7 @@ def operator(
         infer=infer,
         reference=reference,
         access=access,
+        tolerance=tolerance,
         imports=(signature,),
     )
 
@@ -105,14 +111,20 @@ def kernel(
     values: Callable[[Call], Mapping[str, object]] = lambda call: {},
     elementwise: bool = False,
     in_place: bool = False,
+    shared: str = "",
 ) -> Kernel:
-    """Portable C in `c_code/`, in a file that is called as the function that it has is, without `tw_signal_`.
+    """Portable C in `c_code/`, in a file that is called as the function that it has is, without `tw_signal_`. With
+    `shared` functions, of the file of this name, both have a form for each of `kind_of(call)`.
 
     `call` has its arguments. It sees the attributes `words`, for each operand the step along its last axis, `count`
     elements of X along its last axis, and of what is computed element by element the loops around that.
     """
     name = op.name.removeprefix("signal.").lower()
-    function = f"tw_signal_{name}"
+    form = "_${kind}" if shared else ""
+    function = f"tw_signal_{name}{form}"
+
+    def code(file: str, needs: tuple[FragmentTemplate, ...] = ()) -> FragmentTemplate:
+        return template_file(PACKAGE, f"signals/c_code/{file}.c.mako", f"tw_signal_{file}{form}", needs)
 
     def found(one: Call) -> Mapping[str, object]:
         numbers = {word: one.site.node.integer(word) for word in words}
@@ -124,9 +136,16 @@ def kernel(
         parallel=("*",) if elementwise else (),
         in_place=lambda site: (("X", "Y"),) if in_place else (),
         values=found,
-        source=(template_file(PACKAGE, f"signals/c_code/{name}.c.mako", function),),
+        source=(code(name, (code(shared),) if shared else ()),),
         call=f"{NEST if elementwise else ''}{function}({call});",
     )
+
+
+def kind_of(call: Call) -> dict[str, object]:
+    """The kind of numbers of X: in names, their type in C, that of what is computed, and the bits of a fraction."""
+    dtype = call.site.input(0).dtype
+    part, bits = {DType.I16: ("int32_t", 15), DType.I32: ("int32_t", 31), DType.F32: ("float", 0)}[dtype]
+    return {"kind": dtype.value, "type": dtype.c_type, "part": part, "bits": bits}
 
 
 def _steps(call: Call) -> dict[str, object]:
