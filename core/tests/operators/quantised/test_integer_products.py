@@ -24,12 +24,13 @@ def numbers(random: np.random.Generator, dtype: str, *shape: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("a_type", "b_type"), [("int8", "uint8"), ("uint8", "int8"), ("uint8", "uint8")])
-@pytest.mark.parametrize(("rows", "columns"), [(None, None), (1, 1), (4, 1), (1, 5), (4, 5), (None, 5)])
+@pytest.mark.parametrize(("rows", "columns"), [(None, None), (0, 1), (4, 0), (1, 5), (4, 5), (None, 5)])
 def test_any_layout_and_tile(rows: int | None, columns: int | None, a_type: str, b_type: str, tmp_path: Path) -> None:
     random = np.random.default_rng(7)
     a, b = numbers(random, a_type, 3, 1, 4, 6), numbers(random, b_type, 2, 6, 5)
     zeros = [
-        None if count is None else numbers(random, kind, count) for count, kind in ((rows, a_type), (columns, b_type))
+        None if count is None else numbers(random, kind, *(count,) * bool(count))  # 0: a scalar
+        for count, kind in ((rows, a_type), (columns, b_type))
     ]
     inputs = [a, b, *zeros]
     site = site_of(MATMUL_INTEGER, inputs, constants=(1,) if columns else ())
@@ -96,3 +97,45 @@ def test_convolutions_zero_points_that_do_not_fit() -> None:
         site_of(CONV_INTEGER, [x, w, None, np.zeros(2, np.int8)], {**SAME, "group": 1})
     with pytest.raises(TilewrightError, match="is i8"):
         site_of(CONV_INTEGER, [x, w, np.zeros(1, np.uint8)], {**SAME, "group": 1})
+
+
+def scales(random: np.random.Generator, *lengths: int | None) -> list[np.ndarray | None]:
+    """S, F and C, of so many elements; 0: a scalar, None: absent."""
+    return [
+        None if length is None else np.asarray(random.random((length,) if length else ()) + 0.1, np.float32)
+        for length in lengths
+    ]
+
+
+@pytest.mark.parametrize("lengths", [(0, None, None), (1, 0, 1), (0, 5, 5), (None, 5, None), (None, 1, 5)], ids=str)
+def test_scaled_sums_in_any_layout_and_tile(lengths: tuple[int | None, ...], tmp_path: Path) -> None:
+    random = np.random.default_rng(7)
+    a, b = numbers(random, "uint8", 3, 1, 4, 6), numbers(random, "int8", 2, 6, 5)
+    inputs = [a, b, numbers(random, "uint8", 1), None, *scales(random, *lengths)]
+    site = site_of(MATMUL_INTEGER, inputs, constants=(1,))
+    assert kernel_errors(MATMUL_INTEGER, MATMUL_INTEGER_PORTABLE, site, inputs, random, tmp_path) == []
+    x, w = numbers(random, "uint8", 2, 4, 6, 7), numbers(random, "int8", 5, 4, 3, 3)
+    inputs = [x, w, numbers(random, "uint8", 1), None, *scales(random, *lengths)]
+    site = site_of(CONV_INTEGER, inputs, {**UNEVEN, "group": 1}, constants=(1,))
+    assert kernel_errors(CONV_INTEGER, CONV_INTEGER_PORTABLE, site, inputs, random, tmp_path) == []
+
+
+def test_scales_round_as_three_operators_do() -> None:
+    """In the order of onnxruntime's quantiser: the product of scales, of the sum with it, the bias."""
+    random = np.random.default_rng(3)
+    a, b = numbers(random, "uint8", 40, 60), numbers(random, "int8", 60, 5)
+    p, s, f, c = numbers(random, "uint8", 1), *scales(random, 0, 5, 5)
+    (y,) = MATMUL_INTEGER.reference(site_of(MATMUL_INTEGER, [a, b, p, None, s, f, c]), [a, b, p, None, s, f, c])
+    sums = (a.astype(np.int32) - p.astype(np.int32)) @ b.astype(np.int32)
+    assert y.dtype == np.float32
+    assert np.array_equal(y, sums.astype(np.float32) * (s * f) + c)
+
+
+def test_scales_that_do_not_fit() -> None:
+    a, b, one = np.zeros((2, 3), np.int8), np.zeros((3, 4), np.int8), np.ones(1, np.float32)
+    with pytest.raises(TilewrightError, match="S is f32 and has one element\n"):
+        site_of(MATMUL_INTEGER, [a, b, None, None, np.ones(4, np.float32)])
+    with pytest.raises(TilewrightError, match="F is f32 and has one element, or 4"):
+        site_of(MATMUL_INTEGER, [a, b, None, None, one, np.ones(3, np.float32)])
+    with pytest.raises(TilewrightError, match="to scaled sums only"):
+        site_of(MATMUL_INTEGER, [a, b, None, None, None, None, one])
