@@ -11,7 +11,7 @@ import numpy as np
 from tilewright.ir.graphs.graph import Attribute, Node
 from tilewright.ir.tensors.requant import Requant, StoredScales
 from tilewright.operators.quantised.qlogsoftmax import shift_of
-from tilewright.operators.quantised.qresize import MOST_WEIGHT
+from tilewright.operators.quantised.qresize import most_weight
 from tilewright.rewrite.qdq.affine import Affine
 from tilewright.rewrite.qdq.island import Island, Lowered, QuantisedSource
 from tilewright.rewrite.qdq.weights import Work
@@ -118,7 +118,7 @@ def lower_resize(island: Island, main: Node, work: Work) -> Lowered:
     if isinstance(x, str):
         return x
     weight = math.prod(main.integers("divisors"))
-    if weight > MOST_WEIGHT:
+    if weight > most_weight(x.affine.dtype):
         return f"ResizeLinear has no integer form for weights of {weight}: its scales are no small ratios"
     requant = _mean_requant(island, x.affine, (weight,))
     if isinstance(requant, str):
