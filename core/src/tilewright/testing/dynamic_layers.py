@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.generic]
 
 _WINDOW: dict[str, Attribute] = {
-    "kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "group": 1,
+    "kernel_shape": (3, 3), "strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "group": 3,
 }  # fmt: skip
 
 
 def dynamic_layers(numbers: np.random.Generator) -> Iterator[Sample]:
     """A tensor, and a matrix and an image with one computed zero point, a computed scale, factors and addends."""
-    yield Sample(op="DynamicQuantizeLinear", inputs=(numbers.standard_normal((9, 21, 23)).astype(np.float32),))
+    yield Sample(op="DynamicQuantizeLinear", inputs=(numbers.standard_normal((5, 7, 11)).astype(np.float32),))
     factors, addends = (numbers.random(18).astype(np.float32) for _ in range(2))
     behind = (_bytes(numbers, 1), None, np.asarray(0.03, np.float32), factors, addends)
     product = (_bytes(numbers, 2, 27, 61), _bytes(numbers, 61, 18), *behind)
     yield Sample(op="MatMulInteger", kind="scaled", inputs=product, constants=(1, 5, 6))
-    image = (_bytes(numbers, 1, 12, 27, 25), _bytes(numbers, 18, 12, 3, 3), *behind)
+    image = (_bytes(numbers, 1, 12, 27, 25), _bytes(numbers, 18, 4, 3, 3), *behind)
     yield Sample(op="ConvInteger", kind="scaled", inputs=image, attributes=_WINDOW, constants=(1, 5, 6))
 
 

@@ -52,7 +52,7 @@ def test_operands_of_16_bits_are_rescaled(op: str, dtype: DType, operators: Any,
 @pytest.mark.parametrize("op", ["Max", "Min"])
 def test_any_number_of_operands(op: str, dtype: DType, operators: Any, bench: Any) -> None:
     s = Sketch(operators=operators)
-    a, b, c, d = (s.dequantize(s.input(name, dtype, (3, 4)), scale, 3) for name, scale in zip("abcd", (1, 1, 4, 4)))
+    a, b, c, d = (s.dequantize(s.input(name, dtype, (3, 4)), 1 if name < "c" else 4, 3) for name in "abcd")
     y = s.node("Clip", (s.node(op, (s.node(op, (a, s.node(op, (c, d)))), b)),), {"min": -9.0})
     graph = s.finish(s.quantize(y, 1, 3, dtype))
     after = bench.apply(graph, *PASSES)

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tilewright.ir.access.index_map import Access, whole
+from tilewright.ir.access.index_map import Access, parse_map
 from tilewright.ir.graphs.graph import Site, Tensor
 from tilewright.ir.graphs.importing import Conversion, Import, OnnxNode
 from tilewright.ir.graphs.operator import Operator
@@ -52,7 +52,9 @@ def _reference(site: Site, inputs: Sequence[Array | None]) -> tuple[Array, ...]:
 
 
 def _access(site: Site) -> Access:
-    return whole({"X": site.input(0).shape}, {"Y": site.input(0).shape, "S": (), "Z": ()})
+    shape = site.input(0).shape
+    axes = ",".join(":" for _ in shape)
+    return parse_map(f": X[{axes}] -> Y[{axes}] S[] Z[]").bind({"X": shape, "Y": shape, "S": (), "Z": ()})
 
 
 def _values(call: Call) -> Mapping[str, object]:

@@ -32,7 +32,6 @@ Array = npt.NDArray[np.generic]
 Integers = npt.NDArray[np.int64]
 
 
-
 def most_weight(dtype: DType) -> int:
     """Of all neighbours: sums of stored values, and of zero points, fit 32 bits."""
     return 2**31 >> (8 * dtype.size_bytes)

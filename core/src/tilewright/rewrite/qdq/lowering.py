@@ -57,7 +57,7 @@ FAMILIES: Mapping[str, Callable[[Island, Node, Work], Lowered]] = MappingProxyTy
         "Where": lower_selection,
     }
 )
-_OF_BYTES = frozenset(("QAffine", "QLogSoftmax", "QMaskedSoftmax"))
+_OF_BYTES = frozenset(("QAffine", "QLogSoftmax"))
 _WORDS = frozenset((DType.I16, DType.U16))
 _INTEGER = frozenset((*FAMILIES, *ELEMENTWISE, *MOVING, *ROWS))  # what has an integer form, quantised as it takes
 

@@ -17,7 +17,6 @@ from tilewright.rewrite.qdq.island import Island, Lowered
 from tilewright.rewrite.qdq.weights import Work
 from tilewright.rewrite.qdq.wide_lookup import rescaling
 
-
 _Brought = tuple[str, tuple[Node, ...], tuple[Node, ...]]  # a value, the nodes that make it, and those it came from
 
 
