@@ -88,6 +88,7 @@ def _values(call: Call) -> Mapping[str, object]:
     return {
         "fixed": fixed,
         "masked": False,
+        "lowest": x.dtype.limits[0],
         "function": f"tw_qsoftmax_{x.dtype.value}_{y.dtype.value}{'_tflm' * fixed}",
         "x_type": x.dtype.c_type,
         "y_type": y.dtype.c_type,
