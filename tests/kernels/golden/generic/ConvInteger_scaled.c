@@ -142,7 +142,7 @@ TW_KERNEL void tw_integer_conv_i8_i8_f32(const tw_integer_conv_i8_i8_f32_shape s
  *   nodes    convinteger_scaled_0
  *   kernel   portable.conv_integer
  *   X        i8[1,12,27,25]   ram [48600, 56700)  convinteger_scaled_0_in0
- *   W        i8[18,12,3,3]    flash [160, 2104)   convinteger_scaled_0.W
+ *   W        i8[18,4,3,3]     flash [160, 808)    convinteger_scaled_0.W
  *   P        i8[1]            ram [56704, 56705)  convinteger_scaled_0_in2
  *   S        f32[]            ram [56700, 56704)  convinteger_scaled_0_in4
  *   F        f32[18]          flash [16, 88)      convinteger_scaled_0.F
@@ -159,8 +159,8 @@ TW_STEP void net_0_convinteger(const uint8_t *flash, uint8_t *ram)
     const float *const c = (const float *)(flash + CONVINTEGER_0_C);
     float *const y = (float *)(ram + CONVINTEGER_0_OUT);
     tw_integer_conv_i8_i8_f32((tw_integer_conv_i8_i8_f32_shape){
-        .batches = 1, .outputs = 18, .group_inputs = 12, .group_outputs = 18, .first_output = 0, .x_batch = 8100,
-        .x_channel = 675, .y_batch = 12150, .y_channel = 675, .w_output = 108, .w_channel = 9, .q_output = 0,
+        .batches = 1, .outputs = 18, .group_inputs = 4, .group_outputs = 6, .first_output = 0, .x_batch = 8100,
+        .x_channel = 675, .y_batch = 12150, .y_channel = 675, .w_output = 36, .w_channel = 9, .q_output = 0,
         .depth = {.outputs = 1, .inputs = 1, .taps = 1, .stride = 1, .dilation = 1, .counted = 1},
         .row = {.outputs = 27, .inputs = 27, .taps = 3, .stride = 1, .dilation = 1, .before = 1, .counted = 28,
             .x_step = 25, .y_step = 25, .w_step = 3},

@@ -102,10 +102,10 @@ TW_KERNEL void tw_dynamic_bytes(int32_t count, const float *x, int32_t x_step, f
 /* Step 0 of 1: DynamicQuantizeLinear
  *   nodes    dynamicquantizelinear_0
  *   kernel   portable.dynamic_quantize
- *   X        f32[9,21,23]  ram [0, 17388)      dynamicquantizelinear_0_in0
- *   Y        u8[9,21,23]   ram [17388, 21735)  dynamicquantizelinear_0_out0
- *   S        f32[]         ram [21736, 21740)  dynamicquantizelinear_0_out1
- *   Z        u8[]          ram [21740, 21741)  dynamicquantizelinear_0_out2
+ *   X        f32[5,7,11]  ram [0, 1540)     dynamicquantizelinear_0_in0
+ *   Y        u8[5,7,11]   ram [1540, 1925)  dynamicquantizelinear_0_out0
+ *   S        f32[]        ram [1928, 1932)  dynamicquantizelinear_0_out1
+ *   Z        u8[]         ram [1932, 1933)  dynamicquantizelinear_0_out2
  */
 TW_STEP void net_0_dynamicquantizelinear(uint8_t *ram)
 {
@@ -115,8 +115,8 @@ TW_STEP void net_0_dynamicquantizelinear(uint8_t *ram)
     uint8_t *const z = ram + DYNAMICQUANTIZELINEAR_0_OUT_Z;
     {
             float tw_ends[2] = {0.0f, 0.0f};
-            tw_dynamic_ends(4347, x, 1, tw_ends);
+            tw_dynamic_ends(385, x, 1, tw_ends);
             tw_dynamic_scale(tw_ends[0], tw_ends[1], s, z);
-            tw_dynamic_bytes(4347, x, 1, *(s), *(z), y, 1);
+            tw_dynamic_bytes(385, x, 1, *(s), *(z), y, 1);
         }
 }
